@@ -1,0 +1,222 @@
+import type { Context } from "./app.ts";
+import { canonicalText, largestRegistration, parseRegistration, type Registration } from "./registration.ts";
+import { mayChange, type Sender } from "./senders.ts";
+import { isTimely, parseTimestamp, sha256Hex, verify } from "./signature.ts";
+import {
+	decodeSegment,
+	descriptionPath,
+	folderOf,
+	fragmentPath,
+	langs,
+	layerPath,
+	parseSmallkey,
+	smallkeyRule,
+} from "./smallkey.ts";
+import {
+	type Commit,
+	type Edit,
+	isRefusal,
+	type Layer,
+	type Meta,
+	type Reader,
+	type Refusal,
+} from "./store.ts";
+
+/** A write whose signature was verified. */
+interface Verified {
+	sender: Sender;
+	timestamp: string;
+	/** SHA-256 of the signature's text, hex. */
+	request: string;
+	body: Uint8Array;
+}
+
+/** Verified against when a sender is unknown, so that it costs what a known one costs. */
+const nobodysSecret = "no sender has this secret";
+
+/** PUT <base>/register/<smallkey> and <base>/v1/register/<smallkey> (specification, "Write: register a layer"). */
+export async function handlePut(request: Request, target: string, context: Context): Promise<Response> {
+	const verified = await verifyWrite(request, target, context);
+	if (isRefusal(verified)) return refuse(verified);
+	const smallkey = parseTargetKey(target);
+	if (smallkey === null) return refuse(badSmallkey(target));
+	const { registration, problems } = parseRegistration(verified.body);
+	if (!registration) return refuse({ status: 400, errors: problems });
+	if (!mayChange(verified.sender, smallkey)) return refuse(notYours(verified.sender, smallkey));
+	const outcome = await context.store.change(
+		(now) => putEdits(now, smallkey, registration),
+		metaOf(`register ${smallkey} (${registration.payload_type})`, smallkey, verified),
+	);
+	if (isRefusal(outcome)) return refuse(outcome);
+	if (outcome.changed) context.registered?.(smallkey);
+	return Response.json(receipt(smallkey, outcome, context), { status: 201, headers: writeHeaders });
+}
+
+/** DELETE <base>/register/<smallkey> and <base>/v1/register/<smallkey>: signed, with an empty body. */
+export async function handleDelete(request: Request, target: string, context: Context): Promise<Response> {
+	const verified = await verifyWrite(request, target, context);
+	if (isRefusal(verified)) return refuse(verified);
+	const smallkey = parseTargetKey(target);
+	if (smallkey === null) return refuse(badSmallkey(target));
+	// The method is not signed: with a body, a captured PUT could be sent again as a DELETE.
+	if (verified.body.length > 0) return refuse({ status: 400, errors: ["the body must be empty"] });
+	if (!mayChange(verified.sender, smallkey)) return refuse(notYours(verified.sender, smallkey));
+	const outcome = await context.store.change(
+		(now) => deleteEdits(now, smallkey),
+		metaOf(`remove ${smallkey}`, smallkey, verified),
+	);
+	if (isRefusal(outcome)) return refuse(outcome);
+	if (!verified.sender.review) return new Response(null, { status: 204, headers: writeHeaders });
+	return Response.json(receipt(smallkey, outcome, context), { status: 202, headers: writeHeaders });
+}
+
+/** Headers of every answer to a write: never kept by a cache. */
+const writeHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" };
+
+/** A refusal as a Response: `{"errors": […]}`. */
+export function refuse(refusal: Refusal, headers: Record<string, string> = {}): Response {
+	const body = { errors: refusal.errors };
+	return Response.json(body, { status: refusal.status, headers: { ...writeHeaders, ...headers } });
+}
+
+/** Size, then signature and time (specification, "Verification by the service"). */
+async function verifyWrite(request: Request, target: string, context: Context): Promise<Verified | Refusal> {
+	const body = await readBody(request, largestRegistration);
+	if (!body) {
+		return { status: 413, errors: [`the body must have at most ${largestRegistration} bytes`] };
+	}
+	const senderId = request.headers.get("Sender") ?? "";
+	const timestamp = request.headers.get("TimeStamp") ?? "";
+	const signature = request.headers.get("Authorization") ?? "";
+	const sender = context.settings.senders.get(senderId);
+	const signed = { path: target, sender: senderId, timestamp, body };
+	const genuine = await verify(sender?.secret ?? nobodysSecret, signed, signature);
+	if (!sender || !genuine) return unauthorized(signature, senderId, timestamp);
+	const now = context.now();
+	if (!isTimely(timestamp, now)) {
+		const rule = "must be an ISO 8601 time in UTC within two minutes of this server's";
+		return { status: 401, errors: [`TimeStamp: ${rule}, which is ${now.toISOString()}`] };
+	}
+	return { sender, timestamp, request: await sha256Hex(signature), body };
+}
+
+/** One text for a wrong signature and an unknown sender: nobody learns here which senders there are. */
+function unauthorized(signature: string, sender: string, timestamp: string): Refusal {
+	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp };
+	const missing = Object.entries(headers).filter(([, text]) => text === "");
+	const errors = missing.map(([name]) => `${name}: the header is missing`);
+	const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
+	return { status: 401, errors: errors.length > 0 ? errors : [mismatch] };
+}
+
+/** The body's bytes, or null where they are more than `limit`. */
+async function readBody(request: Request, limit: number): Promise<Uint8Array | null> {
+	if (Number(request.headers.get("Content-Length") ?? 0) > limit) return null;
+	const chunks: Uint8Array[] = [];
+	let length = 0;
+	if (request.body) {
+		for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+			length += chunk.length;
+			if (length > limit) return null;
+			chunks.push(chunk);
+		}
+	}
+	const body = new Uint8Array(length);
+	let offset = 0;
+	for (const chunk of chunks) {
+		body.set(chunk, offset);
+		offset += chunk.length;
+	}
+	return body;
+}
+
+/** The smallkey that a write's target ends with, or null. */
+function parseTargetKey(target: string): string | null {
+	return parseSmallkey(decodeSegment(lastSegment(target)) ?? "");
+}
+
+function lastSegment(target: string): string {
+	return target.slice(target.lastIndexOf("/") + 1);
+}
+
+function badSmallkey(target: string): Refusal {
+	const given = decodeSegment(lastSegment(target)) ?? lastSegment(target);
+	return { status: 400, errors: [`smallkey: ${smallkeyRule}, not ${JSON.stringify(given.slice(0, 80))}`] };
+}
+
+function notYours(sender: Sender, smallkey: string): Refusal {
+	const globs = sender.smallkeys?.join(" ") || "none";
+	const rule = `sender ${sender.id} may change these keys only: ${globs}`;
+	return { status: 403, errors: [`smallkey: ${rule}; not ${smallkey}`] };
+}
+
+function metaOf(subject: string, smallkey: string, verified: Verified): Meta {
+	const { sender, timestamp, request } = verified;
+	return {
+		smallkey,
+		author: sender.id,
+		time: parseTimestamp(timestamp) ?? 0,
+		subject,
+		trailers: [
+			["Sender", sender.id],
+			["TimeStamp", timestamp],
+			["Request", request],
+		],
+		request,
+		review: sender.review,
+	};
+}
+
+/** The edits that store a registration; none where the same is stored, in whatever spelling. */
+async function putEdits(
+	now: Reader,
+	smallkey: string,
+	registration: Registration,
+): Promise<Edit[] | Refusal> {
+	const layer = await now.read(smallkey);
+	const twin = layer ? null : await caseTwin(now, smallkey);
+	if (twin) {
+		const rule = `differs only in case from ${twin}, which is registered`;
+		return { status: 409, errors: [`smallkey: ${smallkey} ${rule}`] };
+	}
+	const text = canonicalText(registration);
+	if (layer && storedText(layer) === text) return [];
+	const edits: Edit[] = [{ path: layerPath(smallkey), text }];
+	if (layer?.description && registration.payload_type !== "feature") {
+		edits.push({ path: descriptionPath(smallkey), text: null });
+	}
+	return edits;
+}
+
+/** The stored registration in the canonical form; null where somebody pushed an invalid one. */
+function storedText(layer: Layer): string | null {
+	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration));
+	return registration && canonicalText(registration);
+}
+
+async function caseTwin(now: Reader, smallkey: string): Promise<string | null> {
+	const lower = smallkey.toLowerCase();
+	const keys = await now.keys(folderOf(smallkey));
+	return keys.find((key) => key !== smallkey && key.toLowerCase() === lower) ?? null;
+}
+
+async function deleteEdits(now: Reader, smallkey: string): Promise<Edit[] | Refusal> {
+	const layer = await now.read(smallkey);
+	if (!layer) return { status: 404, errors: [`smallkey: ${smallkey} is not registered`] };
+	const edits: Edit[] = [{ path: layerPath(smallkey), text: null }];
+	if (layer.description) edits.push({ path: descriptionPath(smallkey), text: null });
+	return edits;
+}
+
+/** What a publisher is told of a write that was accepted. */
+function receipt(smallkey: string, outcome: Commit, context: Context): object {
+	const { basePath } = context.settings;
+	return {
+		smallkey,
+		commit: outcome.commit,
+		fragments: langs.map((lang) => `${basePath}/${fragmentPath(lang, smallkey)}`),
+		published: context.store.published && outcome.branch === undefined,
+		branch: outcome.branch,
+		pull_request: outcome.pullRequest,
+	};
+}

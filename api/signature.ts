@@ -1,0 +1,75 @@
+const encoder = new TextEncoder();
+
+/** What is signed, in the order in which it is joined (specification, "Signature computation"). */
+export interface Signed {
+	/** The request target as it arrived, without a query: `/v1/register/23ax5t`. */
+	path: string;
+	/** The text of the `Sender` header. */
+	sender: string;
+	/** The text of the `TimeStamp` header. */
+	timestamp: string;
+	/** The body's bytes as sent; empty where there is none. */
+	body: Uint8Array;
+}
+
+/** Bytes in the URL-safe alphabet of RFC 4648, section 5, without padding. */
+function base64url(bytes: Uint8Array): string {
+	return btoa(String.fromCharCode(...bytes))
+		.replaceAll("+", "-")
+		.replaceAll("/", "_")
+		.replaceAll("=", "");
+}
+
+/** HMAC-SHA-256 of the joined parts, as the `Authorization` header carries it: 43 characters, no padding. */
+export async function sign(secret: string, signed: Signed): Promise<string> {
+	const algorithm = { name: "HMAC", hash: "SHA-256" };
+	const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["sign"]);
+	const head = encoder.encode(signed.path + signed.sender + signed.timestamp);
+	const message = new Uint8Array(head.length + signed.body.length);
+	message.set(head);
+	message.set(signed.body, head.length);
+	return base64url(new Uint8Array(await crypto.subtle.sign("HMAC", key, message)));
+}
+
+/**
+ * Whether `signature` is that of the parts. Never throws, whatever the text. The encoded texts are compared, since
+ * several texts decode to the same bytes, and in constant time.
+ */
+export async function verify(secret: string, signed: Signed, signature: string): Promise<boolean> {
+	return sameText(await sign(secret, signed), signature);
+}
+
+function sameText(expected: string, given: string): boolean {
+	let difference = expected.length ^ given.length;
+	for (let index = 0; index < expected.length; index += 1) {
+		difference |= expected.charCodeAt(index) ^ given.charCodeAt(index);
+	}
+	return difference === 0;
+}
+
+/** SHA-256 of a text in hex: the trailer `Request` of a commit is that of the signature's text. */
+export async function sha256Hex(text: string): Promise<string> {
+	const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(text)));
+	return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** ISO 8601 date and time, up to nine digits of a second's fraction, in UTC: `Z`, `+00:00` or nothing at the end. */
+const timestampPattern = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d{1,9})?(?:Z|\+00:00)?$/;
+
+/** Milliseconds since 1970 of a `TimeStamp` header, with its fraction; null where it is not such a time. */
+export function parseTimestamp(text: string): number | null {
+	const match = timestampPattern.exec(text);
+	if (!match?.[1]) return null;
+	const seconds = Date.parse(`${match[1]}Z`);
+	if (Number.isNaN(seconds) || !new Date(seconds).toISOString().startsWith(match[1])) return null;
+	return seconds + Number(match[2] ?? 0) * 1000;
+}
+
+/** How far a timestamp may be from the server's clock, exclusive, in milliseconds (specification, "Limits"). */
+export const clockSkew = 120_000;
+
+/** Whether a timestamp lies strictly inside two minutes around `now`. */
+export function isTimely(timestamp: string, now: Date): boolean {
+	const time = parseTimestamp(timestamp);
+	return time !== null && Math.abs(now.getTime() - time) < clockSkew;
+}
