@@ -1,3 +1,4 @@
+import type { Description } from "./description.ts";
 import type { LangEntry, Registration } from "./registration.ts";
 import type { Lang } from "./smallkey.ts";
 
@@ -63,6 +64,7 @@ export function renderFragment(
 	lang: Lang,
 	smallkey: string,
 	registration: Registration,
+	_description: Description | null,
 	settings: FragmentSettings,
 ): string {
 	const entry = registration[lang];
