@@ -1,6 +1,8 @@
-import type { Description } from "./description.ts";
+import type { Description, Field, LangDescription, Renderer } from "./description.ts";
+import { defaultMapWkid, layerExtent } from "./extent.ts";
 import type { LangEntry, Registration } from "./registration.ts";
 import type { Lang } from "./smallkey.ts";
+import { genericSymbology, renderSymbology } from "./symbology.ts";
 
 /** What an operator sets for all fragments. */
 export interface FragmentSettings {
@@ -8,6 +10,8 @@ export interface FragmentSettings {
 	metadataUrl: string;
 	/** Address of a catalogue page, with `{0}` for its uuid; empty: a uuid adds nothing. */
 	catalogueUrl: string;
+	/** Well-known id of the spatial reference of the viewers' map; 3978 where it is not set. */
+	mapWkid?: number;
 }
 
 /** Parser that the viewer 4.0.x has for a feature-info type; it knows no other. */
@@ -16,16 +20,6 @@ const parsers: ReadonlyMap<string, string> = new Map([
 	["text/plain", "stringParse"],
 	["application/json", "jsonRawParse"],
 ]);
-
-/** Extent of Canada in EPSG:3978, in metres: where a feature layer lies of which nothing is known yet. */
-const canada = { xmin: -2681457, ymin: -883440, xmax: 3549492, ymax: 3482193 };
-
-/** A plain grey dot, for a feature layer of which nothing is known yet. */
-const genericImage =
-	"data:image/svg+xml;base64," +
-	btoa(
-		'<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><circle cx="8" cy="8" r="5" fill="#888" stroke="#444"/></svg>',
-	);
 
 /** The two columns that every data grid of the viewer starts with. */
 const fixedColumns = [
@@ -59,21 +53,23 @@ function fragmentId(lang: Lang, smallkey: string): string {
 /**
  * A registration in one language as the viewer 4.0.x merges it into its configuration: JSON, one line, no newline
  * at the end. Each member is as the viewer's configSchema.json (tag v4.0.1) accepts it.
+ * @param description counts for a language only while its `service_url` is the registered one; null: the generic form
  */
 export function renderFragment(
 	lang: Lang,
 	smallkey: string,
 	registration: Registration,
-	_description: Description | null,
+	description: Description | null,
 	settings: FragmentSettings,
 ): string {
 	const entry = registration[lang];
 	const id = fragmentId(lang, smallkey);
-	const layers =
-		registration.payload_type === "wms"
-			? { wms: [wmsNode(id, entry)] }
-			: { feature: [featureNode(id, entry, settings)] };
-	return JSON.stringify({ layers });
+	if (registration.payload_type === "wms") {
+		return JSON.stringify({ layers: { wms: [wmsNode(id, entry)] } });
+	}
+	const harvested = description?.[lang];
+	const current = harvested?.service_url === entry.service_url ? harvested : unknownService(smallkey);
+	return JSON.stringify({ layers: { feature: [featureNode(id, entry, current, settings)] } });
 }
 
 function wmsNode(id: string, entry: LangEntry): object {
@@ -89,22 +85,93 @@ function wmsNode(id: string, entry: LangEntry): object {
 	};
 }
 
-function featureNode(id: string, entry: LangEntry, settings: FragmentSettings): object {
+function featureNode(
+	id: string,
+	entry: LangEntry,
+	service: ServiceFacts,
+	settings: FragmentSettings,
+): object {
 	return {
 		id,
-		displayName: entry.service_name || id,
-		url: entry.service_url,
-		nameField: entry.display_field ?? "",
-		minScale: 0,
-		maxScale: 0,
-		layerExtent: canada,
-		aliasMap: {},
-		symbology: { type: "simple", imageUrl: genericImage, label: "" },
-		mode: entry.loading_mode,
+		displayName: entry.service_name || service.name,
+		url: withoutTrailingSlash(entry.service_url),
+		nameField: entry.display_field || nameField(service),
+		minScale: service.min_scale,
+		maxScale: service.max_scale,
+		layerExtent: layerExtent(service.extent, settings.mapWkid ?? defaultMapWkid),
+		aliasMap: Object.fromEntries(service.fields.map(({ name, alias }) => [name, alias])),
+		symbology: service.renderer ? renderSymbology(service.renderer) : genericSymbology,
+		mode: entry.loading_mode ?? modeOf(service),
 		maxAllowableOffset: entry.max_allowable_offset,
 		...metadataMembers(entry, settings),
-		datagrid: { gridColumns: fixedColumns },
+		datagrid: { gridColumns: [...fixedColumns, ...gridColumns(service.fields)] },
 	};
+}
+
+/** What a fragment takes from a service; a renderer of null is the generic symbol. */
+type ServiceFacts = Omit<LangDescription, "service_url" | "renderer"> & { renderer: Renderer | null };
+
+/** What is said of a service that was not harvested yet. */
+function unknownService(smallkey: string): ServiceFacts {
+	return {
+		name: smallkey,
+		display_field: "",
+		geometry_type: "",
+		min_scale: 0,
+		max_scale: 0,
+		extent: null,
+		fields: [],
+		renderer: null,
+		count: null,
+	};
+}
+
+/** The viewer appends `/query` to the address. */
+function withoutTrailingSlash(address: string): string {
+	return address.replace(/\/+(?=[?#]|$)/, "");
+}
+
+/** The field whose value names a feature: the service's choice, else its first text field, else its first. */
+function nameField(service: ServiceFacts): string {
+	if (service.display_field) return service.display_field;
+	const columns = service.fields.filter((field) => field.type !== geometryType);
+	const text = columns.find((field) => field.type === "esriFieldTypeString");
+	return (text ?? columns[0])?.name ?? "";
+}
+
+/** Layers of these geometries are loaded whole where they are small; the others as the map moves. */
+const snapshotGeometries = new Set(["esriGeometryPoint", "esriGeometryMultipoint", "esriGeometryEnvelope"]);
+const mostSnapshotFeatures = 2000;
+
+function modeOf(service: ServiceFacts): "snapshot" | undefined {
+	if (service.count === null || service.count > mostSnapshotFeatures) return undefined;
+	return snapshotGeometries.has(service.geometry_type) ? "snapshot" : undefined;
+}
+
+const geometryType = "esriFieldTypeGeometry";
+
+/** Sorted as numbers in the viewer's grid. */
+const numberTypes = new Set([
+	"esriFieldTypeOID",
+	"esriFieldTypeSmallInteger",
+	"esriFieldTypeInteger",
+	"esriFieldTypeBigInteger",
+	"esriFieldTypeSingle",
+	"esriFieldTypeDouble",
+]);
+
+function gridColumns(fields: Field[]): object[] {
+	const columns = fields.filter((field) => field.type !== geometryType);
+	return columns.map(({ name, type }) => ({
+		id: name,
+		fieldName: name,
+		width: "400px",
+		title: name,
+		isSortable: true,
+		sortType: numberTypes.has(type) ? "numeric" : "string",
+		alignment: 1,
+		columnTemplate: "unformatted_grid_value",
+	}));
 }
 
 function metadataMembers(entry: LangEntry, settings: FragmentSettings): object {

@@ -1,0 +1,40 @@
+import type { BreaksRenderer, Drawing, Renderer, UniqueRenderer } from "./description.ts";
+
+/** A plain grey dot, for a feature layer of which nothing is known yet. */
+export const genericImage = `data:image/svg+xml;base64,${btoa(
+	'<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><circle cx="8" cy="8" r="5" fill="#888" stroke="#444"/></svg>',
+)}`;
+
+/**
+ * A renderer as the viewer 4.0.x reads it: `simple`, `uniqueValue` or `classBreaks`. It throws on any other type,
+ * and every entry needs an `imageUrl`.
+ */
+export function renderSymbology(renderer: Renderer): object {
+	if (renderer.type === "simple") {
+		return { type: "simple", imageUrl: renderer.image, label: renderer.label };
+	}
+	return renderer.type === "unique" ? uniqueValue(renderer) : classBreaks(renderer);
+}
+
+/** What the viewer is told of a layer that was not harvested. */
+export const genericSymbology = { type: "simple", imageUrl: genericImage, label: "" };
+
+function uniqueValue(renderer: UniqueRenderer): object {
+	const [field1, field2, field3] = renderer.fields;
+	const valueMaps = renderer.classes.map(({ value, image, label }) => ({ value, imageUrl: image, label }));
+	return { type: "uniqueValue", field1, field2, field3, valueMaps, ...defaults(renderer.default) };
+}
+
+function classBreaks(renderer: BreaksRenderer): object {
+	const rangeMaps = renderer.classes.map(({ max, image, label }) => ({
+		maxValue: max,
+		imageUrl: image,
+		label,
+	}));
+	const { field, min } = renderer;
+	return { type: "classBreaks", field, minValue: min, rangeMaps, ...defaults(renderer.default) };
+}
+
+function defaults(drawing: Drawing | null): object {
+	return drawing ? { defaultImageUrl: drawing.image, label: drawing.label } : {};
+}

@@ -1,0 +1,58 @@
+import { AddressRefused } from "./addresses.ts";
+
+/** Why a request came to nothing. */
+export type FailureReason = "address" | "time" | "size" | "redirect" | "network";
+
+/** A request that was refused or failed. Its message is one line that a publisher understands. */
+export class FetchFailure extends Error {
+	readonly reason: FailureReason;
+
+	constructor(reason: FailureReason, message: string, options?: ErrorOptions) {
+		super(message, options);
+		this.name = "FetchFailure";
+		this.reason = reason;
+	}
+}
+
+/** What is known about a request that failed. */
+interface Attempt {
+	/** The request's own time limit. */
+	clock: AbortSignal;
+	/** That limit in milliseconds. */
+	timeout: number;
+	/** The signal that the caller handed in. */
+	caller: AbortSignal | null;
+}
+
+/** Any error of a request as a `FetchFailure`; the caller's own abort stays what the caller said. */
+export function toFailure(error: unknown, attempt: Attempt): unknown {
+	if (error instanceof FetchFailure) return error;
+	if (attempt.caller?.aborted) return attempt.caller.reason;
+	if (attempt.clock.aborted) {
+		return new FetchFailure("time", `did not answer completely within ${attempt.timeout / 1000} s`);
+	}
+	for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
+		if (cause instanceof AddressRefused) return new FetchFailure("address", cause.message);
+		const words = meanings.get((cause as NodeJS.ErrnoException).code ?? "");
+		if (words) return new FetchFailure("network", words, { cause: error });
+	}
+	return new FetchFailure("network", "cannot be reached, or breaks off", { cause: error });
+}
+
+/** What an error code of Node, OpenSSL or undici means to a publisher. */
+const meanings: ReadonlyMap<string, string> = new Map([
+	["ENOTFOUND", "its name does not resolve"],
+	["EAI_AGAIN", "its name does not resolve now"],
+	["ECONNREFUSED", "refuses the connection"],
+	["ECONNRESET", "breaks the connection off"],
+	["EHOSTUNREACH", "cannot be reached"],
+	["ENETUNREACH", "cannot be reached"],
+	["ETIMEDOUT", "does not accept a connection in time"],
+	["UND_ERR_CONNECT_TIMEOUT", "does not accept a connection in time"],
+	["UND_ERR_SOCKET", "breaks the connection off"],
+	["CERT_HAS_EXPIRED", "has a certificate that has expired"],
+	["DEPTH_ZERO_SELF_SIGNED_CERT", "has a certificate that nobody vouches for"],
+	["SELF_SIGNED_CERT_IN_CHAIN", "has a certificate that nobody vouches for"],
+	["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "has a certificate that nobody vouches for"],
+	["ERR_TLS_CERT_ALTNAME_INVALID", "has a certificate of another name"],
+]);

@@ -1,0 +1,169 @@
+import { Agent, buildConnector, type Dispatcher, ProxyAgent, fetch as undiciFetch } from "undici";
+import { AddressRefused, createLookup, isPublicAddress, literalAddress, type Resolve } from "./addresses.ts";
+import { bounded } from "./bounded.ts";
+import { FetchFailure, toFailure } from "./failure.ts";
+
+/** What the one way out is allowed to do. */
+export interface FetchOptions {
+	/** Whether addresses that are not public may be asked (`HARVEST_ALLOW_PRIVATE`). */
+	allowPrivate?: boolean;
+	/** Longest that a request may take, its body included, in milliseconds. */
+	timeout?: number;
+	/** Most bytes of an answer's body, after decompression. */
+	mostBytes?: number;
+	/** Most redirects that are followed. */
+	mostRedirects?: number;
+	/** Proxy for https requests (`HTTPS_PROXY`). */
+	httpsProxy?: string;
+	/** Proxy for http requests (`HTTP_PROXY`). */
+	httpProxy?: string;
+	/** Hosts that are asked without a proxy (`NO_PROXY`): names, `.suffix`, `host:port` or `*`, with commas. */
+	noProxy?: string;
+	/** Resolves names; tests hand in one of their own. */
+	resolve?: Resolve;
+}
+
+/** Said to every service, so that its operator knows who asks. */
+const userAgent = "fragment-publisher";
+
+/**
+ * Makes the one way in which this project calls out; it has the signature of the web's `fetch`.
+ *
+ * Only http and https. Each address that a name resolves to is checked when the connection is made, after every
+ * redirect too; behind a proxy the proxy resolves names, so only literal addresses can be checked here. No cookies
+ * and no credentials but those that the caller hands in, which a redirect to another origin loses.
+ *
+ * Rejects with a `FetchFailure`, also while the body is read: refused address, time-out, too large, too many
+ * redirects, no connection. Where the caller's own signal aborts, it rejects with that signal's reason.
+ */
+export function createFetch(options: FetchOptions = {}): typeof fetch {
+	const { timeout = 10_000, mostBytes = 5_000_000, mostRedirects = 3 } = options;
+	const dispatcherFor = createDispatchers(options);
+
+	async function hop(url: URL, init: RequestInit, signal: AbortSignal): Promise<Response> {
+		checkTarget(url, options.allowPrivate ?? false);
+		const headers = new Headers(init.headers);
+		if (!headers.has("User-Agent")) headers.set("User-Agent", userAgent);
+		const dispatcher = dispatcherFor(url);
+		const settings = {
+			...init,
+			headers: [...headers],
+			signal,
+			dispatcher,
+			redirect: "manual",
+			credentials: "omit",
+		};
+		const answer = await undiciFetch(url, settings as Parameters<typeof undiciFetch>[1]);
+		return answer as unknown as Response;
+	}
+
+	return async (input, init = {}) => {
+		const request = await toInit(input, init);
+		const clock = AbortSignal.timeout(timeout);
+		const signal = request.init.signal ? AbortSignal.any([request.init.signal, clock]) : clock;
+		const fail = (error: unknown) =>
+			toFailure(error, { clock, timeout, caller: request.init.signal ?? null });
+		let { url, init: next } = request;
+		try {
+			for (let redirects = 0; ; redirects += 1) {
+				const answer = await hop(url, next, signal);
+				const target = redirectTarget(answer, url);
+				if (!target || next.redirect === "manual") return bounded(answer, url, mostBytes, fail);
+				await answer.body?.cancel();
+				if (next.redirect === "error") throw new FetchFailure("redirect", "redirects are not followed here");
+				if (redirects === mostRedirects) {
+					throw new FetchFailure("redirect", `redirects more than ${mostRedirects} times`);
+				}
+				next = afterRedirect(next, answer.status, url, target);
+				url = target;
+			}
+		} catch (error) {
+			throw fail(error);
+		}
+	};
+}
+
+/** The address and the settings of a request in either form of `fetch`'s arguments. */
+async function toInit(input: RequestInfo | URL, init: RequestInit): Promise<{ url: URL; init: RequestInit }> {
+	if (!(input instanceof Request)) return { url: new URL(input), init };
+	const { method, headers, signal, redirect } = input;
+	const body = input.body ? await input.arrayBuffer() : null;
+	return { url: new URL(input.url), init: { method, headers, body, signal, redirect, ...init } };
+}
+
+function checkTarget(url: URL, allowPrivate: boolean): void {
+	if (url.protocol !== "http:" && url.protocol !== "https:") {
+		throw new FetchFailure("address", `${url.protocol} is not asked, only http and https`);
+	}
+	if (url.username || url.password) throw new FetchFailure("address", "an address must not hold credentials");
+	const literal = literalAddress(url.hostname);
+	if (!allowPrivate && literal && !isPublicAddress(literal)) throw new AddressRefused(url.hostname);
+}
+
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+
+function redirectTarget(answer: Response, from: URL): URL | null {
+	const location = answer.headers.get("Location");
+	if (!redirectStatuses.has(answer.status) || location === null) return null;
+	if (URL.canParse(location, from)) return new URL(location, from);
+	throw new FetchFailure("redirect", "redirects to what is no address");
+}
+
+/** Headers that must not follow a request to another origin. */
+const privateHeaders = ["Authorization", "Cookie", "Proxy-Authorization"];
+
+/** The request after a redirect, as the Fetch standard has it (section 4.4, HTTP-redirect fetch). */
+function afterRedirect(init: RequestInit, status: number, from: URL, to: URL): RequestInit {
+	const headers = new Headers(init.headers);
+	if (from.origin !== to.origin) for (const name of privateHeaders) headers.delete(name);
+	const method = (init.method ?? "GET").toUpperCase();
+	const becomesGet = status === 303 ? method !== "HEAD" : status < 303 && method === "POST";
+	if (!becomesGet) {
+		if (init.body instanceof ReadableStream)
+			throw new FetchFailure("redirect", "a stream cannot be sent twice");
+		return { ...init, headers };
+	}
+	for (const name of ["Content-Type", "Content-Length", "Content-Encoding"]) headers.delete(name);
+	return { ...init, headers, method: "GET", body: null };
+}
+
+/** One connection pool for direct requests, and one for each proxy. */
+function createDispatchers(options: FetchOptions): (url: URL) => Dispatcher {
+	const direct = new Agent({ connect: createConnector(options) });
+	const proxies = new Map<string, ProxyAgent>();
+	return (url) => {
+		const proxy = url.protocol === "https:" ? options.httpsProxy : options.httpProxy;
+		if (!proxy || isExempt(url, options.noProxy ?? "")) return direct;
+		const agent = proxies.get(proxy) ?? new ProxyAgent(proxy);
+		proxies.set(proxy, agent);
+		return agent;
+	};
+}
+
+function createConnector(options: FetchOptions): buildConnector.connector {
+	const settings = { timeout: options.timeout ?? 10_000 };
+	if (options.allowPrivate) return buildConnector(settings);
+	const connect = buildConnector({
+		...settings,
+		lookup: createLookup(options.resolve),
+	} as buildConnector.BuildOptions);
+	return (target, done) => {
+		// net.connect resolves no literal address, so `lookup` never sees one.
+		const literal = literalAddress(target.hostname);
+		if (literal && !isPublicAddress(literal)) return done(new AddressRefused(target.hostname), null);
+		connect(target, done);
+	};
+}
+
+/** Whether a host is asked without a proxy; the list is written as curl and others read it. */
+export function isExempt(url: URL, noProxy: string): boolean {
+	const port = url.port || (url.protocol === "https:" ? "443" : "80");
+	const host = url.hostname.toLowerCase().replace(/^\[|\]$/g, "");
+	return noProxy.split(/[\s,]+/).some((entry) => {
+		if (entry === "*") return true;
+		const [, name = "", wantedPort] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+		const suffix = name.replace(/^\*?\./, "");
+		if (!suffix || (wantedPort && wantedPort !== port)) return false;
+		return host === suffix || host.endsWith(`.${suffix}`);
+	});
+}

@@ -1,0 +1,40 @@
+/** Who may work now: a bounded number at a time overall, and one at a time for each name. */
+export interface Turns {
+	/** Runs `work` as soon as fewer than the bound are running; in the order of asking. */
+	withSlot<T>(work: () => Promise<T>): Promise<T>;
+	/** Runs `work` when everything asked before it under the same name has ended. */
+	oneByOne<T>(name: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** Makes turns for at most `width` at a time. */
+export function createTurns(width: number): Turns {
+	let running = 0;
+	const waiting: (() => void)[] = [];
+	const last = new Map<string, Promise<unknown>>();
+
+	async function withSlot<T>(work: () => Promise<T>): Promise<T> {
+		if (running >= width) await new Promise<void>((resolve) => waiting.push(resolve));
+		else running += 1;
+		try {
+			return await work();
+		} finally {
+			const next = waiting.shift();
+			// The place is handed on; it becomes free only where nobody waits for it.
+			if (next) next();
+			else running -= 1;
+		}
+	}
+
+	async function oneByOne<T>(name: string, work: () => Promise<T>): Promise<T> {
+		const before = last.get(name) ?? Promise.resolve();
+		const turn = before.then(work, work);
+		last.set(name, turn);
+		try {
+			return await turn;
+		} finally {
+			if (last.get(name) === turn) last.delete(name);
+		}
+	}
+
+	return { withSlot, oneByOne };
+}
