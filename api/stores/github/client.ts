@@ -1,0 +1,176 @@
+import { request } from "@octokit/request";
+import { StoreBusy } from "../../store.ts";
+import type { AskAsApp, Authorize } from "./auth.ts";
+
+/** The repository, and how to reach it. */
+export interface Connection {
+	owner: string;
+	repo: string;
+	/** `https://api.github.com`, or the address of a GitHub Enterprise Server's API. */
+	apiUrl: string;
+	fetch: typeof fetch;
+	now: () => Date;
+	/** Waits a number of milliseconds. */
+	sleep: (ms: number) => Promise<void>;
+	/** A number from 0 to 1, for jitter. */
+	random: () => number;
+	/** Longest that one request may take, in milliseconds. */
+	patience: number;
+}
+
+/** What GitHub answered. */
+export interface Answer<T> {
+	/** 2xx, or 404, 409 or 422: the rest is dealt with here. */
+	status: number;
+	data: T;
+}
+
+/** Asks GitHub: `call("GET", "/repos/{owner}/{repo}/commits", { sha: "main" })`. */
+export type Call = <T>(method: string, route: string, parameters?: object) => Promise<Answer<T>>;
+
+/** Makes a `Call` that gives up at a time, in milliseconds since 1970. */
+export type Within = (until: number) => Call;
+
+/** Why a request has to be sent again. */
+interface Trouble {
+	text: string;
+	/** How long GitHub asks to be left alone, in milliseconds. */
+	pause: number;
+}
+
+/** How often one request is sent. */
+const mostTries = 4;
+
+/** What a publisher may wait before trying again, in seconds, when GitHub does not say. */
+const ordinaryRetryAfter = 15;
+
+/** A pause where GitHub names none: "wait for at least one minute" (GitHub, "Rate limits for the REST API"). */
+const ordinaryPause = 60_000;
+
+/**
+ * Talks to GitHub. A server's error, a lost answer and a pause that GitHub asks for are waited for and tried again;
+ * every request that the store sends may therefore be sent twice.
+ * @returns calls that throw StoreBusy where GitHub does not answer in time, and Error where it refuses the service.
+ * No text of theirs holds a token.
+ */
+export function connect(connection: Connection, authorize: Authorize): Within {
+	const { now, sleep, random } = connection;
+	let pausedUntil = 0;
+
+	/** Waits for the end of a pause that GitHub has asked for, where there is time for that. */
+	async function heedPause(until: number): Promise<void> {
+		const pause = pausedUntil - now().getTime();
+		if (pause <= 0) return;
+		const fits = now().getTime() + pause < until;
+		if (!fits) throw new StoreBusy("GitHub asks for a pause", Math.ceil(pause / 1000));
+		await sleep(pause);
+	}
+
+	/** Sends a request until there is an answer to go on with. */
+	async function insist<T>(
+		until: number,
+		method: string,
+		route: string,
+		attempt: Attempt<T>,
+	): Promise<Answer<T>> {
+		for (let tries = 1; ; tries += 1) {
+			await heedPause(until);
+			const left = until - now().getTime();
+			const answer = await attempt(AbortSignal.timeout(Math.max(1, Math.min(connection.patience, left))));
+			const trouble = troubleOf(answer, method, route, now());
+			if (!trouble) return answer;
+			pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pause);
+			const wait = trouble.pause || 100 * 2 ** tries * (0.5 + random());
+			if (tries === mostTries || now().getTime() + wait >= until) {
+				throw new StoreBusy(trouble.text, Math.ceil(trouble.pause / 1000) || ordinaryRetryAfter);
+			}
+			await sleep(wait);
+		}
+	}
+
+	function within(until: number): Call {
+		const asApp: AskAsApp = (method, route, headers) =>
+			insist(until, method, route, (signal) => send(connection, signal, method, route, {}, headers));
+
+		return async <T>(method: string, route: string, parameters: object = {}) =>
+			insist<T>(until, method, route, async (signal) => {
+				const headers = { authorization: await authorize(asApp) };
+				const answer = await send<T>(connection, signal, method, route, parameters, headers);
+				// An App's token may end before its time; the next attempt gets a new one.
+				return answer.status === 401 && authorize.forget() ? { ...answer, status: 0 } : answer;
+			});
+	}
+
+	return within;
+}
+
+interface RawAnswer<T> extends Answer<T> {
+	headers: Record<string, string | number | undefined>;
+}
+
+/** Sends a request once. */
+type Attempt<T> = (signal: AbortSignal) => Promise<RawAnswer<T>>;
+
+/** Sends one request; status 0 where there is no whole answer. */
+async function send<T>(
+	connection: Connection,
+	signal: AbortSignal,
+	method: string,
+	route: string,
+	parameters: object,
+	headers: Record<string, string>,
+): Promise<RawAnswer<T>> {
+	const { owner, repo, apiUrl: baseUrl, fetch } = connection;
+	const repository = route.includes("{owner}") ? { owner, repo } : {};
+	try {
+		const {
+			status,
+			data,
+			headers: answered,
+		} = await request(`${method} ${route}`, {
+			...parameters,
+			...repository,
+			baseUrl,
+			headers: { ...headers, "user-agent": "fragment-publisher", "x-github-api-version": "2022-11-28" },
+			request: { fetch, signal },
+		});
+		// octokit passes an answer that was cut off on as an empty text.
+		const whole = typeof data === "object" && data !== null;
+		return { status: whole ? status : 0, data: data as T, headers: answered };
+	} catch (error) {
+		const { status = 0, response } = error as { status?: number; response?: RawAnswer<T> };
+		return { status: response ? status : 0, data: response?.data as T, headers: response?.headers ?? {} };
+	}
+}
+
+/**
+ * Why an answer is not one that the store can go on with; null where it is.
+ * @throws {Error} where GitHub refuses the service for good
+ */
+function troubleOf(answer: RawAnswer<unknown>, method: string, route: string, now: Date): Trouble | null {
+	const { status } = answer;
+	if ((status >= 200 && status < 300) || status === 404 || status === 409 || status === 422) return null;
+	if (status === 0) return { text: "GitHub does not answer; send the same again later", pause: 0 };
+	if (status >= 500) return { text: `GitHub answers ${status}; send the same again later`, pause: 0 };
+	const pause = pauseOf(answer, now);
+	if (pause !== null) return { text: "GitHub asks for a pause", pause };
+	throw new Error(`GitHub answers ${status} to ${method} ${route}: ${messageOf(answer.data)}`);
+}
+
+/** How long GitHub asks to be left alone, in milliseconds; null where the answer is not about its limits. */
+function pauseOf({ status, headers, data }: RawAnswer<unknown>, now: Date): number | null {
+	if (status !== 403 && status !== 429) return null;
+	const seconds = Number(headers["retry-after"]);
+	if (headers["retry-after"] !== undefined && seconds >= 0) return seconds * 1000;
+	const reset = Number(headers["x-ratelimit-reset"]);
+	if (String(headers["x-ratelimit-remaining"]) === "0" && reset > 0) {
+		return Math.max(1000, reset * 1000 - now.getTime());
+	}
+	return status === 429 || /rate limit/i.test(messageOf(data)) ? ordinaryPause : null;
+}
+
+/** GitHub's own words in an error, at most 300 characters. */
+export function messageOf(data: unknown): string {
+	const message = (data as { message?: unknown } | null | undefined)?.message;
+	return typeof message === "string" ? message.slice(0, 300) : "no reason given";
+}

@@ -1,0 +1,45 @@
+import { layerPath } from "../../smallkey.ts";
+import { type Meta, requestMemory } from "../../store.ts";
+import type { Call } from "./client.ts";
+import { type Head, type PastCommit, readHistory, recentCommits } from "./repository.ts";
+
+/** Whether a commit carries the trailer of a change's signature. */
+export function carriesRequest(commit: PastCommit, meta: Meta): boolean {
+	return meta.request !== null && commit.message.split("\n").includes(`Request: ${meta.request}`);
+}
+
+/** Signatures that were used. */
+export interface Replays {
+	/** Keeps the signature of a change that was made. */
+	remember(meta: Meta): void;
+	/** Whether a change's signature was used in the last five minutes, here or by another process. */
+	wasUsed(call: Call, head: Head, meta: Meta): Promise<boolean>;
+}
+
+/** The repository's history is what counts; what this process remembers saves reading it, and holds where it lags. */
+export function makeReplays(now: () => Date): Replays {
+	const used = new Map<string, number>();
+
+	function forgetOld(): void {
+		const oldest = now().getTime() - requestMemory;
+		for (const [request, time] of used) if (time < oldest) used.delete(request);
+	}
+
+	return {
+		remember(meta) {
+			forgetOld();
+			if (meta.request !== null) used.set(meta.request, now().getTime());
+		},
+		async wasUsed(call, head, meta) {
+			if (meta.request === null) return false;
+			forgetOld();
+			if (used.has(meta.request)) return true;
+			if (head.recent.some((commit) => carriesRequest(commit, meta))) return true;
+			const from = now().getTime() - requestMemory;
+			const reachesBack = head.recent.length < recentCommits || head.recent.some(({ time }) => time < from);
+			if (reachesBack || meta.smallkey === null) return false;
+			const history = await readHistory(call, head, layerPath(meta.smallkey), from);
+			return history.some((commit) => carriesRequest(commit, meta));
+		},
+	};
+}
