@@ -1,0 +1,199 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type Context, handleWrite, isWriteTarget } from "../app.ts";
+import { answerRead, type Fragments, parseRead, type Reply } from "../read.ts";
+import { largestRegistration } from "../registration.ts";
+
+/** One answer, for the log. It holds no secret and no signature. */
+export interface Answered {
+	method: string;
+	/** Path without the query. */
+	path: string;
+	status: number;
+	/** From the request's head to the end of the answer. */
+	milliseconds: number;
+	/** The `Sender` header of a write, or null. */
+	sender: string | null;
+}
+
+/** What the server needs beside the handlers' context. */
+export interface NodeOptions {
+	context: Context;
+	fragments: Fragments;
+	/** Told of each write and of each answer from 400 up; of every answer with `allReads`. */
+	log: (answered: Answered) => void;
+	allReads: boolean;
+	/** Whether reads and writes can be served. */
+	ready: () => boolean;
+}
+
+/** Time-outs in milliseconds: a request's head, and its body. */
+const headTimeout = 10_000;
+const bodyTimeout = 20_000;
+/** Larger than any target that is answered, so that a long one gets 414 and not 431. */
+const largestHead = 64 * 1024;
+/** Bytes of a refused body that are read and dropped, so that its sender can still read the answer. */
+const mostDiscarded = 16 * 1024 * 1024;
+
+/** A server of reads and writes on Node; it does not listen yet. */
+export function createNodeServer(options: NodeOptions): Server {
+	const settings = {
+		headersTimeout: headTimeout,
+		requestTimeout: headTimeout + bodyTimeout,
+		connectionsCheckingInterval: 1_000,
+		maxHeaderSize: largestHead,
+	};
+	const server = createServer(settings, (request, response) => answer(request, response, options));
+	// A body that its sender asks about first is refused before it is sent.
+	server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+		if (Number(request.headers["content-length"] ?? 0) <= largestRegistration) response.writeContinue();
+		answer(request, response, options);
+	});
+	return server;
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, options: NodeOptions): void {
+	const method = request.method ?? "GET";
+	const target = request.url ?? "/";
+	const { settings } = options.context;
+	const start = performance.now();
+	if (isWriteTarget(target, settings.basePath)) {
+		response.on("close", () => log(request, response, start, options, true));
+		void answerWrite(request, response, options.context);
+		return;
+	}
+	const reply =
+		target === `${settings.basePath}/healthz`
+			? answerHealth(method, options.ready())
+			: answerRead(
+					parseRead(method, target, settings),
+					request.headers["if-none-match"] ?? null,
+					options.fragments,
+				);
+	if (reply.status >= 400 || options.allReads) {
+		response.on("close", () => log(request, response, start, options, false));
+	}
+	writeReply(response, method, reply);
+	if (method !== "GET" && method !== "HEAD") discard(request);
+}
+
+/** GET <base>/healthz */
+function answerHealth(method: string, ready: boolean): Reply {
+	const status = method === "GET" || method === "HEAD" ? (ready ? 200 : 503) : 405;
+	const headers = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
+	return { status, headers, body: Buffer.from(status === 200 ? "ok\n" : "") };
+}
+
+function writeReply(response: ServerResponse, method: string, reply: Reply): void {
+	const { status, headers, body } = reply;
+	if (status === 304) response.writeHead(status, headers).end();
+	else {
+		response.writeHead(status, { ...headers, "Content-Length": body.length });
+		response.end(method === "HEAD" ? undefined : body);
+	}
+}
+
+async function answerWrite(
+	request: IncomingMessage,
+	response: ServerResponse,
+	context: Context,
+): Promise<void> {
+	const target = request.url ?? "/";
+	try {
+		const body = await readBody(request, largestRegistration + 1);
+		if (body === null) return refuseSlow(request, response);
+		const answered = await handleWrite(toRequest(request, body), target, context);
+		const bytes = Buffer.from(await answered.arrayBuffer());
+		const length = answered.status === 204 ? {} : { "Content-Length": bytes.length };
+		response.writeHead(answered.status, { ...Object.fromEntries(answered.headers), ...length });
+		response.end(request.method === "HEAD" ? undefined : bytes);
+		discard(request);
+	} catch (error) {
+		// The sender went away in the middle of its body: there is nobody to answer.
+		if (request.destroyed && !request.complete) return void response.destroy();
+		context.report(error);
+		if (!response.headersSent) response.writeHead(500, { "Content-Length": 0 });
+		response.end();
+	}
+}
+
+/** Methods that the Fetch standard forbids in a Request; no route has them. */
+const forbiddenMethods: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"]);
+
+function toRequest(request: IncomingMessage, body: Uint8Array): Request {
+	const given = request.method ?? "GET";
+	const method = forbiddenMethods.has(given) ? "POST" : given;
+	const headers = new Headers();
+	for (const name of ["authorization", "timestamp", "sender", "content-length"]) {
+		const value = request.headers[name];
+		if (typeof value === "string") headers.set(name, value);
+	}
+	const hasBody = body.length > 0 && method !== "GET" && method !== "HEAD";
+	// The handlers read the path from the target as it arrived, never from this address.
+	return new Request("http://host/", {
+		method,
+		headers,
+		body: hasBody ? (body as Uint8Array<ArrayBuffer>) : null,
+	});
+}
+
+/** The body's bytes, at most `most` of them; null where they do not come in time. */
+function readBody(request: IncomingMessage, most: number): Promise<Uint8Array | null> {
+	return new Promise((resolve, reject) => {
+		const chunks: Buffer[] = [];
+		let length = 0;
+		const timer = setTimeout(() => end(null), bodyTimeout);
+		const end = (body: Uint8Array | null) => {
+			clearTimeout(timer);
+			request.off("data", take);
+			request.pause();
+			resolve(body);
+		};
+		const take = (chunk: Buffer) => {
+			chunks.push(chunk);
+			length += chunk.length;
+			if (length >= most) end(Buffer.concat(chunks).subarray(0, most));
+		};
+		const announced = Number(request.headers["content-length"] ?? 0);
+		if (announced >= most) return end(new Uint8Array(0));
+		request.on("data", take);
+		request.once("end", () => end(Buffer.concat(chunks)));
+		request.once("error", (error) => {
+			clearTimeout(timer);
+			reject(error);
+		});
+	});
+}
+
+function refuseSlow(request: IncomingMessage, response: ServerResponse): void {
+	const text = JSON.stringify({ errors: [`the body did not arrive within ${bodyTimeout / 1000} seconds`] });
+	response.writeHead(408, { "Content-Type": "application/json", Connection: "close" });
+	response.end(text, () => request.destroy());
+}
+
+/** Reads and drops what is left of a body, so that the answer is not lost in a reset; too much is cut off. */
+function discard(request: IncomingMessage): void {
+	let left = mostDiscarded;
+	request.on("data", (chunk: Buffer) => {
+		left -= chunk.length;
+		if (left < 0) request.destroy();
+	});
+	request.on("error", () => undefined);
+	request.resume();
+}
+
+function log(
+	request: IncomingMessage,
+	response: ServerResponse,
+	start: number,
+	options: NodeOptions,
+	isWrite: boolean,
+): void {
+	const sender = request.headers.sender;
+	options.log({
+		method: request.method ?? "",
+		path: (request.url ?? "").split("?", 1)[0] ?? "",
+		status: response.statusCode,
+		milliseconds: Math.round((performance.now() - start) * 10) / 10,
+		sender: isWrite && typeof sender === "string" ? sender : null,
+	});
+}

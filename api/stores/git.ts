@@ -1,0 +1,431 @@
+import type { LayerFile } from "../catalogue.ts";
+import { descriptionPath, layerPath, parseSmallkey } from "../smallkey.ts";
+import {
+	type Commit,
+	type Edit,
+	type Edits,
+	isRefusal,
+	type Layer,
+	type Meta,
+	type Reader,
+	type Refusal,
+	requestMemory,
+	reviewBranch,
+	type Store,
+	StoreBusy,
+	usedBefore,
+} from "../store.ts";
+import { CatFile } from "./git/cat-file.ts";
+import { FastImport, serviceName } from "./git/fast-import.ts";
+import { openRepository } from "./git/repository.ts";
+import { RequestMemory } from "./git/request-memory.ts";
+import { runGit } from "./git/run.ts";
+import { diffTree, kindOfMode, parseTree, readBlob } from "./git/tree.ts";
+
+/** A path under `layers/` that is different now: its file, or null where it is gone. */
+export interface FileChange {
+	path: string;
+	file: LayerFile | null;
+}
+
+/** What a local store needs from outside. */
+export interface GitStoreOptions {
+	/** Path of the bare repository; made where there is none. */
+	repository: string;
+	/** The clock. */
+	now: () => Date;
+	/** Makes changes readable; a change is answered after it. Told of pushes too, in the order of the branch. */
+	publish: (changes: FileChange[], commit: string) => Promise<void>;
+	/** Told of what went wrong where nobody waits for an answer. */
+	report: (error: unknown) => void;
+}
+
+/** The branch that is served. */
+const branch = "main";
+/** Most changes that share one checkpoint; each is a commit of its own. */
+const mostAtOnce = 64;
+/** How often a change is built anew on a branch that others keep moving. */
+const mostTries = 20;
+/** How often the branch is looked at for pushes, in milliseconds. */
+const lookEvery = 200;
+/** Packs that are left to gather, and the rest after the last write, in milliseconds, before a repack. */
+const packsKept = 50;
+const restBeforeRepack = 3_000;
+/** Packs after which a repack no longer waits for rest: every look-up passes them all. */
+const packsAtMost = 2_000;
+
+interface Waiting {
+	edits: Edits;
+	meta: Meta;
+	resolve: (outcome: Commit | Refusal) => void;
+	reject: (error: unknown) => void;
+}
+
+/** What was decided for one waiting change, to be answered once the branch has it. */
+interface Decided {
+	waiting: Waiting;
+	edits: Edit[];
+	outcome: Refusal | null;
+	/** Id of its commit; null where none was needed. */
+	commit: Promise<string> | null;
+}
+
+/**
+ * Layers in a bare git repository on this machine. One `git fast-import` writes; the changes that wait while one
+ * checkpoint runs share the next, one commit each. Others may push to the repository at any time.
+ */
+export class GitStore implements Store {
+	readonly published = true;
+	readonly #options: GitStoreOptions;
+	readonly #catFile: CatFile;
+	readonly #requests = new RequestMemory(requestMemory);
+	#tip: string;
+	#writer: FastImport | null = null;
+	#queue: Waiting[] = [];
+	#pumping = false;
+	/** The end of what has the repository to itself now. */
+	#turn: Promise<unknown> = Promise.resolve();
+	#timer: NodeJS.Timeout | null = null;
+	#packs = 0;
+	#lastWrite = 0;
+
+	private constructor(options: GitStoreOptions, tip: string) {
+		this.#options = options;
+		this.#catFile = new CatFile(options.repository);
+		this.#tip = tip;
+	}
+
+	/**
+	 * Opens the repository, made and seeded on first use, after clearing what a killed writer left behind.
+	 * @param seed the files of the first commit; asked only where the branch has no commit
+	 */
+	static async open(options: GitStoreOptions, seed: () => Promise<Edit[]>): Promise<GitStore> {
+		await openRepository(options.repository, branch);
+		const catFile = new CatFile(options.repository);
+		const head = await catFile.read(`refs/heads/${branch}`);
+		catFile.close();
+		const tip = head?.id ?? (await plant(options, await seed()));
+		const store = new GitStore(options, tip);
+		const since = options.now().getTime() - requestMemory;
+		await store.#remember([`--since=${Math.floor(since / 1000)}`, "--branches"]);
+		return store;
+	}
+
+	/** The commit that is served. */
+	get tip(): string {
+		return this.#tip;
+	}
+
+	/** Starts to look for pushes. */
+	start(): void {
+		this.#timer = setInterval(() => this.#look(), lookEvery);
+	}
+
+	read(smallkey: string): Promise<Layer | null> {
+		return this.#readerAt(this.#tip).read(smallkey);
+	}
+
+	keys(folder: string): Promise<string[]> {
+		return this.#readerAt(this.#tip).keys(folder);
+	}
+
+	change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
+		if (meta.review && meta.smallkey) return this.#alone(() => this.#changeForReview(edits, meta));
+		return new Promise((resolve, reject) => {
+			this.#queue.push({ edits, meta, resolve, reject });
+			if (!this.#pumping) void this.#pump();
+		});
+	}
+
+	/** Finishes what waits, then ends git's processes. */
+	async close(): Promise<void> {
+		if (this.#timer) clearInterval(this.#timer);
+		while (this.#pumping) await this.#turn;
+		await this.#alone(async () => {
+			await this.#writer?.close();
+			this.#writer = null;
+			this.#catFile.close();
+		});
+	}
+
+	/** Runs a task when nobody else works on the branch. */
+	#alone<T>(task: () => Promise<T>): Promise<T> {
+		const result = this.#turn.then(task);
+		this.#turn = result.catch(() => undefined);
+		return result;
+	}
+
+	async #pump(): Promise<void> {
+		this.#pumping = true;
+		while (this.#queue.length > 0) {
+			await this.#alone(async () => {
+				const batch = this.#queue.splice(0, mostAtOnce);
+				await this.#changeAll(batch).catch((error) => {
+					for (const waiting of batch) waiting.reject(error);
+				});
+			});
+		}
+		this.#pumping = false;
+	}
+
+	async #changeAll(batch: Waiting[]): Promise<void> {
+		for (let tries = 0; tries < mostTries; tries += 1) {
+			const before = this.#tip;
+			await this.#follow();
+			const decided = await this.#decide(batch);
+			if (await this.#commit(decided)) return this.#answer(decided);
+			this.#writer = null;
+			// What reached the branch although the writer failed is not written a second time.
+			await this.#follow();
+			const landed = await this.#remember([`${before}..${this.#tip}`]);
+			batch = batch.filter((waiting) => !this.#answerLanded(waiting, landed));
+		}
+		throw new StoreBusy("others keep changing the branch", 2);
+	}
+
+	#answerLanded(waiting: Waiting, landed: Map<string, string>): boolean {
+		const commit = waiting.meta.request ? landed.get(waiting.meta.request) : undefined;
+		if (commit === undefined) return false;
+		waiting.resolve({ commit, changed: true });
+		return true;
+	}
+
+	/** Decides one after the other, each on what the ones before it will have changed. */
+	async #decide(batch: Waiting[]): Promise<Decided[]> {
+		const decided: Decided[] = [];
+		const changed = new Map<string, string | null>();
+		const used = new Set<string>();
+		const reader = this.#readerAt(this.#tip, changed);
+		const committed = this.#options.now().getTime();
+		for (const waiting of batch) {
+			const outcome = await waiting.edits(reader).catch((error) => {
+				waiting.reject(error);
+				return null;
+			});
+			if (outcome === null) continue;
+			const { request } = waiting.meta;
+			const edits = isRefusal(outcome) ? [] : outcome;
+			const replayed =
+				request !== null && edits.length > 0 && (used.has(request) || this.#requests.has(request, committed));
+			const refusal = replayed ? usedBefore : isRefusal(outcome) ? outcome : null;
+			if (refusal || edits.length === 0) {
+				decided.push({ waiting, edits: [], outcome: refusal, commit: null });
+				continue;
+			}
+			for (const edit of edits) changed.set(edit.path, edit.text);
+			if (request) used.add(request);
+			const commit = this.#write().commit({ edits, meta: waiting.meta, committed });
+			// Awaited after the checkpoint; until then a dead writer must not end the process.
+			commit.catch(() => undefined);
+			decided.push({ waiting, edits, outcome: null, commit });
+		}
+		return decided;
+	}
+
+	#write(): FastImport {
+		this.#writer ??= new FastImport(this.#options.repository, branch, this.#tip);
+		return this.#writer;
+	}
+
+	/** Makes the decided commits durable; whether the branch has them all. */
+	async #commit(decided: Decided[]): Promise<boolean> {
+		const last = decided.findLast((one) => one.commit !== null);
+		if (!last?.commit) return true;
+		const writer = this.#write();
+		try {
+			await writer.checkpoint();
+			const id = await last.commit;
+			this.#packs += 1;
+			this.#lastWrite = performance.now();
+			// Others may have moved the branch first: the checkpoint says nothing of it.
+			if (!(await this.#isOnBranch(id))) {
+				await writer.close();
+				return false;
+			}
+			const texts = new Map(decided.flatMap((one) => one.edits.map((edit) => [edit.path, edit.text])));
+			await this.#publish(
+				Array.from(texts, ([path, text]) => ({ path, file: textFile(path, text) })),
+				id,
+			);
+			return true;
+		} catch (error) {
+			this.#options.report(error);
+			return false;
+		}
+	}
+
+	async #isOnBranch(id: string): Promise<boolean> {
+		const head = await this.#head();
+		if (head === id) return true;
+		return runGit(this.#options.repository, ["merge-base", "--is-ancestor", id, head]).then(
+			() => true,
+			() => false,
+		);
+	}
+
+	async #answer(decided: Decided[]): Promise<void> {
+		const time = this.#options.now().getTime();
+		for (const { waiting, outcome, commit } of decided) {
+			if (outcome) {
+				waiting.resolve(outcome);
+				continue;
+			}
+			if (waiting.meta.request) this.#requests.add(waiting.meta.request, time);
+			waiting.resolve({ commit: (await commit) ?? this.#tip, changed: commit !== null });
+		}
+	}
+
+	/** One commit on a branch of its own, for a reviewer to merge. */
+	async #changeForReview(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
+		await this.#follow();
+		const name = reviewBranch(meta.smallkey as string);
+		const base = await this.#reviewBase(name);
+		const outcome = await edits(this.#readerAt(base));
+		if (isRefusal(outcome)) return outcome;
+		if (outcome.length === 0) return { commit: base, changed: false, branch: name };
+		const committed = this.#options.now().getTime();
+		if (meta.request && this.#requests.has(meta.request, committed)) return usedBefore;
+		const writer = new FastImport(this.#options.repository, name, base);
+		const [commit] = await Promise.all([
+			writer.commit({ edits: outcome, meta, committed }),
+			writer.checkpoint(),
+			writer.close(),
+		]);
+		const head = await this.#catFile.read(`refs/heads/${name}`);
+		if (head?.id !== commit) throw new StoreBusy(`others changed the branch ${name}`, 2);
+		if (meta.request) this.#requests.add(meta.request, committed);
+		this.#packs += 1;
+		return { commit, changed: true, branch: name };
+	}
+
+	/** The commit that a review branch goes on from: its own, until that is merged. */
+	async #reviewBase(name: string): Promise<string> {
+		const own = await this.#catFile.read(`refs/heads/${name}`);
+		if (!own) return this.#tip;
+		return (await this.#isOnBranch(own.id)) ? this.#tip : own.id;
+	}
+
+	async #head(): Promise<string> {
+		const head = await this.#catFile.read(`refs/heads/${branch}`);
+		if (!head) throw new StoreBusy(`the branch ${branch} is gone from the repository`, 60);
+		return head.id;
+	}
+
+	/** Takes over what others have pushed. */
+	async #follow(): Promise<void> {
+		const head = await this.#head();
+		if (head === this.#tip) return;
+		const before = this.#tip;
+		const changes = await diffTree(this.#options.repository, before, head, "layers");
+		const files = changes.map(async ({ path, mode, id }): Promise<FileChange> => {
+			if (mode === null || id === null) return { path, file: null };
+			const kind = kindOfMode(mode);
+			const bytes = kind === "other" ? new Uint8Array(0) : await readBlob(this.#catFile, id);
+			return { path, file: { path, kind, bytes } };
+		});
+		await this.#publish(await Promise.all(files), head);
+		await this.#remember([`${before}..${head}`]);
+		// The writer builds on the commit it wrote last, which is no longer the branch's.
+		await this.#writer?.close();
+		this.#writer = null;
+	}
+
+	async #publish(changes: FileChange[], commit: string): Promise<void> {
+		await this.#options.publish(changes, commit);
+		this.#tip = commit;
+	}
+
+	/** Keeps the requests that commits name; each with its commit. */
+	async #remember(range: string[]): Promise<Map<string, string>> {
+		const format = "--format=%H %ct %(trailers:key=Request,valueonly,separator=%x2C)";
+		const output = await runGit(this.#options.repository, ["log", format, ...range]);
+		const found = new Map<string, string>();
+		for (const line of output.toString("utf8").split("\n").filter(Boolean)) {
+			const [id = "", time = "", requests = ""] = line.split(" ");
+			for (const request of requests.split(",").filter(Boolean)) {
+				found.set(request, id);
+				this.#requests.add(request, Number(time) * 1000);
+			}
+		}
+		return found;
+	}
+
+	#look(): void {
+		if (this.#pumping) return;
+		void this.#alone(async () => {
+			await this.#follow();
+			await this.#repackAtRest();
+		}).catch(this.#options.report);
+	}
+
+	/** Gathers the packs that checkpoints left, never under the writer. */
+	async #repackAtRest(): Promise<void> {
+		const rested = performance.now() - this.#lastWrite > restBeforeRepack;
+		if (this.#packs < (rested ? packsKept : packsAtMost)) return;
+		await this.#writer?.close();
+		this.#writer = null;
+		this.#packs = 0;
+		await runGit(this.#options.repository, ["repack", "-q", "-d", "-l", "--geometric=2"]);
+	}
+
+	/** What is stored at a commit, with changes laid over it that are not committed yet. */
+	#readerAt(commit: string, changed: ReadonlyMap<string, string | null> = new Map()): Reader {
+		const text = async (path: string): Promise<string | null> => {
+			const over = changed.get(path);
+			if (over !== undefined) return over;
+			const object = await this.#catFile.read(`${commit}:${path}`);
+			return object?.type === "blob" ? object.body.toString("utf8") : null;
+		};
+		return {
+			read: async (smallkey) => {
+				const [registration, description] = await Promise.all([
+					text(layerPath(smallkey)),
+					text(descriptionPath(smallkey)),
+				]);
+				return registration === null ? null : { registration, description };
+			},
+			keys: async (folder) => {
+				const tree = await this.#catFile.read(`${commit}:layers/${folder}`);
+				const names = new Set(tree?.type === "tree" ? parseTree(tree.body).map((entry) => entry.name) : []);
+				for (const [path, over] of changed) {
+					if (!path.startsWith(`layers/${folder}/`)) continue;
+					const name = path.slice(`layers/${folder}/`.length);
+					if (over === null) names.delete(name);
+					else names.add(name);
+				}
+				return smallkeysOf(names);
+			},
+		};
+	}
+}
+
+function smallkeysOf(names: Iterable<string>): string[] {
+	const stems = Array.from(names, (name) => (name.endsWith(".json") ? name.slice(0, -5) : ""));
+	return stems.filter((stem) => parseSmallkey(stem) !== null).sort();
+}
+
+function textFile(path: string, text: string | null): LayerFile | null {
+	return text === null ? null : { path, kind: "file", bytes: Buffer.from(text) };
+}
+
+/** The first commit of the branch. */
+async function plant(options: GitStoreOptions, edits: Edit[]): Promise<string> {
+	const time = options.now().getTime();
+	const subject = `seed ${edits.length} files`;
+	const meta = {
+		smallkey: null,
+		author: serviceName,
+		time,
+		subject,
+		trailers: [],
+		request: null,
+		review: false,
+	};
+	const writer = new FastImport(options.repository, branch, null);
+	const [commit] = await Promise.all([
+		writer.commit({ edits, meta, committed: time }),
+		writer.checkpoint(),
+		writer.close(),
+	]);
+	return commit;
+}

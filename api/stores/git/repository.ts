@@ -1,0 +1,59 @@
+import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { runGit } from "./run.ts";
+
+/** Settings of the repository: acknowledged commits stay, and nothing tidies up under the writer. */
+const settings: [string, string][] = [
+	["core.fsync", "committed"],
+	["core.fsyncMethod", "fsync"],
+	["gc.auto", "0"],
+	["receive.autogc", "false"],
+	["receive.denyDeletes", "true"],
+	["receive.denyNonFastForwards", "true"],
+	["receive.fsckObjects", "true"],
+];
+
+/** A lock of git is held for milliseconds; one that is this old, in milliseconds, is a killed writer's. */
+const lockPatience = 2_000;
+
+/** Makes a bare repository where there is none, sets it up, and clears what a killed writer left behind. */
+export async function openRepository(repository: string, branch: string): Promise<void> {
+	await mkdir(repository, { recursive: true });
+	await clearLeftovers(repository);
+	await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branch}`, "."]);
+	for (const [name, value] of settings) await runGit(repository, ["config", name, value]);
+}
+
+async function clearLeftovers(repository: string): Promise<void> {
+	const refs = await readdir(join(repository, "refs"), { recursive: true }).catch(() => []);
+	const locks = refs.filter((name) => name.endsWith(".lock")).map((name) => join("refs", name));
+	for (const name of [...locks, "packed-refs.lock", "config.lock", "index.lock", "HEAD.lock"]) {
+		await clearLock(join(repository, name));
+	}
+	for (const name of await readdir(repository)) {
+		if (name.startsWith("fast_import_crash_")) await rm(join(repository, name), { force: true });
+	}
+	await clearPacks(join(repository, "objects", "pack"));
+}
+
+/** Waits for a lock to go, as long as somebody may still hold it. */
+async function clearLock(path: string): Promise<void> {
+	for (;;) {
+		const found = await stat(path).catch(() => null);
+		if (!found) return;
+		// The age by the file system's clock, which also wrote the time.
+		if (Date.now() - found.mtimeMs > lockPatience) break;
+		await sleep(100);
+	}
+	await rm(path, { force: true });
+}
+
+/** Half-written packs, and the marks that keep a finished one out of a repack until its refs are written. */
+async function clearPacks(folder: string): Promise<void> {
+	for (const name of await readdir(folder).catch(() => [])) {
+		const path = join(folder, name);
+		const isMark = name.endsWith(".keep") && (await readFile(path, "utf8")).startsWith("fast-import");
+		if (isMark || name.startsWith("tmp_")) await rm(path, { force: true });
+	}
+}

@@ -1,0 +1,46 @@
+// npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR]: every fragment as a static file
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { build } from "./lib/build.ts";
+import { runCommand } from "./lib/request.ts";
+import { readConfiguration } from "./lib/settings.ts";
+
+const usage = `npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR]
+
+  --layers DIR   a folder of layers (layers)
+  --repo DIR     a git repository instead, and --ref REF its commit (main)
+  --out DIR      where the files go (dist); what is there of removed layers goes`;
+
+const options = {
+	layers: { type: "string" },
+	repo: { type: "string" },
+	ref: { type: "string" },
+	out: { type: "string" },
+	help: { type: "boolean", short: "h" },
+} as const;
+
+await runCommand(async () => {
+	const { values } = parseArgs({ options });
+	if (values.help) {
+		console.log(usage);
+		return 0;
+	}
+	if (values.layers !== undefined && values.repo !== undefined) throw new Error(`usage: ${usage}`);
+	if (values.ref !== undefined && values.repo === undefined) throw new Error(`usage: ${usage}`);
+	const source =
+		values.repo === undefined
+			? { folder: values.layers ?? "layers" }
+			: { repository: values.repo, ref: values.ref ?? "main" };
+	const { problems, written } = await build(
+		source,
+		resolve(values.out ?? "dist"),
+		readConfiguration(process.env),
+	);
+	for (const problem of problems) console.error(problem);
+	if (!written) {
+		console.error(`${problems.length} problems; nothing was written`);
+		return 1;
+	}
+	console.log(`${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
+	return 0;
+});

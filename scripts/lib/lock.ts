@@ -1,0 +1,111 @@
+import { link, rename, rm, stat } from "node:fs/promises";
+import { connect, createServer, type Server } from "node:net";
+import { join, relative } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** How long a start waits for another process to end, in milliseconds, and how often it looks. */
+const patience = 10_000;
+const lookEvery = 100;
+
+/** The longest path of a Unix domain socket that every system takes, in bytes. */
+const longestSocketPath = 100;
+
+/** Holds a data folder for one process. */
+export interface Lock {
+	release(): Promise<void>;
+}
+
+/**
+ * Takes a data folder for this process alone. The lock is a listening socket: the system closes it with the
+ * process, however that ends, so a killed one never stops the next start, also across containers.
+ * @throws {Error} when another process holds the folder for over ten seconds
+ */
+export async function lockFolder(folder: string): Promise<Lock> {
+	const path = socketPath(folder);
+	for (const deadline = performance.now() + patience; ; await sleep(lookEvery)) {
+		const server = await tryLock(path);
+		if (server) return { release: () => new Promise((resolve) => server.close(() => resolve())) };
+		if (performance.now() > deadline) {
+			throw new Error(`DATA_DIR: another process works in ${folder}; end it first, or choose another folder`);
+		}
+	}
+}
+
+function socketPath(folder: string): string {
+	const path = join(folder, "publisher.lock");
+	const near = relative(process.cwd(), path);
+	const shorter = near.length < path.length ? near : path;
+	if (Buffer.byteLength(shorter) <= longestSocketPath) return shorter;
+	throw new Error(`DATA_DIR: ${folder} is too long a path; it may have ${longestSocketPath - 15} bytes`);
+}
+
+/** Listens at `path`, or gives null where somebody else does. */
+async function tryLock(path: string): Promise<Server | null> {
+	// Bound under another name and linked: the name appears with a socket that already answers.
+	const own = `${path}.${process.pid}`;
+	await rm(own, { force: true });
+	const server = await listen(own);
+	try {
+		if (await isAnswered(path)) return await give(server, own);
+		await link(own, path).catch((error: NodeJS.ErrnoException) => {
+			if (error.code !== "EEXIST") throw error;
+		});
+		const [mine, linked] = await Promise.all([stat(own), stat(path).catch(() => null)]);
+		if (linked?.ino !== mine.ino) return await give(server, own);
+		await rm(own, { force: true });
+		server.unref();
+		return server;
+	} catch (error) {
+		await give(server, own);
+		throw error;
+	}
+}
+
+async function give(server: Server, own: string): Promise<null> {
+	await new Promise((resolve) => server.close(resolve));
+	await rm(own, { force: true });
+	return null;
+}
+
+function listen(path: string): Promise<Server> {
+	return new Promise((resolve, reject) => {
+		const server = createServer((socket) => socket.end());
+		server.once("error", reject);
+		server.listen(path, () => resolve(server));
+	});
+}
+
+/** Whether a process answers at `path`; a dead one's socket is moved out of the way. */
+async function isAnswered(path: string): Promise<boolean> {
+	const state = await tryConnect(path);
+	if (state !== "dead") return state === "alive";
+	// Moved, not removed: between the look and the removal another process may have put its own there.
+	const aside = `${path}.${process.pid}.old`;
+	const moved = await rename(path, aside).then(
+		() => true,
+		() => false,
+	);
+	if (moved && (await tryConnect(aside)) === "alive") {
+		await link(aside, path).catch(() => undefined);
+		await rm(aside, { force: true });
+		return true;
+	}
+	await rm(aside, { force: true });
+	return false;
+}
+
+/** @throws {Error} where something else than a socket has the name */
+function tryConnect(path: string): Promise<"alive" | "dead" | "absent"> {
+	return new Promise((resolve, reject) => {
+		const socket = connect(path);
+		socket.once("connect", () => {
+			socket.destroy();
+			resolve("alive");
+		});
+		socket.once("error", (error: NodeJS.ErrnoException) => {
+			if (error.code === "ENOENT") resolve("absent");
+			else if (error.code === "ECONNREFUSED") resolve("dead");
+			else reject(new Error(`DATA_DIR: cannot lock it with ${path}: ${error.message}`));
+		});
+	});
+}

@@ -1,0 +1,122 @@
+// npm start: the service on this machine (README, "Two commands").
+import { mkdir } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createNodeServer } from "../api/adapters/node.ts";
+import type { Context } from "../api/app.ts";
+import type { Edit } from "../api/store.ts";
+import { runGit } from "../api/stores/git/run.ts";
+import { GitStore } from "../api/stores/git.ts";
+import { collectCommit, collectFolder } from "./lib/collect.ts";
+import { lockFolder } from "./lib/lock.ts";
+import { Publication } from "./lib/publication.ts";
+import { type Configuration, readConfiguration, readSenders, type SendersFile } from "./lib/settings.ts";
+
+/** How many earlier texts of a wrong file are looked at for one that can be served. */
+const mostEarlier = 50;
+
+const checkout = fileURLToPath(new URL("..", import.meta.url));
+
+/** One JSON line on standard output. */
+function logLine(fields: object): void {
+	process.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...fields })}\n`);
+}
+
+function report(error: unknown): void {
+	logLine({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+}
+
+async function seed(): Promise<Edit[]> {
+	const files = await collectFolder(join(checkout, "layers"));
+	return files.map((file) => ({ path: file.path, text: Buffer.from(file.bytes).toString("utf8") }));
+}
+
+/** Texts that a file of a repository had in earlier commits, newest first. */
+async function earlierTexts(repository: string, path: string): Promise<Uint8Array[]> {
+	const args = ["log", "-n", String(mostEarlier), "--format=%H", "main", "--", path];
+	const commits = (await runGit(repository, args)).toString("latin1").split("\n").filter(Boolean);
+	const texts = commits.map((commit) => runGit(repository, ["show", `${commit}:${path}`]).catch(() => null));
+	return (await Promise.all(texts)).filter((text) => text !== null);
+}
+
+/** What runs beside the HTTP server, and has to end with it. */
+interface Running {
+	context: Context;
+	publication: Publication;
+	close: () => Promise<void>;
+}
+
+async function openLocal(configuration: Configuration, senders: SendersFile): Promise<Running> {
+	const repository = join(configuration.dataDir, "repository.git");
+	const publication = new Publication({
+		out: join(configuration.dataDir, "dist"),
+		settings: configuration,
+		warn: (warning) => logLine({ warning }),
+		readLayer: (smallkey) => store.read(smallkey),
+		earlier: (path) => earlierTexts(repository, path),
+	});
+	const now = () => new Date();
+	const publish = publication.change.bind(publication);
+	const store = await GitStore.open({ repository, now, publish, report }, seed);
+	await publication.load(await collectCommit(repository, store.tip));
+	store.start();
+	const settings = { ...configuration, senders: senders.senders };
+	return { context: { store, settings, now, report }, publication, close: () => store.close() };
+}
+
+function printWelcome(
+	address: string,
+	senders: SendersFile,
+	configuration: Configuration,
+	layers: number,
+): void {
+	const id = [...senders.senders.keys()][0] ?? "publisher";
+	const url = `${address}${configuration.basePath}`;
+	const made = senders.made ? `, made now with the sender ${senders.made}` : "";
+	console.log(`Serving ${layers} layers at ${url}
+Senders: ${senders.place}${made}
+
+Register a first layer, and read it back:
+
+  npm run put -- my-layer layers/to/toporama.json --url ${url} --sender ${id} && curl ${url}/v0.9/doc/en/my-layer
+`);
+}
+
+async function main(): Promise<void> {
+	const configuration = readConfiguration(process.env);
+	await mkdir(configuration.dataDir, { recursive: true });
+	const lock = await lockFolder(configuration.dataDir);
+	const senders = await readSenders(process.env, configuration.dataDir);
+	const running = await openLocal(configuration, senders);
+	const server = createNodeServer({
+		context: running.context,
+		fragments: running.publication.fragments,
+		log: logLine,
+		allReads: configuration.logReads,
+		ready: () => true,
+	});
+	await new Promise<void>((resolve, reject) => {
+		server.once("error", reject);
+		server.listen(configuration.port, configuration.host, resolve);
+	});
+	const { port } = server.address() as AddressInfo;
+	const layers = [...running.publication.smallkeys()].length;
+	printWelcome(`http://${configuration.host}:${port}`, senders, configuration, layers);
+
+	let ending = false;
+	const end = async () => {
+		if (ending) return;
+		ending = true;
+		await new Promise((resolve) => server.close(resolve));
+		await running.close();
+		await lock.release();
+		process.exit(0);
+	};
+	for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void end());
+}
+
+main().catch((error: Error) => {
+	console.error(error.message);
+	process.exit(1);
+});

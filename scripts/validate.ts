@@ -1,0 +1,30 @@
+// npm run validate [-- FILE…]: the check of the build, without writing
+import { lstat, readFile } from "node:fs/promises";
+import { relative, resolve, sep } from "node:path";
+import { checkCatalogue, type LayerFile, type Problem, problemLine } from "../api/catalogue.ts";
+import { collectFolder } from "./lib/collect.ts";
+import { runCommand } from "./lib/request.ts";
+
+/** One file as named on the command line; its path starts at the last folder called `layers`. */
+async function readNamed(name: string): Promise<LayerFile> {
+	const parts = relative(process.cwd(), resolve(name)).split(sep);
+	const start = parts.lastIndexOf("layers");
+	const path = (start < 0 ? parts : parts.slice(start)).join("/");
+	const found = await lstat(name);
+	if (found.isSymbolicLink()) return { path, kind: "symlink", bytes: new Uint8Array(0) };
+	if (!found.isFile()) return { path, kind: "other", bytes: new Uint8Array(0) };
+	return { path, kind: "file", bytes: await readFile(name) };
+}
+
+async function check(names: string[]): Promise<{ files: number; problems: Problem[] }> {
+	const files = names.length > 0 ? await Promise.all(names.map(readNamed)) : await collectFolder("layers");
+	files.sort((a, b) => (a.path < b.path ? -1 : 1));
+	return { files: files.length, problems: checkCatalogue(files, () => undefined) };
+}
+
+await runCommand(async () => {
+	const { files, problems } = await check(process.argv.slice(2));
+	for (const problem of problems) console.error(problemLine(problem));
+	console.log(`${files} files, ${problems.length} problems`);
+	return problems.length > 0 ? 1 : 0;
+});
