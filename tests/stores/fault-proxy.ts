@@ -1,0 +1,120 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What happens to a request on its way. */
+export type Effect =
+	/** The peer never sees it; this is the answer. */
+	| { kind: "answer"; status: number; headers?: Record<string, string>; message?: string }
+	/** The peer never sees it, and nobody answers. */
+	| { kind: "silence" }
+	/** The peer deals with it, and nobody answers. */
+	| { kind: "lost answer" }
+	/** The peer never sees it; the connection ends. */
+	| { kind: "cut before" }
+	/** The peer deals with it; the connection ends in the middle of the answer. */
+	| { kind: "cut answer" }
+	/** The peer's answer comes after so many milliseconds. */
+	| { kind: "slow"; ms: number }
+	/** Something else happens first: somebody else moves the branch. */
+	| { kind: "meanwhile"; run: () => Promise<unknown> }
+	/** The peer's answer is changed. */
+	| { kind: "rewrite"; body: (body: unknown) => unknown };
+
+/** An effect on the requests that fit. */
+export interface Fault {
+	method: string;
+	/** Fits the request's path, without its query. */
+	path: RegExp;
+	/** How many requests it meets; then it is over. */
+	times: number;
+	effect: Effect;
+}
+
+/** An HTTP proxy in front of a peer, whose faults a test sets. */
+export interface FaultProxy {
+	url: string;
+	/** Faults to come; the first that fits a request meets it. */
+	faults: Fault[];
+	/** Each request so far: `GET /repos/o/r/commits`. */
+	requests: string[];
+	close(): Promise<void>;
+}
+
+/** Listens on 127.0.0.1, on a free port. */
+export async function startFaultProxy(target: string): Promise<FaultProxy> {
+	const faults: Fault[] = [];
+	const requests: string[] = [];
+	const server = createServer((request, response) => {
+		serve(request, response).catch((error: unknown) => response.writeHead(599).end(String(error)));
+	});
+
+	function nextEffect(method: string, path: string): Effect | null {
+		const index = faults.findIndex((fault) => fault.method === method && fault.path.test(path));
+		const fault = faults[index];
+		if (!fault) return null;
+		fault.times -= 1;
+		if (fault.times === 0) faults.splice(index, 1);
+		return fault.effect;
+	}
+
+	async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+		const { method = "GET", url = "/" } = request;
+		const path = url.split("?")[0] as string;
+		const chunks: Buffer[] = [];
+		for await (const chunk of request) chunks.push(chunk as Buffer);
+		requests.push(`${method} ${path}`);
+		const effect = nextEffect(method, path);
+		if (effect?.kind === "silence") return;
+		if (effect?.kind === "cut before") {
+			request.socket.destroy();
+			return;
+		}
+		if (effect?.kind === "answer") {
+			const { status, headers = {}, message = "a fault of the test" } = effect;
+			response.writeHead(status, { "Content-Type": "application/json", ...headers });
+			response.end(JSON.stringify({ message }));
+			return;
+		}
+		if (effect?.kind === "meanwhile") await effect.run();
+		const answer = await pass(target + url, method, request, Buffer.concat(chunks));
+		if (effect?.kind === "lost answer") return;
+		if (effect?.kind === "cut answer") {
+			response.writeHead(answer.status, { ...answer.headers, "Content-Length": String(answer.body.length) });
+			response.write(answer.body.subarray(0, 20), () => request.socket.destroy());
+			return;
+		}
+		if (effect?.kind === "slow") await new Promise((resolve) => setTimeout(resolve, effect.ms));
+		const rewritten = effect?.kind === "rewrite" ? effect.body(JSON.parse(answer.body.toString())) : null;
+		response.writeHead(answer.status, answer.headers);
+		response.end(rewritten === null ? answer.body : JSON.stringify(rewritten));
+	}
+
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const { port } = server.address() as AddressInfo;
+	return {
+		url: `http://127.0.0.1:${port}`,
+		faults,
+		requests,
+		close: () =>
+			new Promise((resolve) => {
+				server.close(() => resolve());
+				server.closeAllConnections();
+			}),
+	};
+}
+
+async function pass(url: string, method: string, request: IncomingMessage, body: Buffer) {
+	const headers: Record<string, string> = {};
+	for (const name of ["authorization", "accept", "content-type", "user-agent"]) {
+		const value = request.headers[name];
+		if (typeof value === "string") headers[name] = value;
+	}
+	const answer = await fetch(url, {
+		method,
+		headers,
+		body: body.length > 0 ? new Uint8Array(body) : undefined,
+	});
+	const type = answer.headers.get("content-type");
+	const passed: Record<string, string> = type ? { "Content-Type": type } : {};
+	return { status: answer.status, headers: passed, body: Buffer.from(await answer.arrayBuffer()) };
+}
