@@ -8,6 +8,21 @@ export interface Field {
 	type: string;
 }
 
+/** ArcGIS's types of fields whose values are numbers. */
+const numberTypes = new Set([
+	"esriFieldTypeOID",
+	"esriFieldTypeSmallInteger",
+	"esriFieldTypeInteger",
+	"esriFieldTypeBigInteger",
+	"esriFieldTypeSingle",
+	"esriFieldTypeDouble",
+]);
+
+/** Whether the values of a field are numbers in a feature's attributes. */
+export function isNumberType(type: string): boolean {
+	return numberTypes.has(type);
+}
+
 /** How one class of features is drawn. */
 export interface Drawing {
 	/** `""` where the service gives none. */
@@ -81,13 +96,16 @@ export type Description = Partial<Record<Lang, LangDescription>>;
 /** Longest description that is read, in characters: what harvesting writes stays far below. */
 export const longestDescription = 2 * 1024 * 1024;
 
+/** Longest image that a description may hold, in characters; it also bounds the pattern's work. */
+const longestImage = 100_000;
+
 /** An image that a description may hold: a known type, base64 with its padding (RFC 4648, section 4). */
 const imagePattern =
 	/^data:image\/(?:png|jpeg|gif|bmp|svg\+xml);base64,(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Whether `text` is an image that a description may hold. */
 export function isImage(text: unknown): text is string {
-	return typeof text === "string" && imagePattern.test(text);
+	return typeof text === "string" && text.length <= longestImage && imagePattern.test(text);
 }
 
 /**

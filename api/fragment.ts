@@ -1,4 +1,10 @@
-import type { Description, Field, LangDescription, Renderer } from "./description.ts";
+import {
+	type Description,
+	type Field,
+	isNumberType,
+	type LangDescription,
+	type Renderer,
+} from "./description.ts";
 import { defaultMapWkid, layerExtent } from "./extent.ts";
 import type { LangEntry, Registration } from "./registration.ts";
 import type { Lang } from "./smallkey.ts";
@@ -68,8 +74,9 @@ export function renderFragment(
 		return JSON.stringify({ layers: { wms: [wmsNode(id, entry)] } });
 	}
 	const harvested = description?.[lang];
-	const current = harvested?.service_url === entry.service_url ? harvested : unknownService(smallkey);
-	return JSON.stringify({ layers: { feature: [featureNode(id, entry, current, settings)] } });
+	const service = harvested?.service_url === entry.service_url ? harvested : unknownService;
+	const displayName = entry.service_name || service.name || smallkey;
+	return JSON.stringify({ layers: { feature: [featureNode(id, displayName, entry, service, settings)] } });
 }
 
 function wmsNode(id: string, entry: LangEntry): object {
@@ -87,13 +94,14 @@ function wmsNode(id: string, entry: LangEntry): object {
 
 function featureNode(
 	id: string,
+	displayName: string,
 	entry: LangEntry,
 	service: ServiceFacts,
 	settings: FragmentSettings,
 ): object {
 	return {
 		id,
-		displayName: entry.service_name || service.name,
+		displayName,
 		url: withoutTrailingSlash(entry.service_url),
 		nameField: entry.display_field || nameField(service),
 		minScale: service.min_scale,
@@ -112,19 +120,17 @@ function featureNode(
 type ServiceFacts = Omit<LangDescription, "service_url" | "renderer"> & { renderer: Renderer | null };
 
 /** What is said of a service that was not harvested yet. */
-function unknownService(smallkey: string): ServiceFacts {
-	return {
-		name: smallkey,
-		display_field: "",
-		geometry_type: "",
-		min_scale: 0,
-		max_scale: 0,
-		extent: null,
-		fields: [],
-		renderer: null,
-		count: null,
-	};
-}
+const unknownService: ServiceFacts = {
+	name: "",
+	display_field: "",
+	geometry_type: "",
+	min_scale: 0,
+	max_scale: 0,
+	extent: null,
+	fields: [],
+	renderer: null,
+	count: null,
+};
 
 /** The viewer appends `/query` to the address. */
 function withoutTrailingSlash(address: string): string {
@@ -150,16 +156,6 @@ function modeOf(service: ServiceFacts): "snapshot" | undefined {
 
 const geometryType = "esriFieldTypeGeometry";
 
-/** Sorted as numbers in the viewer's grid. */
-const numberTypes = new Set([
-	"esriFieldTypeOID",
-	"esriFieldTypeSmallInteger",
-	"esriFieldTypeInteger",
-	"esriFieldTypeBigInteger",
-	"esriFieldTypeSingle",
-	"esriFieldTypeDouble",
-]);
-
 function gridColumns(fields: Field[]): object[] {
 	const columns = fields.filter((field) => field.type !== geometryType);
 	return columns.map(({ name, type }) => ({
@@ -168,7 +164,7 @@ function gridColumns(fields: Field[]): object[] {
 		width: "400px",
 		title: name,
 		isSortable: true,
-		sortType: numberTypes.has(type) ? "numeric" : "string",
+		sortType: isNumberType(type) ? "numeric" : "string",
 		alignment: 1,
 		columnTemplate: "unformatted_grid_value",
 	}));

@@ -17,9 +17,7 @@ export interface Finding {
 }
 
 /** What an outside text becomes inside a finding: one line, no control characters, at most 160 characters. */
-export function quote(text: unknown): string {
-	const line = String(text)
-		.replace(/[\p{C}\p{Z}]+/gu, " ")
-		.trim();
+export function quote(text: string): string {
+	const line = text.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
 	return line.length > 160 ? `${line.slice(0, 159)}…` : line;
 }

@@ -1,0 +1,66 @@
+/** Deepest nesting of an answer that is read; ArcGIS needs about ten. It bounds the stack of whatever walks it. */
+const deepest = 100;
+
+/** Longest text that is kept of an answer, in characters. */
+const longestText = 512;
+
+/**
+ * Reads a service's JSON answer: UTF-8, with or without a byte order mark.
+ * @returns undefined where it is no JSON, or nested deeper than 100
+ */
+export function parseAnswer(bytes: Uint8Array): unknown {
+	const text = new TextDecoder().decode(bytes);
+	if (isTooDeep(text)) return undefined;
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
+/** Counts brackets outside strings, before anything is built from them. */
+function isTooDeep(text: string): boolean {
+	let depth = 0;
+	let inString = false;
+	for (let index = 0; index < text.length; index += 1) {
+		const character = text[index];
+		if (inString) {
+			if (character === "\\") index += 1;
+			else if (character === '"') inString = false;
+		} else if (character === '"') inString = true;
+		else if (character === "{" || character === "[") depth += 1;
+		else if (character === "}" || character === "]") depth -= 1;
+		if (depth > deepest) return true;
+	}
+	return false;
+}
+
+/** `value` as an object whose members are unknown; an empty one where it is none. */
+export function objectOf(value: unknown): Record<string, unknown> {
+	return isObject(value) ? value : {};
+}
+
+/** Whether `value` is an object, and neither null nor a list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** `value` as a list; an empty one where it is none. */
+export function listOf(value: unknown): unknown[] {
+	return Array.isArray(value) ? value : [];
+}
+
+/** `value` as text of at most 512 characters, fit for UTF-8; `""` where it is none. */
+export function textOf(value: unknown): string {
+	return typeof value === "string" ? value.slice(0, longestText).toWellFormed() : "";
+}
+
+/** `value` as a finite number; null where it is none, also where it is a number's text. */
+export function numberOf(value: unknown): number | null {
+	return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+/** `value` as the text that names it: a text, or a number or truth value spelled out; `""` for anything else. */
+export function wordOf(value: unknown): string {
+	return typeof value === "number" || typeof value === "boolean" ? String(value) : textOf(value);
+}
