@@ -1,0 +1,112 @@
+import type { FragmentSettings } from "./fragment.ts";
+import type { ReadSettings } from "./read.ts";
+
+/** The variables of the environment, as given. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where the layers are when not on this machine. */
+export interface GitHubSettings {
+	/** `owner/name` */
+	repository: string;
+	branch: string;
+	apiUrl: string;
+	auth: { token: string } | { appId: string; privateKey: string };
+}
+
+/** Reads and checks one variable after the other, and reports every bad one at once. */
+export class Variables {
+	/** A line for each bad variable so far. */
+	readonly problems: string[] = [];
+	readonly #env: Environment;
+
+	constructor(env: Environment) {
+		this.#env = env;
+	}
+
+	text(name: string, fallback: string): string {
+		return this.#env[name] || fallback;
+	}
+
+	integer(name: string, fallback: number, least: number, most: number): number {
+		const text = this.text(name, String(fallback));
+		const value = Number(text);
+		if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+		return this.#bad(name, `must be a whole number from ${least} to ${most}, not ${text}`, fallback);
+	}
+
+	flag(name: string, fallback: boolean): boolean {
+		const text = this.text(name, fallback ? "on" : "off");
+		if (text === "on" || text === "off") return text === "on";
+		return this.#bad(name, `must be on or off, not ${text}`, fallback);
+	}
+
+	/** A time span such as `7d`, `12h`, `30m` or `45s`, in milliseconds. */
+	span(name: string, fallback: string): number {
+		const text = this.text(name, fallback);
+		const span = parseSpan(text);
+		return span ?? this.#bad(name, `must be a time such as 7d, 12h, 30m or 45s, not ${text}`, 0);
+	}
+
+	matching(name: string, fallback: string, pattern: RegExp, rule: string): string {
+		const text = this.text(name, fallback);
+		if (text === "" || pattern.test(text)) return text;
+		return this.#bad(name, `must be ${rule}, not ${text}`, fallback);
+	}
+
+	/** @throws {Error} with a line for each bad variable */
+	check(): void {
+		if (this.problems.length > 0) throw new Error(this.problems.join("\n"));
+	}
+
+	#bad<T>(name: string, rule: string, fallback: T): T {
+		this.problems.push(`${name}: ${rule}`);
+		return fallback;
+	}
+}
+
+/** Milliseconds of a time span such as `7d`, `12h`, `30m` or `45s`; null where it is none, or not above 0. */
+export function parseSpan(text: string): number | null {
+	const match = /^([1-9]\d{0,6})([dhms])$/.exec(text);
+	const units: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
+	return match ? Number(match[1]) * (units[match[2] as string] as number) : null;
+}
+
+const addressTemplate = /^https?:\/\/[^\s"<>]+$/;
+
+/** What every engine is told of its reads and fragments (README, "Configuration"). */
+export function readServing(
+	variables: Variables,
+	docsMaxKeys: { fallback: number; most: number },
+): ReadSettings & FragmentSettings {
+	return {
+		basePath: variables.matching("BASE_PATH", "", /^(?:\/[A-Za-z0-9._~-]+)+$/, "a path such as /rcs"),
+		docsMaxKeys: variables.integer("DOCS_MAX_KEYS", docsMaxKeys.fallback, 1, docsMaxKeys.most),
+		metadataUrl: variables.matching("METADATA_URL", "", addressTemplate, "an address with {0} in it"),
+		catalogueUrl: variables.matching("CATALOGUE_URL", "", addressTemplate, "an address with {0} in it"),
+	};
+}
+
+/** Where the layers are on GitHub; null where they are on this machine. */
+export function readGitHub(variables: Variables): GitHubSettings | null {
+	const repository = variables.matching("GITHUB_REPOSITORY", "", /^[\w.-]+\/[\w.-]+$/, "owner/name");
+	if (repository === "") return null;
+	const token = variables.text("GITHUB_TOKEN", "");
+	const appId = variables.text("GITHUB_APP_ID", "");
+	const privateKey = variables.text("GITHUB_APP_PRIVATE_KEY", "").replaceAll("\\n", "\n");
+	if (token === "" && (appId === "" || privateKey === "")) {
+		variables.problems.push(
+			"GITHUB_REPOSITORY: needs GITHUB_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY",
+		);
+	}
+	return {
+		repository,
+		branch: variables.text("GITHUB_BRANCH", "main"),
+		apiUrl: variables.matching(
+			"GITHUB_API_URL",
+			"https://api.github.com",
+			/^https?:\/\/[^\s]+$/,
+			"an http or https address",
+		),
+		auth: token === "" ? { appId, privateKey } : { token },
+	};
+}
