@@ -1,0 +1,166 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Context, handleWrite } from "../api/app.ts";
+import { answerRead, parseRead, type Reply } from "../api/read.ts";
+import { parseSenders } from "../api/senders.ts";
+import { sign } from "../api/signature.ts";
+import type { Edit } from "../api/store.ts";
+import { runGit } from "../api/stores/git/run.ts";
+import { GitStore } from "../api/stores/git.ts";
+import { collectCommit } from "../scripts/lib/collect.ts";
+import { Publication } from "../scripts/lib/publication.ts";
+
+/** Noon of a day on which all clocks of these tests stand, unless a test moves them. */
+export const noon = Date.UTC(2026, 2, 4, 12, 0, 0);
+
+export const secrets = { jstest: "test_-k", narrow: "narrow secret", careful: "careful secret" };
+
+const senders = {
+	jstest: secrets.jstest,
+	narrow: { key: secrets.narrow, smallkeys: ["ab*", "x?"] },
+	careful: { key: secrets.careful, review: true },
+};
+
+/** The manual's own payload. */
+export const manual =
+	'{"version":"1.0.0","payload_type":"wms","en":{"service_url":"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en","layer":"limits"},"fr":{"service_url":"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en","layer":"limits"}}';
+
+/** A wms payload whose layer is called `layer`. */
+export function wms(layer: string): string {
+	return manual.replaceAll("limits", layer);
+}
+
+export const feature =
+	'{"version":"1.0.0","payload_type":"feature","en":{"service_url":"https://host.example/MapServer/1"},"fr":{"service_url":"https://host.example/MapServer/1"}}';
+
+/** A new folder that is removed by `remove`. */
+export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
+	const path = await mkdtemp(join(tmpdir(), "publisher-"));
+	return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** What one write says; what is left out is right. */
+export interface Write {
+	method?: string;
+	target: string;
+	body?: string | Uint8Array;
+	sender?: string;
+	secret?: string;
+	timestamp?: string;
+	/** Headers instead of, or beside, the signed ones; null leaves one out. */
+	headers?: Record<string, string | null>;
+}
+
+/** The service without a port: a store in a temporary folder, its publication, and a clock that tests move. */
+export class Local {
+	now = noon;
+	readonly reported: unknown[] = [];
+	readonly warnings: string[] = [];
+	readonly #remove: () => Promise<void>;
+
+	private constructor(
+		readonly repository: string,
+		readonly out: string,
+		remove: () => Promise<void>,
+	) {
+		this.#remove = remove;
+	}
+
+	store!: GitStore;
+	publication!: Publication;
+	context!: Context;
+
+	static async open(seed: Edit[] = []): Promise<Local> {
+		const folder = await temporaryFolder();
+		const local = new Local(join(folder.path, "repository.git"), join(folder.path, "dist"), folder.remove);
+		await local.start(seed);
+		return local;
+	}
+
+	async start(seed: Edit[] = []): Promise<void> {
+		const settings = { metadataUrl: "", catalogueUrl: "", basePath: "", docsMaxKeys: 1000 };
+		this.publication = new Publication({
+			out: this.out,
+			settings,
+			warn: (warning) => this.warnings.push(warning),
+			readLayer: (smallkey) => this.store.read(smallkey),
+			earlier: async (path) => {
+				const log = await this.git("log", "--format=%H", "main", "--", path);
+				const ids = log.split("\n").filter(Boolean);
+				return Promise.all(ids.map((id) => runGit(this.repository, ["show", `${id}:${path}`])));
+			},
+		});
+		const options = {
+			repository: this.repository,
+			now: () => new Date(this.now),
+			publish: this.publication.change.bind(this.publication),
+			report: (error: unknown) => this.reported.push(error),
+		};
+		this.store = await GitStore.open(options, async () => seed);
+		await this.publication.load(await collectCommit(this.repository, this.store.tip));
+		this.context = {
+			store: this.store,
+			settings: { ...settings, senders: parseSenders(JSON.stringify(senders), "SENDERS") },
+			now: options.now,
+			report: options.report,
+		};
+	}
+
+	async stop(): Promise<void> {
+		await this.store.close();
+	}
+
+	async end(): Promise<void> {
+		await this.stop();
+		await this.#remove();
+	}
+
+	async write(write: Write): Promise<Response> {
+		const sender = write.sender ?? "jstest";
+		const secret = write.secret ?? secrets[sender as keyof typeof secrets] ?? "no such sender";
+		const timestamp = write.timestamp ?? new Date(this.now).toISOString();
+		const body = typeof write.body === "string" ? new TextEncoder().encode(write.body) : write.body;
+		const signed = { path: write.target, sender, timestamp, body: body ?? new Uint8Array(0) };
+		const headers = new Headers({
+			Authorization: await sign(secret, signed),
+			Sender: sender,
+			TimeStamp: timestamp,
+		});
+		for (const [name, text] of Object.entries(write.headers ?? {})) {
+			if (text === null) headers.delete(name);
+			else headers.set(name, text);
+		}
+		const init = { method: write.method ?? "PUT", headers, body: (body ?? null) as BodyInit | null };
+		return handleWrite(new Request("http://host/", init), write.target, this.context);
+	}
+
+	put(smallkey: string, body = manual): Promise<Response> {
+		return this.write({ target: `/register/${smallkey}`, body });
+	}
+
+	delete(smallkey: string): Promise<Response> {
+		return this.write({ method: "DELETE", target: `/register/${smallkey}` });
+	}
+
+	get(target: string, ifNoneMatch: string | null = null, method = "GET"): Reply {
+		const wanted = parseRead(method, target, this.context.settings);
+		return answerRead(wanted, ifNoneMatch, this.publication.fragments);
+	}
+
+	async git(...args: string[]): Promise<string> {
+		return (await runGit(this.repository, args)).toString("utf8").trim();
+	}
+
+	/** What is stored and published: the branch's commit and every fragment. A refusal leaves it as it was. */
+	async state(): Promise<string> {
+		const fragments = [...this.publication.smallkeys()].sort();
+		const refs = await this.git("for-each-ref", "--format=%(refname) %(objectname)");
+		return JSON.stringify([refs, this.store.tip, fragments]);
+	}
+}
+
+/** The text of a reply's body. */
+export function textOf(reply: Reply): string {
+	return new TextDecoder().decode(reply.body);
+}
