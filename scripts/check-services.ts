@@ -1,0 +1,47 @@
+// npm run check-services [-- KEY…]: whether the services behind the layers have what the registrations say.
+import type { CheckedLayer } from "../api/catalogue.ts";
+import { langs } from "../api/smallkey.ts";
+import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check.ts";
+import { quote } from "../harvest/finding.ts";
+import { mapSome } from "./lib/collect.ts";
+import { progress } from "./lib/progress.ts";
+import { runCommand } from "./lib/request.ts";
+import { askWith, layersAtOnce, parseServiceCommand, printFindings, readLayers } from "./lib/services.ts";
+import { readConfiguration } from "./lib/settings.ts";
+
+const usage = "npm run check-services -- [KEY…] [--layers DIR]";
+
+/** One line for each language: whether the layer is there, its title, and for wms what it can be asked. */
+function factLines(layer: CheckedLayer, checked: CheckedServices): string[] {
+	return langs.map((lang) => {
+		const facts = checked.facts[lang];
+		return `${layer.smallkey} ${lang}: ${facts ? describe(facts) : "not found, see below"}`;
+	});
+}
+
+function describe(facts: LayerFacts): string {
+	const title = quote(facts.title) || "(no title)";
+	if (!("queryable" in facts)) return title;
+	const types = facts.featureInfoFormats.join(", ") || "no type";
+	const query = facts.queryable ? `queryable as ${types}` : "not queryable";
+	const legend =
+		facts.legendFormats.length > 0 ? `legend as ${facts.legendFormats.join(", ")}` : "no legend named";
+	return quote(`${title}; ${query}; ${legend}`);
+}
+
+await runCommand(async () => {
+	const command = parseServiceCommand(process.argv.slice(2), usage);
+	if (command.olderThan !== null) throw new Error(`--older-than: is for harvest\nusage: ${usage}`);
+	const check = createCheckLayer(askWith(readConfiguration(process.env).harvest));
+	const layers = await readLayers(command.layers, command.smallkeys);
+	const bar = progress(layers.length, "checking");
+	const results = await mapSome(layers, layersAtOnce, async (layer) => {
+		const checked = await check(layer.smallkey, layer.registration);
+		bar.tick();
+		return { layer, checked };
+	}).finally(() => bar.stop());
+	for (const { layer, checked } of results) console.log(factLines(layer, checked).join("\n"));
+	return printFindings(
+		results.map(({ layer, checked }) => ({ smallkey: layer.smallkey, findings: checked.findings })),
+	);
+});

@@ -1,0 +1,68 @@
+// npm run harvest [-- KEY…] [--older-than 7d]: writes what the services behind feature layers say they are.
+import { stat } from "node:fs/promises";
+import type { CheckedLayer } from "../api/catalogue.ts";
+import { descriptionText } from "../api/description.ts";
+import { descriptionPath } from "../api/smallkey.ts";
+import { type HarvestSettings, harvestLayer, mergeDescription } from "../harvest/layer.ts";
+import { mapSome } from "./lib/collect.ts";
+import { progress } from "./lib/progress.ts";
+import { runCommand } from "./lib/request.ts";
+import {
+	askWith,
+	type Found,
+	fileIn,
+	layersAtOnce,
+	parseServiceCommand,
+	printFindings,
+	readLayers,
+	readStored,
+	type ServiceCommand,
+	writeStored,
+} from "./lib/services.ts";
+import { readConfiguration } from "./lib/settings.ts";
+
+const usage = "npm run harvest -- [KEY…] [--older-than 7d] [--layers DIR]";
+
+/** What became of one layer. */
+interface Outcome extends Found {
+	changed: boolean;
+}
+
+/** Whether what is known of a layer was last looked at so long ago; a file's time tells it. */
+async function isDue(layer: CheckedLayer, command: ServiceCommand): Promise<boolean> {
+	if (command.olderThan === null) return true;
+	const file = await stat(fileIn(command.layers, descriptionPath(layer.smallkey))).catch(() => null);
+	return file === null || Date.now() - file.mtimeMs >= command.olderThan;
+}
+
+async function harvest(layer: CheckedLayer, folder: string, settings: HarvestSettings): Promise<Outcome> {
+	const { smallkey, registration } = layer;
+	const harvested = await harvestLayer(registration, settings);
+	const path = descriptionPath(smallkey);
+	const before = await readStored(folder, path);
+	const merged = mergeDescription(registration, harvested, before);
+	const text = merged && descriptionText(merged);
+	if (text !== null) await writeStored(folder, path, text, before);
+	return { smallkey, findings: harvested.findings, changed: text !== null && text !== before };
+}
+
+await runCommand(async () => {
+	const command = parseServiceCommand(process.argv.slice(2), usage);
+	const configuration = readConfiguration(process.env);
+	const { mapWkid } = configuration.harvest;
+	const settings = { ask: askWith(configuration.harvest), mapWkid };
+	const layers = await readLayers(command.layers, command.smallkeys);
+	const features = layers.filter((layer) => layer.registration.payload_type === "feature");
+	const due = await mapSome(features, layersAtOnce, (layer) => isDue(layer, command));
+	const wanted = features.filter((_, index) => due[index]);
+	const bar = progress(wanted.length, "harvesting");
+	const outcomes = await mapSome(wanted, layersAtOnce, async (layer) => {
+		const outcome = await harvest(layer, command.layers, settings);
+		bar.tick();
+		return outcome;
+	}).finally(() => bar.stop());
+	const changed = outcomes.filter((outcome) => outcome.changed).length;
+	const troubled = outcomes.filter((outcome) => outcome.findings.length > 0).length;
+	console.log(`${outcomes.length} layers asked, ${changed} descriptions changed, ${troubled} with findings`);
+	return printFindings(outcomes);
+});
