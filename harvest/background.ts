@@ -1,0 +1,249 @@
+import { descriptionText } from "../api/description.ts";
+import { parseRegistration, type Registration } from "../api/registration.ts";
+import { descriptionPath, langs } from "../api/smallkey.ts";
+import { type Edit, isRefusal, type Layer, type Reader, type Store } from "../api/store.ts";
+import type { Ask } from "./ask.ts";
+import { type Harvested, harvestLayer, isDescribed, mergeDescription } from "./layer.ts";
+import { createQueue } from "./queue.ts";
+
+/** The author of the service's own commits. */
+export const serviceAuthor = "fragment-publisher";
+
+/** What waits; handed in, so that tests need not. */
+export interface Timers {
+	/** Calls `run` once after `ms` milliseconds; does not keep the process alive. */
+	set(run: () => void, ms: number): unknown;
+	clear(timer: unknown): void;
+}
+
+/** What the harvester of a running service needs from outside. */
+export interface HarvesterOptions {
+	store: Store;
+	/** As `createAsk({ fetch: createFetch(…) })` makes it. */
+	ask: Ask;
+	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
+	mapWkid: number;
+	/** Milliseconds between two harvests of one layer (`HARVEST_EVERY`). */
+	every: number;
+	now: () => Date;
+	/** All smallkeys, in any order. */
+	allKeys: () => Iterable<string>;
+	/** Told what became of each layer that was asked for: one line of the log. */
+	log: (line: HarvestLine) => void;
+	/** Told of a broken world: the store failed. */
+	report: (error: unknown) => void;
+	timers?: Timers;
+}
+
+/** What became of one harvest. */
+export interface HarvestLine {
+	harvest: string;
+	/** `dropped`: the layer was changed or removed meanwhile. `failed`: no service answered. */
+	outcome: "changed" | "unchanged" | "dropped" | "failed";
+	/** What the services said that is wrong; absent where nothing is. */
+	findings?: string[];
+}
+
+/** The harvester of a running service. */
+export interface Harvester {
+	/** Harvests a layer soon, before what already waits. Returns at once. */
+	follow(smallkey: string): void;
+	/** Harvests what was never harvested, then every layer once in each period, spread over it. */
+	start(): void;
+	/** Ends what is under way: requests are cut off, a commit that has begun is finished. */
+	close(): Promise<void>;
+	/** How many layers wait or are under way. */
+	readonly waiting: number;
+}
+
+/** Most layers at a time, each of another host. */
+const atOnce = 4;
+
+/** How soon a failed layer is tried again, in milliseconds; twice as long each further time. */
+const firstRetry = 60_000;
+
+const systemTimers: Timers = {
+	set: (run, ms) => setTimeout(run, ms).unref(),
+	clear: (timer) => clearTimeout(timer as NodeJS.Timeout),
+};
+
+/** Makes the harvester of a running service; it does nothing until it is told to. */
+export function createHarvester(options: HarvesterOptions): Harvester {
+	const { store, every, now, report, log, timers = systemTimers } = options;
+	const ending = new AbortController();
+	const queue = createQueue(atOnce, harvest);
+	const failures = new Map<string, number>();
+	const pending = new Set<unknown>();
+	let starting: Promise<void> = Promise.resolve();
+	let lastLook = 0;
+
+	function later(run: () => void, ms: number): void {
+		const timer = timers.set(() => {
+			pending.delete(timer);
+			if (!ending.signal.aborted) run();
+		}, ms);
+		pending.add(timer);
+	}
+
+	/** Puts a feature layer into the queue; with `onlyNew`, only one that was never harvested. */
+	async function enqueue(smallkey: string, urgent: boolean, onlyNew: boolean): Promise<void> {
+		try {
+			const layer = await store.read(smallkey);
+			const registration = layer && featureOf(layer);
+			if (!registration || ending.signal.aborted) return;
+			if (onlyNew && isDescribed(registration, layer.description)) return;
+			queue.add(smallkey, new URL(registration.en.service_url).host, urgent);
+		} catch (error) {
+			report(error);
+		}
+	}
+
+	async function harvest(smallkey: string): Promise<void> {
+		try {
+			const done = await harvestOne(smallkey, options, ending.signal);
+			if (done) log(done.line);
+			if (done?.again) retry(smallkey);
+			else failures.delete(smallkey);
+		} catch (error) {
+			if (ending.signal.aborted) return;
+			report(error);
+			retry(smallkey);
+		}
+	}
+
+	function retry(smallkey: string): void {
+		const before = failures.get(smallkey) ?? 0;
+		failures.set(smallkey, before + 1);
+		later(() => void enqueue(smallkey, false, false), Math.min(firstRetry * 2 ** before, every));
+	}
+
+	async function catchUp(): Promise<void> {
+		for (const smallkey of [...options.allKeys()]) {
+			if (ending.signal.aborted) return;
+			await enqueue(smallkey, false, true);
+		}
+	}
+
+	/** Harvests the layers whose moment in the period has come since the last look. */
+	async function look(): Promise<void> {
+		const time = now().getTime();
+		const since = lastLook;
+		lastLook = time;
+		for (const smallkey of [...options.allKeys()]) {
+			if (ending.signal.aborted) return;
+			if (isDue(smallkey, since, time, every)) await enqueue(smallkey, false, false);
+		}
+		later(() => void look(), lookInterval(every));
+	}
+
+	return {
+		follow(smallkey) {
+			failures.delete(smallkey);
+			if (!ending.signal.aborted) void enqueue(smallkey, true, false);
+		},
+		start() {
+			lastLook = now().getTime();
+			starting = catchUp().then(() => {
+				if (!ending.signal.aborted) later(() => void look(), lookInterval(every));
+			});
+		},
+		async close() {
+			ending.abort(new Error("the service ends"));
+			for (const timer of pending) timers.clear(timer);
+			queue.clear();
+			await starting;
+			await queue.idle();
+		},
+		get waiting() {
+			return queue.size;
+		},
+	};
+}
+
+/** How often it is looked whose moment has come: each minute, more often in a short period. */
+function lookInterval(every: number): number {
+	return Math.max(Math.min(60_000, every / 100), 10);
+}
+
+/** Whether a layer's own moment in the period lies between two times; the moments are spread by the smallkeys. */
+export function isDue(smallkey: string, since: number, until: number, every: number): boolean {
+	const moment = (hashOf(smallkey) / 2 ** 32) * every;
+	return Math.floor((until - moment) / every) > Math.floor((since - moment) / every);
+}
+
+/** FNV-1a of 32 bits (RFC 9923). */
+function hashOf(text: string): number {
+	let hash = 0x811c9dc5;
+	for (let index = 0; index < text.length; index += 1) {
+		hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+	}
+	return hash >>> 0;
+}
+
+/** The registration of a feature layer; null for any other, and for one that is not in order. */
+function featureOf(layer: Layer): Registration | null {
+	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration));
+	return registration?.payload_type === "feature" ? registration : null;
+}
+
+/** A harvest's end: its line for the log, and whether a service was down, so that it is worth another try. */
+interface Done {
+	line: HarvestLine;
+	again: boolean;
+}
+
+/** Asks the services of one layer and commits what is new; null where there is nothing to be asked for. */
+async function harvestOne(
+	smallkey: string,
+	options: HarvesterOptions,
+	signal: AbortSignal,
+): Promise<Done | null> {
+	const { store, ask, mapWkid, now } = options;
+	const layer = await store.read(smallkey);
+	const registration = layer && featureOf(layer);
+	if (!registration || signal.aborted) return null;
+	const harvested = await harvestLayer(registration, { ask, mapWkid }, signal);
+	if (signal.aborted) return null;
+	const findings = harvested.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
+	const done = (outcome: HarvestLine["outcome"]): Done => ({
+		line: findings.length > 0 ? { harvest: smallkey, outcome, findings } : { harvest: smallkey, outcome },
+		again: harvested.findings.some(({ kind }) => kind === "server"),
+	});
+	if (Object.keys(harvested.found).length === 0) return done("failed");
+	let dropped = false;
+	const outcome = await store.change(
+		async (fresh) => {
+			const edits = await editsOf(fresh, smallkey, registration, harvested);
+			dropped = edits === null;
+			return edits ?? [];
+		},
+		{
+			smallkey,
+			author: serviceAuthor,
+			time: now().getTime(),
+			subject: `harvest ${smallkey}`,
+			trailers: [],
+			request: null,
+			review: false,
+		},
+	);
+	if (isRefusal(outcome)) throw new Error(`harvest ${smallkey}: ${outcome.errors.join("; ")}`);
+	if (dropped) return done("dropped");
+	return done(outcome.changed ? "changed" : "unchanged");
+}
+
+/** What a harvest changes in the present state; null where the layer is no longer the one that was asked for. */
+async function editsOf(
+	fresh: Reader,
+	smallkey: string,
+	asked: Registration,
+	harvested: Harvested,
+): Promise<Edit[] | null> {
+	const layer = await fresh.read(smallkey);
+	const registration = layer && featureOf(layer);
+	if (!registration) return null;
+	if (langs.some((lang) => registration[lang].service_url !== asked[lang].service_url)) return null;
+	const merged = mergeDescription(registration, harvested, layer.description);
+	const text = merged && descriptionText(merged);
+	return text === null || text === layer.description ? [] : [{ path: descriptionPath(smallkey), text }];
+}
