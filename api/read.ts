@@ -137,15 +137,17 @@ export function answerRead(wanted: Wanted, ifNoneMatch: string | null, fragments
 const jsonType = "application/json; charset=utf-8";
 const scriptType = "application/javascript; charset=utf-8";
 
+/** Headers of every fragment, however it is served; its `ETag` stands beside them. */
+export const fragmentHeaders = {
+	"Content-Type": jsonType,
+	"Access-Control-Allow-Origin": "*",
+	"Cache-Control": readCaching,
+	"X-Content-Type-Options": "nosniff",
+} as const;
+
 function answer(fragment: Fragment, type: string, ifNoneMatch: string | null): Reply {
 	const unchanged = ifNoneMatch !== null && matches(ifNoneMatch, fragment.etag);
-	const headers = {
-		"Content-Type": type,
-		"Access-Control-Allow-Origin": "*",
-		ETag: fragment.etag,
-		"Cache-Control": readCaching,
-		"X-Content-Type-Options": "nosniff",
-	};
+	const headers = { ...fragmentHeaders, "Content-Type": type, ETag: fragment.etag };
 	return unchanged ? { status: 304, headers, body: empty } : { status: 200, headers, body: fragment.body };
 }
 

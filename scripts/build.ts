@@ -1,21 +1,24 @@
-// npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR]: every fragment as a static file
+// npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR] [--compress]: every fragment as a static file
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "./lib/build.ts";
+import { writeHostingFiles } from "./lib/hosting-files.ts";
 import { runCommand } from "./lib/request.ts";
 import { readConfiguration } from "./lib/settings.ts";
 
-const usage = `npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR]
+const usage = `npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR] [--compress]
 
   --layers DIR   a folder of layers (layers)
   --repo DIR     a git repository instead, and --ref REF its commit (main)
-  --out DIR      where the files go (dist); what is there of removed layers goes`;
+  --out DIR      where the files go (dist); what is there of removed layers goes
+  --compress     a .gz and a .br beside each file, for a web server that looks for them`;
 
 const options = {
 	layers: { type: "string" },
 	repo: { type: "string" },
 	ref: { type: "string" },
 	out: { type: "string" },
+	compress: { type: "boolean" },
 	help: { type: "boolean", short: "h" },
 } as const;
 
@@ -31,16 +34,14 @@ await runCommand(async () => {
 		values.repo === undefined
 			? { folder: values.layers ?? "layers" }
 			: { repository: values.repo, ref: values.ref ?? "main" };
-	const { problems, written } = await build(
-		source,
-		resolve(values.out ?? "dist"),
-		readConfiguration(process.env),
-	);
+	const out = resolve(values.out ?? "dist");
+	const { problems, written } = await build(source, out, readConfiguration(process.env));
 	for (const problem of problems) console.error(problem);
 	if (!written) {
 		console.error(`${problems.length} problems; nothing was written`);
 		return 1;
 	}
+	await writeHostingFiles(out, values.compress ?? false);
 	console.log(`${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
 	return 0;
 });

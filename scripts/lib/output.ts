@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, stat, unlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fragmentPath, langs } from "../../api/smallkey.ts";
 import { mapSome } from "./collect.ts";
@@ -35,7 +35,7 @@ export async function writeOutput(out: string, rendered: Rendered, tick: () => v
 		tick();
 	});
 	const stale = [...present].filter((path) => !rendered.has(path));
-	await mapSome(stale, atOnce, (path) => unlink(join(out, path)));
+	await mapSome(stale, atOnce, (path) => removeFile(out, path));
 	result.removed = stale.length;
 	return result;
 }
@@ -46,7 +46,9 @@ async function listFragments(out: string): Promise<Set<string>> {
 	for (const lang of langs) {
 		const folder = join(out, dirname(fragmentPath(lang, "x")));
 		await mkdir(folder, { recursive: true });
-		for (const name of await readdir(folder)) paths.add(fragmentPath(lang, name));
+		for (const name of await readdir(folder)) {
+			if (!isCompanion(name)) paths.add(fragmentPath(lang, name));
+		}
 	}
 	return paths;
 }
@@ -54,6 +56,19 @@ async function listFragments(out: string): Promise<Set<string>> {
 async function isSame(path: string, bytes: Uint8Array): Promise<boolean> {
 	const { size } = await stat(path);
 	return size === bytes.length && (await readFile(path)).equals(bytes);
+}
+
+/** Names that a web server looks for beside a file: the same content, compressed (`npm run build -- --compress`). */
+export const companionEndings = [".gz", ".br"] as const;
+
+/** Whether a name in the output folder is that of a compressed copy: no smallkey has a dot. */
+export function isCompanion(name: string): boolean {
+	return companionEndings.some((ending) => name.endsWith(ending));
+}
+
+/** Drops the compressed copies of a file that changes: a web server would go on serving them. */
+async function removeCompanions(target: string): Promise<void> {
+	for (const ending of companionEndings) await rm(target + ending, { force: true });
 }
 
 let serial = 0;
@@ -67,6 +82,7 @@ export async function writeWhole(
 ): Promise<void> {
 	const target = join(out, path);
 	if (!readers) return writeFile(target, bytes);
+	await removeCompanions(target);
 	const temporary = join(dirname(out), `.${basename(out)}.${process.pid}.${serial++}.tmp`);
 	await writeFile(temporary, bytes);
 	await rename(temporary, target);
@@ -74,5 +90,6 @@ export async function writeWhole(
 
 /** Removes one file, if it is there. */
 export async function removeFile(out: string, path: string): Promise<void> {
+	await removeCompanions(join(out, path));
 	await rm(join(out, path), { force: true });
 }

@@ -1,0 +1,68 @@
+// The worker: what static assets do not answer (wrangler.jsonc, docs/hosting.md).
+import { type Context, handleWrite, isWriteTarget } from "../app.ts";
+import type { ReadSettings } from "../read.ts";
+import { type Bindings, fragmentsOf } from "./cloudflare/bindings.ts";
+import { handleRead } from "./cloudflare/reads.ts";
+import { makeContext, readSettings } from "./cloudflare/writes.ts";
+
+/** A worker, as the engine calls it. */
+export interface Worker {
+	fetch(request: Request, bindings: Bindings): Promise<Response>;
+}
+
+/** Makes a worker; what it reads from its environment, it reads once. */
+export function createWorker(log: (fields: object) => void): Worker {
+	const serving = new WeakMap<Bindings, ReadSettings>();
+	const contexts = new WeakMap<Bindings, Context>();
+	const report = (error: unknown) => log({ error: error instanceof Error ? error.message : String(error) });
+
+	async function answer(request: Request, target: string, bindings: Bindings): Promise<Response> {
+		const settings = once(serving, bindings, () => readSettings(bindings));
+		const context = () => once(contexts, bindings, () => makeContext(bindings, report));
+		if (isWriteTarget(target, settings.basePath)) return handleWrite(request, target, context());
+		if (target === `${settings.basePath}/healthz`) return answerHealth(request.method, bindings, context);
+		return handleRead(request, target, bindings, settings);
+	}
+
+	return {
+		async fetch(request, bindings) {
+			const target = targetOf(request.url);
+			const response = await answer(request, target, bindings).catch((error) => {
+				report(error);
+				return new Response(null, { status: 500, headers: { "Cache-Control": "no-store" } });
+			});
+			logAnswer(request, target, response.status, log);
+			return response;
+		},
+	};
+}
+
+/** The request target as it arrived: the engine keeps the path of an address as it was sent. */
+function targetOf(address: string): string {
+	return address.slice(address.indexOf("/", address.indexOf("//") + 2));
+}
+
+function once<T>(made: WeakMap<Bindings, T>, bindings: Bindings, make: () => T): T {
+	const value = made.get(bindings) ?? make();
+	made.set(bindings, value);
+	return value;
+}
+
+/** GET <base>/healthz: 200 where the bindings are there and the configuration is right. */
+function answerHealth(method: string, bindings: Bindings, context: () => Context): Response {
+	const headers = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
+	if (method !== "GET" && method !== "HEAD") return new Response(null, { status: 405, headers });
+	fragmentsOf(bindings);
+	context();
+	return new Response("ok\n", { headers });
+}
+
+/** One line for each write and each answer from 400 up; no signature is in it. */
+function logAnswer(request: Request, target: string, status: number, log: (fields: object) => void): void {
+	const isWrite = request.method === "PUT" || request.method === "DELETE";
+	if (status < 400 && !isWrite) return;
+	const path = target.split("?", 1)[0];
+	log({ method: request.method, path, status, sender: isWrite ? request.headers.get("Sender") : null });
+}
+
+export default createWorker((fields) => console.log(JSON.stringify(fields)));

@@ -1,0 +1,47 @@
+import { etagOf, type Fragment } from "../../read.ts";
+import { fragmentPath, type Lang } from "../../smallkey.ts";
+
+/** The files of the build, as Cloudflare serves them (Workers, "Static assets", binding). */
+export interface Assets {
+	fetch(address: string): Promise<Response>;
+}
+
+/** What the worker needs of an R2 bucket (R2, "Workers API reference"). */
+export interface Bucket {
+	get(name: string): Promise<{ httpEtag: string; arrayBuffer(): Promise<ArrayBuffer> } | null>;
+}
+
+/** The worker's environment: where the fragments are, and the configuration's variables. */
+export interface Bindings {
+	/** The fragments as static assets. */
+	ASSETS?: Assets;
+	/** The fragments as objects of a bucket; it comes before ASSETS. */
+	OBJECTS?: Bucket;
+	[variable: string]: unknown;
+}
+
+/** Fetches one fragment from the hosting, or null where there is none. @throws {Error} where the hosting fails */
+export type FetchFragment = (lang: Lang, smallkey: string) => Promise<Fragment | null>;
+
+/** Where the fragments are fetched from. @throws {Error} that names the missing binding */
+export function fragmentsOf({ ASSETS, OBJECTS }: Bindings): FetchFragment {
+	if (OBJECTS) return (lang, smallkey) => fetchObject(OBJECTS, lang, smallkey);
+	if (ASSETS) return (lang, smallkey) => fetchAsset(ASSETS, lang, smallkey);
+	throw new Error("the binding ASSETS (or OBJECTS) is missing: see wrangler.jsonc");
+}
+
+async function fetchObject(bucket: Bucket, lang: Lang, smallkey: string): Promise<Fragment | null> {
+	const object = await bucket.get(fragmentPath(lang, smallkey));
+	return object && { body: new Uint8Array(await object.arrayBuffer()), etag: object.httpEtag };
+}
+
+async function fetchAsset(assets: Assets, lang: Lang, smallkey: string): Promise<Fragment | null> {
+	// The encoded name: a literal + or = is answered by a redirect. The host's name means nothing to the binding.
+	const path = fragmentPath(lang, encodeURIComponent(smallkey));
+	const response = await assets.fetch(`http://assets/${path}`);
+	if (response.status === 404) return null;
+	if (response.status !== 200) throw new Error(`ASSETS: answers ${response.status} to /${path}`);
+	const body = new Uint8Array(await response.arrayBuffer());
+	// The tag that the same asset has when it is served without the worker, made strong again: the body is whole here.
+	return { body, etag: response.headers.get("ETag")?.replace(/^W\//, "") ?? etagOf(body) };
+}

@@ -1,0 +1,53 @@
+import type { Context } from "../../app.ts";
+import {
+	type Environment,
+	type GitHubSettings,
+	readGitHub,
+	readServing,
+	Variables,
+} from "../../configuration.ts";
+import type { ReadSettings } from "../../read.ts";
+import { parseSenders } from "../../senders.ts";
+import { type Store, StoreBusy } from "../../store.ts";
+import { githubStore } from "../../stores/github.ts";
+import type { Bindings } from "./bindings.ts";
+
+/**
+ * `DOCS_MAX_KEYS` on Workers: a request may fetch 50 times on the free plan, 1,000 times on the paid one (Workers,
+ * "Limits", subrequests). Each different key is one.
+ */
+const docsMaxKeys = { fallback: 45, most: 900 };
+
+/** Seconds after which a write is worth trying again where the service has no store. */
+const retryWithoutStore = 3600;
+
+/** What reads need of the configuration. @throws {Error} with a line for each bad variable */
+export function readSettings(bindings: Bindings): ReadSettings {
+	const variables = new Variables(bindings as Environment);
+	const settings = readServing(variables, docsMaxKeys);
+	variables.check();
+	return settings;
+}
+
+/** What writes need. @throws {Error} with a line for each bad variable */
+export function makeContext(bindings: Bindings, report: Context["report"]): Context {
+	const env = bindings as Environment;
+	const variables = new Variables(env);
+	const serving = readServing(variables, docsMaxKeys);
+	const github = readGitHub(variables);
+	variables.check();
+	const senders = parseSenders(env.SENDERS || "{}", "SENDERS");
+	const now = () => new Date();
+	return { store: makeStore(github, now), settings: { ...serving, senders }, now, report };
+}
+
+function makeStore(github: GitHubSettings | null, now: () => Date): Store {
+	return github ? githubStore({ ...github, now }) : noStore;
+}
+
+/** A service that only reads: whoever may write is told so, after the signature. */
+const noStore: Store = { published: false, read: refuse, keys: refuse, change: refuse };
+
+function refuse(): Promise<never> {
+	throw new StoreBusy("this service has no GITHUB_REPOSITORY to write to", retryWithoutStore);
+}

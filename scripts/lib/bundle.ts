@@ -1,0 +1,87 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import Ajv from "ajv";
+import standaloneCode from "ajv/dist/standalone/index.js";
+import { build, type Plugin } from "esbuild";
+import schema from "../../schemas/registration.schema.json";
+import { ajvOptions } from "../../schemas/validate.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Where the worker's bundle is written; wrangler.jsonc names the same file. */
+export const bundlePath = join(root, "deploy/workers/worker.js");
+
+/** A bundle and its limit, in bytes after gzip. */
+const parts = [
+	{ name: "the read path alone", entry: "api/adapters/cloudflare/reads.ts", limit: 5_000 },
+	{ name: "the whole worker", entry: "api/adapters/cloudflare.ts", limit: 60_000 },
+];
+
+/** A part of the worker that was bundled, with its sizes in bytes. */
+export interface BundleSize {
+	name: string;
+	raw: number;
+	gzip: number;
+	limit: number;
+}
+
+/**
+ * A worker cannot compile a schema (no code generation there), so the module that does is replaced by what ajv's
+ * standalone mode makes of it.
+ */
+const compiledSchemas: Plugin = {
+	name: "compiled-schemas",
+	setup(setup) {
+		setup.onLoad({ filter: /[/\\]schemas[/\\]validate\.ts$/ }, () => {
+			const ajv = new Ajv({ ...ajvOptions, code: { source: true, esm: true, lines: true } });
+			ajv.addSchema(schema);
+			return {
+				contents: standaloneCode(ajv, { validateRegistration: schema.$id }),
+				loader: "js",
+				resolveDir: root,
+			};
+		});
+	},
+};
+
+async function bundle(entry: string): Promise<Uint8Array> {
+	const result = await build({
+		entryPoints: [join(root, entry)],
+		bundle: true,
+		write: false,
+		format: "esm",
+		target: "es2022",
+		conditions: ["workerd", "worker", "browser"],
+		mainFields: ["module", "main"],
+		minify: true,
+		legalComments: "none",
+		plugins: [compiledSchemas],
+		logLevel: "silent",
+	});
+	return result.outputFiles[0]?.contents ?? new Uint8Array(0);
+}
+
+/**
+ * Writes the worker's bundle, and nothing where a part is over its limit.
+ * @throws {Error} that names each part over its limit
+ */
+export async function buildWorker(path: string = bundlePath): Promise<BundleSize[]> {
+	const bundles = await Promise.all(parts.map(({ entry }) => bundle(entry)));
+	const sizes = parts.map(({ name, limit }, index) => {
+		const bytes = bundles[index] as Uint8Array;
+		return { name, limit, raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length };
+	});
+	const tooLarge = sizes.filter(({ gzip, limit }) => gzip > limit);
+	if (tooLarge.length > 0) throw new Error(tooLarge.map((size) => `${sizeLine(size)}: too large`).join("\n"));
+	await mkdir(dirname(path), { recursive: true });
+	await writeFile(path, bundles.at(-1) as Uint8Array);
+	return sizes;
+}
+
+/** `the whole worker: 98,765 bytes, 32,100 after gzip (limit 60,000)` */
+export function sizeLine({ name, raw, gzip, limit }: BundleSize): string {
+	const [a, b, c] = [raw, gzip, limit].map((bytes) => bytes.toLocaleString("en"));
+	return `${name}: ${a} bytes, ${b} after gzip (limit ${c})`;
+}
