@@ -1,11 +1,9 @@
 import { pointerSegment } from "../../json.ts";
+import { code } from "../../markdown.ts";
 import type { Edit, Meta } from "../../store.ts";
 
 /** GitHub takes a body of 65,536 characters. */
 const longestBody = 60_000;
-
-/** Longest value that the table shows, in characters. */
-const longestValue = 200;
 
 /**
  * The text of a pull request for one layer: a table of what changes, member by member.
@@ -57,20 +55,6 @@ function collect(value: unknown, pointer: string, found: Map<string, string>): v
 
 function cell(text: string | undefined): string {
 	return text === undefined ? "" : code(text);
-}
-
-/**
- * A publisher's text as nothing but text: each character that could mean something is a character reference, which
- * Markdown never reads as markup (CommonMark, section 2.5), and GitHub turns no mention or reference inside `code`
- * into a link. Control and bidirectional characters are shown as a replacement.
- */
-function code(text: string): string {
-	const characters = Array.from(text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd"));
-	const cut = characters.length > longestValue ? [...characters.slice(0, longestValue), "…"] : characters;
-	const safe = cut.map((character) => {
-		return /[A-Za-z0-9 ]/.test(character) ? character : `&#${character.codePointAt(0)};`;
-	});
-	return `<code>${safe.join("")}</code>`;
 }
 
 /** The lines as far as GitHub takes them. */
