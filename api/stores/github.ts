@@ -9,7 +9,7 @@ import {
 	usedBefore,
 } from "../store.ts";
 import { authorizeWith, type Credentials } from "./github/auth.ts";
-import { type Call, connect } from "./github/client.ts";
+import { type Call, connect, LostAnswer } from "./github/client.ts";
 import { carriesRequest, makeReplays } from "./github/replay.ts";
 import {
 	Conflict,
@@ -89,17 +89,17 @@ export function githubStore(options: GithubOptions): Store {
 		return readerAt(call, await readHead(call, branch));
 	}
 
-	/** Tries again from a fresh read while others are faster. */
+	/** Tries again from a fresh read while others are faster, or nobody knows whether the branch was written. */
 	async function racing<T>(attempt: (tries: number) => Promise<T>): Promise<T> {
 		const until = now().getTime() + limits.races;
 		for (let tries = 1; ; tries += 1) {
 			try {
 				return await attempt(tries);
 			} catch (error) {
-				if (!(error instanceof Conflict)) throw error;
+				if (!(error instanceof Conflict) && !(error instanceof LostAnswer)) throw error;
 				const pause = 50 * 2 ** tries * (0.5 + random());
 				if (tries === mostTries || now().getTime() + pause >= until) {
-					if (!error.isRace) throw error;
+					if (error instanceof LostAnswer || !error.isRace) throw error;
 					throw new StoreBusy("others change the layers at the same moment", 2);
 				}
 				await sleep(pause);

@@ -110,9 +110,6 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		const first = await accepted(store.change(putting("a", textOf(1)), metaOf("a")));
 		const again = await accepted(store.change(putting("a", textOf(1)), metaOf("a")));
 		assert.equal([again.commit, again.changed], [first.commit, false]);
-		// The same text once more is no change either, whoever asks for it.
-		const blind = async () => [{ path: layerPath("a"), text: textOf(1) }];
-		assert.equal(await accepted(store.change(blind, metaOf("a"))), { ...again });
 	});
 
 	check("a key is removed, with its description in the same commit", async (store) => {

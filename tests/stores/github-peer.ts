@@ -1,5 +1,5 @@
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { generateKeyPairSync } from "node:crypto";
+import { type AddressInfo, createServer } from "node:net";
 import { createEmulator } from "emulate";
 import { type GithubOptions, githubStore } from "../../api/stores/github.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
@@ -39,6 +39,13 @@ async function freePort(): Promise<number> {
 	return port;
 }
 
+/** Made once: it takes longer than all the rest of a test. PKCS#1, as GitHub hands it out. */
+const { privateKey } = generateKeyPairSync("rsa", {
+	modulusLength: 2048,
+	privateKeyEncoding: { type: "pkcs1", format: "pem" },
+	publicKeyEncoding: { type: "spki", format: "pem" },
+});
+
 /** @param empty whether the repository has no commit */
 export async function startPeer({ empty = false } = {}): Promise<Peer> {
 	const token = "the-token-of-the-test";
@@ -56,6 +63,7 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 						app_id: 4711,
 						slug: "publisher",
 						name: "Publisher",
+						private_key: privateKey,
 						permissions: { contents: "write", pull_requests: "write" },
 						installations: [{ installation_id: 815, account: "maps" }],
 					},
@@ -64,7 +72,6 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 		},
 	});
 	const proxy = await startFaultProxy(emulator.url);
-	const privateKey = emulator.generatedSecrets.find(({ id }) => id === "4711")?.value ?? "";
 
 	async function api<T>(method: string, path: string, body?: unknown) {
 		const answer = await fetch(`${emulator.url}/repos/${repository}${path}`, {

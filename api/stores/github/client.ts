@@ -31,6 +31,9 @@ export type Call = <T>(method: string, route: string, parameters?: object) => Pr
 /** Makes a `Call` that gives up at a time, in milliseconds since 1970. */
 export type Within = (until: number) => Call;
 
+/** Nobody knows whether a branch was written: to be found out by reading it. */
+export class LostAnswer extends StoreBusy {}
+
 /** Why a request has to be sent again. */
 interface Trouble {
 	text: string;
@@ -47,11 +50,16 @@ const ordinaryRetryAfter = 15;
 /** A pause where GitHub names none: "wait for at least one minute" (GitHub, "Rate limits for the REST API"). */
 const ordinaryPause = 60_000;
 
+/** Whether a request writes a branch, rather than reads or makes objects that nothing points to yet. */
+function writesBranch(method: string, route: string): boolean {
+	return method === "PUT" || (method === "PATCH" && route.includes("/git/refs/"));
+}
+
 /**
- * Talks to GitHub. A server's error, a lost answer and a pause that GitHub asks for are waited for and tried again;
- * every request that the store sends may therefore be sent twice.
- * @returns calls that throw StoreBusy where GitHub does not answer in time, and Error where it refuses the service.
- * No text of theirs holds a token.
+ * Talks to GitHub. A server's error, a lost answer and a pause that GitHub asks for are waited for, and the request is
+ * sent again; not so one that writes a branch, whose answer was lost.
+ * @returns calls that throw StoreBusy where GitHub does not answer in time, LostAnswer where a branch may have been
+ * written, and Error where GitHub refuses the service. No text of theirs holds a token.
  */
 export function connect(connection: Connection, authorize: Authorize): Within {
 	const { now, sleep, random } = connection;
@@ -80,6 +88,9 @@ export function connect(connection: Connection, authorize: Authorize): Within {
 			const trouble = troubleOf(answer, method, route, now());
 			if (!trouble) return answer;
 			pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pause);
+			if (trouble.pause === 0 && writesBranch(method, route)) {
+				throw new LostAnswer(trouble.text, ordinaryRetryAfter);
+			}
 			const wait = trouble.pause || 100 * 2 ** tries * (0.5 + random());
 			if (tries === mostTries || now().getTime() + wait >= until) {
 				throw new StoreBusy(trouble.text, Math.ceil(trouble.pause / 1000) || ordinaryRetryAfter);
@@ -123,24 +134,25 @@ async function send<T>(
 	const { owner, repo, apiUrl: baseUrl, fetch } = connection;
 	const repository = route.includes("{owner}") ? { owner, repo } : {};
 	try {
-		const {
-			status,
-			data,
-			headers: answered,
-		} = await request(`${method} ${route}`, {
+		const answer = await request(`${method} ${route}`, {
 			...parameters,
 			...repository,
 			baseUrl,
 			headers: { ...headers, "user-agent": "fragment-publisher", "x-github-api-version": "2022-11-28" },
 			request: { fetch, signal },
 		});
-		// octokit passes an answer that was cut off on as an empty text.
-		const whole = typeof data === "object" && data !== null;
-		return { status: whole ? status : 0, data: data as T, headers: answered };
+		return wholeAnswer<T>(answer);
 	} catch (error) {
-		const { status = 0, response } = error as { status?: number; response?: RawAnswer<T> };
-		return { status: response ? status : 0, data: response?.data as T, headers: response?.headers ?? {} };
+		// octokit throws every answer from 400 up.
+		return wholeAnswer<T>((error as { response?: RawAnswer<unknown> }).response);
 	}
+}
+
+/** An answer that has arrived with its JSON; octokit passes one that was cut off on as an empty text. */
+function wholeAnswer<T>(answer: RawAnswer<unknown> | undefined): RawAnswer<T> {
+	const { status = 0, data = null, headers = {} } = answer ?? {};
+	const isBroken = status < 500 && (typeof data !== "object" || data === null);
+	return { status: isBroken ? 0 : status, data: data as T, headers };
 }
 
 /**
