@@ -40,6 +40,26 @@ async function earlierTexts(repository: string, path: string): Promise<Uint8Arra
 	return (await Promise.all(texts)).filter((text) => text !== null);
 }
 
+/** Counts the reads that have no line of their own, and logs their number every hour and at the end. */
+class ReadCount {
+	#reads = 0;
+	readonly #timer = setInterval(() => this.#log(), 3_600_000).unref();
+
+	add(): void {
+		this.#reads += 1;
+	}
+
+	end(): void {
+		clearInterval(this.#timer);
+		this.#log();
+	}
+
+	#log(): void {
+		logLine({ reads: this.#reads });
+		this.#reads = 0;
+	}
+}
+
 /** What runs beside the HTTP server, and has to end with it. */
 interface Running {
 	context: Context;
@@ -65,6 +85,11 @@ async function openLocal(configuration: Configuration, senders: SendersFile): Pr
 	return { context: { store, settings, now, report }, publication, close: () => store.close() };
 }
 
+/** A text as one word of a shell command. */
+function shellWord(text: string): string {
+	return /^[A-Za-z0-9/._-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 function printWelcome(
 	address: string,
 	senders: SendersFile,
@@ -72,6 +97,7 @@ function printWelcome(
 	layers: number,
 ): void {
 	const id = [...senders.senders.keys()][0] ?? "publisher";
+	const where = senders.place === "SENDERS" ? "" : `DATA_DIR=${shellWord(configuration.dataDir)} `;
 	const url = `${address}${configuration.basePath}`;
 	const made = senders.made ? `, made now with the sender ${senders.made}` : "";
 	console.log(`Serving ${layers} layers at ${url}
@@ -79,7 +105,7 @@ Senders: ${senders.place}${made}
 
 Register a first layer, and read it back:
 
-  npm run put -- my-layer layers/to/toporama.json --url ${url} --sender ${id} && curl ${url}/v0.9/doc/en/my-layer
+  ${where}npm run put -- my-layer layers/to/toporama.json --url ${url} --sender ${id} && curl ${url}/v0.9/doc/en/my-layer
 `);
 }
 
@@ -89,11 +115,13 @@ async function main(): Promise<void> {
 	const lock = await lockFolder(configuration.dataDir);
 	const senders = await readSenders(process.env, configuration.dataDir);
 	const running = await openLocal(configuration, senders);
+	const reads = new ReadCount();
 	const server = createNodeServer({
 		context: running.context,
 		fragments: running.publication.fragments,
 		log: logLine,
 		allReads: configuration.logReads,
+		count: () => reads.add(),
 		ready: () => true,
 	});
 	await new Promise<void>((resolve, reject) => {
@@ -110,6 +138,7 @@ async function main(): Promise<void> {
 		ending = true;
 		await new Promise((resolve) => server.close(resolve));
 		await running.close();
+		reads.end();
 		await lock.release();
 		process.exit(0);
 	};

@@ -22,6 +22,8 @@ export interface NodeOptions {
 	/** Told of each write and of each answer from 400 up; of every answer with `allReads`. */
 	log: (answered: Answered) => void;
 	allReads: boolean;
+	/** Told of each other read. */
+	count: () => void;
 	/** Whether reads and writes can be served. */
 	ready: () => boolean;
 }
@@ -71,7 +73,7 @@ function answer(request: IncomingMessage, response: ServerResponse, options: Nod
 				);
 	if (reply.status >= 400 || options.allReads) {
 		response.on("close", () => log(request, response, start, options, false));
-	}
+	} else options.count();
 	writeReply(response, method, reply);
 	if (method !== "GET" && method !== "HEAD") discard(request);
 }

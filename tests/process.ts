@@ -1,0 +1,111 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { connect } from "node:net";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+export const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** The environment of a process under test: nothing of the tester's configuration. */
+export function cleanEnvironment(env: Record<string, string>): NodeJS.ProcessEnv {
+	return { PATH: process.env.PATH, HOME: process.env.HOME, ...env };
+}
+
+/** How a command ended. */
+export interface Ended {
+	code: number;
+	stdout: string;
+	stderr: string;
+}
+
+/** Runs one of the project's scripts to its end. */
+export async function runScript(
+	name: string,
+	args: string[],
+	env: Record<string, string> = {},
+): Promise<Ended> {
+	const words = ["--import", "tsx", `scripts/${name}.ts`, ...args];
+	const options = { cwd: root, env: cleanEnvironment(env), maxBuffer: 1 << 26 };
+	try {
+		const { stdout, stderr } = await promisify(execFile)(process.execPath, words, options);
+		return { code: 0, stdout, stderr };
+	} catch (error) {
+		const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+		return { code, stdout, stderr };
+	}
+}
+
+/** A service in a process of its own. */
+export class ServerProcess {
+	output = "";
+	url = "";
+	readonly #child: ChildProcess;
+	readonly ended: Promise<number | null>;
+
+	private constructor(env: Record<string, string>) {
+		const all = { HOST: "127.0.0.1", PORT: "0", HARVEST: "off", ...env };
+		this.#child = spawn(process.execPath, ["--import", "tsx", "scripts/serve.ts"], {
+			cwd: root,
+			env: cleanEnvironment(all),
+			stdio: ["ignore", "pipe", "pipe"],
+		});
+		this.ended = new Promise((resolve) => this.#child.on("close", resolve));
+	}
+
+	/** Starts one and waits for its address. @throws {Error} with its output where it ends first */
+	static async start(env: Record<string, string>): Promise<ServerProcess> {
+		const server = new ServerProcess(env);
+		await new Promise<void>((resolve, reject) => {
+			const take = (data: Buffer) => {
+				server.output += data;
+				const match = /^Serving \d+ layers at (\S+)$/m.exec(server.output);
+				if (!match) return;
+				server.url = match[1] as string;
+				resolve();
+			};
+			server.#child.stdout?.on("data", take);
+			server.#child.stderr?.on("data", take);
+			void server.ended.then((code) => reject(new Error(`ended with ${code}: ${server.output}`)));
+		});
+		return server;
+	}
+
+	get port(): number {
+		return Number(new URL(this.url).port);
+	}
+
+	get pid(): number {
+		return this.#child.pid as number;
+	}
+
+	/** Its log, as JSON lines. */
+	get log(): Record<string, unknown>[] {
+		const lines = this.output.split("\n").filter((line) => line.startsWith("{"));
+		return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+	}
+
+	/** Ends it; its exit code. */
+	async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
+		this.#child.kill(signal);
+		return this.ended;
+	}
+}
+
+/** Sends bytes as they are and reads everything until the other side closes. */
+export function sendRaw(port: number, bytes: string | Uint8Array, patience = 30_000): Promise<string> {
+	return new Promise((resolve, reject) => {
+		const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
+		let text = "";
+		const timer = setTimeout(
+			() => socket.destroy(new Error(`no end within ${patience} ms: ${text}`)),
+			patience,
+		);
+		socket.on("data", (data) => {
+			text += data.toString("latin1");
+		});
+		socket.on("error", reject);
+		socket.on("close", () => {
+			clearTimeout(timer);
+			resolve(text);
+		});
+	});
+}
