@@ -31,7 +31,7 @@ export type Call = <T>(method: string, route: string, parameters?: object) => Pr
 /** Makes a `Call` that gives up at a time, in milliseconds since 1970. */
 export type Within = (until: number) => Call;
 
-/** Nobody knows whether a branch was written: to be found out by reading it. */
+/** Nobody knows whether a branch or a pull request was written: to be found out by reading. */
 export class LostAnswer extends StoreBusy {}
 
 /** Why a request has to be sent again. */
@@ -50,16 +50,17 @@ const ordinaryRetryAfter = 15;
 /** A pause where GitHub names none: "wait for at least one minute" (GitHub, "Rate limits for the REST API"). */
 const ordinaryPause = 60_000;
 
-/** Whether a request writes a branch, rather than reads or makes objects that nothing points to yet. */
-function writesBranch(method: string, route: string): boolean {
-	return method === "PUT" || (method === "PATCH" && route.includes("/git/refs/"));
+/** Whether a request writes a branch or opens a pull request; others read, or make objects that nothing points to. */
+function isLasting(method: string, route: string): boolean {
+	if (method === "PATCH") return route.includes("/git/refs/");
+	return method === "PUT" || (method === "POST" && route.endsWith("/pulls"));
 }
 
 /**
  * Talks to GitHub. A server's error, a lost answer and a pause that GitHub asks for are waited for, and the request is
- * sent again; not so one that writes a branch, whose answer was lost.
- * @returns calls that throw StoreBusy where GitHub does not answer in time, LostAnswer where a branch may have been
- * written, and Error where GitHub refuses the service. No text of theirs holds a token.
+ * sent again; not so one that leaves something behind which has to be looked for first.
+ * @returns calls that throw StoreBusy where GitHub does not answer in time, LostAnswer where it may have written, and
+ * Error where it refuses the service. No text of theirs holds a token.
  */
 export function connect(connection: Connection, authorize: Authorize): Within {
 	const { now, sleep, random } = connection;
@@ -88,7 +89,7 @@ export function connect(connection: Connection, authorize: Authorize): Within {
 			const trouble = troubleOf(answer, method, route, now());
 			if (!trouble) return answer;
 			pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pause);
-			if (trouble.pause === 0 && writesBranch(method, route)) {
+			if (trouble.pause === 0 && isLasting(method, route)) {
 				throw new LostAnswer(trouble.text, ordinaryRetryAfter);
 			}
 			const wait = trouble.pause || 100 * 2 ** tries * (0.5 + random());

@@ -34,9 +34,10 @@ export function makeReplays(now: () => Date): Replays {
 			if (meta.request === null) return false;
 			forgetOld();
 			if (used.has(meta.request)) return true;
-			if (head.recent.some((commit) => carriesRequest(commit, meta))) return true;
 			const from = now().getTime() - requestMemory;
-			const reachesBack = head.recent.length < recentCommits || head.recent.some(({ time }) => time < from);
+			const lately = head.recent.filter(({ time }) => time >= from);
+			if (lately.some((commit) => carriesRequest(commit, meta))) return true;
+			const reachesBack = lately.length < recentCommits;
 			if (reachesBack || meta.smallkey === null) return false;
 			const history = await readHistory(call, head, layerPath(meta.smallkey), from);
 			return history.some((commit) => carriesRequest(commit, meta));
