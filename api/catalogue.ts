@@ -125,13 +125,13 @@ class CatalogueCheck {
 	}
 
 	#addDescription(file: LayerFile, smallkey: string): void {
+		if (this.#files.get(smallkey.toLowerCase()) !== layerPath(smallkey)) {
+			return this.#problem(file, `describes a layer that is not at ${layerPath(smallkey)}`);
+		}
 		if (file.kind !== "file") return this.#problem(file, `must be a plain file, not a ${file.kind}`);
 		const description = parseDescription(new TextDecoder().decode(file.bytes));
 		if (!description)
 			return this.#problem(file, "must be a service description, as npm run harvest writes it");
-		if (this.#files.get(smallkey.toLowerCase()) !== layerPath(smallkey)) {
-			return this.#problem(file, `describes a layer that is not at ${layerPath(smallkey)}`);
-		}
 		if (this.#pending?.smallkey === smallkey) this.#pending.description = description;
 	}
 }
