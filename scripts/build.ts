@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { build } from "./lib/build.ts";
 import { writeHostingFiles } from "./lib/hosting-files.ts";
 import { runCommand } from "./lib/request.ts";
-import { readConfiguration } from "./lib/settings.ts";
+import { readConfiguration, withoutStore } from "./lib/settings.ts";
 
 const usage = `npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR] [--compress]
 
@@ -35,7 +35,7 @@ await runCommand(async () => {
 			? { folder: values.layers ?? "layers" }
 			: { repository: values.repo, ref: values.ref ?? "main" };
 	const out = resolve(values.out ?? "dist");
-	const { problems, written } = await build(source, out, readConfiguration(process.env));
+	const { problems, written } = await build(source, out, readConfiguration(withoutStore(process.env)));
 	for (const problem of problems) console.error(problem);
 	if (!written) {
 		console.error(`${problems.length} problems; nothing was written`);

@@ -7,7 +7,7 @@ import { mapSome } from "./lib/collect.ts";
 import { progress } from "./lib/progress.ts";
 import { runCommand } from "./lib/request.ts";
 import { askWith, layersAtOnce, parseServiceCommand, printFindings, readLayers } from "./lib/services.ts";
-import { readConfiguration } from "./lib/settings.ts";
+import { readConfiguration, withoutStore } from "./lib/settings.ts";
 
 const usage = "npm run check-services -- [KEY…] [--layers DIR]";
 
@@ -32,7 +32,7 @@ function describe(facts: LayerFacts): string {
 await runCommand(async () => {
 	const command = parseServiceCommand(process.argv.slice(2), usage);
 	if (command.olderThan !== null) throw new Error(`--older-than: is for harvest\nusage: ${usage}`);
-	const check = createCheckLayer(askWith(readConfiguration(process.env).harvest));
+	const check = createCheckLayer(askWith(readConfiguration(withoutStore(process.env)).harvest));
 	const layers = await readLayers(command.layers, command.smallkeys);
 	const bar = progress(layers.length, "checking");
 	const results = await mapSome(layers, layersAtOnce, async (layer) => {

@@ -19,7 +19,7 @@ import {
 	type ServiceCommand,
 	writeStored,
 } from "./lib/services.ts";
-import { readConfiguration } from "./lib/settings.ts";
+import { readConfiguration, withoutStore } from "./lib/settings.ts";
 
 const usage = "npm run harvest -- [KEY…] [--older-than 7d] [--layers DIR]";
 
@@ -48,7 +48,7 @@ async function harvest(layer: CheckedLayer, folder: string, settings: HarvestSet
 
 await runCommand(async () => {
 	const command = parseServiceCommand(process.argv.slice(2), usage);
-	const configuration = readConfiguration(process.env);
+	const configuration = readConfiguration(withoutStore(process.env));
 	const { mapWkid } = configuration.harvest;
 	const settings = { ask: askWith(configuration.harvest), mapWkid };
 	const layers = await readLayers(command.layers, command.smallkeys);

@@ -14,7 +14,7 @@ const atOnce = 64;
 const largestDescription = 4 * 1024 * 1024;
 
 /** Bytes of a file that are worth reading: one more than allowed tells that it is too large. */
-function limitOf(path: string): number {
+export function limitOf(path: string): number {
 	return (path.endsWith(".service.json") ? largestDescription : largestRegistration) + 1;
 }
 

@@ -57,6 +57,14 @@ export function readConfiguration(env: Environment): Configuration {
 	return configuration;
 }
 
+/**
+ * The environment of a script that needs no store: GitHub Actions sets GITHUB_REPOSITORY in every step, and without
+ * credentials beside it that would be an error.
+ */
+export function withoutStore(env: Environment): Environment {
+	return { ...env, GITHUB_REPOSITORY: undefined };
+}
+
 function readHarvest(variables: Variables): HarvestSettings {
 	return {
 		on: variables.flag("HARVEST", true),
