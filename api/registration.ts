@@ -78,6 +78,10 @@ function describe(error: SchemaError): string {
 			return `${where}: must have at most ${params.limit} characters`;
 		case "minLength":
 			return `${where}: must not be empty`;
+		case "minimum":
+			return `${where}: must be ${params.limit} or more, not ${value}`;
+		case "not":
+			return `${where}: must have either a uuid or addresses, not both`;
 		case "minProperties":
 			return `${where}: must have a uuid, or a metadata_url or catalogue_url`;
 		case "pattern":
