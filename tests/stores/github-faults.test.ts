@@ -18,7 +18,8 @@ function pausingClock() {
 	};
 }
 
-const impatient = { request: 150 };
+/** The service's own limits, but for the time of one request. */
+const impatient = { request: 150, wait: 9_000, races: 8_000, total: 14_000 };
 
 async function withPeer(body: (peer: Peer) => Promise<void>): Promise<void> {
 	const peer = await startPeer();
@@ -104,6 +105,7 @@ for (const { stage, effect } of pairs) {
 			peer.proxy.faults.push({ method, path, times: 1_000, effect: kind });
 			const meta = metaOf("nhn");
 			const outcome = await outcomeOf(store.change(putting("nhn", "1\n"), meta));
+			assert.ok(clock.slept() < impatient.total, `answered after ${clock.slept()} ms of pauses`);
 			const isStored = (await commitsAbout(peer, "nhn")) === 1;
 			// A lost answer of the last write is found by reading.
 			assert.is(typeof outcome, isStored ? "string" : "number");

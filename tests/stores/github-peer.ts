@@ -12,7 +12,7 @@ export interface Peer {
 	token: string;
 	/** A GitHub App that is installed on the repository. */
 	app: { appId: string; privateKey: string };
-	/** A store through the proxy; time-outs are short. */
+	/** A store through the proxy; patient, so that a busy machine changes no test. */
 	store(options?: Partial<GithubOptions>): ReturnType<typeof githubStore>;
 	/** Asks the peer past the proxy, with nothing of the project's: `api<Commit[]>("GET", "/commits?sha=main")`. */
 	api<T>(method: string, path: string, body?: unknown): Promise<{ status: number; data: T }>;
@@ -103,8 +103,8 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 				apiUrl: proxy.url,
 				now: () => new Date(),
 				random: () => 0.5,
-				limits: { request: 1_000 },
 				...options,
+				limits: { request: 5_000, wait: 30_000, races: 20_000, total: 30_000, ...options.limits },
 			}),
 		api,
 		async commits(branch = "main") {
