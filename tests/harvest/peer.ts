@@ -1,0 +1,103 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+/** How a path is answered. */
+export type Route = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server on 127.0.0.1 that answers as a test says; any other path is a plain 404. */
+export class Peer {
+	readonly routes = new Map<string, Route>();
+	/** Targets in the order in which they were asked for. */
+	readonly asked: string[] = [];
+	/** Most requests that were under way at once. */
+	mostAtOnce = 0;
+	#underWay = 0;
+	readonly #sockets = new Set<Socket>();
+
+	private constructor(readonly server: Server) {}
+
+	static async open(): Promise<Peer> {
+		const server = createServer();
+		const peer = new Peer(server);
+		server.on("request", (request, response) => peer.#answer(request, response));
+		server.on("connection", (socket) => {
+			peer.#sockets.add(socket);
+			socket.on("close", () => peer.#sockets.delete(socket));
+		});
+		await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+		return peer;
+	}
+
+	get port(): number {
+		return (this.server.address() as AddressInfo).port;
+	}
+
+	get origin(): string {
+		return `http://127.0.0.1:${this.port}`;
+	}
+
+	/** Answers a path, whatever its query. */
+	on(path: string, route: Route): void {
+		this.routes.set(path, route);
+	}
+
+	async close(): Promise<void> {
+		for (const socket of this.#sockets) socket.destroy();
+		await new Promise((resolve) => this.server.close(resolve));
+	}
+
+	#answer(request: IncomingMessage, response: ServerResponse): void {
+		const target = request.url ?? "";
+		this.asked.push(target);
+		this.#underWay += 1;
+		this.mostAtOnce = Math.max(this.mostAtOnce, this.#underWay);
+		response.on("close", () => {
+			this.#underWay -= 1;
+		});
+		const route = this.routes.get(target.split("?")[0] ?? "");
+		if (route) return route(request, response);
+		response.writeHead(404).end();
+	}
+}
+
+/** Sends a value as JSON. */
+export function json(value: unknown): Route {
+	return text(JSON.stringify(value), "application/json");
+}
+
+/** Sends a text or bytes. */
+export function text(body: string | Uint8Array, type = "text/plain", status = 200): Route {
+	return (_request, response) => {
+		response.writeHead(status, { "Content-Type": type }).end(body);
+	};
+}
+
+/** Sends a status alone. */
+export function status(code: number, headers: Record<string, string> = {}): Route {
+	return (_request, response) => {
+		response.writeHead(code, headers).end();
+	};
+}
+
+/** Never answers. */
+export const hang: Route = () => {};
+
+/** Sends a body that never ends. */
+export const streamForever: Route = (_request, response) => {
+	response.writeHead(200, { "Content-Type": "application/json" });
+	const more = () => {
+		while (!response.destroyed && response.write(" ".repeat(65_536)));
+	};
+	response.on("drain", more);
+	more();
+};
+
+/** A png of one pixel; `mark` makes different ones. */
+export function png(mark: number): string {
+	return Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, mark]).toString("base64");
+}
+
+/** The same as a data URI. */
+export function pngUri(mark: number): string {
+	return `data:image/png;base64,${png(mark)}`;
+}
