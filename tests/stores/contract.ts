@@ -134,6 +134,11 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.equal(await store.keys(folderOf("AB")), ["Ab2", "aB1", "ab-=+_"]);
 		assert.is(await store.read("ab1"), null);
 		assert.is((await store.read("ab-=+_"))?.registration, textOf("ab-=+_"));
+		for (const key of ["+=x", "-", "="]) {
+			await accepted(store.change(putting(key, textOf(key)), metaOf(key)));
+			assert.equal(await store.keys(folderOf(key)), [key]);
+			assert.is((await store.read(key))?.registration, textOf(key));
+		}
 	});
 
 	check("texts come back byte for byte", async (store) => {

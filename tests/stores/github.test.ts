@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { descriptionPath, layerPath } from "../../api/smallkey.ts";
@@ -194,6 +194,17 @@ test("a GitHub App finds its installation and keeps its token", () =>
 		assert.equal(first.slice(0, 2), ["GET /installation", "POST /app/installations/815/access_tokens"]);
 		const second = await asked(peer, () => put(store, "nhn", "2\n"));
 		assert.not(second.some((request) => /installation/.test(request)));
+	}));
+
+test("an App's private key may be PKCS#8, and in one line as environments like it", () =>
+	withPeer(async (peer) => {
+		const key = createPrivateKey(peer.app.privateKey);
+		const pkcs8 = key.export({ type: "pkcs8", format: "pem" }) as string;
+		const forms = [pkcs8, pkcs8.replaceAll("\n", "\\n"), peer.app.privateKey.replaceAll("\n", "\r\n")];
+		for (const [index, privateKey] of forms.entries()) {
+			await put(peer.store({ auth: { ...peer.app, privateKey } }), `k${index}`, "1\n");
+		}
+		assert.is((await peer.commits()).length, 4);
 	}));
 
 test("a GitHub App renews its token before it ends, and when GitHub ends it", () =>

@@ -38,12 +38,13 @@ export class Conflict extends Error {
 		const message = messageOf(data);
 		super(`GitHub answers ${status} to ${what}: ${message}`);
 		this.name = "Conflict";
-		this.isRace = status === 409 || /fast.?forward|already exists|does not exist|expected/i.test(message);
+		this.isRace = status === 409 || /fast.?forward|already exists|does not exist/i.test(message);
 	}
 }
 
 /** GitHub's words where a rule of the repository keeps the service from writing: trying again does not help. */
-const forbidden = /protected branch|protected ref|rule violation|must be made through a pull request/i;
+const forbidden =
+	/protected (?:branch|ref)|rule violation|through a pull request|required status check|approving review/i;
 
 /**
  * The data of an answer.
