@@ -16,7 +16,7 @@ export interface NoAnswer {
 /** A service's answer: its bytes and its media type, or why there is none. */
 export type Answer = { ok: true; bytes: Uint8Array; type: string } | NoAnswer;
 
-/** Asks a service for a document. Never throws. */
+/** Asks a service for a document. Whatever the service does, and when the signal aborts, there is an answer. */
 export type Ask = (address: string, signal?: AbortSignal) => Promise<Answer>;
 
 /** What asking needs from outside. */
@@ -83,14 +83,14 @@ async function once(fetch: AskOptions["fetch"], address: string, signal?: AbortS
 	try {
 		response = await fetch(address, { headers, signal: signal ?? null });
 	} catch (error) {
-		return { ...failed(error), silent: isSilence(error) };
+		return { ...failed(error, signal), silent: isSilence(error) };
 	}
 	try {
 		const bytes = new Uint8Array(await response.arrayBuffer());
 		if (!response.ok) return refusedStatus(response);
 		return { ok: true, bytes, type: response.headers.get("Content-Type") ?? "" };
 	} catch (error) {
-		return failed(error);
+		return failed(error, signal);
 	}
 }
 
@@ -106,10 +106,11 @@ function refusedStatus(response: Response): Outcome {
 	return { ...refusal, again: Number.isFinite(seconds) ? seconds * 1000 : 0 };
 }
 
-function failed(error: unknown): NoAnswer {
-	if (!(error instanceof FetchFailure)) {
+/** @throws the error itself where it is neither the request's nor the caller's abort: a fault of this program */
+function failed(error: unknown, signal: AbortSignal | undefined): NoAnswer {
+	if (signal?.aborted)
 		return { ok: false, kind: "server", text: "was not asked to the end", tooLarge: false };
-	}
+	if (!(error instanceof FetchFailure)) throw error;
 	const kind: Fault = error.reason === "address" ? "registration" : "server";
 	return { ok: false, kind, text: error.message, tooLarge: error.reason === "size" };
 }
