@@ -36,7 +36,10 @@ export function parseOwners(
 	if (parsed.problems.length > 0) return { owners: null, problems: parsed.problems };
 	if (!validateOwners(parsed.value)) {
 		const errors = validateOwners.errors ?? [];
-		return { owners: null, problems: errors.map((error) => `${error.instancePath}: ${error.message}`) };
+		const problems = errors.map(({ instancePath, message }) => {
+			return instancePath === "" ? `the document ${message}` : `${instancePath}: ${message}`;
+		});
+		return { owners: null, problems };
 	}
 	const { operators, layers } = parsed.value as { operators: string[]; layers: Record<string, string[]> };
 	const rules = Object.entries(layers).map(([glob, owners]) => ({ glob: glob.replace(/\*+/g, "*"), owners }));

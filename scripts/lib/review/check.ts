@@ -61,8 +61,9 @@ export async function checkChanges(changes: Changes, reader: FileReader): Promis
 	const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
 	const layers = await mapSome(sorted, atOnce, async ([smallkey, paths]) => {
 		const checked = await checkLayer(smallkey, paths, { before: changes.catalogue, after: merged }, reader);
-		problems.push(...checked.problems, ...twinProblems(smallkey, paths, twins));
-		return checked.layer;
+		const twinned = twinProblems(smallkey, paths, twins);
+		problems.push(...checked.problems, ...twinned);
+		return twinned.length > 0 ? { ...checked.layer, after: null } : checked.layer;
 	});
 	problems.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
 	return { layers, problems };

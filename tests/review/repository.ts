@@ -1,0 +1,73 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+/** What a commit does to files: a text, `null` to remove, or `{link}` for a symbolic link. */
+export type Files = Record<string, string | null | { link: string }>;
+
+const environment = {
+	PATH: process.env.PATH,
+	GIT_CONFIG_GLOBAL: "/dev/null",
+	GIT_CONFIG_NOSYSTEM: "1",
+	GIT_AUTHOR_NAME: "tester",
+	GIT_AUTHOR_EMAIL: "tester@sender.invalid",
+	GIT_COMMITTER_NAME: "tester",
+	GIT_COMMITTER_EMAIL: "tester@sender.invalid",
+};
+
+/** A git repository with a checkout, in a temporary folder, made with git's own commands. */
+export class Repository {
+	readonly path = mkdtempSync(join(tmpdir(), "publisher-review-"));
+
+	constructor(files: Files) {
+		this.git("init", "-q", "-b", "main");
+		this.commit("base", files);
+	}
+
+	git(...args: string[]): string {
+		return execFileSync("git", args, { cwd: this.path, env: environment, encoding: "utf8" });
+	}
+
+	/** Commits changes on the branch that is checked out. */
+	commit(subject: string, files: Files): void {
+		for (const [name, content] of Object.entries(files)) {
+			const path = join(this.path, name);
+			rmSync(path, { force: true, recursive: true });
+			if (content === null) continue;
+			mkdirSync(dirname(path), { recursive: true });
+			if (typeof content === "string") writeFileSync(path, content);
+			else symlinkSync(content.link, path);
+		}
+		this.git("add", "-A");
+		this.git("commit", "-q", "--allow-empty", "-m", subject);
+	}
+
+	/** Commits changes on a new branch `head` off main, and goes back to main. */
+	propose(files: Files): void {
+		this.git("checkout", "-q", "-B", "head", "main");
+		this.commit("a change", files);
+		this.git("checkout", "-q", "main");
+	}
+
+	remove(): void {
+		rmSync(this.path, { recursive: true, force: true });
+	}
+}
+
+/** A wms registration as a file. */
+export function wmsFile(layer: string, url = "https://maps.example/wms", more: object = {}): string {
+	const entry = { service_url: url, layer, ...more };
+	return `${JSON.stringify({ version: "1.0.0", payload_type: "wms", en: entry, fr: entry }, null, 2)}\n`;
+}
+
+/** A feature registration as a file. */
+export function featureFile(url = "https://maps.example/MapServer/1", more: object = {}): string {
+	const entry = { service_url: url, ...more };
+	return `${JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry }, null, 2)}\n`;
+}
+
+export const ownersFile = JSON.stringify({
+	operators: ["@maps/operators"],
+	layers: { "*": ["@maps/reviewers"], "ene*": ["@maps/energy"] },
+});
