@@ -11,7 +11,7 @@ import { ajvOptions } from "../../schemas/validate.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Where the worker's bundle is written; wrangler.jsonc names the same file. */
-export const bundlePath = join(root, "deploy/workers/worker.js");
+export const bundlePath = join(root, "deploy/workers/dist/worker.js");
 
 /** A bundle and its limit, in bytes after gzip. */
 const parts = [

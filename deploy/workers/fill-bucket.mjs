@@ -1,0 +1,48 @@
+// Brings the local runtime's R2 bucket in step with a build, as npm run publish-objects does with a real one.
+// A process of its own, because the runtime's library ends the process that loads it at a signal.
+//
+//   node deploy/workers/fill-bucket.mjs CONFIGURATION PERSIST DIST
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { getPlatformProxy } from "wrangler";
+
+/** Most objects that are written at once. */
+const atOnce = 16;
+
+const [configPath, persist, dist] = process.argv.slice(2);
+// `wrangler dev --persist-to` adds the version of its own layout.
+const { env, dispose } = await getPlatformProxy({ configPath, persist: { path: join(persist, "v3") } });
+try {
+	const wanted = await listFragments();
+	const waiting = [...wanted];
+	const work = async () => {
+		for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+			await env.OBJECTS.put(path, await readFile(join(dist, path), "utf8"));
+		}
+	};
+	await Promise.all(Array.from({ length: atOnce }, work));
+	const stale = (await listObjects(env.OBJECTS)).filter((name) => !wanted.has(name));
+	for (const name of stale) await env.OBJECTS.delete(name);
+} finally {
+	await dispose();
+}
+
+async function listFragments() {
+	const paths = new Set();
+	for (const lang of ["en", "fr"]) {
+		const names = await readdir(join(dist, "v0.9/doc", lang));
+		// No smallkey has a dot: what has one is a compressed copy.
+		for (const name of names) if (!name.includes(".")) paths.add(`v0.9/doc/${lang}/${name}`);
+	}
+	return paths;
+}
+
+async function listObjects(bucket) {
+	const names = [];
+	let page = await bucket.list();
+	for (;;) {
+		names.push(...page.objects.map(({ key }) => key));
+		if (!page.truncated) return names;
+		page = await bucket.list({ cursor: page.cursor });
+	}
+}
