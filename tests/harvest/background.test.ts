@@ -1,0 +1,310 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { createAsk } from "../../harvest/ask.ts";
+import { createHarvester, type Harvester, type HarvestLine, isDue } from "../../harvest/background.ts";
+import { createFetch } from "../../harvest/fetch.ts";
+import { Local, wms } from "../local.ts";
+import { nodeOf } from "../viewer.ts";
+import { layerDocument, mapLayer, serveLayer } from "./arcgis.ts";
+import { json, Peer, type Route } from "./peer.ts";
+
+const day = 86_400_000;
+
+let peer: Peer;
+let local: Local;
+let harvester: Harvester;
+let lines: HarvestLine[];
+let timers: { run: () => void; ms: number }[];
+
+test.before.each(async () => {
+	peer = await Peer.open();
+	local = await Local.open();
+	lines = [];
+	timers = [];
+	harvester = makeHarvester();
+});
+test.after.each(async () => {
+	await harvester.close();
+	await local.end();
+	await peer.close();
+	assert.equal(local.reported, []);
+});
+
+function makeHarvester(): Harvester {
+	return createHarvester({
+		store: local.store,
+		ask: createAsk({ fetch: createFetch({ allowPrivate: true }), sleep: async () => {} }),
+		mapWkid: 3978,
+		every: 7 * day,
+		now: () => new Date(local.now),
+		allKeys: () => local.publication.smallkeys(),
+		log: (line) => lines.push(line),
+		report: (error) => local.reported.push(error),
+		timers: {
+			set(run, ms) {
+				const timer = { run, ms };
+				timers.push(timer);
+				return timer;
+			},
+			clear: (timer) => {
+				timers = timers.filter((one) => one !== timer);
+			},
+		},
+	});
+}
+
+/** Waits until `is` holds; fails after ten seconds. */
+async function until(is: () => boolean | Promise<boolean>, what: string): Promise<void> {
+	const deadline = Date.now() + 10_000;
+	while (!(await is())) {
+		assert.ok(Date.now() < deadline, `waited in vain: ${what}`);
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	}
+}
+
+function feature(path = mapLayer): string {
+	const entry = { service_url: peer.origin + path };
+	return JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
+}
+
+async function put(smallkey: string, body: string): Promise<void> {
+	// A signature is good once: the clock moves on between two writes.
+	local.now += 1000;
+	const timestamp = new Date(local.now).toISOString();
+	const response = await local.write({ target: `/register/${smallkey}`, body, timestamp });
+	assert.is(response.status, 201, await response.text());
+}
+
+async function remove(smallkey: string): Promise<void> {
+	local.now += 1000;
+	const timestamp = new Date(local.now).toISOString();
+	const response = await local.write({
+		method: "DELETE",
+		target: `/register/${smallkey}`,
+		body: "",
+		timestamp,
+	});
+	assert.is(response.status, 204);
+}
+
+function displayName(smallkey: string): string {
+	const fragment = local.publication.fragments("en", smallkey);
+	return fragment ? nodeOf(new TextDecoder().decode(fragment.body)).displayName : "(none)";
+}
+
+/** Lets a route wait until the test says go. */
+function held(route: Route): { route: Route; reached: () => boolean; release: () => void } {
+	const waiting: (() => void)[] = [];
+	let isOpen = false;
+	return {
+		route: (request, response) => {
+			if (isOpen) route(request, response);
+			else waiting.push(() => route(request, response));
+		},
+		reached: () => waiting.length > 0,
+		release: () => {
+			isOpen = true;
+			for (const run of waiting) run();
+		},
+	};
+}
+
+test("a layer is served in its generic form at once, and enriched by a commit of the service", async () => {
+	const layer = held(json(layerDocument()));
+	serveLayer(peer, { layer: layer.route });
+	await put("ozone", feature());
+	assert.is(displayName("ozone"), "ozone");
+	harvester.follow("ozone");
+	await until(layer.reached, "the service is asked");
+	assert.is(displayName("ozone"), "ozone");
+	layer.release();
+	await until(() => displayName("ozone") === "Stations", "the fragment is enriched");
+	await until(() => lines.length === 1, "the harvest is logged");
+	assert.equal(lines, [{ harvest: "ozone", outcome: "changed" }]);
+	const log = await local.git("log", "-1", "--format=%an <%ae> %s", "main");
+	assert.is(log.trim(), "fragment-publisher <fragment-publisher@sender.invalid> harvest ozone");
+	const files = await local.git("show", "--name-only", "--format=", "main");
+	assert.is(files.trim(), "layers/oz/ozone.service.json");
+});
+
+test("an unchanged service makes no second commit", async () => {
+	serveLayer(peer);
+	await put("ozone", feature());
+	harvester.follow("ozone");
+	await until(() => lines.length === 1, "the first harvest");
+	const tip = await local.git("rev-parse", "main");
+	harvester.follow("ozone");
+	await until(() => lines.length === 2, "the second harvest");
+	assert.is(lines[1]?.outcome, "unchanged");
+	assert.is(await local.git("rev-parse", "main"), tip);
+});
+
+test("a harvest that ends after the layer moved, changed its type or went is dropped", async () => {
+	for (const [smallkey, change] of [
+		["moved", (key: string) => put(key, feature("/elsewhere/MapServer/1"))],
+		["retyped", (key: string) => put(key, wms("limits"))],
+		["removed", (key: string) => remove(key)],
+	] as const) {
+		const layer = held(json(layerDocument()));
+		serveLayer(peer, { layer: layer.route });
+		await put(smallkey, feature());
+		harvester.follow(smallkey);
+		await until(layer.reached, "the service is asked");
+		await change(smallkey);
+		const tip = await local.git("rev-parse", "main");
+		layer.release();
+		await until(() => lines.some((line) => line.harvest === smallkey), "the harvest is logged");
+		assert.is(lines.find((line) => line.harvest === smallkey)?.outcome, "dropped");
+		assert.is(await local.git("rev-parse", "main"), tip, "nothing was stored");
+	}
+});
+
+test("a harvest that ends after another member changed is kept", async () => {
+	const layer = held(json(layerDocument()));
+	serveLayer(peer, { layer: layer.route });
+	await put("ozone", feature());
+	harvester.follow("ozone");
+	await until(layer.reached, "the service is asked");
+	const entry = { service_url: peer.origin + mapLayer, loading_mode: "ondemand" };
+	await put("ozone", JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry }));
+	layer.release();
+	await until(() => displayName("ozone") === "Stations", "the fragment is enriched");
+});
+
+test("a removal and a change of type take the description with them, in one commit", async () => {
+	serveLayer(peer);
+	for (const smallkey of ["gone", "retyped"]) {
+		await put(smallkey, feature());
+		harvester.follow(smallkey);
+		await until(() => displayName(smallkey) === "Stations", "the fragment is enriched");
+	}
+	await remove("gone");
+	const removed = await local.git("show", "--name-status", "--format=", "main");
+	assert.equal(removed.trim().split("\n"), ["D\tlayers/go/gone.json", "D\tlayers/go/gone.service.json"]);
+	await put("retyped", wms("limits"));
+	const retyped = await local.git("show", "--name-status", "--format=", "main");
+	assert.equal(retyped.trim().split("\n"), [
+		"M\tlayers/re/retyped.json",
+		"D\tlayers/re/retyped.service.json",
+	]);
+});
+
+test("at start, what was never harvested is; a wms layer and a described one are not asked for", async () => {
+	serveLayer(peer);
+	await put("known", feature());
+	harvester.follow("known");
+	await until(() => lines.length === 1, "the first harvest");
+	const smallkeys = Array.from({ length: 30 }, (_, index) => `new-${index}`);
+	for (const smallkey of smallkeys) await put(smallkey, feature());
+	await put("picture", wms("limits"));
+	lines = [];
+	harvester.start();
+	await until(() => lines.length === 30, "all new layers are harvested");
+	await until(() => harvester.waiting === 0, "nothing waits");
+	assert.equal(lines.map((line) => line.harvest).sort(), [...smallkeys].sort());
+	assert.is(peer.mostAtOnce, 1, "one request at a time to one host");
+});
+
+test("a layer that was just registered goes before those that wait", async () => {
+	const layer = held(json(layerDocument()));
+	serveLayer(peer, { layer: layer.route });
+	for (const smallkey of ["a1", "a2", "a3", "a4"]) await put(smallkey, feature());
+	harvester.start();
+	await until(() => layer.reached() && harvester.waiting === 4, "all four wait or are under way");
+	await put("fresh", feature());
+	harvester.follow("fresh");
+	await until(() => harvester.waiting === 5, "the fresh one waits too");
+	layer.release();
+	await until(() => lines.length === 5, "all are harvested");
+	assert.is(lines[1]?.harvest, "fresh");
+});
+
+test("a service that is down is tried again, later and later; its layer is served all the while", async () => {
+	await put("ozone", feature());
+	serveLayer(peer, { layer: (_request, response) => response.writeHead(503).end() });
+	harvester.follow("ozone");
+	for (const ms of [60_000, 120_000, 240_000]) {
+		await until(() => timers.length === 1, "a retry is planned");
+		assert.is(timers[0]?.ms, ms);
+		assert.is(displayName("ozone"), "ozone");
+		timers.shift()?.run();
+	}
+	await until(() => timers.length === 1, "a retry is planned");
+	assert.match(lines[0]?.findings?.[0] ?? "", /\/en\/service_url: http.*answers with status 503/);
+	serveLayer(peer);
+	timers.shift()?.run();
+	await until(() => displayName("ozone") === "Stations", "the fragment is enriched");
+	assert.equal(timers, []);
+});
+
+test("a wrong registration is not tried again before its turn comes", async () => {
+	await put("ozone", feature("/nowhere/MapServer/1"));
+	harvester.follow("ozone");
+	await until(() => lines.length === 1, "the harvest is logged");
+	assert.is(lines[0]?.outcome, "failed");
+	assert.equal(timers, []);
+});
+
+test("every layer has its moment once in a period", async () => {
+	serveLayer(peer);
+	await put("ozone", feature());
+	harvester.start();
+	await until(() => lines.length === 1, "the first harvest");
+	await until(() => timers.length === 1, "the next look is planned");
+	let moments = 0;
+	for (let hour = 0; hour < 7 * 24; hour += 1) {
+		local.now += 3_600_000;
+		const before = lines.length;
+		const since = local.now - 3_600_000;
+		timers.shift()?.run();
+		await until(() => timers.length === 1 && harvester.waiting === 0, "the next look is planned");
+		if (isDue("ozone", since, local.now, 7 * day)) {
+			moments += 1;
+			await until(() => lines.length === before + 1, "the layer is refreshed");
+		}
+	}
+	assert.is(moments, 1);
+	assert.is(lines.length, 2);
+});
+
+test("the moments of many layers are spread over the period", () => {
+	const start = 1_800_000_000_000;
+	const days = new Array<number>(7).fill(0);
+	for (let index = 0; index < 7000; index += 1) {
+		const due = days.map((_, one) =>
+			isDue(`layer-${index}`, start + one * day, start + (one + 1) * day, 7 * day),
+		);
+		assert.is(due.filter(Boolean).length, 1);
+		const which = due.indexOf(true);
+		days[which] = (days[which] ?? 0) + 1;
+	}
+	for (const count of days) assert.ok(count > 700 && count < 1300, String(days));
+});
+
+test("closing cuts off what is under way, and stores nothing more", async () => {
+	const layer = held(json(layerDocument()));
+	serveLayer(peer, { layer: layer.route });
+	await put("ozone", feature());
+	harvester.follow("ozone");
+	await until(layer.reached, "the service is asked");
+	const tip = await local.git("rev-parse", "main");
+	await harvester.close();
+	layer.release();
+	harvester.follow("ozone");
+	assert.is(harvester.waiting, 0);
+	assert.equal(lines, []);
+	assert.is(await local.git("rev-parse", "main"), tip);
+});
+
+test("names that are no layers are nothing to be harvested", async () => {
+	for (const smallkey of ["__proto__", "constructor", "..", ".git", "nothing"]) harvester.follow(smallkey);
+	await put("picture", wms("limits"));
+	harvester.follow("picture");
+	serveLayer(peer);
+	await put("ozone", feature());
+	harvester.follow("ozone");
+	await until(() => lines.length === 1, "the one feature layer is harvested");
+	assert.is(lines[0]?.harvest, "ozone");
+});
+
+test.run();
