@@ -9,7 +9,8 @@ import {
 	usedBefore,
 } from "../store.ts";
 import { authorizeWith, type Credentials } from "./github/auth.ts";
-import { type Call, connect, LostAnswer } from "./github/client.ts";
+import { connect, LostAnswer } from "./github/client.ts";
+import { makeFreshness } from "./github/freshness.ts";
 import { carriesRequest, makeReplays } from "./github/replay.ts";
 import {
 	Conflict,
@@ -83,6 +84,7 @@ export function githubStore(options: GithubOptions): Store {
 	const within = connect(connection, authorizeWith(options.auth, now));
 	const turns = makeTurns(now, limits.total);
 	const replays = makeReplays(now);
+	const fresh = makeFreshness(now);
 
 	async function readNow() {
 		const call = within(now().getTime() + limits.total);
@@ -90,8 +92,8 @@ export function githubStore(options: GithubOptions): Store {
 	}
 
 	/** Tries again from a fresh read while others are faster, or nobody knows whether the branch was written. */
-	async function racing<T>(attempt: (tries: number) => Promise<T>): Promise<T> {
-		const until = now().getTime() + limits.races;
+	async function racing<T>(deadline: number, attempt: (tries: number) => Promise<T>): Promise<T> {
+		const until = Math.min(deadline, now().getTime() + limits.races);
 		for (let tries = 1; ; tries += 1) {
 			try {
 				return await attempt(tries);
@@ -107,15 +109,12 @@ export function githubStore(options: GithubOptions): Store {
 		}
 	}
 
-	async function commitChange(
-		call: Call,
-		edits: Edits,
-		meta: Meta,
-		started: Date,
-	): Promise<Commit | Refusal> {
+	async function commitChange(until: number, edits: Edits, meta: Meta): Promise<Commit | Refusal> {
+		const call = within(until);
+		const started = now();
 		const own = new Set<string>();
-		return racing(async (tries) => {
-			const head = await readHead(call, branch);
+		return racing(until, async (tries) => {
+			const head = fresh.check(await readHead(call, branch));
 			// A write whose answer was lost may have been made all the same.
 			const landed = head?.recent.find((commit) => {
 				return own.has(commit.sha) || (tries > 1 && carriesRequest(commit, meta));
@@ -132,13 +131,15 @@ export function githubStore(options: GithubOptions): Store {
 			if (commit === null) return { commit: head.commit, changed: false };
 			own.add(commit);
 			await moveBranch(call, branch, commit);
+			fresh.replaced(head.commit);
 			return { commit, changed: true };
 		});
 	}
 
-	function propose(call: Call, edits: Edits, meta: Meta, started: Date): Promise<Commit | Refusal> {
-		const proposing = { call, branch, owner: connection.owner, replays, started };
-		return racing((tries) => proposeChange(proposing, edits, meta, tries > 1));
+	function propose(until: number, edits: Edits, meta: Meta): Promise<Commit | Refusal> {
+		const { owner } = connection;
+		const proposing = { call: within(until), branch, owner, replays, fresh, started: now() };
+		return racing(until, (tries) => proposeChange(proposing, edits, meta, tries > 1));
 	}
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
@@ -147,7 +148,7 @@ export function githubStore(options: GithubOptions): Store {
 		if (!release) throw new StoreBusy("too many changes wait for GitHub", Math.ceil(limits.wait / 1000));
 		try {
 			const make = meta.review ? propose : commitChange;
-			const outcome = await make(within(until), edits, meta, now());
+			const outcome = await make(until, edits, meta);
 			if (!isRefusal(outcome) && outcome.changed) replays.remember(meta);
 			return outcome;
 		} finally {

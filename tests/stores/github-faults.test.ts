@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { layerPath } from "../../api/smallkey.ts";
 import { isRefusal, type Reader, type Store, StoreBusy } from "../../api/store.ts";
 import { metaOf } from "./contract.ts";
-import type { Effect } from "./fault-proxy.ts";
+import type { Effect, Fault } from "./fault-proxy.ts";
 import { type Peer, startPeer } from "./github-peer.ts";
 
 /** A clock that a store's pauses move on, so that none of them takes time. */
@@ -285,6 +285,40 @@ test("a move that is lost and followed by another's: found on the branch, and no
 		assert.is(commits[1]?.sha, commit);
 		assert.is(await commitsAbout(peer, "nhn"), 1);
 		assert.is(await peer.file(layerPath("nhn")), "theirs\n");
+	}));
+
+test("a read that lags behind the last change is not decided on", () =>
+	withPeer(async (peer) => {
+		for (const review of [false, true]) {
+			const store = peer.store(pausingClock());
+			const key = review ? "nrn" : "nhn";
+			const change = (text: string) => {
+				return outcomeOf(store.change(putting(key, text), metaOf(key, { review })));
+			};
+			for (const text of ["0\n", "1\n", "2\n"]) await change(text);
+			const body = (commits: unknown) => (commits as unknown[]).slice(1);
+			const lag: Fault = { method: "GET", path: /\/commits$/, times: 2, effect: { kind: "rewrite", body } };
+			peer.proxy.faults.push(lag);
+			// Seen without the last change, the key would hold this text already.
+			await change("1\n");
+			assert.is(await peer.file(layerPath(key), review ? `register/${key}` : "main"), "1\n");
+			peer.proxy.faults.length = 0;
+		}
+	}));
+
+test("a folder that GitHub cannot show yet is not taken for an empty one", () =>
+	withPeer(async (peer) => {
+		const store = peer.store(pausingClock());
+		await outcomeOf(store.change(putting("nhn", "1\n"), metaOf("nhn")));
+		const effect = answer(404, "No commit found for the ref 1111");
+		peer.proxy.faults.push({ method: "GET", path: /contents/, times: 2, effect });
+		const seen: unknown[] = [];
+		await store.change(async (now) => {
+			seen.push((await now.read("nhn"))?.registration);
+			return [];
+		}, metaOf("nhn"));
+		assert.equal(seen, ["1\n"]);
+		assert.equal(peer.proxy.faults, []);
 	}));
 
 test("a slow answer within the patience is waited for", () =>

@@ -304,6 +304,18 @@ test("a change for review opens one pull request, which further changes update",
 		assert.is(before?.sha, (await peer.commits())[0]?.sha);
 	}));
 
+test("what one change for review asks of GitHub", () =>
+	withPeer(async (peer) => {
+		const store = peer.store();
+		const review = { review: true };
+		assert.is((await asked(peer, () => put(store, "nhn", "1\n", review))).length, 7);
+		assert.is((await asked(peer, () => put(store, "nhn", "2\n", review))).length, 10);
+		await put(store, "nrn", "1\n");
+		assert.is((await asked(peer, () => put(store, "nrn", "2\n", review))).length, 9);
+		assert.is((await asked(peer, () => put(store, "nrn", "3\n", review))).length, 11);
+		assert.is((await asked(peer, () => put(store, "nrn", "3\n", review))).length, 5);
+	}));
+
 test("a pull request that was closed is not taken up again", () =>
 	withPeer(async (peer) => {
 		const store = peer.store();

@@ -41,6 +41,9 @@ interface Trouble {
 	pause: number;
 }
 
+/** What a publisher is told who has waited in vain. */
+const noAnswer = "GitHub does not answer; send the same again later";
+
 /** How often one request is sent. */
 const mostTries = 4;
 
@@ -85,7 +88,8 @@ export function connect(connection: Connection, authorize: Authorize): Within {
 		for (let tries = 1; ; tries += 1) {
 			await heedPause(until);
 			const left = until - now().getTime();
-			const answer = await attempt(AbortSignal.timeout(Math.max(1, Math.min(connection.patience, left))));
+			if (left <= 0) throw new StoreBusy(noAnswer, ordinaryRetryAfter);
+			const answer = await attempt(AbortSignal.timeout(Math.min(connection.patience, left)));
 			const trouble = troubleOf(answer, method, route, now());
 			if (!trouble) return answer;
 			pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pause);
@@ -163,7 +167,7 @@ function wholeAnswer<T>(answer: RawAnswer<unknown> | undefined): RawAnswer<T> {
 function troubleOf(answer: RawAnswer<unknown>, method: string, route: string, now: Date): Trouble | null {
 	const { status } = answer;
 	if ((status >= 200 && status < 300) || status === 404 || status === 409 || status === 422) return null;
-	if (status === 0) return { text: "GitHub does not answer; send the same again later", pause: 0 };
+	if (status === 0) return { text: noAnswer, pause: 0 };
 	if (status >= 500) return { text: `GitHub answers ${status}; send the same again later`, pause: 0 };
 	const pause = pauseOf(answer, now);
 	if (pause !== null) return { text: "GitHub asks for a pause", pause };

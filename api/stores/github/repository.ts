@@ -38,7 +38,8 @@ export class Conflict extends Error {
 		const message = messageOf(data);
 		super(`GitHub answers ${status} to ${what}: ${message}`);
 		this.name = "Conflict";
-		this.isRace = status === 409 || /fast.?forward|already exists|does not exist/i.test(message);
+		this.isRace =
+			status === 409 || /fast.?forward|already exists|does not exist|no commit found/i.test(message);
 	}
 }
 
@@ -135,7 +136,10 @@ const mostListed = 1000;
 async function listFolder(call: Call, head: Head, folder: string): Promise<Map<string, string>> {
 	const route = `/repos/{owner}/{repo}/contents/layers/${encodeURIComponent(folder)}`;
 	type Listed = { name: string; type: string; sha: string }[];
-	const { status, data } = await call<Listed>("GET", route, { ref: head.commit });
+	const answer = await call<Listed>("GET", route, { ref: head.commit });
+	const { status, data } = answer;
+	// "No commit found for the ref": a copy that the commit has not reached yet, not a folder that is not there.
+	if (status !== 200 && /no commit found/i.test(messageOf(data))) made(answer, "list a folder");
 	if (status !== 200 || !Array.isArray(data)) return new Map();
 	if (data.length >= mostListed) return listLargeFolder(call, head, folder);
 	return new Map(data.filter(({ type }) => type === "file").map(({ name, sha }) => [name, sha]));

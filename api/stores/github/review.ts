@@ -12,6 +12,7 @@ import {
 	usedBefore,
 } from "../../store.ts";
 import type { Call } from "./client.ts";
+import type { Freshness } from "./freshness.ts";
 import { batchBody, layerBody } from "./pull-request.ts";
 import { carriesRequest, type Replays } from "./replay.ts";
 import { type Head, made, makeCommit, moveBranch, placeBranch, readerAt, readHead } from "./repository.ts";
@@ -23,6 +24,7 @@ export interface Proposing {
 	branch: string;
 	owner: string;
 	replays: Replays;
+	fresh: Freshness;
 	/** When the change came in. */
 	started: Date;
 }
@@ -44,12 +46,12 @@ export async function proposeChange(
 	meta: Meta,
 	isAgain: boolean,
 ): Promise<Commit | Refusal> {
-	const { call, branch, replays, started } = proposing;
+	const { call, branch, replays, fresh, started } = proposing;
 	const proposal = proposalBranch(meta);
-	const main = await readHead(call, branch);
+	const main = fresh.check(await readHead(call, branch));
 	if (!main) throw new StoreBusy("the repository on GitHub has no commit yet", 300);
 	const open = await findPullRequest(proposing, proposal);
-	const base = open ? ((await readHead(call, proposal)) as Head) : main;
+	const base = open ? fresh.check((await readHead(call, proposal)) as Head) : main;
 	const receipt = open ? { branch: proposal, pullRequest: open.html_url } : {};
 	const landed = isAgain && open && base.recent.find((commit) => carriesRequest(commit, meta));
 	if (landed) return { commit: landed.sha, changed: true, ...receipt };
@@ -62,6 +64,7 @@ export async function proposeChange(
 	if (commit === null) return { commit: base.commit, changed: false, ...receipt };
 	const body = await describe(meta, wanted, open ? readerAt(call, main) : now, now);
 	await (open ? moveBranch : placeBranch)(call, proposal, commit);
+	if (open) fresh.replaced(base.commit);
 	const { html_url } = await writePullRequest(proposing, proposal, open, { title: meta.subject, body });
 	return { commit, changed: true, branch: proposal, pullRequest: html_url };
 }
