@@ -22,7 +22,7 @@ export function pointerSegment(name: string): string {
  * Walks the member names and elements of a JSON text that is known to be well formed, with its repeats.
  * @returns the places in the order of the text; `repeated` marks a name that its object has had before.
  */
-export function* places(text: string): Generator<Place & { repeated: boolean; depth: number }> {
+export function* places(text: string): Generator<Place & { repeated: boolean }> {
 	const stack: { names: Set<string> | null; pointer: string; index: number; child: string }[] = [];
 	let last: { text: string; offset: number } | null = null;
 	for (const match of text.matchAll(tokens)) {
@@ -32,7 +32,7 @@ export function* places(text: string): Generator<Place & { repeated: boolean; de
 			const pointer = top ? top.child : "";
 			const names = token === "{" ? new Set<string>() : null;
 			stack.push({ names, pointer, index: 0, child: `${pointer}/0` });
-			yield { pointer, offset: match.index, repeated: false, depth: stack.length };
+			yield { pointer, offset: match.index, repeated: false };
 		} else if (token === "}" || token === "]") {
 			stack.pop();
 		} else if (token === ":" && top?.names && last) {
@@ -42,7 +42,6 @@ export function* places(text: string): Generator<Place & { repeated: boolean; de
 				pointer: top.child,
 				offset: last.offset,
 				repeated: top.names.has(name),
-				depth: stack.length,
 			};
 			top.names.add(name);
 		} else if (token === "," && top && !top.names) {
@@ -63,6 +62,8 @@ export function lineOf(text: string, pointer: string): number {
 	return text.slice(0, offset).split("\n").length;
 }
 
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 /**
  * Reads UTF-8 JSON strictly (RFC 8259): no byte order mark, no repeated member name, no lone surrogate, nothing
  * nested deeper than 64. Two readers could understand such a text differently, and it may be a signed one.
@@ -70,7 +71,7 @@ export function lineOf(text: string, pointer: string): number {
 export function parseJson(bytes: Uint8Array): Parsed {
 	let text: string;
 	try {
-		text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+		text = decoder.decode(bytes);
 	} catch {
 		return refused("must be UTF-8");
 	}
@@ -81,13 +82,50 @@ export function parseJson(bytes: Uint8Array): Parsed {
 	} catch (error) {
 		return refused(`must be JSON: ${(error as Error).message}`);
 	}
-	const problems: string[] = [];
-	for (const place of places(text)) {
-		if (place.depth > deepest) return refused(`must not be nested deeper than ${deepest}`);
-		if (place.repeated) problems.push(`${place.pointer}: stands there more than once`);
-	}
-	if (problems.length === 0) findLoneSurrogates(value, "", problems);
+	const { depth, names } = measure(text);
+	if (depth > deepest) return refused(`must not be nested deeper than ${deepest}`);
+	const problems = names === countMembers(value) ? [] : repeatedNames(text);
+	// Decoded UTF-8 has none: only an escape can name one.
+	if (text.includes("\\u")) findLoneSurrogates(value, "", problems);
 	return problems.length === 0 ? { value, problems: [] } : { value: null, problems };
+}
+
+/** Deepest nesting and number of member names of a well-formed JSON text. */
+function measure(text: string): { depth: number; names: number } {
+	let depth = 0;
+	let most = 0;
+	let names = 0;
+	for (let index = 0; index < text.length; index += 1) {
+		const code = text.charCodeAt(index);
+		if (code === 0x22) index = endOfString(text, index);
+		else if (code === 0x3a) names += 1;
+		else if (code === 0x7b || code === 0x5b) most = Math.max(most, ++depth);
+		else if (code === 0x7d || code === 0x5d) depth -= 1;
+	}
+	return { depth: most, names };
+}
+
+/** Index of the quote that ends the string which starts at `start`. */
+function endOfString(text: string, start: number): number {
+	for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+		let backslashes = 0;
+		while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes += 1;
+		if (backslashes % 2 === 0) return end;
+	}
+}
+
+/** Number of members in all objects of a value. */
+function countMembers(value: unknown): number {
+	if (typeof value !== "object" || value === null) return 0;
+	const members = Object.values(value);
+	let count = Array.isArray(value) ? 0 : members.length;
+	for (const member of members) count += countMembers(member);
+	return count;
+}
+
+function repeatedNames(text: string): string[] {
+	const repeated = [...places(text)].filter((place) => place.repeated);
+	return repeated.map((place) => `${place.pointer}: stands there more than once`);
 }
 
 function refused(rule: string): Parsed {

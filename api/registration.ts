@@ -134,7 +134,7 @@ function member(value: unknown, name: string): unknown {
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
 
 function addressProblem(address: string): string | null {
-	const url = URL.canParse(address) ? new URL(address) : null;
+	const url = parseAddress(address);
 	if (!url) return `must be an http or https address, not ${show(address)}`;
 	if (url.username || url.password || /^[^:]+:\/*[^/?#]*@/.test(address)) {
 		return "must not hold a user name or password";
@@ -143,6 +143,14 @@ function addressProblem(address: string): string | null {
 		return `must be percent-encoded where it has other characters than RFC 3986 allows: ${show(address)}`;
 	}
 	return null;
+}
+
+function parseAddress(address: string): URL | null {
+	try {
+		return new URL(address);
+	} catch {
+		return null;
+	}
 }
 
 /** The members of one object in the order in which the schema names them. */
