@@ -1,0 +1,207 @@
+import { spawn } from "node:child_process";
+import { mkdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { descriptionPath, layerPath } from "../../api/smallkey.ts";
+import { temporaryFolder } from "../local.ts";
+import { layerDocument, mapLayer, serveLayer } from "./arcgis.ts";
+import { json, Peer, text } from "./peer.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+let peer: Peer;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+test.before.each(async () => {
+	peer = await Peer.open();
+	folder = await temporaryFolder();
+});
+test.after.each(async () => {
+	await folder.remove();
+	await peer.close();
+});
+
+/** Runs a command on the layers of the test's own folder; services on this machine may be asked. */
+function run(script: string, ...words: string[]) {
+	return runWith({ HARVEST_ALLOW_PRIVATE: "on" }, script, ...words);
+}
+
+function runWith(
+	variables: Record<string, string>,
+	script: string,
+	...words: string[]
+): Promise<{ code: number | null; output: string }> {
+	const args = [
+		"--import",
+		"tsx",
+		join(root, "scripts", script),
+		...words,
+		"--layers",
+		join(folder.path, "layers"),
+	];
+	const env = { PATH: process.env.PATH, ...variables };
+	return new Promise((resolve) => {
+		const child = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+		let output = "";
+		child.stdout.on("data", (data) => {
+			output += data;
+		});
+		child.stderr.on("data", (data) => {
+			output += data;
+		});
+		child.on("close", (code) => resolve({ code, output }));
+	});
+}
+
+async function store(path: string, content: object | string): Promise<void> {
+	const file = join(folder.path, path);
+	await mkdir(dirname(file), { recursive: true });
+	await writeFile(file, typeof content === "string" ? content : JSON.stringify(content));
+}
+
+async function storeFeature(smallkey: string, path = mapLayer): Promise<void> {
+	const entry = { service_url: peer.origin + path };
+	await store(layerPath(smallkey), { version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
+}
+
+async function storeWms(smallkey: string, layer: string): Promise<void> {
+	const entry = { service_url: `${peer.origin}/wms`, layer };
+	await store(layerPath(smallkey), { version: "1.0.0", payload_type: "wms", en: entry, fr: entry });
+}
+
+function stored(smallkey: string): Promise<string> {
+	return readFile(join(folder.path, descriptionPath(smallkey)), "utf8");
+}
+
+const capabilities =
+	"<WMS_Capabilities><Capability><Layer queryable='1'><Name>roads</Name><Title>Roads</Title></Layer></Capability></WMS_Capabilities>";
+
+test("harvest writes a description beside each feature layer, and an unchanged service changes no file", async () => {
+	serveLayer(peer);
+	await storeFeature("ozone");
+	await storeFeature("parks");
+	await storeWms("roads", "roads");
+	const first = await run("harvest.ts");
+	assert.is(first.code, 0, first.output);
+	assert.match(first.output, "2 layers asked, 2 descriptions changed, 0 with findings");
+	const written = await stored("ozone");
+	assert.is(JSON.parse(written).en.name, "Stations");
+	assert.ok(written.endsWith("}\n"));
+	const again = await run("harvest.ts", "ozone");
+	assert.match(again.output, "1 layers asked, 0 descriptions changed, 0 with findings");
+	assert.is(await stored("ozone"), written);
+});
+
+test("harvest tells wrong registrations from services that are down, and keeps what was known", async () => {
+	serveLayer(peer);
+	await storeFeature("ozone");
+	await storeFeature("wrong", "/nothing/MapServer/1");
+	assert.is((await run("harvest.ts", "ozone")).code, 0);
+	const known = await stored("ozone");
+	serveLayer(peer, { layer: text("busy", "text/plain", 403) });
+	const down = await run("harvest.ts", "ozone");
+	assert.is(down.code, 0, "a service that is down is nobody's fault here");
+	assert.match(
+		down.output,
+		/Services that are down.*\n {2}layers\/oz\/ozone.json: \/en\/service_url: http.* answers with status 403/,
+	);
+	assert.is(await stored("ozone"), known);
+	const both = await run("harvest.ts");
+	assert.is(both.code, 1);
+	assert.match(
+		both.output,
+		/Wrong registrations.*\n {2}layers\/wr\/wrong.json: \/en\/service_url: http.* status 404/,
+	);
+	await stored("wrong").then(
+		() => assert.unreachable(),
+		(error) => assert.is(error.code, "ENOENT"),
+	);
+});
+
+test("harvest --older-than leaves alone what was looked at lately", async () => {
+	serveLayer(peer);
+	await storeFeature("ozone");
+	await storeFeature("parks");
+	await run("harvest.ts", "ozone");
+	const lately = await run("harvest.ts", "--older-than", "7d");
+	assert.match(lately.output, "1 layers asked, 1 descriptions changed");
+	const long = new Date(Date.now() - 8 * 86_400_000);
+	await utimes(join(folder.path, descriptionPath("ozone")), long, long);
+	const old = await run("harvest.ts", "--older-than", "7d");
+	assert.match(old.output, "1 layers asked, 0 descriptions changed");
+	const { mtime } = await stat(join(folder.path, descriptionPath("ozone")));
+	assert.ok(mtime > long, "its time says that it was looked at");
+});
+
+test("addresses that are not public are not asked unless that is allowed", async () => {
+	serveLayer(peer);
+	peer.on("/wms", text(capabilities, "text/xml"));
+	await storeFeature("ozone");
+	await storeWms("roads", "roads");
+	for (const script of ["harvest.ts", "check-services.ts"]) {
+		const { code, output } = await runWith({}, script);
+		assert.is(code, 1);
+		assert.match(
+			output,
+			/ozone.json: \/en\/service_url: http.* 127.0.0.1 is not an address of the public internet/,
+		);
+	}
+	assert.equal(peer.asked, []);
+});
+
+test("a command says which words it knows, without a stack trace", async () => {
+	await storeFeature("ozone");
+	for (const [words, pattern] of [
+		[["--older-than", "soon"], /must be a time such as 7d/],
+		[["--bogus"], /usage: npm run harvest/],
+		[["nothing"], /nothing: there is no such layer/],
+	] as const) {
+		const { code, output } = await run("harvest.ts", ...words);
+		assert.is(code, 1);
+		assert.match(output, pattern);
+		assert.not.match(output, /\n\s+at /);
+	}
+	assert.equal(peer.asked, []);
+});
+
+test("a layer file that is wrong is named, and does not stop the others", async () => {
+	serveLayer(peer);
+	await storeFeature("ozone");
+	await store("layers/ba/bad.json", "{");
+	const { output } = await run("harvest.ts");
+	assert.match(output, "layers/ba/bad.json: the document must be JSON");
+	assert.match(output, "1 layers asked, 1 descriptions changed");
+});
+
+test("check-services says of each layer what its service offers", async () => {
+	serveLayer(peer);
+	peer.on("/wms", text(capabilities, "text/xml"));
+	await storeFeature("ozone");
+	await storeWms("roads", "roads");
+	const good = await run("check-services.ts");
+	assert.is(good.code, 0, good.output);
+	assert.match(good.output, "ozone en: Stations\nozone fr: Stations\n");
+	assert.match(good.output, "roads en: Roads; queryable as no type; no legend named\n");
+	await storeWms("rails", "rails");
+	const wrong = await run("check-services.ts", "rails");
+	assert.is(wrong.code, 1);
+	assert.match(
+		wrong.output,
+		/Wrong registrations.*\n {2}layers\/ra\/rails.json: \/en\/layer: http.* has no layer rails among its 1/,
+	);
+	peer.on("/wms", (_request, response) => response.writeHead(403).end());
+	const down = await run("check-services.ts", "rails");
+	assert.is(down.code, 0, "nothing is blocked because a server is down");
+	assert.match(down.output, /Services that are down/);
+});
+
+test("a group layer fails the harvest with its own words", async () => {
+	serveLayer(peer, { layer: json(layerDocument({ type: "Group Layer" })) });
+	await storeFeature("ozone");
+	const { code, output } = await run("harvest.ts");
+	assert.is(code, 1);
+	assert.match(output, "is a group layer: register one of the layers in it");
+});
+
+test.run();
