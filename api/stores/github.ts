@@ -92,11 +92,11 @@ export function githubStore(options: GithubOptions): Store {
 	}
 
 	/** Tries again from a fresh read while others are faster, or nobody knows whether the branch was written. */
-	async function racing<T>(deadline: number, attempt: (tries: number) => Promise<T>): Promise<T> {
+	async function racing<T>(deadline: number, attempt: () => Promise<T>): Promise<T> {
 		const until = Math.min(deadline, now().getTime() + limits.races);
 		for (let tries = 1; ; tries += 1) {
 			try {
-				return await attempt(tries);
+				return await attempt();
 			} catch (error) {
 				if (!(error instanceof Conflict) && !(error instanceof LostAnswer)) throw error;
 				const pause = 50 * 2 ** tries * (0.5 + random());
@@ -113,23 +113,26 @@ export function githubStore(options: GithubOptions): Store {
 		const call = within(until);
 		const started = now();
 		const own = new Set<string>();
-		return racing(until, async (tries) => {
+		let written = false;
+		return racing(until, async () => {
 			const head = fresh.check(await readHead(call, branch));
 			// A write whose answer was lost may have been made all the same.
 			const landed = head?.recent.find((commit) => {
-				return own.has(commit.sha) || (tries > 1 && carriesRequest(commit, meta));
+				return own.has(commit.sha) || (written && carriesRequest(commit, meta));
 			});
 			if (landed) return { commit: landed.sha, changed: true };
 			const wanted = await edits(readerAt(call, head));
 			if (isRefusal(wanted)) return wanted;
 			if (wanted.length === 0) return { commit: head?.commit ?? "", changed: false };
 			if (!head) {
+				written = true;
 				return { commit: await makeFirstCommit(call, branch, wanted, meta, started), changed: true };
 			}
 			if (await replays.wasUsed(call, head, meta)) return usedBefore;
 			const commit = await makeCommit(call, head, wanted, meta, started);
 			if (commit === null) return { commit: head.commit, changed: false };
 			own.add(commit);
+			written = true;
 			await moveBranch(call, branch, commit);
 			fresh.replaced(head.commit);
 			return { commit, changed: true };
@@ -138,8 +141,8 @@ export function githubStore(options: GithubOptions): Store {
 
 	function propose(until: number, edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		const { owner } = connection;
-		const proposing = { call: within(until), branch, owner, replays, fresh, started: now() };
-		return racing(until, (tries) => proposeChange(proposing, edits, meta, tries > 1));
+		const proposing = { call: within(until), branch, owner, replays, fresh, started: now(), written: false };
+		return racing(until, () => proposeChange(proposing, edits, meta));
 	}
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {

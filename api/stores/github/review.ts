@@ -27,6 +27,8 @@ export interface Proposing {
 	fresh: Freshness;
 	/** When the change came in. */
 	started: Date;
+	/** Whether an earlier try got as far as writing: what it wrote may be there although its answer was lost. */
+	written: boolean;
 }
 
 interface PullRequest {
@@ -37,14 +39,13 @@ interface PullRequest {
 /**
  * Makes a change on a branch of its own, with a pull request; a further change before the merge joins it. The branch
  * of a pull request that was closed or merged is started anew.
- * @param isAgain whether this is another try of the same change
+ * @param proposing the same at each try
  * @throws {Conflict} where somebody else was faster
  */
 export async function proposeChange(
 	proposing: Proposing,
 	edits: Edits,
 	meta: Meta,
-	isAgain: boolean,
 ): Promise<Commit | Refusal> {
 	const { call, branch, replays, fresh, started } = proposing;
 	const proposal = proposalBranch(meta);
@@ -53,7 +54,7 @@ export async function proposeChange(
 	const open = await findPullRequest(proposing, proposal);
 	const base = open ? fresh.check((await readHead(call, proposal)) as Head) : main;
 	const receipt = open ? { branch: proposal, pullRequest: open.html_url } : {};
-	const landed = isAgain && open && base.recent.find((commit) => carriesRequest(commit, meta));
+	const landed = proposing.written && open && base.recent.find((commit) => carriesRequest(commit, meta));
 	if (landed) return { commit: landed.sha, changed: true, ...receipt };
 	const now = readerAt(call, base);
 	const wanted = await edits(now);
@@ -63,6 +64,7 @@ export async function proposeChange(
 	const commit = await makeCommit(call, base, wanted, meta, started);
 	if (commit === null) return { commit: base.commit, changed: false, ...receipt };
 	const body = await describe(meta, wanted, open ? readerAt(call, main) : now, now);
+	proposing.written = true;
 	await (open ? moveBranch : placeBranch)(call, proposal, commit);
 	if (open) fresh.replaced(base.commit);
 	const { html_url } = await writePullRequest(proposing, proposal, open, { title: meta.subject, body });
