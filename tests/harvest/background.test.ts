@@ -5,6 +5,7 @@ import { createHarvester, type Harvester, type HarvestLine, isDue } from "../../
 import { createFetch } from "../../harvest/fetch.ts";
 import { Local, wms } from "../local.ts";
 import { nodeOf } from "../viewer.ts";
+import { eventually } from "../wait.ts";
 import { layerDocument, mapLayer, serveLayer } from "./arcgis.ts";
 import { json, Peer, type Route } from "./peer.ts";
 
@@ -51,15 +52,6 @@ function makeHarvester(): Harvester {
 			},
 		},
 	});
-}
-
-/** Waits until `is` holds; fails after ten seconds. */
-async function until(is: () => boolean | Promise<boolean>, what: string): Promise<void> {
-	const deadline = Date.now() + 10_000;
-	while (!(await is())) {
-		assert.ok(Date.now() < deadline, `waited in vain: ${what}`);
-		await new Promise((resolve) => setTimeout(resolve, 5));
-	}
 }
 
 function feature(path = mapLayer): string {
@@ -115,11 +107,11 @@ test("a layer is served in its generic form at once, and enriched by a commit of
 	await put("ozone", feature());
 	assert.is(displayName("ozone"), "ozone");
 	harvester.follow("ozone");
-	await until(layer.reached, "the service is asked");
+	await eventually(layer.reached);
 	assert.is(displayName("ozone"), "ozone");
 	layer.release();
-	await until(() => displayName("ozone") === "Stations", "the fragment is enriched");
-	await until(() => lines.length === 1, "the harvest is logged");
+	await eventually(() => displayName("ozone") === "Stations");
+	await eventually(() => lines.length === 1);
 	assert.equal(lines, [{ harvest: "ozone", outcome: "changed" }]);
 	const log = await local.git("log", "-1", "--format=%an <%ae> %s", "main");
 	assert.is(log.trim(), "fragment-publisher <fragment-publisher@sender.invalid> harvest ozone");
@@ -131,10 +123,10 @@ test("an unchanged service makes no second commit", async () => {
 	serveLayer(peer);
 	await put("ozone", feature());
 	harvester.follow("ozone");
-	await until(() => lines.length === 1, "the first harvest");
+	await eventually(() => lines.length === 1);
 	const tip = await local.git("rev-parse", "main");
 	harvester.follow("ozone");
-	await until(() => lines.length === 2, "the second harvest");
+	await eventually(() => lines.length === 2);
 	assert.is(lines[1]?.outcome, "unchanged");
 	assert.is(await local.git("rev-parse", "main"), tip);
 });
@@ -149,11 +141,11 @@ test("a harvest that ends after the layer moved, changed its type or went is dro
 		serveLayer(peer, { layer: layer.route });
 		await put(smallkey, feature());
 		harvester.follow(smallkey);
-		await until(layer.reached, "the service is asked");
+		await eventually(layer.reached);
 		await change(smallkey);
 		const tip = await local.git("rev-parse", "main");
 		layer.release();
-		await until(() => lines.some((line) => line.harvest === smallkey), "the harvest is logged");
+		await eventually(() => lines.some((line) => line.harvest === smallkey));
 		assert.is(lines.find((line) => line.harvest === smallkey)?.outcome, "dropped");
 		assert.is(await local.git("rev-parse", "main"), tip, "nothing was stored");
 	}
@@ -164,11 +156,11 @@ test("a harvest that ends after another member changed is kept", async () => {
 	serveLayer(peer, { layer: layer.route });
 	await put("ozone", feature());
 	harvester.follow("ozone");
-	await until(layer.reached, "the service is asked");
+	await eventually(layer.reached);
 	const entry = { service_url: peer.origin + mapLayer, loading_mode: "ondemand" };
 	await put("ozone", JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry }));
 	layer.release();
-	await until(() => displayName("ozone") === "Stations", "the fragment is enriched");
+	await eventually(() => displayName("ozone") === "Stations");
 });
 
 test("a removal and a change of type take the description with them, in one commit", async () => {
@@ -176,7 +168,7 @@ test("a removal and a change of type take the description with them, in one comm
 	for (const smallkey of ["gone", "retyped"]) {
 		await put(smallkey, feature());
 		harvester.follow(smallkey);
-		await until(() => displayName(smallkey) === "Stations", "the fragment is enriched");
+		await eventually(() => displayName(smallkey) === "Stations");
 	}
 	await remove("gone");
 	const removed = await local.git("show", "--name-status", "--format=", "main");
@@ -193,14 +185,14 @@ test("at start, what was never harvested is; a wms layer and a described one are
 	serveLayer(peer);
 	await put("known", feature());
 	harvester.follow("known");
-	await until(() => lines.length === 1, "the first harvest");
+	await eventually(() => lines.length === 1);
 	const smallkeys = Array.from({ length: 30 }, (_, index) => `new-${index}`);
 	for (const smallkey of smallkeys) await put(smallkey, feature());
 	await put("picture", wms("limits"));
 	lines = [];
 	harvester.start();
-	await until(() => lines.length === 30, "all new layers are harvested");
-	await until(() => harvester.waiting === 0, "nothing waits");
+	await eventually(() => lines.length === 30);
+	await eventually(() => harvester.waiting === 0);
 	assert.equal(lines.map((line) => line.harvest).sort(), [...smallkeys].sort());
 	assert.is(peer.mostAtOnce, 1, "one request at a time to one host");
 });
@@ -210,12 +202,12 @@ test("a layer that was just registered goes before those that wait", async () =>
 	serveLayer(peer, { layer: layer.route });
 	for (const smallkey of ["a1", "a2", "a3", "a4"]) await put(smallkey, feature());
 	harvester.start();
-	await until(() => layer.reached() && harvester.waiting === 4, "all four wait or are under way");
+	await eventually(() => layer.reached() && harvester.waiting === 4);
 	await put("fresh", feature());
 	harvester.follow("fresh");
-	await until(() => harvester.waiting === 5, "the fresh one waits too");
+	await eventually(() => harvester.waiting === 5);
 	layer.release();
-	await until(() => lines.length === 5, "all are harvested");
+	await eventually(() => lines.length === 5);
 	assert.is(lines[1]?.harvest, "fresh");
 });
 
@@ -224,23 +216,23 @@ test("a service that is down is tried again, later and later; its layer is serve
 	serveLayer(peer, { layer: (_request, response) => response.writeHead(503).end() });
 	harvester.follow("ozone");
 	for (const ms of [60_000, 120_000, 240_000]) {
-		await until(() => timers.length === 1, "a retry is planned");
+		await eventually(() => timers.length === 1);
 		assert.is(timers[0]?.ms, ms);
 		assert.is(displayName("ozone"), "ozone");
 		timers.shift()?.run();
 	}
-	await until(() => timers.length === 1, "a retry is planned");
+	await eventually(() => timers.length === 1);
 	assert.match(lines[0]?.findings?.[0] ?? "", /\/en\/service_url: http.*answers with status 503/);
 	serveLayer(peer);
 	timers.shift()?.run();
-	await until(() => displayName("ozone") === "Stations", "the fragment is enriched");
+	await eventually(() => displayName("ozone") === "Stations");
 	assert.equal(timers, []);
 });
 
 test("a wrong registration is not tried again before its turn comes", async () => {
 	await put("ozone", feature("/nowhere/MapServer/1"));
 	harvester.follow("ozone");
-	await until(() => lines.length === 1, "the harvest is logged");
+	await eventually(() => lines.length === 1);
 	assert.is(lines[0]?.outcome, "failed");
 	assert.equal(timers, []);
 });
@@ -249,18 +241,18 @@ test("every layer has its moment once in a period", async () => {
 	serveLayer(peer);
 	await put("ozone", feature());
 	harvester.start();
-	await until(() => lines.length === 1, "the first harvest");
-	await until(() => timers.length === 1, "the next look is planned");
+	await eventually(() => lines.length === 1);
+	await eventually(() => timers.length === 1);
 	let moments = 0;
 	for (let hour = 0; hour < 7 * 24; hour += 1) {
 		local.now += 3_600_000;
 		const before = lines.length;
 		const since = local.now - 3_600_000;
 		timers.shift()?.run();
-		await until(() => timers.length === 1 && harvester.waiting === 0, "the next look is planned");
+		await eventually(() => timers.length === 1 && harvester.waiting === 0);
 		if (isDue("ozone", since, local.now, 7 * day)) {
 			moments += 1;
-			await until(() => lines.length === before + 1, "the layer is refreshed");
+			await eventually(() => lines.length === before + 1);
 		}
 	}
 	assert.is(moments, 1);
@@ -286,7 +278,7 @@ test("closing cuts off what is under way, and stores nothing more", async () => 
 	serveLayer(peer, { layer: layer.route });
 	await put("ozone", feature());
 	harvester.follow("ozone");
-	await until(layer.reached, "the service is asked");
+	await eventually(layer.reached);
 	const tip = await local.git("rev-parse", "main");
 	await harvester.close();
 	layer.release();
@@ -303,7 +295,7 @@ test("names that are no layers are nothing to be harvested", async () => {
 	serveLayer(peer);
 	await put("ozone", feature());
 	harvester.follow("ozone");
-	await until(() => lines.length === 1, "the one feature layer is harvested");
+	await eventually(() => lines.length === 1);
 	assert.is(lines[0]?.harvest, "ozone");
 });
 

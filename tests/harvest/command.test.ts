@@ -1,15 +1,12 @@
-import { spawn } from "node:child_process";
 import { mkdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { descriptionPath, layerPath } from "../../api/smallkey.ts";
 import { temporaryFolder } from "../local.ts";
+import { runScript } from "../process.ts";
 import { layerDocument, mapLayer, serveLayer } from "./arcgis.ts";
 import { json, Peer, text } from "./peer.ts";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
 
 let peer: Peer;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -23,35 +20,14 @@ test.after.each(async () => {
 });
 
 /** Runs a command on the layers of the test's own folder; services on this machine may be asked. */
-function run(script: string, ...words: string[]) {
-	return runWith({ HARVEST_ALLOW_PRIVATE: "on" }, script, ...words);
+function run(name: string, ...words: string[]) {
+	return runWith({ HARVEST_ALLOW_PRIVATE: "on" }, name, ...words);
 }
 
-function runWith(
-	variables: Record<string, string>,
-	script: string,
-	...words: string[]
-): Promise<{ code: number | null; output: string }> {
-	const args = [
-		"--import",
-		"tsx",
-		join(root, "scripts", script),
-		...words,
-		"--layers",
-		join(folder.path, "layers"),
-	];
-	const env = { PATH: process.env.PATH, ...variables };
-	return new Promise((resolve) => {
-		const child = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
-		let output = "";
-		child.stdout.on("data", (data) => {
-			output += data;
-		});
-		child.stderr.on("data", (data) => {
-			output += data;
-		});
-		child.on("close", (code) => resolve({ code, output }));
-	});
+async function runWith(variables: Record<string, string>, name: string, ...words: string[]) {
+	const layers = join(folder.path, "layers");
+	const { code, stdout, stderr } = await runScript(name, [...words, "--layers", layers], variables);
+	return { code, output: stdout + stderr };
 }
 
 async function store(path: string, content: object | string): Promise<void> {
@@ -82,13 +58,13 @@ test("harvest writes a description beside each feature layer, and an unchanged s
 	await storeFeature("ozone");
 	await storeFeature("parks");
 	await storeWms("roads", "roads");
-	const first = await run("harvest.ts");
+	const first = await run("harvest");
 	assert.is(first.code, 0, first.output);
 	assert.match(first.output, "2 layers asked, 2 descriptions changed, 0 with findings");
 	const written = await stored("ozone");
 	assert.is(JSON.parse(written).en.name, "Stations");
 	assert.ok(written.endsWith("}\n"));
-	const again = await run("harvest.ts", "ozone");
+	const again = await run("harvest", "ozone");
 	assert.match(again.output, "1 layers asked, 0 descriptions changed, 0 with findings");
 	assert.is(await stored("ozone"), written);
 });
@@ -97,17 +73,17 @@ test("harvest tells wrong registrations from services that are down, and keeps w
 	serveLayer(peer);
 	await storeFeature("ozone");
 	await storeFeature("wrong", "/nothing/MapServer/1");
-	assert.is((await run("harvest.ts", "ozone")).code, 0);
+	assert.is((await run("harvest", "ozone")).code, 0);
 	const known = await stored("ozone");
 	serveLayer(peer, { layer: text("busy", "text/plain", 403) });
-	const down = await run("harvest.ts", "ozone");
+	const down = await run("harvest", "ozone");
 	assert.is(down.code, 0, "a service that is down is nobody's fault here");
 	assert.match(
 		down.output,
 		/Services that are down.*\n {2}layers\/oz\/ozone.json: \/en\/service_url: http.* answers with status 403/,
 	);
 	assert.is(await stored("ozone"), known);
-	const both = await run("harvest.ts");
+	const both = await run("harvest");
 	assert.is(both.code, 1);
 	assert.match(
 		both.output,
@@ -123,12 +99,12 @@ test("harvest --older-than leaves alone what was looked at lately", async () => 
 	serveLayer(peer);
 	await storeFeature("ozone");
 	await storeFeature("parks");
-	await run("harvest.ts", "ozone");
-	const lately = await run("harvest.ts", "--older-than", "7d");
+	await run("harvest", "ozone");
+	const lately = await run("harvest", "--older-than", "7d");
 	assert.match(lately.output, "1 layers asked, 1 descriptions changed");
 	const long = new Date(Date.now() - 8 * 86_400_000);
 	await utimes(join(folder.path, descriptionPath("ozone")), long, long);
-	const old = await run("harvest.ts", "--older-than", "7d");
+	const old = await run("harvest", "--older-than", "7d");
 	assert.match(old.output, "1 layers asked, 0 descriptions changed");
 	const { mtime } = await stat(join(folder.path, descriptionPath("ozone")));
 	assert.ok(mtime > long, "its time says that it was looked at");
@@ -139,7 +115,7 @@ test("addresses that are not public are not asked unless that is allowed", async
 	peer.on("/wms", text(capabilities, "text/xml"));
 	await storeFeature("ozone");
 	await storeWms("roads", "roads");
-	for (const script of ["harvest.ts", "check-services.ts"]) {
+	for (const script of ["harvest", "check-services"]) {
 		const { code, output } = await runWith({}, script);
 		assert.is(code, 1);
 		assert.match(
@@ -157,7 +133,7 @@ test("a command says which words it knows, without a stack trace", async () => {
 		[["--bogus"], /usage: npm run harvest/],
 		[["nothing"], /nothing: there is no such layer/],
 	] as const) {
-		const { code, output } = await run("harvest.ts", ...words);
+		const { code, output } = await run("harvest", ...words);
 		assert.is(code, 1);
 		assert.match(output, pattern);
 		assert.not.match(output, /\n\s+at /);
@@ -169,7 +145,7 @@ test("a layer file that is wrong is named, and does not stop the others", async 
 	serveLayer(peer);
 	await storeFeature("ozone");
 	await store("layers/ba/bad.json", "{");
-	const { output } = await run("harvest.ts");
+	const { output } = await run("harvest");
 	assert.match(output, "layers/ba/bad.json: the document must be JSON");
 	assert.match(output, "1 layers asked, 1 descriptions changed");
 });
@@ -179,19 +155,19 @@ test("check-services says of each layer what its service offers", async () => {
 	peer.on("/wms", text(capabilities, "text/xml"));
 	await storeFeature("ozone");
 	await storeWms("roads", "roads");
-	const good = await run("check-services.ts");
+	const good = await run("check-services");
 	assert.is(good.code, 0, good.output);
 	assert.match(good.output, "ozone en: Stations\nozone fr: Stations\n");
 	assert.match(good.output, "roads en: Roads; queryable as no type; no legend named\n");
 	await storeWms("rails", "rails");
-	const wrong = await run("check-services.ts", "rails");
+	const wrong = await run("check-services", "rails");
 	assert.is(wrong.code, 1);
 	assert.match(
 		wrong.output,
 		/Wrong registrations.*\n {2}layers\/ra\/rails.json: \/en\/layer: http.* has no layer rails among its 1/,
 	);
 	peer.on("/wms", (_request, response) => response.writeHead(403).end());
-	const down = await run("check-services.ts", "rails");
+	const down = await run("check-services", "rails");
 	assert.is(down.code, 0, "nothing is blocked because a server is down");
 	assert.match(down.output, /Services that are down/);
 });
@@ -199,7 +175,7 @@ test("check-services says of each layer what its service offers", async () => {
 test("a group layer fails the harvest with its own words", async () => {
 	serveLayer(peer, { layer: json(layerDocument({ type: "Group Layer" })) });
 	await storeFeature("ozone");
-	const { code, output } = await run("harvest.ts");
+	const { code, output } = await run("harvest");
 	assert.is(code, 1);
 	assert.match(output, "is a group layer: register one of the layers in it");
 });
