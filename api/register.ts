@@ -168,7 +168,7 @@ function metaOf(subject: string, smallkey: string, verified: Verified): Meta {
 }
 
 /** The edits that store a registration; none where the same is stored, in whatever spelling. */
-async function putEdits(
+export async function putEdits(
 	now: Reader,
 	smallkey: string,
 	registration: Registration,

@@ -114,3 +114,8 @@ export function authorMail(author: string): string {
 export function reviewBranch(smallkey: string): string {
 	return `register/${smallkey}`;
 }
+
+/** Branch on which a batch of many layers waits for review: the dot keeps it apart from that of every smallkey. */
+export function batchBranch(author: string): string {
+	return `register/${author}.batch`;
+}

@@ -2,21 +2,18 @@
 import { mkdir } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createNodeServer } from "../api/adapters/node.ts";
 import type { Context } from "../api/app.ts";
-import type { Edit } from "../api/store.ts";
 import { runGit } from "../api/stores/git/run.ts";
 import { GitStore } from "../api/stores/git.ts";
-import { collectCommit, collectFolder } from "./lib/collect.ts";
+import { collectCommit } from "./lib/collect.ts";
 import { lockFolder } from "./lib/lock.ts";
 import { Publication } from "./lib/publication.ts";
 import { type Configuration, readConfiguration, readSenders, type SendersFile } from "./lib/settings.ts";
+import { repositoryPath, seed } from "./lib/store.ts";
 
 /** How many earlier texts of a wrong file are looked at for one that can be served. */
 const mostEarlier = 50;
-
-const checkout = fileURLToPath(new URL("..", import.meta.url));
 
 /** One JSON line on standard output. */
 function logLine(fields: object): void {
@@ -25,11 +22,6 @@ function logLine(fields: object): void {
 
 function report(error: unknown): void {
 	logLine({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
-}
-
-async function seed(): Promise<Edit[]> {
-	const files = await collectFolder(join(checkout, "layers"));
-	return files.map((file) => ({ path: file.path, text: Buffer.from(file.bytes).toString("utf8") }));
 }
 
 /** Texts that a file of a repository had in earlier commits, newest first. */
@@ -68,7 +60,7 @@ interface Running {
 }
 
 async function openLocal(configuration: Configuration, senders: SendersFile): Promise<Running> {
-	const repository = join(configuration.dataDir, "repository.git");
+	const repository = repositoryPath(configuration.dataDir);
 	const publication = new Publication({
 		out: join(configuration.dataDir, "dist"),
 		settings: configuration,

@@ -1,6 +1,7 @@
 import type { LayerFile } from "../catalogue.ts";
 import { descriptionPath, layerPath, parseSmallkey } from "../smallkey.ts";
 import {
+	batchBranch,
 	type Commit,
 	type Edit,
 	type Edits,
@@ -130,7 +131,7 @@ export class GitStore implements Store {
 	}
 
 	change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		if (meta.review && meta.smallkey) return this.#alone(() => this.#changeForReview(edits, meta));
+		if (meta.review) return this.#alone(() => this.#changeForReview(edits, meta));
 		return new Promise((resolve, reject) => {
 			this.#queue.push({ edits, meta, resolve, reject });
 			if (!this.#pumping) void this.#pump();
@@ -278,7 +279,7 @@ export class GitStore implements Store {
 	/** One commit on a branch of its own, for a reviewer to merge. */
 	async #changeForReview(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		await this.#follow();
-		const name = reviewBranch(meta.smallkey as string);
+		const name = meta.smallkey === null ? batchBranch(meta.author) : reviewBranch(meta.smallkey);
 		const base = await this.#reviewBase(name);
 		const outcome = await edits(this.#readerAt(base));
 		if (isRefusal(outcome)) return outcome;
