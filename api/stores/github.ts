@@ -57,6 +57,8 @@ export interface GithubOptions {
 	sleep?: (ms: number) => Promise<void>;
 	/** A number from 0 to 1, for jitter. */
 	random?: () => number;
+	/** Told why GitHub was given up on, where a publisher is told to come back later. */
+	report?: (error: Error) => void;
 	limits?: Partial<Limits>;
 }
 
@@ -80,6 +82,7 @@ export function githubStore(options: GithubOptions): Store {
 		sleep,
 		random,
 		patience: limits.request,
+		report: options.report,
 	};
 	const within = connect(connection, authorizeWith(options.auth, now));
 	const turns = makeTurns(now, limits.total);

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 /** What happens to a request on its way. */
 export type Effect =
 	/** The peer never sees it; this is the answer. */
-	| { kind: "answer"; status: number; headers?: Record<string, string>; message?: string }
+	| { kind: "answer"; status: number; headers?: Record<string, string>; message?: string; text?: string }
 	/** The peer never sees it, and nobody answers. */
 	| { kind: "silence" }
 	/** The peer deals with it, and nobody answers. */
@@ -71,8 +71,10 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 		}
 		if (effect?.kind === "answer") {
 			const { status, headers = {}, message = "a fault of the test" } = effect;
-			response.writeHead(status, { "Content-Type": "application/json", ...headers });
-			response.end(JSON.stringify({ message }));
+			const { text = JSON.stringify({ message }) } = effect;
+			const type = effect.text === undefined ? "application/json" : "text/html";
+			response.writeHead(status, { "Content-Type": type, ...headers });
+			response.end(text);
 			return;
 		}
 		if (effect?.kind === "meanwhile") await effect.run();

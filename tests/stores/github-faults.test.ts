@@ -171,6 +171,48 @@ test("403 of the secondary limit without a time: a minute", () =>
 		assert.is(await commitsAbout(peer, "nhn"), 0);
 	}));
 
+test("an answer of something in between, without GitHub's JSON, is none; its Retry-After counts", () =>
+	withPeer(async (peer) => {
+		const page = (status: number, headers = {}): Effect => ({
+			kind: "answer",
+			status,
+			headers,
+			text: "<html>",
+		});
+		for (const status of [200, 404, 409, 422, 500, 502, 503]) {
+			peer.proxy.faults.push({ method: "GET", path: /contents/, times: 1, effect: page(status) });
+		}
+		const store = peer.store(pausingClock());
+		assert.is(typeof (await outcomeOf(store.change(putting("nhn", "1\n"), metaOf("nhn")))), "number");
+		assert.is(typeof (await outcomeOf(store.change(putting("nhn", "1\n"), metaOf("nhn")))), "string");
+		assert.equal(peer.proxy.faults, []);
+		const effect = page(429, { "Retry-After": "50" });
+		peer.proxy.faults.push({ method: "GET", path: /contents/, times: 1, effect });
+		assert.is(await outcomeOf(store.change(putting("nhn", "2\n"), metaOf("nhn"))), 50);
+		assert.is(await commitsAbout(peer, "nhn"), 1);
+	}));
+
+test("why GitHub was given up on is for the operator, without the token", () =>
+	withPeer(async (peer) => {
+		const reported: string[] = [];
+		const report = (error: Error) => reported.push(`${error.stack}`);
+		const faults: [Effect, RegExp][] = [
+			[answer(502, "Unicorn"), /GET .*commits: 502, Unicorn/],
+			[{ kind: "cut before" }, /GET .*commits: .*(?:closed|hang up|reset)/],
+			[{ kind: "silence" }, /GET .*commits: .*(?:timeout|abort)/],
+		];
+		for (const [effect, text] of faults) {
+			peer.proxy.faults.push({ method: "GET", path: /commits$/, times: 4, effect });
+			const store = peer.store({ ...pausingClock(), limits: impatient, report });
+			assert.is(await outcomeOf(store.change(putting("nhn", "1\n"), metaOf("nhn"))), 15);
+			assert.match(reported.pop() ?? "", text);
+			assert.equal(reported, []);
+		}
+		const elsewhere = peer.store({ ...pausingClock(), apiUrl: "http://127.0.0.1:1", report });
+		assert.is(await outcomeOf(elsewhere.change(putting("nhn", "1\n"), metaOf("nhn"))), 15);
+		assert.not.match(reported.join(), new RegExp(peer.token));
+	}));
+
 const refusals: [string, string, RegExp, Effect, RegExp][] = [
 	["bad credentials", "GET", /commits$/, answer(401, "Bad credentials"), /401 .*Bad credentials/],
 	[

@@ -16,6 +16,8 @@ export interface Connection {
 	random: () => number;
 	/** Longest that one request may take, in milliseconds. */
 	patience: number;
+	/** Told why GitHub was given up on, which a publisher is not. */
+	report?: (error: Error) => void;
 }
 
 /** What GitHub answered. */
@@ -39,6 +41,8 @@ interface Trouble {
 	text: string;
 	/** How long GitHub asks to be left alone, in milliseconds. */
 	pause: number;
+	/** What the operator has to know. */
+	reason: string;
 }
 
 /** What a publisher is told who has waited in vain. */
@@ -93,12 +97,12 @@ export function connect(connection: Connection, authorize: Authorize): Within {
 			const trouble = troubleOf(answer, method, route, now());
 			if (!trouble) return answer;
 			pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pause);
-			if (trouble.pause === 0 && isLasting(method, route)) {
-				throw new LostAnswer(trouble.text, ordinaryRetryAfter);
-			}
 			const wait = trouble.pause || 100 * 2 ** tries * (0.5 + random());
-			if (tries === mostTries || now().getTime() + wait >= until) {
-				throw new StoreBusy(trouble.text, Math.ceil(trouble.pause / 1000) || ordinaryRetryAfter);
+			const isLost = trouble.pause === 0 && isLasting(method, route);
+			if (isLost || tries === mostTries || now().getTime() + wait >= until) {
+				connection.report?.(new Error(`GitHub: ${method} ${route}: ${trouble.reason}`));
+				const Busy = isLost ? LostAnswer : StoreBusy;
+				throw new Busy(trouble.text, Math.ceil(trouble.pause / 1000) || ordinaryRetryAfter);
 			}
 			await sleep(wait);
 		}
@@ -113,7 +117,9 @@ export function connect(connection: Connection, authorize: Authorize): Within {
 				const headers = { authorization: await authorize(asApp) };
 				const answer = await send<T>(connection, signal, method, route, parameters, headers);
 				// An App's token may end before its time; the next attempt gets a new one.
-				return answer.status === 401 && authorize.forget() ? { ...answer, status: 0 } : answer;
+				return answer.status === 401 && authorize.forget()
+					? lostAnswer<T>("401, the token has ended")
+					: answer;
 			});
 	}
 
@@ -122,6 +128,8 @@ export function connect(connection: Connection, authorize: Authorize): Within {
 
 interface RawAnswer<T> extends Answer<T> {
 	headers: Record<string, string | number | undefined>;
+	/** Why there is no answer, where there is none. */
+	reason?: string;
 }
 
 /** Sends a request once. */
@@ -149,15 +157,26 @@ async function send<T>(
 		return wholeAnswer<T>(answer);
 	} catch (error) {
 		// octokit throws every answer from 400 up.
-		return wholeAnswer<T>((error as { response?: RawAnswer<unknown> }).response);
+		const { response, message } = error as { response?: RawAnswer<unknown>; message?: string };
+		return response ? wholeAnswer<T>(response) : lostAnswer<T>(message ?? "no answer");
 	}
 }
 
 /** An answer that has arrived with its JSON; octokit passes one that was cut off on as an empty text. */
-function wholeAnswer<T>(answer: RawAnswer<unknown> | undefined): RawAnswer<T> {
-	const { status = 0, data = null, headers = {} } = answer ?? {};
-	const isBroken = status < 500 && (typeof data !== "object" || data === null);
-	return { status: isBroken ? 0 : status, data: data as T, headers };
+function wholeAnswer<T>({ status, data, headers }: RawAnswer<unknown>): RawAnswer<T> {
+	const isWhole = typeof data === "object" && data !== null;
+	return isWhole || !isUsable(status)
+		? { status, data: data as T, headers }
+		: lostAnswer<T>("an answer without JSON");
+}
+
+function lostAnswer<T>(reason: string): RawAnswer<T> {
+	return { status: 0, data: null as T, headers: {}, reason };
+}
+
+/** Whether the store goes on with an answer of this status. */
+function isUsable(status: number): boolean {
+	return (status >= 200 && status < 300) || status === 404 || status === 409 || status === 422;
 }
 
 /**
@@ -165,12 +184,14 @@ function wholeAnswer<T>(answer: RawAnswer<unknown> | undefined): RawAnswer<T> {
  * @throws {Error} where GitHub refuses the service for good
  */
 function troubleOf(answer: RawAnswer<unknown>, method: string, route: string, now: Date): Trouble | null {
-	const { status } = answer;
-	if ((status >= 200 && status < 300) || status === 404 || status === 409 || status === 422) return null;
-	if (status === 0) return { text: noAnswer, pause: 0 };
-	if (status >= 500) return { text: `GitHub answers ${status}; send the same again later`, pause: 0 };
+	const { status, reason = "" } = answer;
+	if (isUsable(status)) return null;
+	if (status === 0) return { text: noAnswer, pause: 0, reason };
+	const said = `${status}, ${messageOf(answer.data)}`;
+	if (status >= 500)
+		return { text: `GitHub answers ${status}; send the same again later`, pause: 0, reason: said };
 	const pause = pauseOf(answer, now);
-	if (pause !== null) return { text: "GitHub asks for a pause", pause };
+	if (pause !== null) return { text: "GitHub asks for a pause", pause, reason: said };
 	throw new Error(`GitHub answers ${status} to ${method} ${route}: ${messageOf(answer.data)}`);
 }
 
