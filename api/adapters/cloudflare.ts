@@ -1,6 +1,7 @@
 // The worker: what static assets do not answer (wrangler.jsonc, docs/hosting.md).
 import { type Context, handleWrite, isWriteTarget } from "../app.ts";
 import type { ReadSettings } from "../read.ts";
+import { largestRegistration } from "../registration.ts";
 import { type Bindings, fragmentsOf } from "./cloudflare/bindings.ts";
 import { handleRead } from "./cloudflare/reads.ts";
 import { makeContext, readSettings } from "./cloudflare/writes.ts";
@@ -19,9 +20,10 @@ export function createWorker(log: (fields: object) => void): Worker {
 	async function answer(request: Request, target: string, bindings: Bindings): Promise<Response> {
 		const settings = once(serving, bindings, () => readSettings(bindings));
 		const context = () => once(contexts, bindings, () => makeContext(bindings, report));
-		if (isWriteTarget(target, settings.basePath)) return handleWrite(request, target, context());
+		const taken = await takeBody(request);
+		if (isWriteTarget(target, settings.basePath)) return handleWrite(taken, target, context());
 		if (target === `${settings.basePath}/healthz`) return answerHealth(request.method, bindings, context);
-		return handleRead(request, target, bindings, settings);
+		return handleRead(taken, target, bindings, settings);
 	}
 
 	return {
@@ -35,6 +37,28 @@ export function createWorker(log: (fields: object) => void): Worker {
 			return response;
 		},
 	};
+}
+
+/** Bytes of a refused body that are read and dropped. */
+const mostDiscarded = 16 * 1024 * 1024;
+
+/**
+ * The request with at most as much of its body as tells that it is too large. The rest is read and dropped: the
+ * engine resets a connection whose body nobody reads, and its sender would not see the answer.
+ */
+async function takeBody(request: Request): Promise<Request> {
+	const { method, headers } = request;
+	if (!request.body) return request;
+	const chunks: Uint8Array[] = [];
+	let length = 0;
+	for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+		if (length <= largestRegistration) chunks.push(chunk);
+		length += chunk.length;
+		if (length > mostDiscarded) break;
+	}
+	const body = await new Blob(chunks as BlobPart[]).arrayBuffer();
+	const hasBody = method !== "GET" && method !== "HEAD";
+	return new Request(request.url, { method, headers, body: hasBody ? body : null });
 }
 
 /** The request target as it arrived: the engine keeps the path of an address as it was sent. */

@@ -1,0 +1,101 @@
+import { request } from "node:http";
+import { sign } from "../../api/signature.ts";
+import { senders } from "./engine.ts";
+
+/** An answer as it came. */
+export interface Answer {
+	status: number;
+	headers: Record<string, string | undefined>;
+	/** The body as bytes, and as UTF-8. */
+	bytes: Buffer;
+	text: string;
+}
+
+/** What a request says beside its method and target. */
+export interface Words {
+	headers?: Record<string, string>;
+	body?: string | Uint8Array;
+}
+
+/** Longest wait for an answer, in milliseconds: a hung connection fails the test. */
+const patience = 20_000;
+
+/**
+ * Sends a request with its target as it is: `fetch` would change it first. No answer ever shows a stack trace or
+ * says 500.
+ */
+export function ask(origin: string, method: string, target: string, words: Words = {}): Promise<Answer> {
+	const { hostname, port } = new URL(origin);
+	const body = words.body === undefined ? undefined : Buffer.from(words.body);
+	return new Promise((resolve, reject) => {
+		const headers = { ...words.headers, ...(body ? { "Content-Length": String(body.length) } : {}) };
+		const options = { hostname, port, method, path: target, headers, agent: false, timeout: patience };
+		const sent = request(options, (response) => {
+			const chunks: Buffer[] = [];
+			response.on("data", (chunk: Buffer) => chunks.push(chunk));
+			response.on("error", reject);
+			response.on("end", () => {
+				const bytes = Buffer.concat(chunks);
+				const answer = {
+					status: response.statusCode ?? 0,
+					headers: response.headers as Record<string, string | undefined>,
+					bytes,
+					text: bytes.toString("utf8"),
+				};
+				const leak = answer.status === 500 || /^\s+at .+:\d+:\d+/m.test(answer.text);
+				if (leak) reject(new Error(`${method} ${target}: ${answer.status} ${answer.text.slice(0, 500)}`));
+				else resolve(answer);
+			});
+		});
+		sent.on("timeout", () => sent.destroy(new Error(`${method} ${target}: no answer`)));
+		sent.on("error", reject);
+		sent.end(body);
+	});
+}
+
+/** What is signed; what is left out is right. */
+export interface Signed {
+	sender?: string;
+	secret?: string;
+	timestamp?: string;
+	/** The path that is signed, where it is not the one that is sent. */
+	path?: string;
+	/** The body that is signed, where it is not the one that is sent. */
+	signedBody?: string;
+	body?: string | Uint8Array;
+	/** Headers over the signed ones; undefined leaves one out. */
+	headers?: Record<string, string | undefined>;
+}
+
+/** The headers of a signed request. */
+export async function signedHeaders(target: string, signed: Signed = {}): Promise<Record<string, string>> {
+	const { sender = "jstest", timestamp = new Date().toISOString(), path = target } = signed;
+	const known = senders[sender as keyof typeof senders];
+	const secret = signed.secret ?? (typeof known === "string" ? known : (known?.key ?? "of nobody"));
+	const bytes = Buffer.from(signed.signedBody ?? signed.body ?? "");
+	const Authorization = await sign(secret, { path, sender, timestamp, body: bytes });
+	const headers = { Authorization, TimeStamp: timestamp, Sender: sender, ...signed.headers };
+	return Object.fromEntries(
+		Object.entries(headers).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
+	);
+}
+
+/** Sends a signed write. */
+export async function write(
+	origin: string,
+	method: string,
+	target: string,
+	signed: Signed = {},
+): Promise<Answer> {
+	const { body } = signed;
+	return ask(origin, method, target, { headers: await signedHeaders(target, signed), body });
+}
+
+/** The errors of a refusal. @throws {Error} where the body is not `{"errors": [text, …]}` */
+export function errorsOf(answer: Answer): string[] {
+	const { errors } = JSON.parse(answer.text) as { errors: unknown };
+	if (!Array.isArray(errors) || errors.length === 0 || !errors.every((error) => typeof error === "string")) {
+		throw new Error(`not a list of errors: ${answer.text}`);
+	}
+	return errors;
+}

@@ -1,0 +1,160 @@
+import { runInNewContext } from "node:vm";
+import type { Test } from "uvu";
+import * as assert from "uvu/assert";
+import { ask } from "./client.ts";
+import { differs } from "./differences.ts";
+import { type Candidate, type Engine, wmsFragment } from "./engine.ts";
+import { assertReadHeaders, assertRefused } from "./reads.ts";
+
+const script = "application/javascript; charset=utf-8";
+
+/** GET docs: several fragments, JSONP, and the limits. */
+export function docsTests(test: Test, candidate: Candidate, engine: () => Engine): void {
+	const get = (target: string) => ask(engine().origin, "GET", target);
+	const missing = (smallkey: string) => ({ error_code: 404, smallkey });
+
+	test("docs answers one element for each item, in order, repeats too", async () => {
+		const answer = await get("/v0.9/docs/fr/none,23ax5t,none,a+b=c,23ax5t");
+		assert.is(answer.status, 200);
+		assertReadHeaders(answer);
+		const limits = wmsFragment("23ax5t", "fr", "limits");
+		const plus = wmsFragment("a+b=c", "fr", "plus");
+		assert.equal(JSON.parse(answer.text), [missing("none"), limits, missing("none"), plus, limits]);
+	});
+
+	test("docs of one key is an array of the bytes of its doc", async () => {
+		for (const smallkey of ["23ax5t", "feature", "constructor", "Z"]) {
+			const doc = await get(`/v0.9/doc/en/${smallkey}`);
+			const docs = await get(`/v0.9/docs/en/${smallkey}`);
+			assert.is(docs.text, `[${doc.text}]`);
+		}
+	});
+
+	test("an item that cannot be a smallkey is a missing key as it was sent", async () => {
+		const table: [string, string[]][] = [
+			["none", ["none"]],
+			["", [""]],
+			[",", ["", ""]],
+			["none,,none", ["none", "", "none"]],
+			["%20none%20,%20", ["none", ""]],
+			["none%2Cother", ["none", "other"]],
+			["%zz", ["%zz"]],
+			["none,%ff", ["none", "%ff"]],
+			["a%22%5C%3C", ['a"\\<']],
+			["%C3%A9", ["é"]],
+			["toString,__defineGetter__", ["toString", "__defineGetter__"]],
+			["none+x", ["none+x"]],
+			["y".repeat(65), ["y".repeat(65)]],
+		];
+		for (const [items, expected] of table) {
+			if (items === "%zz" && differs(candidate, "malformed percent-encoding")) continue;
+			const answer = await get(`/v0.9/docs/en/${items}`);
+			assert.is(answer.status, 200, items);
+			assert.equal(JSON.parse(answer.text), expected.map(missing), items);
+		}
+	});
+
+	test("spaces around an item are dropped, and percent-encoded spellings are the same key", async () => {
+		const answer = await get("/v0.9/docs/en/%20%2323ax5t,%2023ax5t%20,%61%2Bb%3Dc,a+b=c");
+		const ids = (JSON.parse(answer.text) as { layers?: { wms: { id: string }[] } }[]).map(
+			(element) => element.layers?.wms[0]?.id,
+		);
+		assert.equal(ids, [undefined, "rcs.23ax5t.en", "rcs.a+b=c.en", "rcs.a+b=c.en"]);
+	});
+
+	test("JSONP calls the last callback with the array", async () => {
+		const callback = "dojo_request_script_callbacks.dojo_request_script0";
+		const answer = await get(`/v0.9/docs/en/23ax5t,none?x=1&callback=alert(1)&callback=${callback}&_=2`);
+		assert.is(answer.status, 200);
+		assertReadHeaders(answer, script);
+		assert.ok(answer.text.startsWith(`/**/${callback}(`), answer.text.slice(0, 80));
+		let argument: unknown;
+		const take = (value: unknown) => {
+			argument = value;
+		};
+		runInNewContext(answer.text, { dojo_request_script_callbacks: { dojo_request_script0: take } });
+		assert.equal(
+			JSON.stringify(argument),
+			JSON.stringify([wmsFragment("23ax5t", "en", "limits"), missing("none")]),
+		);
+	});
+
+	test("JSONP escapes the separators that end a line in older scripts", async () => {
+		const plain = await get("/v0.9/docs/en/Z");
+		const jsonp = await get("/v0.9/docs/en/Z,%E2%80%A8?callback=f");
+		assert.ok(plain.text.includes("\u2028"), "the layer's name has one");
+		assert.not.ok(/[\u2028\u2029]/.test(jsonp.text));
+		assert.ok(jsonp.text.includes("a\\u2028b\\u2029c"));
+	});
+
+	test("a callback is at most 128 characters of dotted ASCII identifiers", async () => {
+		for (const good of ["f", "$", "_a.b$.c1", "x".repeat(128), "%66"]) {
+			const answer = await get(`/v0.9/docs/en/none?callback=${good}`);
+			assert.is(answer.status, 200, good);
+			assert.is(answer.headers["content-type"], script);
+		}
+		const bad = [
+			"",
+			"1a",
+			"a.",
+			".a",
+			"a..b",
+			"a-b",
+			"a(b)",
+			"a%20b",
+			"%C3%A9",
+			"a%00",
+			"a;b",
+			"%3Cscript%3E",
+			"x".repeat(129),
+			"a[0]",
+			"%zz",
+			"a%0Ab",
+		];
+		for (const callback of bad) {
+			assertRefused(await get(`/v0.9/docs/en/none?callback=${callback}`), 400, callback);
+		}
+		assertRefused(await get("/v0.9/docs/en/none?callback=f&callback="), 400, "the last one counts");
+		assertRefused(await get("/v0.9/docs/en/none?callback"), 400, "no value");
+		assert.is(
+			(await get("/v0.9/docs/en/none?Callback=%3C&xcallback=(")).headers["content-type"]?.split(";")[0],
+			"application/json",
+		);
+	});
+
+	test("docs has limits: items, length, different keys", async () => {
+		const { docsMaxKeys } = engine();
+		const repeated = Array.from({ length: 1000 }, () => "-").join(",");
+		const all = await get(`/v0.9/docs/en/${repeated}`);
+		assert.is(all.status, 200);
+		assert.is((JSON.parse(all.text) as unknown[]).length, 1000);
+		assertRefused(await get(`/v0.9/docs/en/${repeated},-`), 414, "1,001 items");
+		assertRefused(await get(`/v0.9/docs/en/${"y".repeat(16_001 - 14)}`), 414, "16,001 bytes");
+		assert.is((await get(`/v0.9/docs/en/${"y".repeat(15_900)}`)).status, 200);
+		if (docsMaxKeys >= 1000) return;
+		const different = Array.from({ length: docsMaxKeys + 1 }, (_, index) => `k${index}`);
+		assert.is((await get(`/v0.9/docs/en/${different.slice(1).join(",")},k1,k2`)).status, 200);
+		assertRefused(await get(`/v0.9/docs/en/${different.join(",")}`), 414, "one key too many");
+	});
+
+	test("the tag of docs is that of its content", async () => {
+		const tags = new Set<string | undefined>();
+		const paths = [
+			"23ax5t",
+			"23ax5t,none",
+			"none,23ax5t",
+			"23ax5t,23ax5t",
+			"none",
+			"23ax5t?callback=f",
+			"23ax5t?callback=g",
+		];
+		for (const path of paths) tags.add((await get(`/v0.9/docs/en/${path}`)).headers.etag);
+		assert.is(tags.size, paths.length);
+		const again = await get("/v0.9/docs/en/23ax5t,none");
+		assert.ok(tags.has(again.headers.etag));
+	});
+
+	test("a target over 16,000 bytes is answered, not cut off", async () => {
+		assertRefused(await get(`/v0.9/docs/en/${"y".repeat(25_000)}`), 414, "25,000 bytes");
+	});
+}

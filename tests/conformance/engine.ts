@@ -1,0 +1,62 @@
+import { manual } from "../local.ts";
+
+/** A service under test, known by its address only. */
+export interface Engine {
+	/** Address without a path: `http://127.0.0.1:40123`. */
+	origin: string;
+	/** `DOCS_MAX_KEYS` of it. */
+	docsMaxKeys: number;
+	/** Whether a registration can be read at the moment of its 201. */
+	published: boolean;
+	/** Something that changes with each commit: what was refused has to leave it as it is. */
+	state(): Promise<string>;
+	stop(): Promise<void>;
+}
+
+/** An engine that can be started, or why it cannot be had on this machine. */
+export interface Candidate {
+	/** As in the table of known differences in docs/hosting.md. */
+	name: "Node" | "Workers" | "Workers with R2" | "nginx";
+	/** null where it can be started. */
+	missing: string | null;
+	start(layers: ReadonlyMap<string, string>): Promise<Engine>;
+}
+
+/** The senders of every engine under test. */
+export const senders = {
+	jstest: "test_-k",
+	narrow: { key: "narrow secret, it's", smallkeys: ["ab*", "x?"] },
+};
+
+/** Line and paragraph separators: ends of line in a script before ES2019. */
+const separators = "a\u2028b\u2029c";
+
+/** The registrations that every engine serves: a smallkey and the text of its payload. */
+export const layers: ReadonlyMap<string, string> = new Map([
+	["23ax5t", manual],
+	["a+b=c", wms("plus")],
+	["+", wms("sign")],
+	["__proto__", wms("proto")],
+	["constructor", wms("constructor")],
+	["-", wms("dash")],
+	["Z", wms(separators)],
+	["x".repeat(64), wms("long")],
+	["feature", featurePayload()],
+]);
+
+/** The manual's payload with another layer's name, which is the fragment's `displayName` and `layerName`. */
+export function wms(name: string): string {
+	return manual.replaceAll('"limits"', JSON.stringify(name));
+}
+
+function featurePayload(): string {
+	const entry = '{"service_url":"https://host.example/MapServer/1","service_name":"Wells"}';
+	return `{"version":"1.0.0","payload_type":"feature","en":${entry},"fr":${entry}}`;
+}
+
+/** The fragment of the manual's payload with another layer's name (facts of the viewer's own schema: a wms node). */
+export function wmsFragment(smallkey: string, lang: string, name: string): object {
+	const url = "http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en";
+	const id = `rcs.${smallkey}.${lang}`;
+	return { layers: { wms: [{ id, displayName: name, url, layerName: name, format: "image/png" }] } };
+}

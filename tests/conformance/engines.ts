@@ -1,0 +1,249 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { access, mkdir, readFile, writeFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
+import { folderOf } from "../../api/smallkey.ts";
+import { isEngineInstalled } from "../../scripts/lib/engine.ts";
+import { temporaryFolder } from "../local.ts";
+import { cleanEnvironment, root, ServerProcess } from "../process.ts";
+import { startPeer } from "../stores/github-peer.ts";
+import { eventually } from "../wait.ts";
+import { write } from "./client.ts";
+import { type Candidate, type Engine, senders } from "./engine.ts";
+
+/** The Node server as `npm start` runs it, with the layers registered by signed PUTs. */
+export const node: Candidate = { name: "Node", missing: null, start: startNode };
+
+async function startNode(
+	layers: ReadonlyMap<string, string>,
+	env: Record<string, string> = {},
+): Promise<Engine> {
+	const folder = await temporaryFolder();
+	const server = await ServerProcess.start({
+		DATA_DIR: folder.path,
+		SENDERS: JSON.stringify(senders),
+		...env,
+	});
+	const { origin } = new URL(server.url);
+	for (const [smallkey, body] of layers) {
+		const { status, text } = await write(origin, "PUT", `${env.BASE_PATH ?? ""}/register/${smallkey}`, {
+			body,
+		});
+		if (status !== 201) throw new Error(`PUT ${smallkey}: ${status} ${text}`);
+	}
+	const repository = join(folder.path, "repository.git");
+	return {
+		origin,
+		docsMaxKeys: 1000,
+		published: true,
+		state: async () => execFileSync("git", ["-C", repository, "rev-parse", "main"], { encoding: "utf8" }),
+		async stop() {
+			await server.stop();
+			await folder.remove();
+		},
+	};
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+	const server = createServer();
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const { port } = server.address() as AddressInfo;
+	await new Promise((resolve) => server.close(resolve));
+	return port;
+}
+
+/** Waits until a child process prints a line that fits. @throws {Error} with its output where it ends first */
+export function printed(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
+	let output = "";
+	return new Promise((resolve, reject) => {
+		const take = (data: Buffer) => {
+			output += data;
+			const match = pattern.exec(output);
+			if (match) resolve(match);
+		};
+		child.stdout?.on("data", take);
+		child.stderr?.on("data", take);
+		child.once("close", (code) => reject(new Error(`ended with ${code}: ${output}`)));
+	});
+}
+
+/** Ends a child process and waits until it has ended. */
+export async function end(child: ChildProcess): Promise<void> {
+	const closed = new Promise((resolve) => child.once("close", resolve));
+	child.kill("SIGTERM");
+	await closed;
+}
+
+/** Writes a folder of layers and builds it. */
+export async function buildDist(layers: ReadonlyMap<string, string>, folder: string): Promise<string> {
+	for (const [smallkey, body] of layers) {
+		const path = join(folder, "layers", folderOf(smallkey), `${smallkey}.json`);
+		await mkdir(dirname(path), { recursive: true });
+		await writeFile(path, body);
+	}
+	const out = join(folder, "dist");
+	const words = ["--import", "tsx", "scripts/build.ts", "--layers", join(folder, "layers"), "--out", out];
+	execFileSync(process.execPath, words, { cwd: root, env: cleanEnvironment({}) });
+	return out;
+}
+
+/** `npm run workers` on a build, with variables; its address, and how to end it. */
+export async function startWorkers(dist: string, words: string[], env: Record<string, string>) {
+	const folder = await temporaryFolder();
+	const child = spawn(process.execPath, ["--import", "tsx", "scripts/workers.ts", "--dist", dist, ...words], {
+		cwd: root,
+		env: cleanEnvironment({ DATA_DIR: folder.path, HOST: "127.0.0.1", PORT: "0", ...env }),
+		stdio: ["ignore", "pipe", "pipe"],
+	});
+	const log: string[] = [];
+	child.stdout?.on("data", (data) => log.push(String(data)));
+	child.stderr?.on("data", (data) => log.push(String(data)));
+	const [, url = ""] = await printed(child, /^Serving at (\S+)$/m);
+	return {
+		origin: new URL(url).origin,
+		log: () => log.join(""),
+		async stop() {
+			await end(child);
+			await folder.remove();
+		},
+	};
+}
+
+const noEngine = (await isEngineInstalled())
+	? null
+	: "workerd is not installed (npm ci --prefix deploy/workers)";
+
+/** The worker in workerd, writing to a GitHub of the test's own. */
+export const workers: Candidate = {
+	name: "Workers",
+	missing: noEngine,
+	start: (layers) => startOnWorkers(layers, []),
+};
+
+/** The same with the fragments as objects of an R2 bucket. */
+export const workersWithBucket: Candidate = {
+	name: "Workers with R2",
+	missing: noEngine,
+	start: (layers) => startOnWorkers(layers, ["--objects"]),
+};
+
+async function startOnWorkers(layers: ReadonlyMap<string, string>, words: string[]): Promise<Engine> {
+	const folder = await temporaryFolder();
+	const peer = await startPeer();
+	for (const [smallkey, body] of layers) {
+		await peer.push(`layers/${folderOf(smallkey)}/${smallkey}.json`, body);
+	}
+	const running = await startWorkers(await buildDist(layers, folder.path), words, {
+		SENDERS: JSON.stringify(senders),
+		GITHUB_REPOSITORY: peer.repository,
+		GITHUB_TOKEN: peer.token,
+		GITHUB_API_URL: peer.proxy.url,
+		DOCS_MAX_KEYS: "60",
+	});
+	return {
+		origin: running.origin,
+		docsMaxKeys: 60,
+		published: false,
+		state: async () => (await peer.commits())[0]?.sha ?? "",
+		async stop() {
+			await running.stop();
+			await peer.close();
+			await folder.remove();
+		},
+	};
+}
+
+/** nginx with deploy/nginx.conf, in front of the Node server and its files. */
+export const nginx: Candidate = {
+	name: "nginx",
+	missing: hasNginx() ? null : "nginx is not installed (apt-get install nginx)",
+	start: (layers) => startNginx(layers),
+};
+
+function hasNginx(): boolean {
+	try {
+		execFileSync("nginx", ["-v"], { stdio: "ignore" });
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+const brotliModule = "/usr/lib/nginx/modules/ngx_http_brotli_static_module.so";
+
+/** Whether nginx can serve `.br` files here. */
+export async function hasBrotli(): Promise<boolean> {
+	return access(brotliModule).then(
+		() => true,
+		() => false,
+	);
+}
+
+/** Writes a whole configuration around deploy/nginx.conf, with the places that it marks with SET filled in. */
+async function renderNginx(folder: string, port: number, service: string, dist: string): Promise<string> {
+	const brotli = await hasBrotli();
+	const site = (await readFile(join(root, "deploy/nginx.conf"), "utf8"))
+		.replace("server 127.0.0.1:8080;", `server ${service};`)
+		.replace("listen 80 default_server;", `listen 127.0.0.1:${port};`)
+		.replace("root /var/lib/fragments/dist;", `root ${dist};`)
+		.replace("# brotli_static on;", brotli ? "brotli_static on;" : "");
+	const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+		(name) => `${name}_temp_path ${join(folder, name)};`,
+	);
+	const main = [
+		...(brotli ? [`load_module ${brotliModule};`] : []),
+		"daemon off;",
+		"worker_processes 1;",
+		...(process.getuid?.() === 0 ? ["user root;"] : []),
+		`pid ${join(folder, "nginx.pid")};`,
+		"error_log stderr warn;",
+		`events {}\nhttp {\naccess_log off;\n${paths.join("\n")}\n${site}\n}`,
+	];
+	const path = join(folder, "nginx.conf");
+	await writeFile(path, main.join("\n"));
+	return path;
+}
+
+/** Starts nginx on a folder of files, in front of a service. */
+export async function spawnNginx(service: string, dist: string) {
+	const folder = await temporaryFolder();
+	const port = await freePort();
+	const configuration = await renderNginx(folder.path, port, service, dist);
+	const child = spawn("nginx", ["-c", configuration, "-p", folder.path], {
+		stdio: ["ignore", "ignore", "inherit"],
+	});
+	const origin = `http://127.0.0.1:${port}`;
+	await eventually(async () => {
+		if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}`);
+		return fetch(`${origin}/v0.9/doc/xx/x`).then(
+			() => true,
+			() => false,
+		);
+	}, 10_000);
+	return {
+		origin,
+		async stop() {
+			await end(child);
+			await folder.remove();
+		},
+	};
+}
+
+async function startNginx(layers: ReadonlyMap<string, string>): Promise<Engine> {
+	const folder = await temporaryFolder();
+	const behind = await startNode(layers, { DATA_DIR: folder.path });
+	const front = await spawnNginx(new URL(behind.origin).host, join(folder.path, "dist"));
+	const repository = join(folder.path, "repository.git");
+	return {
+		...behind,
+		origin: front.origin,
+		state: async () => execFileSync("git", ["-C", repository, "rev-parse", "main"], { encoding: "utf8" }),
+		async stop() {
+			await front.stop();
+			await behind.stop();
+			await folder.remove();
+		},
+	};
+}

@@ -1,0 +1,4 @@
+import { nginx } from "./engines.ts";
+import { conformance } from "./suite.ts";
+
+conformance(nginx);

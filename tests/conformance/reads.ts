@@ -1,0 +1,220 @@
+import type { Test } from "uvu";
+import * as assert from "uvu/assert";
+import { type Answer, ask } from "./client.ts";
+import { differs } from "./differences.ts";
+import { type Candidate, type Engine, wmsFragment } from "./engine.ts";
+
+/** Headers of every fragment (decisions, "headers on reads"). */
+export function assertReadHeaders(answer: Answer, type = "application/json; charset=utf-8"): void {
+	assert.is(answer.headers["content-type"], type);
+	assert.is(answer.headers["access-control-allow-origin"], "*");
+	assert.is(
+		answer.headers["cache-control"],
+		"public, max-age=60, stale-while-revalidate=600, stale-if-error=86400",
+	);
+	assert.is(answer.headers["x-content-type-options"], "nosniff");
+	assert.match(answer.headers.etag ?? "", /^(?:W\/)?"[^"]+"$/);
+}
+
+/** A refusal of a read: its status, an empty body, and headers that no cache keeps for long. */
+export function assertRefused(answer: Answer, status: number, what: string): void {
+	assert.is(answer.status, status, what);
+	assert.is(answer.text, "", `${what}: the body`);
+	assert.match(answer.headers["cache-control"] ?? "", /^(?:public, )?max-age=5$/, what);
+	assert.is(answer.headers["access-control-allow-origin"], "*", what);
+}
+
+/** GET doc: one fragment, and every way in which there is none. */
+export function docTests(test: Test, candidate: Candidate, engine: () => Engine): void {
+	const get = (target: string, headers: Record<string, string> = {}) =>
+		ask(engine().origin, "GET", target, { headers });
+
+	test("doc answers one fragment in each language", async () => {
+		for (const lang of ["en", "fr"]) {
+			const answer = await get(`/v0.9/doc/${lang}/23ax5t`);
+			assert.is(answer.status, 200);
+			assertReadHeaders(answer);
+			assert.equal(JSON.parse(answer.text), wmsFragment("23ax5t", lang, "limits"));
+		}
+	});
+
+	test("doc answers a feature layer whose service nobody has asked", async () => {
+		const { layers } = JSON.parse((await get("/v0.9/doc/fr/feature")).text);
+		assert.is(layers.feature[0].id, "rcs.feature.fr");
+		assert.is(layers.feature[0].displayName, "Wells");
+		const extent = { xmin: -2681457, ymin: -883440, xmax: 3549492, ymax: 3482193 };
+		assert.equal({ ...layers.feature[0].layerExtent, ...extent }, layers.feature[0].layerExtent);
+	});
+
+	test("HEAD has the headers of GET and no body", async () => {
+		for (const path of ["/v0.9/doc/en/23ax5t", "/v0.9/doc/en/a%2Bb%3Dc", "/v0.9/docs/en/23ax5t,none"]) {
+			const [got, head] = [await get(path), await ask(engine().origin, "HEAD", path)];
+			assert.is(head.status, 200, path);
+			assert.is(head.text, "", path);
+			assertReadHeaders(head);
+			assert.is(head.headers.etag, got.headers.etag, path);
+		}
+		assertRefused(await ask(engine().origin, "HEAD", "/v0.9/doc/en/none"), 404, "HEAD none");
+		assertRefused(await ask(engine().origin, "HEAD", "/v0.9/doc/de/none"), 400, "HEAD de");
+	});
+
+	test("a conditional request is answered with 304 while the fragment is the same", async () => {
+		for (const path of ["/v0.9/doc/en/23ax5t", "/v0.9/doc/en/%2B", "/v0.9/docs/fr/23ax5t,none"]) {
+			const etag = (await get(path)).headers.etag ?? "";
+			for (const condition of [etag, `W/${etag.replace(/^W\//, "")}`, `"other", ${etag}`, "*"]) {
+				if (differs(candidate, "If-None-Match lists") && condition !== etag && !condition.startsWith("W/"))
+					continue;
+				const answer = await get(path, { "If-None-Match": condition });
+				assert.is(answer.status, 304, `${path} ${condition}`);
+				assert.is(answer.text, "");
+			}
+			assert.is((await get(path, { "If-None-Match": '"other"' })).status, 200);
+			assert.is((await get(path, { "If-None-Match": 'junk \u00ff ,,"' })).status, 200);
+		}
+	});
+
+	test("a lang is exactly en or fr, and is checked before the key", async () => {
+		const langs = [
+			"de",
+			"EN",
+			"eN",
+			"e",
+			"en-CA",
+			"__proto__",
+			"constructor",
+			"toString",
+			"en%20",
+			"%zz",
+			"*",
+		];
+		for (const lang of langs) {
+			if (lang === "%zz" && differs(candidate, "malformed percent-encoding")) continue;
+			for (const key of ["23ax5t", "none", "!", "%ff"]) {
+				assertRefused(await get(`/v0.9/doc/${lang}/${key}`), 400, `${lang}/${key}`);
+			}
+			assertRefused(await get(`/v0.9/docs/${lang}/23ax5t`), 400, `docs ${lang}`);
+		}
+		assert.is((await get("/v0.9/doc/%65n/23ax5t")).status, 200);
+	});
+
+	test("what is not registered, or cannot be a smallkey, is not found", async () => {
+		const keys = ["none", "toString", "hasOwnProperty", "23AX5T", "23ax5t%20", "23ax5t%2Fx", "%C3%A9", "a,b"];
+		keys.push(
+			"y".repeat(64),
+			"y".repeat(65),
+			"y".repeat(3000),
+			"%zz",
+			"%ff",
+			"23ax5t.gz",
+			"23ax5t.json",
+			"a%20b",
+		);
+		for (const key of keys) {
+			if (key === "%zz" && differs(candidate, "malformed percent-encoding")) continue;
+			assertRefused(await get(`/v0.9/doc/en/${key}`), 404, key.slice(0, 70));
+		}
+	});
+
+	test("a smallkey with + or =, plain or percent-encoded, is answered without a redirect", async () => {
+		const spellings = {
+			"a+b=c": ["a+b=c", "a%2Bb%3Dc", "a%2bb=c", "%61+b=c"],
+			"+": ["+", "%2B"],
+			"23ax5t": ["%323ax5t", "%32%33%61%78%35%74"],
+			"-": ["-", "%2D"],
+		};
+		for (const [smallkey, targets] of Object.entries(spellings)) {
+			for (const target of targets) {
+				const answer = await get(`/v0.9/doc/en/${target}`);
+				assert.is(answer.status, 200, target);
+				assert.is(JSON.parse(answer.text).layers.wms[0].id, `rcs.${smallkey}.en`);
+			}
+		}
+		assertRefused(await get("/v0.9/doc/en/a%20b=c"), 404, "a space is no +");
+	});
+
+	test("names that objects have are ordinary smallkeys", async () => {
+		for (const [smallkey, name] of [
+			["__proto__", "proto"],
+			["constructor", "constructor"],
+			["x".repeat(64), "long"],
+		]) {
+			const answer = await get(`/v0.9/doc/en/${smallkey}`);
+			assert.equal(JSON.parse(answer.text), wmsFragment(smallkey as string, "en", name as string));
+		}
+	});
+
+	test("a query means nothing to doc", async () => {
+		for (const query of ["?", "?callback=f", "?callback=<script>", "?%zz&&=", `?x=${"y".repeat(2000)}`]) {
+			const answer = await get(`/v0.9/doc/en/23ax5t${query}`);
+			assert.is(answer.status, 200, query);
+			assertReadHeaders(answer);
+			assert.equal(JSON.parse(answer.text), wmsFragment("23ax5t", "en", "limits"));
+		}
+	});
+
+	test("reads know GET and HEAD only", async () => {
+		for (const path of ["/v0.9/doc/en/23ax5t", "/v0.9/doc/en/none", "/v0.9/docs/en/23ax5t"]) {
+			for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
+				const answer = await ask(engine().origin, method, path, method === "POST" ? { body: "x" } : {});
+				assert.is(answer.status, 405, `${method} ${path}`);
+				assert.is(answer.text, "");
+				const isAsset = path === "/v0.9/doc/en/23ax5t";
+				if (!(isAsset && differs(candidate, "Allow of a file"))) assert.is(answer.headers.allow, "GET, HEAD");
+			}
+		}
+	});
+
+	test("other paths are not found", async () => {
+		const paths = [
+			"/",
+			"/v0.9",
+			"/v0.9/",
+			"/v0.9/doc",
+			"/v0.9/doc/en",
+			"/v0.9/doc/en/",
+			"/v0.9/doc/en/23ax5t/",
+		];
+		paths.push("/v0.9/doc/en/23ax5t/x", "/v1/doc/en/23ax5t", "/V0.9/doc/en/23ax5t", "/v0.9/Doc/en/23ax5t");
+		paths.push("/doc/en/23ax5t", "/_headers", "/.assetsignore", "/favicon.ico", "/registers/x", "/healthz/");
+		paths.push(
+			"//v0.9/doc/en/23ax5t",
+			"/v0.9//doc/en/23ax5t",
+			"/v0.9/doc/en//23ax5t",
+			"/v0.9%2Fdoc/en/23ax5t",
+		);
+		for (const path of paths) assertRefused(await get(path), 404, path);
+	});
+
+	test("dot segments are no way to another path", async () => {
+		if (differs(candidate, "dot segments")) return;
+		for (const path of [
+			"/v0.9/doc/en/../en/23ax5t",
+			"/x/../v0.9/doc/en/23ax5t",
+			"/v0.9/./doc/en/23ax5t",
+			"/v0.9/doc/fr/%2e%2e/en/23ax5t",
+		]) {
+			assertRefused(await get(path), 404, path);
+		}
+	});
+
+	test("healthz says that the service is there", async () => {
+		const answer = await get("/healthz");
+		assert.is(answer.status, 200);
+		assert.is(answer.headers["cache-control"], "no-store");
+		assert.is((await ask(engine().origin, "HEAD", "/healthz")).status, 200);
+		assert.is((await ask(engine().origin, "POST", "/healthz")).status, 405);
+	});
+
+	test("junk in the headers changes nothing", async () => {
+		const junk = {
+			Accept: "\u00fe\u00ff",
+			"Accept-Language": ",;q=",
+			Range: "bytes=0-3",
+			Cookie: "=;;=",
+			Origin: "null",
+		};
+		const answer = await get("/v0.9/doc/en/23ax5t", { ...junk, "X-Long": "y".repeat(6000) });
+		assert.is(answer.status, 200);
+		assert.equal(JSON.parse(answer.text), wmsFragment("23ax5t", "en", "limits"));
+	});
+}

@@ -1,0 +1,28 @@
+import { suite } from "uvu";
+import { docsTests } from "./docs.ts";
+import { type Candidate, type Engine, layers } from "./engine.ts";
+import { docTests } from "./reads.ts";
+import { writeTests } from "./writes.ts";
+
+/** Runs the whole conformance suite against one engine, started once; skipped where it cannot be had. */
+export function conformance(candidate: Candidate): void {
+	const test = suite(`conformance: ${candidate.name}`);
+	if (candidate.missing !== null) {
+		console.log(`skipped: conformance on ${candidate.name}: ${candidate.missing}`);
+		test.skip(candidate.name, () => undefined);
+		return test.run();
+	}
+	let engine: Engine | null = null;
+	test.before(async () => {
+		engine = await candidate.start(layers);
+	});
+	test.after(async () => engine?.stop());
+	const started = () => {
+		if (!engine) throw new Error(`${candidate.name} did not start`);
+		return engine;
+	};
+	docTests(test, candidate, started);
+	docsTests(test, candidate, started);
+	writeTests(test, candidate, started);
+	test.run();
+}

@@ -1,0 +1,4 @@
+import { workersWithBucket } from "./engines.ts";
+import { conformance } from "./suite.ts";
+
+conformance(workersWithBucket);

@@ -1,0 +1,4 @@
+import { workers } from "./engines.ts";
+import { conformance } from "./suite.ts";
+
+conformance(workers);
