@@ -14,23 +14,13 @@ export class FetchFailure extends Error {
 	}
 }
 
-/** What is known about a request that failed. */
-interface Attempt {
-	/** The request's own time limit. */
-	clock: AbortSignal;
-	/** That limit in milliseconds. */
-	timeout: number;
-	/** The signal that the caller handed in. */
-	caller: AbortSignal | null;
-}
-
-/** Any error of a request as a `FetchFailure`; the caller's own abort stays what the caller said. */
-export function toFailure(error: unknown, attempt: Attempt): unknown {
+/**
+ * Any error of a request as a `FetchFailure`.
+ * @param signal the request's own; once it has aborted, its reason is the answer: the time limit, or the caller's word
+ */
+export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	if (error instanceof FetchFailure) return error;
-	if (attempt.caller?.aborted) return attempt.caller.reason;
-	if (attempt.clock.aborted) {
-		return new FetchFailure("time", `did not answer completely within ${attempt.timeout / 1000} s`);
-	}
+	if (signal.aborted) return signal.reason;
 	for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
 		if (cause instanceof AddressRefused) return new FetchFailure("address", cause.message);
 		const words = meanings.get((cause as NodeJS.ErrnoException).code ?? "");

@@ -1,6 +1,7 @@
 import { Agent, buildConnector, type Dispatcher, ProxyAgent, fetch as undiciFetch } from "undici";
 import { AddressRefused, createLookup, isPublicAddress, literalAddress, type Resolve } from "./addresses.ts";
 import { bounded } from "./bounded.ts";
+import { startClock } from "./clock.ts";
 import { FetchFailure, toFailure } from "./failure.ts";
 
 /** What the one way out is allowed to do. */
@@ -58,19 +59,15 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
 	}
 
 	return async (input, init = {}) => {
-		const request = await toInit(input, init);
-		const clock = AbortSignal.timeout(timeout);
-		const signal = request.init.signal ? AbortSignal.any([request.init.signal, clock]) : clock;
-		const fail = (error: unknown) =>
-			toFailure(error, { clock, timeout, caller: request.init.signal ?? null });
-		let { url, init: next } = request;
+		let { url, init: next } = await toInit(input, init);
+		const clock = startClock(timeout, next.signal ?? null);
 		try {
 			for (let redirects = 0; ; redirects += 1) {
-				const answer = await hop(url, next, signal);
+				const answer = await hop(url, next, clock.signal);
 				const target = redirectTarget(answer, url);
-				if (!target || next.redirect === "manual") return bounded(answer, url, mostBytes, fail);
+				if (!target || next.redirect === "manual") return bounded(answer, url, mostBytes, clock);
 				await answer.body?.cancel();
-				if (next.redirect === "error") throw new FetchFailure("redirect", "redirects are not followed here");
+				if (next.redirect === "error") throw new FetchFailure("redirect", "redirects, which is not followed");
 				if (redirects === mostRedirects) {
 					throw new FetchFailure("redirect", `redirects more than ${mostRedirects} times`);
 				}
@@ -78,7 +75,8 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
 				url = target;
 			}
 		} catch (error) {
-			throw fail(error);
+			clock.stop();
+			throw toFailure(error, clock.signal);
 		}
 	};
 }

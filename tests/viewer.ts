@@ -2,6 +2,7 @@ import Ajv from "ajv";
 import * as assert from "uvu/assert";
 import type { Registration } from "../api/registration.ts";
 import schema from "../schemas/fragment-0.9.schema.json";
+import { ajvOptions } from "../schemas/validate.ts";
 
 type Json = Record<string, unknown>;
 
@@ -28,7 +29,7 @@ export function emptyConfiguration(): Json {
 	return { layers: { wms: [], feature: [] } };
 }
 
-const validate = new Ajv({ allErrors: true }).compile(schema);
+const validate = new Ajv(ajvOptions).compile(schema);
 
 /** Fails unless the viewer accepts these fragments, merged one after the other. */
 export function assertAccepted(...fragments: string[]): void {
