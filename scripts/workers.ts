@@ -47,7 +47,7 @@ async function variablesFor(env: Environment, { dataDir }: Configuration): Promi
 	const { place } = await readSenders(env, dataDir);
 	const senders = env.SENDERS || (await readFile(place, "utf8"));
 	// An apostrophe would end the value's quotes (dotenv); in JSON it can be written otherwise.
-	return workerVariables({ ...env, SENDERS: senders.replaceAll("'", "\\u0027") }, true);
+	return workerVariables({ ...env, SENDERS: senders.replaceAll("'", "\\u0027") });
 }
 
 function startEngine(folder: RunFolder, hosting: Hosting, dist: string, configuration: Configuration) {

@@ -15,17 +15,19 @@ const wranglerScript = join(engineFolder, "node_modules/wrangler/bin/wrangler.js
 /** The worker's configuration for fragments as static assets, and as objects of a bucket. */
 const configurations = { assets: "wrangler.jsonc", objects: "deploy/workers/objects.jsonc" };
 
-/** The variables that a worker is told; the first ones are secrets. */
-const secretNames = ["SENDERS", "GITHUB_TOKEN", "GITHUB_APP_PRIVATE_KEY"];
-const plainNames = [
+/** Those of the configuration's variables that a worker reads. */
+const variableNames = [
+	"SENDERS",
 	"BASE_PATH",
 	"DOCS_MAX_KEYS",
 	"METADATA_URL",
 	"CATALOGUE_URL",
 	"GITHUB_REPOSITORY",
+	"GITHUB_TOKEN",
+	"GITHUB_APP_ID",
+	"GITHUB_APP_PRIVATE_KEY",
 	"GITHUB_BRANCH",
 	"GITHUB_API_URL",
-	"GITHUB_APP_ID",
 ];
 
 /** Where the fragments are: files beside the worker, or objects of a bucket. */
@@ -36,10 +38,9 @@ export function configurationPath(hosting: Hosting): string {
 	return join(root, configurations[hosting]);
 }
 
-/** Those of the configuration's variables that are set and that a worker reads; secrets only where they are asked for. */
-export function workerVariables(env: Environment, withSecrets: boolean): [string, string][] {
-	const names = withSecrets ? [...plainNames, ...secretNames] : plainNames;
-	return names.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
+/** The variables for a worker: those that are set. */
+export function workerVariables(env: Environment): [string, string][] {
+	return variableNames.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
 }
 
 /** Whether the engine is installed, in the version that its lock file names. */
