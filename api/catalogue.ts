@@ -30,7 +30,7 @@ export interface CheckedLayer {
 export type LayerName = { smallkey: string; kind: "registration" | "description" };
 
 /** Files beside the layers' folders that belong to reviewers and not to a layer. */
-const otherFiles: ReadonlySet<string> = new Set(["layers/owners.json"]);
+const otherFiles: ReadonlySet<string> = new Set(["layers/owners.json", "layers/health.json"]);
 
 /** Whether a path is no layer's file but may stand under `layers/`. */
 export function isOtherFile(path: string): boolean {

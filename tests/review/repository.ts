@@ -29,16 +29,19 @@ export class Repository {
 		return execFileSync("git", args, { cwd: this.path, env: environment, encoding: "utf8" });
 	}
 
+	/** Changes a file of the checkout. */
+	write(name: string, content: Files[string]): void {
+		const path = join(this.path, name);
+		rmSync(path, { force: true, recursive: true });
+		if (content === null) return;
+		mkdirSync(dirname(path), { recursive: true });
+		if (typeof content === "string") writeFileSync(path, content);
+		else symlinkSync(content.link, path);
+	}
+
 	/** Commits changes on the branch that is checked out. */
 	commit(subject: string, files: Files): void {
-		for (const [name, content] of Object.entries(files)) {
-			const path = join(this.path, name);
-			rmSync(path, { force: true, recursive: true });
-			if (content === null) continue;
-			mkdirSync(dirname(path), { recursive: true });
-			if (typeof content === "string") writeFileSync(path, content);
-			else symlinkSync(content.link, path);
-		}
+		for (const [name, content] of Object.entries(files)) this.write(name, content);
 		this.git("add", "-A");
 		this.git("commit", "-q", "--allow-empty", "-m", subject);
 	}

@@ -1,0 +1,80 @@
+// npm run refresh [-- --dry-run]: proposes what npm run harvest has written, with the health of all services
+import { readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import type { CheckedLayer } from "../api/catalogue.ts";
+import { createCheckLayer } from "../harvest/check.ts";
+import { mapSome } from "./lib/collect.ts";
+import { openGithub } from "./lib/github.ts";
+import { ownersPath, parseOwners } from "./lib/owners.ts";
+import { progress } from "./lib/progress.ts";
+import { type LayerHealth, refreshBody } from "./lib/refresh/body.ts";
+import { newDescriptions } from "./lib/refresh/descriptions.ts";
+import { countWeek, healthPath, healthText, parseHealth, weekOf } from "./lib/refresh/health.ts";
+import { findRefresh, proposeRefresh, readHealthText, type Target } from "./lib/refresh/propose.ts";
+import { runCommand } from "./lib/request.ts";
+import { askWith, layersAtOnce, readLayers } from "./lib/services.ts";
+import { type Configuration, readConfiguration, withoutStore } from "./lib/settings.ts";
+
+const usage = `npm run refresh [-- --dry-run]
+
+Asks the services behind all layers, and opens one pull request, or brings the open one up to date: the service
+descriptions that npm run harvest has written into layers/ since the last commit, and the health of the services.
+
+  --dry-run   prints the pull request's text, and writes nothing; needs no GitHub`;
+
+const options = { "dry-run": { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
+
+function targetOf(configuration: Configuration): Target {
+	const call = openGithub(configuration);
+	const { repository, branch } = configuration.github as NonNullable<Configuration["github"]>;
+	return { call, owner: repository.split("/")[0] as string, branch };
+}
+
+/** Asks the services of all layers. */
+async function checkAll(
+	layers: CheckedLayer[],
+	changed: ReadonlySet<string>,
+	configuration: Configuration,
+): Promise<LayerHealth[]> {
+	const check = createCheckLayer(askWith(configuration.harvest));
+	const bar = progress(layers.length, "asking services");
+	return mapSome(layers, layersAtOnce, async ({ smallkey, registration }) => {
+		const { findings } = await check(smallkey, registration);
+		bar.tick();
+		return { smallkey, findings, changed: changed.has(smallkey) };
+	}).finally(() => bar.stop());
+}
+
+async function readLocal(path: string): Promise<Buffer | null> {
+	return readFile(path).catch(() => null);
+}
+
+await runCommand(async () => {
+	const { values } = parseArgs({ options });
+	if (values.help) {
+		console.log(usage);
+		return 0;
+	}
+	const dryRun = values["dry-run"] ?? false;
+	const configuration = readConfiguration(dryRun ? withoutStore(process.env) : process.env);
+	const target = dryRun ? null : targetOf(configuration);
+	const descriptions = await newDescriptions(".");
+	const changed = new Set(descriptions.map(({ smallkey }) => smallkey));
+	const layers = await checkAll(await readLayers("layers", []), changed, configuration);
+	const failing = layers.filter(({ findings }) => findings.some(({ kind }) => kind === "server"));
+	const before = target
+		? await readHealthText(target, (await findRefresh(target)) !== null)
+		: ((await readLocal(healthPath))?.toString("utf8") ?? null);
+	const now = new Date();
+	const keys = failing.map(({ smallkey }) => smallkey);
+	const health = countWeek(parseHealth(before), keys, weekOf(now));
+	const owners = parseOwners((await readLocal(ownersPath)) ?? new Uint8Array(0)).owners;
+	const body = refreshBody(layers, health, owners);
+	if (!target) {
+		console.log(body);
+		return 0;
+	}
+	const address = await proposeRefresh(target, { descriptions, health: healthText(health), body }, now);
+	console.log(address ? `pull request ${address}` : "nothing to merge");
+	return 0;
+});
