@@ -1,5 +1,4 @@
 import { generateKeyPairSync } from "node:crypto";
-import { type AddressInfo, createServer } from "node:net";
 import { createEmulator } from "emulate";
 import { type GithubOptions, githubStore } from "../../api/stores/github.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
@@ -31,14 +30,6 @@ export interface PeerCommit {
 	commit: { message: string; author: { name: string; email: string; date: string } };
 }
 
-async function freePort(): Promise<number> {
-	const server = createServer();
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	const { port } = server.address() as AddressInfo;
-	await new Promise((resolve) => server.close(resolve));
-	return port;
-}
-
 /** Made once: it takes longer than all the rest of a test. PKCS#1, as GitHub hands it out. */
 const { privateKey } = generateKeyPairSync("rsa", {
 	modulusLength: 2048,
@@ -52,7 +43,7 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 	const repository = "maps/layers";
 	const emulator = await createEmulator({
 		service: "github",
-		port: await freePort(),
+		port: 0,
 		seed: {
 			tokens: { [token]: { login: "maps", scopes: ["repo"] } },
 			github: {
@@ -71,10 +62,11 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 			},
 		},
 	});
-	const proxy = await startFaultProxy(emulator.url);
+	const address = emulator.url.replace("localhost", "127.0.0.1");
+	const proxy = await startFaultProxy(address);
 
 	async function api<T>(method: string, path: string, body?: unknown) {
-		const answer = await fetch(`${emulator.url}/repos/${repository}${path}`, {
+		const answer = await fetch(`${address}/repos/${repository}${path}`, {
 			method,
 			headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
 			body: body === undefined ? undefined : JSON.stringify(body),
