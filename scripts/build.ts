@@ -1,4 +1,4 @@
-// npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR] [--compress]: every fragment as a static file
+// npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR] [--compress] [--fresh]: every fragment as a static file
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "./lib/build.ts";
@@ -6,12 +6,13 @@ import { writeHostingFiles } from "./lib/hosting-files.ts";
 import { runCommand } from "./lib/request.ts";
 import { readConfiguration, withoutStore } from "./lib/settings.ts";
 
-const usage = `npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR] [--compress]
+const usage = `npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR] [--compress] [--fresh]
 
   --layers DIR   a folder of layers (layers)
   --repo DIR     a git repository instead, and --ref REF its commit (main)
   --out DIR      where the files go (dist); what is there of removed layers goes
-  --compress     a .gz and a .br beside each file, for a web server that looks for them`;
+  --compress     a .gz and a .br beside each file, for a web server that looks for them
+  --fresh        look at every file again, also at those that the last build left in step`;
 
 const options = {
 	layers: { type: "string" },
@@ -19,6 +20,7 @@ const options = {
 	ref: { type: "string" },
 	out: { type: "string" },
 	compress: { type: "boolean" },
+	fresh: { type: "boolean" },
 	help: { type: "boolean", short: "h" },
 } as const;
 
@@ -35,7 +37,12 @@ await runCommand(async () => {
 			? { folder: values.layers ?? "layers" }
 			: { repository: values.repo, ref: values.ref ?? "main" };
 	const out = resolve(values.out ?? "dist");
-	const { problems, written } = await build(source, out, readConfiguration(withoutStore(process.env)));
+	const { problems, written } = await build(
+		source,
+		out,
+		readConfiguration(withoutStore(process.env)),
+		values.fresh,
+	);
 	for (const problem of problems) console.error(problem);
 	if (!written) {
 		console.error(`${problems.length} problems; nothing was written`);

@@ -1,6 +1,5 @@
-import { lstat, open } from "node:fs/promises";
+import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
-import glob from "fast-glob";
 import type { LayerFile } from "../../api/catalogue.ts";
 import { largestRegistration } from "../../api/registration.ts";
 import { CatFile } from "../../api/stores/git/cat-file.ts";
@@ -16,11 +15,6 @@ const largestDescription = 4 * 1024 * 1024;
 /** Bytes of a file that are worth reading: one more than allowed tells that it is too large. */
 export function limitOf(path: string): number {
 	return (path.endsWith(".service.json") ? largestDescription : largestRegistration) + 1;
-}
-
-/** Sorts by path as git does: by the bytes of the UTF-8 text. */
-function byPath(a: { path: string }, b: { path: string }): number {
-	return a.path < b.path ? -1 : a.path > b.path ? 1 : 0;
 }
 
 /** Applies an asynchronous function to all items, a bounded number at a time; results in the items' order. */
@@ -40,42 +34,57 @@ export async function mapSome<T, R>(
 	return results;
 }
 
-/**
- * Reads every file of a folder of layers, links and stray files too, sorted by path. The paths start with
- * `layers/`, whatever the folder is called.
- * @throws {Error} where there is no such folder
- */
-export async function collectFolder(folder: string): Promise<LayerFile[]> {
-	const found = await lstat(folder).catch(() => null);
-	if (!found?.isDirectory()) throw new Error(`${folder}: is not a folder`);
-	const options = {
-		cwd: folder,
-		dot: true,
-		followSymbolicLinks: false,
-		onlyFiles: false,
-		objectMode: true,
-	} as const;
-	const entries = (await glob("**", options)).filter((entry) => !entry.dirent.isDirectory());
-	const files = await mapSome(entries, atOnce, async (entry): Promise<LayerFile> => {
-		const path = `layers/${entry.path}`;
-		if (entry.dirent.isSymbolicLink()) return { path, kind: "symlink", bytes: new Uint8Array(0) };
-		if (!entry.dirent.isFile()) return { path, kind: "other", bytes: new Uint8Array(0) };
-		return { path, kind: "file", bytes: await readStart(join(folder, entry.path), limitOf(path)) };
-	});
-	return files.sort(byPath);
+/** A file found in a folder of layers, not read yet. */
+export interface FoundFile {
+	/** Path that starts with `layers/`, whatever the folder is called. */
+	path: string;
+	kind: LayerFile["kind"];
 }
 
-/** The first bytes of a file. */
-async function readStart(path: string, most: number): Promise<Uint8Array> {
-	const handle = await open(path);
-	try {
-		const { size } = await handle.stat();
-		const buffer = Buffer.alloc(Math.min(size, most));
-		const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
-		return buffer.subarray(0, bytesRead);
-	} finally {
-		await handle.close();
+/**
+ * Finds every file of a folder of layers, links and stray files too, sorted by path.
+ * @throws {Error} where there is no such folder
+ */
+export function listFolder(folder: string): FoundFile[] {
+	if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory())
+		throw new Error(`${folder}: is not a folder`);
+	const found: FoundFile[] = [];
+	addFolder(folder, "layers", found);
+	return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function addFolder(folder: string, name: string, found: FoundFile[]): void {
+	for (const entry of readdirSync(folder, { withFileTypes: true })) {
+		const path = `${name}/${entry.name}`;
+		if (entry.isDirectory()) addFolder(join(folder, entry.name), path, found);
+		else found.push({ path, kind: entry.isFile() ? "file" : entry.isSymbolicLink() ? "symlink" : "other" });
 	}
+}
+
+/** Reads files that were found in a folder. */
+export function readFound(folder: string, found: readonly FoundFile[]): LayerFile[] {
+	return found.map(({ path, kind }) => {
+		if (kind !== "file") return { path, kind, bytes: new Uint8Array(0) };
+		return { path, kind, bytes: readStart(join(folder, path.slice("layers/".length)), limitOf(path)) };
+	});
+}
+
+/** The first bytes of a file. Synchronous: for 100,000 small files it takes a fifth of the time. */
+function readStart(path: string, most: number): Uint8Array {
+	const { size } = lstatSync(path);
+	if (size <= most) return readFileSync(path);
+	const file = openSync(path, "r");
+	try {
+		const buffer = Buffer.alloc(most);
+		return buffer.subarray(0, readSync(file, buffer, 0, most, 0));
+	} finally {
+		closeSync(file);
+	}
+}
+
+/** Reads every file of a folder of layers, sorted by path. @throws {Error} where there is no such folder */
+export function collectFolder(folder: string): LayerFile[] {
+	return readFound(folder, listFolder(folder));
 }
 
 /** The id of the commit that a name stands for. @throws {Error} where there is none */

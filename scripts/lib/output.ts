@@ -1,13 +1,20 @@
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import {
+	existsSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	statSync,
+	writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { fragmentPath, langs } from "../../api/smallkey.ts";
-import { mapSome } from "./collect.ts";
+import { fragmentPath, type Lang, langs } from "../../api/smallkey.ts";
 
-/** Most files that are written at once. */
-const atOnce = 32;
+// Synchronous throughout: for hundreds of thousands of small files that takes a third of the time.
 
-/** Fragments by their path below the output folder: `v0.9/doc/en/23ax5t` → text. */
-export type Rendered = ReadonlyMap<string, Uint8Array>;
+/** One rendered fragment: its path below the output folder, such as `v0.9/doc/en/23ax5t`, and its text. */
+export type Rendered = readonly [path: string, bytes: Uint8Array];
 
 /** What a build changed in its output folder. */
 export interface Written {
@@ -16,46 +23,56 @@ export interface Written {
 	unchanged: number;
 }
 
+/** The folder of one language below the output folder. */
+export function langFolder(out: string, lang: Lang): string {
+	return join(out, dirname(fragmentPath(lang, "x")));
+}
+
+/** Makes the folders of an output; whether fragments are there already. */
+export function prepareOutput(out: string): boolean {
+	for (const lang of langs) mkdirSync(langFolder(out, lang), { recursive: true });
+	return langs.some((lang) => readdirSync(langFolder(out, lang)).length > 0);
+}
+
 /**
- * Brings an output folder in step with what was rendered: files that are the same are not written again, files of
- * removed layers go. A reader meets the old file or the new one, never a part.
+ * Writes fragments; files that are the same are not written again. Where readers may be at work they meet the old
+ * file or the new one, never a part.
+ * @param inUse whether the output had fragments before
  */
-export async function writeOutput(out: string, rendered: Rendered, tick: () => void): Promise<Written> {
+export function writeRendered(
+	out: string,
+	rendered: Iterable<Rendered>,
+	inUse: boolean,
+	tick: () => void,
+): Written {
 	const result: Written = { written: 0, removed: 0, unchanged: 0 };
-	const present = await listFragments(out);
-	const paths = [...rendered.keys()];
-	await mapSome(paths, atOnce, async (path) => {
-		const bytes = rendered.get(path) as Uint8Array;
-		const same = present.has(path) && (await isSame(join(out, path), bytes));
-		if (same) result.unchanged += 1;
+	for (const [path, bytes] of rendered) {
+		if (inUse && isSame(join(out, path), bytes)) result.unchanged += 1;
 		else {
-			await writeWhole(out, path, bytes, present.size > 0);
+			writeWhole(out, path, bytes, inUse);
 			result.written += 1;
 		}
 		tick();
-	});
-	const stale = [...present].filter((path) => !rendered.has(path));
-	await mapSome(stale, atOnce, (path) => removeFile(out, path));
-	result.removed = stale.length;
+	}
 	return result;
 }
 
-/** The fragments that an output folder has, by path. */
-async function listFragments(out: string): Promise<Set<string>> {
-	const paths = new Set<string>();
+/** Removes the fragments of smallkeys that `isWanted` does not know; how many files went. */
+export function removeStale(out: string, isWanted: (smallkey: string) => boolean): number {
+	let removed = 0;
 	for (const lang of langs) {
-		const folder = join(out, dirname(fragmentPath(lang, "x")));
-		await mkdir(folder, { recursive: true });
-		for (const name of await readdir(folder)) {
-			if (!isCompanion(name)) paths.add(fragmentPath(lang, name));
+		for (const name of readdirSync(langFolder(out, lang))) {
+			if (isCompanion(name) || isWanted(name)) continue;
+			removeFile(out, fragmentPath(lang, name));
+			removed += 1;
 		}
 	}
-	return paths;
+	return removed;
 }
 
-async function isSame(path: string, bytes: Uint8Array): Promise<boolean> {
-	const { size } = await stat(path);
-	return size === bytes.length && (await readFile(path)).equals(bytes);
+function isSame(path: string, bytes: Uint8Array): boolean {
+	const found = statSync(path, { throwIfNoEntry: false });
+	return found !== undefined && found.size === bytes.length && readFileSync(path).equals(bytes);
 }
 
 /** Names that a web server looks for beside a file: the same content, compressed (`npm run build -- --compress`). */
@@ -67,29 +84,39 @@ export function isCompanion(name: string): boolean {
 }
 
 /** Drops the compressed copies of a file that changes: a web server would go on serving them. */
-async function removeCompanions(target: string): Promise<void> {
-	for (const ending of companionEndings) await rm(target + ending, { force: true });
+function removeCompanions(target: string): void {
+	for (const ending of companionEndings) {
+		if (existsSync(target + ending)) rmSync(target + ending);
+	}
 }
 
 let serial = 0;
 
-/** Writes one file, where readers may be at work under another name first. */
-export async function writeWhole(
-	out: string,
-	path: string,
-	bytes: Uint8Array,
-	readers: boolean,
-): Promise<void> {
-	const target = join(out, path);
-	if (!readers) return writeFile(target, bytes);
-	await removeCompanions(target);
-	const temporary = join(dirname(out), `.${basename(out)}.${process.pid}.${serial++}.tmp`);
-	await writeFile(temporary, bytes);
-	await rename(temporary, target);
+/** Name of the files that are not in their place yet: beside the output, on the same disk, never served. */
+function temporaryName(out: string): string {
+	return join(dirname(out), `.${basename(out)}.${process.pid}.${serial++}.tmp`);
 }
 
-/** Removes one file, if it is there. */
-export async function removeFile(out: string, path: string): Promise<void> {
-	await removeCompanions(join(out, path));
-	await rm(join(out, path), { force: true });
+/** Writes one file; where readers may be at work, under another name first. */
+export function writeWhole(out: string, path: string, bytes: Uint8Array, inUse: boolean): void {
+	const target = join(out, path);
+	if (!inUse) return writeFileSync(target, bytes);
+	removeCompanions(target);
+	const temporary = temporaryName(out);
+	writeFileSync(temporary, bytes);
+	renameSync(temporary, target);
+}
+
+/** Removes one file with its compressed copies, where it is there. */
+export function removeFile(out: string, path: string): void {
+	removeCompanions(join(out, path));
+	rmSync(join(out, path), { force: true });
+}
+
+/** Removes what a killed process had not yet put in its place. */
+export function removeTemporary(out: string): void {
+	for (const name of readdirSync(dirname(out))) {
+		const isOurs = name.startsWith(`.${basename(out)}.`) && name.endsWith(".tmp");
+		if (isOurs) rmSync(join(dirname(out), name), { force: true });
+	}
 }

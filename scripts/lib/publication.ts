@@ -1,5 +1,3 @@
-import { readdir, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
 import {
 	type CheckedLayer,
 	checkCatalogue,
@@ -15,7 +13,14 @@ import { etagOf, type Fragment, type Fragments } from "../../api/read.ts";
 import { descriptionPath, fragmentPath, langs, layerPath } from "../../api/smallkey.ts";
 import type { Layer } from "../../api/store.ts";
 import type { FileChange } from "../../api/stores/git.ts";
-import { removeFile, writeOutput, writeWhole } from "./output.ts";
+import {
+	prepareOutput,
+	removeFile,
+	removeStale,
+	removeTemporary,
+	writeRendered,
+	writeWhole,
+} from "./output.ts";
 
 /** A fragment in memory; its tag is made when it is first asked for. */
 class HeldFragment implements Fragment {
@@ -71,12 +76,14 @@ export class Publication {
 			this.#options.warn(problemLine(problem));
 			await this.#serveEarlier(problem.file);
 		}
-		const rendered = new Map<string, Uint8Array>();
-		for (const lang of langs) {
-			for (const [smallkey, held] of this.#held[lang]) rendered.set(fragmentPath(lang, smallkey), held.body);
-		}
-		await this.#clearTemporary();
-		await writeOutput(this.#options.out, rendered, () => undefined);
+		const { out } = this.#options;
+		const rendered = langs.flatMap((lang) =>
+			Array.from(this.#held[lang], ([smallkey, held]) => [fragmentPath(lang, smallkey), held.body] as const),
+		);
+		removeTemporary(out);
+		const inUse = prepareOutput(out);
+		writeRendered(out, rendered, inUse, () => undefined);
+		if (inUse) removeStale(out, (smallkey) => this.#held.en.has(smallkey));
 	}
 
 	/** Publishes changes, in memory at once and then as files. */
@@ -113,7 +120,7 @@ export class Publication {
 		const changed = this.#hold({ smallkey, registration, description: text ? parseDescription(text) : null });
 		for (const lang of changed) {
 			const held = this.#held[lang].get(smallkey) as HeldFragment;
-			await writeWhole(this.#options.out, fragmentPath(lang, smallkey), held.body, true);
+			writeWhole(this.#options.out, fragmentPath(lang, smallkey), held.body, true);
 		}
 	}
 
@@ -137,7 +144,7 @@ export class Publication {
 		this.#keys.delete(smallkey.toLowerCase());
 		for (const lang of langs) {
 			this.#held[lang].delete(smallkey);
-			await removeFile(this.#options.out, fragmentPath(lang, smallkey));
+			removeFile(this.#options.out, fragmentPath(lang, smallkey));
 		}
 	}
 
@@ -161,15 +168,6 @@ export class Publication {
 				description: text ? parseDescription(text) : null,
 			});
 			return;
-		}
-	}
-
-	/** Files that a killed process had not yet put in their place. */
-	async #clearTemporary(): Promise<void> {
-		const { out } = this.#options;
-		for (const name of await readdir(dirname(out))) {
-			const isOurs = name.startsWith(`.${basename(out)}.`) && name.endsWith(".tmp");
-			if (isOurs) await rm(join(dirname(out), name), { force: true });
 		}
 	}
 }

@@ -1,0 +1,66 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { canonicalText, type Registration } from "../api/registration.ts";
+import { layerPath } from "../api/smallkey.ts";
+import { mapSome } from "../scripts/lib/collect.ts";
+
+/** A generator of numbers in [0, 1) that gives the same ones each time (mulberry32). */
+export function randomFrom(seed: number): () => number {
+	let state = seed;
+	return () => {
+		state = (state + 0x6d2b79f5) | 0;
+		let t = Math.imul(state ^ (state >>> 15), 1 | state);
+		t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+		return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+	};
+}
+
+const letters = "0123456789abcdefghijklmnopqrstuvwxyz";
+const words = ["roads", "lakes", "parks", "air", "soil", "rivers", "census", "energy", "forest", "ice"];
+
+/** Smallkeys as catalogues make them: six random letters and digits, words with a number, uuids. */
+function smallkeyOf(index: number, random: () => number): string {
+	const some = (length: number) => Array.from({ length }, () => letters[Math.floor(random() * 36)]).join("");
+	if (index % 10 < 6) return `${some(6)}${index.toString(36)}`;
+	if (index % 10 < 8) return `${words[Math.floor(random() * words.length)]}-${index}`;
+	const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join("");
+	return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+function wmsOf(smallkey: string, index: number): Registration {
+	const entry = (lang: string) => ({
+		service_url: `https://maps${index % 97}.example.ca/wms/${smallkey.slice(0, 6)}_${lang}`,
+		layer: `layer_${index}`,
+		service_name: lang === "en" ? `Layer ${index} of Canada` : `Couche ${index} du Canada, été`,
+	});
+	return { version: "1.0.0", payload_type: "wms", en: entry("en"), fr: entry("fr") };
+}
+
+function featureOf(smallkey: string, index: number): Registration {
+	const entry = (lang: string) => ({
+		service_url: `https://gis${index % 89}.example.ca/arcgis/rest/services/${smallkey.slice(0, 6)}_${lang}/MapServer/${index % 9}`,
+		service_name: lang === "en" ? `Features ${index}` : `Entités ${index}`,
+	});
+	return { version: "1.0.0", payload_type: "feature", en: entry("en"), fr: entry("fr") };
+}
+
+/** `count` layers, the same ones each time: seven of ten are wms, the others feature. */
+export function* generateLayers(count: number): Generator<{ smallkey: string; registration: Registration }> {
+	const random = randomFrom(42);
+	for (let index = 0; index < count; index += 1) {
+		const smallkey = smallkeyOf(index, random);
+		const registration = index % 10 < 7 ? wmsOf(smallkey, index) : featureOf(smallkey, index);
+		yield { smallkey, registration };
+	}
+}
+
+/** Writes `count` layers below `folder`, as `layers/<ab>/<smallkey>.json`. */
+export async function writeLayers(folder: string, count: number): Promise<void> {
+	const made = new Set<string>();
+	await mapSome([...generateLayers(count)], 32, async ({ smallkey, registration }) => {
+		const path = join(folder, layerPath(smallkey));
+		if (!made.has(dirname(path))) await mkdir(dirname(path), { recursive: true });
+		made.add(dirname(path));
+		await writeFile(path, canonicalText(registration));
+	});
+}
