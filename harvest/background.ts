@@ -101,7 +101,8 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 	async function harvest(smallkey: string): Promise<void> {
 		try {
 			const done = await harvestOne(smallkey, options, ending.signal);
-			if (done) log(done.line);
+			// A service that stays down is logged once, not at every further try.
+			if (done && !(done.line.outcome === "failed" && failures.has(smallkey))) log(done.line);
 			if (done?.again) retry(smallkey);
 			else failures.delete(smallkey);
 		} catch (error) {

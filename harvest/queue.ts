@@ -1,8 +1,8 @@
 /** Smallkeys that wait to be worked on, each with the host that the work burdens. */
 export interface Queue {
-	/** Adds a smallkey, or moves it to the front where it is urgent; one that waits already waits once. */
+	/** Adds a smallkey; an urgent one goes before all that are not. One that waits already waits once. */
 	add(smallkey: string, host: string, urgent: boolean): void;
-	/** Resolves when nothing waits and nothing is under way. */
+	/** Resolves when nothing is under way. */
 	idle(): Promise<void>;
 	/** Forgets what waits; what is under way goes on. */
 	clear(): void;
@@ -10,30 +10,23 @@ export interface Queue {
 	readonly size: number;
 }
 
+/** The smallkeys that wait for each host; the hosts in the order of their turns. */
+type Waiting = Map<string, Set<string>>;
+
 /**
- * Makes a queue that does `work` for at most `width` hosts at a time, one smallkey each; urgent ones go first.
+ * Makes a queue that does `work` for at most `width` hosts at a time, one smallkey each. A host goes to the end after
+ * each smallkey, so that one with many does not keep the others waiting.
  * @param work must not reject
  */
 export function createQueue(width: number, work: (smallkey: string) => Promise<void>): Queue {
-	const urgentOnes = new Map<string, string>();
-	const patientOnes = new Map<string, string>();
+	const urgentOnes: Waiting = new Map();
+	const patientOnes: Waiting = new Map();
 	const busyHosts = new Set<string>();
 	let sleepers: (() => void)[] = [];
 
-	function take(): { smallkey: string; host: string } | null {
-		for (const waiting of [urgentOnes, patientOnes]) {
-			for (const [smallkey, host] of waiting) {
-				if (busyHosts.has(host)) continue;
-				waiting.delete(smallkey);
-				return { smallkey, host };
-			}
-		}
-		return null;
-	}
-
 	function fill(): void {
 		while (busyHosts.size < width) {
-			const next = take();
+			const next = take(urgentOnes, busyHosts) ?? take(patientOnes, busyHosts);
 			if (!next) break;
 			busyHosts.add(next.host);
 			void work(next.smallkey).finally(() => {
@@ -48,8 +41,10 @@ export function createQueue(width: number, work: (smallkey: string) => Promise<v
 
 	return {
 		add(smallkey, host, urgent) {
-			if (urgent) patientOnes.delete(smallkey);
-			if (urgent || !urgentOnes.has(smallkey)) (urgent ? urgentOnes : patientOnes).set(smallkey, host);
+			if (urgent) remove(patientOnes, smallkey, host);
+			const isUrgent = urgent || (urgentOnes.get(host)?.has(smallkey) ?? false);
+			const waiting = isUrgent ? urgentOnes : patientOnes;
+			waiting.set(host, (waiting.get(host) ?? new Set()).add(smallkey));
 			fill();
 		},
 		idle() {
@@ -61,7 +56,27 @@ export function createQueue(width: number, work: (smallkey: string) => Promise<v
 			patientOnes.clear();
 		},
 		get size() {
-			return urgentOnes.size + patientOnes.size + busyHosts.size;
+			const sizes = [...urgentOnes.values(), ...patientOnes.values()].map((keys) => keys.size);
+			return sizes.reduce((sum, size) => sum + size, busyHosts.size);
 		},
 	};
+}
+
+/** Takes the next smallkey of a host that is not busy; null where there is none. */
+function take(waiting: Waiting, busyHosts: ReadonlySet<string>): { smallkey: string; host: string } | null {
+	for (const [host, smallkeys] of waiting) {
+		const [smallkey] = smallkeys;
+		if (busyHosts.has(host) || smallkey === undefined) continue;
+		waiting.delete(host);
+		smallkeys.delete(smallkey);
+		if (smallkeys.size > 0) waiting.set(host, smallkeys);
+		return { smallkey, host };
+	}
+	return null;
+}
+
+function remove(waiting: Waiting, smallkey: string, host: string): void {
+	const smallkeys = waiting.get(host);
+	smallkeys?.delete(smallkey);
+	if (smallkeys?.size === 0) waiting.delete(host);
 }

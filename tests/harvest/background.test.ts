@@ -222,6 +222,7 @@ test("a service that is down is tried again, later and later; its layer is serve
 		timers.shift()?.run();
 	}
 	await eventually(() => timers.length === 1);
+	assert.is(lines.length, 1, "a service that stays down is logged once");
 	assert.match(lines[0]?.findings?.[0] ?? "", /\/en\/service_url: http.*answers with status 503/);
 	serveLayer(peer);
 	timers.shift()?.run();
