@@ -4,7 +4,9 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { folderOf } from "../../api/smallkey.ts";
+import { build } from "../../scripts/lib/build.ts";
 import { isEngineInstalled } from "../../scripts/lib/engine.ts";
+import { writeHostingFiles } from "../../scripts/lib/hosting-files.ts";
 import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, root, ServerProcess } from "../process.ts";
 import { startPeer } from "../stores/github-peer.ts";
@@ -77,15 +79,21 @@ export async function end(child: ChildProcess): Promise<void> {
 }
 
 /** Writes a folder of layers and builds it. */
-export async function buildDist(layers: ReadonlyMap<string, string>, folder: string): Promise<string> {
+export async function buildDist(
+	layers: ReadonlyMap<string, string>,
+	folder: string,
+	compress = false,
+): Promise<string> {
 	for (const [smallkey, body] of layers) {
 		const path = join(folder, "layers", folderOf(smallkey), `${smallkey}.json`);
 		await mkdir(dirname(path), { recursive: true });
 		await writeFile(path, body);
 	}
 	const out = join(folder, "dist");
-	const words = ["--import", "tsx", "scripts/build.ts", "--layers", join(folder, "layers"), "--out", out];
-	execFileSync(process.execPath, words, { cwd: root, env: cleanEnvironment({}) });
+	const settings = { metadataUrl: "", catalogueUrl: "" };
+	const { problems, written } = await build({ folder: join(folder, "layers") }, out, settings);
+	if (!written) throw new Error(problems.join("\n"));
+	await writeHostingFiles(out, compress);
 	return out;
 }
 
