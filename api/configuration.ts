@@ -1,3 +1,4 @@
+import { defaultMapWkid, mapWkids } from "./extent.ts";
 import type { FragmentSettings } from "./fragment.ts";
 import type { ReadSettings } from "./read.ts";
 
@@ -53,6 +54,13 @@ export class Variables {
 		return this.#bad(name, `must be ${rule}, not ${text}`, fallback);
 	}
 
+	/** One of a few numbers. */
+	oneOf(name: string, fallback: number, known: readonly number[]): number {
+		const text = this.text(name, String(fallback));
+		const value = known.find((one) => String(one) === text);
+		return value ?? this.#bad(name, `must be one of ${known.join(" ")}, not ${text}`, fallback);
+	}
+
 	/** @throws {Error} with a line for each bad variable */
 	check(): void {
 		if (this.problems.length > 0) throw new Error(this.problems.join("\n"));
@@ -77,12 +85,13 @@ const addressTemplate = /^https?:\/\/[^\s"<>]+$/;
 export function readServing(
 	variables: Variables,
 	docsMaxKeys: { fallback: number; most: number },
-): ReadSettings & FragmentSettings {
+): ReadSettings & Required<FragmentSettings> {
 	return {
 		basePath: variables.matching("BASE_PATH", "", /^(?:\/[A-Za-z0-9._~-]+)+$/, "a path such as /rcs"),
 		docsMaxKeys: variables.integer("DOCS_MAX_KEYS", docsMaxKeys.fallback, 1, docsMaxKeys.most),
 		metadataUrl: variables.matching("METADATA_URL", "", addressTemplate, "an address with {0} in it"),
 		catalogueUrl: variables.matching("CATALOGUE_URL", "", addressTemplate, "an address with {0} in it"),
+		mapWkid: variables.oneOf("MAP_WKID", defaultMapWkid, mapWkids),
 	};
 }
 

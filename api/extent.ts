@@ -3,34 +3,49 @@ import type { Extent } from "./description.ts";
 /** A rectangle as the viewer reads it: numbers in the map's spatial reference. */
 type Box = Omit<Extent, "wkid">;
 
+function box(xmin: number, ymin: number, xmax: number, ymax: number): Box {
+	return { xmin, ymin, xmax, ymax };
+}
+
 /** Spatial reference of Canada's viewers: Canada Atlas Lambert, EPSG:3978. */
 export const defaultMapWkid = 3978;
 
 /** Extent of Canada in EPSG:3978, in metres, as the older service gave it. */
-const canadaLambert: Box = { xmin: -2681457, ymin: -883440, xmax: 3549492, ymax: 3482193 };
+const canadaAtlas = box(-2681457, -883440, 3549492, 3482193);
 
-/** From Middle Island to Cape Columbia, and from the Yukon to Cape Spear. */
-const canadaDegrees: Box = { xmin: -141.01, ymin: 41.67, xmax: -52.61, ymax: 83.12 };
+/** From the Yukon to Cape Spear, and from Middle Island to Cape Columbia, in degrees. */
+const degrees = box(-141.01, 41.67, -52.61, 83.12);
 
-/** The same in EPSG:3857, in metres. */
-const canadaMercator: Box = { xmin: -15697162, ymin: 5111674, xmax: -5856518, ymax: 17932470 };
+/** The same in metres, by PROJ 9.1.1: bounds of the edge of that rectangle, rounded outwards. */
+const webMercator = box(-15697162, 5111674, -5856518, 17932470);
+const statisticsCanada = box(2373380, 601004, 9372748, 5439876);
 
 /** The extent of Canada, for a layer whose own is not known, by well-known id of the map's spatial reference. */
 const canada: ReadonlyMap<number, Box> = new Map([
-	[3978, canadaLambert],
-	[3979, canadaLambert],
-	[4326, canadaDegrees],
-	[4269, canadaDegrees],
-	[3857, canadaMercator],
-	[102100, canadaMercator],
+	[3978, canadaAtlas],
+	[3979, canadaAtlas],
+	[4326, degrees],
+	[4269, degrees],
+	[3857, webMercator],
+	[102100, webMercator],
+	[3347, statisticsCanada],
+	[3348, statisticsCanada],
+	[102001, box(-3559410, 180480, 3450047, 4957019)],
+	[102002, box(-3574870, 192242, 3465848, 5086562)],
+	[3005, box(-261544, -365390, 6159772, 4765254)],
+	[3161, box(-3342542, 11672100, 3558887, 16989096)],
+	[32198, box(-5114246, -260872, 1327312, 5127156)],
 ]);
+
+/** The spatial references that a map can have (`MAP_WKID`), by well-known id, ascending. */
+export const mapWkids: readonly number[] = [...canada.keys()].sort((one, other) => one - other);
 
 /**
  * Where a layer lies, in the map's spatial reference.
  * @param extent what was harvested; it counts only where it is in that spatial reference
+ * @param mapWkid one of `mapWkids`
  */
 export function layerExtent(extent: Extent | null, mapWkid: number): Box {
-	if (extent?.wkid !== mapWkid) return canada.get(mapWkid) ?? canadaLambert;
-	const { xmin, ymin, xmax, ymax } = extent;
-	return { xmin, ymin, xmax, ymax };
+	if (extent?.wkid !== mapWkid) return canada.get(mapWkid) ?? canadaAtlas;
+	return box(extent.xmin, extent.ymin, extent.xmax, extent.ymax);
 }

@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import type { CheckedLayer } from "../api/catalogue.ts";
 import { descriptionText } from "../api/description.ts";
-import { descriptionPath } from "../api/smallkey.ts";
+import { descriptionPath, langs } from "../api/smallkey.ts";
 import { type HarvestSettings, harvestLayer, mergeDescription } from "../harvest/layer.ts";
 import { mapSome } from "./lib/collect.ts";
 import { progress } from "./lib/progress.ts";
@@ -28,9 +28,14 @@ interface Outcome extends Found {
 	changed: boolean;
 }
 
-/** Whether what is known of a layer was last looked at so long ago; a file's time tells it. */
+/** Whether both languages are described, by the services that are registered now. */
+function isDescribed({ registration, description }: CheckedLayer): boolean {
+	return langs.every((lang) => description?.[lang]?.service_url === registration[lang].service_url);
+}
+
+/** Whether nothing is known of a layer, or that was last looked at so long ago; a file's time tells it. */
 async function isDue(layer: CheckedLayer, command: ServiceCommand): Promise<boolean> {
-	if (command.olderThan === null) return true;
+	if (command.olderThan === null || !isDescribed(layer)) return true;
 	const file = await stat(fileIn(command.layers, descriptionPath(layer.smallkey))).catch(() => null);
 	return file === null || Date.now() - file.mtimeMs >= command.olderThan;
 }
@@ -49,8 +54,7 @@ async function harvest(layer: CheckedLayer, folder: string, settings: HarvestSet
 await runCommand(async () => {
 	const command = parseServiceCommand(process.argv.slice(2), usage);
 	const configuration = readConfiguration(withoutStore(process.env));
-	const { mapWkid } = configuration.harvest;
-	const settings = { ask: askWith(configuration.harvest), mapWkid };
+	const settings = { ask: askWith(configuration.harvest), mapWkid: configuration.mapWkid };
 	const layers = await readLayers(command.layers, command.smallkeys);
 	const features = layers.filter((layer) => layer.registration.payload_type === "feature");
 	const due = await mapSome(features, layersAtOnce, (layer) => isDue(layer, command));

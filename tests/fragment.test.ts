@@ -1,12 +1,16 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type Description, descriptionText, parseDescription } from "../api/description.ts";
+import { mapWkids } from "../api/extent.ts";
 import { renderFragment } from "../api/fragment.ts";
 import type { LangEntry, Registration } from "../api/registration.ts";
+import { projectExtent } from "../harvest/extent.ts";
 import { assertAccepted, featureAt, nodeOf } from "./viewer.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
 const dot = "data:image/png;base64,iVBORw0KGgo=";
+/** From the Yukon to Cape Spear, and from Middle Island to Cape Columbia. */
+const degrees = { xmin: -141.01, ymin: 41.67, xmax: -52.61, ymax: 83.12 };
 const address = "https://host.example/arcgis/rest/services/X/MapServer/1";
 
 function wmsWith(more: Partial<LangEntry>): Registration {
@@ -234,8 +238,24 @@ test("a description counts only for the service that it came from, and for each 
 test("an extent in another spatial reference than the map's is not used", () => {
 	const mapped = (mapWkid: number) =>
 		nodeOf(renderFragment("en", "k", featureAt(address), described, { ...settings, mapWkid })).layerExtent;
-	assert.is(mapped(3978).xmin, 1);
-	assert.is(mapped(3857).xmin, -15697162);
+	assert.equal(mapped(3978), { xmin: 1, ymin: 2, xmax: 3, ymax: 4 });
+	assert.equal(mapped(3857), { xmin: -15697162, ymin: 5111674, xmax: -5856518, ymax: 17932470 });
+});
+
+test("every spatial reference that a map can have is one that extents can be projected to", () => {
+	for (const wkid of mapWkids) {
+		const extent = { ...degrees, spatialReference: { wkid: 4269 } };
+		const own = projectExtent(extent, wkid);
+		assert.ok(own, `${wkid}`);
+		const generic = nodeOf(
+			renderFragment("en", "k", featureAt(address), null, { ...settings, mapWkid: wkid }),
+		).layerExtent;
+		if (wkid === 3978 || wkid === 3979) continue;
+		// What the fragments say was computed by PROJ, this by proj4: 1 km apart at most on a side of thousands.
+		const sides = ["xmin", "ymin", "xmax", "ymax"] as const;
+		for (const side of sides)
+			assert.ok(Math.abs(generic[side] - (own?.[side] ?? 0)) < 1000, `${wkid} ${side}`);
+	}
 });
 
 test("the viewer appends to the address, so its trailing slash goes", () => {

@@ -20,8 +20,6 @@ export interface HarvestSettings {
 	allowPrivate: boolean;
 	/** Milliseconds between two harvests of one layer. */
 	every: number;
-	/** The map's spatial reference, an EPSG or Esri number. */
-	mapWkid: number;
 	/** `HTTPS_PROXY` and `NO_PROXY`, empty where unset. */
 	httpsProxy: string;
 	noProxy: string;
@@ -33,6 +31,8 @@ export interface Configuration extends Omit<Settings, "senders"> {
 	host: string;
 	/** Absolute path. */
 	dataDir: string;
+	/** The map's spatial reference, by well-known id: of what is harvested, and of what is rendered. */
+	mapWkid: number;
 	github: GitHubSettings | null;
 	harvest: HarvestSettings;
 	logReads: boolean;
@@ -70,7 +70,6 @@ function readHarvest(variables: Variables): HarvestSettings {
 		on: variables.flag("HARVEST", true),
 		allowPrivate: variables.flag("HARVEST_ALLOW_PRIVATE", false),
 		every: variables.span("HARVEST_EVERY", "7d"),
-		mapWkid: variables.integer("MAP_WKID", 3978, 1, 999_999),
 		httpsProxy: variables.text("HTTPS_PROXY", ""),
 		noProxy: variables.text("NO_PROXY", ""),
 	};

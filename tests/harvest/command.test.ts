@@ -172,6 +172,24 @@ test("check-services says of each layer what its service offers", async () => {
 	assert.match(down.output, /Services that are down/);
 });
 
+test("MAP_WKID is the spatial reference of what is harvested and of what is built", async () => {
+	serveLayer(peer);
+	await storeFeature("ozone");
+	const variables = { HARVEST_ALLOW_PRIVATE: "on", MAP_WKID: "3857" };
+	assert.is((await runWith(variables, "harvest")).code, 0);
+	const { extent } = JSON.parse(await stored("ozone")).en;
+	assert.is(extent.wkid, 3857);
+	const out = join(folder.path, "dist");
+	const built = await runWith(variables, "build", "--out", out);
+	assert.is(built.code, 0, built.output);
+	const fragment = JSON.parse(await readFile(join(out, "v0.9/doc/en/ozone"), "utf8"));
+	const { wkid: _wkid, ...sides } = extent;
+	assert.equal(fragment.layers.feature[0].layerExtent, sides);
+	const unknown = await runWith({ MAP_WKID: "9999" }, "harvest");
+	assert.is(unknown.code, 1);
+	assert.match(unknown.output, "MAP_WKID: must be one of 3005 3161");
+});
+
 test("a group layer fails the harvest with its own words", async () => {
 	serveLayer(peer, { layer: json(layerDocument({ type: "Group Layer" })) });
 	await storeFeature("ozone");
