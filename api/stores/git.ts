@@ -117,6 +117,16 @@ export class GitStore implements Store {
 		return this.#tip;
 	}
 
+	/**
+	 * Publishes what differs from an earlier commit.
+	 * @returns whether that commit is known here
+	 */
+	async publishSince(commit: string): Promise<boolean> {
+		const changes = await this.#changesBetween(commit, this.#tip).catch(() => null);
+		if (changes) await this.#options.publish(changes, this.#tip);
+		return changes !== null;
+	}
+
 	/** Starts to look for pushes. */
 	start(): void {
 		this.#timer = setInterval(() => this.#look(), lookEvery);
@@ -317,18 +327,23 @@ export class GitStore implements Store {
 		const head = await this.#head();
 		if (head === this.#tip) return;
 		const before = this.#tip;
-		const changes = await diffTree(this.#options.repository, before, head, "layers");
+		await this.#publish(await this.#changesBetween(before, head), head);
+		await this.#remember([`${before}..${head}`]);
+		// The writer builds on the commit it wrote last, which is no longer the branch's.
+		await this.#writer?.close();
+		this.#writer = null;
+	}
+
+	async #changesBetween(from: string, to: string): Promise<FileChange[]> {
+		if (from === to) return [];
+		const changes = await diffTree(this.#options.repository, from, to, "layers");
 		const files = changes.map(async ({ path, mode, id }): Promise<FileChange> => {
 			if (mode === null || id === null) return { path, file: null };
 			const kind = kindOfMode(mode);
 			const bytes = kind === "other" ? new Uint8Array(0) : await readBlob(this.#catFile, id);
 			return { path, file: { path, kind, bytes } };
 		});
-		await this.#publish(await Promise.all(files), head);
-		await this.#remember([`${before}..${head}`]);
-		// The writer builds on the commit it wrote last, which is no longer the branch's.
-		await this.#writer?.close();
-		this.#writer = null;
+		return Promise.all(files);
 	}
 
 	async #publish(changes: FileChange[], commit: string): Promise<void> {

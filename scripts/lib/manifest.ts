@@ -31,7 +31,9 @@ export function rendererStamp(settings: FragmentSettings): string {
 		const names = readdirSync(join(root, folder)).filter((name) => /\.(?:ts|json)$/.test(name));
 		for (const name of names.sort()) hash.update(`${name}\n`).update(readFileSync(join(root, folder, name)));
 	}
-	return hash.update(JSON.stringify([settings.metadataUrl, settings.catalogueUrl])).digest("hex");
+	return hash
+		.update(JSON.stringify([settings.metadataUrl, settings.catalogueUrl, settings.mapWkid]))
+		.digest("hex");
 }
 
 /**

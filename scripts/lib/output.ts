@@ -57,6 +57,13 @@ export function writeRendered(
 	return result;
 }
 
+/** Number of fragments that an output has. */
+export function countFragments(out: string): number {
+	prepareOutput(out);
+	const names = langs.flatMap((lang) => readdirSync(langFolder(out, lang)));
+	return names.filter((name) => !isCompanion(name)).length;
+}
+
 /** Removes the fragments of smallkeys that `isWanted` does not know; how many files went. */
 export function removeStale(out: string, isWanted: (smallkey: string) => boolean): number {
 	let removed = 0;

@@ -9,11 +9,13 @@ import {
 } from "../../api/catalogue.ts";
 import { parseDescription } from "../../api/description.ts";
 import { type FragmentSettings, renderFragment } from "../../api/fragment.ts";
-import { etagOf, type Fragment, type Fragments } from "../../api/read.ts";
-import { descriptionPath, fragmentPath, langs, layerPath } from "../../api/smallkey.ts";
+import type { Fragments } from "../../api/read.ts";
+import { descriptionPath, fragmentPath, type Lang, langs, layerPath } from "../../api/smallkey.ts";
 import type { Layer } from "../../api/store.ts";
 import type { FileChange } from "../../api/stores/git.ts";
+import { FragmentTable, type TableSource } from "./fragment-table.ts";
 import {
+	countFragments,
 	prepareOutput,
 	removeFile,
 	removeStale,
@@ -21,21 +23,6 @@ import {
 	writeRendered,
 	writeWhole,
 } from "./output.ts";
-
-/** A fragment in memory; its tag is made when it is first asked for. */
-class HeldFragment implements Fragment {
-	readonly body: Uint8Array;
-	#etag: string | null = null;
-
-	constructor(body: Uint8Array) {
-		this.body = body;
-	}
-
-	get etag(): string {
-		this.#etag ??= etagOf(this.body);
-		return this.#etag;
-	}
-}
 
 /** What a publication needs from outside. */
 export interface PublicationOptions {
@@ -53,20 +40,25 @@ export interface PublicationOptions {
 /** The fragments of all layers, in memory and as files: what is read, always in step with the branch. */
 export class Publication {
 	readonly #options: PublicationOptions;
-	readonly #held = { en: new Map<string, HeldFragment>(), fr: new Map<string, HeldFragment>() };
-	/** Lower-case smallkey → smallkey of each layer that is served. */
-	readonly #keys = new Map<string, string>();
+	#table = new FragmentTable();
+	/** Lower-case smallkey → smallkey of each layer that is served, where the two differ. */
+	readonly #capitals = new Map<string, string>();
 
 	constructor(options: PublicationOptions) {
 		this.#options = options;
 	}
 
 	/** Where the reads look. */
-	readonly fragments: Fragments = (lang, smallkey) => this.#held[lang].get(smallkey) ?? null;
+	readonly fragments: Fragments = (lang, smallkey) => this.#table.find(lang, smallkey);
+
+	/** Number of layers that are served. */
+	get size(): number {
+		return this.#table.size;
+	}
 
 	/** The smallkeys that are served, in no order. */
 	smallkeys(): Iterable<string> {
-		return this.#held.en.keys();
+		return this.#table.smallkeys();
 	}
 
 	/** Publishes all layers of a commit. A layer whose file is wrong is served as it last was. */
@@ -76,14 +68,27 @@ export class Publication {
 			this.#options.warn(problemLine(problem));
 			await this.#serveEarlier(problem.file);
 		}
+		this.#writeAll();
+	}
+
+	/**
+	 * Takes over what an earlier process published and kept in a file.
+	 * @returns the commit that it is of; null where there is no such file, or it is another renderer's
+	 */
+	restore(path: string, renderer: string): string | null {
+		const loaded = FragmentTable.load(path, renderer);
+		if (!loaded) return null;
+		this.#table = loaded.table;
+		for (const smallkey of this.#table.smallkeys()) this.#noteCapitals(smallkey);
 		const { out } = this.#options;
-		const rendered = langs.flatMap((lang) =>
-			Array.from(this.#held[lang], ([smallkey, held]) => [fragmentPath(lang, smallkey), held.body] as const),
-		);
 		removeTemporary(out);
-		const inUse = prepareOutput(out);
-		writeRendered(out, rendered, inUse, () => undefined);
-		if (inUse) removeStale(out, (smallkey) => this.#held.en.has(smallkey));
+		if (countFragments(out) !== this.#table.size * langs.length) this.#writeAll();
+		return loaded.commit;
+	}
+
+	/** Keeps everything in a file, for the next process. */
+	save(path: string, source: TableSource): void {
+		this.#table.save(path, source);
 	}
 
 	/** Publishes changes, in memory at once and then as files. */
@@ -106,8 +111,8 @@ export class Publication {
 		const stored = complete ? null : await this.#options.readLayer(smallkey);
 		const file = files.has(path) ? files.get(path) : plainFile(path, stored?.registration);
 		if (!file) return this.#drop(smallkey);
-		const twin = this.#keys.get(smallkey.toLowerCase());
-		if (twin !== undefined && twin !== smallkey) {
+		const twin = this.#twinOf(smallkey);
+		if (twin !== null) {
 			const text = `its smallkey differs only in case from that of ${layerPath(twin)}`;
 			return this.#options.warn(problemLine({ file: path, text }));
 		}
@@ -117,56 +122,70 @@ export class Publication {
 		const described = files.get(descriptionPath(smallkey));
 		const text =
 			described === undefined ? stored?.description : described && new TextDecoder().decode(described.bytes);
-		const changed = this.#hold({ smallkey, registration, description: text ? parseDescription(text) : null });
-		for (const lang of changed) {
-			const held = this.#held[lang].get(smallkey) as HeldFragment;
-			writeWhole(this.#options.out, fragmentPath(lang, smallkey), held.body, true);
-		}
+		const description = text ? parseDescription(text) : null;
+		for (const lang of this.#hold({ smallkey, registration, description })) this.#write(lang, smallkey);
 	}
 
-	/** Renders a layer and keeps what is new; the languages that changed. */
-	#hold(layer: CheckedLayer): ("en" | "fr")[] {
-		const { smallkey, registration, description } = layer;
-		this.#keys.set(smallkey.toLowerCase(), smallkey);
-		return langs.filter((lang) => {
-			const body = Buffer.from(
-				renderFragment(lang, smallkey, registration, description, this.#options.settings),
-			);
-			const before = this.#held[lang].get(smallkey);
-			if (before && body.equals(before.body)) return false;
-			this.#held[lang].set(smallkey, new HeldFragment(body));
-			return true;
-		});
+	/** Renders a layer and keeps it; the languages that changed. */
+	#hold({ smallkey, registration, description }: CheckedLayer): Lang[] {
+		const render = (lang: Lang) =>
+			renderFragment(lang, smallkey, registration, description, this.#options.settings);
+		this.#noteCapitals(smallkey);
+		return this.#table.set(smallkey, { en: render("en"), fr: render("fr") });
 	}
 
-	async #drop(smallkey: string): Promise<void> {
-		if (!this.#held.en.has(smallkey)) return;
-		this.#keys.delete(smallkey.toLowerCase());
+	#drop(smallkey: string): void {
+		if (!this.#table.has(smallkey)) return;
+		this.#table.delete(smallkey);
+		this.#capitals.delete(smallkey.toLowerCase());
+		for (const lang of langs) removeFile(this.#options.out, fragmentPath(lang, smallkey));
+	}
+
+	#noteCapitals(smallkey: string): void {
+		const lower = smallkey.toLowerCase();
+		if (lower !== smallkey) this.#capitals.set(lower, smallkey);
+	}
+
+	/** Another smallkey that is served and differs only in case, or null. */
+	#twinOf(smallkey: string): string | null {
+		const lower = smallkey.toLowerCase();
+		const served = this.#capitals.get(lower) ?? (this.#table.has(lower) ? lower : null);
+		return served === smallkey ? null : served;
+	}
+
+	#write(lang: Lang, smallkey: string): void {
+		const fragment = this.#table.find(lang, smallkey);
+		if (fragment) writeWhole(this.#options.out, fragmentPath(lang, smallkey), fragment.body, true);
+	}
+
+	#writeAll(): void {
+		const { out } = this.#options;
+		removeTemporary(out);
+		const inUse = prepareOutput(out);
+		writeRendered(out, this.#rendered(), inUse, () => undefined);
+		if (inUse) removeStale(out, (smallkey) => this.#table.has(smallkey));
+	}
+
+	*#rendered(): Generator<readonly [string, Uint8Array]> {
 		for (const lang of langs) {
-			this.#held[lang].delete(smallkey);
-			removeFile(this.#options.out, fragmentPath(lang, smallkey));
+			for (const smallkey of this.#table.smallkeys()) {
+				const fragment = this.#table.find(lang, smallkey);
+				if (fragment) yield [fragmentPath(lang, smallkey), fragment.body];
+			}
 		}
 	}
 
 	/** Serves the last good text of a layer whose file is wrong now. */
 	async #serveEarlier(path: string): Promise<void> {
 		const name = parseLayerPath(path);
-		if (
-			typeof name === "string" ||
-			name.kind !== "registration" ||
-			this.#keys.has(name.smallkey.toLowerCase())
-		) {
-			return;
-		}
+		if (typeof name === "string" || name.kind !== "registration") return;
+		const { smallkey } = name;
+		if (this.#table.has(smallkey) || this.#twinOf(smallkey) !== null) return;
 		for (const bytes of await this.#options.earlier(path)) {
 			const { registration } = checkRegistrationFile({ path, kind: "file", bytes });
 			if (!registration) continue;
-			const text = (await this.#options.readLayer(name.smallkey))?.description;
-			this.#hold({
-				smallkey: name.smallkey,
-				registration,
-				description: text ? parseDescription(text) : null,
-			});
+			const text = (await this.#options.readLayer(smallkey))?.description;
+			this.#hold({ smallkey, registration, description: text ? parseDescription(text) : null });
 			return;
 		}
 	}
