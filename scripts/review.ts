@@ -1,6 +1,7 @@
 // npm run review -- --base REF [--head REF] [--repo DIR] [--out FILE]: what a pull request changes, and what is wrong
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import type { Ask } from "../harvest/ask.ts";
 import { createCheckLayer } from "../harvest/check.ts";
 import { runCommand } from "./lib/request.ts";
 import { annotations, plain, plainLine } from "./lib/review/annotations.ts";
@@ -26,6 +27,23 @@ const options = {
 	help: { type: "boolean", short: "h" },
 } as const;
 
+/** Longest that services are asked, in milliseconds: slow ones must not keep the check from ending. */
+const longestAsking = 8 * 60_000;
+
+/** Asks only until a signal aborts; what is not asked by then counts as a server that is down. */
+function askUntil(end: AbortSignal, ask: Ask): Ask {
+	return (address, signal) => ask(address, signal ? AbortSignal.any([signal, end]) : end);
+}
+
+/** Who has to approve, one line each. */
+function approvalLines({ approvals }: Review): string[] {
+	return (approvals ?? []).map(({ owners, paths }) => {
+		return plain(
+			`approval of ${owners.join(" or ")} for ${paths.length} file${paths.length === 1 ? "" : "s"}`,
+		);
+	});
+}
+
 /** Lines for the log: annotations where GitHub reads them, else for a person. */
 function logLines({ problems, services }: Review, forGitHub: boolean): string[] {
 	const groups = [
@@ -50,7 +68,7 @@ await runCommand(async () => {
 		base: values.base,
 		head: values.head,
 		settings: configuration,
-		check: createCheckLayer(askWith(configuration.harvest)),
+		check: createCheckLayer(askUntil(AbortSignal.timeout(longestAsking), askWith(configuration.harvest))),
 	}).catch((error: Error) => error);
 	if (outcome instanceof Error) {
 		console.error(plain(outcome.message));
@@ -58,6 +76,7 @@ await runCommand(async () => {
 	}
 	for (const line of logLines(outcome, process.env.GITHUB_ACTIONS === "true")) console.log(line);
 	if (values.out !== undefined) await writeFile(values.out, renderComment(outcome));
+	for (const line of approvalLines(outcome)) console.log(line);
 	const { problems, services, layers } = outcome;
 	console.log(
 		`${layers.length} layers changed, ${problems.length + services.wrong.length} to mend, ` +
