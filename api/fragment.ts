@@ -76,7 +76,9 @@ export function renderFragment(
 	const harvested = description?.[lang];
 	const service = harvested?.service_url === entry.service_url ? harvested : unknownService;
 	const displayName = entry.service_name || service.name || smallkey;
-	return JSON.stringify({ layers: { feature: [featureNode(id, displayName, entry, service, settings)] } });
+	const node = JSON.stringify(featureNode(id, displayName, entry, service, settings));
+	// The data grid is most of the text and the same for many layers: it is not made anew for each of them.
+	return `{"layers":{"feature":[${node.slice(0, -1)},"datagrid":${datagrid(service.fields)}}]}}`;
 }
 
 function wmsNode(id: string, entry: LangEntry): object {
@@ -112,7 +114,6 @@ function featureNode(
 		mode: entry.loading_mode ?? modeOf(service),
 		maxAllowableOffset: entry.max_allowable_offset,
 		...metadataMembers(entry, settings),
-		datagrid: { gridColumns: [...fixedColumns, ...gridColumns(service.fields)] },
 	};
 }
 
@@ -155,6 +156,14 @@ function modeOf(service: ServiceFacts): "snapshot" | undefined {
 }
 
 const geometryType = "esriFieldTypeGeometry";
+
+/** The viewer's data grid for a layer, as JSON. */
+function datagrid(fields: Field[]): string {
+	if (fields.length === 0) return emptyDatagrid;
+	return JSON.stringify({ gridColumns: [...fixedColumns, ...gridColumns(fields)] });
+}
+
+const emptyDatagrid = JSON.stringify({ gridColumns: fixedColumns });
 
 function gridColumns(fields: Field[]): object[] {
 	const columns = fields.filter((field) => field.type !== geometryType);
