@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { access, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from "node:zlib";
@@ -39,8 +39,23 @@ const codings: Coding[] = [
  */
 export async function writeHostingFiles(out: string, compress: boolean): Promise<void> {
 	await writeChanged(join(out, "_headers"), headersFile());
-	await writeChanged(join(out, ".assetsignore"), "*.gz\n*.br\n");
+	await writeChanged(join(out, ".assetsignore"), `*.gz\n*.br\n${compressedMark}\n`);
+	const mark = join(out, compressedMark);
+	if (compress) await writeChanged(mark, "");
+	// Without the mark no build has compressed anything here: no folder has to be listed.
+	if (!compress && !(await exists(mark))) return;
 	for (const lang of langs) await syncCompanions(out, lang, compress);
+	if (!compress) await rm(mark);
+}
+
+/** Stands in an output folder that has compressed copies. */
+const compressedMark = ".compressed";
+
+async function exists(path: string): Promise<boolean> {
+	return access(path).then(
+		() => true,
+		() => false,
+	);
 }
 
 /** Cloudflare's rules for the headers of static assets (Workers, "Static assets", "Headers"). */

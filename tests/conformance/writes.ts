@@ -155,6 +155,18 @@ export function writeTests(test: Test, candidate: Candidate, engine: () => Engin
 		await assertRead("replayed", "second");
 	});
 
+	test("PUTs that arrive at once are all stored, each in a commit of its own", async () => {
+		const smallkeys = Array.from({ length: 12 }, (_, index) => `at-once-${index}`);
+		const answers = await Promise.all(smallkeys.map((smallkey) => put(smallkey, { body: wms(smallkey) })));
+		const commits = new Set<string>();
+		for (const answer of answers) {
+			assert.is(answer.status, 201, answer.text);
+			commits.add((JSON.parse(answer.text) as Receipt).commit);
+		}
+		assert.is(commits.size, smallkeys.length);
+		for (const smallkey of smallkeys) await assertRead(smallkey, smallkey);
+	});
+
 	test("DELETE removes a layer; its body has to be empty", async () => {
 		assert.is((await put("removed")).status, 201);
 		const [error = ""] = await assertRefusal(400, "a body", () => remove("removed", { body: manual }));
