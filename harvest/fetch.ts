@@ -1,4 +1,4 @@
-import { Agent, buildConnector, type Dispatcher, ProxyAgent, fetch as undiciFetch } from "undici";
+import { Agent, type buildConnector, type Dispatcher, ProxyAgent, fetch as undiciFetch } from "undici";
 import { AddressRefused, createLookup, isPublicAddress, literalAddress, type Resolve } from "./addresses.ts";
 import { bounded } from "./bounded.ts";
 import { startClock } from "./clock.ts";
@@ -24,6 +24,9 @@ export interface FetchOptions {
 	resolve?: Resolve;
 }
 
+/** In milliseconds. */
+const defaultTimeout = 10_000;
+
 /** Said to every service, so that its operator knows who asks. */
 const userAgent = "fragment-publisher";
 
@@ -38,7 +41,7 @@ const userAgent = "fragment-publisher";
  * redirects, no connection. Where the caller's own signal aborts, it rejects with that signal's reason.
  */
 export function createFetch(options: FetchOptions = {}): typeof fetch {
-	const { timeout = 10_000, mostBytes = 5_000_000, mostRedirects = 3 } = options;
+	const { timeout = defaultTimeout, mostBytes = 5_000_000, mostRedirects = 3 } = options;
 	const dispatcherFor = createDispatchers(options);
 
 	async function hop(url: URL, init: RequestInit, signal: AbortSignal): Promise<Response> {
@@ -127,7 +130,10 @@ function afterRedirect(init: RequestInit, status: number, from: URL, to: URL): R
 
 /** One connection pool for direct requests, and one for each proxy. */
 function createDispatchers(options: FetchOptions): (url: URL) => Dispatcher {
-	const direct = new Agent({ connect: createConnector(options) });
+	const { allowPrivate, resolve, timeout = defaultTimeout } = options;
+	// A literal address is never looked up: `checkTarget` has judged it.
+	const lookup = allowPrivate ? {} : { lookup: createLookup(resolve) };
+	const direct = new Agent({ connect: { timeout, ...lookup } as buildConnector.BuildOptions });
 	const proxies = new Map<string, ProxyAgent>();
 	return (url) => {
 		const proxy = url.protocol === "https:" ? options.httpsProxy : options.httpProxy;
@@ -135,21 +141,6 @@ function createDispatchers(options: FetchOptions): (url: URL) => Dispatcher {
 		const agent = proxies.get(proxy) ?? new ProxyAgent(proxy);
 		proxies.set(proxy, agent);
 		return agent;
-	};
-}
-
-function createConnector(options: FetchOptions): buildConnector.connector {
-	const settings = { timeout: options.timeout ?? 10_000 };
-	if (options.allowPrivate) return buildConnector(settings);
-	const connect = buildConnector({
-		...settings,
-		lookup: createLookup(options.resolve),
-	} as buildConnector.BuildOptions);
-	return (target, done) => {
-		// net.connect resolves no literal address, so `lookup` never sees one.
-		const literal = literalAddress(target.hostname);
-		if (literal && !isPublicAddress(literal)) return done(new AddressRefused(target.hostname), null);
-		connect(target, done);
 	};
 }
 
