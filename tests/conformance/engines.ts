@@ -206,7 +206,7 @@ async function renderNginx(folder: string, port: number, service: string, dist: 
 		"worker_processes 1;",
 		...(process.getuid?.() === 0 ? ["user root;"] : []),
 		`pid ${join(folder, "nginx.pid")};`,
-		"error_log stderr warn;",
+		"error_log stderr crit;",
 		`events {}\nhttp {\naccess_log off;\n${paths.join("\n")}\n${site}\n}`,
 	];
 	const path = join(folder, "nginx.conf");
