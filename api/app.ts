@@ -17,8 +17,6 @@ export interface Context {
 	now: () => Date;
 	/** Told of what nobody outside may see: a broken world, with its error. */
 	report: (error: unknown) => void;
-	/** Told of each layer that was registered or changed, after its commit; it must not throw. */
-	registered?: (smallkey: string) => void;
 }
 
 type Handler = (request: Request, target: string, context: Context) => Promise<Response>;

@@ -48,7 +48,6 @@ export async function handlePut(request: Request, target: string, context: Conte
 		metaOf(`register ${smallkey} (${registration.payload_type})`, smallkey, verified),
 	);
 	if (isRefusal(outcome)) return refuse(outcome);
-	if (outcome.changed) context.registered?.(smallkey);
 	return Response.json(receipt(smallkey, outcome, context), { status: 201, headers: writeHeaders });
 }
 

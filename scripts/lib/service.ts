@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Context } from "../../api/app.ts";
+import { parseLayerPath } from "../../api/catalogue.ts";
 import { etagOf, type Fragments } from "../../api/read.ts";
 import type { Senders } from "../../api/senders.ts";
 import { fragmentPath } from "../../api/smallkey.ts";
 import { runGit } from "../../api/stores/git/run.ts";
-import { GitStore } from "../../api/stores/git.ts";
+import { type FileChange, GitStore } from "../../api/stores/git.ts";
 import { githubStore } from "../../api/stores/github.ts";
 import { createHarvester, type Harvester } from "../../harvest/background.ts";
 import { collectCommit } from "./collect.ts";
@@ -58,7 +59,14 @@ async function openLocal(configuration: Configuration, senders: Senders): Promis
 		readLayer: (smallkey) => store.read(smallkey),
 		earlier: (path) => earlierTexts(repository, path),
 	});
-	const publish = publication.change.bind(publication);
+	let harvester: Harvester | null = null;
+	const publish = async (changes: FileChange[]) => {
+		await publication.change(changes);
+		// What the store reads is the new state only when this has ended.
+		setImmediate(() => {
+			for (const smallkey of registeredIn(changes)) harvester?.follow(smallkey);
+		});
+	};
 	const store = await GitStore.open({ repository, now, publish, report: logError }, seed);
 	const restored = publication.restore(kept, renderer);
 	if (restored === null || !(await store.publishSince(restored))) {
@@ -66,21 +74,23 @@ async function openLocal(configuration: Configuration, senders: Senders): Promis
 		publication.save(kept, { commit: store.tip, renderer });
 	}
 	store.start();
-	const harvester = openHarvester(configuration, store, publication);
+	harvester = openHarvester(configuration, store, publication);
 	harvester?.start();
-	const context: Context = {
-		store,
-		settings: { ...configuration, senders },
-		now,
-		report: logError,
-		registered: (smallkey) => harvester?.follow(smallkey),
-	};
+	const context: Context = { store, settings: { ...configuration, senders }, now, report: logError };
 	const close = async () => {
 		await harvester?.close();
 		await store.close();
 		publication.save(kept, { commit: store.tip, renderer });
 	};
 	return { context, fragments: publication.fragments, layers: () => publication.size, close };
+}
+
+/** The layers whose registration was written, by a PUT or a push. */
+function registeredIn(changes: FileChange[]): string[] {
+	return changes.flatMap(({ path, file }) => {
+		const name = parseLayerPath(path);
+		return file && typeof name === "object" && name.kind === "registration" ? [name.smallkey] : [];
+	});
 }
 
 function openHarvester(
