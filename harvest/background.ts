@@ -75,6 +75,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 	const failures = new Map<string, number>();
 	const pending = new Set<unknown>();
 	let starting: Promise<void> = Promise.resolve();
+	let arrivals: Promise<void> = Promise.resolve();
 	let lastLook = 0;
 
 	function later(run: () => void, ms: number): void {
@@ -87,6 +88,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 
 	/** Puts a feature layer into the queue; with `onlyNew`, only one that was never harvested. */
 	async function enqueue(smallkey: string, urgent: boolean, onlyNew: boolean): Promise<void> {
+		if (ending.signal.aborted) return;
 		try {
 			const layer = await store.read(smallkey);
 			const registration = layer && featureOf(layer);
@@ -140,7 +142,8 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 	return {
 		follow(smallkey) {
 			failures.delete(smallkey);
-			if (!ending.signal.aborted) void enqueue(smallkey, true, false);
+			// One after the other: a push may bring a hundred thousand at once.
+			arrivals = arrivals.then(() => enqueue(smallkey, true, false));
 		},
 		start() {
 			lastLook = now().getTime();
@@ -152,7 +155,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 			ending.abort(new Error("the service ends"));
 			for (const timer of pending) timers.clear(timer);
 			queue.clear();
-			await starting;
+			await Promise.all([starting, arrivals]);
 			await queue.idle();
 		},
 		get waiting() {
