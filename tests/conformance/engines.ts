@@ -190,12 +190,19 @@ export async function hasBrotli(): Promise<boolean> {
 }
 
 /** Writes a whole configuration around deploy/nginx.conf, with the places that it marks with SET filled in. */
-async function renderNginx(folder: string, port: number, service: string, dist: string): Promise<string> {
+async function renderNginx(
+	folder: string,
+	port: number,
+	service: string,
+	dist: string,
+	base: string,
+): Promise<string> {
 	const brotli = await hasBrotli();
 	const site = (await readFile(join(root, "deploy/nginx.conf"), "utf8"))
 		.replace("server 127.0.0.1:8080;", `server ${service};`)
 		.replace("listen 80 default_server;", `listen 127.0.0.1:${port};`)
 		.replace("root /var/lib/fragments/dist;", `root ${dist};`)
+		.replaceAll("(?<fragment>/v0", `${base}(?<fragment>/v0`)
 		.replace("# brotli_static on;", brotli ? "brotli_static on;" : "");
 	const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
 		(name) => `${name}_temp_path ${join(folder, name)};`,
@@ -215,10 +222,10 @@ async function renderNginx(folder: string, port: number, service: string, dist: 
 }
 
 /** Starts nginx on a folder of files, in front of a service. */
-export async function spawnNginx(service: string, dist: string) {
+export async function spawnNginx(service: string, dist: string, base = "") {
 	const folder = await temporaryFolder();
 	const port = await freePort();
-	const configuration = await renderNginx(folder.path, port, service, dist);
+	const configuration = await renderNginx(folder.path, port, service, dist, base);
 	const child = spawn("nginx", ["-c", configuration, "-p", folder.path], {
 		stdio: ["ignore", "ignore", "inherit"],
 	});
