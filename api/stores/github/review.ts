@@ -1,5 +1,6 @@
 import { layerPath } from "../../smallkey.ts";
 import {
+	batchBranch,
 	type Commit,
 	type Edit,
 	type Edits,
@@ -71,9 +72,9 @@ export async function proposeChange(
 	return { commit, changed: true, branch: proposal, pullRequest: html_url };
 }
 
-/** Where a change waits; a dot keeps the branch of a batch apart from that of every smallkey. */
-function proposalBranch(meta: Meta): string {
-	return reviewBranch(meta.smallkey ?? `${meta.author}.batch`);
+/** Where a change waits. */
+function proposalBranch({ smallkey, author }: Meta): string {
+	return smallkey === null ? batchBranch(author) : reviewBranch(smallkey);
 }
 
 /** The pull request's text: what merging it changes on the branch below it. */
