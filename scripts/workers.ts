@@ -44,7 +44,8 @@ async function buildFragments(layers: string, dist: string, configuration: Confi
 
 /** The variables for the worker; the senders are those of this machine's service where SENDERS is not set. */
 async function variablesFor(env: Environment, { dataDir }: Configuration): Promise<[string, string][]> {
-	const { place } = await readSenders(env, dataDir);
+	const { place, made } = await readSenders(env, dataDir);
+	console.log(`Senders: ${place}${made ? `, made now with the sender ${made}` : ""}`);
 	const senders = env.SENDERS || (await readFile(place, "utf8"));
 	// An apostrophe would end the value's quotes (dotenv); in JSON it can be written otherwise.
 	return workerVariables({ ...env, SENDERS: senders.replaceAll("'", "\\u0027") });

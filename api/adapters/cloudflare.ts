@@ -22,7 +22,13 @@ export function createWorker(log: (fields: object) => void): Worker {
 		const context = () => once(contexts, bindings, () => makeContext(bindings, report));
 		const taken = await takeBody(request);
 		if (isWriteTarget(target, settings.basePath)) return handleWrite(taken, target, context());
-		if (target === `${settings.basePath}/healthz`) return answerHealth(request.method, bindings, context);
+		if (target === `${settings.basePath}/healthz`) {
+			const check = () => {
+				fragmentsOf(bindings);
+				context();
+			};
+			return answerHealth(request.method, check, report);
+		}
 		return handleRead(taken, target, bindings, settings);
 	}
 
@@ -72,12 +78,16 @@ function once<T>(made: WeakMap<Bindings, T>, bindings: Bindings, make: () => T):
 	return value;
 }
 
-/** GET <base>/healthz: 200 where the bindings are there and the configuration is right. */
-function answerHealth(method: string, bindings: Bindings, context: () => Context): Response {
+/** GET <base>/healthz: 200 where the bindings are there and the configuration is right, else 503 and a line in the log. */
+function answerHealth(method: string, check: () => void, report: (error: unknown) => void): Response {
 	const headers = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
 	if (method !== "GET" && method !== "HEAD") return new Response(null, { status: 405, headers });
-	fragmentsOf(bindings);
-	context();
+	try {
+		check();
+	} catch (error) {
+		report(error);
+		return new Response(null, { status: 503, headers });
+	}
 	return new Response("ok\n", { headers });
 }
 

@@ -11,7 +11,7 @@ const atOnce = 16;
 const patience = 15_000;
 const mostTries = 3;
 
-/** A smallkey that nobody has registered, as far as can be: it has to be answered with 404. */
+/** A smallkey that nobody has registered, as far as can be. */
 const nobodysKey = "=verify=nobody=";
 
 /** The fragments of a build, sorted: `v0.9/doc/en/23ax5t`. @throws {Error} where there are none */
@@ -31,34 +31,48 @@ export function sample<T>(items: readonly T[], most: number): T[] {
 	return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)] as T);
 }
 
+/** Where a hosting differs from the build. */
+export interface Difference {
+	/** `v0.9/doc/en/23ax5t` */
+	path: string;
+	text: string;
+}
+
+/** The path of a smallkey that is in no build: it has to be answered with 404. */
+export const missingPath = fragmentPath("en", nobodysKey);
+
 /**
- * Compares what a hosting serves with what was built: status, type and body of each fragment, that its `ETag` stands
- * for it (a conditional request is answered with 304), and that a smallkey nobody has registered is not found.
+ * Compares what a hosting serves with what was built: status, type and body of each fragment, and that its `ETag`
+ * stands for it (a conditional request is answered with 304); of `missingPath`, that it is not found.
  * @param address with the base path, without a `/` at the end
- * @returns one line for each difference, sorted; it starts with the path
+ * @returns the differences, sorted by path
  */
 export async function verifyHosting(
 	address: string,
 	dist: string,
 	paths: readonly string[],
 	tick: () => void,
-): Promise<string[]> {
-	const differences = await mapSome(paths, atOnce, async (path) => {
-		const built = await readFile(join(dist, path));
-		const difference = await compare(address, path, built).catch((error: Error) => causeOf(error));
+): Promise<Difference[]> {
+	const texts = await mapSome(paths, atOnce, async (path) => {
+		const look = path === missingPath ? lookForNothing(address) : compare(address, path, dist);
+		const text = await look.catch(causeOf);
 		tick();
-		return difference && `${path}: ${difference}`;
+		return text;
 	});
-	const missing = fragmentPath("en", nobodysKey);
-	const answer = await ask(`${address}/${missing}`).catch((error: Error) => causeOf(error));
-	const status =
-		typeof answer === "string" ? answer : answer.status === 404 ? null : `answers ${answer.status}`;
-	if (status !== null) differences.push(`${missing}: ${status}, where 404 is right`);
-	return differences.filter((difference) => difference !== null).sort();
+	const differences = texts.flatMap((text, index) =>
+		text === null ? [] : [{ path: paths[index] as string, text }],
+	);
+	return differences.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+async function lookForNothing(address: string): Promise<string | null> {
+	const { status } = await ask(`${address}/${missingPath}`);
+	return status === 404 ? null : `answers ${status}, where 404 is right: nobody has registered it`;
 }
 
 /** What is different at one path, or null. */
-async function compare(address: string, path: string, built: Buffer): Promise<string | null> {
+async function compare(address: string, path: string, dist: string): Promise<string | null> {
+	const built = await readFile(join(dist, path));
 	const url = `${address}/${encodedPath(path)}`;
 	const { status, headers, body } = await ask(url);
 	if (status !== 200) return `answers ${status}`;

@@ -143,10 +143,13 @@ async function startOnWorkers(layers: ReadonlyMap<string, string>, words: string
 	for (const [smallkey, body] of layers) {
 		await peer.push(`layers/${folderOf(smallkey)}/${smallkey}.json`, body);
 	}
+	// One of the two engines is an App, whose key has many lines.
+	const { appId, privateKey } = peer.app;
+	const app = { GITHUB_APP_ID: appId, GITHUB_APP_PRIVATE_KEY: privateKey };
 	const running = await startWorkers(await buildDist(layers, folder.path), words, {
 		SENDERS: JSON.stringify(senders),
 		GITHUB_REPOSITORY: peer.repository,
-		GITHUB_TOKEN: peer.token,
+		...(words.includes("--objects") ? app : { GITHUB_TOKEN: peer.token }),
 		GITHUB_API_URL: peer.proxy.url,
 		DOCS_MAX_KEYS: "60",
 	});

@@ -124,6 +124,20 @@ test("a server that fails for a moment is asked again", async (scene) => {
 	assert.is((await runScript("verify", [scene.url, "--dist", scene.dist])).code, 0);
 });
 
+test("--wait looks again at what differs, until the hosting has changed over", async (scene) => {
+	const counts = new Map<string, number>();
+	scene.spoil = (path, response) => {
+		const count = (counts.get(path) ?? 0) + 1;
+		counts.set(path, count);
+		if (!path.endsWith("/23ax5t") || count > 2) return false;
+		response.writeHead(200).end("{}");
+		return true;
+	};
+	const patient = await runScript("verify", [scene.url, "--dist", scene.dist, "--wait", "30"]);
+	assert.equal([patient.code, patient.stdout], [0, "18 of 18 fragments looked at: all as built\n"]);
+	assert.is(counts.get("v0.9/doc/en/-"), 2, "what was as built is not asked for again");
+});
+
 test("a sample is spread over all, and the same each time", () => {
 	assert.equal(sample([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 4), [0, 2, 5, 7]);
 	assert.equal(sample([0, 1], 4), [0, 1]);
@@ -135,11 +149,12 @@ test("words that do not fit are told", async ({ url, dist }) => {
 		[url, "more"],
 		["ftp://x"],
 		[url, "--sample", "-1"],
+		[url, "--wait", "soon"],
 		[url, "--dist", join(dist, "none")],
 	]) {
 		const { code, stderr } = await runScript("verify", words);
 		assert.is(code, 1);
-		assert.match(stderr, /usage|URL|--sample|has no fragments/);
+		assert.match(stderr, /usage|URL|--sample|--wait|has no fragments/);
 		assert.not.match(stderr, /^\s+at /m);
 	}
 });
