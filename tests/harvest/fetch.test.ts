@@ -107,6 +107,7 @@ test("which addresses are public", () => {
 		"fe80::1",
 		"fec0::1",
 		"ff02::1",
+		"4000::1",
 		"localhost",
 		"",
 	];
