@@ -1,13 +1,10 @@
-import { descriptionText } from "../api/description.ts";
-import { parseRegistration, type Registration } from "../api/registration.ts";
-import { descriptionPath, langs } from "../api/smallkey.ts";
-import { type Edit, isRefusal, type Layer, type Reader, type Store } from "../api/store.ts";
+import type { Store } from "../api/store.ts";
 import type { Ask } from "./ask.ts";
-import { type Harvested, harvestLayer, isDescribed, mergeDescription } from "./layer.ts";
+import { featureOf, type HarvestLine, harvestOne } from "./commit.ts";
+import { isDescribed } from "./layer.ts";
 import { createQueue } from "./queue.ts";
 
-/** The author of the service's own commits. */
-export const serviceAuthor = "fragment-publisher";
+export type { HarvestLine } from "./commit.ts";
 
 /** What waits; handed in, so that tests need not. */
 export interface Timers {
@@ -33,15 +30,6 @@ export interface HarvesterOptions {
 	/** Told of a broken world: the store failed. */
 	report: (error: unknown) => void;
 	timers?: Timers;
-}
-
-/** What became of one harvest. */
-export interface HarvestLine {
-	harvest: string;
-	/** `dropped`: the layer was changed or removed meanwhile. `failed`: no service answered. */
-	outcome: "changed" | "unchanged" | "dropped" | "failed";
-	/** What the services said that is wrong; absent where nothing is. */
-	findings?: string[];
 }
 
 /** The harvester of a running service. */
@@ -182,72 +170,4 @@ function hashOf(text: string): number {
 		hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
 	}
 	return hash >>> 0;
-}
-
-/** The registration of a feature layer; null for any other, and for one that is not in order. */
-function featureOf(layer: Layer): Registration | null {
-	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration));
-	return registration?.payload_type === "feature" ? registration : null;
-}
-
-/** A harvest's end: its line for the log, and whether a service was down, so that it is worth another try. */
-interface Done {
-	line: HarvestLine;
-	again: boolean;
-}
-
-/** Asks the services of one layer and commits what is new; null where there is nothing to be asked for. */
-async function harvestOne(
-	smallkey: string,
-	options: HarvesterOptions,
-	signal: AbortSignal,
-): Promise<Done | null> {
-	const { store, ask, mapWkid, now } = options;
-	const layer = await store.read(smallkey);
-	const registration = layer && featureOf(layer);
-	if (!registration || signal.aborted) return null;
-	const harvested = await harvestLayer(registration, { ask, mapWkid }, signal);
-	if (signal.aborted) return null;
-	const findings = harvested.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
-	const done = (outcome: HarvestLine["outcome"]): Done => ({
-		line: findings.length > 0 ? { harvest: smallkey, outcome, findings } : { harvest: smallkey, outcome },
-		again: harvested.findings.some(({ kind }) => kind === "server"),
-	});
-	if (Object.keys(harvested.found).length === 0) return done("failed");
-	let dropped = false;
-	const outcome = await store.change(
-		async (fresh) => {
-			const edits = await editsOf(fresh, smallkey, registration, harvested);
-			dropped = edits === null;
-			return edits ?? [];
-		},
-		{
-			smallkey,
-			author: serviceAuthor,
-			time: now().getTime(),
-			subject: `harvest ${smallkey}`,
-			trailers: [],
-			request: null,
-			review: false,
-		},
-	);
-	if (isRefusal(outcome)) throw new Error(`harvest ${smallkey}: ${outcome.errors.join("; ")}`);
-	if (dropped) return done("dropped");
-	return done(outcome.changed ? "changed" : "unchanged");
-}
-
-/** What a harvest changes in the present state; null where the layer is no longer the one that was asked for. */
-async function editsOf(
-	fresh: Reader,
-	smallkey: string,
-	asked: Registration,
-	harvested: Harvested,
-): Promise<Edit[] | null> {
-	const layer = await fresh.read(smallkey);
-	const registration = layer && featureOf(layer);
-	if (!registration) return null;
-	if (langs.some((lang) => registration[lang].service_url !== asked[lang].service_url)) return null;
-	const merged = mergeDescription(registration, harvested, layer.description);
-	const text = merged && descriptionText(merged);
-	return text === null || text === layer.description ? [] : [{ path: descriptionPath(smallkey), text }];
 }
