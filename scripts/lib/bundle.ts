@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -84,9 +84,18 @@ export async function buildWorker(path = bundlePath, parts = workerParts): Promi
 	});
 	const tooLarge = sizes.filter(({ gzip, limit }) => gzip > limit);
 	if (tooLarge.length > 0) throw new Error(tooLarge.map((size) => `${sizeLine(size)}: too large`).join("\n"));
-	await mkdir(dirname(path), { recursive: true });
-	await writeFile(path, bundles.at(-1) as Uint8Array);
+	await replaceFile(path, bundles.at(-1) as Uint8Array);
 	return sizes;
+}
+
+/** An engine that runs the file starts anew when it is written, so the same bytes are not, and others in one step. */
+async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+	const present = await readFile(path).catch(() => null);
+	if (present?.equals(bytes)) return;
+	await mkdir(dirname(path), { recursive: true });
+	const temporary = `${path}.${process.pid}.tmp`;
+	await writeFile(temporary, bytes);
+	await rename(temporary, path);
 }
 
 /** `the whole worker: 98,765 bytes, 32,100 after gzip (limit 60,000)` */
