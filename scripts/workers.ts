@@ -112,8 +112,9 @@ async function serve(env: Environment, words: ReturnType<typeof parseWords>): Pr
 		stop.signal.addEventListener("abort", () => engine.kill("SIGTERM"));
 		const closed = ended(engine);
 		console.log(`Serving at ${await waitForAddress(engine)}${configuration.basePath}`);
-		await closed;
-		return 0;
+		const code = await closed;
+		if (stop.signal.aborted) return 0;
+		throw new Error(`the engine has ended with ${code}`);
 	} catch (error) {
 		if (stop.signal.aborted) return 0;
 		throw error;

@@ -4,7 +4,7 @@ import type { ReadSettings } from "../read.ts";
 import { largestRegistration } from "../registration.ts";
 import { type Bindings, fragmentsOf } from "./cloudflare/bindings.ts";
 import { handleRead } from "./cloudflare/reads.ts";
-import { makeContext, readSettings } from "./cloudflare/writes.ts";
+import { makeContext, readSettings } from "./cloudflare/settings.ts";
 
 /** A worker, as the engine calls it. */
 export interface Worker {
