@@ -1,5 +1,4 @@
 import type { LayerFile } from "../catalogue.ts";
-import { descriptionPath, layerPath, parseSmallkey } from "../smallkey.ts";
 import {
 	batchBranch,
 	type Commit,
@@ -8,7 +7,6 @@ import {
 	isRefusal,
 	type Layer,
 	type Meta,
-	type Reader,
 	type Refusal,
 	requestMemory,
 	reviewBranch,
@@ -18,10 +16,11 @@ import {
 } from "../store.ts";
 import { CatFile } from "./git/cat-file.ts";
 import { FastImport, serviceName } from "./git/fast-import.ts";
-import { openRepository } from "./git/repository.ts";
+import { CommitReader } from "./git/reader.ts";
+import { countPacks, openRepository } from "./git/repository.ts";
 import { RequestMemory } from "./git/request-memory.ts";
 import { runGit } from "./git/run.ts";
-import { diffTree, kindOfMode, parseTree, readBlob } from "./git/tree.ts";
+import { diffTree, kindOfMode, readBlob } from "./git/tree.ts";
 
 /** A path under `layers/` that is different now: its file, or null where it is gone. */
 export interface FileChange {
@@ -52,8 +51,8 @@ const lookEvery = 200;
 /** Packs that are left to gather, and the rest after the last write, in milliseconds, before a repack. */
 const packsKept = 50;
 const restBeforeRepack = 3_000;
-/** Packs after which a repack no longer waits for rest: every look-up passes them all. */
-const packsAtMost = 2_000;
+/** Packs after which a repack no longer waits for rest: every object that is written is looked for in all of them. */
+const packsAtMost = 200;
 
 interface Waiting {
 	edits: Edits;
@@ -107,6 +106,7 @@ export class GitStore implements Store {
 		catFile.close();
 		const tip = head?.id ?? (await plant(options, await seed()));
 		const store = new GitStore(options, tip);
+		store.#packs = await countPacks(options.repository);
 		const since = options.now().getTime() - requestMemory;
 		await store.#remember([`--since=${Math.floor(since / 1000)}`, "--branches"]);
 		return store;
@@ -133,11 +133,11 @@ export class GitStore implements Store {
 	}
 
 	read(smallkey: string): Promise<Layer | null> {
-		return this.#readerAt(this.#tip).read(smallkey);
+		return new CommitReader(this.#catFile, this.#tip).read(smallkey);
 	}
 
 	keys(folder: string): Promise<string[]> {
-		return this.#readerAt(this.#tip).keys(folder);
+		return new CommitReader(this.#catFile, this.#tip).keys(folder);
 	}
 
 	change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
@@ -170,6 +170,7 @@ export class GitStore implements Store {
 		this.#pumping = true;
 		while (this.#queue.length > 0) {
 			await this.#alone(async () => {
+				if (this.#packs >= packsAtMost) await this.#repack().catch(this.#options.report);
 				const batch = this.#queue.splice(0, mostAtOnce);
 				await this.#changeAll(batch).catch((error) => {
 					for (const waiting of batch) waiting.reject(error);
@@ -206,7 +207,8 @@ export class GitStore implements Store {
 		const decided: Decided[] = [];
 		const changed = new Map<string, string | null>();
 		const used = new Set<string>();
-		const reader = this.#readerAt(this.#tip, changed);
+		const reader = new CommitReader(this.#catFile, this.#tip, changed);
+		for (const { meta } of batch) if (meta.smallkey !== null) reader.prefetch(meta.smallkey);
 		const committed = this.#options.now().getTime();
 		for (const waiting of batch) {
 			const outcome = await waiting.edits(reader).catch((error) => {
@@ -291,7 +293,7 @@ export class GitStore implements Store {
 		await this.#follow();
 		const name = meta.smallkey === null ? batchBranch(meta.author) : reviewBranch(meta.smallkey);
 		const base = await this.#reviewBase(name);
-		const outcome = await edits(this.#readerAt(base));
+		const outcome = await edits(new CommitReader(this.#catFile, base));
 		if (isRefusal(outcome)) return outcome;
 		if (outcome.length === 0) return { commit: base, changed: false, branch: name };
 		const committed = this.#options.now().getTime();
@@ -374,50 +376,18 @@ export class GitStore implements Store {
 		}).catch(this.#options.report);
 	}
 
-	/** Gathers the packs that checkpoints left, never under the writer. */
 	async #repackAtRest(): Promise<void> {
 		const rested = performance.now() - this.#lastWrite > restBeforeRepack;
-		if (this.#packs < (rested ? packsKept : packsAtMost)) return;
+		if (rested && this.#packs >= packsKept) await this.#repack();
+	}
+
+	/** Gathers the packs that checkpoints left, never under the writer. */
+	async #repack(): Promise<void> {
 		await this.#writer?.close();
 		this.#writer = null;
 		this.#packs = 0;
 		await runGit(this.#options.repository, ["repack", "-q", "-d", "-l", "--geometric=2"]);
 	}
-
-	/** What is stored at a commit, with changes laid over it that are not committed yet. */
-	#readerAt(commit: string, changed: ReadonlyMap<string, string | null> = new Map()): Reader {
-		const text = async (path: string): Promise<string | null> => {
-			const over = changed.get(path);
-			if (over !== undefined) return over;
-			const object = await this.#catFile.read(`${commit}:${path}`);
-			return object?.type === "blob" ? object.body.toString("utf8") : null;
-		};
-		return {
-			read: async (smallkey) => {
-				const [registration, description] = await Promise.all([
-					text(layerPath(smallkey)),
-					text(descriptionPath(smallkey)),
-				]);
-				return registration === null ? null : { registration, description };
-			},
-			keys: async (folder) => {
-				const tree = await this.#catFile.read(`${commit}:layers/${folder}`);
-				const names = new Set(tree?.type === "tree" ? parseTree(tree.body).map((entry) => entry.name) : []);
-				for (const [path, over] of changed) {
-					if (!path.startsWith(`layers/${folder}/`)) continue;
-					const name = path.slice(`layers/${folder}/`.length);
-					if (over === null) names.delete(name);
-					else names.add(name);
-				}
-				return smallkeysOf(names);
-			},
-		};
-	}
-}
-
-function smallkeysOf(names: Iterable<string>): string[] {
-	const stems = Array.from(names, (name) => (name.endsWith(".json") ? name.slice(0, -5) : ""));
-	return stems.filter((stem) => parseSmallkey(stem) !== null).sort();
 }
 
 function textFile(path: string, text: string | null): LayerFile | null {

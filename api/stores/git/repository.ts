@@ -25,6 +25,12 @@ export async function openRepository(repository: string, branch: string): Promis
 	for (const [name, value] of settings) await runGit(repository, ["config", name, value]);
 }
 
+/** Number of packs in a repository. */
+export async function countPacks(repository: string): Promise<number> {
+	const names = await readdir(join(repository, "objects", "pack"));
+	return names.filter((name) => name.endsWith(".pack")).length;
+}
+
 async function clearLeftovers(repository: string): Promise<void> {
 	const refs = await readdir(join(repository, "refs"), { recursive: true }).catch(() => []);
 	const locks = refs.filter((name) => name.endsWith(".lock")).map((name) => join("refs", name));

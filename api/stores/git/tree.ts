@@ -5,6 +5,8 @@ import { runGit } from "./run.ts";
 export interface TreeEntry {
 	mode: string;
 	name: string;
+	/** In hex. */
+	id: string;
 }
 
 /** The entries of a tree object, in git's order: `<mode> <name>\0<20 or 32 bytes of id>`. */
@@ -14,10 +16,9 @@ export function parseTree(body: Buffer, idBytes = 20): TreeEntry[] {
 	while (offset < body.length) {
 		const space = body.indexOf(0x20, offset);
 		const end = body.indexOf(0, space);
-		entries.push({
-			mode: body.toString("latin1", offset, space),
-			name: body.toString("utf8", space + 1, end),
-		});
+		const mode = body.toString("latin1", offset, space);
+		const name = body.toString("utf8", space + 1, end);
+		entries.push({ mode, name, id: body.toString("hex", end + 1, end + 1 + idBytes) });
 		offset = end + 1 + idBytes;
 	}
 	return entries;
