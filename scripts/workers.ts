@@ -1,6 +1,7 @@
 // npm run workers: the service as a Cloudflare Worker, in its local runtime (docs/hosting.md).
 import type { ChildProcess } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
@@ -51,6 +52,19 @@ async function variablesFor(env: Environment, { dataDir }: Configuration): Promi
 	return workerVariables({ ...env, SENDERS: senders.replaceAll("'", "\\u0027") });
 }
 
+/** @throws {Error} where something else listens on the port: the engine would take a minute to say so */
+async function checkPort({ host, port }: Configuration): Promise<void> {
+	const probe = createServer();
+	const listening = new Promise<void>((resolve, reject) => {
+		probe.once("error", reject);
+		probe.listen(port, host, resolve);
+	});
+	await listening.catch((error: Error) => {
+		throw new Error(`PORT: cannot listen on ${host}:${port}: ${error.message}`);
+	});
+	await new Promise((resolve) => probe.close(resolve));
+}
+
 function startEngine(folder: RunFolder, hosting: Hosting, dist: string, configuration: Configuration) {
 	const { host, port, dataDir } = configuration;
 	const args = ["dev", bundlePath, "--no-bundle", "--local", "--config", folder.configuration];
@@ -99,6 +113,7 @@ async function serve(env: Environment, words: ReturnType<typeof parseWords>): Pr
 	const stop = new AbortController();
 	for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => stop.abort());
 	const configuration = readConfiguration(env);
+	await checkPort(configuration);
 	const hosting = words.objects ? "objects" : "assets";
 	const dist = resolve(words.dist ?? "dist");
 	await installEngine();

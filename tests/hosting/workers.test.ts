@@ -1,4 +1,5 @@
 import { mkdir, readdir, stat } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -115,11 +116,20 @@ test("SIGTERM ends the engine with it, and removes its folder", async ({ engine,
 	assert.ok(gone, "nothing listens any more");
 });
 
-test("a bad variable or a build with problems is told before anything starts", async ({ folder }) => {
+test("a bad variable, a taken port or a build with problems is told before anything starts", async ({
+	folder,
+}) => {
 	const env = { DATA_DIR: join(folder, "data"), PORT: "0" };
 	const bad = await runScript("workers", [], { ...env, DOCS_MAX_KEYS: "many" });
 	assert.is(bad.code, 1);
 	assert.match(bad.stderr, /^DOCS_MAX_KEYS: /);
+	const taken = createServer();
+	await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+	const { port } = taken.address() as AddressInfo;
+	const busy = await runScript("workers", [], { ...env, PORT: String(port) });
+	await new Promise((resolve) => taken.close(resolve));
+	assert.is(busy.code, 1);
+	assert.match(busy.stderr, /^PORT: cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/);
 	const none = await runScript("workers", ["--layers", join(folder, "none")], env);
 	assert.is(none.code, 1);
 	assert.match(none.stderr, /none: is not a folder/);
