@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { access, mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
@@ -10,14 +10,14 @@ import { writeHostingFiles } from "../../scripts/lib/hosting-files.ts";
 import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, root, ServerProcess } from "../process.ts";
 import { startPeer } from "../stores/github-peer.ts";
-import { eventually } from "../wait.ts";
 import { write } from "./client.ts";
 import { type Candidate, type Engine, senders } from "./engine.ts";
 
 /** The Node server as `npm start` runs it, with the layers registered by signed PUTs. */
 export const node: Candidate = { name: "Node", missing: null, start: startNode };
 
-async function startNode(
+/** Starts the Node server, with variables over the tests' own. */
+export async function startNode(
 	layers: ReadonlyMap<string, string>,
 	env: Record<string, string> = {},
 ): Promise<Engine> {
@@ -161,106 +161,6 @@ async function startOnWorkers(layers: ReadonlyMap<string, string>, words: string
 		async stop() {
 			await running.stop();
 			await peer.close();
-			await folder.remove();
-		},
-	};
-}
-
-/** nginx with deploy/nginx.conf, in front of the Node server and its files. */
-export const nginx: Candidate = {
-	name: "nginx",
-	missing: hasNginx() ? null : "nginx is not installed (apt-get install nginx)",
-	start: (layers) => startNginx(layers),
-};
-
-function hasNginx(): boolean {
-	try {
-		execFileSync("nginx", ["-v"], { stdio: "ignore" });
-		return true;
-	} catch {
-		return false;
-	}
-}
-
-const brotliModule = "/usr/lib/nginx/modules/ngx_http_brotli_static_module.so";
-
-/** Whether nginx can serve `.br` files here. */
-export async function hasBrotli(): Promise<boolean> {
-	return access(brotliModule).then(
-		() => true,
-		() => false,
-	);
-}
-
-/** Writes a whole configuration around deploy/nginx.conf, with the places that it marks with SET filled in. */
-async function renderNginx(
-	folder: string,
-	port: number,
-	service: string,
-	dist: string,
-	base: string,
-): Promise<string> {
-	const brotli = await hasBrotli();
-	const site = (await readFile(join(root, "deploy/nginx.conf"), "utf8"))
-		.replace("server 127.0.0.1:8080;", `server ${service};`)
-		.replace("listen 80 default_server;", `listen 127.0.0.1:${port};`)
-		.replace("root /var/lib/fragments/dist;", `root ${dist};`)
-		.replaceAll("(?<fragment>/v0", `${base}(?<fragment>/v0`)
-		.replace("# brotli_static on;", brotli ? "brotli_static on;" : "");
-	const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-		(name) => `${name}_temp_path ${join(folder, name)};`,
-	);
-	const main = [
-		...(brotli ? [`load_module ${brotliModule};`] : []),
-		"daemon off;",
-		"worker_processes 1;",
-		...(process.getuid?.() === 0 ? ["user root;"] : []),
-		`pid ${join(folder, "nginx.pid")};`,
-		"error_log stderr crit;",
-		`events {}\nhttp {\naccess_log off;\n${paths.join("\n")}\n${site}\n}`,
-	];
-	const path = join(folder, "nginx.conf");
-	await writeFile(path, main.join("\n"));
-	return path;
-}
-
-/** Starts nginx on a folder of files, in front of a service. */
-export async function spawnNginx(service: string, dist: string, base = "") {
-	const folder = await temporaryFolder();
-	const port = await freePort();
-	const configuration = await renderNginx(folder.path, port, service, dist, base);
-	const child = spawn("nginx", ["-c", configuration, "-p", folder.path], {
-		stdio: ["ignore", "ignore", "inherit"],
-	});
-	const origin = `http://127.0.0.1:${port}`;
-	await eventually(async () => {
-		if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}`);
-		return fetch(`${origin}/v0.9/doc/xx/x`).then(
-			() => true,
-			() => false,
-		);
-	}, 10_000);
-	return {
-		origin,
-		async stop() {
-			await end(child);
-			await folder.remove();
-		},
-	};
-}
-
-async function startNginx(layers: ReadonlyMap<string, string>): Promise<Engine> {
-	const folder = await temporaryFolder();
-	const behind = await startNode(layers, { DATA_DIR: folder.path });
-	const front = await spawnNginx(new URL(behind.origin).host, join(folder.path, "dist"));
-	const repository = join(folder.path, "repository.git");
-	return {
-		...behind,
-		origin: front.origin,
-		state: async () => execFileSync("git", ["-C", repository, "rev-parse", "main"], { encoding: "utf8" }),
-		async stop() {
-			await front.stop();
-			await behind.stop();
 			await folder.remove();
 		},
 	};

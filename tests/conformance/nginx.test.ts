@@ -1,4 +1,4 @@
-import { nginx } from "./engines.ts";
+import { nginx } from "./nginx-engine.ts";
 import { conformance } from "./suite.ts";
 
 conformance(nginx);

@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import { docsTests } from "./docs.ts";
 import { type Candidate, type Engine, layers } from "./engine.ts";
 import { docTests } from "./reads.ts";
+import { refusalTests } from "./refusals.ts";
 import { writeTests } from "./writes.ts";
 
 /** Runs the whole conformance suite against one engine, started once; skipped where it cannot be had. */
@@ -23,6 +24,7 @@ export function conformance(candidate: Candidate): void {
 	};
 	docTests(test, candidate, started);
 	docsTests(test, candidate, started);
-	writeTests(test, candidate, started);
+	writeTests(test, started);
+	refusalTests(test, candidate, started);
 	test.run();
 }

@@ -7,7 +7,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { ask } from "../conformance/client.ts";
 import { layers, wmsFragment } from "../conformance/engine.ts";
-import { buildDist, hasBrotli, nginx, spawnNginx } from "../conformance/engines.ts";
+import { buildDist } from "../conformance/engines.ts";
+import { hasBrotli, nginx, spawnNginx } from "../conformance/nginx-engine.ts";
 import { temporaryFolder } from "../local.ts";
 import { runScript } from "../process.ts";
 

@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { ask, write } from "../conformance/client.ts";
 import { senders, wms, wmsFragment } from "../conformance/engine.ts";
-import { nginx, spawnNginx } from "../conformance/engines.ts";
+import { nginx, spawnNginx } from "../conformance/nginx-engine.ts";
 import { manual, temporaryFolder } from "../local.ts";
 import { runScript, ServerProcess } from "../process.ts";
 

@@ -1,0 +1,61 @@
+import { connect } from "node:net";
+import * as assert from "uvu/assert";
+import { manual } from "../local.ts";
+import { type Answer, ask, errorsOf, type Signed, write } from "./client.ts";
+import { type Engine, wmsFragment } from "./engine.ts";
+
+/** A time that lies some seconds from now, as a publisher writes it. */
+export function at(seconds: number): string {
+	return new Date(Date.now() + seconds * 1000).toISOString();
+}
+
+/** The requests and checks of the write tests, on one engine. */
+export function writer(engine: () => Engine) {
+	return {
+		put: (smallkey: string, signed: Signed = {}, prefix = "") =>
+			write(engine().origin, "PUT", `${prefix}/register/${smallkey}`, { body: manual, ...signed }),
+
+		remove: (smallkey: string, signed: Signed = {}) =>
+			write(engine().origin, "DELETE", `/register/${smallkey}`, signed),
+
+		/** Reads a fragment in both languages where a registration can be read at once; null: there is none. */
+		async assertRead(smallkey: string, name: string | null): Promise<void> {
+			if (!engine().published) return;
+			for (const lang of ["en", "fr"]) {
+				const answer = await ask(engine().origin, "GET", `/v0.9/doc/${lang}/${smallkey}`);
+				assert.is(answer.status, name === null ? 404 : 200);
+				if (name !== null) assert.equal(JSON.parse(answer.text), wmsFragment(smallkey, lang, name));
+			}
+		},
+
+		/** A refusal: its status, a body of errors, and that nothing was stored. */
+		async assertRefusal(status: number, what: string, send: () => Promise<Answer>): Promise<string[]> {
+			const before = await engine().state();
+			const answer = await send();
+			assert.is(answer.status, status, `${what}: ${answer.text}`);
+			assert.is(await engine().state(), before, `${what}: nothing is stored`);
+			return errorsOf(answer);
+		},
+	};
+}
+
+/** Sends bytes as they are; the status of the first answer, or null where the connection ends without one. */
+export function statusOf(origin: string, bytes: string | Uint8Array): Promise<number | null> {
+	const { hostname, port } = new URL(origin);
+	return new Promise((resolve, reject) => {
+		const socket = connect(Number(port), hostname, () => socket.write(bytes));
+		socket.setTimeout(20_000, () => socket.destroy(new Error("no answer")));
+		let text = "";
+		socket.on("data", (data) => {
+			text += data.toString("latin1");
+			const match = /^HTTP\/1\.[01] (\d{3})/.exec(text);
+			if (!match) return;
+			resolve(Number(match[1]));
+			socket.destroy();
+		});
+		socket.on("error", (error: NodeJS.ErrnoException) =>
+			error.code === "ECONNRESET" ? resolve(null) : reject(error),
+		);
+		socket.on("close", () => resolve(null));
+	});
+}
