@@ -4,12 +4,14 @@ import {
 	checkRegistrationFile,
 	isOtherFile,
 	type LayerFile,
+	type Problem,
 	parseLayerPath,
 	problemLine,
 } from "../../api/catalogue.ts";
-import { parseDescription } from "../../api/description.ts";
+import { type Description, parseDescription } from "../../api/description.ts";
 import { type FragmentSettings, renderFragment } from "../../api/fragment.ts";
 import type { Fragments } from "../../api/read.ts";
+import type { Registration } from "../../api/registration.ts";
 import { descriptionPath, fragmentPath, type Lang, langs, layerPath } from "../../api/smallkey.ts";
 import type { Layer } from "../../api/store.ts";
 import type { FileChange } from "../../api/stores/git.ts";
@@ -35,6 +37,18 @@ export interface PublicationOptions {
 	readLayer: (smallkey: string) => Promise<Layer | null>;
 	/** Earlier texts of a file, newest first. */
 	earlier: (path: string) => Promise<Uint8Array[]>;
+}
+
+/** Changed files by path; null where one is gone. */
+type Files = ReadonlyMap<string, LayerFile | null>;
+
+/** A layer that is about to be published. */
+interface Prepared {
+	smallkey: string;
+	/** Null: it is gone. Undefined: its file is wrong. */
+	registration: Registration | null | undefined;
+	description: Description | null;
+	problems: Problem[];
 }
 
 /** The fragments of all layers, in memory and as files: what is read, always in step with the branch. */
@@ -102,28 +116,48 @@ export class Publication {
 			else if (file && !isOtherFile(path)) this.#options.warn(problemLine({ file: path, text: name }));
 		}
 		const order = [...smallkeys].sort((a, b) => Number(isGone(files, b)) - Number(isGone(files, a)));
-		for (const smallkey of order) await this.#changeLayer(smallkey, files);
+		const prepared = await Promise.all(order.map((smallkey) => this.#prepare(smallkey, files)));
+		for (const layer of prepared) this.#apply(layer);
 	}
 
-	async #changeLayer(smallkey: string, files: ReadonlyMap<string, LayerFile | null>): Promise<void> {
+	/** Reads a layer as it is now; null as registration where its file is gone, undefined where it is wrong. */
+	async #prepare(smallkey: string, files: Files): Promise<Prepared> {
 		const path = layerPath(smallkey);
-		const complete = files.has(path) && files.has(descriptionPath(smallkey));
-		const stored = complete ? null : await this.#options.readLayer(smallkey);
-		const file = files.has(path) ? files.get(path) : plainFile(path, stored?.registration);
-		if (!file) return this.#drop(smallkey);
+		const file = files.has(path)
+			? files.get(path)
+			: plainFile(path, (await this.#options.readLayer(smallkey))?.registration);
+		if (!file) return { smallkey, registration: null, description: null, problems: [] };
+		const { registration, problems } = checkRegistrationFile(file);
+		const isFeature = registration?.payload_type === "feature";
+		const description = isFeature ? await this.#describe(smallkey, files) : null;
+		return { smallkey, registration: registration ?? undefined, description, problems };
+	}
+
+	/** Publishes a layer as it is now; one whose file is wrong stays as it was. */
+	#apply({ smallkey, registration, description, problems }: Prepared): void {
+		for (const problem of problems) this.#options.warn(problemLine(problem));
+		if (registration === null) return this.#drop(smallkey);
 		const twin = this.#twinOf(smallkey);
 		if (twin !== null) {
 			const text = `its smallkey differs only in case from that of ${layerPath(twin)}`;
-			return this.#options.warn(problemLine({ file: path, text }));
+			return this.#options.warn(problemLine({ file: layerPath(smallkey), text }));
 		}
-		const { registration, problems } = checkRegistrationFile(file);
-		for (const problem of problems) this.#options.warn(problemLine(problem));
 		if (!registration) return;
-		const described = files.get(descriptionPath(smallkey));
-		const text =
-			described === undefined ? stored?.description : described && new TextDecoder().decode(described.bytes);
-		const description = text ? parseDescription(text) : null;
 		for (const lang of this.#hold({ smallkey, registration, description })) this.#write(lang, smallkey);
+	}
+
+	/** The service description of a feature layer, as changed or as stored. */
+	async #describe(
+		smallkey: string,
+		files: ReadonlyMap<string, LayerFile | null>,
+	): Promise<Description | null> {
+		const path = descriptionPath(smallkey);
+		if (!files.has(path)) {
+			const stored = await this.#options.readLayer(smallkey);
+			return stored?.description ? parseDescription(stored.description) : null;
+		}
+		const file = files.get(path);
+		return file?.kind === "file" ? parseDescription(new TextDecoder().decode(file.bytes)) : null;
 	}
 
 	/** Renders a layer and keeps it; the languages that changed. */
@@ -191,7 +225,7 @@ export class Publication {
 	}
 }
 
-function isGone(files: ReadonlyMap<string, LayerFile | null>, smallkey: string): boolean {
+function isGone(files: Files, smallkey: string): boolean {
 	return files.get(layerPath(smallkey)) === null;
 }
 

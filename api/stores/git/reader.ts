@@ -3,8 +3,8 @@ import type { Layer, Reader } from "../../store.ts";
 import type { CatFile } from "./cat-file.ts";
 import { parseTree } from "./tree.ts";
 
-/** Files of one folder under `layers/`: name → id of the content. */
-type Folder = ReadonlyMap<string, string>;
+/** A tree: the names in it, each with the reader of its id. */
+type Folder = ReadonlyMap<string, () => string>;
 
 /**
  * What is stored at one commit, with changes laid over it that are not committed yet. Each tree is read once: many
@@ -53,9 +53,16 @@ export class CommitReader implements Reader {
 	async #text(smallkey: string, path: string): Promise<string | null> {
 		const changed = this.#changed.get(path);
 		if (changed !== undefined) return changed;
-		const id = (await this.#folder(folderOf(smallkey))).get(path.slice(path.lastIndexOf("/") + 1));
-		const object = id === undefined ? null : await this.#catFile.read(id);
+		const name = await this.#nameOf(smallkey, path);
+		const object = name === null ? null : await this.#catFile.read(name);
 		return object?.type === "blob" ? object.body.toString("utf8") : null;
+	}
+
+	/** What git finds a file's content by, or null where its folder was read and has no such file. */
+	async #nameOf(smallkey: string, path: string): Promise<string | null> {
+		const folder = await this.#read.get(folderOf(smallkey));
+		if (!folder) return `${this.#commit}:${path}`;
+		return folder.get(path.slice(path.lastIndexOf("/") + 1))?.() ?? null;
 	}
 
 	#folder(folder: string): Promise<Folder> {
@@ -68,13 +75,13 @@ export class CommitReader implements Reader {
 
 	async #readFolder(folder: string): Promise<Folder> {
 		this.#folders ??= this.#readTree(`${this.#commit}:layers`);
-		const id = (await this.#folders).get(folder);
+		const id = (await this.#folders).get(folder)?.();
 		return id === undefined ? new Map() : this.#readTree(id);
 	}
 
 	async #readTree(name: string): Promise<Folder> {
 		const tree = await this.#catFile.read(name);
 		if (tree?.type !== "tree") return new Map();
-		return new Map(parseTree(tree.body).map((entry) => [entry.name, entry.id]));
+		return parseTree(tree.body);
 	}
 }

@@ -1,27 +1,20 @@
 import type { CatFile } from "./cat-file.ts";
 import { runGit } from "./run.ts";
 
-/** An entry of one tree. */
-export interface TreeEntry {
-	mode: string;
-	name: string;
-	/** In hex. */
-	id: string;
-}
-
-/** The entries of a tree object, in git's order: `<mode> <name>\0<20 or 32 bytes of id>`. */
-export function parseTree(body: Buffer, idBytes = 20): TreeEntry[] {
-	const entries: TreeEntry[] = [];
+/**
+ * The names in a tree object, in git's order: `<mode> <name>\0<20 or 32 bytes of id>`. Only the ids that are asked for
+ * are turned into hex: a tree of a thousand names is read for one of them.
+ */
+export function parseTree(body: Buffer, idBytes = 20): Map<string, () => string> {
+	const ids = new Map<string, () => string>();
 	let offset = 0;
 	while (offset < body.length) {
 		const space = body.indexOf(0x20, offset);
 		const end = body.indexOf(0, space);
-		const mode = body.toString("latin1", offset, space);
-		const name = body.toString("utf8", space + 1, end);
-		entries.push({ mode, name, id: body.toString("hex", end + 1, end + 1 + idBytes) });
+		ids.set(body.toString("utf8", space + 1, end), () => body.toString("hex", end + 1, end + 1 + idBytes));
 		offset = end + 1 + idBytes;
 	}
-	return entries;
+	return ids;
 }
 
 /** What became of one path between two commits. */
