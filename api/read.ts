@@ -11,6 +11,9 @@ export interface Fragment {
 /** Where fragments are read from: one of a language and smallkey, or null. */
 export type Fragments = (lang: Lang, smallkey: string) => Fragment | null;
 
+/** Makes room for this many bytes; whatever is in it, all of it is written over. */
+export type Allocate = (length: number) => Uint8Array;
+
 /** An answer, to be written out as it is. `body` is what GET sends; its length is known for HEAD too. */
 export interface Reply {
 	status: number;
@@ -50,16 +53,48 @@ const encoder = new TextEncoder();
 
 /** FNV-1a of 64 bits over `bytes` (RFC 9923), as an entity tag: 16 hex digits in quotes. */
 export function etagOf(bytes: Uint8Array): string {
-	// The 64-bit prime is 2^40 + 0x1b3; the state is kept in two halves of 32 bits.
+	// The 64-bit prime is 2^40 + 0x1b3. The state is kept in two halves of 32 bits, and the lower one is multiplied in
+	// two of 16, so that every step stays in whole numbers of 32 bits.
 	let high = 0xcbf29ce4;
 	let low = 0x84222325;
 	for (let index = 0; index < bytes.length; index += 1) {
-		low = (low ^ (bytes[index] as number)) >>> 0;
-		const product = low * 0x1b3;
-		high = (Math.imul(high, 0x1b3) + (low << 8) + Math.floor(product / 0x1_0000_0000)) >>> 0;
-		low = product >>> 0;
+		low ^= bytes[index] as number;
+		const first = (low & 0xffff) * 0x1b3;
+		const second = (low >>> 16) * 0x1b3 + (first >>> 16);
+		high = (Math.imul(high, 0x1b3) + (low << 8) + (second >>> 16)) | 0;
+		low = (second << 16) | (first & 0xffff);
 	}
-	return `"${high.toString(16).padStart(8, "0")}${low.toString(16).padStart(8, "0")}"`;
+	return `"${hex(high)}${hex(low)}"`;
+}
+
+/** 32 bits as eight hex digits. */
+function hex(bits: number): string {
+	return (bits >>> 0).toString(16).padStart(8, "0");
+}
+
+/** The parts of a read's target, still encoded. */
+interface Target {
+	route: (typeof routes)[number];
+	lang: string;
+	keys: string;
+	/** Without its `?`; empty where there is none. */
+	query: string;
+}
+
+const routes = ["/v0.9/doc/", "/v0.9/docs/"] as const;
+
+/** `<basePath><route><lang>/<keys>?<query>`, or null where a target is no read's. */
+function splitTarget(target: string, basePath: string): Target | null {
+	const route = routes.find((route) => target.startsWith(route, basePath.length));
+	if (!route || !target.startsWith(basePath)) return null;
+	const question = target.indexOf("?");
+	const end = question < 0 ? target.length : question;
+	const langStart = basePath.length + route.length;
+	const langEnd = target.indexOf("/", langStart);
+	if (langEnd < 0 || langEnd >= end) return null;
+	const keys = target.slice(langEnd + 1, end);
+	if (keys.includes("/")) return null;
+	return { route, lang: target.slice(langStart, langEnd), keys, query: target.slice(end + 1) };
 }
 
 /**
@@ -67,20 +102,14 @@ export function etagOf(bytes: Uint8Array): string {
  * The language is checked before the keys (specification, "Endpoints").
  */
 export function parseRead(method: string, target: string, settings: ReadSettings): Wanted {
-	if (!target.startsWith(settings.basePath)) return { kind: "status", status: 404 };
-	const question = target.indexOf("?");
-	const path = target.slice(settings.basePath.length, question < 0 ? undefined : question);
-	const [root, version, route, langText, keyText, ...rest] = path.split("/");
-	const known = root === "" && version === "v0.9" && (route === "doc" || route === "docs");
-	if (!known || langText === undefined || keyText === undefined || rest.length > 0) {
-		return { kind: "status", status: 404 };
-	}
+	const split = splitTarget(target, settings.basePath);
+	if (!split) return { kind: "status", status: 404 };
 	if (method !== "GET" && method !== "HEAD") return { kind: "status", status: 405 };
-	const lang = parseLang(decodeSegment(langText) ?? "");
+	const lang = parseLang(decodeSegment(split.lang) ?? "");
 	if (!lang) return { kind: "status", status: 400 };
-	if (route === "doc") return parseDoc(lang, keyText);
+	if (split.route === "/v0.9/doc/") return parseDoc(lang, split.keys);
 	if (target.length > longestTarget) return { kind: "status", status: 414 };
-	return parseDocs(lang, keyText, question < 0 ? "" : target.slice(question + 1), settings);
+	return parseDocs(lang, split.keys, split.query, settings);
 }
 
 function parseDoc(lang: Lang, keyText: string): Wanted {
@@ -95,15 +124,17 @@ function parseDocs(lang: Lang, keyText: string, query: string, settings: ReadSet
 	const decoded = decodeSegment(keyText);
 	const items = decoded === null ? keyText.split(",").map(decodeItem) : decoded.split(",");
 	if (items.length > mostItems) return { kind: "status", status: 414 };
-	const trimmed = items.map((item) => item.replace(/^ +| +$/g, ""));
-	if (new Set(trimmed.filter(parseSmallkey)).size > settings.docsMaxKeys) {
-		return { kind: "status", status: 414 };
-	}
-	return { kind: "docs", lang, items: trimmed, callback };
+	const wanted: Wanted = { kind: "docs", lang, items: items.map(trimSpaces), callback };
+	const tooMany = items.length > settings.docsMaxKeys && keysOf(wanted).length > settings.docsMaxKeys;
+	return tooMany ? { kind: "status", status: 414 } : wanted;
 }
 
 function decodeItem(item: string): string {
 	return decodeSegment(item) ?? item;
+}
+
+function trimSpaces(item: string): string {
+	return item.includes(" ") ? item.replace(/^ +| +$/g, "") : item;
 }
 
 function isCallback(text: string): boolean {
@@ -126,10 +157,16 @@ export function keysOf(wanted: Wanted): string[] {
 /**
  * Answers a read. Pure: the same answer on every engine.
  * @param ifNoneMatch the `If-None-Match` header, or null (RFC 9110, section 13.1.2)
+ * @param allocate where the body of a `docs` is put together; an engine may have cheaper room than a new array
  */
-export function answerRead(wanted: Wanted, ifNoneMatch: string | null, fragments: Fragments): Reply {
+export function answerRead(
+	wanted: Wanted,
+	ifNoneMatch: string | null,
+	fragments: Fragments,
+	allocate: Allocate = (length) => new Uint8Array(length),
+): Reply {
 	if (wanted.kind === "status") return refuseRead(wanted.status);
-	if (wanted.kind === "docs") return answerDocs(wanted, ifNoneMatch, fragments);
+	if (wanted.kind === "docs") return answerDocs(wanted, ifNoneMatch, fragments, allocate);
 	const fragment = fragments(wanted.lang, wanted.smallkey);
 	return fragment ? answer(fragment, jsonType, ifNoneMatch) : refuseRead(404);
 }
@@ -147,7 +184,14 @@ export const fragmentHeaders = {
 
 function answer(fragment: Fragment, type: string, ifNoneMatch: string | null): Reply {
 	const unchanged = ifNoneMatch !== null && matches(ifNoneMatch, fragment.etag);
-	const headers = { ...fragmentHeaders, "Content-Type": type, ETag: fragment.etag };
+	// Named one by one: copying `fragmentHeaders` for each request costs more than finding the fragment.
+	const headers = {
+		"Content-Type": type,
+		"Access-Control-Allow-Origin": fragmentHeaders["Access-Control-Allow-Origin"],
+		"Cache-Control": fragmentHeaders["Cache-Control"],
+		"X-Content-Type-Options": fragmentHeaders["X-Content-Type-Options"],
+		ETag: fragment.etag,
+	};
 	return unchanged ? { status: 304, headers, body: empty } : { status: 200, headers, body: fragment.body };
 }
 
@@ -172,21 +216,23 @@ function answerDocs(
 	wanted: Extract<Wanted, { kind: "docs" }>,
 	ifNoneMatch: string | null,
 	fragments: Fragments,
+	allocate: Allocate,
 ): Reply {
 	const { lang, items, callback } = wanted;
 	const parts: Uint8Array[] = [];
 	let tags = callback ?? "";
 	for (const item of items) {
 		const fragment = parseSmallkey(item) ? fragments(lang, item) : null;
-		parts.push(fragment ? fragment.body : encoder.encode(missing(item)));
-		tags += fragment ? fragment.etag : missing(item);
+		const absent = fragment ? null : missing(item);
+		parts.push(fragment ? fragment.body : encoder.encode(absent as string));
+		tags += fragment ? fragment.etag : absent;
 	}
-	const open = callback === null ? "[" : `/**/${callback}([`;
-	const close = callback === null ? "]" : "]);";
-	const body = callback === null ? join(open, parts, close) : join(open, parts.map(scriptSafe), close);
 	// The tags of the parts stand for the parts: no body is hashed anew for each request.
 	const etag = etagOf(encoder.encode(tags));
-	return answer({ body, etag }, callback === null ? jsonType : scriptType, ifNoneMatch);
+	if (callback === null)
+		return answer({ body: join("[", parts, "]", allocate), etag }, jsonType, ifNoneMatch);
+	const body = join(`/**/${callback}([`, parts.map(scriptSafe), "]);", allocate);
+	return answer({ body, etag }, scriptType, ifNoneMatch);
 }
 
 /** The missing-key fragment (specification, "Missing-key fragment"). */
@@ -194,22 +240,27 @@ function missing(item: string): string {
 	return JSON.stringify({ error_code: 404, smallkey: item });
 }
 
-/** The parts between `open` and `close`, with commas: bytes are joined, never parsed. */
-function join(open: string, parts: Uint8Array[], close: string): Uint8Array {
-	const before = encoder.encode(open);
-	const after = encoder.encode(close);
-	let length = before.length + after.length + parts.length - 1;
+/** The parts between `open` and `close`, both of ASCII, with commas: bytes are joined, never parsed. */
+function join(open: string, parts: Uint8Array[], close: string, allocate: Allocate): Uint8Array {
+	let length = open.length + close.length + parts.length - 1;
 	for (const part of parts) length += part.length;
-	const joined = new Uint8Array(length);
-	joined.set(before);
-	let offset = before.length;
+	const joined = allocate(length);
+	let offset = putAscii(joined, 0, open);
+	let isFirst = true;
 	for (const part of parts) {
-		if (offset > before.length) joined[offset++] = 0x2c;
+		if (!isFirst) joined[offset++] = 0x2c;
+		isFirst = false;
 		joined.set(part, offset);
 		offset += part.length;
 	}
-	joined.set(after, offset);
+	putAscii(joined, offset, close);
 	return joined;
+}
+
+/** Writes a short text of ASCII and returns where it ends; for a few characters an encoder costs more. */
+function putAscii(bytes: Uint8Array, start: number, text: string): number {
+	for (let index = 0; index < text.length; index += 1) bytes[start + index] = text.charCodeAt(index);
+	return start + text.length;
 }
 
 /** JSON as part of a script: U+2028 and U+2029 end a line in JavaScript before ES2019, so they are escaped. */

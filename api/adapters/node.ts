@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type Context, handleWrite, isWriteTarget } from "../app.ts";
-import { answerRead, type Fragments, parseRead, type Reply } from "../read.ts";
+import { answerRead, type Fragments, parseRead, type Reply, type Wanted } from "../read.ts";
 import { largestRegistration } from "../registration.ts";
 
 /** One answer, for the log. It holds no secret and no signature. */
@@ -54,28 +54,30 @@ export function createNodeServer(options: NodeOptions): Server {
 }
 
 function answer(request: IncomingMessage, response: ServerResponse, options: NodeOptions): void {
+	const start = performance.now();
 	const method = request.method ?? "GET";
 	const target = request.url ?? "/";
 	const { settings } = options.context;
-	const start = performance.now();
-	if (isWriteTarget(target, settings.basePath)) {
+	// Reads first: they are nearly all of the requests, and no target is both a read's and a write's.
+	const wanted = parseRead(method, target, settings);
+	if (isRefusedAs(wanted, 404) && isWriteTarget(target, settings.basePath)) {
 		response.on("close", () => log(request, response, start, options, true));
 		void answerWrite(request, response, options.context);
 		return;
 	}
 	const reply =
-		target === `${settings.basePath}/healthz`
+		isRefusedAs(wanted, 404) && target === `${settings.basePath}/healthz`
 			? answerHealth(method, options.ready())
-			: answerRead(
-					parseRead(method, target, settings),
-					request.headers["if-none-match"] ?? null,
-					options.fragments,
-				);
+			: answerRead(wanted, request.headers["if-none-match"] ?? null, options.fragments, Buffer.allocUnsafe);
 	if (reply.status >= 400 || options.allReads) {
 		response.on("close", () => log(request, response, start, options, false));
 	} else options.count();
 	writeReply(response, method, reply);
 	if (method !== "GET" && method !== "HEAD") discard(request);
+}
+
+function isRefusedAs(wanted: Wanted, status: number): boolean {
+	return wanted.kind === "status" && wanted.status === status;
 }
 
 /** GET <base>/healthz */
@@ -87,11 +89,10 @@ function answerHealth(method: string, ready: boolean): Reply {
 
 function writeReply(response: ServerResponse, method: string, reply: Reply): void {
 	const { status, headers, body } = reply;
-	if (status === 304) response.writeHead(status, headers).end();
-	else {
-		response.writeHead(status, { ...headers, "Content-Length": body.length });
-		response.end(method === "HEAD" ? undefined : body);
-	}
+	// The reply is this request's own: its headers are added to, not copied.
+	if (status !== 304) headers["Content-Length"] = String(body.length);
+	response.writeHead(status, headers);
+	response.end(method === "HEAD" || body.length === 0 ? undefined : body);
 }
 
 async function answerWrite(
