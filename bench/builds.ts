@@ -1,0 +1,111 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { canonicalText } from "../api/registration.ts";
+import { layerPath } from "../api/smallkey.ts";
+import { generateLayers } from "./layers.ts";
+import { timed } from "./lib/process.ts";
+import type { Pair, Row } from "./lib/row.ts";
+import type { World } from "./lib/world.ts";
+
+const build = (...args: string[]) => timed("npm", ["run", "-s", "build", "--", ...args]);
+
+/** A command that does nothing but start and end: what every build pays before it begins. */
+export const startOnly = () => build("--help");
+
+/** Seconds that a build of one change may take beyond its start. */
+const allowance = 0.3;
+
+/** Removes an output and what the build notes of it. What is left to be written to the disk is written first. */
+export async function removeOutput(out: string): Promise<void> {
+	await rm(out, { recursive: true, force: true });
+	await rm(`${out}.manifest`, { force: true });
+	await timed("sync", []);
+}
+
+/** A full build of a folder of layers into an empty output; in seconds. */
+export async function fullBuild(layers: string, out: string): Promise<number> {
+	await removeOutput(out);
+	return build("--layers", layers, "--out", out);
+}
+
+async function prepareFull(world: World): Promise<Pair> {
+	const layers = join(await world.checkout(world.layers), "layers");
+	const out = world.path("full");
+	const copy = world.path("full-copy");
+	return {
+		ours: () => fullBuild(layers, out),
+		reference: async () => {
+			await removeOutput(copy);
+			return timed("cp", ["-r", out, copy]);
+		},
+		close: async () => {
+			await removeOutput(out);
+			await removeOutput(copy);
+		},
+	};
+}
+
+async function prepareAgain(world: World): Promise<Pair> {
+	const layers = join(await world.checkout(world.layers), "layers");
+	const out = world.path("again");
+	await fullBuild(layers, out);
+	return {
+		ours: () => build("--layers", layers, "--out", out),
+		reference: () => fullBuild(layers, out),
+		close: () => removeOutput(out),
+	};
+}
+
+async function prepareCommit(world: World): Promise<Pair> {
+	const repository = await world.clone(world.layers, "commit");
+	const out = world.path("commit-out");
+	await build("--repo", repository, "--out", out);
+	let changes = 0;
+	return {
+		ours: async () => {
+			changes += 1;
+			await changeOneLayer(world, repository, changes);
+			return build("--repo", repository, "--out", out);
+		},
+		reference: async () => (await startOnly()) + allowance,
+		close: () => removeOutput(out),
+	};
+}
+
+/** Commits another name for the first layer. */
+async function changeOneLayer(world: World, repository: string, change: number): Promise<void> {
+	for (const { smallkey, registration } of generateLayers(1)) {
+		const en = { ...registration.en, service_name: `Change ${change}` };
+		const path = layerPath(smallkey);
+		await writeFile(join(repository, path), canonicalText({ ...registration, en }));
+		await world.git(repository, "commit", "-q", "-m", `change ${change}`, "--", path);
+	}
+}
+
+/** Rows about `npm run build`, each of the whole process. */
+export const buildRows: Row[] = [
+	{
+		name: "build-full",
+		ours: "full build, empty output",
+		reference: "cp -r of that output",
+		unit: "s",
+		reach: { of: "ratio", most: 1 },
+		prepare: prepareFull,
+	},
+	{
+		name: "build-again",
+		ours: "build again, nothing changed",
+		reference: "the same full build",
+		unit: "s",
+		reach: { of: "ratio", most: 0.15 },
+		prepare: prepareAgain,
+	},
+	{
+		name: "build-commit",
+		ours: "build of a commit after one layer changed",
+		reference: `npm run build -- --help, plus ${allowance} s`,
+		unit: "s",
+		reach: { of: "ratio", most: 1 },
+		prepare: prepareCommit,
+	},
+];

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+/** The repository's root: where the scripts are started. */
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Longest that one command may take, in milliseconds. */
+const patience = 600_000;
+
+/** What a measured process sees of the environment: nothing of the configuration of whoever measures. */
+export function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
+	const { PATH, HOME } = process.env;
+	return { PATH, HOME, GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", ...more };
+}
+
+/**
+ * Runs a command to its end.
+ * @param input what it reads
+ * @returns what it printed
+ * @throws {Error} with what it printed to standard error where it fails
+ */
+export async function run(
+	command: string,
+	args: string[],
+	{ cwd = root, env = {}, input }: { cwd?: string; env?: Record<string, string>; input?: string } = {},
+): Promise<string> {
+	const stdin = input === undefined ? "ignore" : "pipe";
+	const child = spawn(command, args, {
+		cwd,
+		env: environment(env),
+		stdio: [stdin, "pipe", "pipe"],
+		timeout: patience,
+	});
+	const printed: Buffer[] = [];
+	const complaints: Buffer[] = [];
+	child.stdout?.on("data", (data: Buffer) => printed.push(data));
+	child.stderr?.on("data", (data: Buffer) => complaints.push(data));
+	child.stdin?.end(input);
+	const [code] = (await once(child, "close")) as [number | null];
+	if (code !== 0) throw new Error(`${command} ${args[0]}: ended with ${code}: ${Buffer.concat(complaints)}`);
+	return Buffer.concat(printed).toString("utf8");
+}
+
+/** Runs a command whose output nobody reads; its time in seconds. */
+export async function timed(command: string, args: string[], cwd = root): Promise<number> {
+	const start = performance.now();
+	const child = spawn(command, args, { cwd, env: environment(), stdio: "ignore", timeout: patience });
+	const [code] = (await once(child, "close")) as [number | null];
+	if (code !== 0) throw new Error(`${command} ${args.join(" ")}: ended with ${code}`);
+	return (performance.now() - start) / 1000;
+}
+
+/** Runs a TypeScript program of this repository under Node; what it printed. */
+export function runProgram(path: string, args: string[], input?: string): Promise<string> {
+	return run(process.execPath, ["--import", "tsx", path, ...args], input === undefined ? {} : { input });
+}
+
+/** A program that goes on until it is stopped. */
+export interface Running {
+	/** What `ready` found in its output. */
+	found: string;
+	pid: number;
+	stop: () => Promise<void>;
+}
+
+/** Starts a TypeScript program of this repository and waits until its output has what `ready` finds. */
+export async function startProgram(
+	path: string,
+	args: string[],
+	env: Record<string, string>,
+	ready: RegExp,
+): Promise<Running> {
+	const child = spawn(process.execPath, ["--import", "tsx", path, ...args], {
+		cwd: root,
+		env: environment(env),
+		stdio: ["ignore", "pipe", "pipe"],
+	});
+	const ended = once(child, "close");
+	const found = await outputOf(child, ready);
+	const stop = async () => {
+		child.kill("SIGTERM");
+		await ended;
+	};
+	return { found, pid: child.pid as number, stop };
+}
+
+function outputOf(child: ChildProcess, ready: RegExp): Promise<string> {
+	return new Promise((resolve, reject) => {
+		let output = "";
+		let isReady = false;
+		const take = (data: Buffer) => {
+			if (isReady) return;
+			output += data;
+			const found = ready.exec(output)?.[1];
+			if (found === undefined) return;
+			isReady = true;
+			resolve(found);
+		};
+		child.stdout?.on("data", take);
+		child.stderr?.on("data", take);
+		child.on("close", (code) => reject(new Error(`a server ended with ${code}: ${output}`)));
+	});
+}

@@ -1,0 +1,87 @@
+import type { World } from "./world.ts";
+
+/** One line of the table: what is measured, against what, and what to reach. */
+export interface Row {
+	/** What `--only` names. */
+	name: string;
+	/** What is measured, in the table's words. */
+	ours: string;
+	/** What it is measured against, in the same run. */
+	reference: string;
+	unit: "s" | "ms" | "requests/s" | "changes/s" | "MB" | "misses";
+	/** What the figure has to be: the ratio of ours to the reference, or ours alone. */
+	reach: Reach;
+	/** Makes everything that is not timed. */
+	prepare: (world: World) => Promise<Pair>;
+}
+
+/** A bound on the median of the ratio, or of our own figure where the reference only gives the scale. */
+export interface Reach {
+	of: "ratio" | "ours";
+	most?: number;
+	least?: number;
+}
+
+/** The two sides of a row, each measured once a round, ours first. */
+export interface Pair {
+	ours: () => Promise<number>;
+	reference: () => Promise<number>;
+	close?: () => Promise<void>;
+}
+
+/** Least, middle and greatest of some figures. */
+export interface Spread {
+	min: number;
+	median: number;
+	max: number;
+}
+
+/** A row that was measured. */
+export interface Measured extends Omit<Row, "prepare" | "ours" | "reference"> {
+	what: { ours: string; reference: string };
+	ours: Spread;
+	reference: Spread;
+	/** Of ours to the reference in each round, not of the medians; null where the reference is 0. */
+	ratio: Spread | null;
+	reached: boolean;
+}
+
+/** The spread of at least one figure. */
+export function spreadOf(figures: number[]): Spread {
+	const sorted = [...figures].sort((a, b) => a - b);
+	const at = (part: number) => sorted[Math.round((sorted.length - 1) * part)] as number;
+	return { min: at(0), median: at(0.5), max: at(1) };
+}
+
+/** Measures a row: `rounds` rounds, each of ours and then the reference. */
+export async function measure(row: Row, world: World, rounds: number): Promise<Measured> {
+	const pair = await row.prepare(world);
+	const ours: number[] = [];
+	const reference: number[] = [];
+	try {
+		for (let round = 0; round < rounds; round += 1) {
+			ours.push(await pair.ours());
+			reference.push(await pair.reference());
+		}
+	} finally {
+		await pair.close?.();
+	}
+	const ratios = ours.map((figure, round) => figure / (reference[round] as number));
+	const ratio = ratios.every(Number.isFinite) ? spreadOf(ratios) : null;
+	const judged = row.reach.of === "ours" ? spreadOf(ours) : ratio;
+	const { name, unit, reach } = row;
+	return {
+		name,
+		unit,
+		reach,
+		what: { ours: row.ours, reference: row.reference },
+		ours: spreadOf(ours),
+		reference: spreadOf(reference),
+		ratio,
+		reached: judged !== null && keeps(judged.median, reach),
+	};
+}
+
+function keeps(figure: number, { most = Infinity, least = -Infinity }: Reach): boolean {
+	return figure <= most && figure >= least;
+}

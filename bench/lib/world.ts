@@ -1,0 +1,119 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { generateLayers, writeLayers } from "../layers.ts";
+import { type Running, run, startProgram } from "./process.ts";
+
+/** The one sender of every measured service. */
+export const sender = "bench";
+
+/** A running service. */
+export interface Served extends Running {
+	/** `http://127.0.0.1:<port>` */
+	url: string;
+	dataDir: string;
+	secret: string;
+}
+
+/** Layers and repositories that rows share, below one temporary folder that goes at the end. */
+export class World {
+	readonly #made = new Map<string, Promise<string>>();
+	readonly #secret = randomBytes(24).toString("base64url");
+
+	private constructor(
+		readonly folder: string,
+		/** Number of layers, and that of the small repository beside it. */
+		readonly layers: number,
+		readonly fewLayers: number,
+	) {}
+
+	static async open(layers: number): Promise<World> {
+		const folder = await mkdtemp(join(tmpdir(), "bench-"));
+		return new World(folder, layers, Math.min(1_000, layers));
+	}
+
+	async close(): Promise<void> {
+		await rm(this.folder, { recursive: true, force: true });
+	}
+
+	/** The first `count` smallkeys. */
+	smallkeys(count: number): string[] {
+		return [...generateLayers(count)].map(({ smallkey }) => smallkey);
+	}
+
+	/** A checkout with `count` layers, committed on main; shared, so nobody changes it. */
+	checkout(count: number): Promise<string> {
+		return this.#once(`checkout-${count}`, async (folder) => {
+			await mkdir(folder);
+			await writeLayers(folder, count);
+			await this.git(folder, "init", "-q", "-b", "main");
+			await this.git(folder, "add", "layers");
+			await this.git(folder, "commit", "-q", "-m", "layers");
+			await this.git(folder, "gc", "-q");
+		});
+	}
+
+	/** A clone of that checkout, for one row to change. */
+	async clone(count: number, name: string): Promise<string> {
+		const checkout = await this.checkout(count);
+		const folder = this.path(name);
+		await run("git", ["clone", "-q", "--no-hardlinks", checkout, folder]);
+		return folder;
+	}
+
+	/** A service on `count` layers, with a data folder of its own. */
+	async serve(count: number, name: string): Promise<Served> {
+		return startService(await this.dataFolder(count, name), this.#secret);
+	}
+
+	/** A data folder whose repository holds `count` layers, and nothing that a service made of them. */
+	async dataFolder(count: number, name: string): Promise<string> {
+		const checkout = await this.checkout(count);
+		const dataDir = this.path(name);
+		await mkdir(dataDir);
+		const repository = join(dataDir, "repository.git");
+		await run("git", ["clone", "-q", "--bare", "--no-hardlinks", checkout, repository]);
+		return dataDir;
+	}
+
+	/** Starts a service on a data folder, until it has printed its address. */
+	startAgain(dataDir: string): Promise<Served> {
+		return startService(dataDir, this.#secret);
+	}
+
+	/** A path in the world's folder. */
+	path(name: string): string {
+		return join(this.folder, name);
+	}
+
+	/** Removes what is at a path in the world's folder. */
+	async remove(name: string): Promise<void> {
+		await rm(this.path(name), { recursive: true, force: true });
+	}
+
+	/** Runs git in a folder, as somebody. */
+	async git(folder: string, ...args: string[]): Promise<string> {
+		const who = ["-c", "user.name=bench", "-c", "user.email=bench@sender.invalid"];
+		return run("git", [...who, ...args], { cwd: folder });
+	}
+
+	#once(name: string, make: (folder: string) => Promise<void>): Promise<string> {
+		const folder = this.path(name);
+		const made = this.#made.get(name) ?? make(folder).then(() => folder);
+		this.#made.set(name, made);
+		return made;
+	}
+}
+
+async function startService(dataDir: string, secret: string): Promise<Served> {
+	const env = {
+		DATA_DIR: dataDir,
+		HOST: "127.0.0.1",
+		PORT: "0",
+		HARVEST: "off",
+		SENDERS: JSON.stringify({ [sender]: secret }),
+	};
+	const running = await startProgram("scripts/serve.ts", [], env, /^Serving \d+ layers at (\S+)$/m);
+	return { ...running, url: running.found, dataDir, secret };
+}

@@ -1,0 +1,57 @@
+import { startProgram } from "./lib/process.ts";
+import type { Pair, Row } from "./lib/row.ts";
+import type { World } from "./lib/world.ts";
+import { requestsPerSecond } from "./lib/wrk.ts";
+
+/** Compares the service's answers to one target with a bare server's that sends the same bytes. */
+async function prepareRead(world: World, target: string): Promise<Pair> {
+	const service = await world.serve(world.layers, "reads");
+	const url = `${service.url}${target}`;
+	const bare = await startProgram("bench/lib/bare-server.ts", [url], {}, /^(http:\S+)$/m);
+	const bareUrl = `${bare.found}${target}`;
+	// Both are warm before the first round.
+	await requestsPerSecond(url);
+	await requestsPerSecond(bareUrl);
+	return {
+		ours: () => requestsPerSecond(url),
+		reference: () => requestsPerSecond(bareUrl),
+		close: async () => {
+			await bare.stop();
+			await service.stop();
+			await world.remove("reads");
+		},
+	};
+}
+
+/** `count` smallkeys from all over the catalogue. */
+function someKeys(world: World, count: number): string[] {
+	const smallkeys = world.smallkeys(world.layers);
+	const step = Math.max(1, Math.floor(smallkeys.length / count));
+	return Array.from({ length: count }, (_, index) => smallkeys[(index * step) % smallkeys.length] as string);
+}
+
+function docsRow(count: number, least: number): Row {
+	return {
+		name: `docs-${count}`,
+		ours: `docs with ${count} keys, 64 connections`,
+		reference: "a bare node:http server, the same bytes",
+		unit: "requests/s",
+		reach: { of: "ratio", least },
+		prepare: (world) => prepareRead(world, `/v0.9/docs/en/${someKeys(world, count).join(",")}`),
+	};
+}
+
+/** Rows about reads from the Node server. */
+export const readRows: Row[] = [
+	{
+		name: "doc",
+		ours: "doc, one fragment, 64 connections",
+		reference: "a bare node:http server, the same bytes",
+		unit: "requests/s",
+		reach: { of: "ratio", least: 0.85 },
+		prepare: (world) => prepareRead(world, `/v0.9/doc/en/${someKeys(world, 1)[0]}`),
+	},
+	docsRow(1, 0.8),
+	docsRow(10, 0.7),
+	docsRow(50, 0.6),
+];

@@ -1,0 +1,140 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startOnly } from "./builds.ts";
+import { run, timed } from "./lib/process.ts";
+import type { Pair, Row } from "./lib/row.ts";
+import type { Served, World } from "./lib/world.ts";
+import { requestsPerSecond } from "./lib/wrk.ts";
+import { publish } from "./writes.ts";
+
+/** Most PUTs of one round of `growth`. */
+const growthPuts = 10_000;
+const megabyte = 1_000_000;
+/** How long an object store has to be the same to be at rest, and how long that is waited for, in milliseconds. */
+const rest = 10_000;
+const patience = 120_000;
+
+async function prepareStart(world: World): Promise<Pair> {
+	const dataDir = await world.dataFolder(world.layers, "start");
+	const repository = join(dataDir, "repository.git");
+	// The first start renders everything; from then on the layers are unchanged.
+	await (await world.startAgain(dataDir)).stop();
+	return {
+		ours: () => timeStart(world, dataDir),
+		reference: async () =>
+			(await timed("git", ["archive", "--output=/dev/null", "--format=tar", "main"], repository)) +
+			(await startOnly()),
+		close: () => world.remove("start"),
+	};
+}
+
+/** Seconds from the start of the process to the first 200 of /healthz. */
+async function timeStart(world: World, dataDir: string): Promise<number> {
+	const start = performance.now();
+	const service = await world.startAgain(dataDir);
+	const { status } = await fetch(`${service.url}/healthz`);
+	const seconds = (performance.now() - start) / 1000;
+	await service.stop();
+	if (status !== 200) throw new Error(`/healthz: ${status}`);
+	return seconds;
+}
+
+async function prepareMemory(world: World): Promise<Pair> {
+	const dataDir = await world.dataFolder(world.layers, "memory");
+	await (await world.startAgain(dataDir)).stop();
+	const [smallkey] = world.smallkeys(1);
+	return {
+		ours: async () => {
+			const service = await world.startAgain(dataDir);
+			await requestsPerSecond(`${service.url}/v0.9/doc/en/${smallkey}`);
+			const resident = await residentMegabytes(service);
+			await service.stop();
+			return resident;
+		},
+		reference: () => fragmentMegabytes(join(dataDir, "dist/v0.9/doc")),
+		close: () => world.remove("memory"),
+	};
+}
+
+async function residentMegabytes(service: Served): Promise<number> {
+	const status = await readFile(`/proc/${service.pid}/status`, "utf8");
+	return (Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024) / megabyte;
+}
+
+/** The bytes of the files themselves, not the blocks that they take. */
+async function fragmentMegabytes(folder: string): Promise<number> {
+	const printed = await run("find", [folder, "-type", "f", "-printf", "%s\\n"]);
+	const sizes = printed.trim().split("\n").map(Number);
+	return sizes.reduce((sum, size) => sum + size, 0) / megabyte;
+}
+
+async function prepareGrowth(world: World): Promise<Pair> {
+	const service = await world.serve(world.layers, "growth");
+	const repository = join(service.dataDir, "repository.git");
+	return {
+		ours: async () => {
+			await publish(service, { count: Math.min(growthPuts, world.layers), publishers: 32 });
+			return atRest(join(repository, "objects"));
+		},
+		reference: async () => {
+			const copy = world.path("growth-copy");
+			await run("git", ["clone", "-q", "--mirror", "--no-hardlinks", repository, copy]);
+			await run("git", ["gc", "-q", "--prune=now"], { cwd: copy });
+			const size = await folderMegabytes(join(copy, "objects"));
+			await world.remove("growth-copy");
+			return size;
+		},
+		close: async () => {
+			await service.stop();
+			await world.remove("growth");
+		},
+	};
+}
+
+/** The size of an object store once nobody changes it any more. @throws {Error} where that takes too long */
+async function atRest(objects: string): Promise<number> {
+	const deadline = performance.now() + patience;
+	let size = -1;
+	let since = performance.now();
+	while (performance.now() < deadline) {
+		const now = await folderMegabytes(objects);
+		if (now !== size) since = performance.now();
+		size = now;
+		if (performance.now() - since > rest) return size;
+		await sleep(500);
+	}
+	throw new Error(`${objects}: not at rest after ${patience / 1000} s`);
+}
+
+async function folderMegabytes(folder: string): Promise<number> {
+	return Number((await run("du", ["-s", "--block-size=1", folder])).split("\t")[0]) / megabyte;
+}
+
+/** Rows about the service's process and its repository. */
+export const serviceRows: Row[] = [
+	{
+		name: "start",
+		ours: "server start, unchanged layers, until /healthz",
+		reference: "git archive to nowhere + npm run build -- --help",
+		unit: "s",
+		reach: { of: "ratio", most: 2 },
+		prepare: prepareStart,
+	},
+	{
+		name: "memory",
+		ours: "resident memory after that, serving",
+		reference: "the fragments' own bytes",
+		unit: "MB",
+		reach: { of: "ratio", most: 3 },
+		prepare: prepareMemory,
+	},
+	{
+		name: "growth",
+		ours: "object store after 10,000 PUTs, at rest",
+		reference: "a fresh git gc of it",
+		unit: "MB",
+		reach: { of: "ratio", most: 2 },
+		prepare: prepareGrowth,
+	},
+];

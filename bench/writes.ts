@@ -1,0 +1,166 @@
+import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { canonicalText } from "../api/registration.ts";
+import { layerPath } from "../api/smallkey.ts";
+import { generateLayers } from "./layers.ts";
+import { runProgram } from "./lib/process.ts";
+import type { Order, Sent } from "./lib/publisher.ts";
+import { type Pair, type Row, spreadOf } from "./lib/row.ts";
+import { type Served, sender, type World } from "./lib/world.ts";
+
+/** Publishers at once, where there are many. */
+const publishers = 32;
+/** Most PUTs of one round, where there are many publishers. */
+const putsPerRound = 3_000;
+/** Commits of one round of `git add` and `git commit`, PUTs of one publisher alone, and fsyncs. */
+const commitsPerRound = 5;
+const putsAlone = 100;
+const putsReadBack = 500;
+
+let orders = 0;
+
+/**
+ * Sends signed PUTs to different keys from a process of its own. The keys are the same each time, so that the number
+ * of layers stays; what is registered is new.
+ */
+export async function publish(service: Served, order: Partial<Order>): Promise<Sent> {
+	orders += 1;
+	const { url, secret } = service;
+	const whole = { url, secret, sender, order: orders, publishers: 1, readBack: false, ...order };
+	return JSON.parse(await runProgram("bench/lib/publisher.ts", [], JSON.stringify(whole))) as Sent;
+}
+
+/** Milliseconds of one PUT of a publisher alone, in the median. */
+async function alone(service: Served): Promise<number> {
+	return spreadOf((await publish(service, { count: putsAlone })).milliseconds).median;
+}
+
+async function prepareMany(world: World, layers: number): Promise<Pair> {
+	const service = await world.serve(layers, "puts");
+	const clone = await world.clone(layers, "puts-clone");
+	const count = Math.min(putsPerRound, layers);
+	let commits = 0;
+	return {
+		ours: async () => {
+			const { seconds, milliseconds } = await publish(service, { count, publishers });
+			return milliseconds.length / seconds;
+		},
+		reference: async () => {
+			commits += commitsPerRound;
+			return commitsPerSecond(world, clone, commits);
+		},
+		close: async () => {
+			await service.stop();
+			await world.remove("puts");
+			await world.remove("puts-clone");
+		},
+	};
+}
+
+/** What a publisher would do without the service: write a file, `git add`, `git commit`, with fsync. */
+async function commitsPerSecond(world: World, clone: string, first: number): Promise<number> {
+	const layers = [...generateLayers(commitsPerRound)];
+	const start = performance.now();
+	for (const [index, { registration }] of layers.entries()) {
+		const path = layerPath(`commit-${first + index}`);
+		await mkdir(dirname(join(clone, path)), { recursive: true });
+		await writeFile(join(clone, path), canonicalText(registration));
+		await world.git(clone, "-c", "core.fsync=committed", "add", path);
+		await world.git(clone, "-c", "core.fsync=committed", "commit", "-q", "-m", `register ${path}`);
+	}
+	return commitsPerRound / ((performance.now() - start) / 1000);
+}
+
+async function prepareAlone(world: World): Promise<Pair> {
+	const service = await world.serve(world.layers, "alone");
+	return {
+		ours: () => alone(service),
+		reference: async () => spreadOf(Array.from({ length: putsAlone }, () => fsyncOnce(world))).median,
+		close: async () => {
+			await service.stop();
+			await world.remove("alone");
+		},
+	};
+}
+
+/** Milliseconds of writing a small file that is then on the disk. */
+function fsyncOnce(world: World): number {
+	const start = performance.now();
+	const file = openSync(world.path("small"), "w");
+	writeSync(file, "x".repeat(400));
+	fsyncSync(file);
+	closeSync(file);
+	return performance.now() - start;
+}
+
+async function prepareVisible(world: World): Promise<Pair> {
+	const service = await world.serve(world.layers, "visible");
+	return {
+		ours: async () => (await publish(service, { count: putsReadBack, publishers, readBack: true })).misses,
+		reference: async () => 0,
+		close: async () => {
+			await service.stop();
+			await world.remove("visible");
+		},
+	};
+}
+
+async function prepareCost(world: World): Promise<Pair> {
+	const many = await world.serve(world.layers, "cost-many");
+	const few = await world.serve(world.fewLayers, "cost-few");
+	return {
+		ours: () => alone(many),
+		reference: () => alone(few),
+		close: async () => {
+			await many.stop();
+			await few.stop();
+			await world.remove("cost-many");
+			await world.remove("cost-few");
+		},
+	};
+}
+
+/** Rows about signed PUTs. Every figure is of PUTs that are durable when they are answered. */
+export const writeRows: Row[] = [
+	{
+		name: "puts",
+		ours: `signed PUTs, ${publishers} publishers at once`,
+		reference: "git add + git commit, core.fsync=committed",
+		unit: "changes/s",
+		reach: { of: "ratio", least: 150 },
+		prepare: (world) => prepareMany(world, world.layers),
+	},
+	{
+		name: "puts-few-layers",
+		ours: "the same with 1,000 layers",
+		reference: "git add + git commit in a clone of that",
+		unit: "changes/s",
+		reach: { of: "ratio", least: 10 },
+		prepare: (world) => prepareMany(world, world.fewLayers),
+	},
+	{
+		name: "put-alone",
+		ours: "one signed PUT alone, until its 201",
+		reference: "one fsync of a small file",
+		unit: "ms",
+		reach: { of: "ours", most: 15 },
+		prepare: prepareAlone,
+	},
+	{
+		name: "put-visible",
+		ours: "PUTs whose fragment is not there at the 201",
+		reference: "none",
+		unit: "misses",
+		reach: { of: "ours", most: 0 },
+		prepare: prepareVisible,
+	},
+	{
+		name: "put-cost",
+		ours: "one signed PUT alone",
+		reference: "one at 1,000 layers",
+		unit: "ms",
+		reach: { of: "ratio", most: 1.5 },
+		prepare: prepareCost,
+	},
+];
