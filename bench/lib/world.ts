@@ -95,7 +95,9 @@ export class World {
 	/** Runs git in a folder, as somebody. */
 	async git(folder: string, ...args: string[]): Promise<string> {
 		const who = ["-c", "user.name=bench", "-c", "user.email=bench@sender.invalid"];
-		return run("git", [...who, ...args], { cwd: folder });
+		// Without it a commit starts a gc of its own, which would go on beside what is measured.
+		const quiet = ["-c", "gc.auto=0"];
+		return run("git", [...who, ...quiet, ...args], { cwd: folder });
 	}
 
 	#once(name: string, make: (folder: string) => Promise<void>): Promise<string> {
