@@ -15,6 +15,7 @@ import {
 	usedBefore,
 } from "../store.ts";
 import { CatFile } from "./git/cat-file.ts";
+import { type Decided, Decider, type Waiting } from "./git/decider.ts";
 import { FastImport, serviceName } from "./git/fast-import.ts";
 import { CommitReader } from "./git/reader.ts";
 import { countPacks, openRepository } from "./git/repository.ts";
@@ -42,8 +43,8 @@ export interface GitStoreOptions {
 
 /** The branch that is served. */
 const branch = "main";
-/** Most changes that share one checkpoint; each is a commit of its own. */
-const mostAtOnce = 64;
+/** Checkpoints in a row before others get their turn at the repository: reviews, pushes, a repack. */
+const mostInARow = 50;
 /** How often a change is built anew on a branch that others keep moving. */
 const mostTries = 20;
 /** How often the branch is looked at for pushes, in milliseconds. */
@@ -53,22 +54,6 @@ const packsKept = 50;
 const restBeforeRepack = 3_000;
 /** Packs after which a repack no longer waits for rest: every object that is written is looked for in all of them. */
 const packsAtMost = 200;
-
-interface Waiting {
-	edits: Edits;
-	meta: Meta;
-	resolve: (outcome: Commit | Refusal) => void;
-	reject: (error: unknown) => void;
-}
-
-/** What was decided for one waiting change, to be answered once the branch has it. */
-interface Decided {
-	waiting: Waiting;
-	edits: Edit[];
-	outcome: Refusal | null;
-	/** Id of its commit; null where none was needed. */
-	commit: Promise<string> | null;
-}
 
 /**
  * Layers in a bare git repository on this machine. One `git fast-import` writes; the changes that wait while one
@@ -82,6 +67,10 @@ export class GitStore implements Store {
 	#tip: string;
 	#writer: FastImport | null = null;
 	#queue: Waiting[] = [];
+	/** Decides what arrives now, while groups are written. */
+	#decider: Decider | null = null;
+	/** Called for each change that arrives. */
+	#arrived: () => void = () => undefined;
 	#pumping = false;
 	/** The end of what has the repository to itself now. */
 	#turn: Promise<unknown> = Promise.resolve();
@@ -143,7 +132,10 @@ export class GitStore implements Store {
 	change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		if (meta.review) return this.#alone(() => this.#changeForReview(edits, meta));
 		return new Promise((resolve, reject) => {
-			this.#queue.push({ edits, meta, resolve, reject });
+			const waiting = { edits, meta, resolve, reject };
+			this.#queue.push(waiting);
+			this.#decider?.prefetch(waiting);
+			this.#arrived();
 			if (!this.#pumping) void this.#pump();
 		});
 	}
@@ -169,30 +161,86 @@ export class GitStore implements Store {
 	async #pump(): Promise<void> {
 		this.#pumping = true;
 		while (this.#queue.length > 0) {
-			await this.#alone(async () => {
-				if (this.#packs >= packsAtMost) await this.#repack().catch(this.#options.report);
-				const batch = this.#queue.splice(0, mostAtOnce);
-				await this.#changeAll(batch).catch((error) => {
-					for (const waiting of batch) waiting.reject(error);
-				});
+			await this.#alone(() => this.#writeQueue()).catch((error) => {
+				this.#options.report(error);
+				for (const waiting of this.#queue.splice(0)) waiting.reject(error);
 			});
 		}
 		this.#pumping = false;
 	}
 
-	async #changeAll(batch: Waiting[]): Promise<void> {
-		for (let tries = 0; tries < mostTries; tries += 1) {
-			const before = this.#tip;
-			await this.#follow();
-			const decided = await this.#decide(batch);
-			if (await this.#commit(decided)) return this.#answer(decided);
-			this.#writer = null;
-			// What reached the branch although the writer failed is not written a second time.
-			await this.#follow();
-			const landed = await this.#remember([`${before}..${this.#tip}`]);
-			batch = batch.filter((waiting) => !this.#answerLanded(waiting, landed));
+	/** Writes what waits, group after group: what arrives while one checkpoint runs is decided and shares the next. */
+	async #writeQueue(): Promise<void> {
+		if (this.#packs >= packsAtMost) await this.#repack().catch(this.#options.report);
+		await this.#follow();
+		this.#decider = this.#newDecider();
+		let group = await this.#decideAll(this.#decider, this.#queue.splice(0));
+		for (let groups = 1; group.length > 0; groups += 1) {
+			const landing = this.#commit(group);
+			const next = await this.#decideWhile(landing, this.#decider, groups < mostInARow);
+			if (!(await landing)) {
+				this.#decider = null;
+				const again = [...group, ...next].map(({ waiting }) => waiting);
+				return this.#changeAgain(again).catch((error) => {
+					for (const { reject } of again) reject(error);
+				});
+			}
+			await this.#answer(group);
+			group = next;
 		}
-		throw new StoreBusy("others keep changing the branch", 2);
+		this.#decider = null;
+	}
+
+	#newDecider(): Decider {
+		return new Decider({
+			catFile: this.#catFile,
+			tip: this.#tip,
+			requests: this.#requests,
+			now: () => this.#options.now().getTime(),
+			write: (commit) => this.#write().commit(commit),
+		});
+	}
+
+	async #decideAll(decider: Decider, batch: Waiting[]): Promise<Decided[]> {
+		for (const waiting of batch) decider.prefetch(waiting);
+		const decided: Decided[] = [];
+		for (const waiting of batch) {
+			const one = await decider.decide(waiting);
+			if (one) decided.push(one);
+		}
+		return decided;
+	}
+
+	/** Decides what arrives until `landing` ends. */
+	async #decideWhile(landing: Promise<boolean>, decider: Decider, open: boolean): Promise<Decided[]> {
+		const decided: Decided[] = [];
+		let landed = false;
+		const end = landing.then(() => {
+			landed = true;
+		});
+		while (!landed) {
+			const waiting = open ? this.#queue.shift() : undefined;
+			const one = waiting && (await decider.decide(waiting));
+			if (one) decided.push(one);
+			if (!waiting) await Promise.race([end, new Promise<void>((resolve) => (this.#arrived = resolve))]);
+		}
+		return decided;
+	}
+
+	/** Makes changes whose group did not reach the branch: built anew on what is there now. */
+	async #changeAgain(batch: Waiting[]): Promise<void> {
+		let waiting = batch;
+		for (let tries = 0; tries < mostTries && waiting.length > 0; tries += 1) {
+			const before = this.#tip;
+			this.#writer = null;
+			await this.#follow();
+			// What reached the branch although the writer failed is not written a second time.
+			const landed = await this.#remember([`${before}..${this.#tip}`]);
+			waiting = waiting.filter((one) => !this.#answerLanded(one, landed));
+			const decided = await this.#decideAll(this.#newDecider(), waiting);
+			if (await this.#commit(decided)) return this.#answer(decided);
+		}
+		for (const { reject } of waiting) reject(new StoreBusy("others keep changing the branch", 2));
 	}
 
 	#answerLanded(waiting: Waiting, landed: Map<string, string>): boolean {
@@ -200,39 +248,6 @@ export class GitStore implements Store {
 		if (commit === undefined) return false;
 		waiting.resolve({ commit, changed: true });
 		return true;
-	}
-
-	/** Decides one after the other, each on what the ones before it will have changed. */
-	async #decide(batch: Waiting[]): Promise<Decided[]> {
-		const decided: Decided[] = [];
-		const changed = new Map<string, string | null>();
-		const used = new Set<string>();
-		const reader = new CommitReader(this.#catFile, this.#tip, changed);
-		for (const { meta } of batch) if (meta.smallkey !== null) reader.prefetch(meta.smallkey);
-		const committed = this.#options.now().getTime();
-		for (const waiting of batch) {
-			const outcome = await waiting.edits(reader).catch((error) => {
-				waiting.reject(error);
-				return null;
-			});
-			if (outcome === null) continue;
-			const { request } = waiting.meta;
-			const edits = isRefusal(outcome) ? [] : outcome;
-			const replayed =
-				request !== null && edits.length > 0 && (used.has(request) || this.#requests.has(request, committed));
-			const refusal = replayed ? usedBefore : isRefusal(outcome) ? outcome : null;
-			if (refusal || edits.length === 0) {
-				decided.push({ waiting, edits: [], outcome: refusal, commit: null });
-				continue;
-			}
-			for (const edit of edits) changed.set(edit.path, edit.text);
-			if (request) used.add(request);
-			const commit = this.#write().commit({ edits, meta: waiting.meta, committed });
-			// Awaited after the checkpoint; until then a dead writer must not end the process.
-			commit.catch(() => undefined);
-			decided.push({ waiting, edits, outcome: null, commit });
-		}
-		return decided;
 	}
 
 	#write(): FastImport {
@@ -278,9 +293,9 @@ export class GitStore implements Store {
 
 	async #answer(decided: Decided[]): Promise<void> {
 		const time = this.#options.now().getTime();
-		for (const { waiting, outcome, commit } of decided) {
-			if (outcome) {
-				waiting.resolve(outcome);
+		for (const { waiting, refusal, commit } of decided) {
+			if (refusal) {
+				waiting.resolve(refusal);
 				continue;
 			}
 			if (waiting.meta.request) this.#requests.add(waiting.meta.request, time);

@@ -1,6 +1,6 @@
 import { descriptionPath, folderOf, layerPath, parseSmallkey } from "../../smallkey.ts";
-import type { Layer, Reader } from "../../store.ts";
-import type { CatFile } from "./cat-file.ts";
+import type { Edit, Layer, Reader } from "../../store.ts";
+import type { CatFile, GitObject } from "./cat-file.ts";
 import { parseTree } from "./tree.ts";
 
 /** A tree: the names in it, each with the reader of its id. */
@@ -13,32 +13,38 @@ type Folder = ReadonlyMap<string, () => string>;
 export class CommitReader implements Reader {
 	readonly #catFile: CatFile;
 	readonly #commit: string;
-	/** Path → text, or null where it is removed. */
-	readonly #changed: ReadonlyMap<string, string | null>;
+	/** Folder → name → text, or null where it is removed. */
+	readonly #changed = new Map<string, Map<string, string | null>>();
 	#folders: Promise<Folder> | null = null;
 	readonly #read = new Map<string, Promise<Folder>>();
 
-	constructor(catFile: CatFile, commit: string, changed: ReadonlyMap<string, string | null> = new Map()) {
+	constructor(catFile: CatFile, commit: string) {
 		this.#catFile = catFile;
 		this.#commit = commit;
-		this.#changed = changed;
+	}
+
+	/** Lays changes over the commit: they are read from now on. */
+	lay(edits: Edit[]): void {
+		for (const { path, text } of edits) {
+			const { folder, name } = splitPath(path);
+			const names = this.#changed.get(folder) ?? new Map<string, string | null>();
+			this.#changed.set(folder, names.set(name, text));
+		}
 	}
 
 	async read(smallkey: string): Promise<Layer | null> {
 		const [registration, description] = await Promise.all([
-			this.#text(smallkey, layerPath(smallkey)),
-			this.#text(smallkey, descriptionPath(smallkey)),
+			this.#text(layerPath(smallkey)),
+			this.#text(descriptionPath(smallkey)),
 		]);
 		return registration === null ? null : { registration, description };
 	}
 
 	async keys(folder: string): Promise<string[]> {
 		const names = new Set((await this.#folder(folder)).keys());
-		const start = `layers/${folder}/`;
-		for (const [path, text] of this.#changed) {
-			if (!path.startsWith(start)) continue;
-			if (text === null) names.delete(path.slice(start.length));
-			else names.add(path.slice(start.length));
+		for (const [name, text] of this.#changed.get(folder) ?? []) {
+			if (text === null) names.delete(name);
+			else names.add(name);
 		}
 		const stems = Array.from(names, (name) => (name.endsWith(".json") ? name.slice(0, -5) : ""));
 		return stems.filter((stem) => parseSmallkey(stem) !== null).sort();
@@ -50,19 +56,20 @@ export class CommitReader implements Reader {
 		this.#folder(folderOf(smallkey)).catch(() => undefined);
 	}
 
-	async #text(smallkey: string, path: string): Promise<string | null> {
-		const changed = this.#changed.get(path);
+	async #text(path: string): Promise<string | null> {
+		const { folder, name } = splitPath(path);
+		const changed = this.#changed.get(folder)?.get(name);
 		if (changed !== undefined) return changed;
-		const name = await this.#nameOf(smallkey, path);
-		const object = name === null ? null : await this.#catFile.read(name);
+		const object = await this.#readFile(folder, name);
 		return object?.type === "blob" ? object.body.toString("utf8") : null;
 	}
 
-	/** What git finds a file's content by, or null where its folder was read and has no such file. */
-	async #nameOf(smallkey: string, path: string): Promise<string | null> {
-		const folder = await this.#read.get(folderOf(smallkey));
-		if (!folder) return `${this.#commit}:${path}`;
-		return folder.get(path.slice(path.lastIndexOf("/") + 1))?.() ?? null;
+	/** A file of a folder; found by its id where the folder was read before. */
+	async #readFile(folder: string, name: string): Promise<GitObject | null> {
+		const known = await this.#read.get(folder);
+		if (!known) return this.#catFile.read(`${this.#commit}:layers/${folder}/${name}`);
+		const id = known.get(name)?.();
+		return id === undefined ? null : this.#catFile.read(id);
 	}
 
 	#folder(folder: string): Promise<Folder> {
@@ -84,4 +91,10 @@ export class CommitReader implements Reader {
 		if (tree?.type !== "tree") return new Map();
 		return parseTree(tree.body);
 	}
+}
+
+/** The folder under `layers/` and the name of a path such as `layers/23/23ax5t.json`. */
+function splitPath(path: string): { folder: string; name: string } {
+	const slash = path.lastIndexOf("/");
+	return { folder: path.slice("layers/".length, slash), name: path.slice(slash + 1) };
 }
