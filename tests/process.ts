@@ -47,6 +47,8 @@ export class ServerProcess {
 			cwd: root,
 			env: cleanEnvironment(all),
 			stdio: ["ignore", "pipe", "pipe"],
+			// A process group of its own, so that `kill` can take its children along.
+			detached: true,
 		});
 		this.ended = new Promise((resolve) => this.#child.on("close", resolve));
 	}
@@ -81,6 +83,12 @@ export class ServerProcess {
 	get log(): Record<string, unknown>[] {
 		const lines = this.output.split("\n").filter((line) => line.startsWith("{"));
 		return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+	}
+
+	/** Kills it as a power cut would, its git processes too or not. */
+	async kill(withChildren: boolean): Promise<void> {
+		process.kill(withChildren ? -this.pid : this.pid, "SIGKILL");
+		await this.ended;
 	}
 
 	/** Ends it; its exit code. */
