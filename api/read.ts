@@ -220,19 +220,35 @@ function answerDocs(
 ): Reply {
 	const { lang, items, callback } = wanted;
 	const parts: Uint8Array[] = [];
-	let tags = callback ?? "";
+	const tags = callback === null ? [] : [callback];
 	for (const item of items) {
 		const fragment = parseSmallkey(item) ? fragments(lang, item) : null;
 		const absent = fragment ? null : missing(item);
 		parts.push(fragment ? fragment.body : encoder.encode(absent as string));
-		tags += fragment ? fragment.etag : absent;
+		tags.push(fragment ? fragment.etag : (absent as string));
 	}
-	// The tags of the parts stand for the parts: no body is hashed anew for each request.
-	const etag = etagOf(encoder.encode(tags));
+	const etag = etagOfTags(tags);
 	if (callback === null)
 		return answer({ body: join("[", parts, "]", allocate), etag }, jsonType, ifNoneMatch);
 	const body = join(`/**/${callback}([`, parts.map(scriptSafe), "]);", allocate);
 	return answer({ body, etag }, scriptType, ifNoneMatch);
+}
+
+/**
+ * An entity tag of several parts, from their tags: no body is hashed anew for each request. FNV-1a and FNV-1 of 32 bits
+ * (RFC 9923) side by side, over the texts' UTF-16 units.
+ */
+function etagOfTags(tags: string[]): string {
+	let first = 0x811c9dc5;
+	let second = 0xcbf29ce4;
+	for (const tag of tags) {
+		for (let index = 0; index < tag.length; index += 1) {
+			const unit = tag.charCodeAt(index);
+			first = Math.imul(first ^ unit, 0x01000193);
+			second = Math.imul(second, 0x01000193) ^ unit;
+		}
+	}
+	return `"${hex(first)}${hex(second)}"`;
 }
 
 /** The missing-key fragment (specification, "Missing-key fragment"). */

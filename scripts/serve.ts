@@ -41,6 +41,7 @@ async function main(): Promise<void> {
 	const server = createNodeServer({
 		context: service.context,
 		fragments: service.fragments,
+		version: service.version,
 		log: logLine,
 		allReads: configuration.logReads,
 		count: () => reads.add(),

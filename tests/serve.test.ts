@@ -102,6 +102,24 @@ service(
 	},
 );
 
+service("a list of keys that was asked before holds each change at once", async ({ server }) => {
+	const ask = async () => {
+		const answer = await fetch(`${server.url}/v0.9/docs/en/again-1,again-2`);
+		return { etag: answer.headers.get("ETag"), text: await answer.text() };
+	};
+	const before = await ask();
+	assert.equal(await ask(), before);
+	await put(server, "again-2", wms("one"));
+	const registered = await ask();
+	assert.match(registered.text, '"layerName":"one"');
+	await put(server, "again-2", wms("two"));
+	const changed = await ask();
+	assert.match(changed.text, '"layerName":"two"');
+	assert.is(new Set([before.etag, registered.etag, changed.etag]).size, 3);
+	await fetch(`${server.url}/register/again-2`, await signed("/register/again-2", "", "DELETE"));
+	assert.equal(await ask(), before);
+});
+
 service("HEAD and conditional reads", async ({ server }) => {
 	const full = await fetch(`${server.url}/v0.9/doc/en/toporama`);
 	const head = await fetch(`${server.url}/v0.9/doc/en/toporama`, { method: "HEAD" });

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type Context, handleWrite, isWriteTarget } from "../app.ts";
-import { answerRead, type Fragments, parseRead, type Reply, type Wanted } from "../read.ts";
+import { answerRead, type Fragments, parseRead, type Reply } from "../read.ts";
+import { RecentReplies } from "../recent.ts";
 import { largestRegistration } from "../registration.ts";
 
 /** One answer, for the log. It holds no secret and no signature. */
@@ -19,6 +20,8 @@ export interface Answered {
 export interface NodeOptions {
 	context: Context;
 	fragments: Fragments;
+	/** Another number after each change of any fragment; null where that is not known. */
+	version: (() => number) | null;
 	/** Told of each write and of each answer from 400 up; of every answer with `allReads`. */
 	log: (answered: Answered) => void;
 	allReads: boolean;
@@ -44,40 +47,59 @@ export function createNodeServer(options: NodeOptions): Server {
 		connectionsCheckingInterval: 1_000,
 		maxHeaderSize: largestHead,
 	};
-	const server = createServer(settings, (request, response) => answer(request, response, options));
+	const recent = options.version && new RecentReplies(options.version);
+	const server = createServer(settings, (request, response) => answer(request, response, options, recent));
 	// A body that its sender asks about first is refused before it is sent.
 	server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
 		if (Number(request.headers["content-length"] ?? 0) <= largestRegistration) response.writeContinue();
-		answer(request, response, options);
+		answer(request, response, options, recent);
 	});
 	return server;
 }
 
-function answer(request: IncomingMessage, response: ServerResponse, options: NodeOptions): void {
+function answer(
+	request: IncomingMessage,
+	response: ServerResponse,
+	options: NodeOptions,
+	recent: RecentReplies | null,
+): void {
 	const start = performance.now();
 	const method = request.method ?? "GET";
 	const target = request.url ?? "/";
-	const { settings } = options.context;
+	const ifNoneMatch = request.headers["if-none-match"] ?? null;
+	const isPlain = method === "GET" && ifNoneMatch === null;
+	const kept = isPlain ? recent?.find(target) : null;
+	if (kept) return send(request, response, kept, start, options);
 	// Reads first: they are nearly all of the requests, and no target is both a read's and a write's.
+	const { settings } = options.context;
 	const wanted = parseRead(method, target, settings);
-	if (isRefusedAs(wanted, 404) && isWriteTarget(target, settings.basePath)) {
+	const isOther = wanted.kind === "status" && wanted.status === 404;
+	if (isOther && isWriteTarget(target, settings.basePath)) {
 		response.on("close", () => log(request, response, start, options, true));
 		void answerWrite(request, response, options.context);
 		return;
 	}
 	const reply =
-		isRefusedAs(wanted, 404) && target === `${settings.basePath}/healthz`
+		isOther && target === `${settings.basePath}/healthz`
 			? answerHealth(method, options.ready())
-			: answerRead(wanted, request.headers["if-none-match"] ?? null, options.fragments, Buffer.allocUnsafe);
+			: answerRead(wanted, ifNoneMatch, options.fragments, Buffer.allocUnsafe);
+	if (isPlain && wanted.kind === "docs") recent?.keep(target, reply);
+	send(request, response, reply, start, options);
+}
+
+/** Sends the answer to a read, and logs or counts it. */
+function send(
+	request: IncomingMessage,
+	response: ServerResponse,
+	reply: Reply,
+	start: number,
+	options: NodeOptions,
+): void {
 	if (reply.status >= 400 || options.allReads) {
 		response.on("close", () => log(request, response, start, options, false));
 	} else options.count();
-	writeReply(response, method, reply);
-	if (method !== "GET" && method !== "HEAD") discard(request);
-}
-
-function isRefusedAs(wanted: Wanted, status: number): boolean {
-	return wanted.kind === "status" && wanted.status === status;
+	writeReply(response, request.method ?? "GET", reply);
+	if (request.method !== "GET" && request.method !== "HEAD") discard(request);
 }
 
 /** GET <base>/healthz */
@@ -89,7 +111,7 @@ function answerHealth(method: string, ready: boolean): Reply {
 
 function writeReply(response: ServerResponse, method: string, reply: Reply): void {
 	const { status, headers, body } = reply;
-	// The reply is this request's own: its headers are added to, not copied.
+	// Nobody else reads a reply's headers: they are added to, not copied.
 	if (status !== 304) headers["Content-Length"] = String(body.length);
 	response.writeHead(status, headers);
 	response.end(method === "HEAD" || body.length === 0 ? undefined : body);

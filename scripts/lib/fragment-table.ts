@@ -29,6 +29,12 @@ interface Header extends TableSource {
 /** The fragments of all layers in memory: a few long runs of bytes, not an object for each. */
 export class FragmentTable {
 	readonly #entries = new Map<string, Entry>();
+	#changes = 0;
+
+	/** Number of changes of any fragment. */
+	get changes(): number {
+		return this.#changes;
+	}
 
 	/** The fragment of a language and smallkey, or null. */
 	readonly find: Fragments = (lang, smallkey) => {
@@ -58,12 +64,15 @@ export class FragmentTable {
 		const changed = (["en", "fr"] as const).filter(
 			(lang) => !before || !bodyOf(before, lang).equals(bodyOf(entry, lang)),
 		);
-		if (changed.length > 0) this.#entries.set(smallkey, entry);
+		if (changed.length > 0) {
+			this.#entries.set(smallkey, entry);
+			this.#changes += 1;
+		}
 		return changed;
 	}
 
 	delete(smallkey: string): void {
-		this.#entries.delete(smallkey);
+		if (this.#entries.delete(smallkey)) this.#changes += 1;
 	}
 
 	/** Writes everything to one file, whole or not at all. */

@@ -65,6 +65,9 @@ export class Publication {
 	/** Where the reads look. */
 	readonly fragments: Fragments = (lang, smallkey) => this.#table.find(lang, smallkey);
 
+	/** Another number after each change of any fragment, once the service reads. */
+	readonly version = (): number => this.#table.changes;
+
 	/** Number of layers that are served. */
 	get size(): number {
 		return this.#table.size;

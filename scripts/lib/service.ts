@@ -24,6 +24,8 @@ export interface Service {
 	context: Context;
 	/** Where the reads look. */
 	fragments: Fragments;
+	/** Another number after each change of any fragment; null where others change them. */
+	version: (() => number) | null;
 	/** Number of layers that can be read now. */
 	layers: () => number;
 	close: () => Promise<void>;
@@ -82,7 +84,8 @@ async function openLocal(configuration: Configuration, senders: Senders): Promis
 		await store.close();
 		publication.save(kept, { commit: store.tip, renderer });
 	};
-	return { context, fragments: publication.fragments, layers: () => publication.size, close };
+	const { fragments, version } = publication;
+	return { context, fragments, version, layers: () => publication.size, close };
 }
 
 /** The layers whose registration was written, by a PUT or a push. */
@@ -121,6 +124,7 @@ async function openGithub(configuration: Configuration, senders: Senders): Promi
 	return {
 		context: { store, settings: { ...configuration, senders }, now, report: logError },
 		fragments: (lang, smallkey) => readBuilt(join(out, fragmentPath(lang, smallkey))),
+		version: null,
 		layers: () => countBuilt(langFolder(out, "en")),
 		close: async () => undefined,
 	};

@@ -1,0 +1,44 @@
+import type { Reply } from "./read.ts";
+
+/** Answers that are kept at most. */
+const mostReplies = 500;
+/** Bytes of bodies that are kept at most, and of the largest one that is kept. */
+const mostBytes = 4_000_000;
+const largestKept = 250_000;
+
+/**
+ * The whole answers that were made last, while no fragment changes: all viewers of one map ask for the same list of
+ * keys, and putting 50 fragments together costs more than sending them.
+ */
+export class RecentReplies {
+	readonly #version: () => number;
+	readonly #replies = new Map<string, Reply>();
+	#keptVersion = -1;
+	#bytes = 0;
+
+	/** @param version another number after each change of any fragment */
+	constructor(version: () => number) {
+		this.#version = version;
+	}
+
+	/** The answer to a target, where it was kept and no fragment has changed since; or null. */
+	find(target: string): Reply | null {
+		if (this.#keptVersion !== this.#version()) this.#clear();
+		return this.#replies.get(target) ?? null;
+	}
+
+	/** Keeps an answer that was made of the fragments as they are now. */
+	keep(target: string, reply: Reply): void {
+		if (reply.status !== 200 || reply.body.length > largestKept) return;
+		const isFull = this.#replies.size >= mostReplies || this.#bytes + reply.body.length > mostBytes;
+		if (isFull || this.#keptVersion !== this.#version()) this.#clear();
+		this.#replies.set(target, reply);
+		this.#bytes += reply.body.length;
+	}
+
+	#clear(): void {
+		this.#replies.clear();
+		this.#bytes = 0;
+		this.#keptVersion = this.#version();
+	}
+}
