@@ -8,8 +8,9 @@ interface Entry {
 	start: number;
 	middle: number;
 	end: number;
-	/** Made when first asked for. */
-	tags: Record<Lang, string | null>;
+	/** Entity tags, made when first asked for. */
+	enTag: string | null;
+	frTag: string | null;
 }
 
 /** What a table was made from: it is taken from a file only where this is the same. */
@@ -60,7 +61,7 @@ export class FragmentTable {
 		const before = this.#entries.get(smallkey);
 		const bytes = Buffer.from(texts.en + texts.fr);
 		const middle = Buffer.byteLength(texts.en);
-		const entry = { bytes, start: 0, middle, end: bytes.length, tags: { en: null, fr: null } };
+		const entry = { bytes, start: 0, middle, end: bytes.length, enTag: null, frTag: null };
 		const changed = (["en", "fr"] as const).filter(
 			(lang) => !before || !bodyOf(before, lang).equals(bodyOf(entry, lang)),
 		);
@@ -108,7 +109,8 @@ export class FragmentTable {
 				start,
 				middle,
 				end: stop,
-				tags: { en: null, fr: null },
+				enTag: null,
+				frTag: null,
 			});
 			start = stop;
 		}
@@ -124,8 +126,9 @@ function bodyOf(entry: Entry, lang: Lang): Buffer {
 
 function fragmentOf(entry: Entry, lang: Lang): Fragment {
 	const body = bodyOf(entry, lang);
-	entry.tags[lang] ??= etagOf(body);
-	return { body, etag: entry.tags[lang] };
+	const tag = lang === "en" ? "enTag" : "frTag";
+	entry[tag] ??= etagOf(body);
+	return { body, etag: entry[tag] };
 }
 
 function readIfThere(path: string): Buffer | null {
