@@ -1,4 +1,5 @@
 // npm run bench [-- --only NAME,… --layers N --rounds N --json]: figures as ratios, each against a reference (docs/speed.md)
+import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { runCommand } from "../scripts/lib/request.ts";
 import { buildRows } from "./builds.ts";
@@ -50,6 +51,8 @@ await runCommand(async () => {
 	const chosen = rowsNamed(values.only);
 	const rounds = positive("rounds", values.rounds);
 	const world = await World.open(positive("layers", values.layers));
+	for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+	process.once("exit", () => rmSync(world.folder, { recursive: true, force: true }));
 	const measured = [];
 	try {
 		if (!values.json) console.log(tableHead(world.layers, rounds));

@@ -77,9 +77,13 @@ export async function startProgram(
 		stdio: ["ignore", "pipe", "pipe"],
 	});
 	const ended = once(child, "close");
+	// Whoever stops the measurement stops its servers too.
+	const end = () => child.kill("SIGTERM");
+	process.on("exit", end);
 	const found = await outputOf(child, ready);
 	const stop = async () => {
-		child.kill("SIGTERM");
+		process.off("exit", end);
+		end();
 		await ended;
 	};
 	return { found, pid: child.pid as number, stop };
