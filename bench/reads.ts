@@ -33,7 +33,7 @@ function someKeys(world: World, count: number): string[] {
 function docsRow(count: number, least: number): Row {
 	return {
 		name: `docs-${count}`,
-		ours: `docs with ${count} keys, 64 connections`,
+		ours: `docs with ${count} ${count === 1 ? "key" : "keys"}, 64 connections`,
 		reference: "a bare node:http server, the same bytes",
 		unit: "requests/s",
 		reach: { of: "ratio", least },
