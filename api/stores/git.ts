@@ -14,20 +14,16 @@ import {
 	StoreBusy,
 	usedBefore,
 } from "../store.ts";
+import { Branch, type FileChange } from "./git/branch.ts";
 import { CatFile } from "./git/cat-file.ts";
 import { type Decided, Decider, type Waiting } from "./git/decider.ts";
-import { FastImport, serviceName } from "./git/fast-import.ts";
+import { commitOnce, FastImport, serviceName } from "./git/fast-import.ts";
 import { CommitReader } from "./git/reader.ts";
 import { countPacks, openRepository } from "./git/repository.ts";
 import { RequestMemory } from "./git/request-memory.ts";
 import { runGit } from "./git/run.ts";
-import { diffTree, kindOfMode, readBlob } from "./git/tree.ts";
 
-/** A path under `layers/` that is different now: its file, or null where it is gone. */
-export interface FileChange {
-	path: string;
-	file: LayerFile | null;
-}
+export type { FileChange } from "./git/branch.ts";
 
 /** What a local store needs from outside. */
 export interface GitStoreOptions {
@@ -41,8 +37,8 @@ export interface GitStoreOptions {
 	report: (error: unknown) => void;
 }
 
-/** The branch that is served. */
-const branch = "main";
+/** Name of the branch that is served. */
+const branchName = "main";
 /** Checkpoints in a row before others get their turn at the repository: reviews, pushes, a repack. */
 const mostInARow = 50;
 /** How often a change is built anew on a branch that others keep moving. */
@@ -63,6 +59,7 @@ export class GitStore implements Store {
 	readonly published = true;
 	readonly #options: GitStoreOptions;
 	readonly #catFile: CatFile;
+	readonly #branch: Branch;
 	readonly #requests = new RequestMemory(requestMemory);
 	#tip: string;
 	#writer: FastImport | null = null;
@@ -81,6 +78,7 @@ export class GitStore implements Store {
 	private constructor(options: GitStoreOptions, tip: string) {
 		this.#options = options;
 		this.#catFile = new CatFile(options.repository);
+		this.#branch = new Branch(options.repository, this.#catFile, branchName);
 		this.#tip = tip;
 	}
 
@@ -89,9 +87,9 @@ export class GitStore implements Store {
 	 * @param seed the files of the first commit; asked only where the branch has no commit
 	 */
 	static async open(options: GitStoreOptions, seed: () => Promise<Edit[]>): Promise<GitStore> {
-		await openRepository(options.repository, branch);
+		await openRepository(options.repository, branchName);
 		const catFile = new CatFile(options.repository);
-		const head = await catFile.read(`refs/heads/${branch}`);
+		const head = await catFile.read(`refs/heads/${branchName}`);
 		catFile.close();
 		const tip = head?.id ?? (await plant(options, await seed()));
 		const store = new GitStore(options, tip);
@@ -111,7 +109,7 @@ export class GitStore implements Store {
 	 * @returns whether that commit is known here
 	 */
 	async publishSince(commit: string): Promise<boolean> {
-		const changes = await this.#changesBetween(commit, this.#tip).catch(() => null);
+		const changes = await this.#branch.changesBetween(commit, this.#tip).catch(() => null);
 		if (changes) await this.#options.publish(changes, this.#tip);
 		return changes !== null;
 	}
@@ -145,8 +143,7 @@ export class GitStore implements Store {
 		if (this.#timer) clearInterval(this.#timer);
 		while (this.#pumping) await this.#turn;
 		await this.#alone(async () => {
-			await this.#writer?.close();
-			this.#writer = null;
+			await this.#closeWriter();
 			this.#catFile.close();
 		});
 	}
@@ -232,7 +229,7 @@ export class GitStore implements Store {
 		let waiting = batch;
 		for (let tries = 0; tries < mostTries && waiting.length > 0; tries += 1) {
 			const before = this.#tip;
-			this.#writer = null;
+			await this.#closeWriter();
 			await this.#follow();
 			// What reached the branch although the writer failed is not written a second time.
 			const landed = await this.#remember([`${before}..${this.#tip}`]);
@@ -251,8 +248,13 @@ export class GitStore implements Store {
 	}
 
 	#write(): FastImport {
-		this.#writer ??= new FastImport(this.#options.repository, branch, this.#tip);
+		this.#writer ??= new FastImport(this.#options.repository, branchName, this.#tip);
 		return this.#writer;
+	}
+
+	async #closeWriter(): Promise<void> {
+		await this.#writer?.close();
+		this.#writer = null;
 	}
 
 	/** Makes the decided commits durable; whether the branch has them all. */
@@ -266,10 +268,7 @@ export class GitStore implements Store {
 			this.#packs += 1;
 			this.#lastWrite = performance.now();
 			// Others may have moved the branch first: the checkpoint says nothing of it.
-			if (!(await this.#isOnBranch(id))) {
-				await writer.close();
-				return false;
-			}
+			if (!(await this.#branch.has(id))) return false;
 			const texts = new Map(decided.flatMap((one) => one.edits.map((edit) => [edit.path, edit.text])));
 			await this.#publish(
 				Array.from(texts, ([path, text]) => ({ path, file: textFile(path, text) })),
@@ -280,15 +279,6 @@ export class GitStore implements Store {
 			this.#options.report(error);
 			return false;
 		}
-	}
-
-	async #isOnBranch(id: string): Promise<boolean> {
-		const head = await this.#head();
-		if (head === id) return true;
-		return runGit(this.#options.repository, ["merge-base", "--is-ancestor", id, head]).then(
-			() => true,
-			() => false,
-		);
 	}
 
 	async #answer(decided: Decided[]): Promise<void> {
@@ -307,18 +297,18 @@ export class GitStore implements Store {
 	async #changeForReview(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		await this.#follow();
 		const name = meta.smallkey === null ? batchBranch(meta.author) : reviewBranch(meta.smallkey);
-		const base = await this.#reviewBase(name);
+		const own = await this.#reviewHead(name);
+		const base = own ?? this.#tip;
 		const outcome = await edits(new CommitReader(this.#catFile, base));
 		if (isRefusal(outcome)) return outcome;
-		if (outcome.length === 0) return { commit: base, changed: false, branch: name };
+		if (outcome.length === 0) return { commit: base, changed: false, ...(own ? { branch: name } : {}) };
 		const committed = this.#options.now().getTime();
 		if (meta.request && this.#requests.has(meta.request, committed)) return usedBefore;
-		const writer = new FastImport(this.#options.repository, name, base);
-		const [commit] = await Promise.all([
-			writer.commit({ edits: outcome, meta, committed }),
-			writer.checkpoint(),
-			writer.close(),
-		]);
+		const commit = await commitOnce(this.#options.repository, name, base, {
+			edits: outcome,
+			meta,
+			committed,
+		});
 		const head = await this.#catFile.read(`refs/heads/${name}`);
 		if (head?.id !== commit) throw new StoreBusy(`others changed the branch ${name}`, 2);
 		if (meta.request) this.#requests.add(meta.request, committed);
@@ -326,41 +316,21 @@ export class GitStore implements Store {
 		return { commit, changed: true, branch: name };
 	}
 
-	/** The commit that a review branch goes on from: its own, until that is merged. */
-	async #reviewBase(name: string): Promise<string> {
+	/** The commit that a review branch goes on from; null where there is none that still waits to be merged. */
+	async #reviewHead(name: string): Promise<string | null> {
 		const own = await this.#catFile.read(`refs/heads/${name}`);
-		if (!own) return this.#tip;
-		return (await this.#isOnBranch(own.id)) ? this.#tip : own.id;
-	}
-
-	async #head(): Promise<string> {
-		const head = await this.#catFile.read(`refs/heads/${branch}`);
-		if (!head) throw new StoreBusy(`the branch ${branch} is gone from the repository`, 60);
-		return head.id;
+		return own && !(await this.#branch.has(own.id)) ? own.id : null;
 	}
 
 	/** Takes over what others have pushed. */
 	async #follow(): Promise<void> {
-		const head = await this.#head();
+		const head = await this.#branch.head();
 		if (head === this.#tip) return;
 		const before = this.#tip;
-		await this.#publish(await this.#changesBetween(before, head), head);
+		await this.#publish(await this.#branch.changesBetween(before, head), head);
 		await this.#remember([`${before}..${head}`]);
 		// The writer builds on the commit it wrote last, which is no longer the branch's.
-		await this.#writer?.close();
-		this.#writer = null;
-	}
-
-	async #changesBetween(from: string, to: string): Promise<FileChange[]> {
-		if (from === to) return [];
-		const changes = await diffTree(this.#options.repository, from, to, "layers");
-		const files = changes.map(async ({ path, mode, id }): Promise<FileChange> => {
-			if (mode === null || id === null) return { path, file: null };
-			const kind = kindOfMode(mode);
-			const bytes = kind === "other" ? new Uint8Array(0) : await readBlob(this.#catFile, id);
-			return { path, file: { path, kind, bytes } };
-		});
-		return Promise.all(files);
+		await this.#closeWriter();
 	}
 
 	async #publish(changes: FileChange[], commit: string): Promise<void> {
@@ -368,19 +338,11 @@ export class GitStore implements Store {
 		this.#tip = commit;
 	}
 
-	/** Keeps the requests that commits name; each with its commit. */
+	/** Keeps the requests that commits carry out; each with its commit. */
 	async #remember(range: string[]): Promise<Map<string, string>> {
-		const format = "--format=%H %ct %(trailers:key=Request,valueonly,separator=%x2C)";
-		const output = await runGit(this.#options.repository, ["log", format, ...range]);
-		const found = new Map<string, string>();
-		for (const line of output.toString("utf8").split("\n").filter(Boolean)) {
-			const [id = "", time = "", requests = ""] = line.split(" ");
-			for (const request of requests.split(",").filter(Boolean)) {
-				found.set(request, id);
-				this.#requests.add(request, Number(time) * 1000);
-			}
-		}
-		return found;
+		const found = await this.#branch.requests(range);
+		for (const { request, time } of found) this.#requests.add(request, time);
+		return new Map(found.map(({ request, commit }) => [request, commit]));
 	}
 
 	#look(): void {
@@ -398,8 +360,7 @@ export class GitStore implements Store {
 
 	/** Gathers the packs that checkpoints left, never under the writer. */
 	async #repack(): Promise<void> {
-		await this.#writer?.close();
-		this.#writer = null;
+		await this.#closeWriter();
 		this.#packs = 0;
 		await runGit(this.#options.repository, ["repack", "-q", "-d", "-l", "--geometric=2"]);
 	}
@@ -422,11 +383,5 @@ async function plant(options: GitStoreOptions, edits: Edit[]): Promise<string> {
 		request: null,
 		review: false,
 	};
-	const writer = new FastImport(options.repository, branch, null);
-	const [commit] = await Promise.all([
-		writer.commit({ edits, meta, committed: time }),
-		writer.checkpoint(),
-		writer.close(),
-	]);
-	return commit;
+	return commitOnce(options.repository, branchName, null, { edits, meta, committed: time });
 }

@@ -114,3 +114,15 @@ export class FastImport {
 		}
 	}
 }
+
+/** Makes one commit on a branch that is written seldom. @returns its id; the branch has it unless others moved it */
+export async function commitOnce(
+	repository: string,
+	branch: string,
+	tip: string | null,
+	commit: NewCommit,
+): Promise<string> {
+	const writer = new FastImport(repository, branch, tip);
+	const [id] = await Promise.all([writer.commit(commit), writer.checkpoint(), writer.close()]);
+	return id;
+}
