@@ -24,8 +24,8 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 			["an empty Authorization", { headers: { Authorization: "" } }],
 			["a scheme word", { headers: { Authorization: "HMAC x" } }],
 			["junk", { headers: { Authorization: "\u00ff\u00fe", Sender: "\u00ff", TimeStamp: "\u00ff" } }],
-			["two minutes ago", { timestamp: at(-121) }],
-			["in two minutes", { timestamp: at(121) }],
+			["three minutes ago", { timestamp: at(-180) }],
+			["in three minutes", { timestamp: at(180) }],
 			["in another zone", { timestamp: at(0).replace("Z", "+01:00") }],
 			["a date only", { timestamp: at(0).slice(0, 10) }],
 			["no time", { timestamp: "now" }],
@@ -40,7 +40,7 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 		const unknown = errorsOf(await put("refused", { sender: "nobody" }));
 		assert.equal(wrong, unknown);
 		const [late = ""] = errorsOf(await put("refused", { timestamp: at(-600) }));
-		assert.ok(late.includes(new Date().toISOString().slice(0, 13)), late);
+		assert.ok(late.includes(new Date().toISOString().slice(0, 10)), late);
 	});
 
 	test("the manual's own request is genuine, and too old", async () => {
