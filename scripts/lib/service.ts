@@ -1,21 +1,15 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Context } from "../../api/app.ts";
 import { parseLayerPath } from "../../api/catalogue.ts";
-import { etagOf, type Fragments } from "../../api/read.ts";
+import type { Fragments } from "../../api/read.ts";
 import type { Senders } from "../../api/senders.ts";
-import { fragmentPath } from "../../api/smallkey.ts";
 import { runGit } from "../../api/stores/git/run.ts";
 import { type FileChange, GitStore } from "../../api/stores/git.ts";
-import { githubStore } from "../../api/stores/github.ts";
-import { createHarvester, type Harvester } from "../../harvest/background.ts";
+import type { Harvester } from "../../harvest/background.ts";
 import { collectCommit } from "./collect.ts";
-import { fetchFromGithub } from "./github.ts";
 import { logError, logLine } from "./log.ts";
 import { rendererStamp } from "./manifest.ts";
-import { langFolder } from "./output.ts";
 import { Publication } from "./publication.ts";
-import { askWith } from "./services.ts";
 import type { Configuration } from "./settings.ts";
 import { repositoryPath, seed } from "./store.ts";
 
@@ -32,8 +26,11 @@ export interface Service {
 }
 
 /** The configured service: layers in a repository on this machine, or on GitHub. */
-export function openService(configuration: Configuration, senders: Senders): Promise<Service> {
-	return configuration.github ? openGithub(configuration, senders) : openLocal(configuration, senders);
+export async function openService(configuration: Configuration, senders: Senders): Promise<Service> {
+	if (!configuration.github) return openLocal(configuration, senders);
+	// Loaded only where it is used: what it brings along takes memory.
+	const { openGithub } = await import("./service-github.ts");
+	return openGithub(configuration, senders);
 }
 
 const now = () => new Date();
@@ -76,8 +73,11 @@ async function openLocal(configuration: Configuration, senders: Senders): Promis
 		publication.save(kept, { commit: store.tip, renderer });
 	}
 	store.start();
-	harvester = openHarvester(configuration, store, publication);
-	harvester?.start();
+	if (configuration.harvest.on) {
+		const { openHarvester } = await import("./harvester.ts");
+		harvester = openHarvester(configuration, store, () => publication.smallkeys());
+		harvester.start();
+	}
 	const context: Context = { store, settings: { ...configuration, senders }, now, report: logError };
 	const close = async () => {
 		await harvester?.close();
@@ -94,61 +94,4 @@ function registeredIn(changes: FileChange[]): string[] {
 		const name = parseLayerPath(path);
 		return file && typeof name === "object" && name.kind === "registration" ? [name.smallkey] : [];
 	});
-}
-
-function openHarvester(
-	configuration: Configuration,
-	store: GitStore,
-	publication: Publication,
-): Harvester | null {
-	const { on, every } = configuration.harvest;
-	if (!on) return null;
-	return createHarvester({
-		store,
-		ask: askWith(configuration.harvest),
-		mapWkid: configuration.mapWkid,
-		every,
-		now,
-		allKeys: () => publication.smallkeys(),
-		log: logLine,
-		report: logError,
-	});
-}
-
-/** This process only writes; reads come from the last build of this checkout, as they would from the hosting. */
-async function openGithub(configuration: Configuration, senders: Senders): Promise<Service> {
-	const { github } = configuration;
-	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");
-	const out = resolve("dist");
-	const store = githubStore({ ...github, fetch: fetchFromGithub(configuration), now, report: logError });
-	return {
-		context: { store, settings: { ...configuration, senders }, now, report: logError },
-		fragments: (lang, smallkey) => readBuilt(join(out, fragmentPath(lang, smallkey))),
-		version: null,
-		layers: () => countBuilt(langFolder(out, "en")),
-		close: async () => undefined,
-	};
-}
-
-function readBuilt(path: string): ReturnType<Fragments> {
-	try {
-		const body = readFileSync(path);
-		return { body, etag: etagOf(body) };
-	} catch (error) {
-		if (isMissing(error)) return null;
-		throw error;
-	}
-}
-
-function countBuilt(folder: string): number {
-	try {
-		return readdirSync(folder).filter((name) => !name.includes(".")).length;
-	} catch (error) {
-		if (isMissing(error)) return 0;
-		throw error;
-	}
-}
-
-function isMissing(error: unknown): boolean {
-	return (error as NodeJS.ErrnoException).code === "ENOENT";
 }

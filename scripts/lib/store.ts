@@ -3,9 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Edit, Store } from "../../api/store.ts";
 import { GitStore } from "../../api/stores/git.ts";
-import { githubStore } from "../../api/stores/github.ts";
 import { collectFolder } from "./collect.ts";
-import { fetchFromGithub } from "./github.ts";
 import { lockFolder } from "./lock.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -37,6 +35,9 @@ export async function openStore(configuration: Configuration): Promise<OpenStore
 	const { github, dataDir } = configuration;
 	const now = () => new Date();
 	if (github) {
+		// Loaded only where it is used: what it brings along takes memory.
+		const { githubStore } = await import("../../api/stores/github.ts");
+		const { fetchFromGithub } = await import("./github.ts");
 		const options = { ...github, now, fetch: fetchFromGithub(configuration), limits: batchLimits };
 		return { store: githubStore(options), close: async () => undefined };
 	}

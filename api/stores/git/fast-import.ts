@@ -59,7 +59,9 @@ export class FastImport {
 		this.#branch = branch;
 		this.#from = tip;
 		// With unpackLimit 0 each checkpoint leaves a pack that was synced to disk; --done: a cut stream changes nothing.
-		const args = ["-c", "fastimport.unpackLimit=0", "fast-import", "--quiet", "--done"];
+		// Little compression: a repack reuses what it finds, and mostly finds deltas.
+		const config = ["-c", "fastimport.unpackLimit=0", "-c", "pack.compression=1"];
+		const args = [...config, "fast-import", "--quiet", "--done"];
 		this.#child = startGit(repository, args);
 		this.#child.stdout.on("data", (chunk: Buffer) => this.#take(chunk.toString("latin1")));
 		this.#child.stdin.on("error", () => undefined);
