@@ -133,9 +133,10 @@ const unknownService: ServiceFacts = {
 	count: null,
 };
 
-/** The viewer appends `/query` to the address. */
+/** The viewer appends `/query` to the address. A slash in its query or fragment is the service's own. */
 function withoutTrailingSlash(address: string): string {
-	return address.replace(/\/+(?=[?#]|$)/, "");
+	const end = address.search(/[?#]|$/);
+	return address.slice(0, end).replace(/\/+$/, "") + address.slice(end);
 }
 
 /** The field whose value names a feature: the service's choice, else its first text field, else its first. */

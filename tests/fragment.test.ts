@@ -266,6 +266,7 @@ test("the viewer appends to the address, so its trailing slash goes", () => {
 	};
 	assert.is(urlOf(`${address}/`), address);
 	assert.is(urlOf(`${address}//?token=a/`), `${address}?token=a/`);
+	for (const end of ["?token=a/", "?path=/a/#/", "#/"]) assert.is(urlOf(address + end), address + end);
 });
 
 test("whatever stands in a description, the fragment is one that the viewer accepts", () => {
