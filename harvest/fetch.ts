@@ -149,7 +149,8 @@ export function isExempt(url: URL, noProxy: string): boolean {
 	const port = url.port || (url.protocol === "https:" ? "443" : "80");
 	const host = url.hostname.toLowerCase().replace(/^\[|\]$/g, "");
 	return noProxy.split(/[\s,]+/).some((entry) => {
-		if (entry === "*") return true;
+		// An IPv6 address may stand without brackets; what follows its last colon is no port then.
+		if (entry === "*" || entry.toLowerCase() === host) return true;
 		const [, name = "", wantedPort] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
 		const suffix = name.replace(/^\*?\./, "");
 		if (!suffix || (wantedPort && wantedPort !== port)) return false;

@@ -338,7 +338,11 @@ test("NO_PROXY is read as curl reads it", () => {
 	for (const list of ["", "ample.ca", "maps.example.ca:8443", "example.com", "maps.example.ca.evil"]) {
 		assert.not(exempt(list), list);
 	}
-	assert.ok(exempt("[::1]", "http://[::1]/"));
+	for (const list of ["[::1]", "::1", "[::1]:80", "maps.example.ca,::1"]) {
+		assert.ok(exempt(list, "http://[::1]/"), list);
+	}
+	assert.not(exempt("::1", "http://[::2]/"));
+	assert.ok(exempt("2001:DB8::7", "http://[2001:db8::7]:8080/"));
 	assert.ok(exempt("127.0.0.1:8080", "http://127.0.0.1:8080/"));
 });
 
