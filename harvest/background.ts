@@ -47,6 +47,9 @@ export interface Harvester {
 /** Most layers at a time, each of another host. */
 const atOnce = 4;
 
+/** Longest wait of a timer of Node; a longer one would end after 1 ms (Node, "setTimeout"). */
+const longestWait = 2 ** 31 - 1;
+
 /** How soon a failed layer is tried again, in milliseconds; twice as long each further time. */
 const firstRetry = 60_000;
 
@@ -105,7 +108,8 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 	function retry(smallkey: string): void {
 		const before = failures.get(smallkey) ?? 0;
 		failures.set(smallkey, before + 1);
-		later(() => void enqueue(smallkey, false, false), Math.min(firstRetry * 2 ** before, every));
+		const wait = Math.min(firstRetry * 2 ** before, every, longestWait);
+		later(() => void enqueue(smallkey, false, false), wait);
 	}
 
 	async function catchUp(): Promise<void> {

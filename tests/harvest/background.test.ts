@@ -22,7 +22,7 @@ test.before.each(async () => {
 	local = await Local.open();
 	lines = [];
 	timers = [];
-	harvester = makeHarvester();
+	harvester = makeHarvester(7 * day);
 });
 test.after.each(async () => {
 	await harvester.close();
@@ -31,12 +31,12 @@ test.after.each(async () => {
 	assert.equal(local.reported, []);
 });
 
-function makeHarvester(): Harvester {
+function makeHarvester(every: number): Harvester {
 	return createHarvester({
 		store: local.store,
 		ask: createAsk({ fetch: createFetch({ allowPrivate: true }), sleep: async () => {} }),
 		mapWkid: 3978,
-		every: 7 * day,
+		every,
 		now: () => new Date(local.now),
 		allKeys: () => local.publication.smallkeys(),
 		log: (line) => lines.push(line),
@@ -228,6 +228,22 @@ test("a service that is down is tried again, later and later; its layer is serve
 	timers.shift()?.run();
 	await eventually(() => displayName("ozone") === "Stations");
 	assert.equal(timers, []);
+});
+
+test("no wait is longer than a timer of Node can be, however long the period is", async () => {
+	await put("ozone", feature());
+	serveLayer(peer, { layer: (_request, response) => response.writeHead(503).end() });
+	await harvester.close();
+	harvester = makeHarvester(9_999_999 * day);
+	harvester.follow("ozone");
+	let longest = 0;
+	for (let failures = 0; failures < 20; failures += 1) {
+		await eventually(() => timers.length === 1);
+		longest = Math.max(longest, timers[0]?.ms ?? 0);
+		timers.shift()?.run();
+	}
+	await eventually(() => timers.length === 1);
+	assert.is(longest, 2 ** 31 - 1);
 });
 
 test("a wrong registration is not tried again before its turn comes", async () => {
