@@ -66,7 +66,7 @@ async function deploy(env: Environment, words: Words, passed: string[]): Promise
 	const dist = resolve(words.dist ?? "dist");
 	if (!words.objects) {
 		if (words.dist === undefined) await buildFragments(words.layers ?? "layers", dist, env);
-		await checkFileCount(dist, words.plan ?? env.WORKERS_PLAN ?? "free");
+		await checkFileCount(dist, words.plan ?? (env.WORKERS_PLAN || "free"));
 	}
 	for (const size of await buildWorker()) console.log(sizeLine(size));
 	await installEngine();

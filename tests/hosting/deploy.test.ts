@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -23,6 +23,17 @@ async function makeDist(folder: string, count: number): Promise<string> {
 	return dist;
 }
 
+/** What publish.yml hands on where nothing is set in the repository: GitHub makes empty texts of that. */
+async function unsetVariables(): Promise<Record<string, string>> {
+	const text = await readFile(".github/workflows/publish.yml", "utf8");
+	const names = Array.from(
+		text.matchAll(/^ +([A-Z_]+): \$\{\{ (?:vars|secrets)\./gm),
+		([, name]) => name as string,
+	);
+	assert.ok(names.includes("WORKERS_PLAN"));
+	return Object.fromEntries(names.map((name) => [name, ""]));
+}
+
 test("more files than the plan takes are an error that names the way out", async ({ folder }) => {
 	const dist = await makeDist(folder, 20_001);
 	const { code, stdout, stderr } = await runScript("deploy", ["--dist", dist, "--dry-run"]);
@@ -31,6 +42,8 @@ test("more files than the plan takes are an error that names the way out", async
 	assert.match(stderr, /--plan paid.* 100,000/);
 	assert.match(stderr, /npm run publish-objects, then npm run deploy -- --objects/);
 	assert.is(stdout, "", "nothing was begun");
+	const asWorkflow = await runScript("deploy", ["--dist", dist, "--dry-run"], await unsetVariables());
+	assert.is(asWorkflow.stderr, stderr, "with no variable set in the repository");
 });
 
 test("words that do not fit are told", async ({ folder }) => {
@@ -50,7 +63,7 @@ if (workers.missing !== null) console.log(`skipped: wrangler's dry run: ${worker
 withEngine("a dry run goes through wrangler, for assets and for a bucket", async ({ folder }) => {
 	const words = ["--layers", "layers", "--dry-run"];
 	const dist = await makeDist(folder, 3);
-	const assets = await runScript("deploy", ["--dist", dist, "--dry-run"]);
+	const assets = await runScript("deploy", ["--dist", dist, "--dry-run"], await unsetVariables());
 	assert.is(assets.code, 0, assets.stderr);
 	assert.match(assets.stdout, /the whole worker: [\d,]+ bytes/);
 	assert.match(assets.stdout, /env\.ASSETS/);
