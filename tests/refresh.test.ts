@@ -5,8 +5,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { StoreBusy } from "../api/store.ts";
+import { openGithub } from "../scripts/lib/github.ts";
 import { type LayerHealth, refreshBody } from "../scripts/lib/refresh/body.ts";
 import { countWeek, healthText, healthy, parseHealth, weekOf } from "../scripts/lib/refresh/health.ts";
+import { readConfiguration } from "../scripts/lib/settings.ts";
 import { cleanEnvironment, root } from "./process.ts";
 import { featureFile, ownersFile, Repository, wmsFile } from "./review/repository.ts";
 import { type Peer, startPeer } from "./stores/github-peer.ts";
@@ -157,6 +160,25 @@ interface Pull {
 async function pulls(state = "open"): Promise<Pull[]> {
 	return (await peer.api<Pull[]>("GET", `/pulls?state=${state}`)).data;
 }
+
+test("the time for GitHub begins with the first request, however long the services took before", async () => {
+	let ahead = 0;
+	const configuration = readConfiguration({
+		GITHUB_REPOSITORY: peer.repository,
+		GITHUB_TOKEN: peer.token,
+		GITHUB_API_URL: peer.proxy.url,
+	});
+	const call = openGithub(configuration, () => new Date(Date.now() + ahead));
+	ahead = 3 * 3_600_000;
+	assert.is((await call("GET", "/repos/{owner}/{repo}")).status, 200);
+	ahead += 3_600_000;
+	try {
+		await call("GET", "/repos/{owner}/{repo}");
+		assert.unreachable("it ends some time");
+	} catch (error) {
+		assert.instance(error, StoreBusy);
+	}
+});
 
 test("a dry run prints the text and writes nothing", async () => {
 	const before = await peer.commits();

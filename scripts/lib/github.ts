@@ -4,7 +4,7 @@ import { type Call, connect } from "../../api/stores/github/client.ts";
 import { createFetch } from "../../harvest/fetch.ts";
 import type { Configuration } from "./settings.ts";
 
-/** Longest that one request may take, and all of a script's together, in milliseconds. */
+/** Longest that one request may take, and all of a script's together from the first one on, in milliseconds. */
 const patience = 60_000;
 const longestScript = 30 * 60_000;
 
@@ -18,14 +18,14 @@ export function fetchFromGithub({ harvest }: Configuration): typeof fetch {
 }
 
 /**
- * Makes a way to ask GitHub about the configured repository.
+ * Makes a way to ask GitHub about the configured repository. Its time counts from the first request on: a script may
+ * do other things for hours before.
  * @throws {Error} where none is configured
  */
-export function openGithub(configuration: Configuration): Call {
+export function openGithub(configuration: Configuration, now = () => new Date()): Call {
 	const { github } = configuration;
 	const [owner, repo] = github?.repository.split("/") ?? [];
 	if (!github || !owner || !repo) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
-	const now = () => new Date();
 	const connection = {
 		owner,
 		repo,
@@ -36,7 +36,12 @@ export function openGithub(configuration: Configuration): Call {
 		random: Math.random,
 		patience,
 	};
-	return connect(connection, authorizeWith(github.auth, now))(Date.now() + longestScript);
+	const within = connect(connection, authorizeWith(github.auth, now));
+	let call: Call | null = null;
+	return (method, route, parameters) => {
+		call ??= within(now().getTime() + longestScript);
+		return call(method, route, parameters);
+	};
 }
 
 /** All items of a list that GitHub hands out in pages of a hundred; at most `mostPages` of them. */
