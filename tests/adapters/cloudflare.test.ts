@@ -1,7 +1,11 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Bindings } from "../../api/adapters/cloudflare/bindings.ts";
 import { createWorker } from "../../api/adapters/cloudflare.ts";
+import { sign } from "../../api/signature.ts";
+import { manual } from "../local.ts";
 
 const test = suite("the worker without its engine");
 
@@ -141,6 +145,34 @@ test("writes and refusals are logged, other reads are not, and no signature is",
 		{ method: "GET", path: "/v0.9/doc/de/a", status: 400, sender: null },
 		{ method: "PUT", path: "/register/a", status: 401, sender: "jstest" },
 	]);
+});
+
+test("why a write was answered with 503 is in the log, without the token", async () => {
+	const { worker, log } = make();
+	const limited = createServer((_, response) => {
+		response.writeHead(429, { "Content-Type": "application/json", "Retry-After": "3600" });
+		response.end(JSON.stringify({ message: "API rate limit exceeded" }));
+	});
+	await new Promise<void>((resolve) => limited.listen(0, "127.0.0.1", resolve));
+	const bindings = {
+		...assets().binding,
+		SENDERS: '{"jstest": "hidden secret"}',
+		GITHUB_REPOSITORY: "maps/layers",
+		GITHUB_TOKEN: "hidden-token",
+		GITHUB_API_URL: `http://127.0.0.1:${(limited.address() as AddressInfo).port}`,
+	};
+	const path = "/register/23ax5t";
+	const timestamp = new Date().toISOString();
+	const body = new TextEncoder().encode(manual);
+	const signature = await sign("hidden secret", { path, sender: "jstest", timestamp, body });
+	const headers = { Authorization: signature, Sender: "jstest", TimeStamp: timestamp };
+	const request = new Request(`https://fragments.example${path}`, { method: "PUT", headers, body });
+	const answer = await worker.fetch(request, bindings).finally(() => limited.close());
+	assert.is(answer.status, 503, await answer.text());
+	assert.is(answer.headers.get("Retry-After"), "3600");
+	assert.match(log[0] ?? "", /GitHub: GET .*commits: 429, API rate limit exceeded/);
+	assert.not.match(log.join(), /hidden/);
+	assert.not.ok(log.join().includes(signature));
 });
 
 test.run();

@@ -38,11 +38,11 @@ export function makeContext(bindings: Bindings, report: Context["report"]): Cont
 	variables.check();
 	const senders = parseSenders(env.SENDERS || "{}", "SENDERS");
 	const now = () => new Date();
-	return { store: makeStore(github, now), settings: { ...serving, senders }, now, report };
+	return { store: makeStore(github, now, report), settings: { ...serving, senders }, now, report };
 }
 
-function makeStore(github: GitHubSettings | null, now: () => Date): Store {
-	return github ? githubStore({ ...github, now }) : noStore;
+function makeStore(github: GitHubSettings | null, now: () => Date, report: Context["report"]): Store {
+	return github ? githubStore({ ...github, now, report }) : noStore;
 }
 
 /** A service that only reads: whoever may write is told so, after the signature. */
