@@ -339,6 +339,39 @@ writes("a signature that was used cannot undo a later change", async ({ local })
 	assert.is((await local.put("k", wms("one"))).status, 201, "signed anew");
 });
 
+writes("a request that was refused is used, too", async ({ local }) => {
+	const early = { method: "DELETE", target: "/register/k", timestamp: new Date(local.now).toISOString() };
+	assert.is((await local.write(early)).status, 404);
+	local.now += 1000;
+	await local.put("k");
+	await refused(local, early, 401, /used before/);
+});
+
+writes("an old commit that somebody pushes hides no request from a restart", async ({ local }) => {
+	const first = { target: "/register/k", body: wms("one"), timestamp: "2026-03-04T12:00:00Z" };
+	await local.write(first);
+	local.now += 10_000;
+	await local.put("k", wms("two"));
+	const old = [
+		"-c",
+		"user.name=a",
+		"-c",
+		"user.email=a@example.org",
+		"commit-tree",
+		"main^{tree}",
+		"-p",
+		"main",
+		"-m",
+		"old",
+	];
+	const commit = await local.git(...old);
+	await local.git("update-ref", "refs/heads/main", commit);
+	await local.stop();
+	local.now += 10_000;
+	await local.start();
+	await refused(local, first, 401, /used before/);
+});
+
 writes("a request that changed nothing when it came is used, too", async ({ local }) => {
 	await local.put("k", wms("one"));
 	local.now += 1000;

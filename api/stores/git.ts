@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { LayerFile } from "../catalogue.ts";
 import {
 	batchBranch,
@@ -19,7 +20,7 @@ import { CatFile } from "./git/cat-file.ts";
 import { type Decided, Decider, type Waiting } from "./git/decider.ts";
 import { commitOnce, FastImport, serviceName } from "./git/fast-import.ts";
 import { CommitReader } from "./git/reader.ts";
-import { countPacks, openRepository } from "./git/repository.ts";
+import { clearLock, countPacks, openRepository } from "./git/repository.ts";
 import { RequestMemory } from "./git/request-memory.ts";
 import { runGit } from "./git/run.ts";
 
@@ -45,6 +46,8 @@ const mostInARow = 50;
 const mostTries = 20;
 /** How often the branch is looked at for pushes, in milliseconds. */
 const lookEvery = 200;
+/** Commits that are looked through for requests at the start: more than five minutes of them. */
+const commitsRemembered = 20_000;
 /** Packs that are left to gather, and the rest after the last write, in milliseconds, before a repack. */
 const packsKept = 50;
 const restBeforeRepack = 3_000;
@@ -94,8 +97,8 @@ export class GitStore implements Store {
 		const tip = head?.id ?? (await plant(options, await seed()));
 		const store = new GitStore(options, tip);
 		store.#packs = await countPacks(options.repository);
-		const since = options.now().getTime() - requestMemory;
-		await store.#remember([`--since=${Math.floor(since / 1000)}`, "--branches"]);
+		// By number, not by date: one commit with an old date would hide all before it.
+		await store.#remember(["-n", String(commitsRemembered), "--branches"]);
 		return store;
 	}
 
@@ -231,13 +234,17 @@ export class GitStore implements Store {
 			const before = this.#tip;
 			await this.#closeWriter();
 			await this.#follow();
+			// A pusher that was killed holds the branch for ever.
+			if (this.#tip === before)
+				await clearLock(join(this.#options.repository, "refs/heads", `${branchName}.lock`));
 			// What reached the branch although the writer failed is not written a second time.
 			const landed = await this.#remember([`${before}..${this.#tip}`]);
 			waiting = waiting.filter((one) => !this.#answerLanded(one, landed));
 			const decided = await this.#decideAll(this.#newDecider(), waiting);
 			if (await this.#commit(decided)) return this.#answer(decided);
 		}
-		for (const { reject } of waiting) reject(new StoreBusy("others keep changing the branch", 2));
+		for (const { reject } of waiting)
+			reject(new StoreBusy("the branch cannot be moved, or others keep moving it", 2));
 	}
 
 	#answerLanded(waiting: Waiting, landed: Map<string, string>): boolean {
@@ -261,9 +268,8 @@ export class GitStore implements Store {
 	async #commit(decided: Decided[]): Promise<boolean> {
 		const last = decided.findLast((one) => one.commit !== null);
 		if (!last?.commit) return true;
-		const writer = this.#write();
 		try {
-			await writer.checkpoint();
+			await this.#write().checkpoint();
 			const id = await last.commit;
 			this.#packs += 1;
 			this.#lastWrite = performance.now();
@@ -284,11 +290,12 @@ export class GitStore implements Store {
 	async #answer(decided: Decided[]): Promise<void> {
 		const time = this.#options.now().getTime();
 		for (const { waiting, refusal, commit } of decided) {
+			// A refused request is used, too: it must not take effect once the layers have changed.
+			if (waiting.meta.request) this.#requests.add(waiting.meta.request, time, time);
 			if (refusal) {
 				waiting.resolve(refusal);
 				continue;
 			}
-			if (waiting.meta.request) this.#requests.add(waiting.meta.request, time);
 			waiting.resolve({ commit: (await commit) ?? this.#tip, changed: commit !== null });
 		}
 	}
@@ -311,7 +318,7 @@ export class GitStore implements Store {
 		});
 		const head = await this.#catFile.read(`refs/heads/${name}`);
 		if (head?.id !== commit) throw new StoreBusy(`others changed the branch ${name}`, 2);
-		if (meta.request) this.#requests.add(meta.request, committed);
+		if (meta.request) this.#requests.add(meta.request, committed, committed);
 		this.#packs += 1;
 		return { commit, changed: true, branch: name };
 	}
@@ -341,7 +348,8 @@ export class GitStore implements Store {
 	/** Keeps the requests that commits carry out; each with its commit. */
 	async #remember(range: string[]): Promise<Map<string, string>> {
 		const found = await this.#branch.requests(range);
-		for (const { request, time } of found) this.#requests.add(request, time);
+		const now = this.#options.now().getTime();
+		for (const { request, time } of found.reverse()) this.#requests.add(request, time, now);
 		return new Map(found.map(({ request, commit }) => [request, commit]));
 	}
 

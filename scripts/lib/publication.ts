@@ -1,3 +1,4 @@
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import {
 	type CheckedLayer,
 	checkCatalogue,
@@ -39,6 +40,11 @@ export interface PublicationOptions {
 	earlier: (path: string) => Promise<Uint8Array[]>;
 }
 
+/** The mark beside a kept file that says: the rendered files were in step at the end. */
+function markOf(path: string): string {
+	return `${path}.ended`;
+}
+
 /** Changed files by path; null where one is gone. */
 type Files = ReadonlyMap<string, LayerFile | null>;
 
@@ -57,6 +63,10 @@ export class Publication {
 	#table = new FragmentTable();
 	/** Lower-case smallkey → smallkey of each layer that is served, where the two differ. */
 	readonly #capitals = new Map<string, string>();
+	/** Lower-case smallkey → a smallkey that is not served, since another differs only in case. */
+	readonly #twins = new Map<string, string>();
+	/** Fragments whose files are not in step yet; they are tried again with the next change. */
+	readonly #unwritten = new Set<{ lang: Lang; smallkey: string }>();
 
 	constructor(options: PublicationOptions) {
 		this.#options = options;
@@ -99,13 +109,22 @@ export class Publication {
 		for (const smallkey of this.#table.smallkeys()) this.#noteCapitals(smallkey);
 		const { out } = this.#options;
 		removeTemporary(out);
-		if (countFragments(out) !== this.#table.size * langs.length) this.#writeAll();
+		// Without the mark that process was killed: files may be older, or newer, than what it kept.
+		const inStep = existsSync(markOf(path)) && countFragments(out) === this.#table.size * langs.length;
+		rmSync(markOf(path), { force: true });
+		if (!inStep) this.#writeAll();
 		return loaded.commit;
 	}
 
-	/** Keeps everything in a file, for the next process. */
-	save(path: string, source: TableSource): void {
+	/**
+	 * Keeps everything in a file, for the next process.
+	 * @param ended whether nothing is published after this
+	 */
+	save(path: string, source: TableSource, ended: boolean): void {
+		// A layer that waits for its twin to go is found again only when all are read.
+		if (this.#twins.size > 0) return rmSync(path, { force: true });
 		this.#table.save(path, source);
+		if (ended && this.#unwritten.size === 0) writeFileSync(markOf(path), "");
 	}
 
 	/** Publishes changes, in memory at once and then as files. */
@@ -121,6 +140,8 @@ export class Publication {
 		const order = [...smallkeys].sort((a, b) => Number(isGone(files, b)) - Number(isGone(files, a)));
 		const prepared = await Promise.all(order.map((smallkey) => this.#prepare(smallkey, files)));
 		for (const layer of prepared) this.#apply(layer);
+		for (const { smallkey } of prepared) await this.#serveTwin(smallkey);
+		this.#flush();
 	}
 
 	/** Reads a layer as it is now; null as registration where its file is gone, undefined where it is wrong. */
@@ -142,11 +163,22 @@ export class Publication {
 		if (registration === null) return this.#drop(smallkey);
 		const twin = this.#twinOf(smallkey);
 		if (twin !== null) {
+			this.#twins.set(smallkey.toLowerCase(), smallkey);
 			const text = `its smallkey differs only in case from that of ${layerPath(twin)}`;
 			return this.#options.warn(problemLine({ file: layerPath(smallkey), text }));
 		}
 		if (!registration) return;
-		for (const lang of this.#hold({ smallkey, registration, description })) this.#write(lang, smallkey);
+		for (const lang of this.#hold({ smallkey, registration, description }))
+			this.#unwritten.add({ lang, smallkey });
+	}
+
+	/** Serves a layer whose twin in another case has gone. */
+	async #serveTwin(smallkey: string): Promise<void> {
+		const lower = smallkey.toLowerCase();
+		const twin = this.#twins.get(lower);
+		if (twin === undefined || twin === smallkey || this.#twinOf(twin) !== null) return;
+		this.#twins.delete(lower);
+		this.#apply(await this.#prepare(twin, new Map()));
 	}
 
 	/** The service description of a feature layer, as changed or as stored. */
@@ -175,7 +207,7 @@ export class Publication {
 		if (!this.#table.has(smallkey)) return;
 		this.#table.delete(smallkey);
 		this.#capitals.delete(smallkey.toLowerCase());
-		for (const lang of langs) removeFile(this.#options.out, fragmentPath(lang, smallkey));
+		for (const lang of langs) this.#unwritten.add({ lang, smallkey });
 	}
 
 	#noteCapitals(smallkey: string): void {
@@ -190,9 +222,15 @@ export class Publication {
 		return served === smallkey ? null : served;
 	}
 
-	#write(lang: Lang, smallkey: string): void {
-		const fragment = this.#table.find(lang, smallkey);
-		if (fragment) writeWhole(this.#options.out, fragmentPath(lang, smallkey), fragment.body, true);
+	/** Brings the files in step. */
+	#flush(): void {
+		for (const fragment of this.#unwritten) {
+			const { lang, smallkey } = fragment;
+			const held = this.#table.find(lang, smallkey);
+			if (held) writeWhole(this.#options.out, fragmentPath(lang, smallkey), held.body, true);
+			else removeFile(this.#options.out, fragmentPath(lang, smallkey));
+			this.#unwritten.delete(fragment);
+		}
 	}
 
 	#writeAll(): void {

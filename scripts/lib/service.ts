@@ -43,7 +43,10 @@ async function earlierTexts(repository: string, path: string): Promise<Uint8Arra
 	const args = ["log", "-n", String(mostEarlier), "--format=%H", "main", "--", path];
 	const commits = (await runGit(repository, args)).toString("latin1").split("\n").filter(Boolean);
 	const texts = commits.map((commit) => runGit(repository, ["show", `${commit}:${path}`]).catch(() => null));
-	return (await Promise.all(texts)).filter((text) => text !== null);
+	const found = await Promise.all(texts);
+	// What was removed in between stays removed.
+	const gone = found.indexOf(null);
+	return found.slice(0, gone < 0 ? undefined : gone).filter((text) => text !== null);
 }
 
 /** Reads come from memory, in step with the local branch. */
@@ -70,7 +73,7 @@ async function openLocal(configuration: Configuration, senders: Senders): Promis
 	const restored = publication.restore(kept, renderer);
 	if (restored === null || !(await store.publishSince(restored))) {
 		await publication.load(await collectCommit(repository, store.tip));
-		publication.save(kept, { commit: store.tip, renderer });
+		publication.save(kept, { commit: store.tip, renderer }, false);
 	}
 	store.start();
 	if (configuration.harvest.on) {
@@ -82,7 +85,7 @@ async function openLocal(configuration: Configuration, senders: Senders): Promis
 	const close = async () => {
 		await harvester?.close();
 		await store.close();
-		publication.save(kept, { commit: store.tip, renderer });
+		publication.save(kept, { commit: store.tip, renderer }, true);
 	};
 	const { fragments, version } = publication;
 	return { context, fragments, version, layers: () => publication.size, close };

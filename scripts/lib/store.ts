@@ -10,7 +10,9 @@ import type { Configuration } from "./settings.ts";
 /** The layers that the first commit of a new local repository holds: those of this checkout. */
 export async function seed(): Promise<Edit[]> {
 	const files = await collectFolder(fileURLToPath(new URL("../../layers", import.meta.url)));
-	return files.map((file) => ({ path: file.path, text: Buffer.from(file.bytes).toString("utf8") }));
+	return files
+		.filter((file) => file.kind === "file")
+		.map((file) => ({ path: file.path, text: Buffer.from(file.bytes).toString("utf8") }));
 }
 
 /** Where the local repository is in a data folder. */

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
@@ -163,6 +163,41 @@ store("a restart keeps everything, whatever a killed writer left behind", async 
 	assert.is((await local.put("three")).status, 201);
 	assert.is(await local.git("fsck", "--strict", "--no-dangling"), "");
 });
+
+store("a lock that a killed pusher left is no obstacle", async ({ local }) => {
+	const lock = join(local.repository, "refs/heads/main.lock");
+	await writeFile(lock, "");
+	await utimes(lock, new Date(0), new Date(0));
+	assert.is((await local.put("two")).status, 201);
+	assert.is(status(local, "two"), 200);
+});
+
+store("files that could not be written are written with the next change", async ({ local }) => {
+	await local.put("two", wms("before"));
+	const folder = join(local.out, "v0.9/doc/en");
+	await rename(folder, `${folder}.away`);
+	const answer = await local.put("two", wms("after"));
+	await rename(`${folder}.away`, folder);
+	assert.is(answer.status, 500);
+	assert.ok(local.reported.length > 0);
+	local.now += 1000;
+	assert.is((await local.put("three")).status, 201);
+	for (const lang of ["en", "fr"]) {
+		assert.match(await readFile(join(local.out, `v0.9/doc/${lang}/two`), "utf8"), '"layerName":"after"');
+	}
+});
+
+store(
+	"a layer that differs from another only in case is served once that one goes",
+	async ({ local, clone }) => {
+		await clone.commit({ "layers/tw/twin.json": wms("small"), "layers/tw/TWIN.json": wms("capital") });
+		assert.ok(await clone.push());
+		await eventually(() => status(local, "TWIN") === 200 && local.warnings.length >= 1);
+		assert.is(status(local, "twin"), 404);
+		assert.is((await local.delete("TWIN")).status, 204);
+		assert.is(status(local, "twin"), 200);
+	},
+);
 
 store("acknowledged commits are made durable by git", async ({ local }) => {
 	const expected = {

@@ -32,8 +32,9 @@ export class CatFile {
 	/** The object that a name stands for, or null. A name holds no line break. */
 	read(name: string): Promise<GitObject | null> {
 		return new Promise((resolve, reject) => {
+			const child = this.#start();
 			this.#waiting.push({ resolve, reject });
-			this.#start().stdin.write(`${name}\n`);
+			child.stdin.write(`${name}\n`);
 		});
 	}
 

@@ -60,11 +60,16 @@ export class Decider {
 
 	/** Decides one change and hands its commit to the writer; null where its own code failed, which it was told. */
 	async decide(waiting: Waiting): Promise<Decided | null> {
-		const outcome = await waiting.edits(this.#reader).catch((error) => {
+		try {
+			return await this.#decide(waiting);
+		} catch (error) {
 			waiting.reject(error);
 			return null;
-		});
-		if (outcome === null) return null;
+		}
+	}
+
+	async #decide(waiting: Waiting): Promise<Decided> {
+		const outcome = await waiting.edits(this.#reader);
 		if (isRefusal(outcome)) return { waiting, edits: [], refusal: outcome, commit: null };
 		if (outcome.length === 0) return { waiting, edits: [], refusal: null, commit: null };
 		const { request } = waiting.meta;

@@ -20,6 +20,7 @@ const lockPatience = 2_000;
 /** Makes a bare repository where there is none, sets it up, and clears what a killed writer left behind. */
 export async function openRepository(repository: string, branch: string): Promise<void> {
 	await mkdir(repository, { recursive: true });
+	await checkVersion(repository);
 	await clearLeftovers(repository);
 	await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branch}`, "."]);
 	for (const [name, value] of settings) await runGit(repository, ["config", name, value]);
@@ -29,6 +30,14 @@ export async function openRepository(repository: string, branch: string): Promis
 export async function countPacks(repository: string): Promise<number> {
 	const names = await readdir(join(repository, "objects", "pack"));
 	return names.filter((name) => name.endsWith(".pack")).length;
+}
+
+/** An older git would ignore `core.fsync` without a word. @throws {Error} */
+async function checkVersion(repository: string): Promise<void> {
+	const text = (await runGit(repository, ["--version"])).toString("latin1");
+	const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(text) ?? []).map(Number);
+	if (major < 2 || (major === 2 && minor < 36))
+		throw new Error(`git: must be 2.36 or newer, not ${text.trim()}`);
 }
 
 async function clearLeftovers(repository: string): Promise<void> {
@@ -44,7 +53,7 @@ async function clearLeftovers(repository: string): Promise<void> {
 }
 
 /** Waits for a lock to go, as long as somebody may still hold it. */
-async function clearLock(path: string): Promise<void> {
+export async function clearLock(path: string): Promise<void> {
 	for (;;) {
 		const found = await stat(path).catch(() => null);
 		if (!found) return;
@@ -59,6 +68,7 @@ async function clearLock(path: string): Promise<void> {
 async function clearPacks(folder: string): Promise<void> {
 	for (const name of await readdir(folder).catch(() => [])) {
 		const path = join(folder, name);
+		if (name.startsWith(".tmp-")) await rm(path, { force: true });
 		const isMark = name.endsWith(".keep") && (await readFile(path, "utf8")).startsWith("fast-import");
 		if (isMark || name.startsWith("tmp_")) await rm(path, { force: true });
 	}

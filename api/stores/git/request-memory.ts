@@ -9,11 +9,11 @@ export class RequestMemory {
 		this.#memory = memory;
 	}
 
-	/** Keeps a request that was used at `time`. */
-	add(request: string, time: number): void {
+	/** Keeps a request that was used at `time`, by somebody's clock; `now` is this server's. */
+	add(request: string, time: number, now: number): void {
 		this.#used.delete(request);
-		this.#used.set(request, time);
-		this.#forget(time);
+		this.#used.set(request, Math.min(time, now));
+		this.#forget(now);
 	}
 
 	/** Whether a request was used in the time that is kept, seen from `now`. */

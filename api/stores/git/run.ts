@@ -18,6 +18,9 @@ function environment(): NodeJS.ProcessEnv {
 	};
 }
 
+/** A data folder may belong to another user than the service runs as: a volume, a restored copy. */
+const always = ["-c", "safe.directory=*"];
+
 /**
  * Runs git in a repository, without a shell, and gives its output.
  * @throws {Error} with git's own words where it exits with another code than 0
@@ -25,17 +28,26 @@ function environment(): NodeJS.ProcessEnv {
 export function runGit(repository: string, args: string[], input?: string | Uint8Array): Promise<Buffer> {
 	return new Promise((resolve, reject) => {
 		const options = { env: environment(), encoding: "buffer", maxBuffer: mostOutput } as const;
-		const child = execFile("git", ["-C", repository, ...args], options, (error, stdout, stderr) => {
-			if (!error) return resolve(stdout);
-			reject(new Error(`git ${args[0]}: ${stderr.toString().trim() || error.message}`));
-		});
+		const child = execFile(
+			"git",
+			[...always, "-C", repository, ...args],
+			options,
+			(error, stdout, stderr) => {
+				if (!error) return resolve(stdout);
+				reject(new Error(`git ${args[0]}: ${stderr.toString().trim() || error.message}`));
+			},
+		);
 		// git may end before it has read all; its exit code says why.
 		child.stdin?.on("error", () => undefined);
 		child.stdin?.end(input);
 	});
 }
 
-/** Starts git in a repository, without a shell, to talk to it over its pipes. */
+/** Starts git in a repository, without a shell, to talk to it over its pipes. @throws {Error} where it cannot be started */
 export function startGit(repository: string, args: string[]): ChildProcessWithoutNullStreams {
-	return spawn("git", ["-C", repository, ...args], { env: environment(), stdio: "pipe" });
+	const child = spawn("git", [...always, "-C", repository, ...args], { env: environment(), stdio: "pipe" });
+	// Without a free file descriptor there is no process and there are no pipes; the error comes later, as an event.
+	child.on("error", () => undefined);
+	if (child.pid === undefined) throw new Error("git could not be started");
+	return child;
 }
