@@ -38,7 +38,7 @@ async function main(): Promise<void> {
 	const senders = await readSenders(process.env, configuration.dataDir);
 	const service = await openService(configuration, senders.senders);
 	const reads = new ReadCount();
-	const server = createNodeServer({
+	const { server, end: endServer } = createNodeServer({
 		context: service.context,
 		fragments: service.fragments,
 		version: service.version,
@@ -52,13 +52,14 @@ async function main(): Promise<void> {
 		server.listen(configuration.port, configuration.host, resolve);
 	});
 	const { port } = server.address() as AddressInfo;
-	printWelcome(`http://${configuration.host}:${port}`, senders, configuration, service.layers());
+	const host = configuration.host.includes(":") ? `[${configuration.host}]` : configuration.host;
+	printWelcome(`http://${host}:${port}`, senders, configuration, service.layers());
 
 	let ending = false;
 	const end = async () => {
 		if (ending) return;
 		ending = true;
-		await new Promise((resolve) => server.close(resolve));
+		await endServer();
 		await service.close();
 		reads.end();
 		await lock.release();

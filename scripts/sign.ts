@@ -1,4 +1,4 @@
-// npm run sign -- <smallkey> [<file>] [--url U] [--sender S]: the three headers, for curl -H @-
+// npm run -s sign -- <smallkey> [<file>] [--url U] [--sender S]: the three headers, for curl -H @-
 import { readFile } from "node:fs/promises";
 import { parseCommand, runCommand, signRequest } from "./lib/request.ts";
 

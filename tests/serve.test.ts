@@ -129,6 +129,26 @@ service("HEAD and conditional reads", async ({ server }) => {
 	assert.is((await fetch(`${server.url}/v0.9/doc/en/toporama`, { headers })).status, 304);
 });
 
+service("a write's target that a URL parser would change is 400 with its reason", async ({ server }) => {
+	for (const target of ["//register/x", "/../register/x", "http://h/register/x", "/register\\x"]) {
+		const head = `PUT ${target} HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+		const answer = await sendRaw(server.port, head);
+		assert.match(answer, /^HTTP\/1\.1 400 /, target);
+		assert.match(answer, '{"errors":["path: must start with one /', target);
+	}
+});
+
+service("a connection that says nothing does not keep the service from ending", async (context) => {
+	const silent = connect(context.server.port, "127.0.0.1");
+	const closed = new Promise((resolve) => silent.once("close", resolve));
+	await new Promise((resolve) => silent.once("connect", resolve));
+	// Answered after the connection was accepted.
+	await fetch(`${context.server.url}/healthz`);
+	assert.is(await context.server.stop(), 0);
+	await closed;
+	context.server = await ServerProcess.start(context.env);
+});
+
 service("a body that is too large is answered, and the connection goes on or ends", async ({ server }) => {
 	const target = "/register/large";
 	const declared = await fetch(server.url + target, await signed(target, "x".repeat(5_000_000)));

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { type Context, handleWrite, isWriteTarget } from "../app.ts";
-import { answerRead, type Fragments, parseRead, type Reply } from "../read.ts";
+import { answerRead, type Fragments, parseRead, type Reply, refuseRead, type Wanted } from "../read.ts";
 import { RecentReplies } from "../recent.ts";
 import { largestRegistration } from "../registration.ts";
 
@@ -36,11 +37,15 @@ const headTimeout = 10_000;
 const bodyTimeout = 20_000;
 /** Larger than any target that is answered, so that a long one gets 414 and not 431. */
 const largestHead = 64 * 1024;
-/** Bytes of a refused body that are read and dropped, so that its sender can still read the answer. */
-const mostDiscarded = 16 * 1024 * 1024;
+/** A server, and its end. */
+export interface NodeServer {
+	server: Server;
+	/** Finishes the requests under way; what still hangs at their time-outs' bound is cut off. */
+	end(): Promise<void>;
+}
 
 /** A server of reads and writes on Node; it does not listen yet. */
-export function createNodeServer(options: NodeOptions): Server {
+export function createNodeServer(options: NodeOptions): NodeServer {
 	const settings = {
 		headersTimeout: headTimeout,
 		requestTimeout: headTimeout + bodyTimeout,
@@ -48,13 +53,34 @@ export function createNodeServer(options: NodeOptions): Server {
 		maxHeaderSize: largestHead,
 	};
 	const recent = options.version && new RecentReplies(options.version);
-	const server = createServer(settings, (request, response) => answer(request, response, options, recent));
+	/** Connections that have sent no request yet. */
+	const silent = new Set<Socket>();
+	const server = createServer(settings, (request, response) => {
+		silent.delete(request.socket);
+		answer(request, response, options, recent);
+	});
+	server.on("connection", (socket) => {
+		silent.add(socket);
+		socket.once("close", () => silent.delete(socket));
+	});
 	// A body that its sender asks about first is refused before it is sent.
 	server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
 		if (Number(request.headers["content-length"] ?? 0) <= largestRegistration) response.writeContinue();
 		answer(request, response, options, recent);
 	});
-	return server;
+	return { server, end: () => endServer(server, silent) };
+}
+
+function endServer(server: Server, silent: ReadonlySet<Socket>): Promise<void> {
+	return new Promise((resolve) => {
+		// Node's own time-outs no longer count once it closes.
+		const bound = setTimeout(() => server.closeAllConnections(), headTimeout + bodyTimeout);
+		server.close(() => {
+			clearTimeout(bound);
+			resolve();
+		});
+		for (const socket of silent) socket.destroy();
+	});
 }
 
 function answer(
@@ -74,17 +100,34 @@ function answer(
 	const { settings } = options.context;
 	const wanted = parseRead(method, target, settings);
 	const isOther = wanted.kind === "status" && wanted.status === 404;
-	if (isOther && isWriteTarget(target, settings.basePath)) {
+	// A target that no URL parser would leave alone is refused as a write, with its reason.
+	const isWrite = method === "PUT" || method === "DELETE" || isWriteTarget(target, settings.basePath);
+	if (isOther && isWrite) {
 		response.on("close", () => log(request, response, start, options, true));
 		void answerWrite(request, response, options.context);
 		return;
 	}
-	const reply =
-		isOther && target === `${settings.basePath}/healthz`
-			? answerHealth(method, options.ready())
-			: answerRead(wanted, ifNoneMatch, options.fragments, Buffer.allocUnsafe);
-	if (isPlain && wanted.kind === "docs") recent?.keep(target, reply);
+	const reply = answerOther(method, target, wanted, ifNoneMatch, options);
+	if (isPlain && wanted.kind === "docs" && reply.status === 200) recent?.keep(target, reply);
 	send(request, response, reply, start, options);
+}
+
+/** A read or `healthz`; where the fragments cannot be read, a 500 with an empty body. */
+function answerOther(
+	method: string,
+	target: string,
+	wanted: Wanted,
+	ifNoneMatch: string | null,
+	options: NodeOptions,
+): Reply {
+	const { context } = options;
+	if (target === `${context.settings.basePath}/healthz`) return answerHealth(method, options.ready());
+	try {
+		return answerRead(wanted, ifNoneMatch, options.fragments, Buffer.allocUnsafe);
+	} catch (error) {
+		context.report(error);
+		return refuseRead(500);
+	}
 }
 
 /** Sends the answer to a read, and logs or counts it. */
@@ -195,13 +238,8 @@ function refuseSlow(request: IncomingMessage, response: ServerResponse): void {
 	response.end(text, () => request.destroy());
 }
 
-/** Reads and drops what is left of a body, so that the answer is not lost in a reset; too much is cut off. */
+/** Reads and drops what is left of a body, until the request's own time is up: its sender can still read the answer. */
 function discard(request: IncomingMessage): void {
-	let left = mostDiscarded;
-	request.on("data", (chunk: Buffer) => {
-		left -= chunk.length;
-		if (left < 0) request.destroy();
-	});
 	request.on("error", () => undefined);
 	request.resume();
 }
@@ -217,7 +255,8 @@ function log(
 	options.log({
 		method: request.method ?? "",
 		path: (request.url ?? "").split("?", 1)[0] ?? "",
-		status: response.statusCode,
+		// 499, as nginx has it: the client went away before there was an answer.
+		status: response.headersSent ? response.statusCode : 499,
 		milliseconds: Math.round((performance.now() - start) * 10) / 10,
 		sender: isWrite && typeof sender === "string" ? sender : null,
 	});

@@ -71,7 +71,7 @@ async function findSecret(id: string | null, env: Environment): Promise<{ sender
 		return { sender: id, secret: env.SENDER_SECRET };
 	}
 	const place = env.SENDERS ? "SENDERS" : sendersPath(readConfiguration(env).dataDir);
-	const text = env.SENDERS ?? (await readFile(place, "utf8").catch(() => null));
+	const text = env.SENDERS || (await readFile(place, "utf8").catch(() => null));
 	if (text === null) throw new Error(`${place}: is not there; start the service once, or set SENDER_SECRET`);
 	const senders = parseSenders(text, place);
 	const sender = id === null ? [...senders.values()][0] : senders.get(id);
