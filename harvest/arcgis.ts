@@ -124,17 +124,53 @@ async function askLegend(address: string, ask: Ask, signal?: AbortSignal): Promi
 	const layerId = mapLayer.exec(url.pathname)?.[1];
 	if (layerId === undefined) return { found: [], missing: null };
 	url.pathname = url.pathname.replace(/\/+\d+\/*$/, "");
-	const answer = await ask(serviceAddress(url.href, "/legend", { f: "json" }), signal);
-	if (!answer.ok) return { found: [], missing: answer.kind === "server" ? noAnswer(answer) : null };
-	return { found: readLegend(parseAnswer(answer.bytes), Number(layerId)), missing: null };
+	const { document, missing } = await askExtra(
+		serviceAddress(url.href, "/legend", { f: "json" }),
+		ask,
+		signal,
+	);
+	return { found: readLegend(document, Number(layerId)), missing };
 }
 
 async function askCount(address: string, ask: Ask, signal?: AbortSignal): Promise<Extra<number | null>> {
 	const query = { where: "1=1", returnCountOnly: "true", f: "json" };
-	const answer = await ask(serviceAddress(address, "/query", query), signal);
-	if (!answer.ok) return { found: null, missing: answer.kind === "server" ? noAnswer(answer) : null };
-	const count = numberOf(objectOf(parseAnswer(answer.bytes)).count);
-	return { found: count !== null && count >= 0 ? count : null, missing: null };
+	const { document, missing } = await askExtra(serviceAddress(address, "/query", query), ask, signal);
+	const count = numberOf(document.count);
+	return { found: count !== null && count >= 0 ? count : null, missing };
+}
+
+/** An extra's document, an empty one where there is none; `missing` where there may be one another time. */
+async function askExtra(
+	address: string,
+	ask: Ask,
+	signal?: AbortSignal,
+): Promise<{ document: Record<string, unknown>; missing: Trouble | null }> {
+	const answer = await ask(address, signal);
+	if (!answer.ok) return { document: {}, missing: isPassing(answer) ? noAnswer(answer) : null };
+	const document = parseAnswer(answer.bytes);
+	if (!isObject(document)) {
+		const text = "does not answer as an ArcGIS service does, with a JSON object";
+		return { document: {}, missing: { kind: "server", text } };
+	}
+	if (document.error === undefined) return { document, missing: null };
+	const error = objectOf(document.error);
+	const trouble = errorTrouble(error);
+	const isLasting = trouble.kind === "registration" || isRefusal(numberOf(error.code));
+	return { document: {}, missing: isLasting ? null : trouble };
+}
+
+/** Whether an extra may be there another time; one that never comes must not freeze the rest of the description. */
+function isPassing({ kind, tooLarge, status }: NoAnswer): boolean {
+	return kind === "server" && !tooLarge && !isRefusal(status);
+}
+
+/** Statuses of a refusal that may pass: the service was slow, or busy (RFC 9110 15.5.9, RFC 6585 section 4). */
+const passingRefusals = new Set([408, 429]);
+
+/** Whether a status says that the service does not offer this at all. */
+function isRefusal(status: number | null): boolean {
+	if (status === null || passingRefusals.has(status)) return false;
+	return (status >= 400 && status < 500) || status === 501;
 }
 
 /** A description in the one order of its members; null where the renderer has too many classes. */

@@ -11,6 +11,8 @@ export interface NoAnswer {
 	text: string;
 	/** Whether the answer was too large to be read. */
 	tooLarge: boolean;
+	/** The status of the answer; null where none came, or what came was not read. */
+	status: number | null;
 }
 
 /** A service's answer: its bytes and its media type, or why there is none. */
@@ -100,7 +102,13 @@ const missing = new Set([404, 410]);
 function refusedStatus(response: Response): Outcome {
 	const { status } = response;
 	const kind: Fault = missing.has(status) ? "registration" : "server";
-	const refusal: Outcome = { ok: false, kind, text: `answers with status ${status}`, tooLarge: false };
+	const refusal: Outcome = {
+		ok: false,
+		kind,
+		text: `answers with status ${status}`,
+		tooLarge: false,
+		status,
+	};
 	if (status !== 429 && status < 500) return refusal;
 	const seconds = Number(response.headers.get("Retry-After") ?? 0);
 	return { ...refusal, again: Number.isFinite(seconds) ? seconds * 1000 : 0 };
@@ -109,10 +117,10 @@ function refusedStatus(response: Response): Outcome {
 /** @throws the error itself where it is neither the request's nor the caller's abort: a fault of this program */
 function failed(error: unknown, signal: AbortSignal | undefined): NoAnswer {
 	if (signal?.aborted)
-		return { ok: false, kind: "server", text: "was not asked to the end", tooLarge: false };
+		return { ok: false, kind: "server", text: "was not asked to the end", tooLarge: false, status: null };
 	if (!(error instanceof FetchFailure)) throw error;
 	const kind: Fault = error.reason === "address" ? "registration" : "server";
-	return { ok: false, kind, text: error.message, tooLarge: error.reason === "size" };
+	return { ok: false, kind, text: error.message, tooLarge: error.reason === "size", status: null };
 }
 
 function isSilence(error: unknown): boolean {

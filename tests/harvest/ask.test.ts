@@ -36,7 +36,8 @@ test("a busy service is asked three times, with longer pauses", async () => {
 	assert.equal(waits, [1000, 2000]);
 	const never = scripted({ "http://a.example/": [refuse(502), refuse(502), refuse(502)] });
 	const answer = await never.ask("http://a.example/");
-	assert.equal(answer, { ok: false, kind: "server", text: "answers with status 502", tooLarge: false });
+	const text = "answers with status 502";
+	assert.equal(answer, { ok: false, kind: "server", text, tooLarge: false, status: 502 });
 	assert.is(never.asked.length, 3);
 });
 
@@ -59,7 +60,7 @@ test("what is not there is asked for once, and is the registration's fault", asy
 	] as const) {
 		const { ask, asked } = scripted({ "http://a.example/": [refuse(status)] });
 		const text = `answers with status ${status}`;
-		assert.equal(await ask("http://a.example/"), { ok: false, kind, text, tooLarge: false });
+		assert.equal(await ask("http://a.example/"), { ok: false, kind, text, tooLarge: false, status });
 		assert.is(asked.length, 1);
 	}
 });
@@ -71,7 +72,8 @@ test("a host that does not answer is left alone for a minute, its neighbours are
 	});
 	assert.not((await ask("http://dead.example/1")).ok);
 	const second = await ask("http://dead.example/2");
-	assert.equal(second, { ok: false, kind: "server", text: "refuses the connection", tooLarge: false });
+	const text = "refuses the connection";
+	assert.equal(second, { ok: false, kind: "server", text, tooLarge: false, status: null });
 	assert.ok((await ask("http://alive.example/")).ok);
 	assert.equal(asked, ["http://dead.example/1", "http://alive.example/"]);
 	clock.now = 60_001;

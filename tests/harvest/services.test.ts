@@ -413,6 +413,46 @@ test("a legend or a count that is down now does not replace a fuller description
 	assert.match(decode((await harvest()).node.symbology.imageUrl), 'fill="rgb(255,0,0)"');
 });
 
+test("a legend or a count in trouble with status 200 does not replace a fuller description", async () => {
+	serveLayer(peer);
+	const good = await harvest();
+	const failing = json({ error: { code: 500, message: "Error performing query operation", details: [] } });
+	for (const [route, pattern] of [
+		[failing, /answers with ArcGIS error 500/],
+		[oddRoutes.page, /does not answer as an ArcGIS service/],
+		[json([]), /does not answer as an ArcGIS service/],
+	] as const) {
+		for (const answers of [{ legend: route }, { count: route }]) {
+			serveLayer(peer, answers);
+			const odd = await harvest(mapLayer, good.text);
+			assertFault(odd.findings, "server", pattern);
+			assert.is(odd.text, good.text);
+		}
+	}
+});
+
+test("a legend or a count that is refused for good does not keep the rest from being refreshed", async () => {
+	serveLayer(peer);
+	const good = await harvest();
+	const layer = json(layerDocument({ name: "Renamed" }));
+	const refusals = [400, 401, 403, 404, 405, 501].map((code) => text("no", "text/plain", code));
+	const inBody = [400, 401, 403, 499, 501].map((code) => json({ error: { code, message: "No" } }));
+	for (const route of [...refusals, ...inBody]) {
+		for (const answers of [{ legend: route }, { count: route }]) {
+			serveLayer(peer, { layer, ...answers });
+			const { node, findings } = await harvest(mapLayer, good.text);
+			assert.equal(findings, []);
+			assert.is(node.displayName, "Renamed");
+		}
+	}
+	for (const code of [408, 429, 500, 503]) {
+		serveLayer(peer, { layer, legend: text("later", "text/plain", code) });
+		const { text: kept, findings } = await harvest(mapLayer, good.text);
+		assertFault(findings, "server", new RegExp(`status ${code}`));
+		assert.is(kept, good.text);
+	}
+});
+
 test("one language whose service is down keeps what it had; the other is refreshed", async () => {
 	serveLayer(peer);
 	const good = await harvest();
