@@ -144,7 +144,7 @@ export function githubStore(options: GithubOptions): Store {
 
 	function propose(until: number, edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		const { owner } = connection;
-		const proposing = { call: within(until), branch, owner, replays, fresh, started: now(), written: false };
+		const proposing = { call: within(until), branch, owner, replays, fresh, started: now(), written: null };
 		return racing(until, () => proposeChange(proposing, edits, meta));
 	}
 

@@ -28,13 +28,25 @@ export interface Proposing {
 	fresh: Freshness;
 	/** When the change came in. */
 	started: Date;
-	/** Whether an earlier try got as far as writing: what it wrote may be there although its answer was lost. */
-	written: boolean;
+	/**
+	 * The pull request's text of an earlier try that got as far as writing, else null: its commit may be there although
+	 * the answer was lost.
+	 */
+	written: Text | null;
+}
+
+/** What a pull request says of itself. */
+interface Text {
+	title: string;
+	body: string;
 }
 
 interface PullRequest {
 	number: number;
 	html_url: string;
+	title: string;
+	/** Null where it is empty. */
+	body: string | null;
 }
 
 /**
@@ -56,19 +68,27 @@ export async function proposeChange(
 	const base = open ? fresh.check((await readHead(call, proposal)) as Head) : main;
 	const receipt = open ? { branch: proposal, pullRequest: open.html_url } : {};
 	const landed = proposing.written && open && base.recent.find((commit) => carriesRequest(commit, meta));
-	if (landed) return { commit: landed.sha, changed: true, ...receipt };
+	if (landed) {
+		await bringInStep(proposing, open, proposing.written as Text);
+		return { commit: landed.sha, changed: true, ...receipt };
+	}
 	const now = readerAt(call, base);
 	const wanted = await edits(now);
 	if (isRefusal(wanted)) return wanted;
-	if (wanted.length === 0) return { commit: base.commit, changed: false, ...receipt };
+	const text = () => describe(meta, wanted, open ? readerAt(call, main) : now, now);
+	if (wanted.length === 0) {
+		// An earlier try may have ended between the commit and the text. A batch's text tells its edits: here are none.
+		const whole = proposing.written ?? (meta.smallkey === null ? null : await text());
+		if (open && whole) await bringInStep(proposing, open, whole);
+		return { commit: base.commit, changed: false, ...receipt };
+	}
 	if (await replays.wasUsed(call, base, meta)) return usedBefore;
 	const commit = await makeCommit(call, base, wanted, meta, started);
 	if (commit === null) return { commit: base.commit, changed: false, ...receipt };
-	const body = await describe(meta, wanted, open ? readerAt(call, main) : now, now);
-	proposing.written = true;
+	proposing.written = await text();
 	await (open ? moveBranch : placeBranch)(call, proposal, commit);
 	if (open) fresh.replaced(base.commit);
-	const { html_url } = await writePullRequest(proposing, proposal, open, { title: meta.subject, body });
+	const { html_url } = await writePullRequest(proposing, proposal, open, proposing.written);
 	return { commit, changed: true, branch: proposal, pullRequest: html_url };
 }
 
@@ -78,13 +98,14 @@ function proposalBranch({ smallkey, author }: Meta): string {
 }
 
 /** The pull request's text: what merging it changes on the branch below it. */
-async function describe(meta: Meta, edits: Edit[], main: Reader, proposed: Reader): Promise<string> {
-	const { smallkey } = meta;
-	if (smallkey === null) return batchBody(meta, edits);
+async function describe(meta: Meta, edits: Edit[], main: Reader, proposed: Reader): Promise<Text> {
+	const { smallkey, subject } = meta;
+	if (smallkey === null) return { title: subject, body: batchBody(meta, edits) };
 	const edit = edits.find(({ path }) => path === layerPath(smallkey));
 	const before = await main.read(smallkey);
 	const after = edit ? edit.text : (await proposed.read(smallkey))?.registration;
-	return layerBody(meta, smallkey, before?.registration ?? null, after ?? null);
+	const body = layerBody(meta, smallkey, before?.registration ?? null, after ?? null);
+	return { title: subject, body };
 }
 
 async function findPullRequest({ call, branch, owner }: Proposing, proposal: string) {
@@ -93,16 +114,24 @@ async function findPullRequest({ call, branch, owner }: Proposing, proposal: str
 	return made(answer, "list the pull requests")[0] ?? null;
 }
 
+/** Writes the text of an open pull request where it is another one. */
+async function bringInStep({ call }: Proposing, open: PullRequest, text: Text): Promise<void> {
+	const body = (open.body ?? "").replaceAll("\r\n", "\n");
+	if (open.title !== text.title || body !== text.body) await updatePullRequest(call, open, text);
+}
+
+async function updatePullRequest(call: Call, open: PullRequest, text: Text): Promise<PullRequest> {
+	const route = `/repos/{owner}/{repo}/pulls/${open.number}`;
+	return made(await call<PullRequest>("PATCH", route, text), "update the pull request");
+}
+
 async function writePullRequest(
 	{ call, branch }: Proposing,
 	proposal: string,
 	open: PullRequest | null,
-	text: { title: string; body: string },
+	text: Text,
 ): Promise<PullRequest> {
-	if (open) {
-		const route = `/repos/{owner}/{repo}/pulls/${open.number}`;
-		return made(await call<PullRequest>("PATCH", route, text), "update the pull request");
-	}
+	if (open) return updatePullRequest(call, open, text);
 	const parameters = { ...text, head: proposal, base: branch };
 	const answer = await call<PullRequest>("POST", "/repos/{owner}/{repo}/pulls", parameters);
 	return made(answer, "open a pull request");
