@@ -33,43 +33,63 @@ export interface AskOptions {
 
 /** One request's outcome, with what follows from it. */
 type Outcome = Answer & {
-	/** Worth asking again after so many milliseconds. */
-	again?: number;
-	/** The host did not answer at all. */
-	silent?: boolean;
+	/** Worth asking again after so many milliseconds, up to so many requests in all. */
+	again?: { pause: number; attempts: number };
+	/** What it says of the host: it cannot be connected to, or it may be in trouble. */
+	host?: "dead" | "doubtful";
 };
 
+/** What is known of a host that failed last. */
+interface Trouble {
+	/** Requests in a row, each with its repetition, that came to nothing. */
+	failures: number;
+	/** Until when it is left alone. */
+	until: number;
+	answer: NoAnswer;
+}
+
 /** How often a busy service is asked, and how long is waited first; twice as long each further time. */
-const attempts = 3;
+const busyAttempts = 3;
 const firstPause = 1000;
+/** How often a service is asked that broke off or was late: one slow path must not take a host's whole turn. */
+const brokenAttempts = 2;
+/** So many failures in a row are the host's, and not those of single paths. */
+const mostFailures = 3;
 /** Longest pause that a service may ask for, in milliseconds. */
 const longestPause = 30_000;
-/** How long a host that did not answer is left alone, in milliseconds. */
+/** How long a host that does not answer is left alone, in milliseconds. */
 const restOfSilentHost = 60_000;
 
 /**
  * Makes the one way in which services are asked: at most 4 at a time and 1 per host. An answer of 429 or 5xx is asked
- * for twice more, after a pause; a host that does not answer at all is left alone for a minute.
+ * for twice more, one that breaks off or is late once more, each after a pause. A host that cannot be connected to, or
+ * gave no answer three times in a row, is left alone for a minute.
  */
 export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions): Ask {
 	const turns = createTurns(4);
-	const silent = new Map<string, { until: number; answer: NoAnswer }>();
+	const troubles = new Map<string, Trouble>();
 
 	async function insistently(address: string, signal?: AbortSignal): Promise<Outcome> {
 		for (let attempt = 1; ; attempt += 1) {
 			const outcome = await turns.withSlot(() => once(fetch, address, signal));
-			if (outcome.again === undefined || attempt === attempts || signal?.aborted) return outcome;
-			const wait = Math.max(outcome.again, firstPause * 2 ** (attempt - 1));
+			const { again } = outcome;
+			if (!again || attempt >= again.attempts || signal?.aborted) return outcome;
+			const wait = Math.max(again.pause, firstPause * 2 ** (attempt - 1));
 			await sleep(Math.min(wait, longestPause), signal);
 		}
 	}
 
 	async function inTurn(address: string, host: string, signal?: AbortSignal): Promise<Answer> {
-		const known = silent.get(host);
+		const known = troubles.get(host);
 		if (known && known.until > now()) return known.answer;
-		silent.delete(host);
-		const { again: _again, silent: isSilent, ...answer } = await insistently(address, signal);
-		if (isSilent && !answer.ok) silent.set(host, { until: now() + restOfSilentHost, answer });
+		const { again: _again, host: state, ...answer } = await insistently(address, signal);
+		if (answer.ok || !state) {
+			if (!signal?.aborted) troubles.delete(host);
+			return answer;
+		}
+		const failures = (known?.failures ?? 0) + 1;
+		const isSilent = state === "dead" || failures >= mostFailures;
+		troubles.set(host, { failures, until: isSilent ? now() + restOfSilentHost : 0, answer });
 		return answer;
 	}
 
@@ -85,7 +105,7 @@ async function once(fetch: AskOptions["fetch"], address: string, signal?: AbortS
 	try {
 		response = await fetch(address, { headers, signal: signal ?? null });
 	} catch (error) {
-		return { ...failed(error, signal), silent: isSilence(error) };
+		return failed(error, signal);
 	}
 	try {
 		const bytes = new Uint8Array(await response.arrayBuffer());
@@ -111,20 +131,21 @@ function refusedStatus(response: Response): Outcome {
 	};
 	if (status !== 429 && status < 500) return refusal;
 	const seconds = Number(response.headers.get("Retry-After") ?? 0);
-	return { ...refusal, again: Number.isFinite(seconds) ? seconds * 1000 : 0 };
+	const wait = Number.isFinite(seconds) ? seconds * 1000 : 0;
+	return { ...refusal, again: { pause: wait, attempts: busyAttempts } };
 }
 
 /** @throws the error itself where it is neither the request's nor the caller's abort: a fault of this program */
-function failed(error: unknown, signal: AbortSignal | undefined): NoAnswer {
+function failed(error: unknown, signal: AbortSignal | undefined): Outcome {
 	if (signal?.aborted)
 		return { ok: false, kind: "server", text: "was not asked to the end", tooLarge: false, status: null };
 	if (!(error instanceof FetchFailure)) throw error;
 	const kind: Fault = error.reason === "address" ? "registration" : "server";
-	return { ok: false, kind, text: error.message, tooLarge: error.reason === "size", status: null };
-}
-
-function isSilence(error: unknown): boolean {
-	return error instanceof FetchFailure && (error.reason === "network" || error.reason === "time");
+	const { reason, message: text } = error;
+	const answer: NoAnswer = { ok: false, kind, text, tooLarge: reason === "size", status: null };
+	if (reason === "connect") return { ...answer, host: "dead" };
+	if (reason !== "network" && reason !== "time") return answer;
+	return { ...answer, host: "doubtful", again: { pause: 0, attempts: brokenAttempts } };
 }
 
 /** Waits; an abort ends the wait, and what follows sees the signal itself. */

@@ -1,7 +1,7 @@
 import { AddressRefused } from "./addresses.ts";
 
-/** Why a request came to nothing. */
-export type FailureReason = "address" | "time" | "size" | "redirect" | "network";
+/** Why a request came to nothing; `connect`: its host cannot be connected to, whatever is asked for. */
+export type FailureReason = "address" | "time" | "size" | "redirect" | "connect" | "network";
 
 /** A request that was refused or failed. Its message is one line that a publisher understands. */
 export class FetchFailure extends Error {
@@ -23,11 +23,23 @@ export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	if (signal.aborted) return signal.reason;
 	for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
 		if (cause instanceof AddressRefused) return new FetchFailure("address", cause.message);
-		const words = meanings.get((cause as NodeJS.ErrnoException).code ?? "");
-		if (words) return new FetchFailure("network", words, { cause: error });
+		const code = (cause as NodeJS.ErrnoException).code ?? "";
+		const words = meanings.get(code);
+		const reason = withoutConnection.has(code) ? "connect" : "network";
+		if (words) return new FetchFailure(reason, words, { cause: error });
 	}
 	return new FetchFailure("network", "cannot be reached, or breaks off", { cause: error });
 }
+
+/** Error codes of a host that cannot be connected to at all. */
+const withoutConnection: ReadonlySet<string> = new Set([
+	"ENOTFOUND",
+	"ECONNREFUSED",
+	"EHOSTUNREACH",
+	"ENETUNREACH",
+	"ETIMEDOUT",
+	"UND_ERR_CONNECT_TIMEOUT",
+]);
 
 /** What an error code of Node, OpenSSL or undici means to a publisher. */
 const meanings: ReadonlyMap<string, string> = new Map([

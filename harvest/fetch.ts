@@ -27,6 +27,9 @@ export interface FetchOptions {
 /** In milliseconds. */
 const defaultTimeout = 10_000;
 
+/** Longest that connecting may take, in milliseconds: below a request's time, so that a dead host shows as one. */
+const longestConnect = 5_000;
+
 /** Said to every service, so that its operator knows who asks. */
 const userAgent = "fragment-publisher";
 
@@ -133,7 +136,8 @@ function createDispatchers(options: FetchOptions): (url: URL) => Dispatcher {
 	const { allowPrivate, resolve, timeout = defaultTimeout } = options;
 	// A literal address is never looked up: `checkTarget` has judged it.
 	const lookup = allowPrivate ? {} : { lookup: createLookup(resolve) };
-	const direct = new Agent({ connect: { timeout, ...lookup } as buildConnector.BuildOptions });
+	const connectTime = Math.min(timeout, longestConnect);
+	const direct = new Agent({ connect: { timeout: connectTime, ...lookup } as buildConnector.BuildOptions });
 	const proxies = new Map<string, ProxyAgent>();
 	return (url) => {
 		const proxy = url.protocol === "https:" ? options.httpsProxy : options.httpProxy;

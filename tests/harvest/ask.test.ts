@@ -26,7 +26,13 @@ const refuse =
 	() =>
 		new Response("", { status, headers });
 const dead = () => {
-	throw new FetchFailure("network", "refuses the connection");
+	throw new FetchFailure("connect", "refuses the connection");
+};
+const reset = () => {
+	throw new FetchFailure("network", "breaks the connection off");
+};
+const slow = () => {
+	throw new FetchFailure("time", "did not answer completely within 10 s");
 };
 
 test("a busy service is asked three times, with longer pauses", async () => {
@@ -63,6 +69,51 @@ test("what is not there is asked for once, and is the registration's fault", asy
 		assert.equal(await ask("http://a.example/"), { ok: false, kind, text, tooLarge: false, status });
 		assert.is(asked.length, 1);
 	}
+});
+
+test("a connection that breaks off and an answer that is late are asked for once more", async () => {
+	for (const failing of [reset, slow]) {
+		const { ask, asked, waits } = scripted({ "http://a.example/": [failing, ok] });
+		assert.ok((await ask("http://a.example/")).ok);
+		assert.is(asked.length, 2);
+		assert.equal(waits, [1000]);
+		const never = scripted({ "http://a.example/": [failing, failing] });
+		assert.not((await never.ask("http://a.example/")).ok);
+		assert.is(never.asked.length, 2);
+	}
+});
+
+test("an answer that breaks off while it is read is asked for once more", async () => {
+	const broken = () => {
+		const body = new ReadableStream({
+			pull: (stream) => stream.error(new FetchFailure("network", "breaks off")),
+		});
+		return new Response(body);
+	};
+	const { ask, asked } = scripted({ "http://a.example/": [broken, ok] });
+	assert.ok((await ask("http://a.example/")).ok);
+	assert.is(asked.length, 2);
+});
+
+test("one slow path does not speak for its host; three failures in a row do", async () => {
+	const urlOf = (path: number) => `http://a.example/${path}`;
+	const { ask, asked, clock } = scripted({
+		[urlOf(1)]: [slow, slow],
+		[urlOf(2)]: [reset, slow],
+		[urlOf(3)]: [refuse(404)],
+		[urlOf(4)]: [slow, slow],
+		[urlOf(5)]: [slow, slow],
+		[urlOf(6)]: [reset, reset],
+		[urlOf(7)]: [ok],
+	});
+	for (const path of [1, 2, 3, 4, 5, 6]) {
+		assert.not((await ask(urlOf(path))).ok);
+		assert.ok(asked.includes(urlOf(path)), `${path} was asked for`);
+	}
+	assert.not((await ask(urlOf(7))).ok);
+	assert.not(asked.includes(urlOf(7)));
+	clock.now = 60_001;
+	assert.ok((await ask(urlOf(7))).ok);
 });
 
 test("a host that does not answer is left alone for a minute, its neighbours are not", async () => {

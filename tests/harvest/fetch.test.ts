@@ -292,7 +292,7 @@ test("a connection that breaks off, and a host that is not there", async () => {
 	await assertRefused(fetch(`${peer.origin}/cut`), "network", /breaks/);
 	const { origin } = peer;
 	await peer.close();
-	await assertRefused(fetch(`${origin}/`), "network", /refuses the connection/);
+	await assertRefused(fetch(`${origin}/`), "connect", /refuses the connection/);
 	peer = await Peer.open();
 });
 
@@ -317,7 +317,7 @@ test("a proxy is used for https, but not for the hosts that are exempt", async (
 	const resolve = (_host: string, _options: object, done: (error: Error, all: never) => void) =>
 		done(Object.assign(new Error("no"), { code: "ENOTFOUND" }), [] as never);
 	const exempt = createFetch({ httpsProxy, noProxy: ".example", resolve });
-	await assertRefused(exempt(`https://${host}/`), "network", /does not resolve/);
+	await assertRefused(exempt(`https://${host}/`), "connect", /does not resolve/);
 	assert.equal(tunnels, [host]);
 	await close();
 });
