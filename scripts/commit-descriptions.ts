@@ -1,30 +1,48 @@
 // npm run commit-descriptions: commits the service descriptions that npm run harvest has written into layers/
-import { isRefusal } from "../api/store.ts";
+import { type Commit, isRefusal, type Store } from "../api/store.ts";
 import { serviceName } from "../api/stores/git/fast-import.ts";
-import { descriptionEdits, newDescriptions } from "./lib/refresh/descriptions.ts";
+import { descriptionEdits, type NewDescription, newDescriptions } from "./lib/refresh/descriptions.ts";
 import { runCommand } from "./lib/request.ts";
 import { readConfiguration } from "./lib/settings.ts";
 import { openStore } from "./lib/store.ts";
 
+/** The checkout of the repository that was harvested into. */
+const checkout = ".";
+
+/** Descriptions of one commit: what is committed stays where a later one fails, as at GitHub's limit of requests. */
+const portion = 200;
+
+/** @throws {Error} where the store refuses */
+async function commit(store: Store, found: readonly NewDescription[]): Promise<Commit> {
+	const outcome = await store.change((now) => descriptionEdits(now, found), {
+		smallkey: null,
+		author: serviceName,
+		time: Date.now(),
+		subject: `describe ${found.length} layer${found.length === 1 ? "" : "s"}`,
+		trailers: [],
+		request: null,
+		review: false,
+	});
+	if (isRefusal(outcome)) throw new Error(outcome.errors.join("\n"));
+	return outcome;
+}
+
 await runCommand(async () => {
-	const found = await newDescriptions(".");
+	const found = await newDescriptions(checkout);
 	if (found.length === 0) {
 		console.log("no new descriptions");
 		return 0;
 	}
-	const open = await openStore(readConfiguration(process.env));
+	const open = await openStore(readConfiguration(process.env), checkout);
 	try {
-		const outcome = await open.store.change((now) => descriptionEdits(now, found), {
-			smallkey: null,
-			author: serviceName,
-			time: Date.now(),
-			subject: `describe ${found.length} layer${found.length === 1 ? "" : "s"}`,
-			trailers: [],
-			request: null,
-			review: false,
-		});
-		if (isRefusal(outcome)) throw new Error(outcome.errors.join("\n"));
-		console.log(outcome.changed ? `commit ${outcome.commit}` : "they are stored already");
+		let changes = 0;
+		for (let start = 0; start < found.length; start += portion) {
+			const outcome = await commit(open.store, found.slice(start, start + portion));
+			if (!outcome.changed) continue;
+			changes += 1;
+			console.log(`commit ${outcome.commit}`);
+		}
+		if (changes === 0) console.log("they are stored already");
 		return 0;
 	} finally {
 		await open.close();

@@ -25,7 +25,7 @@ descriptions that npm run harvest has written into layers/ since the last commit
 const options = { "dry-run": { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
 
 function targetOf(configuration: Configuration): Target {
-	const call = openGithub(configuration);
+	const call = openGithub(configuration, { checkout: "." });
 	const { repository, branch } = configuration.github as NonNullable<Configuration["github"]>;
 	return { call, owner: repository.split("/")[0] as string, branch };
 }

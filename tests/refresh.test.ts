@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { descriptionPath, layerPath } from "../api/smallkey.ts";
 import { StoreBusy } from "../api/store.ts";
 import { openGithub } from "../scripts/lib/github.ts";
 import { type LayerHealth, refreshBody } from "../scripts/lib/refresh/body.ts";
@@ -94,7 +95,12 @@ let address: string;
 let checkout: Repository;
 
 /** Runs one of the project's scripts in a checkout of layers, as the workflows do. */
-async function run(name: string, args: string[] = [], env: Record<string, string> = {}): Promise<string> {
+async function run(
+	name: string,
+	args: string[] = [],
+	env: Record<string, string> = {},
+	{ path } = checkout,
+): Promise<string> {
 	const words = ["--import", import.meta.resolve("tsx"), join(root, "scripts", `${name}.ts`), ...args];
 	const settings = {
 		GITHUB_REPOSITORY: peer.repository,
@@ -102,7 +108,7 @@ async function run(name: string, args: string[] = [], env: Record<string, string
 		GITHUB_API_URL: peer.proxy.url,
 		HARVEST_ALLOW_PRIVATE: "on",
 	};
-	const options = { cwd: checkout.path, env: cleanEnvironment({ ...settings, ...env }) };
+	const options = { cwd: path, env: cleanEnvironment({ ...settings, ...env }) };
 	const { stdout } = await promisify(execFile)(process.execPath, words, options);
 	return stdout;
 }
@@ -168,7 +174,7 @@ test("the time for GitHub begins with the first request, however long the servic
 		GITHUB_TOKEN: peer.token,
 		GITHUB_API_URL: peer.proxy.url,
 	});
-	const call = openGithub(configuration, () => new Date(Date.now() + ahead));
+	const call = openGithub(configuration, { now: () => new Date(Date.now() + ahead) });
 	ahead = 3 * 3_600_000;
 	assert.is((await call("GET", "/repos/{owner}/{repo}")).status, 200);
 	ahead += 3_600_000;
@@ -242,6 +248,35 @@ test("what harvesting wrote is committed, and a second time changes nothing", as
 	assert.is(await peer.file("layers/xx/stray.json"), null);
 	assert.is(await run("commit-descriptions"), "they are stored already\n");
 	assert.equal(await peer.commits(), after);
+});
+
+test("many descriptions are several commits, and what the checkout has is not asked for", async () => {
+	const keys = Array.from({ length: 201 }, (_, index) => `many${String(index).padStart(3, "0")}`);
+	const edits = keys.map((key) => ({
+		path: layerPath(key),
+		text: featureFile(`${address}/MapServer/${key}`),
+	}));
+	const meta = { smallkey: null, author: "tester", time: 0, subject: "many layers", trailers: [] };
+	await peer.store().change(async () => edits, { ...meta, request: null, review: false });
+	const many = new Repository(Object.fromEntries(edits.map(({ path, text }) => [path, text])));
+	try {
+		for (const key of keys) many.write(descriptionPath(key), description(key));
+		const before = await peer.commits();
+		peer.proxy.requests.length = 0;
+		const output = await run("commit-descriptions", [], {}, many);
+		assert.match(output, /^commit [0-9a-f]{40}\ncommit [0-9a-f]{40}\n$/);
+		const after = await peer.commits();
+		assert.is(after.length, before.length + 2);
+		assert.equal(
+			after.slice(0, 2).map(({ commit }) => commit.message),
+			["describe 1 layer", "describe 200 layers"],
+		);
+		for (const key of ["many000", "many200"])
+			assert.is(await peer.file(descriptionPath(key)), description(key));
+		assert.ok(peer.proxy.requests.length <= 2 * 5, peer.proxy.requests.join("\n"));
+	} finally {
+		many.remove();
+	}
 });
 
 test("where nothing is to be merged, the open pull request is closed", async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { authorizeWith } from "../../api/stores/github/auth.ts";
 import { type Call, connect } from "../../api/stores/github/client.ts";
 import { createFetch } from "../../harvest/fetch.ts";
+import { fetchPastCheckout } from "./checkout-blobs.ts";
 import type { Configuration } from "./settings.ts";
 
 /** Longest that one request may take, and all of a script's together from the first one on, in milliseconds. */
@@ -11,10 +12,22 @@ const longestScript = 30 * 60_000;
 /** Largest answer of GitHub, in bytes: a recursive tree of 100,000 entries has some 20 MB. */
 const mostBytes = 64_000_000;
 
-/** The guarded fetch, allowed to reach the API's address: that is the operator's own choice. */
-export function fetchFromGithub({ harvest }: Configuration): typeof fetch {
+/**
+ * The guarded fetch, allowed to reach the API's address: that is the operator's own choice.
+ * @param checkout a checkout of the repository, whose blobs GitHub is not asked for
+ */
+export function fetchFromGithub({ harvest }: Configuration, checkout?: string): typeof fetch {
 	const { httpsProxy, noProxy } = harvest;
-	return createFetch({ allowPrivate: true, timeout: patience, mostBytes, httpsProxy, noProxy });
+	const fetch = createFetch({ allowPrivate: true, timeout: patience, mostBytes, httpsProxy, noProxy });
+	return checkout === undefined ? fetch : fetchPastCheckout(checkout, fetch);
+}
+
+/** What a script may add. */
+export interface GithubAccess {
+	/** The clock. */
+	now?: () => Date;
+	/** A checkout of the repository, whose blobs GitHub is not asked for. */
+	checkout?: string;
 }
 
 /**
@@ -22,7 +35,8 @@ export function fetchFromGithub({ harvest }: Configuration): typeof fetch {
  * do other things for hours before.
  * @throws {Error} where none is configured
  */
-export function openGithub(configuration: Configuration, now = () => new Date()): Call {
+export function openGithub(configuration: Configuration, access: GithubAccess = {}): Call {
+	const { now = () => new Date(), checkout } = access;
 	const { github } = configuration;
 	const [owner, repo] = github?.repository.split("/") ?? [];
 	if (!github || !owner || !repo) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
@@ -30,7 +44,7 @@ export function openGithub(configuration: Configuration, now = () => new Date())
 		owner,
 		repo,
 		apiUrl: github.apiUrl.replace(/\/+$/, ""),
-		fetch: fetchFromGithub(configuration),
+		fetch: fetchFromGithub(configuration, checkout),
 		now,
 		sleep: (ms: number) => sleep(ms),
 		random: Math.random,
