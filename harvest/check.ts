@@ -2,7 +2,7 @@ import type { LangEntry, Registration } from "../api/registration.ts";
 import { type Lang, langs } from "../api/smallkey.ts";
 import { askLayer } from "./arcgis.ts";
 import type { Ask } from "./ask.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, quote } from "./finding.ts";
 import { isObject, listOf, textOf } from "./json.ts";
 import { checkWms, createReadCapabilities, type WmsFacts } from "./wms.ts";
 
@@ -61,7 +61,7 @@ async function checkFeature(
 		.map((field) => textOf(field.name));
 	const findings: Finding[] = [];
 	if (entry.display_field && names.length > 0 && !names.includes(entry.display_field)) {
-		const text = `${entry.service_url} has no field ${entry.display_field}`;
+		const text = `${entry.service_url} has no field ${quote(entry.display_field)}`;
 		findings.push({ kind: "registration", lang, pointer: `/${lang}/display_field`, text });
 	}
 	return { facts: { title: textOf(answer.layer.name) }, findings };

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "./lib/build.ts";
 import { writeHostingFiles } from "./lib/hosting-files.ts";
+import { plain } from "./lib/plain.ts";
 import { runCommand } from "./lib/request.ts";
 import { readConfiguration, withoutStore } from "./lib/settings.ts";
 
@@ -43,7 +44,7 @@ await runCommand(async () => {
 		readConfiguration(withoutStore(process.env)),
 		values.fresh,
 	);
-	for (const problem of problems) console.error(problem);
+	for (const problem of problems) console.error(plain(problem));
 	if (!written) {
 		console.error(`${problems.length} problems; nothing was written`);
 		return 1;

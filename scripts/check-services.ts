@@ -4,6 +4,7 @@ import { langs } from "../api/smallkey.ts";
 import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check.ts";
 import { quote } from "../harvest/finding.ts";
 import { mapSome } from "./lib/collect.ts";
+import { plain } from "./lib/plain.ts";
 import { progress } from "./lib/progress.ts";
 import { runCommand } from "./lib/request.ts";
 import { askWith, layersAtOnce, parseServiceCommand, printFindings, readLayers } from "./lib/services.ts";
@@ -15,7 +16,7 @@ const usage = "npm run check-services -- [KEY…] [--layers DIR]";
 function factLines(layer: CheckedLayer, checked: CheckedServices): string[] {
 	return langs.map((lang) => {
 		const facts = checked.facts[lang];
-		return `${layer.smallkey} ${lang}: ${facts ? describe(facts) : "not found, see below"}`;
+		return plain(`${layer.smallkey} ${lang}: ${facts ? describe(facts) : "not found, see below"}`);
 	});
 }
 

@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { codeownersPath, codeownersText, ownersPath, parseOwners } from "./lib/owners.ts";
+import { plain } from "./lib/plain.ts";
 import { runCommand } from "./lib/request.ts";
 
 const usage = `npm run codeowners [-- --check]
@@ -18,7 +19,7 @@ await runCommand(async () => {
 		return 0;
 	}
 	const { owners, problems } = parseOwners(await readFile(ownersPath));
-	for (const problem of problems) console.error(`${ownersPath}: ${problem}`);
+	for (const problem of problems) console.error(plain(`${ownersPath}: ${problem}`));
 	if (!owners) return 1;
 	const text = codeownersText(owners);
 	const before = await readFile(codeownersPath, "utf8").catch(() => null);

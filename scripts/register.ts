@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { isSenderId } from "../api/senders.ts";
 import { isRefusal } from "../api/store.ts";
 import { readBatch, storeBatch } from "./lib/batch.ts";
+import { plain } from "./lib/plain.ts";
 import { runCommand } from "./lib/request.ts";
 import { readConfiguration } from "./lib/settings.ts";
 import { openStore } from "./lib/store.ts";
@@ -33,7 +34,7 @@ await runCommand(async () => {
 	if (folder === undefined || rest.length > 0) throw new Error(`usage: ${usage}`);
 	if (!isSenderId(sender)) throw new Error(`--sender: must be 1 to 64 of A-Z a-z 0-9 . _ -, not ${sender}`);
 	const { registrations, problems } = await readBatch(folder);
-	for (const problem of problems) console.error(problem);
+	for (const problem of problems) console.error(plain(problem));
 	if (problems.length > 0) {
 		console.error(`${problems.length} problems; nothing was written`);
 		return 1;
@@ -42,7 +43,7 @@ await runCommand(async () => {
 	try {
 		const outcome = await storeBatch(open.store, registrations, { sender, time: Date.now(), review });
 		if (isRefusal(outcome)) {
-			for (const error of outcome.errors) console.error(error);
+			for (const error of outcome.errors) console.error(plain(error));
 			console.error(`${outcome.errors.length} problems; nothing was written`);
 			return 1;
 		}

@@ -3,6 +3,7 @@ import { lstat, readFile } from "node:fs/promises";
 import { relative, resolve, sep } from "node:path";
 import { checkCatalogue, type LayerFile, type Problem, problemLine } from "../api/catalogue.ts";
 import { collectFolder } from "./lib/collect.ts";
+import { plain } from "./lib/plain.ts";
 import { runCommand } from "./lib/request.ts";
 
 /** One file as named on the command line; its path starts at the last folder called `layers`. */
@@ -24,7 +25,7 @@ async function check(names: string[]): Promise<{ files: number; problems: Proble
 
 await runCommand(async () => {
 	const { files, problems } = await check(process.argv.slice(2));
-	for (const problem of problems) console.error(problemLine(problem));
+	for (const problem of problems) console.error(plain(problemLine(problem)));
 	console.log(`${files} files, ${problems.length} problems`);
 	return problems.length > 0 ? 1 : 0;
 });

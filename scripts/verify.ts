@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { plain } from "./lib/plain.ts";
 import { progress } from "./lib/progress.ts";
 import { runCommand } from "./lib/request.ts";
 import { listBuild, missingPath, sample, verifyHosting } from "./lib/verify.ts";
@@ -44,7 +45,7 @@ async function verify(address: string, dist: string, most: number | null, wait: 
 		const left = differences.map(({ path }) => path);
 		differences = await verifyHosting(address, dist, left, () => undefined);
 	}
-	for (const { path, text } of differences) console.error(`${path}: ${text}`);
+	for (const { path, text } of differences) console.error(plain(`${path}: ${text}`));
 	const looked = `${paths.length} of ${all.length} fragments`;
 	console.log(
 		`${looked} looked at: ${differences.length === 0 ? "all as built" : `${differences.length} differ`}`,

@@ -8,6 +8,7 @@ import { createFetch } from "../../harvest/fetch.ts";
 import type { Finding } from "../../harvest/finding.ts";
 import { collectFolder } from "./collect.ts";
 import { writeWhole } from "./output.ts";
+import { plain } from "./plain.ts";
 import { type HarvestSettings, parseSpan } from "./settings.ts";
 
 /** Layers that are worked on at once; how many requests are under way is bounded by `createAsk`. */
@@ -47,7 +48,7 @@ export function parseServiceCommand(words: string[], usage: string): ServiceComm
 export async function readLayers(folder: string, smallkeys: string[]): Promise<CheckedLayer[]> {
 	const layers = new Map<string, CheckedLayer>();
 	const problems = checkCatalogue(await collectFolder(folder), (layer) => layers.set(layer.smallkey, layer));
-	for (const problem of problems) console.error(problemLine(problem));
+	for (const problem of problems) console.error(plain(problemLine(problem)));
 	if (smallkeys.length === 0) return [...layers.values()];
 	return smallkeys.map((smallkey) => {
 		const layer = layers.get(smallkey);
@@ -98,7 +99,7 @@ export function printFindings(found: Found[]): number {
 		const lines = found.flatMap(({ smallkey, findings }) =>
 			findings
 				.filter((finding) => finding.kind === kind)
-				.map((finding) => `  ${layerPath(smallkey)}: ${finding.pointer}: ${finding.text}`),
+				.map((finding) => plain(`  ${layerPath(smallkey)}: ${finding.pointer}: ${finding.text}`)),
 		);
 		if (lines.length > 0) console.log([`\n${title}`, ...lines].join("\n"));
 	}

@@ -172,6 +172,29 @@ test("check-services says of each layer what its service offers", async () => {
 	assert.match(down.output, /Services that are down/);
 });
 
+test("nothing that a service or a file says is a command of the workflow's runner, or a control character", async () => {
+	const hostile = "##[stop-commands]x\u001b[31m\u0007\n::set-output name=x::y";
+	const unsafe = /##\[|^\s*::|(?!\n)\p{Cc}/mu;
+	serveLayer(peer, { layer: json(layerDocument({ name: hostile })) });
+	const entry = { service_url: peer.origin + mapLayer, display_field: hostile };
+	await store(layerPath("ozone"), { version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
+	await store(`layers/ba/bad${hostile.replaceAll("/", "")}.json`, "{");
+	const checked = await run("check-services");
+	assert.is(checked.code, 1);
+	assert.match(checked.output, "has no field ## [stop-commands]x");
+	assert.match(checked.output, "ozone en: ## [stop-commands]x");
+	assert.match(checked.output, "bad## [stop-commands]x");
+	assert.not.match(checked.output, unsafe);
+	serveLayer(peer, { layer: json({ error: { code: 500, message: hostile } }) });
+	const harvested = await run("harvest");
+	assert.match(harvested.output, "answers with ArcGIS error 500: ## [stop-commands]x");
+	assert.not.match(harvested.output, unsafe);
+	const built = await run("build", "--out", join(folder.path, "dist"));
+	assert.is(built.code, 1);
+	assert.match(built.output, "bad## [stop-commands]x");
+	assert.not.match(built.output, unsafe);
+});
+
 test("MAP_WKID is the spatial reference of what is harvested and of what is built", async () => {
 	serveLayer(peer);
 	await storeFeature("ozone");

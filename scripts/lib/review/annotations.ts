@@ -1,5 +1,5 @@
 import { problemLine } from "../../../api/catalogue.ts";
-import { visible } from "../../../api/markdown.ts";
+import { plain } from "../plain.ts";
 import type { Located } from "./locate.ts";
 
 /** How much it matters. */
@@ -41,9 +41,4 @@ export function where({ pointer, text }: Located): string {
 export function plainLine(level: Level, problem: Located): string {
 	const file = `${problem.file}:${problem.line}`;
 	return plain(`${level} ${problemLine({ file, text: where(problem) })}`);
-}
-
-/** Foreign text in a line of the log. */
-export function plain(text: string): string {
-	return visible(text).replaceAll("##[", "## [");
 }
