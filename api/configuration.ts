@@ -1,5 +1,5 @@
-import { defaultMapWkid, mapWkids } from "./extent.ts";
-import type { FragmentSettings } from "./fragment.ts";
+import { defaultMapWkid, mapWkids } from "../registry/extent.ts";
+import type { FragmentSettings } from "../registry/fragment.ts";
 import type { ReadSettings } from "./read.ts";
 
 /** The variables of the environment, as given. */

@@ -1,4 +1,4 @@
-import { decodeSegment, type Lang, parseLang, parseSmallkey } from "./smallkey.ts";
+import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/smallkey.ts";
 
 /** A fragment as it is sent. */
 export interface Fragment {

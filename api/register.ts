@@ -1,7 +1,9 @@
-import type { Context } from "./app.ts";
-import { canonicalText, largestRegistration, parseRegistration, type Registration } from "./registration.ts";
-import { mayChange, type Sender } from "./senders.ts";
-import { isTimely, parseTimestamp, sha256Hex, verify } from "./signature.ts";
+import {
+	canonicalText,
+	largestRegistration,
+	parseRegistration,
+	type Registration,
+} from "../registry/registration.ts";
 import {
 	decodeSegment,
 	descriptionPath,
@@ -11,7 +13,10 @@ import {
 	layerPath,
 	parseSmallkey,
 	smallkeyRule,
-} from "./smallkey.ts";
+} from "../registry/smallkey.ts";
+import type { Context } from "./context.ts";
+import { mayChange, type Sender } from "./senders.ts";
+import { isTimely, parseTimestamp, sha256Hex, verify } from "./signature.ts";
 import {
 	type Commit,
 	type Edit,

@@ -1,3 +1,5 @@
+import { matchesGlob } from "../registry/globs.ts";
+
 /** A publisher that may write. */
 export interface Sender {
 	/** 1 to 64 of A-Z a-z 0-9 . _ -: it goes into commits. */
@@ -63,15 +65,6 @@ function parseGlobs(smallkeys: unknown, where: string): string[] | null {
 	const isList = Array.isArray(smallkeys) && smallkeys.every((glob) => typeof glob === "string");
 	if (!isList) throw new Error(`${where}: smallkeys must be a list of globs`);
 	return smallkeys as string[];
-}
-
-/** Whether a smallkey fits a glob, in which `*` is any run of characters and `?` is one; case-sensitive. */
-export function matchesGlob(glob: string, smallkey: string): boolean {
-	const source = glob
-		.replace(/[.+^${}()|[\]\\]/g, "\\$&")
-		.replace(/\*+/g, ".*")
-		.replaceAll("?", ".");
-	return new RegExp(`^${source}$`, "s").test(smallkey);
 }
 
 /** Whether a sender may change a smallkey. */

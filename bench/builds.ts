@@ -1,11 +1,11 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { canonicalText } from "../api/registration.ts";
-import { layerPath } from "../api/smallkey.ts";
+import { canonicalText } from "../registry/registration.ts";
+import { layerPath } from "../registry/smallkey.ts";
 import { generateLayers } from "./layers.ts";
-import { timed } from "./lib/process.ts";
-import type { Pair, Row } from "./lib/row.ts";
-import type { World } from "./lib/world.ts";
+import { timed } from "./measure/process.ts";
+import type { Pair, Row } from "./measure/row.ts";
+import type { World } from "./measure/world.ts";
 
 const build = (...args: string[]) => timed("npm", ["run", "-s", "build", "--", ...args]);
 

@@ -2,9 +2,9 @@ import { access, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { fullBuild, removeOutput } from "./builds.ts";
-import { root, run } from "./lib/process.ts";
-import type { Pair, Row } from "./lib/row.ts";
-import type { World } from "./lib/world.ts";
+import { root, run } from "./measure/process.ts";
+import type { Pair, Row } from "./measure/row.ts";
+import type { World } from "./measure/world.ts";
 
 /** Eleventy and its lock file are here, and not among the project's own packages. */
 const home = join(root, "bench/eleventy");

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { canonicalText, type Registration } from "../api/registration.ts";
-import { layerPath } from "../api/smallkey.ts";
-import { mapSome } from "../scripts/lib/collect.ts";
+import { canonicalText, type Registration } from "../registry/registration.ts";
+import { layerPath } from "../registry/smallkey.ts";
+import { mapSome } from "../scripts/build/collect.ts";
 
 /** A generator of numbers in [0, 1) that gives the same ones each time (mulberry32). */
 export function randomFrom(seed: number): () => number {

@@ -1,13 +1,13 @@
-import { startProgram } from "./lib/process.ts";
-import type { Pair, Row } from "./lib/row.ts";
-import type { World } from "./lib/world.ts";
-import { requestsPerSecond } from "./lib/wrk.ts";
+import { startProgram } from "./measure/process.ts";
+import type { Pair, Row } from "./measure/row.ts";
+import type { World } from "./measure/world.ts";
+import { requestsPerSecond } from "./measure/wrk.ts";
 
 /** Compares the service's answers to one target with a bare server's that sends the same bytes. */
 async function prepareRead(world: World, target: string): Promise<Pair> {
 	const service = await world.serve(world.layers, "reads");
 	const url = `${service.url}${target}`;
-	const bare = await startProgram("bench/lib/bare-server.ts", [url], {}, /^(http:\S+)$/m);
+	const bare = await startProgram("bench/measure/bare-server.ts", [url], {}, /^(http:\S+)$/m);
 	const bareUrl = `${bare.found}${target}`;
 	// Both are warm before the first round.
 	await requestsPerSecond(url);

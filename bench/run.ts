@@ -1,12 +1,12 @@
 // npm run bench [-- --only NAME,… --layers N --rounds N --json]: figures as ratios, each against a reference (docs/speed.md)
 import { rmSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { runCommand } from "../scripts/lib/request.ts";
+import { runCommand } from "../scripts/terminal/command-line.ts";
 import { buildRows } from "./builds.ts";
 import { eleventyRows } from "./eleventy.ts";
-import { measure, type Row } from "./lib/row.ts";
-import { lineOf, tableHead } from "./lib/table.ts";
-import { World } from "./lib/world.ts";
+import { measure, type Row } from "./measure/row.ts";
+import { lineOf, tableHead } from "./measure/table.ts";
+import { World } from "./measure/world.ts";
 import { readRows } from "./reads.ts";
 import { serviceRows } from "./service.ts";
 import { writeRows } from "./writes.ts";

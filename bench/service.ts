@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startOnly } from "./builds.ts";
-import { run, timed } from "./lib/process.ts";
-import type { Pair, Row } from "./lib/row.ts";
-import type { Served, World } from "./lib/world.ts";
-import { requestsPerSecond } from "./lib/wrk.ts";
+import { run, timed } from "./measure/process.ts";
+import type { Pair, Row } from "./measure/row.ts";
+import type { Served, World } from "./measure/world.ts";
+import { requestsPerSecond } from "./measure/wrk.ts";
 import { publish } from "./writes.ts";
 
 /** Most PUTs of one round of `growth`. */

@@ -1,13 +1,13 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { canonicalText } from "../api/registration.ts";
-import { layerPath } from "../api/smallkey.ts";
+import { canonicalText } from "../registry/registration.ts";
+import { layerPath } from "../registry/smallkey.ts";
 import { generateLayers } from "./layers.ts";
-import { runProgram } from "./lib/process.ts";
-import type { Order, Sent } from "./lib/publisher.ts";
-import { type Pair, type Row, spreadOf } from "./lib/row.ts";
-import { type Served, sender, type World } from "./lib/world.ts";
+import { runProgram } from "./measure/process.ts";
+import type { Order, Sent } from "./measure/publisher.ts";
+import { type Pair, type Row, spreadOf } from "./measure/row.ts";
+import { type Served, sender, type World } from "./measure/world.ts";
 
 /** Publishers at once, where there are many. */
 const publishers = 32;
@@ -28,7 +28,7 @@ export async function publish(service: Served, order: Partial<Order>): Promise<S
 	orders += 1;
 	const { url, secret } = service;
 	const whole = { url, secret, sender, order: orders, publishers: 1, readBack: false, ...order };
-	return JSON.parse(await runProgram("bench/lib/publisher.ts", [], JSON.stringify(whole))) as Sent;
+	return JSON.parse(await runProgram("bench/measure/publisher.ts", [], JSON.stringify(whole))) as Sent;
 }
 
 /** Milliseconds of one PUT of a publisher alone, in the median. */

@@ -1,4 +1,4 @@
-import type { Lang } from "../api/smallkey.ts";
+import type { Lang } from "../registry/smallkey.ts";
 
 /**
  * Whose fault it is. `registration`: no such layer, a group layer, not a map service: its publisher has to act.

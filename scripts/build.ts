@@ -1,11 +1,11 @@
 // npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR] [--compress] [--fresh]: every fragment as a static file
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { build } from "./lib/build.ts";
-import { writeHostingFiles } from "./lib/hosting-files.ts";
-import { plain } from "./lib/plain.ts";
-import { runCommand } from "./lib/request.ts";
-import { readConfiguration, withoutStore } from "./lib/settings.ts";
+import { build } from "./build/build.ts";
+import { writeHostingFiles } from "./hosting/files.ts";
+import { readConfiguration, withoutStore } from "./service/settings.ts";
+import { runCommand } from "./terminal/command-line.ts";
+import { plain } from "./terminal/plain.ts";
 
 const usage = `npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR] [--compress] [--fresh]
 

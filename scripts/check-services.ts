@@ -1,14 +1,15 @@
 // npm run check-services [-- KEY…]: whether the services behind the layers have what the registrations say.
-import type { CheckedLayer } from "../api/catalogue.ts";
-import { langs } from "../api/smallkey.ts";
-import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check.ts";
+
+import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
 import { quote } from "../harvest/finding.ts";
-import { mapSome } from "./lib/collect.ts";
-import { plain } from "./lib/plain.ts";
-import { progress } from "./lib/progress.ts";
-import { runCommand } from "./lib/request.ts";
-import { askWith, layersAtOnce, parseServiceCommand, printFindings, readLayers } from "./lib/services.ts";
-import { readConfiguration, withoutStore } from "./lib/settings.ts";
+import type { CheckedLayer } from "../registry/catalogue.ts";
+import { langs } from "../registry/smallkey.ts";
+import { mapSome } from "./build/collect.ts";
+import { askWith, layersAtOnce, parseServiceCommand, printFindings, readLayers } from "./harvest/layers.ts";
+import { readConfiguration, withoutStore } from "./service/settings.ts";
+import { runCommand } from "./terminal/command-line.ts";
+import { plain } from "./terminal/plain.ts";
+import { progress } from "./terminal/progress.ts";
 
 const usage = "npm run check-services -- [KEY…] [--layers DIR]";
 

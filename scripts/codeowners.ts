@@ -2,9 +2,9 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
-import { codeownersPath, codeownersText, ownersPath, parseOwners } from "./lib/owners.ts";
-import { plain } from "./lib/plain.ts";
-import { runCommand } from "./lib/request.ts";
+import { codeownersPath, codeownersText, ownersPath, parseOwners } from "../registry/owners.ts";
+import { runCommand } from "./terminal/command-line.ts";
+import { plain } from "./terminal/plain.ts";
 
 const usage = `npm run codeowners [-- --check]
 

@@ -1,11 +1,11 @@
 // npm run comment -- --file FILE [--event FILE] [--author LOGIN]: posts what npm run review wrote, or edits it
 import { readFile, stat } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { openGithub } from "./lib/github.ts";
-import { runCommand } from "./lib/request.ts";
-import { longestComment } from "./lib/review/comment.ts";
-import { findPullRequest, parseRun, postComment } from "./lib/review/post.ts";
-import { readConfiguration } from "./lib/settings.ts";
+import { longestComment } from "./review/comment.ts";
+import { findPullRequest, parseRun, postComment } from "./review/post.ts";
+import { openGithub } from "./service/github.ts";
+import { readConfiguration } from "./service/settings.ts";
+import { runCommand } from "./terminal/command-line.ts";
 
 const usage = `npm run comment -- --file FILE [--event FILE] [--author LOGIN]
 

@@ -1,10 +1,11 @@
 // npm run commit-descriptions: commits the service descriptions that npm run harvest has written into layers/
+
+import { serviceName } from "../api/git/fast-import.ts";
 import { type Commit, isRefusal, type Store } from "../api/store.ts";
-import { serviceName } from "../api/stores/git/fast-import.ts";
-import { descriptionEdits, type NewDescription, newDescriptions } from "./lib/refresh/descriptions.ts";
-import { runCommand } from "./lib/request.ts";
-import { readConfiguration } from "./lib/settings.ts";
-import { openStore } from "./lib/store.ts";
+import { descriptionEdits, type NewDescription, newDescriptions } from "./refresh/descriptions.ts";
+import { openStore } from "./service/open-store.ts";
+import { readConfiguration } from "./service/settings.ts";
+import { runCommand } from "./terminal/command-line.ts";
 
 /** The checkout of the repository that was harvested into. */
 const checkout = ".";

@@ -2,12 +2,12 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import glob from "fast-glob";
-import { build } from "./lib/build.ts";
-import { buildWorker, bundlePath, sizeLine } from "./lib/bundle.ts";
-import { configurationPath, ended, installEngine, spawnWrangler } from "./lib/engine.ts";
-import { writeHostingFiles } from "./lib/hosting-files.ts";
-import { runCommand } from "./lib/request.ts";
-import { type Environment, readConfiguration, withoutStore } from "./lib/settings.ts";
+import { build } from "./build/build.ts";
+import { buildWorker, bundlePath, sizeLine } from "./hosting/bundle.ts";
+import { writeHostingFiles } from "./hosting/files.ts";
+import { configurationPath, ended, installEngine, spawnWrangler } from "./hosting/wrangler.ts";
+import { type Environment, readConfiguration, withoutStore } from "./service/settings.ts";
+import { runCommand } from "./terminal/command-line.ts";
 
 const usage = `npm run deploy [-- [--layers DIR | --dist DIR] [--plan free|paid] [--objects] [--dry-run] [-- WRANGLER'S OPTIONS]]
 

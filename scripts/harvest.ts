@@ -1,12 +1,10 @@
 // npm run harvest [-- KEY…] [--older-than 7d]: writes what the services behind feature layers say they are.
 import { stat } from "node:fs/promises";
-import type { CheckedLayer } from "../api/catalogue.ts";
-import { descriptionText } from "../api/description.ts";
-import { descriptionPath, langs } from "../api/smallkey.ts";
-import { type HarvestSettings, harvestLayer, mergeDescription } from "../harvest/layer.ts";
-import { mapSome } from "./lib/collect.ts";
-import { progress } from "./lib/progress.ts";
-import { runCommand } from "./lib/request.ts";
+import { type HarvestSettings, harvestLayer, mergeDescription } from "../harvest/harvest-layer.ts";
+import type { CheckedLayer } from "../registry/catalogue.ts";
+import { descriptionText } from "../registry/description.ts";
+import { descriptionPath, langs } from "../registry/smallkey.ts";
+import { mapSome } from "./build/collect.ts";
 import {
 	askWith,
 	type Found,
@@ -18,8 +16,10 @@ import {
 	readStored,
 	type ServiceCommand,
 	writeStored,
-} from "./lib/services.ts";
-import { readConfiguration, withoutStore } from "./lib/settings.ts";
+} from "./harvest/layers.ts";
+import { readConfiguration, withoutStore } from "./service/settings.ts";
+import { runCommand } from "./terminal/command-line.ts";
+import { progress } from "./terminal/progress.ts";
 
 const usage = "npm run harvest -- [KEY…] [--older-than 7d] [--layers DIR]";
 

@@ -1,9 +1,9 @@
 // npm run publish-objects: keeps a bucket in step with the build (docs/hosting.md, "Past the file limit").
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { Bucket, readBucketSettings } from "./lib/objects/bucket.ts";
-import { preparePublication, publish } from "./lib/objects/publish.ts";
-import { runCommand } from "./lib/request.ts";
+import { Bucket, readBucketSettings } from "./hosting/bucket.ts";
+import { preparePublication, publish } from "./hosting/publish.ts";
+import { runCommand } from "./terminal/command-line.ts";
 
 const usage = `npm run publish-objects [-- [--dist DIR] [--dry-run] [--all]]
 

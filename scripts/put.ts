@@ -1,6 +1,7 @@
 // npm run put -- <smallkey> <file> [--url U] [--sender S]
 import { readFile } from "node:fs/promises";
-import { parseCommand, runCommand, send, signRequest } from "./lib/request.ts";
+import { parseCommand, send, signRequest } from "./put/request.ts";
+import { runCommand } from "./terminal/command-line.ts";
 
 const usage = "npm run put -- <smallkey> <file> [--url http://127.0.0.1:8080] [--sender <id>]";
 

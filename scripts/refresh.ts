@@ -1,19 +1,19 @@
 // npm run refresh [-- --dry-run]: proposes what npm run harvest has written, with the health of all services
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import type { CheckedLayer } from "../api/catalogue.ts";
-import { createCheckLayer } from "../harvest/check.ts";
-import { mapSome } from "./lib/collect.ts";
-import { openGithub } from "./lib/github.ts";
-import { ownersPath, parseOwners } from "./lib/owners.ts";
-import { progress } from "./lib/progress.ts";
-import { type LayerHealth, refreshBody } from "./lib/refresh/body.ts";
-import { newDescriptions } from "./lib/refresh/descriptions.ts";
-import { countWeek, healthPath, healthText, parseHealth, weekOf } from "./lib/refresh/health.ts";
-import { findRefresh, proposeRefresh, readHealthText, type Target } from "./lib/refresh/propose.ts";
-import { runCommand } from "./lib/request.ts";
-import { askWith, layersAtOnce, readLayers } from "./lib/services.ts";
-import { type Configuration, readConfiguration, withoutStore } from "./lib/settings.ts";
+import { createCheckLayer } from "../harvest/check-layer.ts";
+import type { CheckedLayer } from "../registry/catalogue.ts";
+import { ownersPath, parseOwners } from "../registry/owners.ts";
+import { mapSome } from "./build/collect.ts";
+import { askWith, layersAtOnce, readLayers } from "./harvest/layers.ts";
+import { type LayerHealth, refreshBody } from "./refresh/body.ts";
+import { newDescriptions } from "./refresh/descriptions.ts";
+import { countWeek, healthPath, healthText, parseHealth, weekOf } from "./refresh/health.ts";
+import { findRefresh, proposeRefresh, readHealthText, type Target } from "./refresh/propose.ts";
+import { openGithub } from "./service/github.ts";
+import { type Configuration, readConfiguration, withoutStore } from "./service/settings.ts";
+import { runCommand } from "./terminal/command-line.ts";
+import { progress } from "./terminal/progress.ts";
 
 const usage = `npm run refresh [-- --dry-run]
 

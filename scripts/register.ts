@@ -2,11 +2,11 @@
 import { parseArgs } from "node:util";
 import { isSenderId } from "../api/senders.ts";
 import { isRefusal } from "../api/store.ts";
-import { readBatch, storeBatch } from "./lib/batch.ts";
-import { plain } from "./lib/plain.ts";
-import { runCommand } from "./lib/request.ts";
-import { readConfiguration } from "./lib/settings.ts";
-import { openStore } from "./lib/store.ts";
+import { readBatch, storeBatch } from "./register/batch.ts";
+import { openStore } from "./service/open-store.ts";
+import { readConfiguration } from "./service/settings.ts";
+import { runCommand } from "./terminal/command-line.ts";
+import { plain } from "./terminal/plain.ts";
 
 const usage = `npm run register -- DIR [--review] [--sender ID]
 

@@ -1,5 +1,7 @@
 // npm run remove -- <smallkey> [--url U] [--sender S]
-import { parseCommand, runCommand, send, signRequest } from "./lib/request.ts";
+
+import { parseCommand, send, signRequest } from "./put/request.ts";
+import { runCommand } from "./terminal/command-line.ts";
 
 const usage = "npm run remove -- <smallkey> [--url http://127.0.0.1:8080] [--sender <id>]";
 

@@ -1,15 +1,15 @@
 // npm run review -- --base REF [--head REF] [--repo DIR] [--out FILE]: what a pull request changes, and what is wrong
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import type { Ask } from "../harvest/ask.ts";
-import { createCheckLayer } from "../harvest/check.ts";
-import { plain } from "./lib/plain.ts";
-import { runCommand } from "./lib/request.ts";
-import { annotations, plainLine } from "./lib/review/annotations.ts";
-import { renderComment } from "./lib/review/comment.ts";
-import { isWrong, type Review, review } from "./lib/review/review.ts";
-import { askWith } from "./lib/services.ts";
-import { readConfiguration, withoutStore } from "./lib/settings.ts";
+import { createCheckLayer } from "../harvest/check-layer.ts";
+import type { Ask } from "../harvest/net/ask.ts";
+import { askWith } from "./harvest/layers.ts";
+import { annotations, plainLine } from "./review/annotations.ts";
+import { renderComment } from "./review/comment.ts";
+import { isWrong, type Review, review } from "./review/review.ts";
+import { readConfiguration, withoutStore } from "./service/settings.ts";
+import { runCommand } from "./terminal/command-line.ts";
+import { plain } from "./terminal/plain.ts";
 
 const usage = `npm run review -- --base REF [--head REF] [--repo DIR] [--out FILE]
 

@@ -1,8 +1,14 @@
 // npm run sender -- add <id>: a sender with a random secret, in the senders file of DATA_DIR
 import { readFile } from "node:fs/promises";
 import { isSenderId, parseSenders } from "../api/senders.ts";
-import { runCommand } from "./lib/request.ts";
-import { randomSecret, readConfiguration, readSenders, sendersPath, writeSenders } from "./lib/settings.ts";
+import {
+	randomSecret,
+	readConfiguration,
+	readSenders,
+	sendersPath,
+	writeSenders,
+} from "./service/settings.ts";
+import { runCommand } from "./terminal/command-line.ts";
 
 const usage = "npm run sender -- add <id>";
 

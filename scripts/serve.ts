@@ -2,10 +2,10 @@
 import { mkdir } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { createNodeServer } from "../api/adapters/node.ts";
-import { lockFolder } from "./lib/lock.ts";
-import { logLine, ReadCount } from "./lib/log.ts";
-import { openService } from "./lib/service.ts";
-import { type Configuration, readConfiguration, readSenders, type SendersFile } from "./lib/settings.ts";
+import { openService } from "./service/composition.ts";
+import { lockFolder } from "./service/lock.ts";
+import { logLine, ReadCount } from "./service/log.ts";
+import { type Configuration, readConfiguration, readSenders, type SendersFile } from "./service/settings.ts";
 
 /** A text as one word of a shell command. */
 function shellWord(text: string): string {

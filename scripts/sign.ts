@@ -1,6 +1,7 @@
 // npm run -s sign -- <smallkey> [<file>] [--url U] [--sender S]: the three headers, for curl -H @-
 import { readFile } from "node:fs/promises";
-import { parseCommand, runCommand, signRequest } from "./lib/request.ts";
+import { parseCommand, signRequest } from "./put/request.ts";
+import { runCommand } from "./terminal/command-line.ts";
 
 const usage = "npm run sign -- <smallkey> [<file>] [--url http://127.0.0.1:8080] [--sender <id>]";
 

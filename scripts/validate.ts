@@ -1,10 +1,10 @@
 // npm run validate [-- FILE…]: the check of the build, without writing
 import { lstat, readFile } from "node:fs/promises";
 import { relative, resolve, sep } from "node:path";
-import { checkCatalogue, type LayerFile, type Problem, problemLine } from "../api/catalogue.ts";
-import { collectFolder } from "./lib/collect.ts";
-import { plain } from "./lib/plain.ts";
-import { runCommand } from "./lib/request.ts";
+import { checkCatalogue, type LayerFile, type Problem, problemLine } from "../registry/catalogue.ts";
+import { collectFolder } from "./build/collect.ts";
+import { runCommand } from "./terminal/command-line.ts";
+import { plain } from "./terminal/plain.ts";
 
 /** One file as named on the command line; its path starts at the last folder called `layers`. */
 async function readNamed(name: string): Promise<LayerFile> {

@@ -2,10 +2,10 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { plain } from "./lib/plain.ts";
-import { progress } from "./lib/progress.ts";
-import { runCommand } from "./lib/request.ts";
-import { listBuild, missingPath, sample, verifyHosting } from "./lib/verify.ts";
+import { listBuild, missingPath, sample, verifyHosting } from "./hosting/verify.ts";
+import { runCommand } from "./terminal/command-line.ts";
+import { plain } from "./terminal/plain.ts";
+import { progress } from "./terminal/progress.ts";
 
 const usage = `npm run verify -- URL [--sample N] [--wait SECONDS] [--dist DIR]
 

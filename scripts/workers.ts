@@ -5,8 +5,9 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { build } from "./lib/build.ts";
-import { buildWorker, bundlePath, sizeLine } from "./lib/bundle.ts";
+import { build } from "./build/build.ts";
+import { buildWorker, bundlePath, sizeLine } from "./hosting/bundle.ts";
+import { writeHostingFiles } from "./hosting/files.ts";
 import {
 	ended,
 	fillLocalBucket,
@@ -16,10 +17,9 @@ import {
 	type RunFolder,
 	spawnWrangler,
 	workerVariables,
-} from "./lib/engine.ts";
-import { writeHostingFiles } from "./lib/hosting-files.ts";
-import { runCommand } from "./lib/request.ts";
-import { type Configuration, type Environment, readConfiguration, readSenders } from "./lib/settings.ts";
+} from "./hosting/wrangler.ts";
+import { type Configuration, type Environment, readConfiguration, readSenders } from "./service/settings.ts";
+import { runCommand } from "./terminal/command-line.ts";
 
 const usage = `npm run workers [-- [--layers DIR | --dist DIR] [--objects]]
 

@@ -1,15 +1,16 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Context, handleWrite } from "../api/app.ts";
+import { handleWrite } from "../api/app.ts";
+import type { Context } from "../api/context.ts";
+import { runGit } from "../api/git/run.ts";
 import { answerRead, parseRead, type Reply } from "../api/read.ts";
 import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
 import type { Edit } from "../api/store.ts";
-import { runGit } from "../api/stores/git/run.ts";
 import { GitStore } from "../api/stores/git.ts";
-import { collectCommit } from "../scripts/lib/collect.ts";
-import { Publication } from "../scripts/lib/publication.ts";
+import { collectCommit } from "../scripts/build/collect.ts";
+import { Publication } from "../scripts/service/publication.ts";
 
 /** Noon of a day on which all clocks of these tests stand, unless a test moves them. */
 export const noon = Date.UTC(2026, 2, 4, 12, 0, 0);

@@ -1,7 +1,9 @@
 // The worker: what static assets do not answer (wrangler.jsonc, docs/hosting.md).
-import { type Context, handleWrite, isWriteTarget } from "../app.ts";
+
+import { largestRegistration } from "../../registry/registration.ts";
+import { handleWrite, isWriteTarget } from "../app.ts";
+import type { Context } from "../context.ts";
 import type { ReadSettings } from "../read.ts";
-import { largestRegistration } from "../registration.ts";
 import { type Bindings, fragmentsOf } from "./cloudflare/bindings.ts";
 import { handleRead } from "./cloudflare/reads.ts";
 import { makeContext, readSettings } from "./cloudflare/settings.ts";

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type Context, handleWrite, isWriteTarget } from "../app.ts";
+import { largestRegistration } from "../../registry/registration.ts";
+import { handleWrite, isWriteTarget } from "../app.ts";
+import type { Context } from "../context.ts";
 import { answerRead, type Fragments, parseRead, type Reply, refuseRead, type Wanted } from "../read.ts";
 import { RecentReplies } from "../recent.ts";
-import { largestRegistration } from "../registration.ts";
 
 /** One answer, for the log. It holds no secret and no signature. */
 export interface Answered {

@@ -1,5 +1,8 @@
 import { join } from "node:path";
-import type { LayerFile } from "../catalogue.ts";
+import type { LayerFile } from "../../registry/catalogue.ts";
+import { CatFile } from "../git/cat-file.ts";
+import { commitOnce, FastImport, serviceName } from "../git/fast-import.ts";
+import { runGit } from "../git/run.ts";
 import {
 	batchBranch,
 	type Commit,
@@ -16,13 +19,10 @@ import {
 	usedBefore,
 } from "../store.ts";
 import { Branch, type FileChange } from "./git/branch.ts";
-import { CatFile } from "./git/cat-file.ts";
 import { type Decided, Decider, type Waiting } from "./git/decider.ts";
-import { commitOnce, FastImport, serviceName } from "./git/fast-import.ts";
 import { CommitReader } from "./git/reader.ts";
 import { clearLock, countPacks, openRepository } from "./git/repository.ts";
 import { RequestMemory } from "./git/request-memory.ts";
-import { runGit } from "./git/run.ts";
 
 export type { FileChange } from "./git/branch.ts";
 

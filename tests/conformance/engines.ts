@@ -3,13 +3,13 @@ import { mkdir, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { folderOf } from "../../api/smallkey.ts";
-import { build } from "../../scripts/lib/build.ts";
-import { isEngineInstalled } from "../../scripts/lib/engine.ts";
-import { writeHostingFiles } from "../../scripts/lib/hosting-files.ts";
+import { folderOf } from "../../registry/smallkey.ts";
+import { build } from "../../scripts/build/build.ts";
+import { writeHostingFiles } from "../../scripts/hosting/files.ts";
+import { isEngineInstalled } from "../../scripts/hosting/wrangler.ts";
+import { startPeer } from "../api/stores/github-peer.ts";
 import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, root, ServerProcess } from "../process.ts";
-import { startPeer } from "../stores/github-peer.ts";
 import { write } from "./client.ts";
 import { type Candidate, type Engine, senders } from "./engine.ts";
 

@@ -1,11 +1,11 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { LangEntry, Registration } from "../../api/registration.ts";
-import { createAsk } from "../../harvest/ask.ts";
-import { createCheckLayer } from "../../harvest/check.ts";
-import { createFetch } from "../../harvest/fetch.ts";
-import { featureAt } from "../viewer.ts";
-import { layerDocument, mapLayer, oddRoutes, serveLayer } from "./arcgis.ts";
+import { createCheckLayer } from "../../harvest/check-layer.ts";
+import { createAsk } from "../../harvest/net/ask.ts";
+import { createFetch } from "../../harvest/net/fetch.ts";
+import type { LangEntry, Registration } from "../../registry/registration.ts";
+import { featureAt } from "../viewer/viewer.ts";
+import { layerDocument, mapLayer, oddRoutes, serveLayer } from "./arcgis-server.ts";
 import { json, Peer, text } from "./peer.ts";
 
 let peer: Peer;

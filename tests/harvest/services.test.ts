@@ -1,13 +1,13 @@
 import { gzipSync } from "node:zlib";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { descriptionText } from "../../api/description.ts";
-import { renderFragment } from "../../api/fragment.ts";
-import { createAsk } from "../../harvest/ask.ts";
-import { createFetch } from "../../harvest/fetch.ts";
 import type { Finding } from "../../harvest/finding.ts";
-import { harvestLayer, mergeDescription } from "../../harvest/layer.ts";
-import { assertAccepted, featureAt, nodeOf } from "../viewer.ts";
+import { harvestLayer, mergeDescription } from "../../harvest/harvest-layer.ts";
+import { createAsk } from "../../harvest/net/ask.ts";
+import { createFetch } from "../../harvest/net/fetch.ts";
+import { descriptionText } from "../../registry/description.ts";
+import { renderFragment } from "../../registry/fragment.ts";
+import { assertAccepted, featureAt, nodeOf } from "../viewer/viewer.ts";
 import {
 	entry,
 	featureLayer,
@@ -17,7 +17,7 @@ import {
 	marker,
 	oddRoutes,
 	serveLayer,
-} from "./arcgis.ts";
+} from "./arcgis-server.ts";
 import { json, Peer, pngUri, text } from "./peer.ts";
 
 let peer: Peer;

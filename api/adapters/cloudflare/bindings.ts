@@ -1,5 +1,5 @@
+import { fragmentPath, type Lang } from "../../../registry/smallkey.ts";
 import { etagOf, type Fragment } from "../../read.ts";
-import { fragmentPath, type Lang } from "../../smallkey.ts";
 
 /** The files of the build, as Cloudflare serves them (Workers, "Static assets", binding). */
 export interface Assets {

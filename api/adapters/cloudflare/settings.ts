@@ -1,4 +1,3 @@
-import type { Context } from "../../app.ts";
 import {
 	type Environment,
 	type GitHubSettings,
@@ -6,6 +5,7 @@ import {
 	readServing,
 	Variables,
 } from "../../configuration.ts";
+import type { Context } from "../../context.ts";
 import type { ReadSettings } from "../../read.ts";
 import { parseSenders } from "../../senders.ts";
 import { type Store, StoreBusy } from "../../store.ts";

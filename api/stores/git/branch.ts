@@ -1,8 +1,8 @@
-import type { LayerFile } from "../../catalogue.ts";
+import type { LayerFile } from "../../../registry/catalogue.ts";
+import type { CatFile } from "../../git/cat-file.ts";
+import { runGit } from "../../git/run.ts";
+import { diffTree, kindOfMode, readBlob } from "../../git/tree.ts";
 import { StoreBusy } from "../../store.ts";
-import type { CatFile } from "./cat-file.ts";
-import { runGit } from "./run.ts";
-import { diffTree, kindOfMode, readBlob } from "./tree.ts";
 
 /** A path under `layers/` that is different now: its file, or null where it is gone. */
 export interface FileChange {

@@ -1,3 +1,5 @@
+import type { CatFile } from "../../git/cat-file.ts";
+import type { NewCommit } from "../../git/fast-import.ts";
 import {
 	type Commit,
 	type Edit,
@@ -7,8 +9,6 @@ import {
 	type Refusal,
 	usedBefore,
 } from "../../store.ts";
-import type { CatFile } from "./cat-file.ts";
-import type { NewCommit } from "./fast-import.ts";
 import { CommitReader } from "./reader.ts";
 import type { RequestMemory } from "./request-memory.ts";
 

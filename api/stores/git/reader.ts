@@ -1,7 +1,7 @@
-import { descriptionPath, folderOf, layerPath, parseSmallkey } from "../../smallkey.ts";
+import { descriptionPath, folderOf, layerPath, parseSmallkey } from "../../../registry/smallkey.ts";
+import type { CatFile, GitObject } from "../../git/cat-file.ts";
+import { parseTree } from "../../git/tree.ts";
 import type { Edit, Layer, Reader } from "../../store.ts";
-import type { CatFile, GitObject } from "./cat-file.ts";
-import { parseTree } from "./tree.ts";
 
 /** A tree: the names in it, each with the reader of its id. */
 type Folder = ReadonlyMap<string, () => string>;

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runGit } from "./run.ts";
+import { runGit } from "../../git/run.ts";
 
 /** Settings of the repository: acknowledged commits stay, and nothing tidies up under the writer. */
 const settings: [string, string][] = [

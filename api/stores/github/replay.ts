@@ -1,4 +1,4 @@
-import { layerPath } from "../../smallkey.ts";
+import { layerPath } from "../../../registry/smallkey.ts";
 import { type Meta, requestMemory } from "../../store.ts";
 import type { Call } from "./client.ts";
 import { type Head, type PastCommit, readHistory, recentCommits } from "./repository.ts";

@@ -1,4 +1,4 @@
-import { folderOf, parseSmallkey } from "../../smallkey.ts";
+import { folderOf, parseSmallkey } from "../../../registry/smallkey.ts";
 import {
 	authorMail,
 	commitMessage,

@@ -1,4 +1,4 @@
-import { layerPath } from "../../smallkey.ts";
+import { layerPath } from "../../../registry/smallkey.ts";
 import {
 	batchBranch,
 	type Commit,

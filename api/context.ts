@@ -1,0 +1,19 @@
+import type { FragmentSettings } from "../registry/fragment.ts";
+import type { ReadSettings } from "./read.ts";
+import type { Senders } from "./senders.ts";
+import type { Store } from "./store.ts";
+
+/** What the adapter read from its environment, once. */
+export interface Settings extends ReadSettings, FragmentSettings {
+	senders: Senders;
+}
+
+/** Everything that a handler needs from outside: handed in, never global. */
+export interface Context {
+	store: Store;
+	settings: Settings;
+	/** The clock. */
+	now: () => Date;
+	/** Told of what nobody outside may see: a broken world, with its error. */
+	report: (error: unknown) => void;
+}

@@ -1,0 +1,18 @@
+// A bare node:http server that sends the bytes of one answer from memory: what reads are measured against.
+// node --import tsx bench/measure/bare-server.ts URL: fetches URL once, prints its address, answers every request with it.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** Headers that node:http writes itself. */
+const ownHeaders: ReadonlySet<string> = new Set(["connection", "date", "keep-alive"]);
+
+const answer = await fetch(process.argv[2] as string);
+const headers = Object.fromEntries([...answer.headers].filter(([name]) => !ownHeaders.has(name)));
+const body = Buffer.from(await answer.arrayBuffer());
+const server = createServer((_request, response) => {
+	response.writeHead(200, headers);
+	response.end(body);
+});
+server.listen(0, "127.0.0.1", () => {
+	console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});

@@ -1,0 +1,194 @@
+import { isImage } from "../../registry/description.ts";
+import { listOf, numberOf, objectOf } from "../answer.ts";
+
+/** Side of the drawings of lines and areas, in pixels: as ArcGIS draws its legends. */
+const side = 20;
+
+/** Pixels in a point, the unit of ArcGIS's symbols. */
+const pixels = 4 / 3;
+
+/**
+ * An ArcGIS symbol as an image: its own picture where it has a good one, else a drawing of its shape and colours.
+ * @param symbol an `esriSMS`, `esriSLS`, `esriSFS`, `esriPMS` or `esriPFS`, whatever it holds
+ * @returns a data URI; null for any other symbol
+ */
+export function symbolImage(symbol: unknown): string | null {
+	const { type, contentType, imageData } = objectOf(symbol);
+	if (type === "esriPMS" || type === "esriPFS") return pictureImage(contentType, imageData);
+	if (type === "esriSMS") return drawMarker(objectOf(symbol));
+	if (type === "esriSLS") return drawLine(objectOf(symbol));
+	if (type === "esriSFS") return drawFill(objectOf(symbol));
+	return null;
+}
+
+/** Image types of a service that are taken over. SVG is not: it can hold more than a picture. */
+const pictureTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/bmp"]);
+
+/** A picture that a service sends as base64; null where its type is not known or its base64 not valid. */
+export function pictureImage(contentType: unknown, imageData: unknown): string | null {
+	const type = contentType === "image/jpg" ? "image/jpeg" : contentType;
+	if (typeof type !== "string" || !pictureTypes.has(type) || typeof imageData !== "string") return null;
+	const image = `data:${type};base64,${imageData}`;
+	return isImage(image) ? image : null;
+}
+
+/** What stands for a layer of a geometry whose symbol is not known: a grey area, line or dot. */
+export function genericImageOf(geometryType: string): string {
+	const grey = [136, 136, 136, 255];
+	const outline = { style: "esriSLSSolid", color: [68, 68, 68, 255], width: 0.75 };
+	if (geometryType === "esriGeometryPolygon" || geometryType === "esriGeometryEnvelope") {
+		return drawFill({ style: "esriSFSSolid", color: grey, outline });
+	}
+	if (geometryType === "esriGeometryPolyline")
+		return drawLine({ style: "esriSLSSolid", color: grey, width: 1.5 });
+	return drawMarker({ style: "esriSMSCircle", color: grey, size: 7.5, outline });
+}
+
+function svg(width: number, content: string): string {
+	const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${width}">${content}</svg>`;
+	return `data:image/svg+xml;base64,${btoa(text)}`;
+}
+
+/** At most two decimals, without what an outside number could smuggle in. */
+function decimal(value: number): string {
+	return String(Math.round(value * 100) / 100);
+}
+
+function clamp(value: unknown, least: number, most: number, otherwise: number): number {
+	return Math.min(Math.max(numberOf(value) ?? otherwise, least), most);
+}
+
+/** `fill` or `stroke` of an ArcGIS colour: red, green, blue and alpha, each 0 to 255. */
+function paint(property: "fill" | "stroke", color: unknown): string {
+	const parts = listOf(color).map((part) => Math.round(clamp(part, 0, 255, 0)));
+	if (parts.length < 3) return `${property}="none"`;
+	const [red, green, blue, alpha = 255] = parts;
+	const opacity = alpha === 255 ? "" : ` ${property}-opacity="${decimal(alpha / 255)}"`;
+	return `${property}="rgb(${red},${green},${blue})"${opacity}`;
+}
+
+/** Lengths of dashes and gaps, in line widths. */
+const dashes: ReadonlyMap<unknown, number[]> = new Map([
+	["esriSLSDash", [4, 3]],
+	["esriSLSShortDash", [3, 1]],
+	["esriSLSLongDash", [8, 3]],
+	["esriSLSDot", [1, 3]],
+	["esriSLSShortDot", [1, 1]],
+	["esriSLSDashDot", [4, 3, 1, 3]],
+	["esriSLSShortDashDot", [4, 1, 1, 1]],
+	["esriSLSLongDashDot", [8, 3, 1, 3]],
+	["esriSLSDashDotDot", [8, 3, 1, 3, 1, 3]],
+	["esriSLSLongDashDotDot", [8, 3, 1, 3, 1, 3]],
+	["esriSLSShortDashDotDot", [4, 1, 1, 1, 1, 1]],
+]);
+
+/** The stroke of an ArcGIS line symbol, and its width in pixels. */
+function stroke(line: Record<string, unknown>): { attributes: string; width: number } {
+	if (line.style === "esriSLSNull" || listOf(line.color).length < 3) {
+		return { attributes: 'stroke="none"', width: 0 };
+	}
+	const width = clamp(line.width, 0, 12, 1) * pixels;
+	const pattern = dashes.get(line.style)?.map((length) => decimal(length * width));
+	const dash = pattern ? ` stroke-dasharray="${pattern.join(" ")}"` : "";
+	return { attributes: `${paint("stroke", line.color)} stroke-width="${decimal(width)}"${dash}`, width };
+}
+
+function drawLine(symbol: Record<string, unknown>): string {
+	const middle = side / 2;
+	return svg(side, `<path d="M1 ${middle}H${side - 1}" fill="none" ${stroke(symbol).attributes}/>`);
+}
+
+/** Lines of the hatched fills, in a square of 20 pixels. */
+const horizontal = "M2 6H18M2 10H18M2 14H18";
+const vertical = "M6 2V18M10 2V18M14 2V18";
+const rising = "M2 10L10 2M2 18L18 2M10 18L18 10";
+const falling = "M10 2L18 10M2 2L18 18M2 10L10 18";
+const hatches: ReadonlyMap<unknown, string> = new Map([
+	["esriSFSHorizontal", horizontal],
+	["esriSFSVertical", vertical],
+	["esriSFSCross", horizontal + vertical],
+	["esriSFSForwardDiagonal", falling],
+	["esriSFSBackwardDiagonal", rising],
+	["esriSFSDiagonalCross", rising + falling],
+]);
+
+function drawFill(symbol: Record<string, unknown>): string {
+	const hatch = hatches.get(symbol.style);
+	const isSolid = !hatch && symbol.style !== "esriSFSNull";
+	const fill = isSolid ? paint("fill", symbol.color) : 'fill="none"';
+	const lines = hatch ? `<path d="${hatch}" fill="none" ${paint("stroke", symbol.color)}/>` : "";
+	const outline = stroke(objectOf(symbol.outline)).attributes;
+	return svg(side, `${lines}<rect x="2" y="2" width="16" height="16" ${fill} ${outline}/>`);
+}
+
+/** Outlines of the markers around the middle `c`, with the half size `h`. */
+const markers: ReadonlyMap<unknown, (c: number, h: number) => string> = new Map([
+	[
+		"esriSMSSquare",
+		(c: number, h: number) =>
+			polygon(c, [
+				[-h, -h],
+				[h, -h],
+				[h, h],
+				[-h, h],
+			]),
+	],
+	[
+		"esriSMSDiamond",
+		(c: number, h: number) =>
+			polygon(c, [
+				[0, -h],
+				[h, 0],
+				[0, h],
+				[-h, 0],
+			]),
+	],
+	[
+		"esriSMSTriangle",
+		(c: number, h: number) =>
+			polygon(c, [
+				[0, -h],
+				[h, h],
+				[-h, h],
+			]),
+	],
+	[
+		"esriSMSCross",
+		(c: number, h: number) =>
+			lines(c, [
+				[0, -h, 0, h],
+				[-h, 0, h, 0],
+			]),
+	],
+	[
+		"esriSMSX",
+		(c: number, h: number) =>
+			lines(c, [
+				[-h, -h, h, h],
+				[-h, h, h, -h],
+			]),
+	],
+]);
+
+function polygon(middle: number, corners: number[][]): string {
+	return `M${corners.map((corner) => corner.map((part) => decimal(middle + part)).join(" ")).join("L")}Z`;
+}
+
+function lines(middle: number, segments: number[][]): string {
+	const at = (part = 0) => decimal(middle + part);
+	return segments.map(([x1, y1, x2, y2]) => `M${at(x1)} ${at(y1)}L${at(x2)} ${at(y2)}`).join("");
+}
+
+function drawMarker(symbol: Record<string, unknown>): string {
+	const half = (clamp(symbol.size, 2, 48, 8) * pixels) / 2;
+	const outline = stroke(objectOf(symbol.outline));
+	const width = Math.ceil(2 * half + outline.width + 2);
+	const middle = width / 2;
+	const shape = markers.get(symbol.style);
+	const attributes = `${paint("fill", symbol.color)} ${outline.attributes}`;
+	if (shape) return svg(width, `<path d="${shape(middle, half)}" ${attributes}/>`);
+	return svg(
+		width,
+		`<circle cx="${decimal(middle)}" cy="${decimal(middle)}" r="${decimal(half)}" ${attributes}/>`,
+	);
+}

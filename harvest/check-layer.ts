@@ -1,0 +1,68 @@
+import type { LangEntry, Registration } from "../registry/registration.ts";
+import { type Lang, langs } from "../registry/smallkey.ts";
+import { isObject, listOf, textOf } from "./answer.ts";
+import { askLayer } from "./arcgis/feature-layer.ts";
+import { type Finding, quote } from "./finding.ts";
+import type { Ask } from "./net/ask.ts";
+import { checkWms, createReadCapabilities, type WmsFacts } from "./wms/check-wms.ts";
+
+export type { Fault, Finding } from "./finding.ts";
+
+/** What a service says of one language of a layer: its title, and for wms what it can be asked. */
+export type LayerFacts = { title: string } | WmsFacts;
+
+/** A layer's check: what its services say of it, and what is wrong. No findings: all is well. */
+export interface CheckedServices {
+	facts: Partial<Record<Lang, LayerFacts>>;
+	/** In the order en, fr. */
+	findings: Finding[];
+}
+
+/**
+ * Asks the services behind one layer whether its registration is right: for wms GetCapabilities, for feature the
+ * layer's own document, in both languages. It never rejects: a service that fails is a finding of kind `server`.
+ */
+export type CheckLayer = (smallkey: string, registration: Registration) => Promise<CheckedServices>;
+
+/**
+ * Makes the check that all layers looked at together share, so that a service is asked once for all of its layers.
+ * @param ask as `createAsk({ fetch: createFetch(…) })` makes it
+ */
+export function createCheckLayer(ask: Ask): CheckLayer {
+	const read = createReadCapabilities(ask);
+	return async (_smallkey, registration) => {
+		const checked: CheckedServices = { facts: {}, findings: [] };
+		for (const lang of langs) {
+			const entry = registration[lang];
+			const one =
+				registration.payload_type === "wms"
+					? await checkWms(lang, entry, read)
+					: await checkFeature(lang, entry, ask);
+			if (one.facts) checked.facts[lang] = one.facts;
+			checked.findings.push(...one.findings);
+		}
+		return checked;
+	};
+}
+
+async function checkFeature(
+	lang: Lang,
+	entry: LangEntry,
+	ask: Ask,
+): Promise<{ facts: LayerFacts | null; findings: Finding[] }> {
+	const answer = await askLayer(entry.service_url, ask);
+	if (!answer.layer) {
+		const { kind, text } = answer.trouble;
+		const pointer = `/${lang}/service_url`;
+		return { facts: null, findings: [{ kind, lang, pointer, text: `${entry.service_url} ${text}` }] };
+	}
+	const names = listOf(answer.layer.fields)
+		.filter(isObject)
+		.map((field) => textOf(field.name));
+	const findings: Finding[] = [];
+	if (entry.display_field && names.length > 0 && !names.includes(entry.display_field)) {
+		const text = `${entry.service_url} has no field ${quote(entry.display_field)}`;
+		findings.push({ kind: "registration", lang, pointer: `/${lang}/display_field`, text });
+	}
+	return { facts: { title: textOf(answer.layer.name) }, findings };
+}

@@ -1,0 +1,189 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { diffTree, listTree } from "../../api/git/tree.ts";
+import { isOtherFile, type Problem, parseLayerPath, problemLine } from "../../registry/catalogue.ts";
+import type { FragmentSettings } from "../../registry/fragment.ts";
+import { fragmentPath, langs } from "../../registry/smallkey.ts";
+import { progress } from "../terminal/progress.ts";
+import { listFolder, resolveCommit } from "./collect.ts";
+import {
+	folderStamp,
+	type Manifest,
+	readManifest,
+	removeManifest,
+	rendererStamp,
+	writeManifest,
+} from "./manifest.ts";
+import { prepareOutput, removeFile, removeStale, removeTemporary, type Written } from "./output.ts";
+import type { ShareSource } from "./share.ts";
+import { shareOut } from "./shares.ts";
+
+/** What is built: a folder of layers, or one commit of a git repository. */
+export type Source = { folder: string } | { repository: string; ref: string };
+
+/** A build's end: what it wrote, or null where problems kept it from writing anything. */
+export interface Built {
+	/** One line each: file, JSON pointer and reason. */
+	problems: string[];
+	written: Written | null;
+}
+
+/** Changed files up to which only their folders are built again. */
+const mostChanges = 1_000;
+
+/**
+ * Collects, validates everything, and only then brings `out` in step: files that are the same are not written
+ * again, files of removed layers go.
+ * @param fresh whether to look at every file again, whatever the last build noted of them
+ */
+export async function build(
+	source: Source,
+	out: string,
+	settings: FragmentSettings,
+	fresh = false,
+): Promise<Built> {
+	const renderer = rendererStamp(settings);
+	const known = fresh ? null : readManifest(out);
+	const earlier = known?.renderer === renderer ? known : null;
+	if ("folder" in source) return buildFolder(source.folder, out, settings, renderer, earlier);
+	return buildCommit(source.repository, source.ref, out, settings, renderer, earlier);
+}
+
+/** A build that found its output in step already. */
+function nothingToDo(manifest: Manifest): Built {
+	return { problems: [], written: { written: 0, removed: 0, unchanged: manifest.fragments } };
+}
+
+async function buildFolder(
+	folder: string,
+	out: string,
+	settings: FragmentSettings,
+	renderer: string,
+	earlier: Manifest | null,
+): Promise<Built> {
+	const files = listFolder(folder);
+	const stamp = folderStamp(folder, files);
+	if (earlier && stamp && earlier.source === stamp) return nothingToDo(earlier);
+	const built = await buildAll({ folder, files }, out, settings);
+	if (built.written && stamp) {
+		writeManifest(out, {
+			renderer,
+			source: stamp,
+			fragments: built.written.written + built.written.unchanged,
+		});
+	}
+	return built;
+}
+
+async function buildCommit(
+	repository: string,
+	ref: string,
+	out: string,
+	settings: FragmentSettings,
+	renderer: string,
+	earlier: Manifest | null,
+): Promise<Built> {
+	const commit = await resolveCommit(repository, ref);
+	const source = `commit ${commit}`;
+	if (earlier?.source === source) return nothingToDo(earlier);
+	const few = earlier && (await buildChanges(repository, earlier, commit, out, settings));
+	const built =
+		few ??
+		(await buildAll({ repository, files: await listTree(repository, commit, "layers/") }, out, settings));
+	if (built.written) {
+		writeManifest(out, { renderer, source, fragments: built.written.written + built.written.unchanged });
+	}
+	return built;
+}
+
+/** Renders everything, and writes it once all of it is good. */
+async function buildAll(source: ShareSource, out: string, settings: FragmentSettings): Promise<Built> {
+	const shares = shareOut(source);
+	try {
+		const problems = await shares.render(settings);
+		if (problems.length > 0) return refused(problems);
+		removeManifest(out);
+		const inUse = prepareOutput(out);
+		const smallkeys = smallkeysOf(source.files);
+		const bar = progress(smallkeys.size * langs.length, "writing");
+		const written = await shares.write(out, inUse, bar.tick).finally(bar.stop);
+		if (inUse) written.removed = removeStale(out, (smallkey) => smallkeys.has(smallkey));
+		removeTemporary(out);
+		return { problems: [], written };
+	} finally {
+		await shares.close();
+	}
+}
+
+function refused(problems: Problem[]): Built {
+	return { problems: problems.map(problemLine), written: null };
+}
+
+/** The smallkeys of registration files whose names are right. */
+function smallkeysOf(files: readonly { path: string }[]): Set<string> {
+	const names = files.map(({ path }) => parseLayerPath(path));
+	return new Set(
+		names.flatMap((name) =>
+			typeof name === "object" && name.kind === "registration" ? [name.smallkey] : [],
+		),
+	);
+}
+
+/**
+ * Builds only the folders in which files differ from the commit that `out` was built from, which was all good.
+ * @returns null where that commit is unknown here or too much has changed: everything has to be built
+ */
+async function buildChanges(
+	repository: string,
+	earlier: Manifest,
+	commit: string,
+	out: string,
+	settings: FragmentSettings,
+): Promise<Built | null> {
+	const before = /^commit ([0-9a-f]+)$/.exec(earlier.source)?.[1];
+	if (!before) return null;
+	const changes = await diffTree(repository, before, commit, "layers").catch(() => null);
+	if (!changes || changes.length > mostChanges) return null;
+	const paths = changes.map(({ path }) => path).filter((path) => !isOtherFile(path));
+	const folders = [...new Set(paths.map(dirname))].sort();
+	// A file outside the folders of layers is a problem that only the whole build sees.
+	if (folders.some((folder) => dirname(folder) !== "layers")) return null;
+	const listed = await Promise.all(folders.map((folder) => listTree(repository, commit, `${folder}/`)));
+	const source = { repository, files: listed.flat() };
+	return buildSome(source, smallkeysOf(paths.map((path) => ({ path }))), earlier.fragments, out, settings);
+}
+
+/**
+ * Builds a few folders.
+ * @param touched the smallkeys whose files differ
+ * @param before number of fragments in the output so far
+ */
+async function buildSome(
+	source: ShareSource,
+	touched: ReadonlySet<string>,
+	before: number,
+	out: string,
+	settings: FragmentSettings,
+): Promise<Built> {
+	const shares = shareOut(source);
+	try {
+		const problems = await shares.render(settings);
+		if (problems.length > 0) return refused(problems);
+		removeManifest(out);
+		const present = smallkeysOf(source.files);
+		const gone = [...touched].filter((smallkey) => !present.has(smallkey)).flatMap(fragmentPaths);
+		const old = gone.filter((path) => existsSync(join(out, path)));
+		const added = [...touched].filter((smallkey) => present.has(smallkey)).flatMap(fragmentPaths);
+		const fresh = added.filter((path) => !existsSync(join(out, path)));
+		const { written } = await shares.write(out, true, () => undefined);
+		for (const path of gone) removeFile(out, path);
+		const unchanged = before + fresh.length - old.length - written;
+		return { problems: [], written: { written, removed: old.length, unchanged } };
+	} finally {
+		await shares.close();
+	}
+}
+
+function fragmentPaths(smallkey: string): string[] {
+	return langs.map((lang) => fragmentPath(lang, smallkey));
+}

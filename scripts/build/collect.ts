@@ -1,0 +1,121 @@
+import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { CatFile } from "../../api/git/cat-file.ts";
+import { runGit } from "../../api/git/run.ts";
+import { kindOfMode, listTree, type PathChange, readBlob } from "../../api/git/tree.ts";
+import type { LayerFile } from "../../registry/catalogue.ts";
+import { largestRegistration } from "../../registry/registration.ts";
+
+/** Most files that are open at once. */
+const atOnce = 64;
+
+/** Largest service description that is read, in bytes. */
+const largestDescription = 4 * 1024 * 1024;
+
+/** Bytes of a file that are worth reading: one more than allowed tells that it is too large. */
+export function limitOf(path: string): number {
+	return (path.endsWith(".service.json") ? largestDescription : largestRegistration) + 1;
+}
+
+/** Applies an asynchronous function to all items, a bounded number at a time; results in the items' order. */
+export async function mapSome<T, R>(
+	items: readonly T[],
+	width: number,
+	apply: (item: T) => Promise<R>,
+): Promise<R[]> {
+	const results = new Array<R>(items.length);
+	let next = 0;
+	const worker = async () => {
+		for (let index = next++; index < items.length; index = next++) {
+			results[index] = await apply(items[index] as T);
+		}
+	};
+	await Promise.all(Array.from({ length: width }, worker));
+	return results;
+}
+
+/** A file found in a folder of layers, not read yet. */
+export interface FoundFile {
+	/** Path that starts with `layers/`, whatever the folder is called. */
+	path: string;
+	kind: LayerFile["kind"];
+}
+
+/**
+ * Finds every file of a folder of layers, links and stray files too, sorted by path.
+ * @throws {Error} where there is no such folder
+ */
+export function listFolder(folder: string): FoundFile[] {
+	if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory())
+		throw new Error(`${folder}: is not a folder`);
+	const found: FoundFile[] = [];
+	addFolder(folder, "layers", found);
+	return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function addFolder(folder: string, name: string, found: FoundFile[]): void {
+	for (const entry of readdirSync(folder, { withFileTypes: true })) {
+		const path = `${name}/${entry.name}`;
+		if (entry.isDirectory()) addFolder(join(folder, entry.name), path, found);
+		else found.push({ path, kind: entry.isFile() ? "file" : entry.isSymbolicLink() ? "symlink" : "other" });
+	}
+}
+
+/** Reads files that were found in a folder. */
+export function readFound(folder: string, found: readonly FoundFile[]): LayerFile[] {
+	return found.map(({ path, kind }) => {
+		if (kind !== "file") return { path, kind, bytes: new Uint8Array(0) };
+		return { path, kind, bytes: readStart(join(folder, path.slice("layers/".length)), limitOf(path)) };
+	});
+}
+
+/** The first bytes of a file. Synchronous: for 100,000 small files it takes a fifth of the time. */
+function readStart(path: string, most: number): Uint8Array {
+	const { size } = lstatSync(path);
+	if (size <= most) return readFileSync(path);
+	const file = openSync(path, "r");
+	try {
+		const buffer = Buffer.alloc(most);
+		return buffer.subarray(0, readSync(file, buffer, 0, most, 0));
+	} finally {
+		closeSync(file);
+	}
+}
+
+/** Reads every file of a folder of layers, sorted by path. @throws {Error} where there is no such folder */
+export function collectFolder(folder: string): LayerFile[] {
+	return readFound(folder, listFolder(folder));
+}
+
+/** The id of the commit that a name stands for. @throws {Error} where there is none */
+export async function resolveCommit(repository: string, ref: string): Promise<string> {
+	const output = await runGit(repository, [
+		"rev-parse",
+		"--verify",
+		"--quiet",
+		"--end-of-options",
+		`${ref}^{commit}`,
+	]).catch(() => {
+		throw new Error(`${repository}: has no commit ${ref}`);
+	});
+	return output.toString("latin1").trim();
+}
+
+/** Reads every file under `layers/` of one commit, sorted by path. */
+export async function collectCommit(repository: string, commit: string): Promise<LayerFile[]> {
+	return readEntries(repository, await listTree(repository, commit, "layers/"));
+}
+
+/** Reads the files of tree entries. */
+export async function readEntries(repository: string, entries: PathChange[]): Promise<LayerFile[]> {
+	const catFile = new CatFile(repository);
+	try {
+		return await mapSome(entries, atOnce * 4, async ({ path, mode, id }): Promise<LayerFile> => {
+			const kind = kindOfMode(mode ?? "");
+			if (kind !== "file" || id === null) return { path, kind, bytes: new Uint8Array(0) };
+			return { path, kind, bytes: await readBlob(catFile, id) };
+		});
+	} finally {
+		catFile.close();
+	}
+}

@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { FragmentSettings } from "../../registry/fragment.ts";
+import { langs } from "../../registry/smallkey.ts";
+import type { FoundFile } from "./collect.ts";
+import { langFolder } from "./output.ts";
+
+/** What an output folder was built from: kept beside it, as `<out>.manifest`, never served. */
+export interface Manifest {
+	/** Stamp of the renderer and its settings. */
+	renderer: string;
+	/** Stamp of the folder of layers, or `commit <id>`. */
+	source: string;
+	/** Stamp of the output's folders: it changes when a file comes or goes. */
+	output: string;
+	/** Number of fragments. */
+	fragments: number;
+}
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Files this young may still change within the step of the file system's clock, in milliseconds. */
+const clockStep = 50;
+
+/** Rooms of the project that decide how a registration is rendered, with all that is below them. */
+const rendererRooms = ["registry", "schemas"];
+
+/**
+ * A stamp of everything that decides how a registration is rendered: every module that the renderer reaches, the
+ * versions of what it uses, and the settings.
+ * @param project folder of the project
+ */
+export function rendererStamp(settings: FragmentSettings, project = root): string {
+	const hash = createHash("sha256");
+	for (const path of [...rendererRooms.flatMap((room) => listModules(project, room)), "package-lock.json"]) {
+		hash.update(`${path}\n`).update(readFileSync(join(project, path)));
+	}
+	return hash
+		.update(JSON.stringify([settings.metadataUrl, settings.catalogueUrl, settings.mapWkid]))
+		.digest("hex");
+}
+
+function listModules(project: string, room: string): string[] {
+	const names = readdirSync(join(project, room), { recursive: true, encoding: "utf8" });
+	return names
+		.filter((name) => /\.(?:ts|json)$/.test(name))
+		.map((name) => `${room}/${name}`)
+		.sort();
+}
+
+/**
+ * A stamp of a folder of layers: names, sizes and times. Null where a file is so young that it could change again
+ * without its time showing it.
+ */
+export function folderStamp(folder: string, found: readonly FoundFile[]): string | null {
+	const hash = createHash("sha256");
+	const youngest = Date.now() - clockStep;
+	let lines: string[] = [];
+	for (const { path } of found) {
+		const { size, mtimeMs, ctimeMs, ino } = lstatSync(join(folder, path.slice("layers/".length)));
+		if (mtimeMs > youngest || ctimeMs > youngest) return null;
+		lines.push(`${path} ${size} ${mtimeMs} ${ctimeMs} ${ino}`);
+		if (lines.length < 1000) continue;
+		hash.update(lines.join("\n"));
+		lines = [];
+	}
+	return `folder ${hash.update(lines.join("\n")).digest("hex")}`;
+}
+
+/** A stamp of an output's folders. */
+export function outputStamp(out: string): string {
+	return langs
+		.map((lang) => {
+			const found = statSync(langFolder(out, lang), { throwIfNoEntry: false });
+			return found ? `${found.ino} ${found.mtimeMs}` : "none";
+		})
+		.join(", ");
+}
+
+function manifestPath(out: string): string {
+	return `${out}.manifest`;
+}
+
+/** The manifest of an output folder; null where there is none that is whole and still describes the folder. */
+export function readManifest(out: string): Manifest | null {
+	try {
+		const manifest = JSON.parse(readFileSync(manifestPath(out), "utf8")) as Manifest;
+		return manifest.output === outputStamp(out) ? manifest : null;
+	} catch {
+		return null;
+	}
+}
+
+/** Forgets what an output was built from, before it is changed. */
+export function removeManifest(out: string): void {
+	rmSync(manifestPath(out), { force: true });
+}
+
+/** Keeps what an output was built from, once it is whole. */
+export function writeManifest(out: string, manifest: Omit<Manifest, "output">): void {
+	const complete: Manifest = { ...manifest, output: outputStamp(out) };
+	writeFileSync(manifestPath(out), `${JSON.stringify(complete, null, "\t")}\n`);
+}

@@ -1,0 +1,102 @@
+import { access, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from "node:zlib";
+import { fragmentHeaders } from "../../api/read.ts";
+import { fragmentPath, type Lang, langs } from "../../registry/smallkey.ts";
+import { mapSome } from "../build/collect.ts";
+import { isCompanion, writeWhole } from "../build/output.ts";
+import { progress } from "../terminal/progress.ts";
+
+/** Most files that are compressed at once: zlib works on four threads (libuv's pool). */
+const atOnce = 8;
+
+/** A way to compress: the file's ending, and both directions. */
+interface Coding {
+	ending: ".gz" | ".br";
+	compress: (bytes: Uint8Array) => Promise<Buffer>;
+	restore: (bytes: Uint8Array) => Promise<Buffer>;
+}
+
+const codings: Coding[] = [
+	{
+		ending: ".gz",
+		compress: (bytes) => promisify(gzip)(bytes, { level: 9 }),
+		restore: (bytes) => promisify(gunzip)(bytes),
+	},
+	{
+		ending: ".br",
+		compress: (bytes) =>
+			promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+		restore: (bytes) => promisify(brotliDecompress)(bytes),
+	},
+];
+
+/**
+ * Writes what hosting needs beside the fragments: Cloudflare's `_headers` (an asset without an extension has no
+ * Content-Type of its own) and `.assetsignore`, and with `compress` a `.gz` and a `.br` beside each fragment for a
+ * web server. What is there already is not written again; copies of removed files, or without `compress` all, go.
+ */
+export async function writeHostingFiles(out: string, compress: boolean): Promise<void> {
+	await writeChanged(join(out, "_headers"), headersFile());
+	await writeChanged(join(out, ".assetsignore"), `*.gz\n*.br\n${compressedMark}\n`);
+	const mark = join(out, compressedMark);
+	if (compress) await writeChanged(mark, "");
+	// Without the mark no build has compressed anything here: no folder has to be listed.
+	if (!compress && !(await exists(mark))) return;
+	for (const lang of langs) await syncCompanions(out, lang, compress);
+	if (!compress) await rm(mark);
+}
+
+/** Stands in an output folder that has compressed copies. */
+const compressedMark = ".compressed";
+
+async function exists(path: string): Promise<boolean> {
+	return access(path).then(
+		() => true,
+		() => false,
+	);
+}
+
+/** Cloudflare's rules for the headers of static assets (Workers, "Static assets", "Headers"). */
+function headersFile(): string {
+	const lines = Object.entries(fragmentHeaders).map(([name, value]) => `  ${name}: ${value}\n`);
+	return `/v0.9/doc/*\n${lines.join("")}`;
+}
+
+async function writeChanged(path: string, text: string): Promise<void> {
+	const present = await readFile(path, "utf8").catch(() => null);
+	if (present !== text) await writeFile(path, text);
+}
+
+async function syncCompanions(out: string, lang: Lang, compress: boolean): Promise<void> {
+	const folder = dirname(fragmentPath(lang, "x"));
+	const names = await readdir(join(out, folder));
+	const plain = names.filter((name) => !isCompanion(name));
+	const wanted = new Set(compress ? codings.flatMap(({ ending }) => plain.map((name) => name + ending)) : []);
+	const stale = names.filter((name) => isCompanion(name) && !wanted.has(name));
+	await mapSome(stale, atOnce, (name) => rm(join(out, folder, name)));
+	if (!compress) return;
+	const bar = progress(plain.length, `compressing ${lang}`);
+	try {
+		const present = new Set(names);
+		await mapSome(plain, atOnce, async (name) => {
+			await compressFile(out, `${folder}/${name}`, (ending) => present.has(name + ending));
+			bar.tick();
+		});
+	} finally {
+		bar.stop();
+	}
+}
+
+/** Brings the compressed copies of one file in step with it. */
+async function compressFile(out: string, path: string, has: (ending: string) => boolean): Promise<void> {
+	const bytes = await readFile(join(out, path));
+	for (const { ending, compress, restore } of codings) {
+		if (has(ending)) {
+			const restored = await restore(await readFile(join(out, path + ending))).catch(() => null);
+			if (restored?.equals(bytes)) continue;
+		}
+		await writeWhole(out, path + ending, await compress(bytes), true);
+	}
+}

@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Environment } from "../service/settings.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Cloudflare's tool chain has a folder and a lock file of its own: `npm ci` of the service does not carry it. */
+const engineFolder = join(root, "deploy/workers");
+
+const wranglerScript = join(engineFolder, "node_modules/wrangler/bin/wrangler.js");
+
+/** The worker's configuration for fragments as static assets, and as objects of a bucket. */
+const configurations = { assets: "wrangler.jsonc", objects: "deploy/workers/objects.jsonc" };
+
+/** Those of the configuration's variables that a worker reads. */
+const variableNames = [
+	"SENDERS",
+	"BASE_PATH",
+	"DOCS_MAX_KEYS",
+	"METADATA_URL",
+	"CATALOGUE_URL",
+	"GITHUB_REPOSITORY",
+	"GITHUB_TOKEN",
+	"GITHUB_APP_ID",
+	"GITHUB_APP_PRIVATE_KEY",
+	"GITHUB_BRANCH",
+	"GITHUB_API_URL",
+];
+
+/** Where the fragments are: files beside the worker, or objects of a bucket. */
+export type Hosting = keyof typeof configurations;
+
+/** Path of the worker's configuration. */
+export function configurationPath(hosting: Hosting): string {
+	return join(root, configurations[hosting]);
+}
+
+/** The variables for a worker: those that are set. */
+export function workerVariables(env: Environment): [string, string][] {
+	return variableNames.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
+}
+
+/** Whether the engine is installed, in the version that its lock file names. */
+export async function isEngineInstalled(): Promise<boolean> {
+	const versions = await Promise.all([
+		readFile(join(engineFolder, "package-lock.json"), "utf8"),
+		readFile(join(engineFolder, "node_modules/.package-lock.json"), "utf8").catch(() => "{}"),
+	]);
+	const [wanted, present] = versions.map(
+		(text) => JSON.parse(text).packages?.["node_modules/wrangler"]?.version as string | undefined,
+	);
+	return wanted === present;
+}
+
+/** Installs the engine from its lock file where it is not there: once, about 200 MB. */
+export async function installEngine(): Promise<void> {
+	if (await isEngineInstalled()) return;
+	console.log("Installing Cloudflare's tool chain in deploy/workers (once)");
+	const npm = spawn("npm", ["ci", "--omit=dev"], {
+		cwd: engineFolder,
+		stdio: ["ignore", "ignore", "inherit"],
+	});
+	const code = await ended(npm);
+	if (code !== 0) throw new Error(`npm ci in deploy/workers: ended with ${code}`);
+}
+
+/** Waits for a process. @returns its exit code, or the signal that ended it */
+export function ended(child: ChildProcess): Promise<number | string | null> {
+	return new Promise((resolve, reject) => {
+		child.once("error", reject);
+		child.once("close", (code, signal) => resolve(code ?? signal));
+	});
+}
+
+/** Settings of wrangler's under which it asks nobody on the network what was not asked of it. */
+const quiet = {
+	WRANGLER_SEND_METRICS: "false",
+	WRANGLER_SEND_ERROR_REPORTS: "false",
+	WRANGLER_HIDE_BANNER: "true",
+	CLOUDFLARE_CF_FETCH_ENABLED: "false",
+	NO_COLOR: "1",
+};
+
+/** Starts wrangler's own script with node: a signal to `npx` would leave workerd behind. */
+export function spawnWrangler(
+	args: string[],
+	env: NodeJS.ProcessEnv,
+	stdio: "inherit" | "pipe",
+): ChildProcess {
+	return spawn(process.execPath, [wranglerScript, ...args], {
+		cwd: root,
+		env: { ...env, ...quiet },
+		stdio: ["ignore", stdio, stdio],
+	});
+}
+
+/** Brings the local runtime's bucket in step with a build. */
+export async function fillLocalBucket(folder: RunFolder, persist: string, dist: string): Promise<void> {
+	const words = [join(engineFolder, "fill-bucket.mjs"), folder.configuration, persist, dist];
+	const env = { ...quiet, ...folder.environment };
+	const child = spawn(process.execPath, words, { cwd: root, env, stdio: ["ignore", "ignore", "inherit"] });
+	const code = await ended(child);
+	if (code !== 0) throw new Error(`filling the local bucket: ended with ${code}`);
+}
+
+/** A folder of a run's own, for what wrangler writes and what nobody else may read. */
+export interface RunFolder {
+	path: string;
+	/** The configuration, beside the `.dev.vars` that wrangler looks for there. */
+	configuration: string;
+	/** Environment in which wrangler writes here and nowhere else, and sees none of our variables. */
+	environment: NodeJS.ProcessEnv;
+	remove: () => Promise<void>;
+}
+
+/** Makes the folder of one run, with the variables in a file that only its owner can read. */
+export async function makeRunFolder(hosting: Hosting, variables: [string, string][]): Promise<RunFolder> {
+	const path = await mkdtemp(join(tmpdir(), "workers-"));
+	const remove = () => rm(path, { recursive: true, force: true });
+	try {
+		const configuration = join(path, "wrangler.jsonc");
+		await copyFile(configurationPath(hosting), configuration);
+		const text = variables.map(([name, value]) => `${name}=${quoted(name, value)}\n`).join("");
+		await writeFile(join(path, ".dev.vars"), text, { mode: 0o600 });
+		const own = { HOME: path, XDG_CONFIG_HOME: path, WRANGLER_LOG_PATH: path };
+		return { path, configuration, environment: { PATH: process.env.PATH, ...own }, remove };
+	} catch (error) {
+		await remove();
+		throw error;
+	}
+}
+
+/** A value as dotenv reads it: between quotes that it does not hold itself; there is no escaping inside them. */
+function quoted(name: string, value: string): string {
+	const quote = ["'", "`"].find((candidate) => !value.includes(candidate));
+	if (quote === undefined) throw new Error(`${name}: must not hold both ' and \``);
+	return quote + value + quote;
+}

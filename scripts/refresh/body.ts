@@ -1,0 +1,84 @@
+import type { Finding } from "../../harvest/finding.ts";
+import { code } from "../../registry/markdown.ts";
+import { type Owners, ownersOf } from "../../registry/owners.ts";
+import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
+import { type Health, namedAfter } from "./health.ts";
+
+/** Longest text of a pull request, in characters: GitHub takes 65,536. */
+const longestBody = 60_000;
+
+/** What a refresh found of one layer. */
+export interface LayerHealth {
+	smallkey: string;
+	findings: Finding[];
+	/** Whether its service description changed. */
+	changed: boolean;
+}
+
+/**
+ * The text of the weekly pull request: who has failed for long, then a table for each owner of the layers that
+ * changed or fail. All that is well is only counted.
+ */
+export function refreshBody(layers: readonly LayerHealth[], health: Health, owners: Owners | null): string {
+	const notable = layers.filter(({ changed, findings }) => changed || findings.length > 0);
+	const changed = notable.filter((layer) => layer.changed).length;
+	const intro = [
+		`${layers.length} layers were looked at: ${changed} service descriptions changed, `,
+		`${notable.filter(({ findings }) => findings.length > 0).length} layers with findings.`,
+	].join("");
+	const groups = new Map<string, LayerHealth[]>();
+	for (const layer of notable) {
+		const names = ownerNames(owners, layer.smallkey);
+		groups.set(names, [...(groups.get(names) ?? []), layer]);
+	}
+	const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
+	const lines = [
+		...[intro, ""],
+		...longFailing(notable, health, owners),
+		...sorted.flatMap(([names, group]) => table(names, group, health)),
+	];
+	return bounded(lines);
+}
+
+function ownerNames(owners: Owners | null, smallkey: string): string {
+	return owners ? ownersOf(owners, layerPath(smallkey)).map(code).join(" or ") : "no known owner";
+}
+
+function longFailing(layers: readonly LayerHealth[], health: Health, owners: Owners | null): string[] {
+	const long = layers.filter(({ smallkey }) => (health.failing.get(smallkey) ?? 0) >= namedAfter);
+	if (long.length === 0) return [];
+	const items = long.map(({ smallkey, findings }) => {
+		const reasons = findings.filter(({ kind }) => kind === "server").map(({ text }) => code(text));
+		const place = `${code(smallkey)}, of ${ownerNames(owners, smallkey)}`;
+		return `- ${place}: ${health.failing.get(smallkey)} weeks in a row: ${reasons.join(", ")}`;
+	});
+	return [`### Services that have failed for ${namedAfter} weeks and more`, "", ...items, ""];
+}
+
+function table(names: string, layers: readonly LayerHealth[], health: Health): string[] {
+	const rows = layers.map(({ smallkey, findings, changed }) => {
+		const weeks = health.failing.get(smallkey);
+		const cells = [code(smallkey), changed ? "changed" : "", ...langs.map((lang) => state(findings, lang))];
+		return `| ${[...cells, weeks ?? ""].join(" | ")} |`;
+	});
+	const head = ["| layer | description | en | fr | weeks failing |", "|---|---|---|---|---|"];
+	return [`### ${names}`, "", ...head, ...rows, ""];
+}
+
+const words = { registration: "wrong", server: "down" } as const;
+
+function state(findings: readonly Finding[], lang: Lang): string {
+	const own = findings.filter((finding) => finding.lang === lang);
+	return own.length === 0 ? "well" : own.map(({ kind, text }) => `${words[kind]}: ${code(text)}`).join(", ");
+}
+
+/** The lines as far as GitHub takes them: every line stands alone, so the text is well formed wherever it ends. */
+function bounded(lines: string[]): string {
+	let length = 0;
+	const end = lines.findIndex((line) => {
+		length += line.length + 1;
+		return length > longestBody;
+	});
+	if (end < 0) return lines.join("\n").trimEnd();
+	return [...lines.slice(0, end), "", "The rest has no room here: see the changed files."].join("\n");
+}

@@ -1,0 +1,96 @@
+import { type Call, messageOf } from "../../api/stores/github/client.ts";
+import { listAll } from "../service/github.ts";
+import { longestComment, marker } from "./comment.ts";
+
+/** What of a `workflow_run` event says which pull request it was for. */
+export interface Run {
+	/** Commit that was looked at. */
+	head: string;
+	/** Branch of the pull request, in its owner's repository. */
+	branch: string;
+	/** Login of that owner. */
+	owner: string;
+}
+
+/** Pages of comments that are looked through for ours. */
+const mostPages = 50;
+
+/**
+ * Reads the run out of an event's JSON (GitHub, "Webhook events and payloads: workflow_run").
+ * @returns null where it was for no pull request, or its fork is gone
+ * @throws {Error} where it is no such event
+ */
+export function parseRun(text: string): Run | null {
+	const run = (JSON.parse(text) as { workflow_run?: Record<string, unknown> }).workflow_run;
+	if (!run) throw new Error("the event is not a workflow_run");
+	const repository = run.head_repository as { owner?: { login?: unknown } } | null | undefined;
+	const [head, branch, owner] = [run.head_sha, run.head_branch, repository?.owner?.login];
+	const isForPullRequest = run.event === "pull_request" || run.event === "pull_request_target";
+	if (!isForPullRequest || typeof branch !== "string" || typeof owner !== "string") return null;
+	if (typeof head !== "string" || !/^[0-9a-f]{40,64}$/.test(head)) return null;
+	return { head, branch, owner };
+}
+
+/**
+ * The number of the open pull request of a run. The event itself names none for a fork, and what the run left behind
+ * may say anything: GitHub is asked for the pull request of that branch.
+ * @param base the branch that it has to be for
+ * @returns null where there is none any more, or it has a newer commit, whose own run will tell
+ */
+export async function findPullRequest(call: Call, run: Run, base: string): Promise<number | null> {
+	const parameters = { state: "open", head: `${run.owner}:${run.branch}`, base, per_page: 100 };
+	const { status, data } = await call<Listed[]>("GET", "/repos/{owner}/{repo}/pulls", parameters);
+	if (status !== 200) throw new Error(`GitHub answers ${status} to the list of pull requests`);
+	const isOfRun = (pull: Listed) => pull.head.sha === run.head && pull.base.ref === base;
+	return data.find(isOfRun)?.number ?? null;
+}
+
+interface Listed {
+	number: number;
+	head: { sha: string };
+	base: { ref: string };
+}
+
+/** Checks a comment that is about to be posted. @throws {Error} where it is none of ours, or too long */
+export function checkComment(text: string): void {
+	if (!text.startsWith(`${marker}\n`)) throw new Error("the comment does not start with its marker");
+	if (text.length > longestComment) throw new Error(`the comment has more than ${longestComment} characters`);
+	if (/[^\P{Cc}\n]|\p{Cf}|\p{Cs}/u.test(text)) throw new Error("the comment holds control characters");
+}
+
+/**
+ * Posts a comment, or edits the one that was posted before.
+ * @param author login of who posts it: a marker in anybody else's comment means nothing
+ * @returns what was done
+ */
+export async function postComment(
+	call: Call,
+	number: number,
+	text: string,
+	author: string,
+): Promise<"posted" | "edited" | "unchanged"> {
+	checkComment(text);
+	const route = `/repos/{owner}/{repo}/issues/${number}/comments`;
+	const before = await findComment(call, route, author);
+	if (before?.body === text) return "unchanged";
+	const answer = before
+		? await call("PATCH", `/repos/{owner}/{repo}/issues/comments/${before.id}`, { body: text })
+		: await call("POST", route, { body: text });
+	if (answer.status >= 300) {
+		throw new Error(`GitHub answers ${answer.status} to the comment: ${messageOf(answer.data)}`);
+	}
+	return before ? "edited" : "posted";
+}
+
+interface Comment {
+	id: number;
+	body: string | null;
+	user: { login: string } | null;
+}
+
+async function findComment(call: Call, route: string, author: string): Promise<Comment | null> {
+	for await (const comment of listAll<Comment>(call, route, mostPages)) {
+		if (comment.user?.login === author && comment.body?.startsWith(marker)) return comment;
+	}
+	return null;
+}

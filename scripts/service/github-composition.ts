@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { etagOf, type Fragments } from "../../api/read.ts";
+import type { Senders } from "../../api/senders.ts";
+import { githubStore } from "../../api/stores/github.ts";
+import { fragmentPath } from "../../registry/smallkey.ts";
+import { langFolder } from "../build/output.ts";
+import { fetchFromGithub } from "./github.ts";
+import { logError } from "./log.ts";
+import type { Service } from "./service.ts";
+import type { Configuration } from "./settings.ts";
+
+/** This process only writes; reads come from the last build of this checkout, as they would from the hosting. */
+export async function openGithub(configuration: Configuration, senders: Senders): Promise<Service> {
+	const { github } = configuration;
+	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");
+	const now = () => new Date();
+	const out = resolve("dist");
+	const store = githubStore({ ...github, fetch: fetchFromGithub(configuration), now, report: logError });
+	return {
+		context: { store, settings: { ...configuration, senders }, now, report: logError },
+		fragments: (lang, smallkey) => readBuilt(join(out, fragmentPath(lang, smallkey))),
+		version: null,
+		layers: () => countBuilt(langFolder(out, "en")),
+		close: async () => undefined,
+	};
+}
+
+function readBuilt(path: string): ReturnType<Fragments> {
+	try {
+		const body = readFileSync(path);
+		return { body, etag: etagOf(body) };
+	} catch (error) {
+		if (isMissing(error)) return null;
+		throw error;
+	}
+}
+
+function countBuilt(folder: string): number {
+	try {
+		return readdirSync(folder).filter((name) => !name.includes(".")).length;
+	} catch (error) {
+		if (isMissing(error)) return 0;
+		throw error;
+	}
+}
+
+function isMissing(error: unknown): boolean {
+	return (error as NodeJS.ErrnoException).code === "ENOENT";
+}

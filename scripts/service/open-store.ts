@@ -1,0 +1,65 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Edit, Store } from "../../api/store.ts";
+import { GitStore } from "../../api/stores/git.ts";
+import { collectFolder } from "../build/collect.ts";
+import { lockFolder } from "./lock.ts";
+import type { Configuration } from "./settings.ts";
+
+/** The layers that the first commit of a new local repository holds: those of this checkout. */
+export async function seed(): Promise<Edit[]> {
+	const files = await collectFolder(fileURLToPath(new URL("../../layers", import.meta.url)));
+	return files
+		.filter((file) => file.kind === "file")
+		.map((file) => ({ path: file.path, text: Buffer.from(file.bytes).toString("utf8") }));
+}
+
+/** Where the local repository is in a data folder. */
+export function repositoryPath(dataDir: string): string {
+	return join(dataDir, "repository.git");
+}
+
+/** A store for one script, and its end. */
+export interface OpenStore {
+	store: Store;
+	close(): Promise<void>;
+}
+
+/** A batch of thousands takes GitHub longer than a publisher would wait; in milliseconds. */
+const batchLimits = { request: 60_000, wait: 60_000, races: 300_000, total: 600_000 };
+
+/**
+ * The configured store, for a script: on GitHub, or on this machine.
+ * @param checkout a checkout of the repository, whose blobs GitHub is not asked for
+ * @throws {Error} where a service runs on the local one: it has to be ended first
+ */
+export async function openStore(configuration: Configuration, checkout?: string): Promise<OpenStore> {
+	const { github, dataDir } = configuration;
+	const now = () => new Date();
+	if (github) {
+		// Loaded only where it is used: what it brings along takes memory.
+		const { githubStore } = await import("../../api/stores/github.ts");
+		const { fetchFromGithub } = await import("./github.ts");
+		const options = { ...github, now, fetch: fetchFromGithub(configuration, checkout), limits: batchLimits };
+		return { store: githubStore(options), close: async () => undefined };
+	}
+	await mkdir(dataDir, { recursive: true });
+	const lock = await lockFolder(dataDir);
+	try {
+		const publish = async () => undefined;
+		const report = (error: unknown) => console.error(error instanceof Error ? error.message : String(error));
+		const options = { repository: repositoryPath(dataDir), now, publish, report };
+		const store = await GitStore.open(options, seed);
+		return {
+			store,
+			close: async () => {
+				await store.close();
+				await lock.release();
+			},
+		};
+	} catch (error) {
+		await lock.release();
+		throw error;
+	}
+}

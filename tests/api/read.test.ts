@@ -1,0 +1,204 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { answerRead, etagOf, type Fragments, keysOf, parseRead, type Reply } from "../../api/read.ts";
+
+const encoder = new TextEncoder();
+const texts: Record<string, string> = {
+	"en/a": '{"a":"en"}',
+	"fr/a": '{"a":"fr"}',
+	"en/b+c=": '{"b":"\u2028é\u2029"}',
+	"en/B": '{"B":1}',
+};
+
+const fragments: Fragments = (lang, smallkey) => {
+	const text = Object.hasOwn(texts, `${lang}/${smallkey}`) ? texts[`${lang}/${smallkey}`] : undefined;
+	if (text === undefined) return null;
+	const body = encoder.encode(text);
+	return { body, etag: etagOf(body) };
+};
+
+function read(target: string, ifNoneMatch: string | null = null, method = "GET", docsMaxKeys = 1000): Reply {
+	return answerRead(parseRead(method, target, { basePath: "", docsMaxKeys }), ifNoneMatch, fragments);
+}
+
+function text(reply: Reply): string {
+	return new TextDecoder().decode(reply.body);
+}
+
+test("an entity tag is FNV-1a of 64 bits: the published test vectors", () => {
+	// draft-eastlake-fnv, appendix C; RFC 9923.
+	assert.is(etagOf(encoder.encode("")), '"cbf29ce484222325"');
+	assert.is(etagOf(encoder.encode("a")), '"af63dc4c8601ec8c"');
+	assert.is(etagOf(encoder.encode("foobar")), '"85944171f73967e8"');
+});
+
+test("doc answers the fragment with every header", () => {
+	const reply = read("/v0.9/doc/en/a");
+	assert.is(reply.status, 200);
+	assert.is(text(reply), '{"a":"en"}');
+	assert.equal(reply.headers, {
+		"Content-Type": "application/json; charset=utf-8",
+		"Access-Control-Allow-Origin": "*",
+		ETag: etagOf(encoder.encode('{"a":"en"}')),
+		"Cache-Control": "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400",
+		"X-Content-Type-Options": "nosniff",
+	});
+	assert.is(text(read("/v0.9/doc/fr/a")), '{"a":"fr"}');
+	assert.is(read("/v0.9/doc/en/a?callback=x").status, 200, "a query means nothing here");
+});
+
+test("the language is checked before the key; refusals have no body", () => {
+	const expected: [string, number][] = [
+		["/v0.9/doc/de/a", 400],
+		["/v0.9/doc/EN/a", 400],
+		["/v0.9/doc//a", 400],
+		["/v0.9/doc/__proto__/a", 400],
+		["/v0.9/docs/de/a", 400],
+		["/v0.9/docs/de/a?callback=!", 400],
+		["/v0.9/doc/en/none", 404],
+		["/v0.9/doc/en/", 404],
+		["/v0.9/doc/en/b", 404],
+		["/v0.9/doc/fr/B", 404],
+		["/v0.9/doc/en/constructor", 404],
+		["/v0.9/doc/en/..", 404],
+		["/v0.9/doc/en/%", 404],
+		["/v0.9/doc/en/a,b", 404],
+		["/v0.9/doc/en", 404],
+		["/v0.9/doc/en/a/", 404],
+		["/v0.9", 404],
+		["/", 404],
+		["/v1/doc/en/a", 404],
+		["v0.9/doc/en/a", 404],
+	];
+	for (const [target, status] of expected) {
+		const reply = read(target);
+		assert.is(reply.status, status, target);
+		assert.is(reply.body.length, 0, target);
+		assert.is(reply.headers["Cache-Control"], "public, max-age=5");
+		assert.is(reply.headers["Access-Control-Allow-Origin"], "*");
+	}
+	const posted = read("/v0.9/doc/en/a", null, "POST");
+	assert.is(posted.status, 405);
+	assert.is(posted.headers.Allow, "GET, HEAD");
+});
+
+test("percent-encoded spellings are the same key, and + stays +", () => {
+	for (const key of ["b+c=", "b%2Bc%3D", "%62+c%3d"]) assert.is(read(`/v0.9/doc/en/${key}`).status, 200, key);
+	assert.is(read("/v0.9/doc/en/b%20c=").status, 404);
+});
+
+test("docs answers one element for each item, in order, repeats kept", () => {
+	const reply = read("/v0.9/docs/en/B,none,a,a");
+	assert.is(reply.status, 200);
+	assert.is(reply.headers["Content-Type"], "application/json; charset=utf-8");
+	assert.is(text(reply), '[{"B":1},{"error_code":404,"smallkey":"none"},{"a":"en"},{"a":"en"}]');
+});
+
+test("docs decodes once, then splits, and drops spaces around items", () => {
+	const missing = (...keys: string[]) => keys.map((smallkey) => ({ error_code: 404, smallkey }));
+	const expected: [string, unknown[]][] = [
+		["a%2CB", [{ a: "en" }, { B: 1 }]],
+		["%20a%20,%20%20B", [{ a: "en" }, { B: 1 }]],
+		["", missing("")],
+		[",", missing("", "")],
+		["a,,", [{ a: "en" }, ...missing("", "")]],
+		["%252C", missing("%2C")],
+		["%ff", missing("%ff")],
+		["a,%zz", [{ a: "en" }, ...missing("%zz")]],
+		["é", missing("é")],
+		["%C3%A9", missing("é")],
+		["__proto__,constructor", missing("__proto__", "constructor")],
+		['"\\', missing('"\\')],
+	];
+	for (const [keys, elements] of expected) {
+		assert.equal(JSON.parse(text(read(`/v0.9/docs/en/${keys}`))), elements, keys);
+	}
+});
+
+test("docs is 414 past a thousand items, past 16,000 bytes, and past the keys that may be fetched", () => {
+	assert.is(read(`/v0.9/docs/en/${Array(1000).fill("a").join(",")}`).status, 200);
+	assert.is(read(`/v0.9/docs/en/${Array(1001).fill("a").join(",")}`).status, 414);
+	const head = "/v0.9/docs/en/";
+	assert.is(read(head + "x".repeat(16_000 - head.length)).status, 200);
+	const long = read(head + "x".repeat(16_001 - head.length));
+	assert.is(long.status, 414);
+	assert.is(long.body.length, 0);
+	assert.is(read("/v0.9/docs/en/a,B,a,B", null, "GET", 2).status, 200);
+	assert.is(read("/v0.9/docs/en/a,B,none", null, "GET", 2).status, 414);
+	assert.equal(keysOf(parseRead("GET", "/v0.9/docs/en/a,B,a,!,", { basePath: "", docsMaxKeys: 9 })), [
+		"a",
+		"B",
+	]);
+});
+
+test("a callback makes the array a script", () => {
+	const dotted = "dojo_request_script_callbacks.dojo_request_script0";
+	const reply = read(`/v0.9/docs/en/a,none?callback=${dotted}`);
+	assert.is(reply.status, 200);
+	assert.match(reply.headers["Content-Type"] ?? "", /^application\/javascript/);
+	assert.is(text(reply), `/**/${dotted}([{"a":"en"},{"error_code":404,"smallkey":"none"}]);`);
+	const called: unknown[] = [];
+	new Function("cb", text(read("/v0.9/docs/en/b%2Bc=?callback=first&x=1&callback=cb")))((array: unknown) =>
+		called.push(array),
+	);
+	assert.equal(called, [[{ b: "\u2028é\u2029" }]], "the last callback counts");
+	assert.not.match(text(read("/v0.9/docs/en/b%2Bc=?callback=cb")), /[\u2028\u2029]/);
+	assert.is(read("/v0.9/docs/en/a?other=1").headers["Content-Type"], "application/json; charset=utf-8");
+});
+
+test("any other callback is 400 without a body", () => {
+	const callbacks = [
+		"",
+		"1a",
+		"a.",
+		".a",
+		"a..b",
+		"a-b",
+		"a(b)",
+		"alert(1)//",
+		"é",
+		"a b",
+		"a%0Ab",
+		"x".repeat(129),
+		"a[0]",
+		"%",
+	];
+	for (const callback of callbacks) {
+		const reply = read(`/v0.9/docs/en/a?callback=${callback}`);
+		assert.is(reply.status, 400, callback);
+		assert.is(reply.body.length, 0);
+	}
+	assert.is(read(`/v0.9/docs/en/a?callback=${"x".repeat(128)}`).status, 200);
+	assert.is(read("/v0.9/docs/en/a?c%61llback=alert(1)").status, 400);
+});
+
+test("a conditional read is 304 while the fragment is the same", () => {
+	const { headers } = read("/v0.9/doc/en/a");
+	const etag = headers.ETag as string;
+	for (const given of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
+		const reply = read("/v0.9/doc/en/a", given);
+		assert.is(reply.status, 304, given);
+		assert.is(reply.body.length, 0);
+		assert.is(reply.headers.ETag, etag);
+	}
+	assert.is(read("/v0.9/doc/fr/a", etag).status, 200);
+	assert.is(read("/v0.9/doc/en/none", "*").status, 404);
+	const docs = read("/v0.9/docs/en/a,B").headers.ETag as string;
+	assert.is(read("/v0.9/docs/en/a,B", docs).status, 304);
+	const others = [
+		"/v0.9/docs/en/B,a",
+		"/v0.9/docs/en/a",
+		"/v0.9/docs/en/a,B?callback=f",
+		"/v0.9/docs/fr/a,B",
+	];
+	for (const target of others) assert.is(read(target, docs).status, 200, target);
+});
+
+test("a base path stands before every read", () => {
+	const at = (target: string) => parseRead("GET", target, { basePath: "/rcs", docsMaxKeys: 9 });
+	assert.equal(at("/rcs/v0.9/doc/en/a"), { kind: "doc", lang: "en", smallkey: "a" });
+	assert.equal(at("/v0.9/doc/en/a"), { kind: "status", status: 404 });
+	assert.equal(at("/rcsv0.9/doc/en/a"), { kind: "status", status: 404 });
+});
+
+test.run();

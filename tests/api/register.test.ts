@@ -1,0 +1,423 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { feature, Local, manual, noon, textOf, type Write, wms } from "../local.ts";
+
+const writes = suite<{ local: Local }>("writes");
+
+writes.before.each(async (context) => {
+	context.local = await Local.open();
+});
+writes.after.each(({ local }) => local.end());
+
+async function errorsOf(answer: Response): Promise<string[]> {
+	const body = (await answer.json()) as { errors: string[] };
+	assert.equal(Object.keys(body), ["errors"]);
+	return body.errors;
+}
+
+/** Sends a write that must be refused, and that nothing is stored by it. */
+async function refused(local: Local, write: Write, status: number, text: RegExp | string): Promise<void> {
+	const before = await local.state();
+	const answer = await local.write(write);
+	const said = JSON.stringify(write).slice(0, 200);
+	assert.is(answer.status, status, said);
+	const errors = await errorsOf(answer);
+	if (typeof text === "string") assert.ok(errors.includes(text), `${said}: ${errors}`);
+	else
+		assert.ok(
+			errors.some((error) => text.test(error)),
+			`${said}: ${errors}`,
+		);
+	assert.not.match(errors.join(), /\bat .*\.ts/);
+	assert.is(await local.state(), before, said);
+	assert.equal(local.reported, []);
+}
+
+for (const prefix of ["/register", "/v1/register"]) {
+	writes(`PUT ${prefix}/<smallkey> stores the layer and answers with a receipt`, async ({ local }) => {
+		const answer = await local.write({ target: `${prefix}/23ax5t`, body: manual });
+		assert.is(answer.status, 201);
+		assert.equal(await answer.json(), {
+			smallkey: "23ax5t",
+			commit: await local.git("rev-parse", "main"),
+			fragments: ["/v0.9/doc/en/23ax5t", "/v0.9/doc/fr/23ax5t"],
+			published: true,
+		});
+		const stored = await local.git("show", "main:layers/23/23ax5t.json");
+		assert.equal(JSON.parse(stored), JSON.parse(manual));
+		assert.is(local.get("/v0.9/doc/en/23ax5t").status, 200);
+	});
+}
+
+writes("the known answer of the older manual is accepted in its minute", async ({ local }) => {
+	local.now = Date.UTC(2014, 11, 5, 18, 29, 10);
+	const known = {
+		Authorization: "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY",
+		TimeStamp: "2014-12-05T18:28:56.714Z",
+		Sender: "jstest",
+	};
+	const target = "/register/23ax5t";
+	await refused(local, { target: "/v1/register/23ax5t", body: manual, headers: known }, 401, /Authorization/);
+	const answer = await local.write({ target, body: manual, headers: known });
+	assert.is(answer.status, 201);
+});
+
+writes("a commit says who asked for what, and when", async ({ local }) => {
+	await local.write({ target: "/register/23ax5t", body: manual, timestamp: "2026-03-04T11:59:30Z" });
+	const format =
+		"%an|%ae|%aI|%cn|%cI|%s|%(trailers:key=Sender,valueonly,separator=)|%(trailers:key=TimeStamp,valueonly,separator=)";
+	const [author, mail, date, committer, committed, subject, sender, timestamp] = (
+		await local.git("log", "-1", `--format=${format}`)
+	).split("|");
+	assert.is(author, "jstest");
+	assert.is(mail, "jstest@sender.invalid");
+	assert.is(new Date(date as string).toISOString(), "2026-03-04T11:59:30.000Z");
+	assert.is(committer, "fragment-publisher");
+	assert.is(new Date(committed as string).getTime(), noon);
+	assert.is(subject, "register 23ax5t (wms)");
+	assert.is(sender, "jstest");
+	assert.is(timestamp, "2026-03-04T11:59:30Z");
+	assert.match(await local.git("log", "-1", "--format=%(trailers:key=Request,valueonly)"), /^[0-9a-f]{64}$/);
+	assert.match(await local.git("log", "-1", "--format=%(trailers:key=Request,valueonly)"), /^[0-9a-f]{64}$/);
+});
+
+writes("the same payload again is a 201 without a commit, in whatever spelling", async ({ local }) => {
+	await local.put("23ax5t");
+	const before = await local.git("rev-parse", "main");
+	local.now += 1000;
+	const spelled = JSON.stringify(
+		JSON.parse(manual, (_, value) => value),
+		null,
+		"\t",
+	);
+	assert.is((await local.put("23ax5t", spelled)).status, 201);
+	const { fr, en, ...rest } = JSON.parse(manual);
+	const answer = await local.put("23ax5t", JSON.stringify({ fr, en, ...rest }));
+	assert.is(answer.status, 201);
+	assert.is(((await answer.json()) as { commit: string }).commit, before);
+	assert.is(await local.git("rev-parse", "main"), before);
+});
+
+writes("DELETE removes the layer in one commit, and is 404 the next time", async ({ local }) => {
+	await local.put("23ax5t");
+	local.now += 1000;
+	const answer = await local.delete("23ax5t");
+	assert.is(answer.status, 204);
+	assert.is(await answer.text(), "");
+	assert.is(await local.git("ls-tree", "-r", "--name-only", "main"), "");
+	assert.is(await local.git("log", "-1", "--format=%s"), "remove 23ax5t");
+	assert.is(local.get("/v0.9/doc/en/23ax5t").status, 404);
+	await refused(local, { method: "DELETE", target: "/register/23ax5t" }, 404, /23ax5t is not registered/);
+});
+
+writes(
+	"DELETE with a body is refused: a captured PUT cannot be sent again as a DELETE",
+	async ({ local }) => {
+		await local.put("23ax5t");
+		const captured = { method: "DELETE", target: "/register/23ax5t", body: manual };
+		await refused(local, captured, 400, "the body must be empty");
+	},
+);
+
+writes("a change of type or a DELETE takes the service description along", async ({ local }) => {
+	const description = '{"en":{"service_url":"https://host.example/MapServer/1"}}';
+	const edits = async () => [{ path: "layers/fl/flow.service.json", text: description }];
+	const meta = {
+		smallkey: "flow",
+		author: "test",
+		time: noon,
+		subject: "harvest",
+		trailers: [],
+		request: null,
+		review: false,
+	};
+	for (const end of [() => local.put("flow", manual), () => local.delete("flow")]) {
+		local.now += 1000;
+		await local.put("flow", feature);
+		await local.store.change(edits, meta);
+		assert.match(await local.git("ls-tree", "-r", "--name-only", "main"), "flow.service.json");
+		local.now += 1000;
+		assert.ok((await end()).ok);
+		assert.not.match(await local.git("ls-tree", "-r", "--name-only", "main"), "flow.service.json");
+	}
+});
+
+writes(
+	"smallkeys outside the rule are 400, and percent-encoded spellings are the same key",
+	async ({ local }) => {
+		for (const key of [
+			"a.b",
+			"a%2Fb",
+			"%2E.a",
+			"é",
+			"a%20b",
+			"x".repeat(65),
+			"",
+			"%",
+			"%zz",
+			".git",
+			"a,b",
+			"a~",
+			"%00",
+		]) {
+			await refused(local, { target: `/register/${key}`, body: manual }, 400, /^(smallkey|path): /);
+		}
+		for (const target of ["/register/%41b%2Bc%3D", "/register/Ab+c%3d"]) {
+			local.now += 1000;
+			assert.is((await local.write({ target, body: manual })).status, 201);
+		}
+		assert.is(await local.git("ls-tree", "-r", "--name-only", "main"), "layers/ab/Ab+c=.json");
+		assert.is(local.get("/v0.9/doc/fr/%41b+c=").status, 200);
+	},
+);
+
+writes("ordinary names stay ordinary", async ({ local }) => {
+	for (const key of ["__proto__", "constructor", "toString", "con", "-", "=", "hasOwnProperty"]) {
+		await refused(local, { target: `/register/${key}`, body: manual, sender: key }, 401, /Authorization/);
+		await refused(local, { method: "DELETE", target: `/register/${key}` }, 404, /not registered/);
+		assert.is(local.get(`/v0.9/doc/en/${key}`).status, 404);
+		assert.is(local.get(`/v0.9/doc/${key}/toporama`).status, 400);
+		assert.is((await local.put(key)).status, 201, key);
+		assert.is(local.get(`/v0.9/doc/en/${key}`).status, 200);
+	}
+});
+
+writes("a key that differs only in case is 409", async ({ local }) => {
+	await local.put("Roads");
+	await refused(
+		local,
+		{ target: "/register/roads", body: manual },
+		409,
+		"smallkey: roads differs only in case from Roads, which is registered",
+	);
+	await refused(local, { target: "/register/ROADS", body: manual }, 409, /Roads/);
+	assert.is((await local.put("Roads", wms("other"))).status, 201);
+});
+
+writes("signature and time", async ({ local }) => {
+	const good = { target: "/register/23ax5t", body: manual };
+	const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
+	await refused(local, { ...good, secret: "other" }, 401, mismatch);
+	await refused(local, { ...good, sender: "nobody" }, 401, mismatch);
+	await refused(local, { ...good, sender: "nobody", secret: "None" }, 401, mismatch);
+	await refused(local, { ...good, headers: { Sender: "narrow" } }, 401, mismatch);
+	await refused(local, { ...good, headers: { TimeStamp: new Date(noon + 1).toISOString() } }, 401, mismatch);
+	await refused(local, { ...good, headers: { Authorization: "=" } }, 401, mismatch);
+	for (const name of ["Authorization", "Sender", "TimeStamp"]) {
+		await refused(local, { ...good, headers: { [name]: null } }, 401, `${name}: the header is missing`);
+	}
+	const hint = /TimeStamp: must be .* which is 2026-03-04T12:00:00.000Z/;
+	for (const timestamp of [
+		"2026-03-04T11:58:00Z",
+		"2026-03-04T12:02:00Z",
+		"2026-03-04T12:00:00+01:00",
+		"yesterday",
+	]) {
+		await refused(local, { ...good, timestamp }, 401, hint);
+	}
+	for (const timestamp of [
+		"2026-03-04T11:58:00.001Z",
+		"2026-03-04T12:01:59.999+00:00",
+		"2026-03-04T12:01:59",
+	]) {
+		assert.is((await local.write({ ...good, timestamp })).status, 201, timestamp);
+	}
+});
+
+writes("the signature is checked before the smallkey and the payload", async ({ local }) => {
+	await refused(local, { target: "/register/a.b", body: "junk", secret: "other" }, 401, /Authorization/);
+});
+
+writes("paths and methods", async ({ local }) => {
+	await refused(local, { target: "/register/a?b=c", body: manual }, 400, "path: a write must have no query");
+	for (const target of [
+		"//register/a",
+		"register/a",
+		"/register/../register/a",
+		"/register\\a",
+		"http://h/register/a",
+		"/register/a#b",
+		"/register/%2e%2e",
+	]) {
+		await refused(local, { target, body: manual }, 400, /^path: must start with one/);
+	}
+	for (const target of ["/register", "/register/a/b", "/v2/register/a", "/v1/v1/register/a"]) {
+		await refused(local, { target, body: manual }, 404, "path: must be /register/<smallkey>");
+	}
+	for (const method of ["POST", "PATCH", "OPTIONS"]) {
+		const answer = await local.write({ target: "/register/a", method });
+		assert.is(answer.status, 405);
+		assert.is(answer.headers.get("Allow"), "DELETE, PUT");
+	}
+});
+
+writes("a body over 64 KiB is 413, one of 64 KiB is read", async ({ local }) => {
+	const pad = (bytes: number) => manual + " ".repeat(bytes - manual.length);
+	const rule = "the body must have at most 65536 bytes";
+	await refused(local, { target: "/register/big", body: pad(65_537) }, 413, rule);
+	await refused(
+		local,
+		{ target: "/register/big", body: manual, headers: { "Content-Length": "65537" } },
+		413,
+		rule,
+	);
+	assert.is((await local.put("big", pad(65_536))).status, 201);
+});
+
+writes("every problem of a payload comes at once, with its place", async ({ local }) => {
+	const body = JSON.stringify({
+		version: "2.0.0",
+		payload_type: "wms",
+		en: { service_url: "ftp://x" },
+		fr: 1,
+		more: 1,
+	});
+	const answer = await local.put("bad", body);
+	assert.is(answer.status, 400);
+	assert.equal((await errorsOf(answer)).sort(), [
+		"/en/layer: is missing",
+		'/en/service_url: must be an http or https address, not "ftp://x"',
+		"/fr: must be an object, not 1",
+		"/more: is not a known member",
+		'/version: must be 1.x.y, such as 1.0.0, not "2.0.0"',
+	]);
+	assert.is(await local.git("rev-list", "--count", "main"), "1");
+});
+
+writes("bodies that two readers could understand differently are 400", async ({ local }) => {
+	const bytes = (text: string, ...more: number[]) =>
+		new Uint8Array([...new TextEncoder().encode(text), ...more]);
+	const bodies: [string | Uint8Array, RegExp][] = [
+		["", /must be JSON/],
+		["junk", /must be JSON/],
+		["null", /must be an object/],
+		["[]", /must be an object/],
+		[`${manual}x`, /must be JSON/],
+		[manual.replace('"en":', '"en":{},"en":'), /^\/en: stands there more than once/],
+		[manual.replace('"layer":', '"l\\u0061yer":"x","layer":'), /^\/en\/layer: stands there more than once/],
+		[manual.replace("limits", "\\ud800"), /^\/en\/layer: must not hold a lone surrogate/],
+		[manual.replace('"layer"', '"\\udc00"'), /lone surrogate/],
+		[`\ufeff${manual}`, /byte order mark/],
+		[bytes(manual, 0xff), /must be UTF-8/],
+		[bytes(manual.slice(0, -2), 0xc3), /must be UTF-8/],
+		["[".repeat(60_000), /must be JSON/],
+		["[".repeat(30_000) + "]".repeat(30_000), /nested deeper/],
+		[`{"__proto__":${manual}}`, /^\/__proto__: is not a known member/],
+	];
+	for (const [body, text] of bodies) await refused(local, { target: "/register/odd", body }, 400, text);
+});
+
+writes("a sender's globs limit what it may change", async ({ local }) => {
+	const rule = "smallkey: sender narrow may change these keys only: ab* x?; not other";
+	await refused(local, { target: "/register/other", body: manual, sender: "narrow" }, 403, rule);
+	await refused(local, { target: "/register/xyz", body: manual, sender: "narrow" }, 403, /not xyz/);
+	await local.put("other");
+	await refused(local, { method: "DELETE", target: "/register/other", sender: "narrow" }, 403, /not other/);
+	for (const key of ["ab", "abc", "xy"]) {
+		assert.is(
+			(await local.write({ target: `/register/${key}`, body: manual, sender: "narrow" })).status,
+			201,
+		);
+	}
+});
+
+writes("a signature that was used cannot undo a later change", async ({ local }) => {
+	const first = { target: "/register/k", body: wms("one"), timestamp: "2026-03-04T12:00:00Z" };
+	const commit = async (answer: Response) => ((await answer.json()) as { commit: string }).commit;
+	assert.is((await local.write(first)).status, 201);
+	local.now += 10_000;
+	assert.is((await local.write(first)).status, 201, "again, while it changes nothing");
+	const second = await commit(await local.put("k", wms("two")));
+	await refused(local, first, 401, /used before/);
+	local.now += 10_000;
+	await local.delete("k");
+	await refused(local, first, 401, /used before/);
+	assert.not.equal(await local.git("rev-parse", "main"), second);
+	await local.stop();
+	await local.start();
+	await refused(local, first, 401, /used before/);
+	assert.is((await local.put("k", wms("one"))).status, 201, "signed anew");
+});
+
+writes("a request that was refused is used, too", async ({ local }) => {
+	const early = { method: "DELETE", target: "/register/k", timestamp: new Date(local.now).toISOString() };
+	assert.is((await local.write(early)).status, 404);
+	local.now += 1000;
+	await local.put("k");
+	await refused(local, early, 401, /used before/);
+});
+
+writes("an old commit that somebody pushes hides no request from a restart", async ({ local }) => {
+	const first = { target: "/register/k", body: wms("one"), timestamp: "2026-03-04T12:00:00Z" };
+	await local.write(first);
+	local.now += 10_000;
+	await local.put("k", wms("two"));
+	const old = [
+		"-c",
+		"user.name=a",
+		"-c",
+		"user.email=a@example.org",
+		"commit-tree",
+		"main^{tree}",
+		"-p",
+		"main",
+		"-m",
+		"old",
+	];
+	const commit = await local.git(...old);
+	await local.git("update-ref", "refs/heads/main", commit);
+	await local.stop();
+	local.now += 10_000;
+	await local.start();
+	await refused(local, first, 401, /used before/);
+});
+
+writes("a request that changed nothing when it came is used, too", async ({ local }) => {
+	await local.put("k", wms("one"));
+	local.now += 1000;
+	const idle = { target: "/register/k", body: wms("one"), timestamp: new Date(local.now).toISOString() };
+	assert.is((await local.write(idle)).status, 201);
+	local.now += 1000;
+	await local.put("k", wms("two"));
+	await refused(local, idle, 401, /used before/);
+});
+
+writes("a change for review goes to a branch, named in the receipt", async ({ local }) => {
+	await local.put("k", wms("one"));
+	const main = await local.git("rev-parse", "main");
+	const careful = { target: "/register/k", sender: "careful" };
+	const answer = await local.write({ ...careful, body: wms("two") });
+	assert.is(answer.status, 201);
+	const receipt = (await answer.json()) as { branch: string; published: boolean; commit: string };
+	assert.is(receipt.branch, "register/k");
+	assert.is(receipt.published, false);
+	assert.is(await local.git("rev-parse", "main"), main);
+	assert.is(await local.git("rev-parse", "register/k"), receipt.commit);
+	assert.match(textOf(local.get("/v0.9/doc/en/k")), '"layerName":"one"');
+	local.now += 1000;
+	assert.is((await local.write({ ...careful, body: wms("three") })).status, 201);
+	assert.is(await local.git("rev-list", "--count", "main..register/k"), "2");
+	local.now += 1000;
+	const removal = await local.write({ ...careful, method: "DELETE" });
+	assert.is(removal.status, 202);
+	assert.is(((await removal.json()) as { branch: string }).branch, "register/k");
+	assert.is(await local.git("rev-parse", "main"), main);
+});
+
+writes("thirty writes at once to one key and to many are each one commit", async ({ local }) => {
+	const names = Array.from({ length: 30 }, (_, index) => `layer-${index}`);
+	const answers = await Promise.all([
+		...names.map((name) => local.put("same", wms(name))),
+		...names.map((name) => local.put(name)),
+	]);
+	assert.ok(answers.every((answer) => answer.status === 201));
+	const commits = new Set(
+		await Promise.all(answers.map(async (answer) => ((await answer.json()) as { commit: string }).commit)),
+	);
+	assert.is(commits.size, 60);
+	assert.is(await local.git("rev-list", "--count", "main"), "61");
+	for (const name of names) assert.is(local.get(`/v0.9/doc/en/${name}`).status, 200);
+	assert.is(await local.git("fsck", "--strict", "--no-dangling"), "");
+});
+
+writes.run();

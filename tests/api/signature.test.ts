@@ -1,0 +1,67 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { isTimely, parseTimestamp, sign, verify } from "../../api/signature.ts";
+
+// The older service's manual, and the same request under /v1.
+const secret = "test_-k";
+const text =
+	'{"version":"1.0.0","payload_type":"wms","en":{"service_url":"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en","layer":"limits"},"fr":{"service_url":"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en","layer":"limits"}}';
+const body = new TextEncoder().encode(text);
+const manual = { path: "/register/23ax5t", sender: "jstest", timestamp: "2014-12-05T18:28:56.714Z", body };
+
+test("the manual's example has the manual's signature", async () => {
+	assert.is(await sign(secret, manual), "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY");
+});
+
+test("the version prefix is part of what is signed", async () => {
+	const signature = "pubCaWloDFir8Ehg_MbVXWvVnqopm9zRpAP_sBPBr1k";
+	assert.is(await sign(secret, { ...manual, path: "/v1/register/23ax5t" }), signature);
+	assert.is(await verify(secret, manual, signature), false);
+});
+
+test("a signature is compared as text: another text of the same bytes is refused", async () => {
+	// The last of 43 characters carries two unused bits: Y, Z, a and b decode alike.
+	assert.ok(await verify(secret, manual, "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY"));
+	for (const last of ["Z", "a", "b", "Y=", "Y ", ""]) {
+		assert.not(await verify(secret, manual, `v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9el${last}`), last);
+	}
+	for (const junk of ["", "é", "\0", "v6XaQasyZzcm/Bz4W/p5fO1wbyJKCZnJFEspIXw9elY", "x".repeat(100_000)]) {
+		assert.not(await verify(secret, manual, junk));
+	}
+});
+
+test("a timestamp is UTC, with or without a fraction and a zone", () => {
+	const second = Date.UTC(2014, 11, 5, 18, 28, 56);
+	assert.is(parseTimestamp("2014-12-05T18:28:56Z"), second);
+	assert.is(parseTimestamp("2014-12-05T18:28:56"), second);
+	assert.is(parseTimestamp("2014-12-05T18:28:56.714+00:00"), second + 714);
+	assert.is(parseTimestamp("2014-12-05T18:28:56.123456789Z"), second + 123.456789);
+	const refused = [
+		"",
+		"now",
+		"2014-12-05",
+		"2014-12-05 18:28:56Z",
+		"2014-12-05T18:28:56z",
+		"2014-12-05T18:28:56+01:00",
+		"2014-12-05T18:28:56-00:00",
+		"2014-12-05T18:28:56.Z",
+		"2014-12-05T18:28:56.1234567890Z",
+		"2014-02-30T00:00:00Z",
+		"2014-13-01T00:00:00Z",
+		"2014-12-05T24:00:00Z",
+		"2014-12-05T18:28:60Z",
+		" 2014-12-05T18:28:56Z",
+		"1417804136",
+		"__proto__",
+	];
+	for (const timestamp of refused) assert.is(parseTimestamp(timestamp), null, timestamp);
+});
+
+test("a timestamp counts strictly inside two minutes", () => {
+	const at = (ms: number) => new Date(Date.UTC(2014, 11, 5, 18, 28, 56) + ms);
+	for (const ms of [0, 119_999, -119_999]) assert.ok(isTimely("2014-12-05T18:28:56Z", at(ms)), String(ms));
+	for (const ms of [120_000, -120_000, 120_001, 3_600_000])
+		assert.not(isTimely("2014-12-05T18:28:56Z", at(ms)));
+});
+
+test.run();

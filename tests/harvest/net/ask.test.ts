@@ -1,0 +1,175 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { createAsk } from "../../../harvest/net/ask.ts";
+import { FetchFailure } from "../../../harvest/net/failure.ts";
+
+/** An ask whose services answer from a list, each URL's answers in turn; its waits are noted and take no time. */
+function scripted(answers: Record<string, (() => Response | Promise<Response>)[]>) {
+	const asked: string[] = [];
+	const waits: number[] = [];
+	const clock = { now: 0 };
+	const fetch = (async (input: string) => {
+		asked.push(input);
+		const next = answers[input]?.shift();
+		if (!next) throw new Error(`unexpected request: ${input}`);
+		return next();
+	}) as unknown as typeof globalThis.fetch;
+	const sleep = async (ms: number) => {
+		waits.push(ms);
+	};
+	return { ask: createAsk({ fetch, sleep, now: () => clock.now }), asked, waits, clock };
+}
+
+const ok = () => new Response("{}");
+const refuse =
+	(status: number, headers: Record<string, string> = {}) =>
+	() =>
+		new Response("", { status, headers });
+const dead = () => {
+	throw new FetchFailure("connect", "refuses the connection");
+};
+const reset = () => {
+	throw new FetchFailure("network", "breaks the connection off");
+};
+const slow = () => {
+	throw new FetchFailure("time", "did not answer completely within 10 s");
+};
+
+test("a busy service is asked three times, with longer pauses", async () => {
+	const { ask, asked, waits } = scripted({ "http://a.example/": [refuse(503), refuse(500), ok] });
+	assert.ok((await ask("http://a.example/")).ok);
+	assert.is(asked.length, 3);
+	assert.equal(waits, [1000, 2000]);
+	const never = scripted({ "http://a.example/": [refuse(502), refuse(502), refuse(502)] });
+	const answer = await never.ask("http://a.example/");
+	const text = "answers with status 502";
+	assert.equal(answer, { ok: false, kind: "server", text, tooLarge: false, status: 502 });
+	assert.is(never.asked.length, 3);
+});
+
+test("a pause that the service asks for is kept, within bounds", async () => {
+	const later = (seconds: string) => refuse(429, { "Retry-After": seconds });
+	const { ask, waits } = scripted({ "http://a.example/": [later("7"), later("9999"), ok] });
+	assert.ok((await ask("http://a.example/")).ok);
+	assert.equal(waits, [7000, 30000]);
+	const odd = scripted({ "http://a.example/": [later("Wed, 21 Oct 2026 07:28:00 GMT"), later("-5"), ok] });
+	assert.ok((await odd.ask("http://a.example/")).ok);
+	assert.equal(odd.waits, [1000, 2000]);
+});
+
+test("what is not there is asked for once, and is the registration's fault", async () => {
+	for (const [status, kind] of [
+		[404, "registration"],
+		[410, "registration"],
+		[403, "server"],
+		[401, "server"],
+	] as const) {
+		const { ask, asked } = scripted({ "http://a.example/": [refuse(status)] });
+		const text = `answers with status ${status}`;
+		assert.equal(await ask("http://a.example/"), { ok: false, kind, text, tooLarge: false, status });
+		assert.is(asked.length, 1);
+	}
+});
+
+test("a connection that breaks off and an answer that is late are asked for once more", async () => {
+	for (const failing of [reset, slow]) {
+		const { ask, asked, waits } = scripted({ "http://a.example/": [failing, ok] });
+		assert.ok((await ask("http://a.example/")).ok);
+		assert.is(asked.length, 2);
+		assert.equal(waits, [1000]);
+		const never = scripted({ "http://a.example/": [failing, failing] });
+		assert.not((await never.ask("http://a.example/")).ok);
+		assert.is(never.asked.length, 2);
+	}
+});
+
+test("an answer that breaks off while it is read is asked for once more", async () => {
+	const broken = () => {
+		const body = new ReadableStream({
+			pull: (stream) => stream.error(new FetchFailure("network", "breaks off")),
+		});
+		return new Response(body);
+	};
+	const { ask, asked } = scripted({ "http://a.example/": [broken, ok] });
+	assert.ok((await ask("http://a.example/")).ok);
+	assert.is(asked.length, 2);
+});
+
+test("one slow path does not speak for its host; three failures in a row do", async () => {
+	const urlOf = (path: number) => `http://a.example/${path}`;
+	const { ask, asked, clock } = scripted({
+		[urlOf(1)]: [slow, slow],
+		[urlOf(2)]: [reset, slow],
+		[urlOf(3)]: [refuse(404)],
+		[urlOf(4)]: [slow, slow],
+		[urlOf(5)]: [slow, slow],
+		[urlOf(6)]: [reset, reset],
+		[urlOf(7)]: [ok],
+	});
+	for (const path of [1, 2, 3, 4, 5, 6]) {
+		assert.not((await ask(urlOf(path))).ok);
+		assert.ok(asked.includes(urlOf(path)), `${path} was asked for`);
+	}
+	assert.not((await ask(urlOf(7))).ok);
+	assert.not(asked.includes(urlOf(7)));
+	clock.now = 60_001;
+	assert.ok((await ask(urlOf(7))).ok);
+});
+
+test("a host that does not answer is left alone for a minute, its neighbours are not", async () => {
+	const { ask, asked, clock } = scripted({
+		"http://dead.example/1": [dead, ok],
+		"http://alive.example/": [ok],
+	});
+	assert.not((await ask("http://dead.example/1")).ok);
+	const second = await ask("http://dead.example/2");
+	const text = "refuses the connection";
+	assert.equal(second, { ok: false, kind: "server", text, tooLarge: false, status: null });
+	assert.ok((await ask("http://alive.example/")).ok);
+	assert.equal(asked, ["http://dead.example/1", "http://alive.example/"]);
+	clock.now = 60_001;
+	assert.ok((await ask("http://dead.example/1")).ok);
+});
+
+test("at most four requests at a time, and one of each host", async () => {
+	const underWay = new Map<string, number>();
+	let most = 0;
+	const fetch = (async (input: string) => {
+		const { host } = new URL(input);
+		underWay.set(host, (underWay.get(host) ?? 0) + 1);
+		assert.is(underWay.get(host), 1, `two requests to ${host}`);
+		most = Math.max(most, underWay.size);
+		for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+		underWay.delete(host);
+		return ok();
+	}) as unknown as typeof globalThis.fetch;
+	const ask = createAsk({ fetch });
+	// Six of one host after the other: more than four requests could go to it at once.
+	const hostOf = (index: number) => `host${Math.floor(index / 6)}.example`;
+	const addresses = Array.from({ length: 60 }, (_, index) => `http://${hostOf(index)}/${index}`);
+	const answers = await Promise.all(addresses.map((address) => ask(address)));
+	assert.ok(answers.every((answer) => answer.ok));
+	assert.is(most, 4);
+});
+
+test("an abort ends the asking, also between two attempts", async () => {
+	const caller = new AbortController();
+	const abort = () => {
+		caller.abort();
+		return refuse(503)();
+	};
+	const { ask, asked } = scripted({ "http://a.example/": [abort, ok] });
+	assert.not((await ask("http://a.example/", caller.signal)).ok);
+	assert.is(asked.length, 1);
+});
+
+test("an error of the program is not taken for an answer", async () => {
+	await scripted({})
+		.ask("http://a.example/")
+		.then(
+			() => assert.unreachable(),
+			(error) => assert.match(error.message, "unexpected request"),
+		);
+});
+
+test.run();

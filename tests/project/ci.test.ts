@@ -1,0 +1,53 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { temporaryFolder } from "../local.ts";
+import { root } from "../process.ts";
+
+/** Runs .ci/run on a machine that has none of the packages, where apt knows brotli or not; the last line of apt-get. */
+async function installed(knowsBrotli: boolean): Promise<string[]> {
+	const { path, remove } = await temporaryFolder();
+	try {
+		const bin = join(path, "bin");
+		await mkdir(bin);
+		await cp(join(root, ".ci/run"), join(path, ".ci/run"));
+		const commands = {
+			"dpkg-query": "exit 1",
+			"apt-cache": `exit ${knowsBrotli ? 0 : 100}`,
+			"apt-get": `echo "$*" >> ${path}/apt`,
+			sudo: 'exec "$@"',
+			npm: `echo "$*" >> ${path}/npm`,
+		};
+		for (const [name, line] of Object.entries(commands)) {
+			await writeFile(join(bin, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+		}
+		const env = { PATH: `${bin}:${process.env.PATH}` };
+		await promisify(execFile)(join(path, ".ci/run"), [], { env });
+		assert.match(await readFile(join(path, "npm"), "utf8"), /^ci\n[\s\S]*run lint\ntest\n$/);
+		const [update, install] = (await readFile(join(path, "apt"), "utf8")).split("\n");
+		assert.is(update, "update -q");
+		return install?.split(" ").filter((word) => word !== "install" && !word.startsWith("-")) ?? [];
+	} finally {
+		await remove();
+	}
+}
+
+/** As in tests/viewer/viewer.test.ts. */
+const browsers = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+test("CI installs a browser only where none is, and brotli only where the distribution has it", async () => {
+	const wanted = [
+		"nginx",
+		"openssl",
+		"curl",
+		...(browsers.some((path) => existsSync(path)) ? [] : ["chromium"]),
+	];
+	assert.equal(await installed(false), wanted);
+	assert.equal(await installed(true), [...wanted, "libnginx-mod-http-brotli-static"]);
+});
+
+test.run();

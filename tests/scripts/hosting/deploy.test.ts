@@ -1,0 +1,77 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { workers } from "../../conformance/engines.ts";
+import { temporaryFolder } from "../../local.ts";
+import { runScript } from "../../process.ts";
+
+const test = suite<{ folder: string; remove: () => Promise<void> }>("npm run deploy");
+
+test.before.each(async (scene) => {
+	const folder = await temporaryFolder();
+	scene.folder = folder.path;
+	scene.remove = folder.remove;
+});
+test.after.each(async (scene) => scene.remove());
+
+/** A build of `count` files, empty as they are. */
+async function makeDist(folder: string, count: number): Promise<string> {
+	const dist = join(folder, "dist");
+	await mkdir(join(dist, "v0.9/doc/en"), { recursive: true });
+	for (let index = 0; index < count; index += 1) await writeFile(join(dist, `v0.9/doc/en/k${index}`), "");
+	return dist;
+}
+
+/** What publish.yml hands on where nothing is set in the repository: GitHub makes empty texts of that. */
+async function unsetVariables(): Promise<Record<string, string>> {
+	const text = await readFile(".github/workflows/publish.yml", "utf8");
+	const names = Array.from(
+		text.matchAll(/^ +([A-Z_]+): \$\{\{ (?:vars|secrets)\./gm),
+		([, name]) => name as string,
+	);
+	assert.ok(names.includes("WORKERS_PLAN"));
+	return Object.fromEntries(names.map((name) => [name, ""]));
+}
+
+test("more files than the plan takes are an error that names the way out", async ({ folder }) => {
+	const dist = await makeDist(folder, 20_001);
+	const { code, stdout, stderr } = await runScript("deploy", ["--dist", dist, "--dry-run"]);
+	assert.is(code, 1);
+	assert.match(stderr, /dist: has 20,001 files, and Cloudflare's free plan takes 20,000 in one deployment/);
+	assert.match(stderr, /--plan paid.* 100,000/);
+	assert.match(stderr, /npm run publish-objects, then npm run deploy -- --objects/);
+	assert.is(stdout, "", "nothing was begun");
+	const asWorkflow = await runScript("deploy", ["--dist", dist, "--dry-run"], await unsetVariables());
+	assert.is(asWorkflow.stderr, stderr, "with no variable set in the repository");
+});
+
+test("words that do not fit are told", async ({ folder }) => {
+	const dist = await makeDist(folder, 1);
+	const gold = await runScript("deploy", ["--dist", dist, "--plan", "gold"]);
+	assert.is(gold.code, 1);
+	assert.match(gold.stderr, /--plan: must be free or paid, not gold/);
+	const empty = await runScript("deploy", ["--dist", join(folder, "none")]);
+	assert.is(empty.code, 1);
+	assert.match(empty.stderr, /none: has no files; npm run build makes them/);
+});
+
+/** With wrangler itself, which is asked for nothing but its dry run. */
+const withEngine = workers.missing === null ? test : test.skip;
+if (workers.missing !== null) console.log(`skipped: wrangler's dry run: ${workers.missing}`);
+
+withEngine("a dry run goes through wrangler, for assets and for a bucket", async ({ folder }) => {
+	const words = ["--layers", "layers", "--dry-run"];
+	const dist = await makeDist(folder, 3);
+	const assets = await runScript("deploy", ["--dist", dist, "--dry-run"], await unsetVariables());
+	assert.is(assets.code, 0, assets.stderr);
+	assert.match(assets.stdout, /the whole worker: [\d,]+ bytes/);
+	assert.match(assets.stdout, /env\.ASSETS/);
+	assert.match(assets.stdout, /--dry-run: exiting now/);
+	const objects = await runScript("deploy", [...words, "--objects"]);
+	assert.is(objects.code, 0, objects.stderr);
+	assert.match(objects.stdout, /env\.OBJECTS/);
+	assert.not.match(objects.stdout, /env\.ASSETS/);
+});
+
+test.run();

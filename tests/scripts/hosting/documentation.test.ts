@@ -1,0 +1,31 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { differences } from "../../conformance/differences.ts";
+import { root } from "../../process.ts";
+
+const test = suite("the hosting page");
+
+test("its table names the differences that the conformance suite knows, and no others", async () => {
+	const page = await readFile(join(root, "docs/hosting.md"), "utf8");
+	const [, section = ""] = /## Known differences\n([\s\S]*?)\n## /.exec(page) ?? [];
+	const rows = [...section.matchAll(/^\| ([^|]+) \| ([^|]+) \| [^|]+ \|$/gm)].slice(1);
+	const table = Object.fromEntries(rows.map(([, name, where]) => [name, (where as string).split(", ")]));
+	assert.equal(table, differences);
+});
+
+test("each path of the project that the deployment files name is there", async () => {
+	const dockerfile = await readFile(join(root, "deploy/Dockerfile"), "utf8");
+	const unit = await readFile(join(root, "deploy/fragments.service"), "utf8");
+	const copied = [...dockerfile.matchAll(/^COPY (\S.*) \S+$/gm)].flatMap(([, names]) =>
+		(names as string).split(" "),
+	);
+	const scripts = [...`${dockerfile}${unit}`.matchAll(/scripts\/[a-z-]+\.ts/g)].map(([name]) => name);
+	assert.ok(copied.length > 5 && scripts.length >= 3);
+	for (const path of [...copied, ...scripts]) {
+		await stat(join(root, path));
+	}
+});
+
+test.run();

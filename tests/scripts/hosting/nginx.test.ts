@@ -1,0 +1,156 @@
+import { rename } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { ask } from "../../conformance/client.ts";
+import { layers, wmsFragment } from "../../conformance/engine.ts";
+import { buildDist } from "../../conformance/engines.ts";
+import { hasBrotli, nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
+import { temporaryFolder } from "../../local.ts";
+import { runScript } from "../../process.ts";
+
+interface Scene {
+	dist: string;
+	origin: string;
+	/** Targets that came through to the service, as they came. */
+	passed: string[];
+	end: () => Promise<void>;
+}
+
+/** nginx with files of a build, in front of a service that notes what it is asked. */
+const test = suite<Scene>("nginx");
+
+test.before(async (scene) => {
+	const folder = await temporaryFolder();
+	scene.dist = await buildDist(layers, folder.path, true);
+	scene.passed = [];
+	const service = createServer((request, response) => {
+		scene.passed.push(`${request.method} ${request.url}`);
+		response.end("from the service");
+	});
+	await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+	const front = await spawnNginx(`127.0.0.1:${(service.address() as AddressInfo).port}`, scene.dist);
+	scene.origin = front.origin;
+	scene.end = async () => {
+		await front.stop();
+		service.closeAllConnections();
+		await new Promise((resolve) => service.close(resolve));
+		await folder.remove();
+	};
+});
+test.before.each(({ passed }) => {
+	passed.length = 0;
+});
+test.after(async ({ end }) => end());
+
+test("fragments come from disk, compressed at build time, and the service is not asked", async ({
+	origin,
+	passed,
+}) => {
+	const gzip = await ask(origin, "GET", "/v0.9/doc/en/23ax5t", { headers: { "Accept-Encoding": "gzip" } });
+	assert.is(gzip.headers["content-encoding"], "gzip");
+	assert.match(gzip.headers.vary ?? "", /Accept-Encoding/);
+	assert.equal(JSON.parse(gunzipSync(gzip.bytes).toString()), wmsFragment("23ax5t", "en", "limits"));
+	const plain = await ask(origin, "GET", "/v0.9/doc/en/a+b=c?callback=x");
+	assert.is(plain.headers["content-encoding"], undefined);
+	assert.equal(JSON.parse(plain.text), wmsFragment("a+b=c", "en", "plus"));
+	assert.equal(passed, []);
+});
+
+test("brotli comes before gzip where a reader knows both", async ({ origin }) => {
+	if (!(await hasBrotli()))
+		return console.log("skipped: brotli: libnginx-mod-http-brotli-static is not installed");
+	const headers = { "Accept-Encoding": "gzip, deflate, br" };
+	const answer = await ask(origin, "GET", "/v0.9/doc/fr/23ax5t", { headers });
+	assert.is(answer.headers["content-encoding"], "br");
+	assert.is(answer.headers["content-type"], "application/json; charset=utf-8");
+	assert.equal(
+		JSON.parse(brotliDecompressSync(answer.bytes).toString()),
+		wmsFragment("23ax5t", "fr", "limits"),
+	);
+});
+
+test("what is no file in its plain spelling goes to the service, with the literal path", async ({
+	origin,
+	passed,
+}) => {
+	const targets = [
+		"GET /v0.9/docs/en/23ax5t,%2023ax5t",
+		"GET /v0.9/doc/en/%323ax5t",
+		"GET /v0.9//doc/en/23ax5t",
+		"GET //v0.9/doc/en/23ax5t",
+		"GET /v0.9/doc/en/none",
+		"GET /v0.9/doc/en/23ax5t.gz",
+		"GET /v0.9/doc/en/23ax5t%2e",
+		"GET /_headers",
+		"GET /",
+		"POST /v0.9/doc/en/23ax5t",
+		"PUT /v1/register/a%2Bb+c",
+		"PUT /register/./a",
+		"DELETE /register/x?",
+		"GET /healthz",
+	];
+	for (const line of targets) {
+		const [method = "", target = ""] = line.split(" ");
+		assert.is((await ask(origin, method, target)).text, "from the service", line);
+	}
+	assert.equal(passed, targets);
+});
+
+test("files are verified as they were built", async ({ origin, dist, passed }) => {
+	// Encoded spellings and missing keys are the service's, which in this test knows no fragment.
+	const { stderr } = await runScript("verify", [origin, "--dist", dist]);
+	const lines = stderr.split("\n").filter((line) => !/^$|^v0\.9\/doc\/..\/\S*[+=]/.test(line));
+	assert.equal(lines, []);
+	assert.equal(
+		passed.filter((line) => !/%|nobody/.test(line)),
+		[],
+	);
+});
+
+test("a file that goes is gone at once", async ({ origin, dist, passed }) => {
+	const path = join(dist, "v0.9/doc/en/constructor");
+	await rename(path, `${path}.away`);
+	assert.is((await ask(origin, "GET", "/v0.9/doc/en/constructor")).text, "from the service");
+	await rename(`${path}.away`, path);
+	assert.equal(passed, ["GET /v0.9/doc/en/constructor"]);
+	assert.is((await ask(origin, "GET", "/v0.9/doc/en/constructor")).status, 200);
+});
+
+/** The same while the service is away. */
+const alone = suite("nginx without the service");
+
+alone("fragments are served on; what needs the service is refused with an empty body", async () => {
+	const folder = await temporaryFolder();
+	const dist = await buildDist(layers, folder.path);
+	const closed = createServer();
+	await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+	const { port } = closed.address() as AddressInfo;
+	await new Promise((resolve) => closed.close(resolve));
+	const front = await spawnNginx(`127.0.0.1:${port}`, dist);
+	try {
+		assert.is((await ask(front.origin, "GET", "/v0.9/doc/en/23ax5t")).status, 200);
+		for (const target of ["/v0.9/docs/en/23ax5t", "/healthz", "/v0.9/doc/en/none"]) {
+			const answer = await ask(front.origin, "GET", target);
+			assert.is(answer.status, 502, target);
+			assert.is(answer.text, "");
+			assert.is(answer.headers["access-control-allow-origin"], "*");
+		}
+	} finally {
+		await front.stop();
+		await folder.remove();
+	}
+});
+
+if (nginx.missing === null) {
+	test.run();
+	alone.run();
+} else {
+	console.log(`skipped: nginx: ${nginx.missing}`);
+	const skipped = suite("nginx");
+	skipped.skip("without nginx", () => undefined);
+	skipped.run();
+}

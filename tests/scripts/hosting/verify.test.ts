@@ -1,0 +1,162 @@
+import { readFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { sample } from "../../../scripts/hosting/verify.ts";
+import { layers } from "../../conformance/engine.ts";
+import { buildDist } from "../../conformance/engines.ts";
+import { temporaryFolder } from "../../local.ts";
+import { runScript } from "../../process.ts";
+
+interface Scene {
+	dist: string;
+	url: string;
+	server: Server;
+	/** Spoils the answer to a path: true where it has answered itself. */
+	spoil: (path: string, response: ServerResponse, request: IncomingMessage) => boolean;
+	remove: () => Promise<void>;
+}
+
+const test = suite<Scene>("verify");
+
+test.before(async (scene) => {
+	const folder = await temporaryFolder();
+	scene.dist = await buildDist(layers, folder.path);
+	scene.remove = folder.remove;
+	scene.server = createServer((request, response) => void serve(scene, request, response));
+	await new Promise<void>((resolve) => scene.server.listen(0, "127.0.0.1", resolve));
+	scene.url = `http://127.0.0.1:${(scene.server.address() as AddressInfo).port}/base`;
+});
+test.before.each((scene) => {
+	scene.spoil = () => false;
+});
+test.after(async (scene) => {
+	await new Promise((resolve) => scene.server.close(resolve));
+	await scene.remove();
+});
+
+/** A static hosting of the test's own. */
+async function serve(scene: Scene, request: IncomingMessage, response: ServerResponse): Promise<void> {
+	const path = decodeURIComponent((request.url ?? "").replace(/^\/base\//, ""));
+	if (scene.spoil(path, response, request)) return;
+	const bytes = await readFile(join(scene.dist, path)).catch(() => null);
+	if (!bytes) return void response.writeHead(404).end();
+	const etag = `"${bytes.length}-${bytes[20]}"`;
+	const status = request.headers["if-none-match"] === etag ? 304 : 200;
+	response.writeHead(status, { ETag: etag, "Content-Type": "application/json; charset=utf-8" });
+	response.end(status === 200 ? bytes : undefined);
+}
+
+test("a hosting that serves the build is verified, all of it or a sample", async ({ url, dist }) => {
+	const all = await runScript("verify", [url, "--dist", dist]);
+	assert.equal([all.code, all.stdout, all.stderr], [0, "18 of 18 fragments looked at: all as built\n", ""]);
+	const some = await runScript("verify", [`${url}/`, "--dist", dist, "--sample", "5"]);
+	assert.equal([some.code, some.stdout], [0, "5 of 18 fragments looked at: all as built\n"]);
+});
+
+test("every difference is named, and the exit code is 1", async (scene) => {
+	const counts = new Map<string, number>();
+	const spoilers: Record<string, (response: ServerResponse, request: IncomingMessage) => void> = {
+		"v0.9/doc/en/-": (response) => response.writeHead(404).end(),
+		"v0.9/doc/en/23ax5t": (response) => response.writeHead(200).end('{"layers":{"wms":[]}}'),
+		"v0.9/doc/en/Z": (response) => response.writeHead(307, { Location: "/" }).end(),
+		"v0.9/doc/fr/-": (response, request) => {
+			const count = (counts.get(request.url ?? "") ?? 0) + 1;
+			counts.set(request.url ?? "", count);
+			const headers = { ETag: `"${count}"`, "Content-Type": "application/json" };
+			void readFile(join(scene.dist, "v0.9/doc/fr/-")).then((bytes) =>
+				response.writeHead(200, headers).end(bytes),
+			);
+		},
+		"v0.9/doc/fr/23ax5t": (response) => {
+			const headers = { "Content-Type": "application/json" };
+			void readFile(join(scene.dist, "v0.9/doc/fr/23ax5t")).then((bytes) =>
+				response.writeHead(200, headers).end(bytes),
+			);
+		},
+		"v0.9/doc/fr/Z": (response) => {
+			const headers = { ETag: '"1"', "Content-Type": "text/html" };
+			void readFile(join(scene.dist, "v0.9/doc/fr/Z")).then((bytes) =>
+				response.writeHead(200, headers).end(bytes),
+			);
+		},
+		"v0.9/doc/fr/feature": (response) => response.destroy(),
+		"v0.9/doc/en/=verify=nobody=": (response) => response.writeHead(200).end("{}"),
+	};
+	scene.spoil = (path, response, request) => {
+		spoilers[path]?.(response, request);
+		return path in spoilers;
+	};
+	const { code, stdout, stderr } = await runScript("verify", [scene.url, "--dist", scene.dist]);
+	assert.is(code, 1);
+	assert.is(stdout, "18 of 18 fragments looked at: 8 differ\n");
+	const lines = stderr.trim().split("\n");
+	assert.equal(
+		lines.map((line) => line.split(": ", 1)[0]),
+		Object.keys(spoilers).sort(),
+	);
+	const told = (path: string) => lines.find((line) => line.startsWith(`${path}: `));
+	assert.is(told("v0.9/doc/en/-"), "v0.9/doc/en/-: answers 404");
+	assert.match(
+		told("v0.9/doc/en/23ax5t") ?? "",
+		/is not what was built: differs from byte 19 \(21 bytes, not 162\)/,
+	);
+	assert.is(told("v0.9/doc/en/Z"), "v0.9/doc/en/Z: answers 307");
+	assert.match(
+		told("v0.9/doc/fr/-") ?? "",
+		/its ETag "1" is not stable: a conditional request is answered with 200/,
+	);
+	assert.match(told("v0.9/doc/fr/23ax5t") ?? "", /has no ETag/);
+	assert.match(told("v0.9/doc/fr/Z") ?? "", /has the Content-Type text\/html, not application\/json/);
+	assert.match(told("v0.9/doc/en/=verify=nobody=") ?? "", /answers 200, where 404 is right/);
+});
+
+test("a server that fails for a moment is asked again", async (scene) => {
+	const asked = new Set<string>();
+	scene.spoil = (path, response) => {
+		const first = !asked.has(path);
+		asked.add(path);
+		if (first) response.writeHead(503).end();
+		return first;
+	};
+	assert.is((await runScript("verify", [scene.url, "--dist", scene.dist])).code, 0);
+});
+
+test("--wait looks again at what differs, until the hosting has changed over", async (scene) => {
+	const counts = new Map<string, number>();
+	scene.spoil = (path, response) => {
+		const count = (counts.get(path) ?? 0) + 1;
+		counts.set(path, count);
+		if (!path.endsWith("/23ax5t") || count > 2) return false;
+		response.writeHead(200).end("{}");
+		return true;
+	};
+	const patient = await runScript("verify", [scene.url, "--dist", scene.dist, "--wait", "30"]);
+	assert.equal([patient.code, patient.stdout], [0, "18 of 18 fragments looked at: all as built\n"]);
+	assert.is(counts.get("v0.9/doc/en/-"), 2, "what was as built is not asked for again");
+});
+
+test("a sample is spread over all, and the same each time", () => {
+	assert.equal(sample([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 4), [0, 2, 5, 7]);
+	assert.equal(sample([0, 1], 4), [0, 1]);
+});
+
+test("words that do not fit are told", async ({ url, dist }) => {
+	for (const words of [
+		[],
+		[url, "more"],
+		["ftp://x"],
+		[url, "--sample", "-1"],
+		[url, "--wait", "soon"],
+		[url, "--dist", join(dist, "none")],
+	]) {
+		const { code, stderr } = await runScript("verify", words);
+		assert.is(code, 1);
+		assert.match(stderr, /usage|URL|--sample|--wait|has no fragments/);
+		assert.not.match(stderr, /^\s+at /m);
+	}
+});
+
+test.run();

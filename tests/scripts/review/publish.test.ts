@@ -1,0 +1,92 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { type Peer, startPeer } from "../../api/stores/github-peer.ts";
+import { root } from "../../process.ts";
+import { commands, Origin, runJob } from "./origin.ts";
+import { type Files, featureFile, ownersFile } from "./repository.ts";
+
+let origin: Origin;
+let services: Server;
+let peer: Peer;
+let asked = 0;
+
+/** The steps of publish.yml up to the build; what follows needs a hosting. */
+function untilBuild(): string[] {
+	const runs = commands("publish", "publish");
+	const end = runs.indexOf("npm run build");
+	assert.ok(end > 0);
+	return runs.slice(0, end + 1);
+}
+
+function publish(cwd: string) {
+	return runJob(cwd, untilBuild(), {
+		HARVEST_ALLOW_PRIVATE: "on",
+		GITHUB_TOKEN: peer.token,
+		GITHUB_API_URL: peer.proxy.url,
+	});
+}
+
+test.before(async () => {
+	services = createServer((request, response) => {
+		asked += 1;
+		response.setHeader("Content-Type", "application/json");
+		const isCount = request.url?.includes("returnCountOnly");
+		const layer = { id: 1, type: "Feature Layer", name: "Wells", displayField: "NAME", fields: [] };
+		response.end(JSON.stringify(isCount ? { count: 3 } : layer));
+	});
+	await new Promise<void>((resolve) => services.listen(0, "127.0.0.1", resolve));
+	const { port } = services.address() as AddressInfo;
+	const own: Files = {
+		"layers/owners.json": ownersFile,
+		"layers/we/wells.json": featureFile(`http://127.0.0.1:${port}/MapServer/1`),
+	};
+	const others = readdirSync(join(root, "layers")).map((name) => [`layers/${name}`, null] as const);
+	origin = new Origin({ ...Object.fromEntries(others), ...own });
+	peer = await startPeer();
+	for (const [path, text] of Object.entries(own)) await peer.push(path, text as string);
+});
+
+test.after(async () => {
+	origin.remove();
+	await new Promise((resolve) => services.close(resolve));
+	await peer.close();
+});
+
+test("a push is harvested, committed and built, and that commit's own run changes nothing more", async () => {
+	const before = (await peer.commits()).length;
+	const cwd = origin.checkout();
+	const first = await publish(cwd);
+	assert.is(first.status, 0, first.output);
+	const path = "layers/we/wells.service.json";
+	const description = await peer.file(path);
+	assert.match(description ?? "", '"name": "Wells"');
+	assert.is((await peer.commits()).length, before + 1);
+	const built = readFileSync(join(cwd, "dist", "v0.9", "doc", "fr", "wells"), "utf8");
+	assert.is(JSON.parse(built).layers.feature[0].displayName, "Wells");
+
+	// The next run's checkout has what was committed.
+	origin.push({ [path]: description });
+	const calls = asked;
+	const again = origin.checkout();
+	const second = await publish(again);
+	assert.is(second.status, 0, second.output);
+	assert.match(second.output, "no new descriptions");
+	assert.is(asked, calls);
+	assert.is((await peer.commits()).length, before + 1);
+	assert.is(readFileSync(join(again, "dist", "v0.9", "doc", "fr", "wells"), "utf8"), built);
+});
+
+test("a wrong layer stops the publication before anything is built", async () => {
+	origin.push({ "layers/xx/broken.json": "{}" });
+	const cwd = origin.checkout();
+	const { status, output } = await publish(cwd);
+	assert.is(status, 1);
+	assert.match(output, "layers/xx/broken.json: must be at layers/br/broken.json");
+	assert.not.ok(existsSync(join(cwd, "dist")));
+});
+
+test.run();

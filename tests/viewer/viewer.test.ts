@@ -1,0 +1,217 @@
+import { accessSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join, normalize } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createNodeServer } from "../../api/adapters/node.ts";
+import { createAsk } from "../../harvest/net/ask.ts";
+import { createFetch } from "../../harvest/net/fetch.ts";
+import { createHarvester } from "../../scripts/service/harvester/harvester.ts";
+import { featureLayer, layerDocument, mapLayer, serveLayer } from "../harvest/arcgis-server.ts";
+import { json, Peer, text } from "../harvest/peer.ts";
+import { Local, manual } from "../local.ts";
+import { root } from "../process.ts";
+import { eventually } from "../wait.ts";
+import { assertAccepted } from "./viewer.ts";
+
+/** Where Debian and others put the browser. */
+const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const executable = places.find((place) => {
+	try {
+		accessSync(place);
+		return true;
+	} catch {
+		return false;
+	}
+});
+
+/** The viewer's page: dojo reads the fragments as a script, and gives up after two seconds. */
+const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Viewer</title>
+<script src="/dojo/dojo.js" data-dojo-config="async: true"></script>
+<script>
+function readFragments(address) {
+	return new Promise((resolve) => {
+		require(["dojo/request/script"], (script) => {
+			script.get(address, { jsonp: "callback", timeout: 2000 }).then(
+				(fragments) => resolve({ fragments }),
+				(error) => resolve({ error: String(error) }),
+			);
+		});
+	});
+}
+async function drawImages(addresses) {
+	const widths = [];
+	for (const address of addresses) {
+		const image = new Image();
+		image.src = address;
+		await image.decode();
+		widths.push(image.naturalWidth);
+	}
+	return widths;
+}
+</script></html>`;
+
+/** What dojo's callback parameter looks like; the viewer 4.0.x sends no other. */
+const dojoCallback = /[?&]callback=dojo_request_script_callbacks\.dojo_request_script\d+$/;
+
+interface Viewer {
+	service: string;
+	server: Server;
+	local: Local;
+	maps: Peer;
+	site: Peer;
+	browser: Browser;
+	page: Page;
+}
+
+const viewer = suite<Viewer>("viewer");
+
+/** The viewer's own site, with dojo in it. */
+async function openSite(): Promise<Peer> {
+	const site = await Peer.open();
+	site.on("/", text(page, "text/html; charset=utf-8"));
+	const types: Record<string, string> = { ".js": "text/javascript", ".json": "application/json" };
+	site.server.prependListener("request", (request) => {
+		const path = normalize((request.url ?? "").split("?")[0] ?? "");
+		if (!path.startsWith("/dojo/")) return;
+		site.on(path, async (_request, response) => {
+			const file = await readFile(join(root, "node_modules", path)).catch(() => null);
+			response
+				.writeHead(file ? 200 : 404, { "Content-Type": types[extname(path)] ?? "text/plain" })
+				.end(file);
+		});
+	});
+	return site;
+}
+
+/** A map service with one layer whose classes are drawn, and one with a legend image. */
+async function openMaps(): Promise<Peer> {
+	const maps = await Peer.open();
+	const shapes = [
+		{ type: "esriSMS", style: "esriSMSTriangle", color: [200, 0, 0, 255], size: 9, outline: null },
+		{ type: "esriSLS", style: "esriSLSDash", color: [0, 0, 200, 128], width: 2 },
+		{ type: "esriSFS", style: "esriSFSDiagonalCross", color: [0, 200, 0, 255], outline: { type: "esriSLS" } },
+	];
+	const uniqueValueInfos = shapes.map((symbol, index) => ({
+		value: String(index),
+		label: "</script>",
+		symbol,
+	}));
+	const renderer = { type: "uniqueValue", field1: "CLASS", uniqueValueInfos, defaultSymbol: shapes[0] };
+	serveLayer(maps);
+	maps.on(featureLayer, json(layerDocument({ name: "Zones \u2028 d’étude", drawingInfo: { renderer } })));
+	return maps;
+}
+
+function feature(address: string): string {
+	const entry = { service_url: address };
+	return JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
+}
+
+async function harvest(local: Local, smallkey: string): Promise<void> {
+	const lines: object[] = [];
+	const harvester = createHarvester({
+		store: local.store,
+		ask: createAsk({ fetch: createFetch({ allowPrivate: true }) }),
+		mapWkid: 3978,
+		every: 86_400_000,
+		now: () => new Date(local.now),
+		allKeys: () => local.publication.smallkeys(),
+		log: (line) => lines.push(line),
+		report: (error) => local.reported.push(error),
+	});
+	harvester.follow(smallkey);
+	await eventually(() => lines.length === 1);
+	assert.equal(lines, [{ harvest: smallkey, outcome: "changed" }]);
+	await harvester.close();
+}
+
+viewer.before(async (context) => {
+	context.maps = await openMaps();
+	context.site = await openSite();
+	context.local = await Local.open();
+	const { local, maps } = context;
+	await local.put("23ax5t", manual);
+	await local.put("zones", feature(maps.origin + featureLayer));
+	await local.put("later", feature(maps.origin + mapLayer));
+	await harvest(local, "zones");
+	const { fragments } = local.publication;
+	const silent = { log: () => {}, allReads: false, count: () => {}, ready: () => true };
+	context.server = createNodeServer({ context: local.context, fragments, version: null, ...silent }).server;
+	await new Promise<void>((resolve) => context.server.listen(0, "127.0.0.1", resolve));
+	context.service = `http://127.0.0.1:${(context.server.address() as AddressInfo).port}`;
+	// Names are not resolved: the browser reaches this machine and nothing else.
+	const args = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"];
+	if (process.getuid?.() === 0) args.push("--no-sandbox");
+	context.browser = await chromium.launch({ executablePath: executable as string, args });
+	context.page = await context.browser.newPage();
+	await context.page.goto(`${context.site.origin}/`);
+});
+
+viewer.after(async ({ browser, server, local, site, maps }) => {
+	await browser?.close();
+	await new Promise((resolve) => server.close(resolve));
+	await local.end();
+	await site.close();
+	await maps.close();
+});
+
+type Read = { fragments: Record<string, unknown>[] } | { error: string };
+
+function read(context: Viewer, keys: string, lang = "en"): Promise<Read> {
+	const address = `${context.service}/v0.9/docs/${lang}/${keys}`;
+	return context.page.evaluate(`readFragments(${JSON.stringify(address)})`);
+}
+
+viewer(
+	"reads layers of every kind and a missing key, merges them, and its schema accepts the whole",
+	async (context) => {
+		const requests: string[] = [];
+		context.page.on("request", (request) => requests.push(request.url()));
+		const answer = await read(context, "23ax5t,zones,later,nothing");
+		assert.ok("fragments" in answer, JSON.stringify(answer));
+		const { fragments } = answer as { fragments: Record<string, unknown>[] };
+		assert.match(requests.find((address) => address.includes("/docs/")) ?? "", dojoCallback);
+		assert.is(fragments.length, 4);
+		assert.equal(fragments[3], { error_code: 404, smallkey: "nothing" });
+		const layers = fragments.slice(0, 3);
+		assertAccepted(...layers.map((fragment) => JSON.stringify(fragment)));
+		const nodes = layers.flatMap(({ layers }) => Object.values(layers as object).flat());
+		assert.equal(
+			nodes.map((node) => [node.id, node.displayName]),
+			[
+				["rcs.23ax5t.en", "limits"],
+				["rcs.zones.en", "Zones \u2028 d’étude"],
+				["rcs.later.en", "later"],
+			],
+		);
+	},
+);
+
+viewer("the browser can draw every image of a fragment", async (context) => {
+	const answer = await read(context, "zones,later", "fr");
+	assert.ok("fragments" in answer, JSON.stringify(answer));
+	const images = JSON.stringify(answer).match(/data:image[^"]*/g) ?? [];
+	// Three classes and the default symbol, and the generic symbol of the layer that was not harvested.
+	assert.is(images.length, 5);
+	const widths = (await context.page.evaluate(`drawImages(${JSON.stringify(images)})`)) as number[];
+	for (const width of widths) assert.ok(width > 0 && width <= 64, String(widths));
+});
+
+viewer("an unknown language fails the read, as a viewer sees it", async (context) => {
+	const answer = await read(context, "23ax5t", "de");
+	assert.ok("error" in answer, JSON.stringify(answer));
+});
+
+if (executable || process.env.CI) viewer.run();
+else {
+	const skipped = suite("viewer");
+	skipped.skip("needs Chromium");
+	skipped.run();
+	console.log(
+		"skipped: tests/viewer/viewer.test.ts: there is no Chromium (Debian: apt-get install chromium)",
+	);
+}

@@ -1,0 +1,54 @@
+import Ajv from "ajv";
+import * as assert from "uvu/assert";
+import type { Registration } from "../../registry/registration.ts";
+import schema from "../../schemas/fragment-0.9.schema.json";
+import { ajvOptions } from "../../schemas/validate.ts";
+
+type Json = Record<string, unknown>;
+
+/**
+ * Merges as the viewer 4.0.x does: arrays are appended, objects recursed into, the rest replaced.
+ * `target` is changed, and returned.
+ */
+export function mergeAsViewer(target: Json, source: Json): Json {
+	for (const [name, value] of Object.entries(source)) {
+		const present = Object.hasOwn(target, name) ? target[name] : undefined;
+		if (Array.isArray(present) && Array.isArray(value)) target[name] = [...present, ...value];
+		else if (isObject(present) && isObject(value)) mergeAsViewer(present, value);
+		else target[name] = value;
+	}
+	return target;
+}
+
+function isObject(value: unknown): value is Json {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What the viewer's own configuration says of layers before anything is merged. */
+export function emptyConfiguration(): Json {
+	return { layers: { wms: [], feature: [] } };
+}
+
+const validate = new Ajv(ajvOptions).compile(schema);
+
+/** Fails unless the viewer accepts these fragments, merged one after the other. */
+export function assertAccepted(...fragments: string[]): void {
+	const merged = fragments.reduce(
+		(configuration, fragment) => mergeAsViewer(configuration, JSON.parse(fragment)),
+		emptyConfiguration(),
+	);
+	assert.ok(validate(merged), JSON.stringify(validate.errors, null, 1));
+}
+
+/** The one node of a fragment. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
+export function nodeOf(fragment: string): any {
+	const { layers } = JSON.parse(fragment);
+	return (layers.wms ?? layers.feature)[0];
+}
+
+/** A feature registration of one address in both languages. */
+export function featureAt(address: string, more: object = {}): Registration {
+	const entry = { service_url: address, ...more };
+	return { version: "1.0.0", payload_type: "feature", en: entry, fr: entry };
+}
