@@ -7,8 +7,9 @@ import {
 } from "./description.ts";
 import { defaultMapWkid, layerExtent } from "./extent.ts";
 import type { LangEntry, Registration } from "./registration.ts";
+import { harmless } from "./shown.ts";
 import type { Lang } from "./smallkey.ts";
-import { genericSymbology, renderSymbology } from "./symbology.ts";
+import { genericSymbology, renderSymbology, wmsImage } from "./symbology.ts";
 
 /** What an operator sets for all fragments. */
 export interface FragmentSettings {
@@ -27,29 +28,30 @@ const parsers: ReadonlyMap<string, string> = new Map([
 	["application/json", "jsonRawParse"],
 ]);
 
-/** The two columns that every data grid of the viewer starts with. */
-const fixedColumns = [
-	{
-		id: "iconCol",
+/** The two columns that every data grid of the viewer starts with; their titles are shown to people. */
+const fixedColumns: Readonly<Record<Lang, readonly object[]>> = {
+	en: [
+		fixedColumn("iconCol", "50px", "Icon", "graphic_icon"),
+		fixedColumn("detailsCol", "60px", "Details", "details_button"),
+	],
+	fr: [
+		fixedColumn("iconCol", "50px", "Icône", "graphic_icon"),
+		fixedColumn("detailsCol", "60px", "Détails", "details_button"),
+	],
+};
+
+function fixedColumn(id: string, width: string, title: string, columnTemplate: string): object {
+	return {
+		id,
 		fieldName: "",
-		width: "50px",
-		title: "Icon",
+		width,
+		title,
 		isSortable: false,
 		sortType: "string",
 		alignment: 0,
-		columnTemplate: "graphic_icon",
-	},
-	{
-		id: "detailsCol",
-		fieldName: "",
-		width: "60px",
-		title: "Details",
-		isSortable: false,
-		sortType: "string",
-		alignment: 0,
-		columnTemplate: "details_button",
-	},
-];
+		columnTemplate,
+	};
+}
 
 /** The id by which the viewer knows a fragment's layer. */
 function fragmentId(lang: Lang, smallkey: string): string {
@@ -75,18 +77,20 @@ export function renderFragment(
 	}
 	const harvested = description?.[lang];
 	const service = harvested?.service_url === entry.service_url ? harvested : unknownService;
-	const displayName = entry.service_name || service.name || smallkey;
+	const displayName = harmless(entry.service_name || service.name || smallkey);
 	const node = JSON.stringify(featureNode(id, displayName, entry, service, settings));
 	// The data grid is most of the text and the same for many layers: it is not made anew for each of them.
-	return `{"layers":{"feature":[${node.slice(0, -1)},"datagrid":${datagrid(service.fields)}}]}}`;
+	return `{"layers":{"feature":[${node.slice(0, -1)},"datagrid":${datagrid(lang, service.fields)}}]}}`;
 }
 
 function wmsNode(id: string, entry: LangEntry): object {
 	const parser = parsers.get(entry.feature_info_type ?? "");
 	return {
 		id,
-		displayName: entry.service_name || entry.layer,
-		url: entry.service_url,
+		displayName: harmless(entry.service_name || entry.layer || ""),
+		url: withoutLoneQuestionMark(entry.service_url),
+		imageUrl: wmsImage,
+		// The service is asked by this name: it stays as it is registered.
 		layerName: entry.layer,
 		format: "image/png",
 		legendMimeType: entry.legend_format,
@@ -105,11 +109,11 @@ function featureNode(
 		id,
 		displayName,
 		url: withoutTrailingSlash(entry.service_url),
-		nameField: entry.display_field || nameField(service),
+		nameField: harmless(entry.display_field || nameField(service)),
 		minScale: service.min_scale,
 		maxScale: service.max_scale,
 		layerExtent: layerExtent(service.extent, settings.mapWkid ?? defaultMapWkid),
-		aliasMap: Object.fromEntries(service.fields.map(({ name, alias }) => [name, alias])),
+		aliasMap: Object.fromEntries(service.fields.map(({ name, alias }) => [harmless(name), harmless(alias)])),
 		symbology: service.renderer ? renderSymbology(service.renderer) : genericSymbology,
 		mode: entry.loading_mode ?? modeOf(service),
 		maxAllowableOffset: entry.max_allowable_offset,
@@ -132,6 +136,11 @@ const unknownService: ServiceFacts = {
 	renderer: null,
 	count: null,
 };
+
+/** The viewer appends `?SERVICE=WMS…` to the address: with a `?` at its end there would be two. */
+function withoutLoneQuestionMark(address: string): string {
+	return address.indexOf("?") === address.length - 1 ? address.slice(0, -1) : address;
+}
 
 /** The viewer appends `/query` to the address. A slash in its query or fragment is the service's own. */
 function withoutTrailingSlash(address: string): string {
@@ -159,25 +168,32 @@ function modeOf(service: ServiceFacts): "snapshot" | undefined {
 const geometryType = "esriFieldTypeGeometry";
 
 /** The viewer's data grid for a layer, as JSON. */
-function datagrid(fields: Field[]): string {
-	if (fields.length === 0) return emptyDatagrid;
-	return JSON.stringify({ gridColumns: [...fixedColumns, ...gridColumns(fields)] });
+function datagrid(lang: Lang, fields: Field[]): string {
+	if (fields.length === 0) return emptyDatagrids[lang];
+	return JSON.stringify({ gridColumns: [...fixedColumns[lang], ...gridColumns(fields)] });
 }
 
-const emptyDatagrid = JSON.stringify({ gridColumns: fixedColumns });
+const emptyDatagrids: Readonly<Record<Lang, string>> = {
+	en: JSON.stringify({ gridColumns: fixedColumns.en }),
+	fr: JSON.stringify({ gridColumns: fixedColumns.fr }),
+};
 
 function gridColumns(fields: Field[]): object[] {
 	const columns = fields.filter((field) => field.type !== geometryType);
-	return columns.map(({ name, type }) => ({
-		id: name,
-		fieldName: name,
-		width: "400px",
-		title: name,
-		isSortable: true,
-		sortType: isNumberType(type) ? "numeric" : "string",
-		alignment: 1,
-		columnTemplate: "unformatted_grid_value",
-	}));
+	return columns.map(({ name: given, type }) => {
+		const name = harmless(given);
+		return {
+			id: name,
+			fieldName: name,
+			width: "400px",
+			title: name,
+			isSortable: true,
+			// DataTables' own type: with "numeric", which the viewer knows too, an empty number is shown as 0.
+			sortType: isNumberType(type) ? "num" : "string",
+			alignment: 1,
+			columnTemplate: "unformatted_grid_value",
+		};
+	});
 }
 
 function metadataMembers(entry: LangEntry, settings: FragmentSettings): object {

@@ -1,9 +1,19 @@
 import type { BreaksRenderer, Drawing, Renderer, UniqueRenderer } from "./description.ts";
+import { harmless } from "./shown.ts";
+
+/** A drawing of 16 by 16 pixels as a data URI. */
+function picture(shapes: string): string {
+	const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16">${shapes}</svg>`;
+	return `data:image/svg+xml;base64,${btoa(svg)}`;
+}
 
 /** A plain grey dot, for a feature layer of which nothing is known yet. */
-export const genericImage = `data:image/svg+xml;base64,${btoa(
-	'<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><circle cx="8" cy="8" r="5" fill="#888" stroke="#444"/></svg>',
-)}`;
+export const genericImage = picture('<circle cx="8" cy="8" r="5" fill="#888" stroke="#444"/>');
+
+/** Two sheets, one over the other, for a layer that comes as an image: without a picture its box in the list is empty. */
+export const wmsImage = picture(
+	'<path d="M8 5l7 4-7 4-7-4z" fill="#bbb" stroke="#444"/><path d="M8 2l7 4-7 4-7-4z" fill="#ddd" stroke="#444"/>',
+);
 
 /**
  * A renderer as the viewer 4.0.x reads it: `simple`, `uniqueValue` or `classBreaks`. It throws on any other type,
@@ -11,7 +21,7 @@ export const genericImage = `data:image/svg+xml;base64,${btoa(
  */
 export function renderSymbology(renderer: Renderer): object {
 	if (renderer.type === "simple") {
-		return { type: "simple", imageUrl: renderer.image, label: renderer.label };
+		return { type: "simple", imageUrl: renderer.image, label: harmless(renderer.label) };
 	}
 	return renderer.type === "unique" ? uniqueValue(renderer) : classBreaks(renderer);
 }
@@ -21,7 +31,11 @@ export const genericSymbology = { type: "simple", imageUrl: genericImage, label:
 
 function uniqueValue(renderer: UniqueRenderer): object {
 	const [field1, field2, field3] = renderer.fields;
-	const valueMaps = renderer.classes.map(({ value, image, label }) => ({ value, imageUrl: image, label }));
+	const valueMaps = renderer.classes.map(({ value, image, label }) => ({
+		value,
+		imageUrl: image,
+		label: harmless(label),
+	}));
 	return { type: "uniqueValue", field1, field2, field3, valueMaps, ...defaults(renderer.default) };
 }
 
@@ -29,12 +43,12 @@ function classBreaks(renderer: BreaksRenderer): object {
 	const rangeMaps = renderer.classes.map(({ max, image, label }) => ({
 		maxValue: max,
 		imageUrl: image,
-		label,
+		label: harmless(label),
 	}));
 	const { field, min } = renderer;
 	return { type: "classBreaks", field, minValue: min, rangeMaps, ...defaults(renderer.default) };
 }
 
 function defaults(drawing: Drawing | null): object {
-	return drawing ? { defaultImageUrl: drawing.image, label: drawing.label } : {};
+	return drawing ? { defaultImageUrl: drawing.image, label: harmless(drawing.label) } : {};
 }

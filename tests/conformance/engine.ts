@@ -1,3 +1,4 @@
+import { wmsImage } from "../../registry/symbology.ts";
 import { manual } from "../local.ts";
 
 /** A service under test, known by its address only. */
@@ -58,5 +59,6 @@ function featurePayload(): string {
 export function wmsFragment(smallkey: string, lang: string, name: string): object {
 	const url = "http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en";
 	const id = `rcs.${smallkey}.${lang}`;
-	return { layers: { wms: [{ id, displayName: name, url, layerName: name, format: "image/png" }] } };
+	const node = { id, displayName: name, url, imageUrl: wmsImage, layerName: name, format: "image/png" };
+	return { layers: { wms: [node] } };
 }

@@ -488,9 +488,10 @@ test("hostile texts of a service stay inside their strings", async () => {
 		layer: json(layerDocument({ name: hostile, fields, displayField: hostile, drawingInfo: { renderer } })),
 	});
 	const { node } = await harvest(featureLayer);
-	assert.is(node.displayName, hostile);
-	assert.is(node.nameField, hostile);
-	assert.is(node.aliasMap[hostile], hostile);
+	const shown = '"}]}‹/script>\u2028\\';
+	assert.is(node.displayName, shown);
+	assert.is(node.nameField, shown);
+	assert.is(node.aliasMap[shown], shown);
 	assert.not.match(decode(node.symbology.imageUrl), /"\/>.*"\/>.*"\/>/);
 });
 

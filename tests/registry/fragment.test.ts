@@ -5,6 +5,7 @@ import { type Description, descriptionText, parseDescription } from "../../regis
 import { mapWkids } from "../../registry/extent.ts";
 import { renderFragment } from "../../registry/fragment.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
+import { wmsImage } from "../../registry/symbology.ts";
 import { assertAccepted, featureAt, nodeOf } from "../viewer/viewer.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
@@ -47,7 +48,7 @@ test("a wms layer has the members that the viewer allows, and no others", () => 
 	const text = renderFragment("fr", "nrn", wmsWith({}), null, settings);
 	assert.is(
 		text,
-		'{"layers":{"wms":[{"id":"rcs.nrn.fr","displayName":"routes","url":"https://host.example/wms?map=a","layerName":"routes","format":"image/png"}]}}',
+		`{"layers":{"wms":[{"id":"rcs.nrn.fr","displayName":"routes","url":"https://host.example/wms?map=a","imageUrl":"${wmsImage}","layerName":"routes","format":"image/png"}]}}`,
 	);
 	assertAccepted(text);
 });
@@ -70,6 +71,7 @@ test("a wms layer's optional fields", () => {
 	);
 	assert.is(node.displayName, "Roads");
 	assert.is(node.legendMimeType, "image/jpeg");
+	assert.is(node.imageUrl, wmsImage, "the list of layers shows it, whatever the legend's format is");
 	assert.equal(node.featureInfo, { mimeType: "text/plain", parser: "stringParse" });
 	assert.not(
 		"metadataUrl" in node || "catalogueUrl" in node,
@@ -148,7 +150,50 @@ test("a harvested feature layer has its service's name, fields, symbols, scales 
 		alignment: 1,
 		columnTemplate: "unformatted_grid_value",
 	});
-	assert.is(columns[4].sortType, "numeric");
+	assert.is(columns[4].sortType, "num");
+});
+
+test("the titles of the two fixed columns are in the fragment's language", () => {
+	const titlesOf = (given: Description | null) => {
+		const text = renderFragment("fr", "k", featureAt(address), given, settings);
+		assertAccepted(text);
+		const columns = nodeOf(text).datagrid.gridColumns;
+		return columns.map((column: { id: string; title: string }) => `${column.id} ${column.title}`);
+	};
+	assert.equal(titlesOf(null), ["iconCol Icône", "detailsCol Détails"]);
+	const both = { fr: described.en } as Description;
+	assert.equal(titlesOf(both).slice(0, 3), ["iconCol Icône", "detailsCol Détails", "OBJECTID OBJECTID"]);
+});
+
+test("a lone question mark at the end of a wms address goes, a query stays", () => {
+	const urlOf = (service_url: string) => {
+		const text = renderFragment("en", "k", wmsWith({ service_url }), null, settings);
+		assertAccepted(text);
+		return nodeOf(text).url;
+	};
+	assert.is(urlOf("https://host.example/wms?"), "https://host.example/wms");
+	for (const address of [
+		"https://host.example/wms",
+		"https://host.example/wms?map=a",
+		"https://host.example/wms?a=?",
+	])
+		assert.is(urlOf(address), address);
+});
+
+test("a stored name that the viewer would take for HTML is shown harmless, and asked of the service as it is", () => {
+	const shown = (more: Partial<LangEntry>) => {
+		const text = renderFragment("en", "k", wmsWith(more), null, settings);
+		assertAccepted(text);
+		return nodeOf(text);
+	};
+	const image = "<img src=x onerror=alert(1)>";
+	assert.is(shown({ service_name: image }).displayName, "‹img src=x onerror=alert(1)>");
+	assert.is(shown({ layer: image }).displayName, "‹img src=x onerror=alert(1)>");
+	assert.is(shown({ layer: image }).layerName, image);
+	assert.is(shown({ service_name: "a</b> <!-- c <1 < d <" }).displayName, "a‹/b> ‹!-- c <1 < d <");
+	const text = renderFragment("en", "k", featureAt(address, { display_field: image }), null, settings);
+	assertAccepted(text);
+	assert.is(nodeOf(text).nameField, "‹img src=x onerror=alert(1)>");
 });
 
 test("what a registration says of a feature layer goes before what its service says", () => {
@@ -301,19 +346,33 @@ test("whatever stands in a description, the fragment is one that the viewer acce
 	}
 });
 
-test("a hostile label, field name or alias stays inside its JSON string", () => {
+test("a hostile label, field name or alias stays inside its JSON string, and no part of it is a tag", () => {
 	const hostile = '</script><script>alert(1)//"\\\u2028\u0000\ud800';
+	const shown = '‹/script>‹script>alert(1)//"\\\u2028\u0000\ud800';
 	const fields = [
 		{ name: "__proto__", alias: hostile, type: "esriFieldTypeString" },
 		{ name: hostile, alias: "constructor", type: "esriFieldTypeString" },
 	];
-	const renderer = { type: "simple", label: hostile, image: dot };
-	const given = parseDescription(JSON.stringify(describedWith({ fields, renderer, name: hostile })));
-	const text = renderFragment("en", "k", featureAt(address), given, settings);
-	assertAccepted(text);
-	assert.is(nodeOf(text).symbology.label, hostile);
-	assert.is(nodeOf(text).displayName, hostile);
-	assert.ok(Object.hasOwn(nodeOf(text).aliasMap, "__proto__"));
+	const classes = [{ value: hostile, label: hostile, image: dot }];
+	const ranges = [{ max: 1, label: hostile, image: dot }];
+	const other = { label: hostile, image: dot };
+	const renderers = [
+		{ type: "simple", label: hostile, image: dot },
+		{ type: "unique", fields: ["A"], default: other, classes },
+		{ type: "breaks", field: "A", min: 0, default: other, classes: ranges },
+	];
+	for (const renderer of renderers) {
+		const given = parseDescription(JSON.stringify(describedWith({ fields, renderer, name: hostile })));
+		const text = renderFragment("en", "k", featureAt(address), given, settings);
+		assertAccepted(text);
+		const { symbology, displayName, aliasMap, datagrid } = nodeOf(text);
+		assert.is(symbology.label, shown);
+		assert.is(displayName, shown);
+		assert.ok(Object.hasOwn(aliasMap, "__proto__"));
+		assert.is(datagrid.gridColumns[3].title, shown);
+		if (renderer.classes === classes)
+			assert.is(symbology.valueMaps[0].value, hostile, "compared with the features' own values");
+	}
 	assert.is(({} as Record<string, unknown>).polluted, undefined);
 });
 

@@ -192,11 +192,11 @@ viewer(
 );
 
 viewer("the browser can draw every image of a fragment", async (context) => {
-	const answer = await read(context, "zones,later", "fr");
+	const answer = await read(context, "zones,later,23ax5t", "fr");
 	assert.ok("fragments" in answer, JSON.stringify(answer));
 	const images = JSON.stringify(answer).match(/data:image[^"]*/g) ?? [];
-	// Three classes and the default symbol, and the generic symbol of the layer that was not harvested.
-	assert.is(images.length, 5);
+	// Three classes and the default symbol, the generic symbol of the layer that was not harvested, and the image's.
+	assert.is(images.length, 6);
 	const widths = (await context.page.evaluate(`drawImages(${JSON.stringify(images)})`)) as number[];
 	for (const width of widths) assert.ok(width > 0 && width <= 64, String(widths));
 });
