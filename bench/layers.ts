@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import pMap from "p-map";
 import { canonicalText, type Registration } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
-import { mapSome } from "../scripts/build/collect.ts";
 
 /** A generator of numbers in [0, 1) that gives the same ones each time (mulberry32). */
 export function randomFrom(seed: number): () => number {
@@ -57,10 +57,14 @@ export function* generateLayers(count: number): Generator<{ smallkey: string; re
 /** Writes `count` layers below `folder`, as `layers/<ab>/<smallkey>.json`. */
 export async function writeLayers(folder: string, count: number): Promise<void> {
 	const made = new Set<string>();
-	await mapSome([...generateLayers(count)], 32, async ({ smallkey, registration }) => {
-		const path = join(folder, layerPath(smallkey));
-		if (!made.has(dirname(path))) await mkdir(dirname(path), { recursive: true });
-		made.add(dirname(path));
-		await writeFile(path, canonicalText(registration));
-	});
+	await pMap(
+		[...generateLayers(count)],
+		async ({ smallkey, registration }) => {
+			const path = join(folder, layerPath(smallkey));
+			if (!made.has(dirname(path))) await mkdir(dirname(path), { recursive: true });
+			made.add(dirname(path));
+			await writeFile(path, canonicalText(registration));
+		},
+		{ concurrency: 32 },
+	);
 }

@@ -1,10 +1,10 @@
 // npm run check-services [-- KEY…]: whether the services behind the layers have what the registrations say.
 
+import pMap from "p-map";
 import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
 import { quote } from "../harvest/finding.ts";
 import type { CheckedLayer } from "../registry/catalogue.ts";
 import { langs } from "../registry/smallkey.ts";
-import { mapSome } from "./build/collect.ts";
 import { askWith, layersAtOnce, parseServiceCommand, printFindings, readLayers } from "./harvest/layers.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
 import { runCommand } from "./terminal/command-line.ts";
@@ -37,11 +37,15 @@ await runCommand(async () => {
 	const check = createCheckLayer(askWith(readConfiguration(withoutStore(process.env)).harvest));
 	const layers = await readLayers(command.layers, command.smallkeys);
 	const bar = progress(layers.length, "checking");
-	const results = await mapSome(layers, layersAtOnce, async (layer) => {
-		const checked = await check(layer.smallkey, layer.registration);
-		bar.tick();
-		return { layer, checked };
-	}).finally(() => bar.stop());
+	const results = await pMap(
+		layers,
+		async (layer) => {
+			const checked = await check(layer.smallkey, layer.registration);
+			bar.tick();
+			return { layer, checked };
+		},
+		{ concurrency: layersAtOnce },
+	).finally(() => bar.stop());
 	for (const { layer, checked } of results) console.log(factLines(layer, checked).join("\n"));
 	return printFindings(
 		results.map(({ layer, checked }) => ({ smallkey: layer.smallkey, findings: checked.findings })),

@@ -1,10 +1,10 @@
 // npm run harvest [-- KEY…] [--older-than 7d]: writes what the services behind feature layers say they are.
 import { stat } from "node:fs/promises";
+import pMap from "p-map";
 import { type HarvestSettings, harvestLayer, mergeDescription } from "../harvest/harvest-layer.ts";
 import type { CheckedLayer } from "../registry/catalogue.ts";
 import { descriptionText } from "../registry/description.ts";
 import { descriptionPath, langs } from "../registry/smallkey.ts";
-import { mapSome } from "./build/collect.ts";
 import {
 	askWith,
 	type Found,
@@ -57,14 +57,18 @@ await runCommand(async () => {
 	const settings = { ask: askWith(configuration.harvest), mapWkid: configuration.mapWkid };
 	const layers = await readLayers(command.layers, command.smallkeys);
 	const features = layers.filter((layer) => layer.registration.payload_type === "feature");
-	const due = await mapSome(features, layersAtOnce, (layer) => isDue(layer, command));
+	const due = await pMap(features, (layer) => isDue(layer, command), { concurrency: layersAtOnce });
 	const wanted = features.filter((_, index) => due[index]);
 	const bar = progress(wanted.length, "harvesting");
-	const outcomes = await mapSome(wanted, layersAtOnce, async (layer) => {
-		const outcome = await harvest(layer, command.layers, settings);
-		bar.tick();
-		return outcome;
-	}).finally(() => bar.stop());
+	const outcomes = await pMap(
+		wanted,
+		async (layer) => {
+			const outcome = await harvest(layer, command.layers, settings);
+			bar.tick();
+			return outcome;
+		},
+		{ concurrency: layersAtOnce },
+	).finally(() => bar.stop());
 	const changed = outcomes.filter((outcome) => outcome.changed).length;
 	const troubled = outcomes.filter((outcome) => outcome.findings.length > 0).length;
 	console.log(`${outcomes.length} layers asked, ${changed} descriptions changed, ${troubled} with findings`);

@@ -1,10 +1,10 @@
 // npm run refresh [-- --dry-run]: proposes what npm run harvest has written, with the health of all services
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import pMap from "p-map";
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { CheckedLayer } from "../registry/catalogue.ts";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
-import { mapSome } from "./build/collect.ts";
 import { askWith, layersAtOnce, readLayers } from "./harvest/layers.ts";
 import { type LayerHealth, refreshBody } from "./refresh/body.ts";
 import { newDescriptions } from "./refresh/descriptions.ts";
@@ -38,11 +38,15 @@ async function checkAll(
 ): Promise<LayerHealth[]> {
 	const check = createCheckLayer(askWith(configuration.harvest));
 	const bar = progress(layers.length, "asking services");
-	return mapSome(layers, layersAtOnce, async ({ smallkey, registration }) => {
-		const { findings } = await check(smallkey, registration);
-		bar.tick();
-		return { smallkey, findings, changed: changed.has(smallkey) };
-	}).finally(() => bar.stop());
+	return pMap(
+		layers,
+		async ({ smallkey, registration }) => {
+			const { findings } = await check(smallkey, registration);
+			bar.tick();
+			return { smallkey, findings, changed: changed.has(smallkey) };
+		},
+		{ concurrency: layersAtOnce },
+	).finally(() => bar.stop());
 }
 
 async function readLocal(path: string): Promise<Buffer | null> {

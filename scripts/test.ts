@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import glob from "fast-glob";
+import pMap from "p-map";
 
 interface Result {
 	passed: number;
@@ -59,22 +60,12 @@ async function typeCheck(): Promise<Result> {
 	return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 };
 }
 
-/** Runs tasks, a few at a time, and gives their results. */
-async function inTurn<T>(tasks: (() => Promise<T>)[], width: number): Promise<T[]> {
-	const results: T[] = [];
-	const waiting = [...tasks];
-	const worker = async () => {
-		for (let task = waiting.shift(); task; task = waiting.shift()) results.push(await task());
-	};
-	await Promise.all(Array.from({ length: width }, worker));
-	return results;
-}
-
 const asked = process.argv.slice(2);
 const files =
 	asked.length > 0 ? asked : (await glob("tests/**/*.test.ts", { cwd: root, absolute: true })).sort();
 const tasks = [...(asked.length > 0 ? [] : [typeCheck]), ...files.map((file) => () => runFile(file))];
-const results = await inTurn(tasks, Math.max(2, availableParallelism()));
+const concurrency = Math.max(2, availableParallelism());
+const results = await pMap(tasks, (task) => task(), { concurrency });
 const sum = (name: keyof Result) => results.reduce((total, result) => total + result[name], 0);
 const skipped = sum("skipped");
 if (sum("failed") > 0) process.exitCode = 1;

@@ -1,6 +1,7 @@
 // A process that sends signed PUTs as fast as a service takes them. Reads one JSON document, prints one.
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
+import pMap from "p-map";
 import { Pool } from "undici";
 import { sign } from "../../api/signature.ts";
 import { generateLayers } from "../layers.ts";
@@ -63,27 +64,25 @@ async function makePuts(order: Order): Promise<Put[]> {
 }
 
 async function send(order: Order): Promise<Sent> {
-	const waiting = (await makePuts(order)).reverse();
+	const puts = await makePuts(order);
 	const pool = new Pool(order.url, { connections: order.publishers, pipelining: 1 });
 	const milliseconds: number[] = [];
 	let misses = 0;
-	const publish = async () => {
-		for (let put = waiting.pop(); put; put = waiting.pop()) {
-			const start = performance.now();
-			const answer = await pool.request({
-				method: "PUT",
-				path: put.path,
-				headers: put.headers,
-				body: put.body,
-			});
-			const receipt = await answer.body.text();
-			milliseconds.push(performance.now() - start);
-			if (answer.statusCode !== 201) throw new Error(`${put.path}: ${answer.statusCode} ${receipt}`);
-			if (order.readBack && !(await isThere(pool, put.smallkey, nameOf(order)))) misses += 1;
-		}
+	const publish = async (put: Put) => {
+		const start = performance.now();
+		const answer = await pool.request({
+			method: "PUT",
+			path: put.path,
+			headers: put.headers,
+			body: put.body,
+		});
+		const receipt = await answer.body.text();
+		milliseconds.push(performance.now() - start);
+		if (answer.statusCode !== 201) throw new Error(`${put.path}: ${answer.statusCode} ${receipt}`);
+		if (order.readBack && !(await isThere(pool, put.smallkey, nameOf(order)))) misses += 1;
 	};
 	const start = performance.now();
-	await Promise.all(Array.from({ length: order.publishers }, publish));
+	await pMap(puts, publish, { concurrency: order.publishers });
 	const seconds = (performance.now() - start) / 1000;
 	await pool.close();
 	return { seconds, milliseconds, misses };

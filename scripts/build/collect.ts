@@ -1,5 +1,6 @@
 import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
+import pMap from "p-map";
 import { CatFile } from "../../api/git/cat-file.ts";
 import { runGit } from "../../api/git/run.ts";
 import { kindOfMode, listTree, type PathChange, readBlob } from "../../api/git/tree.ts";
@@ -15,23 +16,6 @@ const largestDescription = 4 * 1024 * 1024;
 /** Bytes of a file that are worth reading: one more than allowed tells that it is too large. */
 export function limitOf(path: string): number {
 	return (path.endsWith(".service.json") ? largestDescription : largestRegistration) + 1;
-}
-
-/** Applies an asynchronous function to all items, a bounded number at a time; results in the items' order. */
-export async function mapSome<T, R>(
-	items: readonly T[],
-	width: number,
-	apply: (item: T) => Promise<R>,
-): Promise<R[]> {
-	const results = new Array<R>(items.length);
-	let next = 0;
-	const worker = async () => {
-		for (let index = next++; index < items.length; index = next++) {
-			results[index] = await apply(items[index] as T);
-		}
-	};
-	await Promise.all(Array.from({ length: width }, worker));
-	return results;
 }
 
 /** A file found in a folder of layers, not read yet. */
@@ -110,11 +94,15 @@ export async function collectCommit(repository: string, commit: string): Promise
 export async function readEntries(repository: string, entries: PathChange[]): Promise<LayerFile[]> {
 	const catFile = new CatFile(repository);
 	try {
-		return await mapSome(entries, atOnce * 4, async ({ path, mode, id }): Promise<LayerFile> => {
-			const kind = kindOfMode(mode ?? "");
-			if (kind !== "file" || id === null) return { path, kind, bytes: new Uint8Array(0) };
-			return { path, kind, bytes: await readBlob(catFile, id) };
-		});
+		return await pMap(
+			entries,
+			async ({ path, mode, id }): Promise<LayerFile> => {
+				const kind = kindOfMode(mode ?? "");
+				if (kind !== "file" || id === null) return { path, kind, bytes: new Uint8Array(0) };
+				return { path, kind, bytes: await readBlob(catFile, id) };
+			},
+			{ concurrency: atOnce * 4 },
+		);
 	} finally {
 		catFile.close();
 	}

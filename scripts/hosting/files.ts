@@ -2,9 +2,9 @@ import { access, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from "node:zlib";
+import pMap from "p-map";
 import { fragmentHeaders } from "../../api/read.ts";
 import { fragmentPath, type Lang, langs } from "../../registry/smallkey.ts";
-import { mapSome } from "../build/collect.ts";
 import { isCompanion, writeWhole } from "../build/output.ts";
 import { progress } from "../terminal/progress.ts";
 
@@ -75,15 +75,19 @@ async function syncCompanions(out: string, lang: Lang, compress: boolean): Promi
 	const plain = names.filter((name) => !isCompanion(name));
 	const wanted = new Set(compress ? codings.flatMap(({ ending }) => plain.map((name) => name + ending)) : []);
 	const stale = names.filter((name) => isCompanion(name) && !wanted.has(name));
-	await mapSome(stale, atOnce, (name) => rm(join(out, folder, name)));
+	await pMap(stale, (name) => rm(join(out, folder, name)), { concurrency: atOnce });
 	if (!compress) return;
 	const bar = progress(plain.length, `compressing ${lang}`);
 	try {
 		const present = new Set(names);
-		await mapSome(plain, atOnce, async (name) => {
-			await compressFile(out, `${folder}/${name}`, (ending) => present.has(name + ending));
-			bar.tick();
-		});
+		await pMap(
+			plain,
+			async (name) => {
+				await compressFile(out, `${folder}/${name}`, (ending) => present.has(name + ending));
+				bar.tick();
+			},
+			{ concurrency: atOnce },
+		);
 	} finally {
 		bar.stop();
 	}

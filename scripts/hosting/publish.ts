@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import pMap from "p-map";
 import { fragmentHeaders } from "../../api/read.ts";
-import { mapSome } from "../build/collect.ts";
 import { progress } from "../terminal/progress.ts";
 import type { Bucket } from "./bucket.ts";
 import {
@@ -43,7 +43,9 @@ export interface Publication {
 /** Compares a build with a bucket's manifest; nothing is changed. */
 export async function preparePublication(bucket: Bucket, dist: string, all: boolean): Promise<Publication> {
 	const paths = await listBuild(dist);
-	const hashes = await mapSome(paths, atOnce, async (path) => sha256(await readFile(join(dist, path))));
+	const hashes = await pMap(paths, async (path) => sha256(await readFile(join(dist, path))), {
+		concurrency: atOnce,
+	});
 	const built = new Map(paths.map((path, index) => [path, hashes[index] as string]));
 	const text = await bucket.get(manifestName);
 	const present = text === null ? new Map<string, string | null>() : parseManifest(text.toString("utf8"));
@@ -103,10 +105,14 @@ async function upload(bucket: Bucket, dist: string, name: string, hash: string):
 /** Does the same to each name, some at a time; after a failure nothing new is begun, and what is under way ends. */
 async function untilFailure(names: readonly string[], apply: (name: string) => Promise<void>): Promise<void> {
 	const failures: unknown[] = [];
-	await mapSome(names, atOnce, async (name) => {
-		if (failures.length > 0) return;
-		await apply(name).catch((error: unknown) => failures.push(error));
-	});
+	await pMap(
+		names,
+		async (name) => {
+			if (failures.length > 0) return;
+			await apply(name).catch((error: unknown) => failures.push(error));
+		},
+		{ concurrency: atOnce },
+	);
 	if (failures.length > 0) throw failures[0];
 }
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import pMap from "p-map";
 import { fragmentPath, langs } from "../../registry/smallkey.ts";
-import { mapSome } from "../build/collect.ts";
 import { isCompanion } from "../build/output.ts";
 
 /** Most requests that are under way at once. */
@@ -53,12 +53,16 @@ export async function verifyHosting(
 	paths: readonly string[],
 	tick: () => void,
 ): Promise<Difference[]> {
-	const texts = await mapSome(paths, atOnce, async (path) => {
-		const look = path === missingPath ? lookForNothing(address) : compare(address, path, dist);
-		const text = await look.catch(causeOf);
-		tick();
-		return text;
-	});
+	const texts = await pMap(
+		paths,
+		async (path) => {
+			const look = path === missingPath ? lookForNothing(address) : compare(address, path, dist);
+			const text = await look.catch(causeOf);
+			tick();
+			return text;
+		},
+		{ concurrency: atOnce },
+	);
 	const differences = texts.flatMap((text, index) =>
 		text === null ? [] : [{ path: paths[index] as string, text }],
 	);

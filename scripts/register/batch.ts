@@ -1,10 +1,11 @@
 import { basename, dirname, join } from "node:path";
+import pMap from "p-map";
 import { putEdits } from "../../api/register.ts";
 import { type Commit, type Edit, isRefusal, type Refusal, type Store } from "../../api/store.ts";
 import { checkRegistrationFile, type LayerFile } from "../../registry/catalogue.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { folderOf, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
-import { collectFolder, mapSome } from "../build/collect.ts";
+import { collectFolder } from "../build/collect.ts";
 import { progress } from "../terminal/progress.ts";
 
 /** Layers that are compared with the store at once. */
@@ -76,11 +77,15 @@ export async function storeBatch(
 	const outcome = await store.change(
 		async (now) => {
 			const bar = progress(registrations.size, "comparing");
-			const decided = await mapSome([...registrations], atOnce, async ([smallkey, registration]) => {
-				const edits = await putEdits(now, smallkey, registration);
-				bar.tick();
-				return edits;
-			}).finally(() => bar.stop());
+			const decided = await pMap(
+				[...registrations],
+				async ([smallkey, registration]) => {
+					const edits = await putEdits(now, smallkey, registration);
+					bar.tick();
+					return edits;
+				},
+				{ concurrency: atOnce },
+			).finally(() => bar.stop());
 			const refusals = decided.filter((edits) => isRefusal(edits)) as Refusal[];
 			if (refusals.length > 0) return { status: 409, errors: refusals.flatMap(({ errors }) => errors) };
 			const edits = decided as Edit[][];

@@ -1,3 +1,4 @@
+import pMap from "p-map";
 import {
 	type CheckedLayer,
 	checkCatalogue,
@@ -8,7 +9,6 @@ import {
 } from "../../registry/catalogue.ts";
 import { ownersPath, parseOwners } from "../../registry/owners.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
-import { mapSome } from "../build/collect.ts";
 import type { Change, Changes, Entry, FileReader } from "./changes.ts";
 import { type Located, locate } from "./locate.ts";
 
@@ -59,12 +59,16 @@ export async function checkChanges(changes: Changes, reader: FileReader): Promis
 		else problems.push(...(await checkOther(change, name, reader)));
 	}
 	const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
-	const layers = await mapSome(sorted, atOnce, async ([smallkey, paths]) => {
-		const checked = await checkLayer(smallkey, paths, { before: changes.catalogue, after: merged }, reader);
-		const twinned = twinProblems(smallkey, paths, twins);
-		problems.push(...checked.problems, ...twinned);
-		return twinned.length > 0 ? { ...checked.layer, after: null } : checked.layer;
-	});
+	const layers = await pMap(
+		sorted,
+		async ([smallkey, paths]) => {
+			const checked = await checkLayer(smallkey, paths, { before: changes.catalogue, after: merged }, reader);
+			const twinned = twinProblems(smallkey, paths, twins);
+			problems.push(...checked.problems, ...twinned);
+			return twinned.length > 0 ? { ...checked.layer, after: null } : checked.layer;
+		},
+		{ concurrency: atOnce },
+	);
 	problems.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
 	return { layers, problems };
 }

@@ -1,7 +1,7 @@
+import pMap from "p-map";
 import type { Finding } from "../../harvest/finding.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
-import { mapSome } from "../build/collect.ts";
 import { progress } from "../terminal/progress.ts";
 import type { ChangedLayer } from "./check.ts";
 import { type Located, locate } from "./locate.ts";
@@ -36,11 +36,15 @@ export async function askServices(
 	const touched = layers.filter((layer) => touchedLangs(layer).length > 0);
 	const asked = touched.slice(0, mostAsked);
 	const bar = progress(asked.length, "asking services");
-	const found = await mapSome(asked, atOnce, async (layer) => {
-		const findings = await findingsOf(layer, check);
-		bar.tick();
-		return findings;
-	}).finally(() => bar.stop());
+	const found = await pMap(
+		asked,
+		async (layer) => {
+			const findings = await findingsOf(layer, check);
+			bar.tick();
+			return findings;
+		},
+		{ concurrency: atOnce },
+	).finally(() => bar.stop());
 	const all = found.flat();
 	const of = (kind: Finding["kind"]) => all.filter((one) => one.kind === kind).map(({ located }) => located);
 	return {

@@ -1,3 +1,4 @@
+import pMap from "p-map";
 import {
 	answerRead,
 	type Fragment,
@@ -30,13 +31,8 @@ async function fetchWanted(wanted: Wanted, bindings: Bindings): Promise<Map<stri
 	const fetched = new Map<string, Fragment | null>();
 	if (wanted.kind === "status") return fetched;
 	const fetchFragment = fragmentsOf(bindings);
-	const waiting = keysOf(wanted);
-	const work = async () => {
-		for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
-			fetched.set(key, await fetchFragment(wanted.lang, key));
-		}
-	};
-	await Promise.all(Array.from({ length: Math.min(atOnce, waiting.length) }, work));
+	const fetchKey = async (key: string) => fetched.set(key, await fetchFragment(wanted.lang, key));
+	await pMap(keysOf(wanted), fetchKey, { concurrency: atOnce });
 	return fetched;
 }
 
