@@ -8,8 +8,8 @@ export interface Fragment {
 	etag: string;
 }
 
-/** Where fragments are read from: one of a language and smallkey, or null. */
-export type Fragments = (lang: Lang, smallkey: string) => Fragment | null;
+/** Where fragments are read from: one of a target (`v0.9`), a language and a smallkey, or null. */
+export type Fragments = (target: string, lang: Lang, smallkey: string) => Fragment | null;
 
 /** Makes room for this many bytes; whatever is in it, all of it is written over. */
 export type Allocate = (length: number) => Uint8Array;
@@ -24,8 +24,8 @@ export interface Reply {
 /** What a read asks for, before any fragment is looked up. */
 export type Wanted =
 	| { kind: "status"; status: 400 | 404 | 405 | 414 }
-	| { kind: "doc"; lang: Lang; smallkey: string }
-	| { kind: "docs"; lang: Lang; items: string[]; callback: string | null };
+	| { kind: "doc"; target: string; lang: Lang; smallkey: string }
+	| { kind: "docs"; target: string; lang: Lang; items: string[]; callback: string | null };
 
 /** Bounds on one `docs` read. */
 export interface ReadSettings {
@@ -81,6 +81,9 @@ interface Target {
 	query: string;
 }
 
+/** The one form in which layers are read now. */
+const onlyTarget = "v0.9";
+
 const routes = ["/v0.9/doc/", "/v0.9/docs/"] as const;
 
 /** `<basePath><route><lang>/<keys>?<query>`, or null where a target is no read's. */
@@ -114,7 +117,7 @@ export function parseRead(method: string, target: string, settings: ReadSettings
 
 function parseDoc(lang: Lang, keyText: string): Wanted {
 	const smallkey = parseSmallkey(decodeSegment(keyText) ?? "");
-	return smallkey ? { kind: "doc", lang, smallkey } : { kind: "status", status: 404 };
+	return smallkey ? { kind: "doc", target: onlyTarget, lang, smallkey } : { kind: "status", status: 404 };
 }
 
 function parseDocs(lang: Lang, keyText: string, query: string, settings: ReadSettings): Wanted {
@@ -124,7 +127,7 @@ function parseDocs(lang: Lang, keyText: string, query: string, settings: ReadSet
 	const decoded = decodeSegment(keyText);
 	const items = decoded === null ? keyText.split(",").map(decodeItem) : decoded.split(",");
 	if (items.length > mostItems) return { kind: "status", status: 414 };
-	const wanted: Wanted = { kind: "docs", lang, items: items.map(trimSpaces), callback };
+	const wanted: Wanted = { kind: "docs", target: onlyTarget, lang, items: items.map(trimSpaces), callback };
 	const tooMany = items.length > settings.docsMaxKeys && keysOf(wanted).length > settings.docsMaxKeys;
 	return tooMany ? { kind: "status", status: 414 } : wanted;
 }
@@ -167,7 +170,7 @@ export function answerRead(
 ): Reply {
 	if (wanted.kind === "status") return refuseRead(wanted.status);
 	if (wanted.kind === "docs") return answerDocs(wanted, ifNoneMatch, fragments, allocate);
-	const fragment = fragments(wanted.lang, wanted.smallkey);
+	const fragment = fragments(wanted.target, wanted.lang, wanted.smallkey);
 	return fragment ? answer(fragment, jsonType, ifNoneMatch) : refuseRead(404);
 }
 
@@ -218,11 +221,11 @@ function answerDocs(
 	fragments: Fragments,
 	allocate: Allocate,
 ): Reply {
-	const { lang, items, callback } = wanted;
+	const { target, lang, items, callback } = wanted;
 	const parts: Uint8Array[] = [];
 	const tags = callback === null ? [] : [callback];
 	for (const item of items) {
-		const fragment = parseSmallkey(item) ? fragments(lang, item) : null;
+		const fragment = parseSmallkey(item) ? fragments(target, lang, item) : null;
 		const absent = fragment ? null : missing(item);
 		parts.push(fragment ? fragment.body : encoder.encode(absent as string));
 		tags.push(fragment ? fragment.etag : (absent as string));

@@ -19,7 +19,7 @@ export async function openGithub(configuration: Configuration, senders: Senders)
 	const store = githubStore({ ...github, fetch: fetchFromGithub(configuration), now, report: logError });
 	return {
 		context: { store, settings: { ...configuration, senders }, now, report: logError },
-		fragments: (lang, smallkey) => readBuilt(join(out, fragmentPath(lang, smallkey))),
+		fragments: (_target, lang, smallkey) => readBuilt(join(out, fragmentPath(lang, smallkey))),
 		version: null,
 		layers: () => countBuilt(langFolder(out, "en")),
 		close: async () => undefined,

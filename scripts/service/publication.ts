@@ -73,7 +73,8 @@ export class Publication {
 	}
 
 	/** Where the reads look. */
-	readonly fragments: Fragments = (lang, smallkey) => this.#table.find(lang, smallkey);
+	readonly fragments: Fragments = (target, lang, smallkey) =>
+		target === "v0.9" ? this.#table.find(lang, smallkey) : null;
 
 	/** Another number after each change of any fragment, once the service reads. */
 	readonly version = (): number => this.#table.changes;

@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { etagOf, type Fragment, type Fragments } from "../../api/read.ts";
+import { etagOf, type Fragment } from "../../api/read.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 
 /** The two fragments of one layer: a run of bytes, English first. */
@@ -38,10 +38,10 @@ export class FragmentTable {
 	}
 
 	/** The fragment of a language and smallkey, or null. */
-	readonly find: Fragments = (lang, smallkey) => {
+	find(lang: Lang, smallkey: string): Fragment | null {
 		const entry = this.#entries.get(smallkey);
 		return entry ? fragmentOf(entry, lang) : null;
-	};
+	}
 
 	get size(): number {
 		return this.#entries.size;

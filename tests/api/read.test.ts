@@ -10,7 +10,8 @@ const texts: Record<string, string> = {
 	"en/B": '{"B":1}',
 };
 
-const fragments: Fragments = (lang, smallkey) => {
+const fragments: Fragments = (target, lang, smallkey) => {
+	if (target !== "v0.9") return null;
 	const text = Object.hasOwn(texts, `${lang}/${smallkey}`) ? texts[`${lang}/${smallkey}`] : undefined;
 	if (text === undefined) return null;
 	const body = encoder.encode(text);
@@ -196,7 +197,7 @@ test("a conditional read is 304 while the fragment is the same", () => {
 
 test("a base path stands before every read", () => {
 	const at = (target: string) => parseRead("GET", target, { basePath: "/rcs", docsMaxKeys: 9 });
-	assert.equal(at("/rcs/v0.9/doc/en/a"), { kind: "doc", lang: "en", smallkey: "a" });
+	assert.equal(at("/rcs/v0.9/doc/en/a"), { kind: "doc", target: "v0.9", lang: "en", smallkey: "a" });
 	assert.equal(at("/v0.9/doc/en/a"), { kind: "status", status: 404 });
 	assert.equal(at("/rcsv0.9/doc/en/a"), { kind: "status", status: 404 });
 });

@@ -22,7 +22,7 @@ export async function handleRead(
 ): Promise<Response> {
 	const wanted = parseRead(request.method, target, settings);
 	const fetched = await fetchWanted(wanted, bindings);
-	const find = (_lang: unknown, smallkey: string) => fetched.get(smallkey) ?? null;
+	const find = (_target: unknown, _lang: unknown, smallkey: string) => fetched.get(smallkey) ?? null;
 	return toResponse(answerRead(wanted, request.headers.get("If-None-Match"), find));
 }
 

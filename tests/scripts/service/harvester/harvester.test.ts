@@ -85,7 +85,7 @@ async function remove(smallkey: string): Promise<void> {
 }
 
 function displayName(smallkey: string): string {
-	const fragment = local.publication.fragments("en", smallkey);
+	const fragment = local.publication.fragments("v0.9", "en", smallkey);
 	return fragment ? nodeOf(new TextDecoder().decode(fragment.body)).displayName : "(none)";
 }
 
