@@ -1,8 +1,8 @@
 /** Deepest nesting of an answer that is read; ArcGIS needs about ten. It bounds the stack of whatever walks it. */
-const deepest = 100;
+const maxDepth = 100;
 
 /** Longest text that is kept of an answer, in characters. */
-const longestText = 512;
+const maxTextLength = 512;
 
 /**
  * Reads a service's JSON answer: UTF-8, with or without a byte order mark.
@@ -30,7 +30,7 @@ function isTooDeep(text: string): boolean {
 		} else if (character === '"') inString = true;
 		else if (character === "{" || character === "[") depth += 1;
 		else if (character === "}" || character === "]") depth -= 1;
-		if (depth > deepest) return true;
+		if (depth > maxDepth) return true;
 	}
 	return false;
 }
@@ -52,7 +52,7 @@ export function listOf(value: unknown): unknown[] {
 
 /** `value` as text of at most 512 characters, fit for UTF-8; `""` where it is none. */
 export function textOf(value: unknown): string {
-	return typeof value === "string" ? value.slice(0, longestText).toWellFormed() : "";
+	return typeof value === "string" ? value.slice(0, maxTextLength).toWellFormed() : "";
 }
 
 /** `value` as a finite number; null where it is none, also where it is a number's text. */

@@ -6,7 +6,7 @@ import type { Finding } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
 
 /** What harvesting needs from outside. */
-export interface HarvestSettings {
+export interface HarvestOptions {
 	/** The one way in which services are asked, shared by all layers. */
 	ask: Ask;
 	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
@@ -25,7 +25,7 @@ export interface Harvested {
 /** Asks the services behind a feature layer, once where both languages name one address. Never throws. */
 export async function harvestLayer(
 	registration: Registration,
-	settings: HarvestSettings,
+	settings: HarvestOptions,
 	signal?: AbortSignal,
 ): Promise<Harvested> {
 	const harvested: Harvested = { found: {}, partial: new Set(), findings: [] };
@@ -35,12 +35,12 @@ export async function harvestLayer(
 		const answer =
 			answers.get(address) ?? (await describeLayer(address, settings.ask, settings.mapWkid, signal));
 		answers.set(address, answer);
-		note(harvested, lang, address, answer);
+		addAnswer(harvested, lang, address, answer);
 	}
 	return harvested;
 }
 
-function note(harvested: Harvested, lang: Lang, address: string, answer: Described): void {
+function addAnswer(harvested: Harvested, lang: Lang, address: string, answer: Described): void {
 	const trouble = answer.description ? answer.missing : answer.trouble;
 	if (trouble) {
 		const text = `${address} ${trouble.text}`;

@@ -17,11 +17,11 @@ const usage = "npm run check-services -- [KEY…] [--layers DIR]";
 function factLines(layer: CheckedLayer, checked: CheckedServices): string[] {
 	return langs.map((lang) => {
 		const facts = checked.facts[lang];
-		return plain(`${layer.smallkey} ${lang}: ${facts ? describe(facts) : "not found, see below"}`);
+		return plain(`${layer.smallkey} ${lang}: ${facts ? factsText(facts) : "not found, see below"}`);
 	});
 }
 
-function describe(facts: LayerFacts): string {
+function factsText(facts: LayerFacts): string {
 	const title = quote(facts.title) || "(no title)";
 	if (!("queryable" in facts)) return title;
 	const types = facts.featureInfoFormats.join(", ") || "no type";

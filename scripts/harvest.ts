@@ -1,7 +1,7 @@
 // npm run harvest [-- KEY…] [--older-than 7d]: writes what the services behind feature layers say they are.
 import { stat } from "node:fs/promises";
 import pMap from "p-map";
-import { type HarvestSettings, harvestLayer, mergeDescription } from "../harvest/harvest-layer.ts";
+import { type HarvestOptions, harvestLayer, mergeDescription } from "../harvest/harvest-layer.ts";
 import type { CheckedLayer } from "../registry/catalogue.ts";
 import { descriptionText } from "../registry/description.ts";
 import { descriptionPath, langs } from "../registry/smallkey.ts";
@@ -40,7 +40,7 @@ async function isDue(layer: CheckedLayer, command: ServiceCommand): Promise<bool
 	return file === null || Date.now() - file.mtimeMs >= command.olderThan;
 }
 
-async function harvest(layer: CheckedLayer, folder: string, settings: HarvestSettings): Promise<Outcome> {
+async function harvest(layer: CheckedLayer, folder: string, settings: HarvestOptions): Promise<Outcome> {
 	const { smallkey, registration } = layer;
 	const harvested = await harvestLayer(registration, settings);
 	const path = descriptionPath(smallkey);

@@ -4,7 +4,7 @@ import { type Fault, quote } from "../finding.ts";
 import type { Ask, NoAnswer } from "../net/ask.ts";
 import { projectExtent } from "./extent.ts";
 import { type LegendEntry, readLegend } from "./legend.ts";
-import { mostClasses, readRenderer } from "./renderer.ts";
+import { maxClasses, readRenderer } from "./renderer.ts";
 
 /** Why a feature layer cannot be described. */
 export interface Trouble {
@@ -26,10 +26,10 @@ export type Described =
 export type LayerDocument = { layer: Record<string, unknown> } | { layer: null; trouble: Trouble };
 
 /** Most fields of a layer that are taken over: each one is a column in the viewer's grid. */
-const mostFields = 1000;
+const maxFields = 1000;
 
 /** Largest description of one language, in characters: it is in every fragment of the layer. */
-const largestDescription = 512 * 1024;
+const maxDescriptionLength = 512 * 1024;
 
 /** Asks for the document of one feature layer: `<service_url>?f=json`. Never throws. */
 export async function askLayer(address: string, ask: Ask, signal?: AbortSignal): Promise<LayerDocument> {
@@ -53,13 +53,20 @@ export async function describeLayer(
 	const { layer, ...rest } = await askLayer(address, ask, signal);
 	if (!layer) return { description: null, ...(rest as { trouble: Trouble }) };
 	const fields = listOf(layer.fields).filter(isObject);
-	if (fields.length > mostFields) return tooMuch(`more than ${mostFields} fields`);
+	if (fields.length > maxFields) return tooMuch(`more than ${maxFields} fields`);
 	const legend = await askLegend(address, ask, signal);
 	const count = await askCount(address, ask, signal);
-	const description = describe(address, layer, fields.map(readField), legend.found, count.found, mapWkid);
-	if (!description) return tooMuch(`more than ${mostClasses} classes`);
-	if (JSON.stringify(description).length > largestDescription) {
-		return tooMuch(`symbols and fields of more than ${largestDescription / 1024} KiB`);
+	const description = buildDescription(
+		address,
+		layer,
+		fields.map(readField),
+		legend.found,
+		count.found,
+		mapWkid,
+	);
+	if (!description) return tooMuch(`more than ${maxClasses} classes`);
+	if (JSON.stringify(description).length > maxDescriptionLength) {
+		return tooMuch(`symbols and fields of more than ${maxDescriptionLength / 1024} KiB`);
 	}
 	return { description, missing: legend.missing ?? count.missing };
 }
@@ -174,7 +181,7 @@ function isRefusal(status: number | null): boolean {
 }
 
 /** A description in the one order of its members; null where the renderer has too many classes. */
-function describe(
+function buildDescription(
 	address: string,
 	layer: Record<string, unknown>,
 	fields: Field[],

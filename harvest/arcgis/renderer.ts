@@ -12,7 +12,7 @@ export interface LayerParts {
 }
 
 /** Most classes of a renderer that are taken over: each one is an image in every fragment. */
-export const mostClasses = 1000;
+export const maxClasses = 1000;
 
 /**
  * An ArcGIS renderer in neutral form; an image for every class: from the legend, else from its symbol, else a plain one.
@@ -25,7 +25,7 @@ export function readRenderer(given: unknown, parts: LayerParts): Renderer | null
 	const infos = listOf(
 		renderer.type === "classBreaks" ? renderer.classBreakInfos : renderer.uniqueValueInfos,
 	);
-	if (infos.length > mostClasses) return null;
+	if (infos.length > maxClasses) return null;
 	const classes = infos.filter(isObject);
 	if (renderer.type === "uniqueValue" && textOf(renderer.field1)) return readUnique(renderer, classes, parts);
 	if (renderer.type === "classBreaks" && textOf(renderer.field)) return readBreaks(renderer, classes, parts);

@@ -34,7 +34,7 @@ export interface AskOptions {
 /** One request's outcome, with what follows from it. */
 type Outcome = Answer & {
 	/** Worth asking again after so many milliseconds, up to so many requests in all. */
-	again?: { pause: number; attempts: number };
+	again?: { pauseMs: number; attempts: number };
 	/** What it says of the host: it cannot be connected to, or it may be in trouble. */
 	host?: "dead" | "doubtful";
 };
@@ -49,16 +49,16 @@ interface Trouble {
 }
 
 /** How often a busy service is asked, and how long is waited first; twice as long each further time. */
-const busyAttempts = 3;
-const firstPause = 1000;
+const maxBusyAttempts = 3;
+const firstPauseMs = 1000;
 /** How often a service is asked that broke off or was late: one slow path must not take a host's whole turn. */
-const brokenAttempts = 2;
+const maxBrokenAttempts = 2;
 /** So many failures in a row are the host's, and not those of single paths. */
-const mostFailures = 3;
+const maxFailures = 3;
 /** Longest pause that a service may ask for, in milliseconds. */
-const longestPause = 30_000;
+const maxPauseMs = 30_000;
 /** How long a host that does not answer is left alone, in milliseconds. */
-const restOfSilentHost = 60_000;
+const silentHostPauseMs = 60_000;
 
 /**
  * Makes the one way in which services are asked: at most 4 at a time and 1 per host. An answer of 429 or 5xx is asked
@@ -69,33 +69,33 @@ export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions):
 	const turns = createTurns(4);
 	const troubles = new Map<string, Trouble>();
 
-	async function insistently(address: string, signal?: AbortSignal): Promise<Outcome> {
+	async function askWithRetries(address: string, signal?: AbortSignal): Promise<Outcome> {
 		for (let attempt = 1; ; attempt += 1) {
 			const outcome = await turns.withSlot(() => once(fetch, address, signal));
 			const { again } = outcome;
 			if (!again || attempt >= again.attempts || signal?.aborted) return outcome;
-			const wait = Math.max(again.pause, firstPause * 2 ** (attempt - 1));
-			await sleep(Math.min(wait, longestPause), signal);
+			const waitMs = Math.max(again.pauseMs, firstPauseMs * 2 ** (attempt - 1));
+			await sleep(Math.min(waitMs, maxPauseMs), signal);
 		}
 	}
 
-	async function inTurn(address: string, host: string, signal?: AbortSignal): Promise<Answer> {
+	async function askHost(address: string, host: string, signal?: AbortSignal): Promise<Answer> {
 		const known = troubles.get(host);
 		if (known && known.until > now()) return known.answer;
-		const { again: _again, host: state, ...answer } = await insistently(address, signal);
+		const { again: _again, host: state, ...answer } = await askWithRetries(address, signal);
 		if (answer.ok || !state) {
 			if (!signal?.aborted) troubles.delete(host);
 			return answer;
 		}
 		const failures = (known?.failures ?? 0) + 1;
-		const isSilent = state === "dead" || failures >= mostFailures;
-		troubles.set(host, { failures, until: isSilent ? now() + restOfSilentHost : 0, answer });
+		const isSilent = state === "dead" || failures >= maxFailures;
+		troubles.set(host, { failures, until: isSilent ? now() + silentHostPauseMs : 0, answer });
 		return answer;
 	}
 
 	return async (address, signal) => {
 		const { host } = new URL(address);
-		return turns.oneByOne(host, () => inTurn(address, host, signal));
+		return turns.oneByOne(host, () => askHost(address, host, signal));
 	};
 }
 
@@ -131,8 +131,8 @@ function refusedStatus(response: Response): Outcome {
 	};
 	if (status !== 429 && status < 500) return refusal;
 	const seconds = Number(response.headers.get("Retry-After") ?? 0);
-	const wait = Number.isFinite(seconds) ? seconds * 1000 : 0;
-	return { ...refusal, again: { pause: wait, attempts: busyAttempts } };
+	const waitMs = Number.isFinite(seconds) ? seconds * 1000 : 0;
+	return { ...refusal, again: { pauseMs: waitMs, attempts: maxBusyAttempts } };
 }
 
 /** @throws the error itself where it is neither the request's nor the caller's abort: a fault of this program */
@@ -145,7 +145,7 @@ function failed(error: unknown, signal: AbortSignal | undefined): Outcome {
 	const answer: NoAnswer = { ok: false, kind, text, tooLarge: reason === "size", status: null };
 	if (reason === "connect") return { ...answer, host: "dead" };
 	if (reason !== "network" && reason !== "time") return answer;
-	return { ...answer, host: "doubtful", again: { pause: 0, attempts: brokenAttempts } };
+	return { ...answer, host: "doubtful", again: { pauseMs: 0, attempts: maxBrokenAttempts } };
 }
 
 /** Waits; an abort ends the wait, and what follows sees the signal itself. */

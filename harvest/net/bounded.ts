@@ -5,12 +5,12 @@ import { FetchFailure, toFailure } from "./failure.ts";
 const bodiless = new Set([101, 103, 204, 205, 304]);
 
 /**
- * The answer with its body cut off past `mostBytes`. The bytes are counted after decompression, as they are read, so
+ * The answer with its body cut off past `maxBytes`. The bytes are counted after decompression, as they are read, so
  * that a small compressed answer cannot fill the memory. The clock is stopped where the body ends.
  */
-export function bounded(answer: Response, url: URL, mostBytes: number, clock: Clock): Response {
+export function bounded(answer: Response, url: URL, maxBytes: number, clock: Clock): Response {
 	const { status, statusText } = answer;
-	const body = bodiless.has(status) || !answer.body ? null : limited(answer.body, mostBytes, clock);
+	const body = bodiless.has(status) || !answer.body ? null : limited(answer.body, maxBytes, clock);
 	if (!body) clock.stop();
 	const response = new Response(body, { status, statusText, headers: [...answer.headers] });
 	// A constructed Response has no address; octokit reports it in its errors.
@@ -20,7 +20,7 @@ export function bounded(answer: Response, url: URL, mostBytes: number, clock: Cl
 
 function limited(
 	body: ReadableStream<Uint8Array>,
-	mostBytes: number,
+	maxBytes: number,
 	clock: Clock,
 ): ReadableStream<Uint8Array> {
 	const reader = body.getReader();
@@ -33,8 +33,8 @@ function limited(
 			return controller.close();
 		}
 		length += value.length;
-		if (length > mostBytes) {
-			throw new FetchFailure("size", `answers with more than ${mostBytes.toLocaleString("en")} bytes`);
+		if (length > maxBytes) {
+			throw new FetchFailure("size", `answers with more than ${maxBytes.toLocaleString("en")} bytes`);
 		}
 		controller.enqueue(value);
 	}

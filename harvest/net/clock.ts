@@ -11,13 +11,13 @@ export interface Clock {
 /**
  * Starts the clock of one request. It holds its own timer: a signal combined of others (`AbortSignal.any`) may be
  * collected in Node 20 before it aborts.
- * @param timeout in milliseconds
+ * @param timeoutMs in milliseconds
  */
-export function startClock(timeout: number, caller: AbortSignal | null): Clock {
+export function startClock(timeoutMs: number, caller: AbortSignal | null): Clock {
 	const controller = new AbortController();
 	const late = () =>
-		controller.abort(new FetchFailure("time", `did not answer completely within ${timeout / 1000} s`));
-	const timer = setTimeout(late, timeout).unref();
+		controller.abort(new FetchFailure("time", `did not answer completely within ${timeoutMs / 1000} s`));
+	const timer = setTimeout(late, timeoutMs).unref();
 	const follow = () => controller.abort(caller?.reason);
 	if (caller?.aborted) follow();
 	else caller?.addEventListener("abort", follow, { once: true });

@@ -9,11 +9,11 @@ export interface FetchOptions {
 	/** Whether addresses that are not public may be asked (`HARVEST_ALLOW_PRIVATE`). */
 	allowPrivate?: boolean;
 	/** Longest that a request may take, its body included, in milliseconds. */
-	timeout?: number;
+	timeoutMs?: number;
 	/** Most bytes of an answer's body, after decompression. */
-	mostBytes?: number;
+	maxBytes?: number;
 	/** Most redirects that are followed. */
-	mostRedirects?: number;
+	maxRedirects?: number;
 	/** Proxy for https requests (`HTTPS_PROXY`). */
 	httpsProxy?: string;
 	/** Proxy for http requests (`HTTP_PROXY`). */
@@ -25,10 +25,10 @@ export interface FetchOptions {
 }
 
 /** In milliseconds. */
-const defaultTimeout = 10_000;
+const defaultTimeoutMs = 10_000;
 
 /** Longest that connecting may take, in milliseconds: below a request's time, so that a dead host shows as one. */
-const longestConnect = 5_000;
+const maxConnectMs = 5_000;
 
 /** Said to every service, so that its operator knows who asks. */
 const userAgent = "fragment-publisher";
@@ -44,7 +44,7 @@ const userAgent = "fragment-publisher";
  * redirects, no connection. Where the caller's own signal aborts, it rejects with that signal's reason.
  */
 export function createFetch(options: FetchOptions = {}): typeof fetch {
-	const { timeout = defaultTimeout, mostBytes = 5_000_000, mostRedirects = 3 } = options;
+	const { timeoutMs = defaultTimeoutMs, maxBytes = 5_000_000, maxRedirects = 3 } = options;
 	const dispatcherFor = createDispatchers(options);
 
 	async function hop(url: URL, init: RequestInit, signal: AbortSignal): Promise<Response> {
@@ -66,16 +66,16 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
 
 	return async (input, init = {}) => {
 		let { url, init: next } = await toInit(input, init);
-		const clock = startClock(timeout, next.signal ?? null);
+		const clock = startClock(timeoutMs, next.signal ?? null);
 		try {
 			for (let redirects = 0; ; redirects += 1) {
 				const answer = await hop(url, next, clock.signal);
 				const target = redirectTarget(answer, url);
-				if (!target || next.redirect === "manual") return bounded(answer, url, mostBytes, clock);
+				if (!target || next.redirect === "manual") return bounded(answer, url, maxBytes, clock);
 				await answer.body?.cancel();
 				if (next.redirect === "error") throw new FetchFailure("redirect", "redirects, which is not followed");
-				if (redirects === mostRedirects) {
-					throw new FetchFailure("redirect", `redirects more than ${mostRedirects} times`);
+				if (redirects === maxRedirects) {
+					throw new FetchFailure("redirect", `redirects more than ${maxRedirects} times`);
 				}
 				next = afterRedirect(next, answer.status, url, target);
 				url = target;
@@ -131,13 +131,19 @@ function afterRedirect(init: RequestInit, status: number, from: URL, to: URL): R
 	return { ...init, headers, method: "GET", body: null };
 }
 
-/** One connection pool for direct requests, and one for each proxy. */
+/**
+ * One connection pool for direct requests, and one for each proxy.
+ *
+ * Not undici's `EnvHttpProxyAgent` (6.29): its NO_PROXY is not curl's, since `example.ca` does not exempt
+ * `maps.example.ca`, and an IPv6 address needs its brackets there (`::1` exempts nothing). It also sends https through
+ * the proxy for http where no other is named, and prints a warning (`UNDICI-EHPA`) on standard error at every start.
+ */
 function createDispatchers(options: FetchOptions): (url: URL) => Dispatcher {
-	const { allowPrivate, resolve, timeout = defaultTimeout } = options;
+	const { allowPrivate, resolve, timeoutMs = defaultTimeoutMs } = options;
 	// A literal address is never looked up: `checkTarget` has judged it.
 	const lookup = allowPrivate ? {} : { lookup: createLookup(resolve) };
-	const connectTime = Math.min(timeout, longestConnect);
-	const direct = new Agent({ connect: { timeout: connectTime, ...lookup } as buildConnector.BuildOptions });
+	const connectMs = Math.min(timeoutMs, maxConnectMs);
+	const direct = new Agent({ connect: { timeout: connectMs, ...lookup } as buildConnector.BuildOptions });
 	const proxies = new Map<string, ProxyAgent>();
 	return (url) => {
 		const proxy = url.protocol === "https:" ? options.httpsProxy : options.httpProxy;

@@ -24,8 +24,8 @@ export type CapabilitiesAnswer =
 	| { capabilities: null; exception: string | null };
 
 /** Deepest nesting of elements, and longest text of one element, that are read. */
-const deepest = 200;
-const longestText = 2000;
+const maxDepth = 200;
+const maxTextLength = 2000;
 
 /**
  * Reads a GetCapabilities answer, of WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042), or a service exception. Elements are
@@ -93,13 +93,13 @@ class Reader {
 	open(tag: SaxesTagNS): void {
 		if (this.#path.length === 0) this.#root = tag.local;
 		this.#path.push(tag.local);
-		if (this.#path.length > deepest) throw new TooDeep();
+		if (this.#path.length > maxDepth) throw new TooDeep();
 		this.#text = "";
 		if (tag.local === "Layer") this.#openLayer(tag);
 	}
 
 	text(part: string): void {
-		if (this.#text.length < longestText) this.#text += part.slice(0, longestText);
+		if (this.#text.length < maxTextLength) this.#text += part.slice(0, maxTextLength);
 	}
 
 	close(): void {

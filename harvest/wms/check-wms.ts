@@ -24,7 +24,7 @@ export type ReadCapabilities = (address: string, layer: string) => Promise<Capab
 type CapabilitiesOutcome = { capabilities: Capabilities } | { capabilities: null; kind: Fault; text: string };
 
 /** Most services whose capabilities are kept at a time. */
-const mostKept = 16;
+const maxKept = 16;
 
 /** Makes the reader of capabilities that all layers checked together share. */
 export function createReadCapabilities(ask: Ask): ReadCapabilities {
@@ -36,7 +36,7 @@ export function createReadCapabilities(ask: Ask): ReadCapabilities {
 		const outcome = askCapabilities(address, ask);
 		kept.set(address, outcome);
 		const oldest = kept.keys().next().value;
-		if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
+		if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
 		return outcome;
 	}
 

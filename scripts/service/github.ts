@@ -10,7 +10,7 @@ const patience = 60_000;
 const longestScript = 30 * 60_000;
 
 /** Largest answer of GitHub, in bytes: a recursive tree of 100,000 entries has some 20 MB. */
-const mostBytes = 64_000_000;
+const maxBytes = 64_000_000;
 
 /**
  * The guarded fetch, allowed to reach the API's address: that is the operator's own choice.
@@ -18,7 +18,7 @@ const mostBytes = 64_000_000;
  */
 export function fetchFromGithub({ harvest }: Configuration, checkout?: string): typeof fetch {
 	const { httpsProxy, noProxy } = harvest;
-	const fetch = createFetch({ allowPrivate: true, timeout: patience, mostBytes, httpsProxy, noProxy });
+	const fetch = createFetch({ allowPrivate: true, timeoutMs: patience, maxBytes, httpsProxy, noProxy });
 	return checkout === undefined ? fetch : fetchPastCheckout(checkout, fetch);
 }
 

@@ -56,7 +56,7 @@ function registration(en: Partial<LangEntry> = {}, fr: Partial<LangEntry> = {}):
 }
 
 function check(layer: Registration) {
-	const fetch = createFetch({ allowPrivate: true, timeout: 2000 });
+	const fetch = createFetch({ allowPrivate: true, timeoutMs: 2000 });
 	return createCheckLayer(createAsk({ fetch, sleep: async () => {} }))("k", layer);
 }
 

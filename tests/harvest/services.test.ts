@@ -29,9 +29,9 @@ test.after.each(() => peer.close());
 const settings = { metadataUrl: "", catalogueUrl: "" };
 
 /** Harvests one layer of the peer, and renders what comes of it; the fragment must be one that the viewer accepts. */
-async function harvest(path = mapLayer, stored: string | null = null, timeout = 10_000) {
+async function harvest(path = mapLayer, stored: string | null = null, timeoutMs = 10_000) {
 	const registration = featureAt(peer.origin + path);
-	const fetch = createFetch({ allowPrivate: true, timeout });
+	const fetch = createFetch({ allowPrivate: true, timeoutMs });
 	const ask = createAsk({ fetch, sleep: async () => {} });
 	const harvested = await harvestLayer(registration, { ask, mapWkid: 3978 });
 	const description = mergeDescription(registration, harvested, stored);

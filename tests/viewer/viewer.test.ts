@@ -7,6 +7,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeServer } from "../../api/adapters/node.ts";
+import { harvestLayer } from "../../harvest/harvest-layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import { createHarvester } from "../../scripts/service/harvester/harvester.ts";
@@ -113,11 +114,11 @@ function feature(address: string): string {
 
 async function harvest(local: Local, smallkey: string): Promise<void> {
 	const lines: object[] = [];
+	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
 	const harvester = createHarvester({
 		store: local.store,
-		ask: createAsk({ fetch: createFetch({ allowPrivate: true }) }),
-		mapWkid: 3978,
-		every: 86_400_000,
+		harvest: (registration, signal) => harvestLayer(registration, { ask, mapWkid: 3978 }, signal),
+		everyMs: 86_400_000,
 		now: () => new Date(local.now),
 		allKeys: () => local.publication.smallkeys(),
 		log: (line) => lines.push(line),

@@ -1,10 +1,5 @@
 import { type Edit, isRefusal, type Layer, type Reader, type Store } from "../../../api/store.ts";
-import {
-	type Harvested,
-	type HarvestSettings,
-	harvestLayer,
-	mergeDescription,
-} from "../../../harvest/harvest-layer.ts";
+import { type Harvested, mergeDescription } from "../../../harvest/harvest-layer.ts";
 import { descriptionText } from "../../../registry/description.ts";
 import { parseRegistration, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
@@ -21,9 +16,13 @@ export interface HarvestLine {
 	findings?: string[];
 }
 
+/** Asks the services of one layer, as `harvestLayer` does with options of its own. */
+export type HarvestLayer = (registration: Registration, signal: AbortSignal) => Promise<Harvested>;
+
 /** What harvesting into a store needs from outside. */
-export interface CommitOptions extends HarvestSettings {
+export interface CommitOptions {
 	store: Store;
+	harvest: HarvestLayer;
 	now: () => Date;
 }
 
@@ -45,11 +44,11 @@ export async function harvestOne(
 	options: CommitOptions,
 	signal: AbortSignal,
 ): Promise<Done | null> {
-	const { store, ask, mapWkid, now } = options;
+	const { store, harvest, now } = options;
 	const layer = await store.read(smallkey);
 	const registration = layer && featureOf(layer);
 	if (!registration || signal.aborted) return null;
-	const harvested = await harvestLayer(registration, { ask, mapWkid }, signal);
+	const harvested = await harvest(registration, signal);
 	if (signal.aborted) return null;
 	const findings = harvested.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
 	const done = (outcome: HarvestLine["outcome"]): Done => ({

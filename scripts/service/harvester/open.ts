@@ -1,4 +1,5 @@
 import type { Store } from "../../../api/store.ts";
+import { harvestLayer } from "../../../harvest/harvest-layer.ts";
 import { askWith } from "../../harvest/layers.ts";
 import { logError, logLine } from "../log.ts";
 import type { Configuration } from "../settings.ts";
@@ -10,11 +11,12 @@ export function openHarvester(
 	store: Store,
 	allKeys: () => Iterable<string>,
 ): Harvester {
+	const { harvest, mapWkid } = configuration;
+	const harvestOptions = { ask: askWith(harvest), mapWkid };
 	return createHarvester({
 		store,
-		ask: askWith(configuration.harvest),
-		mapWkid: configuration.mapWkid,
-		every: configuration.harvest.every,
+		harvest: (registration, signal) => harvestLayer(registration, harvestOptions, signal),
+		everyMs: harvest.every,
 		now: () => new Date(),
 		allKeys,
 		log: logLine,

@@ -263,7 +263,7 @@ test("a request with a body is sent as it is, and a 303 turns it into a GET", as
 });
 
 test("a server that hangs is cut off, before its headers and within its body", async () => {
-	const fetch = createFetch({ allowPrivate: true, timeout: 200 });
+	const fetch = createFetch({ allowPrivate: true, timeoutMs: 200 });
 	peer.on("/hang", hang);
 	peer.on("/half", (_request, response) => {
 		response.writeHead(200).write("{");
@@ -274,7 +274,7 @@ test("a server that hangs is cut off, before its headers and within its body", a
 });
 
 test("a body is cut off at its limit, counted after decompression", async () => {
-	const fetch = createFetch({ allowPrivate: true, mostBytes: 100_000 });
+	const fetch = createFetch({ allowPrivate: true, maxBytes: 100_000 });
 	peer.on("/endless", streamForever);
 	peer.on("/bomb", (_request, response) => {
 		response.writeHead(200, { "Content-Encoding": "gzip" }).end(gzipSync(Buffer.alloc(50_000_000)));
@@ -311,7 +311,7 @@ test("a proxy is used for https, but not for the hosts that are exempt", async (
 	const { address: httpsProxy, tunnels, close } = await openProxy();
 	const host = `map.example:${peer.port}`;
 	// The peer speaks no TLS: that the tunnel was asked for is what counts.
-	await assertRefused(createFetch({ httpsProxy, timeout: 3000 })(`https://${host}/`), "network", /./);
+	await assertRefused(createFetch({ httpsProxy, timeoutMs: 3000 })(`https://${host}/`), "network", /./);
 	assert.equal(tunnels, [host], "the proxy resolves the name, and the proxy's own address may be private");
 	await assertRefused(createFetch({ httpsProxy })("https://127.0.0.1/"), "address", /public internet/);
 	const resolve = (_host: string, _options: object, done: (error: Error, all: never) => void) =>

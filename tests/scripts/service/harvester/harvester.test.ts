@@ -1,13 +1,12 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { harvestLayer } from "../../../../harvest/harvest-layer.ts";
 import { createAsk } from "../../../../harvest/net/ask.ts";
 import { createFetch } from "../../../../harvest/net/fetch.ts";
-import {
-	createHarvester,
-	type Harvester,
-	type HarvestLine,
-	isDue,
-} from "../../../../scripts/service/harvester/harvester.ts";
+import type { HarvestLine } from "../../../../scripts/service/harvester/commit.ts";
+import { createHarvester, type Harvester } from "../../../../scripts/service/harvester/harvester.ts";
+import { isDue, nextMoment } from "../../../../scripts/service/harvester/moments.ts";
+import type { StartLine } from "../../../../scripts/service/harvester/start-summary.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../../harvest/arcgis-server.ts";
 import { json, Peer, type Route } from "../../../harvest/peer.ts";
 import { Local, wms } from "../../../local.ts";
@@ -19,13 +18,16 @@ const day = 86_400_000;
 let peer: Peer;
 let local: Local;
 let harvester: Harvester;
+/** The log's lines of single layers, and those of starts. */
 let lines: HarvestLine[];
+let startLines: StartLine[];
 let timers: { run: () => void; ms: number }[];
 
 test.before.each(async () => {
 	peer = await Peer.open();
 	local = await Local.open();
 	lines = [];
+	startLines = [];
 	timers = [];
 	harvester = makeHarvester(7 * day);
 });
@@ -36,15 +38,15 @@ test.after.each(async () => {
 	assert.equal(local.reported, []);
 });
 
-function makeHarvester(every: number): Harvester {
+function makeHarvester(everyMs: number): Harvester {
+	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }), sleep: async () => {} });
 	return createHarvester({
 		store: local.store,
-		ask: createAsk({ fetch: createFetch({ allowPrivate: true }), sleep: async () => {} }),
-		mapWkid: 3978,
-		every,
+		harvest: (registration, signal) => harvestLayer(registration, { ask, mapWkid: 3978 }, signal),
+		everyMs,
 		now: () => new Date(local.now),
 		allKeys: () => local.publication.smallkeys(),
-		log: (line) => lines.push(line),
+		log: (line) => ("harvest" in line ? lines.push(line) : startLines.push(line)),
 		report: (error) => local.reported.push(error),
 		timers: {
 			set(run, ms) {
@@ -196,9 +198,11 @@ test("at start, what was never harvested is; a wms layer and a described one are
 	await put("picture", wms("limits"));
 	lines = [];
 	harvester.start();
-	await eventually(() => lines.length === 30);
-	await eventually(() => harvester.waiting === 0);
-	assert.equal(lines.map((line) => line.harvest).sort(), [...smallkeys].sort());
+	await eventually(() => startLines.length === 1);
+	assert.is(startLines[0]?.harvested, 30);
+	for (const smallkey of smallkeys) assert.is(harvester.stateOf(smallkey)?.state, "done");
+	assert.is(harvester.stateOf("picture"), null);
+	assert.equal(lines, []);
 	assert.is(peer.mostAtOnce, 1, "one request at a time to one host");
 });
 
@@ -212,8 +216,11 @@ test("a layer that was just registered goes before those that wait", async () =>
 	harvester.follow("fresh");
 	await eventually(() => harvester.waiting === 5);
 	layer.release();
-	await eventually(() => lines.length === 5);
-	assert.is(lines[1]?.harvest, "fresh");
+	await eventually(() => startLines.length === 1);
+	assert.is(startLines[0]?.harvested, 4);
+	assert.equal(lines, [{ harvest: "fresh", outcome: "changed" }]);
+	const log = await local.git("log", "--reverse", "--format=%s", "--grep=^harvest ", "main");
+	assert.is(log.split("\n")[1], "harvest fresh");
 });
 
 test("a service that is down is tried again, later and later; its layer is served all the while", async () => {
@@ -233,6 +240,84 @@ test("a service that is down is tried again, later and later; its layer is serve
 	timers.shift()?.run();
 	await eventually(() => displayName("ozone") === "Stations");
 	assert.equal(timers, []);
+});
+
+test("a layer that is registered again and again while its service is down waits for one further try", async () => {
+	serveLayer(peer, { layer: (_request, response) => response.writeHead(503).end() });
+	for (let round = 1; round <= 6; round += 1) {
+		const entry = { service_url: peer.origin + mapLayer, service_name: `round ${round}` };
+		await put("ozone", JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry }));
+		harvester.follow("ozone");
+		await eventually(() => lines.length === round && timers.length === 1);
+		assert.is(timers[0]?.ms, 60_000, "each registration starts anew");
+	}
+	serveLayer(peer);
+	timers.shift()?.run();
+	await eventually(() => harvester.stateOf("ozone")?.state === "done");
+	assert.equal(timers, []);
+});
+
+test("a removed layer is not tried again", async () => {
+	serveLayer(peer, { layer: (_request, response) => response.writeHead(503).end() });
+	await put("ozone", feature());
+	harvester.follow("ozone");
+	await eventually(() => timers.length === 1);
+	await remove("ozone");
+	timers.shift()?.run();
+	await eventually(() => harvester.stateOf("ozone") === null);
+	assert.equal(timers, []);
+});
+
+test("the state of a layer: waiting, failed with its findings and the next try, done", async () => {
+	const layer = held((_request, response) => response.writeHead(503).end());
+	serveLayer(peer, { layer: layer.route });
+	await put("ozone", feature());
+	assert.is(harvester.stateOf("ozone"), null);
+	harvester.follow("ozone");
+	assert.equal(harvester.stateOf("ozone"), { state: "waiting" });
+	await eventually(layer.reached);
+	assert.equal(harvester.stateOf("ozone"), { state: "waiting" });
+	layer.release();
+	await eventually(() => timers.length === 1);
+	const text = (lang: string) => `/${lang}/service_url: ${peer.origin}${mapLayer} answers with status 503`;
+	assert.equal(harvester.stateOf("ozone"), {
+		state: "failed",
+		at: local.now,
+		findings: [text("en"), text("fr")],
+		nextTry: local.now + 60_000,
+	});
+	serveLayer(peer);
+	timers.shift()?.run();
+	await eventually(() => harvester.stateOf("ozone")?.state === "done");
+	const nextTry = nextMoment("ozone", local.now, 7 * day);
+	assert.equal(harvester.stateOf("ozone"), { state: "done", at: local.now, findings: [], nextTry });
+	assert.ok(isDue("ozone", nextTry - 2, nextTry, 7 * day), "the moment at which it is asked again");
+	assert.ok(nextTry > local.now && nextTry <= local.now + 7 * day);
+});
+
+test("what a start finds is one line, and each layer's findings are in its state", async () => {
+	serveLayer(peer);
+	await put("ozone", feature());
+	await put("wrong", feature("/nowhere/MapServer/1"));
+	harvester.start();
+	await eventually(() => startLines.length === 1);
+	assert.equal(startLines, [
+		{
+			harvested: 2,
+			changed: 1,
+			unchanged: 0,
+			dropped: 0,
+			failed: 1,
+			findings: 1,
+			read: "/status/<smallkey>",
+		},
+	]);
+	assert.equal(lines, []);
+	const state = harvester.stateOf("wrong");
+	assert.match(JSON.stringify(state), /"failed".*\/en\/service_url: http.* answers with status 404/);
+	harvester.follow("wrong");
+	await eventually(() => lines.length === 1);
+	assert.is(lines[0]?.harvest, "wrong", "a layer that is registered later has a line of its own");
 });
 
 test("no wait is longer than a timer of Node can be, however long the period is", async () => {
@@ -263,7 +348,7 @@ test("every layer has its moment once in a period", async () => {
 	serveLayer(peer);
 	await put("ozone", feature());
 	harvester.start();
-	await eventually(() => lines.length === 1);
+	await eventually(() => startLines.length === 1);
 	await eventually(() => timers.length === 1);
 	let moments = 0;
 	for (let hour = 0; hour < 7 * 24; hour += 1) {
@@ -278,7 +363,7 @@ test("every layer has its moment once in a period", async () => {
 		}
 	}
 	assert.is(moments, 1);
-	assert.is(lines.length, 2);
+	assert.is(lines.length, 1);
 });
 
 test("the moments of many layers are spread over the period", () => {
