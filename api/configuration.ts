@@ -1,5 +1,5 @@
 import { defaultMapWkid, mapWkids } from "../registry/extent.ts";
-import type { FragmentSettings } from "../registry/fragment.ts";
+import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
 import type { ReadSettings } from "./read.ts";
 
 /** The variables of the environment, as given. */
@@ -54,8 +54,8 @@ export class Variables {
 		return this.#bad(name, `must be ${rule}, not ${text}`, fallback);
 	}
 
-	/** One of a few numbers. */
-	oneOf(name: string, fallback: number, known: readonly number[]): number {
+	/** One of a few numbers or words. */
+	oneOf<T extends number | string>(name: string, fallback: T, known: readonly T[]): T {
 		const text = this.text(name, String(fallback));
 		const value = known.find((one) => String(one) === text);
 		return value ?? this.#bad(name, `must be one of ${known.join(" ")}, not ${text}`, fallback);
@@ -92,6 +92,7 @@ export function readServing(
 		metadataUrl: variables.matching("METADATA_URL", "", addressTemplate, "an address with {0} in it"),
 		catalogueUrl: variables.matching("CATALOGUE_URL", "", addressTemplate, "an address with {0} in it"),
 		mapWkid: variables.oneOf("MAP_WKID", defaultMapWkid, mapWkids),
+		mapServerType: variables.oneOf("V2_MAP_SERVER", "esriDynamic", mapServerTypes),
 	};
 }
 

@@ -38,7 +38,9 @@ export function rendererStamp(settings: FragmentSettings, project = root): strin
 		hash.update(`${path}\n`).update(readFileSync(join(project, path)));
 	}
 	return hash
-		.update(JSON.stringify([settings.metadataUrl, settings.catalogueUrl, settings.mapWkid]))
+		.update(
+			JSON.stringify([settings.metadataUrl, settings.catalogueUrl, settings.mapWkid, settings.mapServerType]),
+		)
 		.digest("hex");
 }
 

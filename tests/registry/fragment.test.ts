@@ -3,12 +3,22 @@ import * as assert from "uvu/assert";
 import { projectExtent } from "../../harvest/arcgis/extent.ts";
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
 import { mapWkids } from "../../registry/extent.ts";
-import { renderFragment } from "../../registry/fragment.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
 import { wmsImage } from "../../registry/symbology.ts";
+import { renderLayer, targets } from "../../registry/targets/table.ts";
+import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { assertAccepted, featureAt, nodeOf } from "../viewer/viewer.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
+
+/** The fragment of v0.9; those of all other targets have to be accepted by their own readers. */
+function renderFragment(...layer: LayerArguments): string {
+	const texts = renderLayer(targets, ...layer);
+	for (const [index, { name }] of targets.entries()) assertAcceptedAt(name, texts[index] as string);
+	return texts[0] as string;
+}
+
+type LayerArguments = Parameters<typeof renderLayer> extends [unknown, ...infer Rest] ? Rest : never;
 const dot = "data:image/png;base64,iVBORw0KGgo=";
 /** From the Yukon to Cape Spear, and from Middle Island to Cape Columbia. */
 const degrees = { xmin: -141.01, ymin: 41.67, xmax: -52.61, ymax: 83.12 };

@@ -1,7 +1,7 @@
 import Ajv from "ajv";
 import * as assert from "uvu/assert";
 import type { Registration } from "../../registry/registration.ts";
-import schema from "../../schemas/fragment-0.9.schema.json";
+import schema from "../../schemas/fragment-v0.9.schema.json";
 import { ajvOptions } from "../../schemas/validate.ts";
 
 type Json = Record<string, unknown>;

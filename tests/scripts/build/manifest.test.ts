@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import type { FragmentSettings } from "../../../registry/targets/facts.ts";
 import { rendererStamp } from "../../../scripts/build/manifest.ts";
 import { temporaryFolder } from "../../local.ts";
 import { root } from "../../process.ts";
@@ -48,8 +49,14 @@ test("the renderer's stamp changes with every module that the renderer reaches",
 
 test("the stamp changes with the settings that fragments show", () => {
 	const others = [{ metadataUrl: "https://host.example/{0}" }, { catalogueUrl: "https://host.example/{0}" }];
-	const stamps = [{}, ...others, { mapWkid: 3857 }].map((other) => rendererStamp({ ...settings, ...other }));
-	assert.is(new Set(stamps).size, 4);
+	const more: Partial<FragmentSettings>[] = [
+		{},
+		...others,
+		{ mapWkid: 3857 },
+		{ mapServerType: "esriFeature" },
+	];
+	const stamps = more.map((other) => rendererStamp({ ...settings, ...other }));
+	assert.is(new Set(stamps).size, 5);
 });
 
 test.run();

@@ -1,0 +1,18 @@
+import { RampFragments } from "./ramp.ts";
+import type { Target } from "./target.ts";
+
+const fragments = new RampFragments((column) => column);
+
+/**
+ * What RAMP 4.0.x merges into its configuration (configSchema.json of its tag v4.0.1). Its default configuration names
+ * an address without a version, so the older service's paths at the root are read as well.
+ */
+export const v09: Target = {
+	name: "v0.9",
+	doc: "v0.9/doc",
+	docs: "v0.9/docs",
+	aliases: [{ doc: "doc", docs: "docs" }],
+	// The missing-key fragment (specification, "Missing-key fragment").
+	absent: (item) => JSON.stringify({ error_code: 404, smallkey: item }),
+	render: (layer) => fragments.render(layer),
+};

@@ -1,0 +1,57 @@
+import * as assert from "uvu/assert";
+import type { Description } from "../../../registry/description.ts";
+import type { LangEntry, Registration } from "../../../registry/registration.ts";
+import type { Lang } from "../../../registry/smallkey.ts";
+import { type FragmentSettings, layerFacts } from "../../../registry/targets/facts.ts";
+import type { Target } from "../../../registry/targets/target.ts";
+import { assertAcceptedAt } from "../../viewer/accepted.ts";
+
+export const mapServer = "https://host.example/arcgis/rest/services/X/MapServer/3";
+export const featureServer = "https://host.example/arcgis/rest/services/X/FeatureServer/0";
+export const metadata = {
+	metadata_url: "https://host.example/m.xml",
+	catalogue_url: "https://host.example/c",
+};
+
+/** A wms registration, the same in both languages. */
+export function wmsWith(more: Partial<LangEntry>): Registration {
+	const entry = { service_url: "https://host.example/wms", layer: "roads", ...more };
+	return { version: "1.0.0", payload_type: "wms", en: entry, fr: entry };
+}
+
+/** A description of a service with three fields, for both languages. */
+export function describedAt(service_url: string): Description {
+	const lang = {
+		service_url,
+		name: "Stations",
+		display_field: "",
+		geometry_type: "esriGeometryPoint",
+		min_scale: 5000000,
+		max_scale: 1000,
+		extent: { wkid: 3978, xmin: 1, ymin: 2, xmax: 3, ymax: 4 },
+		fields: [
+			{ name: "OBJECTID", alias: "Number", type: "esriFieldTypeOID" },
+			{ name: "SHAPE", alias: "Shape", type: "esriFieldTypeGeometry" },
+			{ name: "NAME", alias: "<b>Name</b>", type: "esriFieldTypeString" },
+		],
+		renderer: { type: "simple" as const, label: "Station", image: "data:image/png;base64,iVBORw0KGgo=" },
+		count: 2000,
+	};
+	return { en: lang, fr: lang };
+}
+
+/** What a target makes of a layer, which its readers have to accept; null where it cannot be expressed there. */
+export function renderAt(
+	target: Target,
+	registration: Registration,
+	given: { lang?: Lang; description?: Description; settings?: Partial<FragmentSettings> } = {},
+	// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
+): any {
+	const settings = { metadataUrl: "", catalogueUrl: "", ...given.settings };
+	const { lang = "en", description = null } = given;
+	const text = target.render(layerFacts(lang, "k", registration, description, settings));
+	if (text === null) return null;
+	assert.not.match(text, /\n/);
+	assertAcceptedAt(target.name, text);
+	return JSON.parse(text);
+}

@@ -1,0 +1,56 @@
+/** Members of a node that FGPV 2 and 3 copy; it looks at no other. */
+const copied = [
+	"id",
+	"name",
+	"url",
+	"layerType",
+	"metadataUrl",
+	"catalogueUrl",
+	"extent",
+	"nameField",
+	"tolerance",
+	"featureInfoMimeType",
+	"legendMimeType",
+	"layerEntries",
+] as const;
+
+const layerTypes = new Set(["ogcWms", "ogcWmts", "esriFeature", "esriDynamic", "esriTile", "esriImage"]);
+const legendTypes = new Set(["image/png", "image/gif", "image/jpeg", "image/svg", "image/svg+xml"]);
+const featureInfoTypes = new Set(["text/html;fgpv=summary", "text/html", "text/plain", "application/json"]);
+
+/** A layer as FGPV keeps it. */
+export type FgpvLayer = Partial<Record<(typeof copied)[number], unknown>> & {
+	/** The key and the language, which it cuts from the id. */
+	key: string;
+	lang: string;
+};
+
+/** What FGPV makes of an answer of `/v2/docs/`: empty elements are dropped. @throws {Error} where it would fail */
+// biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
+export function readAsFgpv(elements: any[]): FgpvLayer[] {
+	return elements.filter((element) => element).map((element) => readNode(element.layers[0]));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
+function readNode(node: any): FgpvLayer {
+	const [prefix, key, lang] = node.id.split(".");
+	if (prefix !== "rcs" || !key || !lang) throw new Error(`FGPV cannot take the id ${node.id} apart`);
+	if (!layerTypes.has(node.layerType)) throw new Error(`FGPV knows no layers of type ${node.layerType}`);
+	if (/^ogc/.test(node.layerType)) {
+		// It asks the service by these names, and looks the types up in tables.
+		node.layerEntries.map((entry: { id: string }) => entry.id.length);
+		known("legendMimeType", node.legendMimeType, legendTypes);
+		known("featureInfoMimeType", node.featureInfoMimeType, featureInfoTypes);
+	}
+	if (node.layerType === "esriDynamic") {
+		const numbers = node.layerEntries.map((entry: { index: number }) => entry.index);
+		if (!numbers.every(Number.isInteger)) throw new Error(`FGPV needs numbers: ${node.layerEntries}`);
+		if (/MapServer\/\d+/.test(node.url)) throw new Error("FGPV appends the numbers to the service's address");
+	}
+	const members = copied.filter((name) => name in node).map((name) => [name, node[name]]);
+	return { ...Object.fromEntries(members), key, lang };
+}
+
+function known(name: string, value: unknown, values: ReadonlySet<unknown>): void {
+	if (value !== undefined && !values.has(value)) throw new Error(`FGPV fails on a ${name} of ${value}`);
+}
