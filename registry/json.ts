@@ -1,66 +1,11 @@
-/** A text that was read as JSON: its value, or every reason why it was refused. */
-export type Parsed = { value: unknown; problems: [] } | { value: null; problems: string[] };
+import { type ParseErrorCode, printParseErrorCode, visit } from "jsonc-parser";
+import { Problems, pointerOf } from "./problems.ts";
 
-/** Deepest nesting that is read; a registration needs three. It bounds the stack of whatever walks the value. */
-const deepest = 64;
+/** A text that was read as JSON: its value, or why it was refused. */
+export type ParsedJson = { value: unknown; problems: [] } | { value: null; problems: string[] };
 
-/** What matters for nesting and member names in a text that JSON.parse has accepted: strings and punctuation. */
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]/gs;
-
-/** One member or element met while scanning: its JSON pointer (RFC 6901) and where its text starts. */
-export interface Place {
-	pointer: string;
-	offset: number;
-}
-
-/** Escapes one member name for a JSON pointer (RFC 6901, section 3). */
-export function pointerSegment(name: string): string {
-	return name.replaceAll("~", "~0").replaceAll("/", "~1");
-}
-
-/**
- * Walks the member names and elements of a JSON text that is known to be well formed, with its repeats.
- * @returns the places in the order of the text; `repeated` marks a name that its object has had before.
- */
-export function* places(text: string): Generator<Place & { repeated: boolean }> {
-	const stack: { names: Set<string> | null; pointer: string; index: number; child: string }[] = [];
-	let last: { text: string; offset: number } | null = null;
-	for (const match of text.matchAll(tokens)) {
-		const token = match[0];
-		const top = stack.at(-1);
-		if (token === "{" || token === "[") {
-			const pointer = top ? top.child : "";
-			const names = token === "{" ? new Set<string>() : null;
-			stack.push({ names, pointer, index: 0, child: `${pointer}/0` });
-			yield { pointer, offset: match.index, repeated: false };
-		} else if (token === "}" || token === "]") {
-			stack.pop();
-		} else if (token === ":" && top?.names && last) {
-			const name = JSON.parse(last.text) as string;
-			top.child = `${top.pointer}/${pointerSegment(name)}`;
-			yield {
-				pointer: top.child,
-				offset: last.offset,
-				repeated: top.names.has(name),
-			};
-			top.names.add(name);
-		} else if (token === "," && top && !top.names) {
-			top.index += 1;
-			top.child = `${top.pointer}/${top.index}`;
-		} else if (token[0] === '"') {
-			last = { text: token, offset: match.index };
-		}
-	}
-}
-
-/** Line (from 1) at which the member or element of a JSON pointer starts in a JSON text; 1 where it is not there. */
-export function lineOf(text: string, pointer: string): number {
-	let offset = 0;
-	for (const place of places(text)) {
-		if (place.pointer === pointer || pointer.startsWith(`${place.pointer}/`)) offset = place.offset;
-	}
-	return text.slice(0, offset).split("\n").length;
-}
+/** Deepest nesting that is read; a registration needs five. It bounds the stack of whatever walks the value. */
+const maxDepth = 64;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -68,7 +13,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * Reads UTF-8 JSON strictly (RFC 8259): no byte order mark, no repeated member name, no lone surrogate, nothing
  * nested deeper than 64. Two readers could understand such a text differently, and it may be a signed one.
  */
-export function parseJson(bytes: Uint8Array): Parsed {
+export function parseJson(bytes: Uint8Array): ParsedJson {
 	let text: string;
 	try {
 		text = decoder.decode(bytes);
@@ -79,66 +24,191 @@ export function parseJson(bytes: Uint8Array): Parsed {
 	let value: unknown;
 	try {
 		value = JSON.parse(text);
-	} catch (error) {
-		return refused(`must be JSON: ${(error as Error).message}`);
+	} catch {
+		return refused(`must be JSON: ${syntaxError(text)}`);
 	}
-	const { depth, names } = measure(text);
-	if (depth > deepest) return refused(`must not be nested deeper than ${deepest}`);
-	const problems = names === countMembers(value) ? [] : repeatedNames(text);
-	// Decoded UTF-8 has none: only an escape can name one.
-	if (text.includes("\\u")) findLoneSurrogates(value, "", problems);
+	if (isWrittenByUs(text, value)) return { value, problems: [] };
+	const problems = ambiguities(text);
+	if (problems === null) return refused(`must not be nested deeper than ${maxDepth}`);
 	return problems.length === 0 ? { value, problems: [] } : { value: null, problems };
 }
 
-/** Deepest nesting and number of member names of a well-formed JSON text. */
-function measure(text: string): { depth: number; names: number } {
-	let depth = 0;
-	let most = 0;
-	let names = 0;
-	for (let index = 0; index < text.length; index += 1) {
-		const code = text.charCodeAt(index);
-		if (code === 0x22) index = endOfString(text, index);
-		else if (code === 0x3a) names += 1;
-		else if (code === 0x7b || code === 0x5b) most = Math.max(most, ++depth);
-		else if (code === 0x7d || code === 0x5d) depth -= 1;
-	}
-	return { depth: most, names };
-}
-
-/** Index of the quote that ends the string which starts at `start`. */
-function endOfString(text: string, start: number): number {
-	for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
-		let backslashes = 0;
-		while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes += 1;
-		if (backslashes % 2 === 0) return end;
-	}
-}
-
-/** Number of members in all objects of a value. */
-function countMembers(value: unknown): number {
-	if (typeof value !== "object" || value === null) return 0;
-	const members = Object.values(value);
-	let count = Array.isArray(value) ? 0 : members.length;
-	for (const member of members) count += countMembers(member);
-	return count;
-}
-
-function repeatedNames(text: string): string[] {
-	const repeated = [...places(text)].filter((place) => place.repeated);
-	return repeated.map((place) => `${place.pointer}: stands there more than once`);
-}
-
-function refused(rule: string): Parsed {
+function refused(rule: string): ParsedJson {
 	return { value: null, problems: [`the document ${rule}`] };
 }
 
-function findLoneSurrogates(value: unknown, pointer: string, problems: string[]): void {
-	if (typeof value === "string" && !value.isWellFormed()) {
-		problems.push(`${pointer || "the document"}: must not hold a lone surrogate`);
+/**
+ * Whether a text is what `JSON.stringify` writes, as every stored file is: then it repeats no name. The check costs a
+ * tenth of reading the text token by token. What is escaped as `\u` may be a lone surrogate.
+ */
+function isWrittenByUs(text: string, value: unknown): boolean {
+	if (text.includes("\\u") || isDeeperThan(maxDepth, value)) return false;
+	return text === `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+	if (typeof value !== "object" || value === null) return false;
+	if (levels === 0) return true;
+	// No list of the members is built: this runs for every layer of a build.
+	for (const name in value) {
+		if (isDeeperThan(levels - 1, (value as Record<string, unknown>)[name])) return true;
 	}
-	if (typeof value !== "object" || value === null) return;
-	for (const [name, member] of Object.entries(value)) {
-		if (!name.isWellFormed()) problems.push(`${pointer}: must not have a name with a lone surrogate`);
-		findLoneSurrogates(member, `${pointer}/${pointerSegment(name.toWellFormed())}`, problems);
+	return false;
+}
+
+/** Ends a visit, which has no other way to end early. */
+class EndOfVisit extends Error {}
+
+/** What a visit tells of. */
+interface Visitor {
+	/** A member's name; `path` is that of its object. */
+	onName?(name: string, line: number, path: () => (string | number)[]): void;
+	/** The start of a value, with its own path. */
+	onValue?(value: unknown, line: number, path: () => (string | number)[]): void;
+	onObject?(): void;
+	onObjectEnd?(): void;
+	onError?(code: ParseErrorCode, line: number, column: number): void;
+}
+
+/**
+ * Walks a JSON text in its order; lines and columns count from 1.
+ * @returns false where the visitor, or nesting deeper than 64, ended it
+ */
+function walk(text: string, visitor: Visitor): boolean {
+	let depth = 0;
+	const enter = (line: number, column: number, path: () => (string | number)[]) => {
+		depth += 1;
+		// The library walks by recursion: a text of brackets would end the stack.
+		if (depth > maxDepth) {
+			visitor.onError?.(tooDeep, line + 1, column + 1);
+			throw new EndOfVisit();
+		}
+		visitor.onValue?.(null, line + 1, path);
+	};
+	try {
+		visit(
+			text,
+			{
+				onObjectBegin: (_offset, _length, line, column, path) => {
+					enter(line, column, path);
+					visitor.onObject?.();
+				},
+				onArrayBegin: (_offset, _length, line, column, path) => enter(line, column, path),
+				onObjectEnd: () => {
+					depth -= 1;
+					visitor.onObjectEnd?.();
+				},
+				onArrayEnd: () => {
+					depth -= 1;
+				},
+				onObjectProperty: (name, _offset, _length, line, _column, path) =>
+					visitor.onName?.(name, line + 1, path),
+				onLiteralValue: (value, _offset, _length, line, _column, path) =>
+					visitor.onValue?.(value, line + 1, path),
+				onError: (code, _offset, _length, line, column) => visitor.onError?.(code, line + 1, column + 1),
+			},
+			{ disallowComments: true },
+		);
+		return true;
+	} catch (error) {
+		if (error instanceof EndOfVisit) return false;
+		throw error;
+	}
+}
+
+/** None of the library's codes. */
+const tooDeep = -1 as ParseErrorCode;
+
+/** What the library's errors mean; it names them itself. */
+const errorWords: Record<string, string> = {
+	InvalidSymbol: "is neither punctuation nor a value of JSON",
+	InvalidNumberFormat: "is not a number of JSON",
+	PropertyNameExpected: "must be a member's name in double quotes",
+	ValueExpected: "must be a value",
+	ColonExpected: "must be a colon",
+	CommaExpected: "must be a comma",
+	CloseBraceExpected: "must be a closing brace",
+	CloseBracketExpected: "must be a closing bracket",
+	EndOfFileExpected: "must be the end",
+	InvalidCommentToken: "must not be a comment",
+	UnexpectedEndOfString: "must be a text that ends with a quote on its line",
+	UnexpectedEndOfNumber: "is a number without its last digits",
+	InvalidUnicode: "must have four hexadecimal digits after each \\u",
+	InvalidEscapeCharacter: "must not have other characters after a backslash than JSON knows",
+	InvalidCharacter: "must have its control characters escaped",
+};
+
+/** Where a text ends to be JSON, and what should stand there: `line 3, column 7 must be a comma`. */
+function syntaxError(text: string): string {
+	let found = "it has an error that was not located";
+	walk(text, {
+		onError(code, line, column) {
+			const words =
+				code === tooDeep ? `is nested deeper than ${maxDepth}` : errorWords[printParseErrorCode(code)];
+			found = `line ${line}, column ${column} ${words}`;
+			throw new EndOfVisit();
+		},
+	});
+	return found;
+}
+
+/** Repeated names and lone surrogates of a well-formed text; null where it is nested too deep. */
+function ambiguities(text: string): string[] | null {
+	const problems = new Problems();
+	const objects: Set<string>[] = [];
+	const whole = walk(text, {
+		onObject: () => objects.push(new Set()),
+		onObjectEnd: () => objects.pop(),
+		onName(name, _line, path) {
+			const names = objects.at(-1) as Set<string>;
+			if (names.has(name))
+				problems.add(
+					() => pointerOf([...path(), name]),
+					() => "stands there more than once",
+				);
+			names.add(name);
+			if (name.isWellFormed()) return;
+			problems.add(
+				() => pointerOf(path()),
+				() => "must not have a name with a lone surrogate",
+			);
+		},
+		onValue(value, _line, path) {
+			if (typeof value !== "string" || value.isWellFormed()) return;
+			problems.add(
+				() => pointerOf(path()),
+				() => "must not hold a lone surrogate",
+			);
+		},
+	});
+	return whole ? problems.list() : null;
+}
+
+/**
+ * The line (from 1) on which each member and element of a JSON text starts, by its JSON pointer: a member starts with
+ * its name. Empty for what is no JSON, or nested too deep.
+ */
+export function linesOf(text: string): Map<string, number> {
+	const lines = new Map<string, number>();
+	const note = (path: (string | number)[], line: number) => {
+		const pointer = pointerOf(path);
+		if (!lines.has(pointer)) lines.set(pointer, line);
+	};
+	let isJson = true;
+	const whole = walk(text, {
+		onName: (name, line, path) => note([...path(), name], line),
+		onValue: (_value, line, path) => note(path(), line),
+		onError: () => {
+			isJson = false;
+		},
+	});
+	return whole && isJson ? lines : new Map();
+}
+
+/** The line of a JSON pointer, or of the nearest place above it that is there; 1 where there is none. */
+export function lineAt(lines: ReadonlyMap<string, number>, pointer: string): number {
+	for (let place = pointer; ; place = place.slice(0, place.lastIndexOf("/"))) {
+		const line = lines.get(place);
+		if (line !== undefined || place === "") return line ?? 1;
 	}
 }

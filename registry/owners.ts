@@ -1,9 +1,11 @@
-import Ajv from "ajv";
-import schema from "../schemas/owners.schema.json";
-import { ajvOptions } from "../schemas/validate.ts";
+import type { FromSchema } from "json-schema-to-ts";
+import type { owners as schema } from "../schemas/owners.ts";
+import { validateOwners } from "../schemas/validate-owners.ts";
 import { isOtherFile, parseLayerPath } from "./catalogue.ts";
 import { matchesGlob } from "./globs.ts";
 import { parseJson } from "./json.ts";
+import { Problems } from "./problems.ts";
+import { addSchemaProblems } from "./schema-problems.ts";
 
 /** Where the owners stand in the repository. */
 export const ownersPath = "layers/owners.json";
@@ -26,22 +28,27 @@ export interface Owners {
 	rules: OwnerRule[];
 }
 
-const validateOwners = new Ajv(ajvOptions).compile(schema);
+/** What `layers/owners.json` holds. */
+type OwnersFile = FromSchema<typeof schema>;
 
-/** Reads `layers/owners.json`; problems as `<JSON pointer>: <what is wrong>`. */
-export function parseOwners(
-	bytes: Uint8Array,
-): { owners: Owners; problems: [] } | { owners: null; problems: string[] } {
+/** The owners, or what is wrong with their file as `<JSON pointer>: <rule>`, bounded. */
+export type ParsedOwners = { owners: Owners; problems: [] } | { owners: null; problems: string[] };
+
+/** Largest file of owners that is read, in bytes: some ten thousand globs. */
+const maxOwnersBytes = 1024 * 1024;
+
+/** Reads `layers/owners.json`. */
+export function parseOwners(bytes: Uint8Array): ParsedOwners {
+	if (bytes.length > maxOwnersBytes) {
+		const problem = `the document must have at most ${maxOwnersBytes} bytes, not ${bytes.length}`;
+		return { owners: null, problems: [problem] };
+	}
 	const parsed = parseJson(bytes);
 	if (parsed.problems.length > 0) return { owners: null, problems: parsed.problems };
-	if (!validateOwners(parsed.value)) {
-		const errors = validateOwners.errors ?? [];
-		const problems = errors.map(({ instancePath, message }) => {
-			return instancePath === "" ? `the document ${message}` : `${instancePath}: ${message}`;
-		});
-		return { owners: null, problems };
-	}
-	const { operators, layers } = parsed.value as { operators: string[]; layers: Record<string, string[]> };
+	const problems = new Problems();
+	addSchemaProblems(problems, validateOwners, parsed.value);
+	if (!problems.isEmpty) return { owners: null, problems: problems.list() };
+	const { operators, layers } = parsed.value as OwnersFile;
 	const rules = Object.entries(layers).map(([glob, owners]) => ({ glob: glob.replace(/\*+/g, "*"), owners }));
 	return { owners: { operators, rules: rules.sort(byGenerality) }, problems: [] };
 }

@@ -1,12 +1,13 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import Ajv from "ajv";
+import Ajv, { type Options } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import { build, type Plugin } from "esbuild";
-import schema from "../../schemas/registration.schema.json";
-import { ajvOptions } from "../../schemas/validate.ts";
+import { everyError } from "../../schemas/compile.ts";
+import { owners } from "../../schemas/owners.ts";
+import { registration1 } from "../../schemas/registration-1.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -36,21 +37,30 @@ export interface BundleSize {
 	limit: number;
 }
 
+/** The modules that compile schemas: what each exports, of which schema, compiled how. */
+const validators: Record<string, { options: Options; exports: Record<string, { $id: string }> }> = {
+	"validate-owners.ts": { options: everyError, exports: { validateOwners: owners } },
+	"validate-registration.ts": { options: everyError, exports: { validateRegistration1: registration1 } },
+};
+
 /**
- * A worker cannot compile a schema (no code generation there), so the module that does is replaced by what ajv's
+ * A worker cannot compile a schema (no code generation there), so each module that does is replaced by what ajv's
  * standalone mode makes of it.
  */
 const compiledSchemas: Plugin = {
 	name: "compiled-schemas",
 	setup(setup) {
-		setup.onLoad({ filter: /[/\\]schemas[/\\]validate\.ts$/ }, () => {
-			const ajv = new Ajv({ ...ajvOptions, code: { source: true, esm: true, lines: true } });
-			ajv.addSchema(schema);
-			return {
-				contents: standaloneCode(ajv, { validateRegistration: schema.$id }),
-				loader: "js",
-				resolveDir: root,
-			};
+		setup.onLoad({ filter: /[/\\]schemas[/\\]validate-[a-z]+\.ts$/ }, ({ path }) => {
+			const validator = validators[basename(path)];
+			if (!validator) throw new Error(`${basename(path)}: does not stand in the table of bundle.ts`);
+			const schemas = Object.entries(validator.exports);
+			const ajv = new Ajv({
+				...validator.options,
+				schemas: schemas.map(([, schema]) => schema),
+				code: { source: true, esm: true, lines: true },
+			});
+			const names = Object.fromEntries(schemas.map(([name, schema]) => [name, schema.$id]));
+			return { contents: standaloneCode(ajv, names), loader: "js", resolveDir: root };
 		});
 	},
 };

@@ -7,6 +7,7 @@ import {
 	type Problem,
 	parseLayerPath,
 } from "../../registry/catalogue.ts";
+import { linesOf } from "../../registry/json.ts";
 import { ownersPath, parseOwners } from "../../registry/owners.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import type { Change, Changes, Entry, FileReader } from "./changes.ts";
@@ -14,9 +15,6 @@ import { type Located, locate } from "./locate.ts";
 
 /** Layers that are looked at at once. */
 const atOnce = 32;
-
-/** Problems of one layer that are shown. */
-const mostProblems = 20;
 
 /** A layer that a head changes, as it is on the base and as it will be; null where there is none, or it is wrong. */
 export interface ChangedLayer {
@@ -90,21 +88,22 @@ function twinProblems(smallkey: string, paths: string[], twins: Map<string, stri
 	const group = twins.get(smallkey.toLowerCase()) ?? [];
 	const other = group.find((path) => path !== own);
 	if (!other || !paths.includes(own) || !group.includes(own)) return [];
-	return [locate({ file: own, text: `its smallkey differs only in case from that of ${other}` }, "")];
+	return [locate({ file: own, text: `its smallkey differs only in case from that of ${other}` })];
 }
 
 /** A file that is no layer's: the owners, or what has no place here. */
 async function checkOther({ path, after }: Change, wrong: string, reader: FileReader): Promise<Located[]> {
-	if (!after) return path === ownersPath ? [locate({ file: path, text: "must not be removed" }, "")] : [];
-	if (path === "layers") return [locate({ file: path, text: "must be a folder" }, "")];
-	if (!isOtherFile(path)) return [locate({ file: path, text: wrong }, "")];
+	if (!after) return path === ownersPath ? [locate({ file: path, text: "must not be removed" })] : [];
+	if (path === "layers") return [locate({ file: path, text: "must be a folder" })];
+	if (!isOtherFile(path)) return [locate({ file: path, text: wrong })];
 	const file = await reader.read(path, after);
 	if (file.kind !== "file") {
-		return [locate({ file: path, text: `must be a plain file, not a ${file.kind}` }, "")];
+		return [locate({ file: path, text: `must be a plain file, not a ${file.kind}` })];
 	}
 	if (path !== ownersPath) return [];
-	const text = new TextDecoder().decode(file.bytes);
-	return parseOwners(file.bytes).problems.map((problem) => locate({ file: path, text: problem }, text));
+	const { problems } = parseOwners(file.bytes);
+	const lines = problems.length > 0 ? linesOf(new TextDecoder().decode(file.bytes)) : undefined;
+	return problems.map((text) => locate({ file: path, text }, lines));
 }
 
 /** Both states of the catalogue: path → file. */
@@ -129,12 +128,8 @@ async function checkLayer(smallkey: string, paths: string[], states: States, rea
 		removed: states.before.has(own) && !states.after.has(own),
 		text: texts.get(own) ?? "",
 	};
-	const located = theirs
-		.slice(0, mostProblems)
-		.map((problem) => locate(problem, texts.get(problem.file) ?? ""));
-	if (theirs.length > mostProblems) {
-		located.push(locate({ file: own, text: `has ${theirs.length - mostProblems} more problems` }, ""));
-	}
+	const lines = new Map(theirs.map(({ file }) => [file, linesOf(texts.get(file) ?? "")]));
+	const located = theirs.map((problem) => locate(problem, lines.get(problem.file)));
 	return { layer, problems: located };
 }
 

@@ -1,5 +1,6 @@
 import pMap from "p-map";
 import type { Finding } from "../../harvest/finding.ts";
+import { linesOf } from "../../registry/json.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { progress } from "../terminal/progress.ts";
@@ -59,11 +60,12 @@ async function findingsOf(layer: ChangedLayer, check: CheckServices) {
 	if (!after) return [];
 	const { findings } = await check(smallkey, after.registration);
 	const langsTouched = touchedLangs(layer);
+	const lines = linesOf(text);
 	return findings
 		.filter(({ lang }) => langsTouched.includes(lang))
 		.map((finding) => {
 			const problem = { file: layerPath(smallkey), text: `${finding.pointer}: ${finding.text}` };
-			return { kind: finding.kind, located: locate(problem, text) };
+			return { kind: finding.kind, located: locate(problem, lines) };
 		});
 }
 

@@ -94,8 +94,16 @@ test("the operators' own lines are the last", () => {
 const refused: [string, string, RegExp][] = [
 	["no operators", `{"layers":{}}`, /operators/],
 	["an empty list", `{"operators":[],"layers":{}}`, /^\/operators: /],
-	["a glob with a bracket", `{"operators":["@a"],"layers":{"[ab]*":["@a/b"]}}`, /^\/layers: /],
-	["a glob with a line break", `{"operators":["@a"],"layers":{"a\\n* @evil":["@a/b"]}}`, /^\/layers: /],
+	[
+		"a glob with a bracket",
+		`{"operators":["@a"],"layers":{"[ab]*":["@a/b"]}}`,
+		/^\/layers\/.*: must be a glob/s,
+	],
+	[
+		"a glob with a line break",
+		`{"operators":["@a"],"layers":{"a\\n* @evil":["@a/b"]}}`,
+		/^\/layers\/.*: must be a glob/s,
+	],
 	["an owner with a space", `{"operators":["@a @b"],"layers":{}}`, /^\/operators\/0: /],
 	["an owner with a line break", `{"operators":["@a\\n* @b"],"layers":{}}`, /^\/operators\/0: /],
 	[

@@ -1,7 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { lineOf, parseJson } from "../../registry/json.ts";
 import { canonicalText, parseRegistration } from "../../registry/registration.ts";
 
 const fixtures = new URL("../fixtures/", import.meta.url);
@@ -59,28 +58,6 @@ test("the canonical form has one order, two spaces and a final newline", () => {
 }
 `,
 	);
-});
-
-test("a JSON pointer has a line", () => {
-	const text = '{\n "a": [\n  1,\n  {"b/c": "}{,:\\"",\n   "d": 2}],\n "e": null}';
-	assert.is(lineOf(text, ""), 1);
-	assert.is(lineOf(text, "/a"), 2);
-	assert.is(lineOf(text, "/a/1/b~1c"), 4);
-	assert.is(lineOf(text, "/a/1/d"), 5);
-	assert.is(lineOf(text, "/a/1/missing"), 4);
-	assert.is(lineOf(text, "/e"), 6);
-	assert.is(lineOf(text, "/e/deeper"), 6);
-});
-
-test("every repeated name is found, with its pointer, and nothing else is taken for one", () => {
-	const problems = (text: string) => parseJson(encoder.encode(text)).problems;
-	assert.equal(problems('{"a":1,"a":2,"b":[{"c":1,"c":2}],"a":3}'), [
-		"/a: stands there more than once",
-		"/b/0/c: stands there more than once",
-		"/a: stands there more than once",
-	]);
-	assert.equal(problems('{"__proto__":1,"constructor":2,"a":{"a":{"a":["a","a"]}}}'), []);
-	assert.equal(problems('{"a":"\\"a\\":1,","b":"a"}'), []);
 });
 
 test.run();

@@ -1,8 +1,7 @@
-import Ajv from "ajv";
 import * as assert from "uvu/assert";
 import type { Registration } from "../../registry/registration.ts";
+import { compile, everyError } from "../../schemas/compile.ts";
 import schema from "../../schemas/fragment-v0.9.schema.json";
-import { ajvOptions } from "../../schemas/validate.ts";
 
 type Json = Record<string, unknown>;
 
@@ -29,7 +28,7 @@ export function emptyConfiguration(): Json {
 	return { layers: { wms: [], feature: [] } };
 }
 
-const validate = new Ajv(ajvOptions).compile(schema);
+const validate = compile(schema, everyError);
 
 /** Fails unless the viewer accepts these fragments, merged one after the other. */
 export function assertAccepted(...fragments: string[]): void {

@@ -1,5 +1,5 @@
-import { pointerSegment } from "../../../registry/json.ts";
 import { code } from "../../../registry/markdown.ts";
+import { pointerSegment } from "../../../registry/problems.ts";
 import type { Edit, Meta } from "../../store.ts";
 
 /** GitHub takes a body of 65,536 characters. */

@@ -1,0 +1,97 @@
+/** Problems of one document that are named; the others are counted. */
+export const maxProblems = 20;
+
+/** Most bytes of the named problems as JSON: an answer of 16 kB has room for them and for what is around them. */
+const maxProblemBytes = 15_000;
+
+/** Longest pointer that is repeated in a problem, in characters. */
+const maxPointerLength = 160;
+
+/** Longest value that is repeated in a problem, in characters. */
+const maxValueLength = 80;
+
+/** What of a text is looked at before it is cut: a user name or password has to be found in it. */
+const maxShownLength = 200;
+
+const encoder = new TextEncoder();
+
+/**
+ * What is wrong with one document, as `<JSON pointer>: <rule>`. Bounded, however much is wrong: 20 problems and a
+ * count of the others, pointers cut, at most 16 kB as JSON.
+ */
+export class Problems {
+	readonly #texts: string[] = [];
+	#bytes = 0;
+	#hidden = 0;
+
+	/** @param place pointer and @param rule what has to be: both are worded only for a problem that is named */
+	add(place: () => string, rule: () => string): void {
+		if (this.#texts.length >= maxProblems || this.#hidden > 0) {
+			this.#hidden += 1;
+			return;
+		}
+		const text = `${cutPointer(place()) || "the document"}: ${rule()}`;
+		const bytes = encoder.encode(JSON.stringify(text)).length;
+		if (this.#bytes + bytes > maxProblemBytes) {
+			this.#hidden += 1;
+			return;
+		}
+		this.#bytes += bytes;
+		this.#texts.push(text);
+	}
+
+	get isEmpty(): boolean {
+		return this.#texts.length === 0 && this.#hidden === 0;
+	}
+
+	/** The problems in the order in which they were added; the last text says how many are not named. */
+	list(): string[] {
+		if (this.#hidden === 0) return [...this.#texts];
+		return [
+			...this.#texts,
+			`the document has ${this.#hidden} more ${this.#hidden === 1 ? "problem" : "problems"}`,
+		];
+	}
+}
+
+/** Escapes one member name for a JSON pointer (RFC 6901, section 3). */
+export function pointerSegment(name: string): string {
+	return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/**
+ * The JSON pointer (RFC 6901) of a place, cut as in a problem: `["en", "a/b", 0]` is `/en/a~1b/0`. Names may be long,
+ * and there may be thousands of places below one.
+ */
+export function pointerOf(path: readonly (string | number)[]): string {
+	let pointer = "";
+	for (const segment of path) {
+		if (pointer.length > maxPointerLength) break;
+		pointer += `/${pointerSegment(String(segment).slice(0, maxPointerLength + 1))}`;
+	}
+	return cutPointer(pointer);
+}
+
+function cutPointer(pointer: string): string {
+	return pointer.length > maxPointerLength
+		? `${cut(pointer, maxPointerLength - 1)}…`
+		: pointer.toWellFormed();
+}
+
+/** A value in an error's text: JSON, at most 80 characters, and no user name or password of an address. */
+export function shownValue(value: unknown): string {
+	if (value === undefined) return "nothing";
+	if (Array.isArray(value)) return value.length === 0 ? "[]" : "a list";
+	if (typeof value === "object" && value !== null) return "an object";
+	if (typeof value !== "string") return String(value);
+	const isLong = value.length > maxShownLength;
+	const text = JSON.stringify(cut(value, maxShownLength)).replace(/\/\/[^/?#"]*@/g, "//…@");
+	// Where the text was cut before the end of an address's first part, that part may be a user name.
+	const safe = isLong ? text.replace(/\/\/[^/?#"]*"$/, '//…"') : text;
+	return safe.length > maxValueLength ? `${cut(safe, maxValueLength - 1)}…` : safe;
+}
+
+/** The first characters of a text, whole ones. */
+function cut(text: string, length: number): string {
+	return text.slice(0, length).toWellFormed();
+}

@@ -1,0 +1,63 @@
+import type { SchemaError, Validator } from "../schemas/compile.ts";
+import { type Problems, pointerSegment, shownValue } from "./problems.ts";
+
+/** An error's parameters: each keyword has its own. */
+type Params = Record<string, unknown>;
+
+/**
+ * The rules that are worded alike wherever they stand. Every other one has its words beside it in the schema, as
+ * `errorMessage`.
+ */
+const generalWords: Record<string, (params: Params, value: string) => string> = {
+	required: () => "is missing",
+	additionalProperties: () => "is not a known member",
+	enum: ({ allowedValues }, value) => `must be ${(allowedValues as string[]).join(" or ")}, not ${value}`,
+	const: ({ allowedValue }, value) => `must be ${allowedValue}, not ${value}`,
+	type: ({ type }, value) => `must be ${articled(String(type))}, not ${value}`,
+	maxLength: ({ limit }) => `must have at most ${limit} characters`,
+	minLength: () => "must not be empty",
+	minimum: ({ limit }, value) => `must be ${limit} or more, not ${value}`,
+	minItems: ({ limit }) => `must have at least ${counted(limit)}`,
+	maxItems: ({ limit }) => `must have at most ${counted(limit)}`,
+};
+
+/** Keywords whose errors only say that one below them failed. */
+const wrappers: ReadonlySet<string> = new Set(["if", "propertyNames"]);
+
+/** Checks a value against a schema, in the words of somebody who has to mend the document. */
+export function addSchemaProblems(problems: Problems, validate: Validator, value: unknown): void {
+	if (validate(value)) return;
+	for (const error of validate.errors ?? []) {
+		if (!wrappers.has(error.keyword))
+			problems.add(
+				() => placeOf(error),
+				() => ruleOf(error),
+			);
+	}
+}
+
+/** The pointer of what is wrong: a member that is missing, unknown or wrongly named has one of its own. */
+function placeOf({ instancePath, params, propertyName }: SchemaError): string {
+	const { missingProperty, additionalProperty } = params as Params;
+	const name = missingProperty ?? additionalProperty ?? propertyName;
+	return name === undefined ? instancePath : `${instancePath}/${pointerSegment(String(name))}`;
+}
+
+function ruleOf(error: SchemaError): string {
+	const words: unknown = error.parentSchema?.errorMessage;
+	const value = shownValue(error.data);
+
+	const general = generalWords[error.keyword];
+	if (general) return general(error.params as Params, value);
+	const rule = String(words ?? error.message);
+	// A member's presence is the fault itself; a text is wrong by what it says.
+	return typeof error.data === "object" || error.keyword === "not" ? rule : `${rule}, not ${value}`;
+}
+
+function articled(type: string): string {
+	return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+function counted(limit: unknown): string {
+	return limit === 1 ? "1 entry" : `${limit} entries`;
+}

@@ -1,0 +1,38 @@
+/** JSON Schema (draft-07) of layers/owners.json. */
+export const owners = {
+	$schema: "http://json-schema.org/draft-07/schema#",
+	$id: "owners.schema.json",
+	title: "layers/owners.json: who approves changes of which layers",
+	type: "object",
+	required: ["operators", "layers"],
+	additionalProperties: false,
+	properties: {
+		operators: {
+			description: "Who approves everything that is no layer, and the layers that no glob below fits.",
+			$ref: "#/definitions/owners",
+		},
+		layers: {
+			description:
+				"Glob of smallkeys (* is any run of characters, ? is one) to its owners. The glob that says most wins.",
+			type: "object",
+			propertyNames: {
+				pattern: "^[A-Za-z0-9_+=*?-]{1,64}$",
+				errorMessage: "must be a glob: 1 to 64 of A-Z a-z 0-9 _ - + = * ?",
+			},
+			additionalProperties: { $ref: "#/definitions/owners" },
+		},
+	},
+	definitions: {
+		owners: {
+			type: "array",
+			minItems: 1,
+			maxItems: 20,
+			items: {
+				description: "A GitHub team or user: @organisation/team or @user.",
+				type: "string",
+				pattern: "^@[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$",
+				errorMessage: "must be a GitHub team or user, such as @organisation/team or @user",
+			},
+		},
+	},
+} as const;

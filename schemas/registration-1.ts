@@ -1,0 +1,94 @@
+import { address, metadata, mime, text } from "./definitions.ts";
+
+/** What a member is told that its payload_type has no use for. */
+const misplaced = {
+	not: {},
+	errorMessage: "does not belong in a registration of this payload_type",
+} as const;
+
+/** JSON Schema (draft-07) of a registration of version 1.x. */
+export const registration1 = {
+	$schema: "http://json-schema.org/draft-07/schema#",
+	$id: "registration-1.schema.json",
+	title: "Registration of a map layer, version 1.x",
+	description: "The body of PUT /register/<smallkey>, and the content of layers/<ab>/<smallkey>.json.",
+	type: "object",
+	required: ["version", "payload_type", "en", "fr"],
+	properties: {
+		version: {
+			description:
+				"Version of this form. New registrations say 1.0.0; 1.1 and 1.2 are spellings of the older service.",
+			type: "string",
+			pattern: "^1\\.(?:(?:0|[1-9][0-9]*)\\.(?:0|[1-9][0-9]*)|1|2)$",
+			errorMessage: "must be 1.x.y, such as 1.0.0",
+		},
+		payload_type: {
+			description: "wms: an OGC Web Map Service. feature: one layer of an ArcGIS MapServer or FeatureServer.",
+			enum: ["wms", "feature"],
+		},
+		en: { $ref: "#/definitions/lang" },
+		fr: { $ref: "#/definitions/lang" },
+	},
+	additionalProperties: false,
+	allOf: [
+		{
+			if: { properties: { payload_type: { const: "wms" } }, required: ["payload_type"] },
+			// biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
+			then: { properties: { en: { $ref: "#/definitions/wms" }, fr: { $ref: "#/definitions/wms" } } },
+		},
+		{
+			if: { properties: { payload_type: { const: "feature" } }, required: ["payload_type"] },
+			// biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
+			then: {
+				properties: { en: { $ref: "#/definitions/feature" }, fr: { $ref: "#/definitions/feature" } },
+			},
+		},
+	],
+	definitions: {
+		address,
+		text,
+		mime,
+		metadata,
+		lang: {
+			description: "The layer in one language.",
+			type: "object",
+			required: ["service_url"],
+			properties: {
+				service_url: { $ref: "#/definitions/address" },
+				layer: {
+					description: "wms: the layer's name inside the service.",
+					type: "string",
+					minLength: 1,
+					maxLength: 1024,
+				},
+				service_name: { description: "The name that the viewer shows.", $ref: "#/definitions/text" },
+				display_field: {
+					description: "feature: the field whose value names a feature.",
+					$ref: "#/definitions/text",
+				},
+				metadata: { $ref: "#/definitions/metadata" },
+				legend_format: {
+					description: "wms: the image type of the legend, such as image/png.",
+					$ref: "#/definitions/mime",
+				},
+				feature_info_type: {
+					description:
+						"wms: the type asked of GetFeatureInfo. The viewer reads text/html, text/plain and application/json.",
+					$ref: "#/definitions/mime",
+				},
+				loading_mode: { enum: ["ondemand", "snapshot"] },
+				max_allowable_offset: {
+					description: "feature: how far a simplified line may stray, in map units.",
+					type: "integer",
+					minimum: 0,
+				},
+			},
+			additionalProperties: false,
+		},
+		wms: {
+			required: ["layer"],
+			properties: { display_field: misplaced, max_allowable_offset: misplaced },
+		},
+		feature: { properties: { layer: misplaced, feature_info_type: misplaced } },
+	},
+} as const;
