@@ -92,7 +92,7 @@ const misplaced: [string, Files, string][] = [
 	[
 		"owners that are none",
 		{ "layers/owners.json": "{}" },
-		"layers/owners.json:1  the document must have required property 'operators'",
+		"layers/owners.json:1 /operators is missing",
 	],
 	["no owners any more", { "layers/owners.json": null }, "layers/owners.json:1  must not be removed"],
 	["layers as a link", { layers: { link: "api" } }, "layers:1  must be a folder"],
