@@ -1,16 +1,16 @@
 import Ajv from "ajv";
 import * as assert from "uvu/assert";
 import type { TargetName } from "../../registry/targets/target.ts";
+import { everyError, type Validator } from "../../schemas/compile.ts";
 import ramp4Schema from "../../schemas/fragment-ramp4.schema.json";
 import v09Schema from "../../schemas/fragment-v0.9.schema.json";
 import v1Schema from "../../schemas/fragment-v1.schema.json";
 import v2Schema from "../../schemas/fragment-v2.schema.json";
-import { ajvOptions, type Validator } from "../../schemas/validate.ts";
 import { readAsFgpv } from "./fgpv.ts";
 import { readAsGeoview } from "./geoview.ts";
 import { readAsRamp4 } from "./ramp4.ts";
 
-const ajv = new Ajv(ajvOptions);
+const ajv = new Ajv(everyError);
 /** The schema of each target: what its consumers' own rules allow. The one of v1 refers to that of v0.9. */
 const validators: Readonly<Record<TargetName, Validator>> = {
 	"v0.9": ajv.compile(v09Schema),

@@ -89,11 +89,7 @@ const misplaced: [string, Files, string][] = [
 		{ "layers/en/energy-1.json": null, "layers/en/energy-1.service.json": "{}" },
 		"layers/en/energy-1.service.json:1  describes a layer that is not at layers/en/energy-1.json",
 	],
-	[
-		"owners that are none",
-		{ "layers/owners.json": "{}" },
-		"layers/owners.json:1 /operators is missing",
-	],
+	["owners that are none", { "layers/owners.json": "{}" }, "layers/owners.json:1 /operators is missing"],
 	["no owners any more", { "layers/owners.json": null }, "layers/owners.json:1  must not be removed"],
 	["layers as a link", { layers: { link: "api" } }, "layers:1  must be a folder"],
 ];
