@@ -1,16 +1,22 @@
 /** Deepest nesting of an answer that is read; ArcGIS needs about ten. It bounds the stack of whatever walks it. */
 const maxDepth = 100;
 
+/**
+ * Most objects and lists of an answer that is read; a large map service's legend has some ten thousand. It bounds what
+ * is built from an answer of a given size: an empty list takes two bytes, and fifty times that in memory.
+ */
+const maxContainers = 200_000;
+
 /** Longest text that is kept of an answer, in characters. */
 const maxTextLength = 512;
 
 /**
  * Reads a service's JSON answer: UTF-8, with or without a byte order mark.
- * @returns undefined where it is no JSON, or nested deeper than 100
+ * @returns undefined where it is no JSON, or nested deeper than 100, or has more than 200,000 objects and lists
  */
 export function parseAnswer(bytes: Uint8Array): unknown {
 	const text = new TextDecoder().decode(bytes);
-	if (isTooDeep(text)) return undefined;
+	if (isTooMuch(text)) return undefined;
 	try {
 		return JSON.parse(text);
 	} catch {
@@ -19,8 +25,9 @@ export function parseAnswer(bytes: Uint8Array): unknown {
 }
 
 /** Counts brackets outside strings, before anything is built from them. */
-function isTooDeep(text: string): boolean {
+function isTooMuch(text: string): boolean {
 	let depth = 0;
+	let containers = 0;
 	let inString = false;
 	for (let index = 0; index < text.length; index += 1) {
 		const character = text[index];
@@ -28,9 +35,11 @@ function isTooDeep(text: string): boolean {
 			if (character === "\\") index += 1;
 			else if (character === '"') inString = false;
 		} else if (character === '"') inString = true;
-		else if (character === "{" || character === "[") depth += 1;
-		else if (character === "}" || character === "]") depth -= 1;
-		if (depth > maxDepth) return true;
+		else if (character === "{" || character === "[") {
+			depth += 1;
+			containers += 1;
+		} else if (character === "}" || character === "]") depth -= 1;
+		if (depth > maxDepth || containers > maxContainers) return true;
 	}
 	return false;
 }

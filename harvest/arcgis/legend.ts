@@ -47,8 +47,7 @@ export function pairLegend(
 ): Paired {
 	const defaultIndex = findDefault(classes.length, defaultLabel, legend);
 	const entries = legend.filter((_, index) => index !== defaultIndex);
-	const paired =
-		pairByPosition(classes, entries) ?? classes.map((one, index) => find(one, index, classes, entries));
+	const paired = pairByPosition(classes, entries) ?? pairByContent(classes, entries);
 	return {
 		classes: paired.map((entry) => entry?.image ?? null),
 		default: legend[defaultIndex]?.image ?? null,
@@ -78,23 +77,28 @@ function pairByPosition(classes: LegendClass[], entries: LegendEntry[]): LegendE
 	return fits ? entries : null;
 }
 
-function find(
-	wanted: LegendClass,
-	index: number,
-	classes: LegendClass[],
-	entries: LegendEntry[],
-): LegendEntry | undefined {
-	const byValue = entries.find((entry) => entry.values.includes(wanted.value));
-	if (byValue) return byValue;
-	const label = wanted.label.trim();
-	const labelled = label === "" ? [] : entries.filter((entry) => entry.label === label);
-	const before = classes.slice(0, index).filter((one) => one.label.trim() === label).length;
-	if (labelled.length > 0) return labelled[Math.min(before, labelled.length - 1)];
-	return entries.length === classes.length ? unclaimed(index, classes, entries) : undefined;
-}
-
-/** The entry at the same position, where no class has its label. */
-function unclaimed(index: number, classes: LegendClass[], entries: LegendEntry[]): LegendEntry | undefined {
-	const entry = entries[index];
-	return classes.some((one) => one.label.trim() === entry?.label) ? undefined : entry;
+/** Each list is gone through once: a service may send a thousand classes, and legends of a hundred thousand entries. */
+function pairByContent(classes: LegendClass[], entries: LegendEntry[]): (LegendEntry | undefined)[] {
+	const byValue = new Map<string, LegendEntry>();
+	const byLabel = new Map<string, LegendEntry[]>();
+	for (const entry of entries) {
+		for (const value of entry.values) if (!byValue.has(value)) byValue.set(value, entry);
+		const labelled = byLabel.get(entry.label);
+		if (labelled) labelled.push(entry);
+		else if (entry.label !== "") byLabel.set(entry.label, [entry]);
+	}
+	const labels = classes.map(({ label }) => label.trim());
+	const claimed = new Set(labels);
+	const before = new Map<string, number>();
+	return classes.map(({ value }, index) => {
+		const label = labels[index] ?? "";
+		const position = before.get(label) ?? 0;
+		before.set(label, position + 1);
+		const labelled = byLabel.get(label) ?? [];
+		const found = byValue.get(value) ?? labelled[Math.min(position, labelled.length - 1)];
+		if (found || entries.length !== classes.length) return found;
+		// The entry at the same position, where no class has its label.
+		const entry = entries[index];
+		return entry && !claimed.has(entry.label) ? entry : undefined;
+	});
 }

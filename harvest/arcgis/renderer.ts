@@ -14,6 +14,9 @@ export interface LayerParts {
 /** Most classes of a renderer that are taken over: each one is an image in every fragment. */
 export const maxClasses = 1000;
 
+/** Longest that a renderer's pictures may be together, in characters: they are in every fragment of the layer. */
+const maxPictures = 256 * 1024;
+
 /**
  * An ArcGIS renderer in neutral form; an image for every class: from the legend, else from its symbol, else a plain one.
  * What is neither unique values nor class breaks becomes one symbol, since the viewer throws on any other type.
@@ -26,10 +29,32 @@ export function readRenderer(given: unknown, parts: LayerParts): Renderer | null
 		renderer.type === "classBreaks" ? renderer.classBreakInfos : renderer.uniqueValueInfos,
 	);
 	if (infos.length > maxClasses) return null;
-	const classes = infos.filter(isObject);
+	return boundPictures(readAny(renderer, infos.filter(isObject), parts), genericImageOf(parts.geometryType));
+}
+
+function readAny(
+	renderer: Record<string, unknown>,
+	classes: Record<string, unknown>[],
+	parts: LayerParts,
+): Renderer {
 	if (renderer.type === "uniqueValue" && textOf(renderer.field1)) return readUnique(renderer, classes, parts);
 	if (renderer.type === "classBreaks" && textOf(renderer.field)) return readBreaks(renderer, classes, parts);
 	return readSimple(renderer, parts);
+}
+
+/** The renderer with a plain image in place of each picture that there is no room for, the default symbol's first. */
+function boundPictures(renderer: Renderer, plain: string): Renderer {
+	let left = maxPictures;
+	const bound = <D extends Drawing>(drawing: D): D => {
+		left -= drawing.image.length;
+		if (left >= 0) return drawing;
+		left += drawing.image.length;
+		return { ...drawing, image: plain };
+	};
+	if (renderer.type === "simple") return bound(renderer);
+	const first = renderer.default && bound(renderer.default);
+	// The two kinds of classes are bounded alike; TypeScript has no word for "of the same kind as before".
+	return { ...renderer, default: first, classes: (renderer.classes as Drawing[]).map(bound) } as Renderer;
 }
 
 function readSimple(renderer: Record<string, unknown>, parts: LayerParts): Renderer {
@@ -49,10 +74,9 @@ function readUnique(
 	const given = [renderer.field1, renderer.field2, renderer.field3].map(textOf).filter((name) => name !== "");
 	const fields = given.map((name) => fieldNamed(name, parts.fields)?.name ?? name);
 	const delimiter = typeof renderer.fieldDelimiter === "string" ? renderer.fieldDelimiter : ",";
+	const onlyField = fieldNamed(fields[0] ?? "", parts.fields);
 	const readValue = (info: Record<string, unknown>) =>
-		fields.length > 1
-			? joinedValue(wordOf(info.value), delimiter)
-			: singleValue(info.value, fieldNamed(fields[0] ?? "", parts.fields));
+		fields.length > 1 ? joinedValue(wordOf(info.value), delimiter) : singleValue(info.value, onlyField);
 	const keys = infos.map((info) => ({ label: textOf(info.label), value: wordOf(info.value) }));
 	const paired = pairLegend(keys, defaultLabel(renderer), parts.legend);
 	const classes = infos.map((info, index) => ({

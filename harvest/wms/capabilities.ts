@@ -1,11 +1,22 @@
-import { SaxesParser, type SaxesTagNS } from "saxes";
+import { SaxesParser, type SaxesTagPlain } from "saxes";
 
 /** A layer that can be asked for, out of a GetCapabilities answer. */
 export interface CapabilitiesLayer {
 	title: string;
 	queryable: boolean;
-	/** Media types of the legends of its styles and of its parents' styles. */
-	legendFormats: string[];
+	/** Media types of the legends of its own styles; it has those of its parents' styles, too. */
+	ownLegendFormats: string[];
+	/** The layer that it lies in. */
+	parent: CapabilitiesLayer | null;
+}
+
+/** Media types of the legends of a layer's styles and of its parents' styles (06-042, table 6), each once. */
+export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
+	const formats = new Set<string>();
+	for (let one: CapabilitiesLayer | null = layer; one; one = one.parent) {
+		for (const format of one.ownLegendFormats) formats.add(format);
+	}
+	return [...formats];
 }
 
 /** What a WMS says it offers. */
@@ -23,9 +34,13 @@ export type CapabilitiesAnswer =
 	| { capabilities: Capabilities }
 	| { capabilities: null; exception: string | null };
 
-/** Deepest nesting of elements, and longest text of one element, that are read. */
+/** Deepest nesting of elements, longest text of one element, and most media types of one list, that are read. */
 const maxDepth = 200;
 const maxTextLength = 2000;
+const maxFormats = 100;
+
+/** Most errors of a document that is read all the same. */
+const maxErrors = 1000;
 
 /**
  * Reads a GetCapabilities answer, of WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042), or a service exception. Elements are
@@ -35,9 +50,14 @@ export function parseCapabilities(bytes: Uint8Array, contentType: string): Capab
 	const reader = new Reader();
 	const text = decodeXml(bytes, contentType);
 	if (text === null) return { capabilities: null, exception: null };
-	const parser = new SaxesParser({ xmlns: true });
+	const parser = new SaxesParser({ xmlns: false });
+	let errors = 0;
 	// A document that is not quite well formed is still read: it is the service's fault, and nobody's business here.
-	parser.on("error", () => {});
+	// But each error costs what reading a page of it does.
+	parser.on("error", () => {
+		errors += 1;
+		if (errors > maxErrors) throw new Unreadable();
+	});
 	parser.on("opentag", (tag) => reader.open(tag));
 	parser.on("text", (part) => reader.text(part));
 	parser.on("cdata", (part) => reader.text(part));
@@ -45,7 +65,7 @@ export function parseCapabilities(bytes: Uint8Array, contentType: string): Capab
 	try {
 		parser.write(text).close();
 	} catch (error) {
-		if (!(error instanceof TooDeep)) throw error;
+		if (!(error instanceof Unreadable)) throw error;
 		return { capabilities: null, exception: null };
 	}
 	return reader.answer();
@@ -74,7 +94,8 @@ function markOf(bytes: Uint8Array): string | null {
 	return null;
 }
 
-class TooDeep extends Error {}
+/** The document is nested too deep, or is no XML. */
+class Unreadable extends Error {}
 
 /** A `Layer` element while it is read. */
 interface OpenLayer extends CapabilitiesLayer {
@@ -90,12 +111,13 @@ class Reader {
 	#exception: string | null = null;
 	#root = "";
 
-	open(tag: SaxesTagNS): void {
-		if (this.#path.length === 0) this.#root = tag.local;
-		this.#path.push(tag.local);
-		if (this.#path.length > maxDepth) throw new TooDeep();
+	open(tag: SaxesTagPlain): void {
+		const local = tag.name.slice(tag.name.indexOf(":") + 1);
+		if (this.#path.length === 0) this.#root = local;
+		this.#path.push(local);
+		if (this.#path.length > maxDepth) throw new Unreadable();
 		this.#text = "";
-		if (tag.local === "Layer") this.#openLayer(tag);
+		if (local === "Layer") this.#openLayer(tag);
 	}
 
 	text(part: string): void {
@@ -123,25 +145,29 @@ class Reader {
 	}
 
 	/** A layer has the styles of its parent, and its `queryable` where it has none itself (06-042, table 6). */
-	#openLayer(tag: SaxesTagNS): void {
+	#openLayer(tag: SaxesTagPlain): void {
 		const parent = this.#open.at(-1);
-		const own = tag.attributes.queryable?.value.trim();
+		const own = tag.attributes.queryable?.trim();
 		const queryable = own === undefined ? (parent?.queryable ?? false) : own === "1" || own === "true";
-		this.#open.push({ name: "", title: "", queryable, legendFormats: [...(parent?.legendFormats ?? [])] });
+		// What is inherited is not copied: a document has room for tens of thousands of layers, and of styles.
+		this.#open.push({ name: "", title: "", queryable, ownLegendFormats: [], parent: parent ?? null });
 	}
 
 	#closeLayer(): void {
 		const layer = this.#open.pop();
-		if (!layer || layer.name === "") return;
-		const { name, ...rest } = layer;
-		if (!this.#capabilities.layers.has(name)) this.#capabilities.layers.set(name, rest);
+		if (!layer || layer.name === "" || this.#capabilities.layers.has(layer.name)) return;
+		this.#capabilities.layers.set(layer.name, layer);
 	}
 
 	#readFormat(parent: string, text: string, layer: OpenLayer | undefined): void {
-		if (parent === "LegendURL") layer?.legendFormats.push(text);
-		if (parent === "GetFeatureInfo") this.#capabilities.featureInfoFormats.push(text);
-		if (parent === "GetLegendGraphic") this.#capabilities.legendFormats.push(text);
+		if (parent === "LegendURL" && layer) addFormat(layer.ownLegendFormats, text);
+		if (parent === "GetFeatureInfo") addFormat(this.#capabilities.featureInfoFormats, text);
+		if (parent === "GetLegendGraphic") addFormat(this.#capabilities.legendFormats, text);
 	}
+}
+
+function addFormat(formats: string[], format: string): void {
+	if (formats.length < maxFormats && !formats.includes(format)) formats.push(format);
 }
 
 function readLayerElement(layer: OpenLayer, element: string, text: string): void {

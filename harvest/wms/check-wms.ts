@@ -2,7 +2,12 @@ import type { LangEntry } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { type Fault, type Finding, quote } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
-import { type Capabilities, type CapabilitiesLayer, parseCapabilities } from "./capabilities.ts";
+import {
+	type Capabilities,
+	type CapabilitiesLayer,
+	legendFormatsOf,
+	parseCapabilities,
+} from "./capabilities.ts";
 
 /** What a WMS says about one registered layer. */
 export interface WmsFacts {
@@ -103,7 +108,7 @@ export async function checkWms(lang: Lang, entry: LangEntry, read: ReadCapabilit
 		...legendTroubles(entry, layer, capabilities),
 	];
 	const findings = wrong.map(([member, text]) => finding("registration", member, text));
-	const legendFormats = [...new Set([...layer.legendFormats, ...capabilities.legendFormats])].sort();
+	const legendFormats = [...new Set([...legendFormatsOf(layer), ...capabilities.legendFormats])].sort();
 	const { title, queryable } = layer;
 	const { featureInfoFormats } = capabilities;
 	return { facts: { title, queryable, legendFormats, featureInfoFormats }, findings };
@@ -128,7 +133,7 @@ function featureInfoTroubles(
 /** A service that names no legend at all may still have one: nothing is said of it. */
 function legendTroubles(entry: LangEntry, layer: CapabilitiesLayer, capabilities: Capabilities): Trouble[] {
 	const type = entry.legend_format;
-	const formats = [...layer.legendFormats, ...capabilities.legendFormats];
+	const formats = [...legendFormatsOf(layer), ...capabilities.legendFormats];
 	if (!type || formats.length === 0 || offers(formats, type)) return [];
 	return [
 		["legend_format", `does not offer ${type} for legends, only: ${quote([...new Set(formats)].join(", "))}`],

@@ -370,7 +370,7 @@ test("a dead host, a layer that hangs and one that never ends: the last good des
 	peer = await Peer.open();
 });
 
-test("a gzip bomb, deep nesting, 10,000 fields, 10,000 classes, huge symbols: named, and the last good stays", async () => {
+test("a gzip bomb, deep nesting, 10,000 fields, 10,000 classes, long names: named, and the last good stays", async () => {
 	serveLayer(peer);
 	const good = await harvest();
 	const bomb = gzipSync(Buffer.alloc(200_000_000, " "));
@@ -378,8 +378,7 @@ test("a gzip bomb, deep nesting, 10,000 fields, 10,000 classes, huge symbols: na
 		Array.from({ length: count }, (_, i) => make(i));
 	const field = (index: number) => ({ name: `F${index}`, alias: "", type: "esriFieldTypeString" });
 	const info = (index: number) => ({ value: String(index), label: "", symbol: marker(1) });
-	const picture = { type: "esriPMS", contentType: "image/png", imageData: "A".repeat(80_000) };
-	const big = (index: number) => ({ value: String(index), label: "", symbol: picture });
+	const long = (index: number) => ({ ...field(index), alias: "x".repeat(600) });
 	const nested = JSON.stringify(layerDocument()).replace(
 		"{",
 		`{"deep":${"[".repeat(500_000)}${"]".repeat(500_000)},`,
@@ -391,7 +390,7 @@ test("a gzip bomb, deep nesting, 10,000 fields, 10,000 classes, huge symbols: na
 		[text(nested), /does not answer as an ArcGIS layer/],
 		[json(layerDocument({ fields: many(10_000, field) })), /more than 1000 fields/],
 		[json(uniqueValues("KIND", many(10_000, info))), /more than 1000 classes/],
-		[json(uniqueValues("KIND", many(20, big))), /more than 512 KiB/],
+		[json(layerDocument({ fields: many(1000, long) })), /more than 512 KiB/],
 	] as const) {
 		serveLayer(peer, { layer: route });
 		const odd = await harvest(mapLayer, good.text);
@@ -400,6 +399,29 @@ test("a gzip bomb, deep nesting, 10,000 fields, 10,000 classes, huge symbols: na
 		assert.equal(odd.node, good.node);
 	}
 	assert.ok(process.memoryUsage().rss - heap < 300_000_000, "memory stays bounded");
+});
+
+test("pictures that are too large together become plain ones, the default symbol's last", async () => {
+	const picture = { type: "esriPMS", contentType: "image/png", imageData: "A".repeat(80_000) };
+	const infos = Array.from({ length: 20 }, (_, index) => ({
+		value: String(index),
+		label: `class ${index}`,
+		symbol: picture,
+	}));
+	const layer = uniqueValues("KIND", infos, { defaultSymbol: picture, defaultLabel: "other" });
+	serveLayer(peer, { layer: json(layer), legend: json(legend()) });
+	const { node, findings, text: written } = await harvest();
+	assert.equal(findings, []);
+	const { defaultImageUrl, valueMaps } = node.symbology;
+	const own = `data:image/png;base64,${picture.imageData}`;
+	assert.is(defaultImageUrl, own);
+	assert.equal(
+		valueMaps.map(({ imageUrl }: { imageUrl: string }) => imageUrl === own),
+		infos.map((_, index) => index < 2),
+	);
+	assert.match(decode(valueMaps[2].imageUrl), "rgb(136,136,136)");
+	assert.is(valueMaps[19].label, "class 19");
+	assert.ok(String(written).length < 600_000, "both languages");
 });
 
 test("a legend or a count that is down now does not replace a fuller description", async () => {
