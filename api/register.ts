@@ -1,5 +1,7 @@
+import { canonicalText } from "../registry/canonical.ts";
 import {
-	canonicalText,
+	harvestedLangs,
+	kindOf,
 	largestRegistration,
 	parseRegistration,
 	type Registration,
@@ -45,12 +47,12 @@ export async function handlePut(request: Request, target: string, context: Conte
 	if (isRefusal(verified)) return refuse(verified);
 	const smallkey = parseTargetKey(target);
 	if (smallkey === null) return refuse(badSmallkey(target));
-	const { registration, problems } = parseRegistration(verified.body);
+	const { registration, problems } = parseRegistration(verified.body, "written");
 	if (!registration) return refuse({ status: 400, errors: problems });
 	if (!mayChange(verified.sender, smallkey)) return refuse(notYours(verified.sender, smallkey));
 	const outcome = await context.store.change(
 		(now) => putEdits(now, smallkey, registration),
-		metaOf(`register ${smallkey} (${registration.payload_type})`, smallkey, verified),
+		metaOf(`register ${smallkey} (${kindOf(registration)})`, smallkey, verified),
 	);
 	if (isRefusal(outcome)) return refuse(outcome);
 	return Response.json(receipt(smallkey, outcome, context), { status: 201, headers: writeHeaders });
@@ -186,7 +188,7 @@ export async function putEdits(
 	const text = canonicalText(registration);
 	if (layer && storedText(layer) === text) return [];
 	const edits: Edit[] = [{ path: layerPath(smallkey), text }];
-	if (layer?.description && registration.payload_type !== "feature") {
+	if (layer?.description && harvestedLangs(registration).length === 0) {
 		edits.push({ path: descriptionPath(smallkey), text: null });
 	}
 	return edits;
@@ -194,7 +196,7 @@ export async function putEdits(
 
 /** The stored registration in the canonical form; null where somebody pushed an invalid one. */
 function storedText(layer: Layer): string | null {
-	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration));
+	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
 	return registration && canonicalText(registration);
 }
 

@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pMap from "p-map";
-import { canonicalText, type Registration } from "../registry/registration.ts";
+import { canonicalText } from "../registry/canonical.ts";
+import type { Registration1 } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
 
 /** A generator of numbers in [0, 1) that gives the same ones each time (mulberry32). */
@@ -27,7 +28,7 @@ function smallkeyOf(index: number, random: () => number): string {
 	return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-function wmsOf(smallkey: string, index: number): Registration {
+function wmsOf(smallkey: string, index: number): Registration1 {
 	const entry = (lang: string) => ({
 		service_url: `https://maps${index % 97}.example.ca/wms/${smallkey.slice(0, 6)}_${lang}`,
 		layer: `layer_${index}`,
@@ -36,7 +37,7 @@ function wmsOf(smallkey: string, index: number): Registration {
 	return { version: "1.0.0", payload_type: "wms", en: entry("en"), fr: entry("fr") };
 }
 
-function featureOf(smallkey: string, index: number): Registration {
+function featureOf(smallkey: string, index: number): Registration1 {
 	const entry = (lang: string) => ({
 		service_url: `https://gis${index % 89}.example.ca/arcgis/rest/services/${smallkey.slice(0, 6)}_${lang}/MapServer/${index % 9}`,
 		service_name: lang === "en" ? `Features ${index}` : `Entités ${index}`,
@@ -45,7 +46,7 @@ function featureOf(smallkey: string, index: number): Registration {
 }
 
 /** `count` layers, the same ones each time: seven of ten are wms, the others feature. */
-export function* generateLayers(count: number): Generator<{ smallkey: string; registration: Registration }> {
+export function* generateLayers(count: number): Generator<{ smallkey: string; registration: Registration1 }> {
 	const random = randomFrom(42);
 	for (let index = 0; index < count; index += 1) {
 		const smallkey = smallkeyOf(index, random);

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { canonicalText } from "../registry/registration.ts";
+import { canonicalText } from "../registry/canonical.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { generateLayers } from "./layers.ts";
 import { runProgram } from "./measure/process.ts";

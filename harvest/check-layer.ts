@@ -1,4 +1,4 @@
-import type { LangEntry, Registration } from "../registry/registration.ts";
+import { type LangEntry, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { isObject, listOf, textOf } from "./answer.ts";
 import { askLayer } from "./arcgis/feature-layer.ts";
@@ -30,20 +30,25 @@ export type CheckLayer = (smallkey: string, registration: Registration) => Promi
  */
 export function createCheckLayer(ask: Ask): CheckLayer {
 	const read = createReadCapabilities(ask);
+	const checkService = (registration: Registration, lang: Lang) => {
+		const type = serviceTypeOf(registration, lang);
+		const entry: LangEntry = registration[lang];
+		if (type === "ogcWms" && entry.layer !== undefined) return checkWms(lang, entry, read);
+		return type === "esriFeature" ? checkFeature(lang, entry, ask) : unchecked;
+	};
 	return async (_smallkey, registration) => {
 		const checked: CheckedServices = { facts: {}, findings: [] };
 		for (const lang of langs) {
-			const entry = registration[lang];
-			const one =
-				registration.payload_type === "wms"
-					? await checkWms(lang, entry, read)
-					: await checkFeature(lang, entry, ask);
+			const one = await checkService(registration, lang);
 			if (one.facts) checked.facts[lang] = one.facts;
 			checked.findings.push(...one.findings);
 		}
 		return checked;
 	};
 }
+
+/** A service of a kind that is not asked. */
+const unchecked: { facts: LayerFacts | null; findings: Finding[] } = { facts: null, findings: [] };
 
 async function checkFeature(
 	lang: Lang,

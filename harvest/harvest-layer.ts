@@ -1,5 +1,5 @@
 import { type Description, type LangDescription, parseDescription } from "../registry/description.ts";
-import type { Registration } from "../registry/registration.ts";
+import { harvestedLangs, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { type Described, describeLayer } from "./arcgis/feature-layer.ts";
 import type { Finding } from "./finding.ts";
@@ -30,7 +30,7 @@ export async function harvestLayer(
 ): Promise<Harvested> {
 	const harvested: Harvested = { found: {}, partial: new Set(), findings: [] };
 	const answers = new Map<string, Described>();
-	for (const lang of langs) {
+	for (const lang of langs.filter((one) => serviceTypeOf(registration, one) === "esriFeature")) {
 		const address = registration[lang].service_url;
 		const answer =
 			answers.get(address) ?? (await describeLayer(address, settings.ask, settings.mapWkid, signal));
@@ -81,5 +81,7 @@ function current(description: LangDescription | undefined, address: string): Lan
 /** Whether both languages of a layer are described, each from the registered service. */
 export function isDescribed(registration: Registration, stored: string | null): boolean {
 	const description = stored === null ? null : parseDescription(stored);
-	return langs.every((lang) => current(description?.[lang], registration[lang].service_url) !== null);
+	return harvestedLangs(registration).every(
+		(lang) => current(description?.[lang], registration[lang].service_url) !== null,
+	);
 }

@@ -1,5 +1,6 @@
 import { type Description, parseDescription } from "./description.ts";
 import { largestRegistration, parseRegistration, type Registration } from "./registration.ts";
+import type { Rules } from "./schema-problems.ts";
 import { descriptionPath, layerPath, parseSmallkey, smallkeyRule } from "./smallkey.ts";
 
 /** A file under `layers/`, as found in a folder or a commit. */
@@ -54,7 +55,10 @@ export function parseLayerPath(path: string): LayerName | string {
 }
 
 /** Checks one registration file by itself: kind, name and content. */
-export function checkRegistrationFile(file: LayerFile): {
+export function checkRegistrationFile(
+	file: LayerFile,
+	rules: Rules,
+): {
 	registration: Registration | null;
 	problems: Problem[];
 } {
@@ -62,7 +66,7 @@ export function checkRegistrationFile(file: LayerFile): {
 	if (file.kind !== "file") return refused(`must be a plain file, not a ${file.kind}`);
 	if (file.bytes.length > largestRegistration)
 		return refused(`must have at most ${largestRegistration} bytes`);
-	const { registration, problems } = parseRegistration(file.bytes);
+	const { registration, problems } = parseRegistration(file.bytes, rules);
 	return { registration, problems: problems.map((text) => ({ file: file.path, text })) };
 }
 
@@ -71,24 +75,31 @@ export function checkRegistrationFile(file: LayerFile): {
  * Two files of one layer stand side by side in that order, so nothing but the keys is kept.
  * @param files sorted by path
  * @param keep called once for each good layer
+ * @param rules for the registrations
  * @returns every problem, in the order of the files
  */
-export function checkCatalogue(files: Iterable<LayerFile>, keep: (layer: CheckedLayer) => void): Problem[] {
-	const check = new CatalogueCheck(keep);
+export function checkCatalogue(
+	files: Iterable<LayerFile>,
+	keep: (layer: CheckedLayer) => void,
+	rules: Rules = "stored",
+): Problem[] {
+	const check = new CatalogueCheck(keep, rules);
 	for (const file of files) check.add(file);
 	return check.end();
 }
 
 class CatalogueCheck {
 	readonly #keep: (layer: CheckedLayer) => void;
+	readonly #rules: Rules;
 	readonly #problems: Problem[] = [];
 	/** Lower-case smallkey → the registration file that has it. */
 	readonly #files = new Map<string, string>();
 	/** The good layer whose description may be the next file. */
 	#pending: CheckedLayer | null = null;
 
-	constructor(keep: (layer: CheckedLayer) => void) {
+	constructor(keep: (layer: CheckedLayer) => void, rules: Rules) {
 		this.#keep = keep;
+		this.#rules = rules;
 	}
 
 	add(file: LayerFile): void {
@@ -119,7 +130,7 @@ class CatalogueCheck {
 		const twin = this.#files.get(lower);
 		if (twin) return this.#problem(file, `its smallkey differs only in case from that of ${twin}`);
 		this.#files.set(lower, file.path);
-		const { registration, problems } = checkRegistrationFile(file);
+		const { registration, problems } = checkRegistrationFile(file, this.#rules);
 		this.#problems.push(...problems);
 		if (registration) this.#pending = { smallkey, registration, description: null };
 	}

@@ -24,16 +24,33 @@ const generalWords: Record<string, (params: Params, value: string) => string> = 
 /** Keywords whose errors only say that one below them failed. */
 const wrappers: ReadonlySet<string> = new Set(["if", "propertyNames"]);
 
+/**
+ * By which rules a document is judged: as it is written, by all of them; as it is stored, by those without which it
+ * could not be served. A rule that came later, or that a viewer's weakness asks for, takes no stored layer away.
+ */
+export type Rules = "written" | "stored";
+
 /** Checks a value against a schema, in the words of somebody who has to mend the document. */
-export function addSchemaProblems(problems: Problems, validate: Validator, value: unknown): void {
+export function addSchemaProblems(
+	problems: Problems,
+	validate: Validator,
+	value: unknown,
+	rules: Rules = "written",
+): void {
 	if (validate(value)) return;
 	for (const error of validate.errors ?? []) {
+		if (rules === "stored" && isOnlyOnWrite(error)) continue;
 		if (!wrappers.has(error.keyword))
 			problems.add(
 				() => placeOf(error),
 				() => ruleOf(error),
 			);
 	}
+}
+
+/** A schema's `onlyOnWrite` is about its pattern. */
+function isOnlyOnWrite({ keyword, parentSchema }: SchemaError): boolean {
+	return keyword === "pattern" && parentSchema?.onlyOnWrite === true;
 }
 
 /** The pointer of what is wrong: a member that is missing, unknown or wrongly named has one of its own. */

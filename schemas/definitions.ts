@@ -10,8 +10,17 @@ export const address = {
 	errorMessage: "must be an http or https address",
 } as const;
 
-/** A text that people read. */
-export const text = { type: "string", maxLength: 1024 } as const;
+/**
+ * A text that viewers put into their page as it is. Its pattern is a rule for what is written only: what is stored
+ * already stays served, with such a text made harmless.
+ */
+export const text = {
+	type: "string",
+	maxLength: 1024,
+	pattern: "^(?:[^<]|<(?![A-Za-z/!]))*$",
+	errorMessage: "must not hold < before a letter, / or !, which viewers take for markup",
+	onlyOnWrite: true,
+} as const;
 
 /** A media type (RFC 6838), with parameters. */
 export const mime = {

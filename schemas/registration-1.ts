@@ -20,7 +20,7 @@ export const registration1 = {
 				"Version of this form. New registrations say 1.0.0; 1.1 and 1.2 are spellings of the older service.",
 			type: "string",
 			pattern: "^1\\.(?:(?:0|[1-9][0-9]*)\\.(?:0|[1-9][0-9]*)|1|2)$",
-			errorMessage: "must be 1.x.y, such as 1.0.0",
+			errorMessage: "must be 1.x.y, such as 1.0.0, or 2.0",
 		},
 		payload_type: {
 			description: "wms: an OGC Web Map Service. feature: one layer of an ArcGIS MapServer or FeatureServer.",
@@ -28,6 +28,17 @@ export const registration1 = {
 		},
 		en: { $ref: "#/definitions/lang" },
 		fr: { $ref: "#/definitions/lang" },
+		targets: {
+			description: "Other addresses for the readers of one target: one address may not suit all viewers.",
+			type: "object",
+			minProperties: 1,
+			errorMessage: "must name a target, or be left out",
+			propertyNames: {
+				pattern: "^v2$",
+				errorMessage: "must be v2, the only target that can have an address of its own",
+			},
+			properties: { v2: { $ref: "#/definitions/overrides" } },
+		},
 	},
 	additionalProperties: false,
 	allOf: [
@@ -40,7 +51,11 @@ export const registration1 = {
 			if: { properties: { payload_type: { const: "feature" } }, required: ["payload_type"] },
 			// biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
 			then: {
-				properties: { en: { $ref: "#/definitions/feature" }, fr: { $ref: "#/definitions/feature" } },
+				properties: {
+					en: { $ref: "#/definitions/feature" },
+					fr: { $ref: "#/definitions/feature" },
+					targets: { $ref: "#/definitions/featureTargets" },
+				},
 			},
 		},
 	],
@@ -57,9 +72,8 @@ export const registration1 = {
 				service_url: { $ref: "#/definitions/address" },
 				layer: {
 					description: "wms: the layer's name inside the service.",
-					type: "string",
 					minLength: 1,
-					maxLength: 1024,
+					$ref: "#/definitions/text",
 				},
 				service_name: { description: "The name that the viewer shows.", $ref: "#/definitions/text" },
 				display_field: {
@@ -90,5 +104,33 @@ export const registration1 = {
 			properties: { display_field: misplaced, max_allowable_offset: misplaced },
 		},
 		feature: { properties: { layer: misplaced, feature_info_type: misplaced } },
+		featureTargets: {
+			properties: {
+				v2: {
+					properties: {
+						en: { properties: { layer: misplaced } },
+						fr: { properties: { layer: misplaced } },
+					},
+				},
+			},
+		},
+		overrides: {
+			description: "What is different for one target, in either language or both.",
+			type: "object",
+			minProperties: 1,
+			errorMessage: "must have en, fr or both",
+			properties: { en: { $ref: "#/definitions/override" }, fr: { $ref: "#/definitions/override" } },
+			additionalProperties: false,
+		},
+		override: {
+			type: "object",
+			minProperties: 1,
+			errorMessage: "must have a service_url, a layer or both",
+			properties: {
+				service_url: { $ref: "#/definitions/address" },
+				layer: { minLength: 1, $ref: "#/definitions/text" },
+			},
+			additionalProperties: false,
+		},
 	},
 } as const;

@@ -4,6 +4,7 @@ import pMap from "p-map";
 import { type HarvestOptions, harvestLayer, mergeDescription } from "../harvest/harvest-layer.ts";
 import type { CheckedLayer } from "../registry/catalogue.ts";
 import { descriptionText } from "../registry/description.ts";
+import { harvestedLangs } from "../registry/registration.ts";
 import { descriptionPath, langs } from "../registry/smallkey.ts";
 import {
 	askWith,
@@ -56,7 +57,7 @@ await runCommand(async () => {
 	const configuration = readConfiguration(withoutStore(process.env));
 	const settings = { ask: askWith(configuration.harvest), mapWkid: configuration.mapWkid };
 	const layers = await readLayers(command.layers, command.smallkeys);
-	const features = layers.filter((layer) => layer.registration.payload_type === "feature");
+	const features = layers.filter((layer) => harvestedLangs(layer.registration).length > 0);
 	const due = await pMap(features, (layer) => isDue(layer, command), { concurrency: layersAtOnce });
 	const wanted = features.filter((_, index) => due[index]);
 	const bar = progress(wanted.length, "harvesting");

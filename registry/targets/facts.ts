@@ -1,5 +1,5 @@
 import type { Description, LangDescription, Renderer } from "../description.ts";
-import type { LangEntry, Registration } from "../registration.ts";
+import type { LangEntry, Registration1 } from "../registration.ts";
 import { harmless } from "../shown.ts";
 import type { Lang } from "../smallkey.ts";
 
@@ -58,7 +58,7 @@ export interface LayerFacts {
 export function layerFacts(
 	lang: Lang,
 	smallkey: string,
-	registration: Registration,
+	registration: Registration1,
 	description: Description | null,
 	settings: FragmentSettings,
 ): LayerFacts {

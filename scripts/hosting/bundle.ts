@@ -8,6 +8,7 @@ import { build, type Plugin } from "esbuild";
 import { everyError } from "../../schemas/compile.ts";
 import { owners } from "../../schemas/owners.ts";
 import { registration1 } from "../../schemas/registration-1.ts";
+import { registration2 } from "../../schemas/registration-2.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -40,7 +41,10 @@ export interface BundleSize {
 /** The modules that compile schemas: what each exports, of which schema, compiled how. */
 const validators: Record<string, { options: Options; exports: Record<string, { $id: string }> }> = {
 	"validate-owners.ts": { options: everyError, exports: { validateOwners: owners } },
-	"validate-registration.ts": { options: everyError, exports: { validateRegistration1: registration1 } },
+	"validate-registration.ts": {
+		options: everyError,
+		exports: { validateRegistration1: registration1, validateRegistration2: registration2 },
+	},
 };
 
 /**

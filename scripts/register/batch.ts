@@ -55,7 +55,7 @@ function parseBatchPath(path: string): string | null {
 }
 
 function checkFile(file: LayerFile, name: string, problems: string[]): Registration | null {
-	const checked = checkRegistrationFile({ ...file, path: name });
+	const checked = checkRegistrationFile({ ...file, path: name }, "written");
 	problems.push(...checked.problems.map(({ text }) => `${name}: ${text}`));
 	return checked.registration;
 }

@@ -9,6 +9,7 @@ import {
 } from "../../registry/catalogue.ts";
 import { linesOf } from "../../registry/json.ts";
 import { ownersPath, parseOwners } from "../../registry/owners.ts";
+import type { Rules } from "../../registry/schema-problems.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import type { Change, Changes, Entry, FileReader } from "./changes.ts";
 import { type Located, locate } from "./locate.ts";
@@ -113,11 +114,11 @@ interface States {
 }
 
 async function checkLayer(smallkey: string, paths: string[], states: States, reader: FileReader) {
-	const before = checkFiles(await readFiles(smallkey, states.before, reader));
-	const files = await readFiles(smallkey, states.after, reader);
-	const after = checkFiles(files);
-	const texts = new Map(files.map((file) => [file.path, new TextDecoder().decode(file.bytes)]));
 	const own = layerPath(smallkey);
+	const before = checkFiles(await readFiles(smallkey, states.before, reader), "stored");
+	const files = await readFiles(smallkey, states.after, reader);
+	const after = checkFiles(files, paths.includes(own) ? "written" : "stored");
+	const texts = new Map(files.map((file) => [file.path, new TextDecoder().decode(file.bytes)]));
 	// What was wrong on the base already, in a file that stays as it is, is not the author's to mend.
 	const theirs = after.problems.filter(({ file }) => paths.includes(file) || paths.includes(own));
 	const layer: ChangedLayer = {
@@ -143,11 +144,12 @@ async function readFiles(smallkey: string, state: ReadonlyMap<string, Entry>, re
 	return files;
 }
 
-function checkFiles(files: LayerFile[]): { layer: CheckedLayer | null; problems: Problem[] } {
+function checkFiles(files: LayerFile[], rules: Rules): { layer: CheckedLayer | null; problems: Problem[] } {
 	let layer: CheckedLayer | null = null;
-	const problems = checkCatalogue(files, (good) => {
+	const keep = (good: CheckedLayer) => {
 		layer = good;
-	});
+	};
+	const problems = checkCatalogue(files, keep, rules);
 	return { layer, problems };
 }
 

@@ -1,7 +1,7 @@
 import pMap from "p-map";
 import type { Finding } from "../../harvest/finding.ts";
 import { linesOf } from "../../registry/json.ts";
-import type { LangEntry, Registration } from "../../registry/registration.ts";
+import { type LangEntry, type Registration, serviceTypeOf } from "../../registry/registration.ts";
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import { progress } from "../terminal/progress.ts";
 import type { ChangedLayer } from "./check.ts";
@@ -74,7 +74,9 @@ function touchedLangs({ before, after }: ChangedLayer): Lang[] {
 	if (!after) return [];
 	const [old, fresh] = [before?.registration, after.registration];
 	return langs.filter((lang) => {
-		return !old || old.payload_type !== fresh.payload_type || asks(old[lang]) !== asks(fresh[lang]);
+		return (
+			!old || serviceTypeOf(old, lang) !== serviceTypeOf(fresh, lang) || asks(old[lang]) !== asks(fresh[lang])
+		);
 	});
 }
 

@@ -14,7 +14,7 @@ import {
 } from "../../registry/catalogue.ts";
 import { type Description, parseDescription } from "../../registry/description.ts";
 import { type FragmentSettings, renderFragment } from "../../registry/fragment.ts";
-import type { Registration } from "../../registry/registration.ts";
+import { harvestedLangs, type Registration } from "../../registry/registration.ts";
 import { descriptionPath, fragmentPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import {
 	countFragments,
@@ -152,9 +152,9 @@ export class Publication {
 			? files.get(path)
 			: plainFile(path, (await this.#options.readLayer(smallkey))?.registration);
 		if (!file) return { smallkey, registration: null, description: null, problems: [] };
-		const { registration, problems } = checkRegistrationFile(file);
-		const isFeature = registration?.payload_type === "feature";
-		const description = isFeature ? await this.#describe(smallkey, files) : null;
+		const { registration, problems } = checkRegistrationFile(file, "stored");
+		const isHarvested = registration !== null && harvestedLangs(registration).length > 0;
+		const description = isHarvested ? await this.#describe(smallkey, files) : null;
 		return { smallkey, registration: registration ?? undefined, description, problems };
 	}
 
@@ -258,7 +258,7 @@ export class Publication {
 		const { smallkey } = name;
 		if (this.#table.has(smallkey) || this.#twinOf(smallkey) !== null) return;
 		for (const bytes of await this.#options.earlier(path)) {
-			const { registration } = checkRegistrationFile({ path, kind: "file", bytes });
+			const { registration } = checkRegistrationFile({ path, kind: "file", bytes }, "stored");
 			if (!registration) continue;
 			const text = (await this.#options.readLayer(smallkey))?.description;
 			this.#hold({ smallkey, registration, description: text ? parseDescription(text) : null });

@@ -20,7 +20,7 @@ function assertBounded(problems: string[]): void {
 
 function problemsOf(text: string): string[] {
 	assert.ok(text.length <= 64 * 1024, `${text.length} bytes`);
-	const { registration, problems } = parseRegistration(encoder.encode(text));
+	const { registration, problems } = parseRegistration(encoder.encode(text), "written");
 	assert.is(registration, null);
 	assertBounded(problems);
 	return problems;

@@ -1,7 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { canonicalText, parseRegistration } from "../../registry/registration.ts";
+import { canonicalText } from "../../registry/canonical.ts";
+import { parseRegistration } from "../../registry/registration.ts";
 
 const fixtures = new URL("../fixtures/", import.meta.url);
 const encoder = new TextEncoder();
@@ -13,12 +14,12 @@ async function names(folder: string): Promise<string[]> {
 for (const name of await names("valid")) {
 	test(`valid: ${name}`, async () => {
 		const bytes = await readFile(new URL(`valid/${name}`, fixtures));
-		const { registration, problems } = parseRegistration(bytes);
+		const { registration, problems } = parseRegistration(bytes, "written");
 		assert.equal(problems, []);
 		if (!registration) return assert.unreachable();
 		const text = canonicalText(registration);
 		assert.equal(JSON.parse(text), JSON.parse(bytes.toString()), "nothing is added and nothing is lost");
-		const again = parseRegistration(encoder.encode(text)).registration;
+		const again = parseRegistration(encoder.encode(text), "written").registration;
 		assert.is(again && canonicalText(again), text);
 	});
 }
@@ -27,17 +28,29 @@ for (const name of await names("invalid")) {
 	test(`invalid: ${name}`, async () => {
 		const bytes = await readFile(new URL(`invalid/${name}`, fixtures));
 		const expected = await readFile(new URL(`invalid/${name.replace(".json", ".txt")}`, fixtures), "utf8");
-		const { registration, problems } = parseRegistration(bytes);
+		const { registration, problems } = parseRegistration(bytes, "written");
 		assert.is(registration, null);
 		assert.is(`${[...problems].sort().join("\n")}\n`, expected);
 		assert.not.match(problems.join(), "hidden");
 	});
 }
 
+test("what viewers take for markup is refused as it is written, and stays readable where it is stored", async () => {
+	const bytes = await readFile(new URL("invalid/markup.json", fixtures));
+	assert.is(parseRegistration(bytes, "written").registration, null);
+	const { registration, problems } = parseRegistration(bytes, "stored");
+	assert.equal(problems, []);
+	assert.equal(registration, JSON.parse(bytes.toString()));
+	const wrong = JSON.stringify({ ...registration, version: "1.3" });
+	assert.equal(parseRegistration(encoder.encode(wrong), "stored").problems, [
+		'/version: must be 1.x.y, such as 1.0.0, or 2.0, not "1.3"',
+	]);
+});
+
 test("the canonical form has one order, two spaces and a final newline", () => {
 	const text =
 		'{"fr":{"layer":"b","service_url":"http://h.example/"},"en":{"metadata":{"catalogue_url":"http://h.example/c","metadata_url":"http://h.example/m"},"layer":"a","service_url":"http://h.example/"},"payload_type":"wms","version":"1.0.0"}';
-	const { registration } = parseRegistration(encoder.encode(text));
+	const { registration } = parseRegistration(encoder.encode(text), "written");
 	assert.is(
 		registration && canonicalText(registration),
 		`{

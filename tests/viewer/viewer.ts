@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import type { Registration } from "../../registry/registration.ts";
+import type { Registration1 } from "../../registry/registration.ts";
 import { compile, everyError } from "../../schemas/compile.ts";
 import schema from "../../schemas/fragment-v0.9.schema.json";
 
@@ -47,7 +47,7 @@ export function nodeOf(fragment: string): any {
 }
 
 /** A feature registration of one address in both languages. */
-export function featureAt(address: string, more: object = {}): Registration {
+export function featureAt(address: string, more: object = {}): Registration1 {
 	const entry = { service_url: address, ...more };
 	return { version: "1.0.0", payload_type: "feature", en: entry, fr: entry };
 }

@@ -1,7 +1,7 @@
 import { type Edit, isRefusal, type Layer, type Reader, type Store } from "../../../api/store.ts";
 import { type Harvested, mergeDescription } from "../../../harvest/harvest-layer.ts";
 import { descriptionText } from "../../../registry/description.ts";
-import { parseRegistration, type Registration } from "../../../registry/registration.ts";
+import { harvestedLangs, parseRegistration, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
 
 /** The author of the service's own commits. */
@@ -28,8 +28,8 @@ export interface CommitOptions {
 
 /** The registration of a feature layer; null for any other, and for one that is not in order. */
 export function featureOf(layer: Layer): Registration | null {
-	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration));
-	return registration?.payload_type === "feature" ? registration : null;
+	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
+	return registration && harvestedLangs(registration).length > 0 ? registration : null;
 }
 
 /** A harvest's end: its line for the log, and whether a service was down, so that it is worth another try. */

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
-import type { LangEntry, Registration } from "../../../registry/registration.ts";
+import type { LangEntry, Registration1 } from "../../../registry/registration.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../../registry/targets/facts.ts";
 import type { Target } from "../../../registry/targets/target.ts";
@@ -14,7 +14,7 @@ export const metadata = {
 };
 
 /** A wms registration, the same in both languages. */
-export function wmsWith(more: Partial<LangEntry>): Registration {
+export function wmsWith(more: Partial<LangEntry>): Registration1 {
 	const entry = { service_url: "https://host.example/wms", layer: "roads", ...more };
 	return { version: "1.0.0", payload_type: "wms", en: entry, fr: entry };
 }
@@ -43,7 +43,7 @@ export function describedAt(service_url: string): Description {
 /** What a target makes of a layer, which its readers have to accept; null where it cannot be expressed there. */
 export function renderAt(
 	target: Target,
-	registration: Registration,
+	registration: Registration1,
 	given: { lang?: Lang; description?: Description; settings?: Partial<FragmentSettings> } = {},
 	// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
 ): any {

@@ -43,7 +43,7 @@ test("every problem is at its file, line and JSON pointer", async () => {
 	const wrong = wmsFile("roads", "ftp://maps.example/wms").replace('"version": "1.0.0"', '"version": "2"');
 	const { outcome } = await reviewed({ "layers/ab/abc.json": wrong });
 	assert.equal(problemLines(outcome), [
-		'layers/ab/abc.json:2 /version must be 1.x.y, such as 1.0.0, not "2"',
+		'layers/ab/abc.json:2 /version must be 1.x.y, such as 1.0.0, or 2.0, not "2"',
 		'layers/ab/abc.json:5 /en/service_url must be an http or https address, not "ftp://maps.example/wms"',
 		'layers/ab/abc.json:9 /fr/service_url must be an http or https address, not "ftp://maps.example/wms"',
 	]);

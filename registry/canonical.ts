@@ -1,0 +1,51 @@
+import { registration1 } from "../schemas/registration-1.ts";
+import { registration2 } from "../schemas/registration-2.ts";
+import { isVersion2, type Registration } from "./registration.ts";
+
+/** What of a JSON Schema says in which order members stand. */
+interface Part {
+	$ref?: string;
+	const?: unknown;
+	enum?: readonly unknown[];
+	properties?: Readonly<Record<string, Part>>;
+	oneOf?: readonly Part[];
+	discriminator?: { propertyName: string };
+	definitions?: Readonly<Record<string, Part>>;
+	[keyword: string]: unknown;
+}
+
+type Json = Record<string, unknown>;
+
+/**
+ * The one form in which a registration is written: members in the schema's order, two-space indent, a final
+ * newline. Equal registrations give equal texts, however they were spelled.
+ */
+export function canonicalText(registration: Registration): string {
+	const schema: Part = isVersion2(registration) ? registration2 : registration1;
+	return `${JSON.stringify(ordered(registration, schema, schema), null, 2)}\n`;
+}
+
+/** A value with the members of its objects in the order in which a schema names them. */
+function ordered(value: unknown, part: Part, root: Part): unknown {
+	if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+	const { properties = {} } = shapeOf(value as Json, part, root);
+	const names = Object.keys(properties).filter((name) => Object.hasOwn(value, name));
+	return Object.fromEntries(
+		names.map((name) => [name, ordered((value as Json)[name], properties[name] as Part, root)]),
+	);
+}
+
+/** The part of a schema that names an object's members: behind references, and of several the one that fits. */
+function shapeOf(value: Json, part: Part, root: Part): Part {
+	if (part.$ref)
+		return shapeOf(value, root.definitions?.[part.$ref.replace("#/definitions/", "")] ?? {}, root);
+	const { oneOf, discriminator } = part;
+	if (!oneOf || !discriminator) return part;
+	const name = discriminator.propertyName;
+	const shapes = oneOf.map((one) => shapeOf(value, one, root));
+	return shapes.find(({ properties }) => allows(properties?.[name], value[name])) ?? {};
+}
+
+function allows(part: Part | undefined, value: unknown): boolean {
+	return part?.const === value || (part?.enum?.includes(value) ?? false);
+}
