@@ -279,7 +279,7 @@ writes("every problem of a payload comes at once, with its place", async ({ loca
 		'/en/service_url: must be an http or https address, not "ftp://x"',
 		"/fr: must be an object, not 1",
 		"/more: is not a known member",
-		'/version: must be 1.x.y, such as 1.0.0, not "2.0.0"',
+		'/version: must be 1.x.y, such as 1.0.0, or 2.0, not "2.0.0"',
 	]);
 	assert.is(await local.git("rev-list", "--count", "main"), "1");
 });
