@@ -1,0 +1,93 @@
+import type { Entry } from "../registry/index/entry.ts";
+import { randomFrom } from "./layers.ts";
+
+/** Words as titles of map layers have them, English and French, the frequent ones first. */
+const subjects: [string, string][] = [
+	["Water", "Eau"],
+	["Road", "Route"],
+	["Forest", "Forêt"],
+	["Census", "Recensement"],
+	["Climate", "Climat"],
+	["Soil", "Sol"],
+	["Fish", "Poisson"],
+	["Bird", "Oiseau"],
+	["Energy", "Énergie"],
+	["Railway", "Chemin de fer"],
+	["Pipeline", "Pipeline"],
+	["Glacier", "Glacier"],
+	["Earthquake", "Séisme"],
+	["School", "École"],
+	["Hospital", "Hôpital"],
+	["Airport", "Aéroport"],
+	["Wetland", "Milieu humide"],
+	["Wildfire", "Feu de forêt"],
+	["Radon", "Radon"],
+	["Permafrost", "Pergélisol"],
+];
+const aspects: [string, string][] = [
+	["quality", "qualité"],
+	["network", "réseau"],
+	["stations", "stations"],
+	["boundaries", "limites"],
+	["density", "densité"],
+	["change", "changement"],
+	["inventory", "inventaire"],
+	["risk", "risque"],
+	["monitoring sites", "sites de surveillance"],
+	["projections", "projections"],
+	["occurrence", "occurrence"],
+	["habitat", "habitat"],
+];
+const places = ["Canada", "Ontario", "Québec", "Alberta", "Yukon", "Nunavut", "Manitoba", "Labrador"];
+const syllables = [
+	"ka",
+	"na",
+	"to",
+	"mi",
+	"ra",
+	"wa",
+	"shi",
+	"ne",
+	"lo",
+	"qui",
+	"be",
+	"sa",
+	"ti",
+	"mon",
+	"ver",
+	"dal",
+];
+
+/** `count` entries with titles of some 100,000 different words in both languages, the same ones each time. */
+export function* generateEntries(count: number): Generator<Entry> {
+	const random = randomFrom(7);
+	/** Low numbers are far more frequent, as words are (Zipf). */
+	const pick = <T>(list: readonly T[]): T => list[Math.floor(list.length ** random()) - 1] as T;
+	for (let index = 0; index < count; index += 1) {
+		const name = Array.from({ length: 2 + Math.floor(random() * 3) }, () => pick(syllables)).join("");
+		const place = name[0]?.toUpperCase() + name.slice(1);
+		const [subject, sujet] = pick(subjects);
+		const [aspect, aspet] = pick(aspects);
+		const where = random() < 0.5 ? place : `${place}, ${pick(places)}`;
+		const year = random() < 0.3 ? ` ${1970 + Math.floor(random() * 56)}` : "";
+		const isFeature = index % 10 >= 7;
+		const host = `${isFeature ? "gis" : "maps"}${Math.floor(200 ** random())}.example.ca`;
+		const x = Math.floor(random() * 5_000_000) - 2_500_000;
+		const y = Math.floor(random() * 4_000_000) - 800_000;
+		const hash = () =>
+			Math.floor(random() * 2 ** 52)
+				.toString(16)
+				.padStart(16, "0");
+		yield {
+			smallkey: `${Math.floor(random() * 36 ** 5).toString(36)}${index.toString(36)}`,
+			type: isFeature ? "feature" : "wms",
+			title: { en: `${subject} ${aspect} of ${where}${year}`, fr: `${sujet} : ${aspet}, ${where}${year}` },
+			host: { en: host, fr: host },
+			sender: `Department ${1 + Math.floor(30 ** random())}`,
+			changed: { commit: hash() + hash() + hash().slice(0, 8), date: "2026-03-04T12:00:00Z" },
+			...(random() < 0.02 && { health: { state: "down", since: "2026-W09" } }),
+			...(isFeature && { extent: [x, y, x + 50_000, y + 40_000] }),
+			fragments: { "v0.9": { en: hash(), fr: hash() }, v2: { en: hash(), fr: hash() } },
+		};
+	}
+}

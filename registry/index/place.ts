@@ -1,0 +1,37 @@
+import type { Box } from "./entry.ts";
+
+/** Deepest cell: a 64th of the whole square on each side. */
+const deepest = 6;
+
+/**
+ * The square that cells divide, in metres of EPSG:3978: Canada with much around it. In another spatial reference the
+ * cells are coarser or finer, and still right, since what is outside belongs to the cells at the edge.
+ */
+const square: Box = [-4_194_304, -3_145_728, 4_194_304, 5_242_880];
+
+/**
+ * The smallest cell of a quadtree that holds a rectangle: figures 0 to 3 from the whole square down, west before east
+ * and south before north; `""` is the whole square.
+ */
+export function placeOf([xmin, ymin, xmax, ymax]: Box): string {
+	let [left, bottom, right, top] = square;
+	let cell = "";
+	while (cell.length < deepest) {
+		const x = (left + right) / 2;
+		const y = (bottom + top) / 2;
+		const isWest = xmax < x;
+		const isSouth = ymax < y;
+		if ((!isWest && xmin < x) || (!isSouth && ymin < y)) break;
+		cell += String((isWest ? 0 : 1) + (isSouth ? 0 : 2));
+		if (isWest) right = x;
+		else left = x;
+		if (isSouth) top = y;
+		else bottom = y;
+	}
+	return cell;
+}
+
+/** Whether something in cell `place` may lie in a view whose own cell is `view`: one of them holds the other. */
+export function mayMeet(place: string, view: string): boolean {
+	return place.startsWith(view) || view.startsWith(place);
+}

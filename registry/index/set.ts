@@ -1,0 +1,129 @@
+import { partition, type Sorted } from "./partition.ts";
+import { nameOfPath, parseShape, Shape, shapeText } from "./shape.ts";
+
+/** The form of everything under `index/`; a reader that knows another number reads none of it. */
+export const indexVersion = 1;
+
+/** Things that are kept in pieces of bounded size, each piece a file. */
+export interface SetKind<T> {
+	/** Folder of the pieces; their tree stands beside it, as `<folder>.json`. */
+	folder: string;
+	/** Ending of a piece's file, with its dot. */
+	ending: string;
+	maxThings: number;
+	/** Most bytes of a piece, but for one that holds a single thing, and for what stands around the things. */
+	maxBytes: number;
+	/** What a thing is found and cut by: no two things have the same. */
+	textOf(thing: T): string;
+	bytesOf(thing: T): number;
+	/** What neighbours in a piece share, and is written once for them. */
+	headOf?(thing: T): string;
+	/** Bytes that come with each head. */
+	headFrame?: number;
+	write(things: T[], path: string): string;
+	/** Null where the text is no such piece. */
+	read(text: string): T[] | null;
+}
+
+/** Files by path: text, or null for one that goes. */
+export type Files = Map<string, string | null>;
+
+/** The file of a piece. */
+export function piecePath(kind: { folder: string; ending: string }, path: string): string {
+	return `${kind.folder}/${nameOfPath(path)}${kind.ending}`;
+}
+
+/** The file that says how a set is cut. */
+export function shapePath(kind: { folder: string }): string {
+	return `${kind.folder}.json`;
+}
+
+/** The text of that file. */
+export function shapeFile(shape: Shape): string {
+	return `${JSON.stringify({ version: indexVersion, pieces: shape.paths.length, shape: shapeText(shape) })}\n`;
+}
+
+/** Reads that file; null where it is of another version, or no such file. */
+export function readShapeFile(text: string): Shape | null {
+	const value = parseObject(text);
+	if (value?.version !== indexVersion || typeof value.shape !== "string") return null;
+	return typeof value.pieces === "number" ? parseShape(value.shape, value.pieces) : null;
+}
+
+/** A JSON object from a text, or null. */
+export function parseObject(text: string): Record<string, unknown> | null {
+	try {
+		const value: unknown = JSON.parse(text);
+		return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
+	} catch {
+		return null;
+	}
+}
+
+/** Sorted things with the bytes of each run of them. */
+export function sortedThings<T>(kind: SetKind<T>, things: readonly T[]): Sorted {
+	const own = new Float64Array(things.length + 1);
+	const heads = new Float64Array(things.length + 1);
+	const headBytes = (index: number) => bytesOfHead(kind, kind.headOf?.(things[index] as T));
+	let head: string | undefined;
+	things.forEach((thing, index) => {
+		own[index + 1] = (own[index] as number) + kind.bytesOf(thing);
+		const next = kind.headOf?.(thing);
+		heads[index + 1] = (heads[index] as number) + (next === head ? 0 : bytesOfHead(kind, next));
+		head = next;
+	});
+	return {
+		length: things.length,
+		textAt: (index) => kind.textOf(things[index] as T),
+		fits: (from, to) => {
+			if (to - from > kind.maxThings) return false;
+			const ofThings = (own[to] as number) - (own[from] as number);
+			// The first head of the run counts, whether or not it is the first of all.
+			const ofHeads = (heads[to] as number) - (heads[from + 1] as number) + headBytes(from);
+			return ofThings + ofHeads <= kind.maxBytes;
+		},
+	};
+}
+
+/** Bytes of sorted things in a piece, without what stands around them. */
+export function bytesOf<T>(kind: SetKind<T>, sorted: readonly T[]): number {
+	let bytes = 0;
+	let head: string | undefined;
+	for (const thing of sorted) {
+		const next = kind.headOf?.(thing);
+		bytes += kind.bytesOf(thing) + (next === head ? 0 : bytesOfHead(kind, next));
+		head = next;
+	}
+	return bytes;
+}
+
+function bytesOfHead<T>({ headFrame = 0 }: SetKind<T>, head: string | undefined): number {
+	return head === undefined ? 0 : byteLength(head) + headFrame;
+}
+
+/** Bytes of a text in UTF-8. */
+export function byteLength(text: string): number {
+	let bytes = text.length;
+	for (let index = 0; index < text.length; index += 1) {
+		const unit = text.charCodeAt(index);
+		if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
+	}
+	return bytes;
+}
+
+/** All files of a set, from things in the order of their texts. */
+export function buildSet<T>(kind: SetKind<T>, things: readonly T[]): Files {
+	const pieces = partition(sortedThings(kind, things));
+	const files: Files = new Map();
+	for (const { path, from, to } of pieces) {
+		files.set(piecePath(kind, path), kind.write(things.slice(from, to), path));
+	}
+	files.set(shapePath(kind), shapeFile(new Shape(pieces.map(({ path }) => path))));
+	return files;
+}
+
+/** Sorts things by their texts. */
+export function sortThings<T>(kind: SetKind<T>, things: readonly T[]): T[] {
+	const texts = new Map(things.map((thing) => [thing, kind.textOf(thing)]));
+	return [...things].sort((a, b) => ((texts.get(a) as string) < (texts.get(b) as string) ? -1 : 1));
+}
