@@ -1,6 +1,6 @@
 import type { Lang } from "../smallkey.ts";
 import { orderedText, toDigits } from "./ordered.ts";
-import { placeOf } from "./place.ts";
+import { type Box, placeOf } from "./place.ts";
 import { titleWords } from "./words.ts";
 
 /** What is wrong with a layer's service, in one word of `layers/health.json`. */
@@ -9,9 +9,6 @@ export interface Sickness {
 	/** The week since which it is so, as ISO 8601 writes it: `2026-W10`. */
 	since: string;
 }
-
-/** A rectangle in the map's spatial reference: xmin, ymin, xmax, ymax. */
-export type Box = [number, number, number, number];
 
 /** What the index says of one layer. */
 export interface Entry {

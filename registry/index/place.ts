@@ -1,4 +1,5 @@
-import type { Box } from "./entry.ts";
+/** A rectangle in the map's spatial reference: xmin, ymin, xmax, ymax. */
+export type Box = [number, number, number, number];
 
 /** Deepest cell: a 64th of the whole square on each side. */
 const deepest = 6;
