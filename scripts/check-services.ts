@@ -5,7 +5,8 @@ import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harv
 import { quote } from "../harvest/finding.ts";
 import type { CheckedLayer } from "../registry/catalogue.ts";
 import { langs } from "../registry/smallkey.ts";
-import { askWith, layersAtOnce, parseServiceCommand, printFindings, readLayers } from "./harvest/layers.ts";
+import { askWith } from "./harvest/ask.ts";
+import { layersAtOnce, parseServiceCommand, printFindings, readLayers } from "./harvest/layers.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
 import { runCommand } from "./terminal/command-line.ts";
 import { plain } from "./terminal/plain.ts";

@@ -1,4 +1,5 @@
 // npm run harvest [-- KEY…] [--older-than 7d]: writes what the services behind feature layers say they are.
+
 import { stat } from "node:fs/promises";
 import pMap from "p-map";
 import { type HarvestOptions, harvestLayer, mergeDescription } from "../harvest/harvest-layer.ts";
@@ -6,8 +7,8 @@ import type { CheckedLayer } from "../registry/catalogue.ts";
 import { descriptionText } from "../registry/description.ts";
 import { harvestedLangs } from "../registry/registration.ts";
 import { descriptionPath, langs } from "../registry/smallkey.ts";
+import { askWith } from "./harvest/ask.ts";
 import {
-	askWith,
 	type Found,
 	fileIn,
 	layersAtOnce,

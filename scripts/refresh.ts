@@ -1,11 +1,13 @@
 // npm run refresh [-- --dry-run]: proposes what npm run harvest has written, with the health of all services
+
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import pMap from "p-map";
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { CheckedLayer } from "../registry/catalogue.ts";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
-import { askWith, layersAtOnce, readLayers } from "./harvest/layers.ts";
+import { askWith } from "./harvest/ask.ts";
+import { layersAtOnce, readLayers } from "./harvest/layers.ts";
 import { type LayerHealth, refreshBody } from "./refresh/body.ts";
 import { newDescriptions } from "./refresh/descriptions.ts";
 import { countWeek, healthPath, healthText, parseHealth, weekOf } from "./refresh/health.ts";

@@ -1,9 +1,10 @@
 // npm run review -- --base REF [--head REF] [--repo DIR] [--out FILE]: what a pull request changes, and what is wrong
+
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Ask } from "../harvest/net/ask.ts";
-import { askWith } from "./harvest/layers.ts";
+import { askWith } from "./harvest/ask.ts";
 import { annotations, plainLine } from "./review/annotations.ts";
 import { renderComment } from "./review/comment.ts";
 import { isWrong, type Review, review } from "./review/review.ts";

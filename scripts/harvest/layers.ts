@@ -2,13 +2,11 @@ import { readFile, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Finding } from "../../harvest/finding.ts";
-import { type Ask, createAsk } from "../../harvest/net/ask.ts";
-import { createFetch } from "../../harvest/net/fetch.ts";
 import { type CheckedLayer, checkCatalogue, problemLine } from "../../registry/catalogue.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { collectFolder } from "../build/collect.ts";
 import { writeWhole } from "../build/output.ts";
-import { type HarvestSettings, parseSpan } from "../service/settings.ts";
+import { parseSpan } from "../service/settings.ts";
 import { plain } from "../terminal/plain.ts";
 
 /** Layers that are worked on at once; how many requests are under way is bounded by `createAsk`. */
@@ -55,11 +53,6 @@ export async function readLayers(folder: string, smallkeys: string[]): Promise<C
 		if (!layer) throw new Error(`${smallkey}: there is no such layer, or its file is wrong`);
 		return layer;
 	});
-}
-
-/** The guarded way in which a command asks services. */
-export function askWith({ allowPrivate, httpsProxy, noProxy }: HarvestSettings): Ask {
-	return createAsk({ fetch: createFetch({ allowPrivate, httpsProxy, noProxy }) });
 }
 
 /** Text of a file in the folder of layers; null where there is none. */

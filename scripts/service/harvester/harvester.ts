@@ -12,6 +12,8 @@ export interface HarvesterOptions {
 	store: Store;
 	/** Asks the services of one layer. Never rejects, but where its signal aborts. */
 	harvest: HarvestLayer;
+	/** Ends what harvests, once nothing is under way. */
+	end?: () => Promise<void>;
 	/** Milliseconds between two harvests of one layer (`HARVEST_EVERY`). */
 	everyMs: number;
 	now: () => Date;
@@ -96,7 +98,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 		try {
 			const done = await harvestOne(smallkey, options, ending.signal);
 			if (ending.signal.aborted) return;
-			if (done) end(smallkey, done);
+			if (done) finish(smallkey, done);
 			else forget(smallkey);
 		} catch (error) {
 			fail(smallkey, error, "what was found cannot be stored now");
@@ -111,7 +113,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 		startSummary.remove(smallkey);
 	}
 
-	function end(smallkey: string, { line, again }: Done): void {
+	function finish(smallkey: string, { line, again }: Done): void {
 		// A service that stays down is logged once, not at every further try.
 		const isKnown = line.outcome === "failed" && failures.has(smallkey);
 		if (!isKnown && !startSummary.take(line)) log(line);
@@ -174,6 +176,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 			queue.clear();
 			await Promise.all([starting, arrivals]);
 			await queue.idle();
+			await options.end?.();
 		},
 		get waiting() {
 			return queue.size;

@@ -15,6 +15,9 @@ import { eventually } from "../../../wait.ts";
 
 const secret = "test_-k";
 
+/** Longest wait for the harvester, whose thread has to start first, in milliseconds. */
+const patienceMs = 30_000;
+
 let peer: Peer;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let server: ServerProcess;
@@ -74,9 +77,9 @@ test("a PUT is answered and served at once, enriched when its service answers, a
 	server = await start("on");
 	await put("ozone");
 	assert.is(await displayName("ozone"), "ozone");
-	await eventually(() => peer.asked.length === 1);
+	await eventually(() => peer.asked.length === 1, patienceMs);
 	release();
-	await eventually(async () => (await displayName("ozone")) === "Stations");
+	await eventually(async () => (await displayName("ozone")) === "Stations", patienceMs);
 	await server.stop();
 	peer.asked.length = 0;
 	server = await start("on");
@@ -97,14 +100,14 @@ test("a layer that is pushed is harvested too", async () => {
 	await git("git", ["-C", clone, "add", "."]);
 	await git("git", ["-C", clone, ...identity, "commit", "-qm", "add pushed"]);
 	await git("git", ["-C", clone, "push", "-q", "origin", "HEAD:main"]);
-	await eventually(async () => (await displayName("pushed")) === "Stations");
+	await eventually(async () => (await displayName("pushed")) === "Stations", patienceMs);
 });
 
 test("a harvest that hangs does not keep the service from ending", async () => {
 	serveLayer(peer, { layer: hang });
 	server = await start("on");
 	await put("ozone");
-	await eventually(() => peer.asked.length === 1);
+	await eventually(() => peer.asked.length === 1, patienceMs);
 	assert.is(await server.stop(), 0);
 });
 
@@ -116,7 +119,7 @@ test("HARVEST=off asks nothing", async () => {
 	await server.stop();
 	assert.equal(peer.asked, []);
 	server = await start("on");
-	await eventually(async () => (await displayName("parks")) === "Stations");
+	await eventually(async () => (await displayName("parks")) === "Stations", patienceMs);
 });
 
 test.run();

@@ -1,0 +1,109 @@
+import type { Finding } from "../../../harvest/finding.ts";
+import type { Harvested } from "../../../harvest/harvest-layer.ts";
+import { createTurns } from "../../../harvest/net/turns.ts";
+import type { Registration } from "../../../registry/registration.ts";
+import { langs } from "../../../registry/smallkey.ts";
+import type { HarvestLayer } from "./commit.ts";
+import { startThread, type Thread, ThreadEnded, type ThreadOptions } from "./thread.ts";
+
+/** The limits of the harvester's threads: a good answer of 5 MB stays far below them. */
+export const threadLimits = {
+	maxHeapMb: 256,
+	maxBusyMs: 10_000,
+	maxStartMs: 60_000,
+	maxLayerMs: 300_000,
+};
+
+/** How long a thread without work is kept, in milliseconds: while it is there it takes memory. */
+const idleMs = 30_000;
+
+/** Harvests outside the thread that serves. */
+export interface HarvestThreads {
+	/** Never rejects, but where its signal aborts. */
+	harvest: HarvestLayer;
+	/** Ends all threads, whatever they do. */
+	close(): Promise<void>;
+}
+
+/**
+ * Makes what harvests in a thread of its own, which is there only while there is something to harvest. Where that
+ * thread ends by what a service sent, a new one takes its place, and the layers that were under way are harvested once
+ * more, each in a thread by itself: the one that ends that thread, too, has the finding, and the others go on.
+ */
+export function createHarvestThreads(options: ThreadOptions): HarvestThreads {
+	const { timers } = options;
+	const alone = createTurns(1);
+	const threads = new Set<Thread>();
+	let common: Thread | null = null;
+	let idle: unknown = null;
+
+	function start(): Thread {
+		const thread = startThread(options);
+		threads.add(thread);
+		return thread;
+	}
+
+	async function end(thread: Thread): Promise<void> {
+		if (common === thread) common = null;
+		threads.delete(thread);
+		await thread.end();
+	}
+
+	async function harvestTogether(registration: Registration, signal: AbortSignal): Promise<Harvested> {
+		timers.clear(idle);
+		if (!common || common.hasEnded) common = start();
+		const thread = common;
+		try {
+			return await thread.harvest(registration, signal);
+		} finally {
+			if (thread.hasEnded) threads.delete(thread);
+			else if (thread.layers === 0) endLater(thread);
+		}
+	}
+
+	function endLater(thread: Thread): void {
+		timers.clear(idle);
+		idle = timers.set(() => {
+			if (thread.layers === 0) void end(thread);
+		}, idleMs);
+	}
+
+	async function harvestAlone(registration: Registration, signal: AbortSignal): Promise<Harvested> {
+		signal.throwIfAborted();
+		const thread = start();
+		try {
+			return await thread.harvest(registration, signal);
+		} finally {
+			await end(thread);
+		}
+	}
+
+	return {
+		async harvest(registration, signal) {
+			const together = await harvestTogether(registration, signal).catch(endedOnly);
+			if (!(together instanceof ThreadEnded)) return together;
+			if (together.layers === 1) return failure(registration, together);
+			const single = await alone.withSlot(() => harvestAlone(registration, signal).catch(endedOnly));
+			return single instanceof ThreadEnded ? failure(registration, single) : single;
+		},
+		async close() {
+			timers.clear(idle);
+			await Promise.all([...threads].map(end));
+		},
+	};
+}
+
+/** @throws any other error */
+function endedOnly(error: unknown): ThreadEnded {
+	if (error instanceof ThreadEnded) return error;
+	throw error;
+}
+
+/** Nothing was found. Which of the two languages it was is not known. */
+function failure(registration: Registration, { message }: ThreadEnded): Harvested {
+	const findings = langs.map((lang): Finding => {
+		const text = `${registration[lang].service_url} sent what ${message}`;
+		return { kind: "server", lang, pointer: `/${lang}/service_url`, text };
+	});
+	return { found: {}, partial: new Set(), findings };
+}
