@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -34,6 +35,41 @@ export async function runScript(
 	}
 }
 
+/** The ids of all processes under one, from Linux's table of processes (proc(5)). */
+export function descendantsOf(ancestor: number): number[] {
+	const parents = new Map<number, number>();
+	for (const name of readdirSync("/proc")) {
+		const stat = /^\d+$/.test(name) ? readIfThere(`/proc/${name}/stat`) : "";
+		// `<pid> (<name>) <state> <parent> …`; the name may hold anything.
+		const parent = /^\w (\d+) /.exec(stat.slice(stat.lastIndexOf(")") + 2))?.[1];
+		if (parent) parents.set(Number(name), Number(parent));
+	}
+	const isUnder = (pid: number | undefined): boolean =>
+		pid !== undefined && (parents.get(pid) === ancestor || isUnder(parents.get(pid)));
+	return [...parents.keys()].filter(isUnder);
+}
+
+function commandLine(pid: number): string {
+	return readIfThere(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
+}
+
+function readIfThere(path: string): string {
+	try {
+		return readFileSync(path, "utf8");
+	} catch {
+		return "";
+	}
+}
+
+/** Sends a signal to a process that may have ended meanwhile. */
+export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+	try {
+		process.kill(pid, signal);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+	}
+}
+
 /** A service in a process of its own. */
 export class ServerProcess {
 	output = "";
@@ -47,8 +83,6 @@ export class ServerProcess {
 			cwd: root,
 			env: cleanEnvironment(all),
 			stdio: ["ignore", "pipe", "pipe"],
-			// A process group of its own, so that `kill` can take its children along.
-			detached: true,
 		});
 		this.ended = new Promise((resolve) => this.#child.on("close", resolve));
 	}
@@ -87,8 +121,14 @@ export class ServerProcess {
 
 	/** Kills it as a power cut would, its git processes too or not. */
 	async kill(withChildren: boolean): Promise<void> {
-		process.kill(withChildren ? -this.pid : this.pid, "SIGKILL");
+		const pids = withChildren ? descendantsOf(this.pid) : [];
+		for (const pid of [this.pid, ...pids]) signalIfThere(pid, "SIGKILL");
 		await this.ended;
+	}
+
+	/** The ids of the git processes under it whose command line has `word`. */
+	gitProcesses(word: string): number[] {
+		return descendantsOf(this.pid).filter((pid) => commandLine(pid).includes(word));
 	}
 
 	/** Ends it; its exit code. */

@@ -1,5 +1,5 @@
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { startGit } from "./run.ts";
+import { GitProcess } from "./process.ts";
+import { GitTimeout } from "./run.ts";
 
 /** An object of a repository. */
 export interface GitObject {
@@ -9,78 +9,105 @@ export interface GitObject {
 }
 
 interface Waiting {
+	name: string;
 	resolve: (object: GitObject | null) => void;
 	reject: (error: Error) => void;
 }
 
+/** How a process that reads objects is bounded. */
+export interface CatFileLimits {
+	/** Longest silence while somebody waits, in milliseconds. */
+	silenceMs: number;
+	/** Reads after which another process goes on: git keeps what it has seen of a repository in memory. */
+	maxReads: number;
+}
+
+const ordinaryLimits: CatFileLimits = { silenceMs: 120_000, maxReads: 1_000_000 };
+
 const newline = 0x0a;
 
-/** One long-lived `git cat-file --batch`: objects by id, by ref or by `<commit>:<path>`, in the order asked for. */
+/** A long-lived `git cat-file --batch`: objects by id, by ref or by `<commit>:<path>`, in the order asked for. */
 export class CatFile {
 	readonly #repository: string;
-	#child: ChildProcessWithoutNullStreams | null = null;
+	readonly #limits: CatFileLimits;
+	#process: GitProcess | null = null;
+	/** Reads that the process was asked for. */
+	#reads = 0;
 	#waiting: Waiting[] = [];
 	#chunks: Buffer[] = [];
-	#buffered = 0;
+	#bufferedBytes = 0;
 	/** Bytes that have to be there before the next look at what has come. */
-	#needed = 1;
+	#neededBytes = 1;
 
-	constructor(repository: string) {
+	constructor(repository: string, limits: Partial<CatFileLimits> = {}) {
 		this.#repository = repository;
+		this.#limits = { ...ordinaryLimits, ...limits };
 	}
 
-	/** The object that a name stands for, or null. A name holds no line break. */
-	read(name: string): Promise<GitObject | null> {
+	/**
+	 * The object that a name stands for, or null. A name holds no line break.
+	 * @throws {GitTimeout} where git is silent for too long; the next read asks another process
+	 */
+	async read(name: string): Promise<GitObject | null> {
+		const process = this.#start();
 		return new Promise((resolve, reject) => {
-			const child = this.#start();
-			this.#waiting.push({ resolve, reject });
-			child.stdin.write(`${name}\n`);
+			this.#waiting.push({ name, resolve, reject });
+			this.#reads += 1;
+			process.isAwaited = true;
+			process.write(`${name}\n`);
 		});
 	}
 
-	/** Ends the process; reads that wait are refused. */
-	close(): void {
-		this.#child?.stdin.end();
+	/** Ends the process; reads that wait are answered first. */
+	async close(): Promise<void> {
+		await this.#process?.close();
 	}
 
-	#start(): ChildProcessWithoutNullStreams {
-		if (this.#child) return this.#child;
-		const child = startGit(this.#repository, ["cat-file", "--batch"]);
-		this.#child = child;
-		let complaint = "";
-		child.stderr.on("data", (data: Buffer) => {
-			complaint += data;
+	#start(): GitProcess {
+		if (this.#process && this.#waiting.length === 0 && this.#reads >= this.#limits.maxReads) {
+			void this.#process.close();
+			this.#process = null;
+		}
+		if (this.#process) return this.#process;
+		this.#reads = 0;
+		const process: GitProcess = new GitProcess(this.#repository, ["cat-file", "--batch"], "cat-file", {
+			take: (data) => this.#take(data),
+			ended: (error) => {
+				if (this.#process === process) this.#fail(error);
+			},
+			silenceMs: this.#limits.silenceMs,
 		});
-		child.stdin.on("error", () => undefined);
-		child.on("error", (error) => this.#fail(error));
-		child.stdout.on("data", (data: Buffer) => this.#take(data));
-		child.on("close", () => this.#fail(new Error(`git cat-file ended: ${complaint.trim()}`)));
-		return child;
+		this.#process = process;
+		return process;
 	}
 
 	#fail(error: Error): void {
 		const waiting = this.#waiting;
 		this.#waiting = [];
-		this.#child = null;
+		this.#process = null;
 		this.#chunks = [];
-		this.#buffered = 0;
-		this.#needed = 1;
-		for (const { reject } of waiting) reject(error);
+		this.#bufferedBytes = 0;
+		this.#neededBytes = 1;
+		// Git ends where it meets a broken object: the fault of the read that came first, not of those behind it.
+		const faults = error instanceof GitTimeout ? waiting.length : 1;
+		for (const { reject } of waiting.slice(0, faults)) reject(error);
+		for (const { name, resolve, reject } of waiting.slice(faults)) this.read(name).then(resolve, reject);
 	}
 
 	#take(data: Buffer): void {
 		this.#chunks.push(data);
-		this.#buffered += data.length;
-		if (this.#buffered < this.#needed) return;
+		this.#bufferedBytes += data.length;
+		if (this.#bufferedBytes < this.#neededBytes) return;
 		let rest = this.#chunks.length === 1 ? data : Buffer.concat(this.#chunks);
 		for (let next = this.#parse(rest); next !== null; next = this.#parse(rest)) rest = rest.subarray(next);
 		this.#chunks = [rest];
-		this.#buffered = rest.length;
+		this.#bufferedBytes = rest.length;
+		if (this.#process && this.#waiting.length === 0) this.#process.isAwaited = false;
 	}
 
 	/** Answers the first waiting read from the start of `data`; the bytes used, or null where more have to come. */
 	#parse(data: Buffer): number | null {
-		this.#needed = data.length + 1;
+		this.#neededBytes = data.length + 1;
 		const end = data.indexOf(newline);
 		if (end < 0) return null;
 		// `<id> <type> <size>`, or `<name> missing` and the like, with nothing behind it.
@@ -91,7 +118,7 @@ export class CatFile {
 		}
 		const [, id = "", type = "", size = ""] = header;
 		const after = end + 1 + Number(size);
-		this.#needed = after + 1;
+		this.#neededBytes = after + 1;
 		if (data.length < after + 1) return null;
 		const body = Buffer.from(data.subarray(end + 1, after));
 		this.#waiting.shift()?.resolve({ id, type, body });

@@ -1,6 +1,5 @@
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { authorMail, commitMessage, type Edit, type Meta } from "../store.ts";
-import { startGit } from "./run.ts";
+import { GitProcess } from "./process.ts";
 
 /** One commit to write. */
 export interface NewCommit {
@@ -39,44 +38,40 @@ function commitCommands(branch: string, from: string | null, commit: NewCommit):
 	].join("");
 }
 
+/** Somebody who waits for one line. */
+interface Waiting {
+	resolve: (line: string) => void;
+	reject: (error: Error) => void;
+}
+
+/** Longest silence of a process while somebody waits, in milliseconds, where nobody says otherwise. */
+const ordinarySilenceMs = 120_000;
+
 /**
  * One `git fast-import` that writes commits to one branch. What it has written is durable and on the branch after
  * a checkpoint, unless somebody else has moved the branch: it then leaves the branch alone.
  */
 export class FastImport {
-	readonly #child: ChildProcessWithoutNullStreams;
+	readonly #process: GitProcess;
 	readonly #branch: string;
 	/** The commit that the next one is built on, where it is not the last one written here. */
 	#from: string | null;
-	#lines: ((line: string) => void)[] = [];
-	#rejects: ((error: Error) => void)[] = [];
+	#waiting: Waiting[] = [];
 	#partial = "";
 	#ended: Error | null = null;
-	readonly #closed: Promise<void>;
 
 	/** @param tip the commit to build on, or null for the first commit of the branch */
-	constructor(repository: string, branch: string, tip: string | null) {
+	constructor(repository: string, branch: string, tip: string | null, silenceMs = ordinarySilenceMs) {
 		this.#branch = branch;
 		this.#from = tip;
 		// With unpackLimit 0 each checkpoint leaves a pack that was synced to disk; --done: a cut stream changes nothing.
 		// Little compression: a repack reuses what it finds, and mostly finds deltas.
 		const config = ["-c", "fastimport.unpackLimit=0", "-c", "pack.compression=1"];
 		const args = [...config, "fast-import", "--quiet", "--done"];
-		this.#child = startGit(repository, args);
-		this.#child.stdout.on("data", (chunk: Buffer) => this.#take(chunk.toString("latin1")));
-		this.#child.stdin.on("error", () => undefined);
-		let complaint = "";
-		this.#child.stderr.on("data", (chunk: Buffer) => {
-			complaint = (complaint + chunk).slice(-4000);
-		});
-		this.#closed = new Promise((resolve) => {
-			const end = (error: Error) => {
-				this.#ended = error;
-				for (const reject of this.#rejects) reject(error);
-				resolve();
-			};
-			this.#child.on("error", end);
-			this.#child.on("close", () => end(new Error(`git fast-import ended: ${complaint.trim()}`)));
+		this.#process = new GitProcess(repository, args, "fast-import", {
+			take: (data) => this.#take(data.toString("latin1")),
+			ended: (error) => this.#fail(error),
+			silenceMs,
 		});
 	}
 
@@ -94,26 +89,28 @@ export class FastImport {
 
 	/** Ends the process after everything written; the repository may then be repacked. */
 	async close(): Promise<void> {
-		if (!this.#ended) this.#child.stdin.end("done\n");
-		await this.#closed;
+		await this.#process.close("done\n");
 	}
 
 	#ask(commands: string): Promise<string> {
 		if (this.#ended) return Promise.reject(this.#ended);
 		return new Promise((resolve, reject) => {
-			this.#lines.push(resolve);
-			this.#rejects.push(reject);
-			this.#child.stdin.write(commands);
+			this.#waiting.push({ resolve, reject });
+			this.#process.isAwaited = true;
+			this.#process.write(commands);
 		});
+	}
+
+	#fail(error: Error): void {
+		this.#ended = error;
+		for (const { reject } of this.#waiting.splice(0)) reject(error);
 	}
 
 	#take(text: string): void {
 		const lines = (this.#partial + text).split("\n");
 		this.#partial = lines.pop() ?? "";
-		for (const line of lines) {
-			this.#rejects.shift();
-			this.#lines.shift()?.(line);
-		}
+		for (const line of lines) this.#waiting.shift()?.resolve(line);
+		if (this.#waiting.length === 0) this.#process.isAwaited = false;
 	}
 }
 

@@ -1,11 +1,23 @@
-import { type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 
-/** Most that one short git command may print, in bytes. */
-const mostOutput = 1 << 30;
+/** Most that one short git command may print, and of its complaints what is kept; in bytes. */
+const maxOutputBytes = 1 << 30;
+const maxComplaintBytes = 64 * 1024;
+
+/** How long one short git command may take, in milliseconds, where nobody says otherwise. */
+const ordinaryCommandMs = 300_000;
+
+/** Git did not answer in its time and was ended. */
+export class GitTimeout extends Error {
+	constructor(command: string, limitMs: number) {
+		super(`git ${command}: did not answer within ${limitMs / 1000} s and was ended`);
+		this.name = "GitTimeout";
+	}
+}
 
 /**
- * The environment of every git process here: nothing of the operator's own git reaches it. The hooks of a
- * repository and its own configuration still count.
+ * The environment of every git process here: nothing of the operator's own git reaches it, and no secret of the
+ * service. The hooks of a repository and its own configuration still count.
  */
 function environment(): NodeJS.ProcessEnv {
 	return {
@@ -13,6 +25,8 @@ function environment(): NodeJS.ProcessEnv {
 		LC_ALL: "C",
 		GIT_CONFIG_NOSYSTEM: "1",
 		GIT_CONFIG_GLOBAL: "/dev/null",
+		// Whoever may push could otherwise have every object read as another (git-replace(1)).
+		GIT_NO_REPLACE_OBJECTS: "1",
 		GIT_TERMINAL_PROMPT: "0",
 		GIT_OPTIONAL_LOCKS: "0",
 	};
@@ -21,33 +35,72 @@ function environment(): NodeJS.ProcessEnv {
 /** A data folder may belong to another user than the service runs as: a volume, a restored copy. */
 const always = ["-c", "safe.directory=*"];
 
+/** How one command is run. */
+export interface RunOptions {
+	/** What it reads. */
+	input?: string | Uint8Array;
+	/** How long it may take, in milliseconds. */
+	limitMs?: number;
+}
+
 /**
  * Runs git in a repository, without a shell, and gives its output.
+ * @throws {GitTimeout} where it takes too long
  * @throws {Error} with git's own words where it exits with another code than 0
  */
-export function runGit(repository: string, args: string[], input?: string | Uint8Array): Promise<Buffer> {
+export function runGit(repository: string, args: string[], options: RunOptions = {}): Promise<Buffer> {
+	const { input, limitMs = ordinaryCommandMs } = options;
+	const name = args[0] ?? "";
 	return new Promise((resolve, reject) => {
-		const options = { env: environment(), encoding: "buffer", maxBuffer: mostOutput } as const;
-		const child = execFile(
-			"git",
-			[...always, "-C", repository, ...args],
-			options,
-			(error, stdout, stderr) => {
-				if (!error) return resolve(stdout);
-				reject(new Error(`git ${args[0]}: ${stderr.toString().trim() || error.message}`));
-			},
-		);
+		const child = startGit(repository, args);
+		const printed: Buffer[] = [];
+		let printedBytes = 0;
+		let complaint = "";
+		const giveUp = (error: Error) => {
+			killGroup(child);
+			reject(error);
+		};
+		const timer = setTimeout(() => giveUp(new GitTimeout(name, limitMs)), limitMs);
+		child.stdout.on("data", (data: Buffer) => {
+			printed.push(data);
+			printedBytes += data.length;
+			if (printedBytes > maxOutputBytes) giveUp(new Error(`git ${name}: printed too much`));
+		});
+		child.stderr.on("data", (data: Buffer) => {
+			complaint = (complaint + data).slice(-maxComplaintBytes);
+		});
+		child.on("error", reject);
+		child.on("close", (code, signal) => {
+			clearTimeout(timer);
+			if (code === 0) return resolve(Buffer.concat(printed));
+			reject(new Error(`git ${name}: ${complaint.trim() || `ended with ${signal ?? code}`}`));
+		});
 		// git may end before it has read all; its exit code says why.
-		child.stdin?.on("error", () => undefined);
-		child.stdin?.end(input);
+		child.stdin.on("error", () => undefined);
+		child.stdin.end(input);
 	});
 }
 
 /** Starts git in a repository, without a shell, to talk to it over its pipes. @throws {Error} where it cannot be started */
 export function startGit(repository: string, args: string[]): ChildProcessWithoutNullStreams {
-	const child = spawn("git", [...always, "-C", repository, ...args], { env: environment(), stdio: "pipe" });
+	const child = spawn("git", [...always, "-C", repository, ...args], {
+		env: environment(),
+		stdio: "pipe",
+		// A process group of its own: what git starts can be ended with it, and Ctrl-C reaches the service alone.
+		detached: true,
+	});
 	// Without a free file descriptor there is no process and there are no pipes; the error comes later, as an event.
 	child.on("error", () => undefined);
 	if (child.pid === undefined) throw new Error("git could not be started");
 	return child;
+}
+
+/** Ends a process and what it has started, stopped ones too. */
+export function killGroup({ pid }: ChildProcess): void {
+	if (pid === undefined) return;
+	try {
+		process.kill(-pid, "SIGKILL");
+	} catch {
+		// It has ended by itself.
+	}
 }

@@ -1,8 +1,9 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { LayerFile } from "../../registry/catalogue.ts";
 import { CatFile } from "../git/cat-file.ts";
 import { commitOnce, FastImport, serviceName } from "../git/fast-import.ts";
 import { runGit } from "../git/run.ts";
+import { type SyncPath, syncPath } from "../git/sync.ts";
 import {
 	batchBranch,
 	type Commit,
@@ -36,6 +37,8 @@ export interface GitStoreOptions {
 	publish: (changes: FileChange[], commit: string) => Promise<void>;
 	/** Told of what went wrong where nobody waits for an answer. */
 	report: (error: unknown) => void;
+	/** Puts a file, or the names in a folder, on the disk; `fsync` without it. */
+	sync?: SyncPath;
 }
 
 /** Name of the branch that is served. */
@@ -90,12 +93,13 @@ export class GitStore implements Store {
 	 * @param seed the files of the first commit; asked only where the branch has no commit
 	 */
 	static async open(options: GitStoreOptions, seed: () => Promise<Edit[]>): Promise<GitStore> {
-		await openRepository(options.repository, branchName);
+		await openRepository(options.repository, branchName, options.sync);
 		const catFile = new CatFile(options.repository);
 		const head = await catFile.read(`refs/heads/${branchName}`);
-		catFile.close();
-		const tip = head?.id ?? (await plant(options, await seed()));
+		await catFile.close();
+		const tip = head?.id ?? (await commitSeed(options, await seed()));
 		const store = new GitStore(options, tip);
+		if (!head) await store.#syncNames();
 		store.#packs = await countPacks(options.repository);
 		// By number, not by date: one commit with an old date would hide all before it.
 		await store.#remember(["-n", String(commitsRemembered), "--branches"]);
@@ -147,7 +151,7 @@ export class GitStore implements Store {
 		while (this.#pumping) await this.#turn;
 		await this.#alone(async () => {
 			await this.#closeWriter();
-			this.#catFile.close();
+			await this.#catFile.close();
 		});
 	}
 
@@ -239,6 +243,7 @@ export class GitStore implements Store {
 				await clearLock(join(this.#options.repository, "refs/heads", `${branchName}.lock`));
 			// What reached the branch although the writer failed is not written a second time.
 			const landed = await this.#remember([`${before}..${this.#tip}`]);
+			if (landed.size > 0) await this.#syncNames();
 			waiting = waiting.filter((one) => !this.#answerLanded(one, landed));
 			const decided = await this.#decideAll(this.#newDecider(), waiting);
 			if (await this.#commit(decided)) return this.#answer(decided);
@@ -275,6 +280,7 @@ export class GitStore implements Store {
 			this.#lastWrite = performance.now();
 			// Others may have moved the branch first: the checkpoint says nothing of it.
 			if (!(await this.#branch.has(id))) return false;
+			await this.#syncNames();
 			const texts = new Map(decided.flatMap((one) => one.edits.map((edit) => [edit.path, edit.text])));
 			await this.#publish(
 				Array.from(texts, ([path, text]) => ({ path, file: textFile(path, text) })),
@@ -285,6 +291,12 @@ export class GitStore implements Store {
 			this.#options.report(error);
 			return false;
 		}
+	}
+
+	/** Puts the branch on the disk as it is now: its packs first, then the name that leads to them. */
+	async #syncNames(...folders: string[]): Promise<void> {
+		const { repository, sync = syncPath } = this.#options;
+		for (const folder of ["objects/pack", ...folders, "refs/heads"]) await sync(join(repository, folder));
 	}
 
 	async #answer(decided: Decided[]): Promise<void> {
@@ -318,6 +330,7 @@ export class GitStore implements Store {
 		});
 		const head = await this.#catFile.read(`refs/heads/${name}`);
 		if (head?.id !== commit) throw new StoreBusy(`others changed the branch ${name}`, 2);
+		await this.#syncNames(dirname(join("refs/heads", name)));
 		if (meta.request) this.#requests.add(meta.request, committed, committed);
 		this.#packs += 1;
 		return { commit, changed: true, branch: name };
@@ -379,7 +392,7 @@ function textFile(path: string, text: string | null): LayerFile | null {
 }
 
 /** The first commit of the branch. */
-async function plant(options: GitStoreOptions, edits: Edit[]): Promise<string> {
+async function commitSeed(options: GitStoreOptions, edits: Edit[]): Promise<string> {
 	const time = options.now().getTime();
 	const subject = `seed ${edits.length} files`;
 	const meta = {

@@ -104,6 +104,6 @@ export async function readEntries(repository: string, entries: PathChange[]): Pr
 			{ concurrency: atOnce * 4 },
 		);
 	} finally {
-		catFile.close();
+		await catFile.close();
 	}
 }

@@ -66,7 +66,7 @@ export class FileReader {
 		const ids = new Set(Array.from(entries, ({ id }) => id));
 		const format = "--batch-check=%(objectname) %(objectsize)";
 		const input = [...ids, ""].join("\n");
-		const output = ids.size > 0 ? await runGit(repository, ["cat-file", format], input) : Buffer.alloc(0);
+		const output = ids.size > 0 ? await runGit(repository, ["cat-file", format], { input }) : Buffer.alloc(0);
 		const lines = output.toString("latin1").split("\n").filter(Boolean);
 		const sizes = lines.map((line) => line.split(" ")).map(([id = "", size]) => [id, Number(size)] as const);
 		return new FileReader(repository, new Map(sizes));
@@ -83,6 +83,6 @@ export class FileReader {
 
 	/** Ends git's process. */
 	close(): void {
-		this.#catFile.close();
+		void this.#catFile.close();
 	}
 }

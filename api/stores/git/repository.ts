@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runGit } from "../../git/run.ts";
+import { type SyncPath, syncPath } from "../../git/sync.ts";
 
 /** Settings of the repository: acknowledged commits stay, and nothing tidies up under the writer. */
 const settings: [string, string][] = [
@@ -18,12 +20,25 @@ const settings: [string, string][] = [
 const lockPatience = 2_000;
 
 /** Makes a bare repository where there is none, sets it up, and clears what a killed writer left behind. */
-export async function openRepository(repository: string, branch: string): Promise<void> {
+export async function openRepository(repository: string, branch: string, sync = syncPath): Promise<void> {
+	const isNew = !existsSync(join(repository, "HEAD"));
 	await mkdir(repository, { recursive: true });
 	await checkVersion(repository);
 	await clearLeftovers(repository);
 	await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branch}`, "."]);
 	for (const [name, value] of settings) await runGit(repository, ["config", name, value]);
+	if (isNew) await syncNew(repository, sync);
+}
+
+/** Puts a new repository on the disk, with the folders that lead to it. */
+async function syncNew(repository: string, sync: SyncPath): Promise<void> {
+	for (const name of ["HEAD", "config", "objects/pack", "objects", "refs/heads", "refs"]) {
+		await sync(join(repository, name));
+	}
+	for (let folder = resolve(repository), child = ""; folder !== child; folder = dirname(folder)) {
+		await sync(folder);
+		child = folder;
+	}
 }
 
 /** Number of packs in a repository. */

@@ -1,0 +1,115 @@
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { GitTimeout, killGroup, startGit } from "./run.ts";
+
+/** What is said to a long-lived process in one go, in bytes: each that it has taken is a sign of life. */
+const bytesPerWrite = 256 * 1024;
+
+/** How a long-lived process is watched. */
+export interface ProcessOptions {
+	/** Told of what it prints. */
+	take: (data: Buffer) => void;
+	/** Told once why it no longer answers: it has ended, or was ended here. */
+	ended: (error: Error) => void;
+	/** Longest time without a sign of life while somebody waits for it, in milliseconds. */
+	silenceMs: number;
+}
+
+/**
+ * A git process that is talked to over its pipes. One that is silent while somebody waits for it is ended: a stopped
+ * process, or one that waits for a disk, would otherwise hold up everybody for ever.
+ */
+export class GitProcess {
+	readonly #child: ChildProcessWithoutNullStreams;
+	readonly #options: ProcessOptions;
+	readonly #name: string;
+	readonly #closed: Promise<void>;
+	#resolveClosed: () => void = () => undefined;
+	#hasEnded = false;
+	#isAwaited = false;
+	#timer: NodeJS.Timeout | null = null;
+	/** When it last gave a sign of life, by the monotonic clock. */
+	#heard = 0;
+
+	/** @throws {Error} where it cannot be started */
+	constructor(repository: string, args: string[], name: string, options: ProcessOptions) {
+		this.#options = options;
+		this.#name = name;
+		this.#closed = new Promise((resolve) => {
+			this.#resolveClosed = resolve;
+		});
+		this.#child = startGit(repository, args);
+		this.#watch(this.#child);
+	}
+
+	/** Says something to it. */
+	write(text: string): void {
+		if (text.length < bytesPerWrite / 4) return this.#write(text);
+		const bytes = Buffer.from(text);
+		for (let start = 0; start < bytes.length; start += bytesPerWrite) {
+			this.#write(bytes.subarray(start, start + bytesPerWrite));
+		}
+	}
+
+	/** Whether somebody waits for its answer now: only then is silence a fault. */
+	set isAwaited(isAwaited: boolean) {
+		if (isAwaited && !this.#isAwaited) {
+			this.#heard = performance.now();
+			this.#timer ??= setTimeout(() => this.#check(), this.#options.silenceMs);
+		}
+		this.#isAwaited = isAwaited;
+	}
+
+	/** Ends it after a last word, and waits for that: not for ever. */
+	async close(last = ""): Promise<void> {
+		if (this.#hasEnded) return this.#closed;
+		this.isAwaited = true;
+		this.#child.stdin.end(last);
+		await this.#closed;
+	}
+
+	/** Ends it at once. */
+	kill(error: Error): void {
+		if (this.#hasEnded) return;
+		killGroup(this.#child);
+		this.#end(error);
+	}
+
+	#write(data: string | Buffer): void {
+		this.#child.stdin.write(data, () => {
+			this.#heard = performance.now();
+		});
+	}
+
+	#watch(child: ChildProcessWithoutNullStreams): void {
+		let complaint = "";
+		child.stderr.on("data", (data: Buffer) => {
+			complaint = (complaint + data).slice(-4000);
+		});
+		child.stdin.on("error", () => undefined);
+		child.stdout.on("data", (data: Buffer) => {
+			if (this.#hasEnded) return;
+			this.#heard = performance.now();
+			this.#options.take(data);
+		});
+		child.on("error", (error) => this.#end(error));
+		child.on("close", () => this.#end(new Error(`git ${this.#name} ended: ${complaint.trim()}`)));
+	}
+
+	#end(error: Error): void {
+		if (this.#timer) clearTimeout(this.#timer);
+		this.#timer = null;
+		this.#resolveClosed();
+		if (this.#hasEnded) return;
+		this.#hasEnded = true;
+		this.#options.ended(error);
+	}
+
+	#check(): void {
+		this.#timer = null;
+		if (!this.#isAwaited || this.#hasEnded) return;
+		const { silenceMs } = this.#options;
+		const silentMs = performance.now() - this.#heard;
+		if (silentMs >= silenceMs) return this.kill(new GitTimeout(this.#name, silenceMs));
+		this.#timer = setTimeout(() => this.#check(), silenceMs - silentMs);
+	}
+}

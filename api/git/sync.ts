@@ -1,0 +1,31 @@
+import { open } from "node:fs/promises";
+
+/** Puts a file, or the names in a folder, on the disk. @param path its path */
+export type SyncPath = (path: string) => Promise<void>;
+
+/** What is said where a folder cannot be synced by itself: network file systems, Windows, a parent of somebody else. */
+const unsupported: ReadonlySet<string | undefined> = new Set([
+	"EACCES",
+	"EINVAL",
+	"EISDIR",
+	"ENOTSUP",
+	"EPERM",
+]);
+
+/**
+ * Puts a file, or the names in a folder, on the disk. Git syncs the files that it writes, but not the folders that it
+ * renames them in, and without that a power cut takes them back (fsync(2): it "does not necessarily ensure that the
+ * entry in the directory containing the file has also reached disk").
+ */
+export const syncPath: SyncPath = async (path) => {
+	try {
+		const handle = await open(path, "r");
+		try {
+			await handle.sync();
+		} finally {
+			await handle.close();
+		}
+	} catch (error) {
+		if (!unsupported.has((error as NodeJS.ErrnoException).code)) throw error;
+	}
+};

@@ -1,0 +1,69 @@
+import { rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { syncPath } from "../../../api/git/sync.ts";
+import { StoreBusy } from "../../../api/store.ts";
+import { temporaryFolder } from "../../local.ts";
+import { committed, git, openEmpty, put } from "./git-store.ts";
+
+test("a change is answered after its pack and its branch are on the disk, names too", async () => {
+	const folder = await temporaryFolder();
+	const synced: { path: string; head: string }[] = [];
+	const sync = async (path: string) => {
+		await syncPath(path);
+		synced.push({ path, head: await git(folder.path, "rev-parse", "refs/heads/main").catch(() => "") });
+	};
+	const store = await openEmpty(folder.path, { sync });
+	const repository = join(folder.path, "repository.git");
+	const made = synced.map(({ path }) => path);
+	for (const path of ["HEAD", "config", "objects", "refs"]) assert.ok(made.includes(join(repository, path)));
+	for (const path of [repository, folder.path, dirname(folder.path), "/"]) assert.ok(made.includes(path));
+	synced.length = 0;
+	const commit = await committed(put(store, "one"));
+	const [pack, refs] = synced.slice(-2);
+	assert.equal(pack, { path: join(repository, "objects/pack"), head: commit });
+	assert.equal(refs, { path: join(repository, "refs/heads"), head: commit });
+	const review = await committed(put(store, "one", "two", { review: true }));
+	const folders = synced.slice(-3).map(({ path }) => path.slice(repository.length + 1));
+	assert.equal(folders, ["objects/pack", "refs/heads/register", "refs/heads"]);
+	assert.is(await git(folder.path, "rev-parse", "refs/heads/register/one"), review);
+	await store.close();
+	await folder.remove();
+});
+
+test("a change whose folders cannot be put on the disk is not acknowledged", async () => {
+	const folder = await temporaryFolder();
+	let isBroken = false;
+	const reported: unknown[] = [];
+	const sync = async (path: string) => {
+		if (isBroken) throw new Error("EIO: i/o error, fsync");
+		await syncPath(path);
+	};
+	const store = await openEmpty(folder.path, { sync, report: (error) => reported.push(error) });
+	isBroken = true;
+	const error = await put(store, "one").then(
+		() => null,
+		(error: unknown) => error,
+	);
+	assert.instance(error, Error);
+	assert.ok(reported.some((error) => /EIO/.test(String(error))));
+	isBroken = false;
+	await committed(put(store, "two"));
+	await store.close();
+	await folder.remove();
+});
+
+test("a folder that cannot be synced by itself is no obstacle, one that is gone is", async () => {
+	const folder = await temporaryFolder();
+	await syncPath(folder.path);
+	await rm(folder.path, { recursive: true });
+	const error = await syncPath(folder.path).then(
+		() => null,
+		(error: NodeJS.ErrnoException) => error.code,
+	);
+	assert.is(error, "ENOENT");
+	assert.not.instance(error, StoreBusy);
+});
+
+test.run();

@@ -1,0 +1,66 @@
+import { execFile } from "node:child_process";
+import { copyFile, mkdir, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { temporaryFolder } from "../local.ts";
+
+const run = promisify(execFile);
+
+/** Size of an image, in bytes. */
+const imageBytes = 64 << 20;
+
+/** A small ext4 file system on a loop device, whose disk can be copied as a power cut would leave it. */
+export class LoopDisk {
+	#mounted: string[] = [];
+
+	private constructor(
+		readonly folder: string,
+		readonly remove: () => Promise<void>,
+	) {}
+
+	/** Where the file system is mounted. */
+	get path(): string {
+		return join(this.folder, "mounted");
+	}
+
+	/** Makes and mounts one; null where this machine may not mount. */
+	static async mount(): Promise<LoopDisk | null> {
+		const { path, remove } = await temporaryFolder();
+		const disk = new LoopDisk(path, remove);
+		try {
+			await writeFile(join(path, "image"), "");
+			await truncate(join(path, "image"), imageBytes);
+			await run("mkfs.ext4", ["-q", "-F", join(path, "image")]);
+			await disk.#mount("image", "mounted");
+			return disk;
+		} catch {
+			await remove();
+			return null;
+		}
+	}
+
+	/** What the disk holds at this moment, mounted anew at another path: nothing that only memory has. */
+	async cutPower(name: string): Promise<string> {
+		await copyFile(join(this.folder, "image"), join(this.folder, `${name}.image`));
+		return this.#mount(`${name}.image`, name);
+	}
+
+	async unmount(path: string): Promise<void> {
+		await run("umount", [path]);
+		this.#mounted = this.#mounted.filter((mounted) => mounted !== path);
+	}
+
+	async end(): Promise<void> {
+		// Lazily: after a failed test, processes may still be at work there.
+		for (const path of this.#mounted) await run("umount", ["-l", path]);
+		await this.remove();
+	}
+
+	async #mount(image: string, name: string): Promise<string> {
+		const path = join(this.folder, name);
+		await mkdir(path);
+		await run("mount", ["-o", "loop", join(this.folder, image), path]);
+		this.#mounted.push(path);
+		return path;
+	}
+}
