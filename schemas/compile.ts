@@ -1,4 +1,5 @@
 import Ajv, { type AnySchema, type ErrorObject, type Options } from "ajv";
+import { formats } from "./formats.ts";
 
 /** One reason why a value does not fit its schema. */
 export type SchemaError = ErrorObject;
@@ -9,16 +10,14 @@ export interface Validator {
 	errors?: SchemaError[] | null;
 }
 
+/** `1e999` is JSON, and not finite: it could not be written again. */
+const common: Options = { strict: false, strictNumbers: true, discriminator: true, formats };
+
 /** For what people mend: every error, with its value and with the schema that it stands in. */
-export const everyError: Options = {
-	allErrors: true,
-	verbose: true,
-	strict: false,
-	discriminator: true,
-};
+export const everyError: Options = { ...common, allErrors: true, verbose: true };
 
 /** For what is only told good from bad: the first error ends it. */
-export const firstError: Options = { strict: false, discriminator: true };
+export const firstError: Options = common;
 
 /**
  * Compiles a schema. A worker cannot (no code generation there), so its bundle carries the output of ajv's standalone

@@ -1,4 +1,4 @@
-import type { Description, LangDescription, Renderer } from "../description.ts";
+import type { Description, FeatureDescription, Renderer } from "../description.ts";
 import type { LangEntry, Registration1 } from "../registration.ts";
 import { harmless } from "../shown.ts";
 import type { Lang } from "../smallkey.ts";
@@ -23,7 +23,9 @@ export type MapServerType = (typeof mapServerTypes)[number];
 export type ServiceType = "ogcWms" | "esriFeature";
 
 /** What a fragment takes from a service; a renderer of null is the generic symbol. */
-export type ServiceFacts = Omit<LangDescription, "service_url" | "renderer"> & { renderer: Renderer | null };
+export type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "renderer"> & {
+	renderer: Renderer | null;
+};
 
 /** A layer in one language, as every target renders it: what is common to them is found once. */
 export interface LayerFacts {
@@ -65,7 +67,7 @@ export function layerFacts(
 	const entry = registration[lang];
 	const isWms = registration.payload_type === "wms";
 	const described = description?.[lang];
-	const isHarvested = described?.service_url === entry.service_url;
+	const isHarvested = described?.service_url === entry.service_url && "renderer" in described;
 	const service = isHarvested ? described : unknownService;
 	const layer = entry.layer ?? "";
 	return {

@@ -2,10 +2,11 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import Ajv, { type Options } from "ajv";
+import Ajv, { _, type Options } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import { build, type Plugin } from "esbuild";
-import { everyError } from "../../schemas/compile.ts";
+import { everyError, firstError } from "../../schemas/compile.ts";
+import { langDescription } from "../../schemas/description.ts";
 import { owners } from "../../schemas/owners.ts";
 import { registration1 } from "../../schemas/registration-1.ts";
 import { registration2 } from "../../schemas/registration-2.ts";
@@ -40,6 +41,10 @@ export interface BundleSize {
 
 /** The modules that compile schemas: what each exports, of which schema, compiled how. */
 const validators: Record<string, { options: Options; exports: Record<string, { $id: string }> }> = {
+	"validate-description.ts": {
+		options: firstError,
+		exports: { validateLangDescription: langDescription },
+	},
 	"validate-owners.ts": { options: everyError, exports: { validateOwners: owners } },
 	"validate-registration.ts": {
 		options: everyError,
@@ -61,10 +66,11 @@ const compiledSchemas: Plugin = {
 			const ajv = new Ajv({
 				...validator.options,
 				schemas: schemas.map(([, schema]) => schema),
-				code: { source: true, esm: true, lines: true },
+				code: { source: true, esm: true, lines: true, formats: _`formats` },
 			});
 			const names = Object.fromEntries(schemas.map(([name, schema]) => [name, schema.$id]));
-			return { contents: standaloneCode(ajv, names), loader: "js", resolveDir: root };
+			const code = `import { formats } from "./formats.ts";\n${standaloneCode(ajv, names)}`;
+			return { contents: code, loader: "js", resolveDir: dirname(path) };
 		});
 	},
 };

@@ -29,7 +29,7 @@ function wmsWith(more: Partial<LangEntry>): Registration {
 	return { version: "1.0.0", payload_type: "wms", en: entry, fr: { ...entry, layer: "routes" } };
 }
 
-const described: Description = {
+const described = {
 	en: {
 		service_url: address,
 		name: "Stations",
@@ -47,7 +47,7 @@ const described: Description = {
 		renderer: { type: "simple", label: "Station", image: dot },
 		count: 2000,
 	},
-};
+} satisfies Description;
 
 /** The description with other facts in English. */
 function describedWith(more: object): Description {
@@ -249,7 +249,7 @@ test("the field that names a feature: the service's, else the first text field, 
 	const nameField = (more: object) =>
 		nodeOf(renderFragment("en", "k", featureAt(address), describedWith(more), settings)).nameField;
 	assert.is(nameField({ display_field: "DEPTH" }), "DEPTH");
-	assert.is(nameField({ fields: described.en?.fields.slice(0, 2) }), "OBJECTID");
+	assert.is(nameField({ fields: described.en.fields.slice(0, 2) }), "OBJECTID");
 	assert.is(nameField({ fields: [] }), "");
 });
 

@@ -1,0 +1,194 @@
+const finite = { type: "number" } as const;
+
+const image = {
+	description: "A data URI of a PNG, JPEG, GIF, BMP or SVG image in base64, of at most 100,000 characters.",
+	type: "string",
+	format: "image",
+} as const;
+
+/** Members that say how one class of features is drawn. */
+const drawing = {
+	label: { description: "Empty where the service gives none.", type: "string" },
+	image: { $ref: "#/definitions/image" },
+} as const;
+
+const otherFeatures = {
+	description: "The symbol of every other feature, or null.",
+	anyOf: [{ type: "null" }, { $ref: "#/definitions/drawing" }],
+} as const;
+
+/**
+ * JSON Schema (draft-07) of a service description: the content of layers/<ab>/<smallkey>.service.json, which
+ * harvesting writes. In the words of no viewer.
+ */
+export const description = {
+	$schema: "http://json-schema.org/draft-07/schema#",
+	$id: "description.schema.json",
+	title: "What was harvested from the services behind a layer",
+	type: "object",
+	properties: { en: { $ref: "#/definitions/lang" }, fr: { $ref: "#/definitions/lang" } },
+	additionalProperties: false,
+	definitions: {
+		image,
+		lang: { anyOf: [{ $ref: "#/definitions/features" }, { $ref: "#/definitions/service" }] },
+		features: {
+			description: "A feature layer.",
+			type: "object",
+			required: [
+				"service_url",
+				"name",
+				"display_field",
+				"geometry_type",
+				"min_scale",
+				"max_scale",
+				"extent",
+				"fields",
+				"renderer",
+				"count",
+			],
+			properties: {
+				service_url: {
+					description: "The address that it came from: it counts only while that is the registered one.",
+					type: "string",
+				},
+				from: { $ref: "#/definitions/origin" },
+				name: { type: "string" },
+				display_field: {
+					description: "The field whose value names a feature; empty where the service says none.",
+					type: "string",
+				},
+				geometry_type: {
+					description: "ArcGIS's own name of it, such as esriGeometryPoint.",
+					type: "string",
+				},
+				min_scale: { $ref: "#/definitions/scale" },
+				max_scale: { $ref: "#/definitions/scale" },
+				extent: {
+					description: "null where the service's own extent is unusable.",
+					anyOf: [{ type: "null" }, { $ref: "#/definitions/extent" }],
+				},
+				fields: { type: "array", items: { $ref: "#/definitions/field" } },
+				renderer: {
+					anyOf: [
+						{ $ref: "#/definitions/simple" },
+						{ $ref: "#/definitions/unique" },
+						{ $ref: "#/definitions/breaks" },
+					],
+				},
+				count: {
+					description: "How many features there are; null where the service does not say.",
+					anyOf: [{ type: "null" }, { type: "number", minimum: 0 }],
+				},
+			},
+			additionalProperties: false,
+		},
+		service: {
+			description: "The layers of a service that is taken whole, in the service's own order.",
+			type: "object",
+			required: ["service_url", "entries"],
+			properties: {
+				service_url: { type: "string" },
+				from: { $ref: "#/definitions/origin" },
+				entries: {
+					description: "Names (OGC) or numbers (ArcGIS) of the layers.",
+					type: "array",
+					items: { anyOf: [{ type: "string" }, { type: "integer", minimum: 0 }] },
+				},
+			},
+			additionalProperties: false,
+		},
+		origin: {
+			description:
+				"import: not harvested, but taken over from an older service. The next harvest replaces it.",
+			const: "import",
+		},
+		scale: {
+			description: "Scale denominator between which and another the layer is drawn; 0 is no bound.",
+			type: "number",
+			minimum: 0,
+		},
+		extent: {
+			description: "A rectangle in the spatial reference of that well-known id.",
+			type: "object",
+			required: ["wkid", "xmin", "ymin", "xmax", "ymax"],
+			properties: { wkid: finite, xmin: finite, ymin: finite, xmax: finite, ymax: finite },
+			additionalProperties: false,
+		},
+		field: {
+			description: "A field of a feature layer; its type in ArcGIS's own words, such as esriFieldTypeString.",
+			type: "object",
+			required: ["name", "alias", "type"],
+			properties: { name: { type: "string" }, alias: { type: "string" }, type: { type: "string" } },
+			additionalProperties: false,
+		},
+		drawing: {
+			type: "object",
+			required: ["label", "image"],
+			properties: drawing,
+			additionalProperties: false,
+		},
+		simple: {
+			description: "One symbol for every feature.",
+			type: "object",
+			required: ["type", "label", "image"],
+			properties: { type: { const: "simple" }, ...drawing },
+			additionalProperties: false,
+		},
+		unique: {
+			description: "One symbol for each value of one to three fields.",
+			type: "object",
+			required: ["type", "fields", "default", "classes"],
+			properties: {
+				type: { const: "unique" },
+				fields: { type: "array", minItems: 1, maxItems: 3, items: { type: "string" } },
+				default: otherFeatures,
+				classes: {
+					type: "array",
+					items: {
+						type: "object",
+						required: ["value", "label", "image"],
+						properties: {
+							value: {
+								description:
+									"A number where the one field holds numbers; the values of several fields are joined with a comma and a space.",
+								type: ["string", "number"],
+							},
+							...drawing,
+						},
+						additionalProperties: false,
+					},
+				},
+			},
+			additionalProperties: false,
+		},
+		breaks: {
+			description: "One symbol for each range of a number.",
+			type: "object",
+			required: ["type", "field", "min", "default", "classes"],
+			properties: {
+				type: { const: "breaks" },
+				field: { type: "string" },
+				min: { description: "Where the first range starts.", type: "number" },
+				default: otherFeatures,
+				classes: {
+					description: "In ascending order: each starts where the one before it ends.",
+					type: "array",
+					items: {
+						type: "object",
+						required: ["max", "label", "image"],
+						properties: { max: finite, ...drawing },
+						additionalProperties: false,
+					},
+				},
+			},
+			additionalProperties: false,
+		},
+	},
+} as const;
+
+/** JSON Schema of one language alone: what is not whole in one does not take the other away. */
+export const langDescription = {
+	$id: "lang-description.schema.json",
+	$ref: "#/definitions/lang",
+	definitions: description.definitions,
+} as const;
