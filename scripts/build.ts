@@ -1,55 +1,39 @@
-// npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR] [--compress] [--fresh]: every fragment as a static file
+// npm run build: every fragment as a static file
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { Option } from "@commander-js/extra-typings";
 import { build } from "./build/build.ts";
 import { writeHostingFiles } from "./hosting/files.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
-const usage = `npm run build [-- --layers DIR | --repo DIR [--ref REF]] [--out DIR] [--compress] [--fresh]
-
-  --layers DIR   a folder of layers (layers)
-  --repo DIR     a git repository instead, and --ref REF its commit (main)
-  --out DIR      where the files go (dist); what is there of removed layers goes
-  --compress     a .gz and a .br beside each file, for a web server that looks for them
-  --fresh        look at every file again, also at those that the last build left in step`;
-
-const options = {
-	layers: { type: "string" },
-	repo: { type: "string" },
-	ref: { type: "string" },
-	out: { type: "string" },
-	compress: { type: "boolean" },
-	fresh: { type: "boolean" },
-	help: { type: "boolean", short: "h" },
-} as const;
-
-await runCommand(async () => {
-	const { values } = parseArgs({ options });
-	if (values.help) {
-		console.log(usage);
-		return 0;
-	}
-	if (values.layers !== undefined && values.repo !== undefined) throw new Error(`usage: ${usage}`);
-	if (values.ref !== undefined && values.repo === undefined) throw new Error(`usage: ${usage}`);
+export const run = createRun(async (argv, environment, io) => {
+	const options = createCommandLine("build", io)
+		.addOption(new Option("--layers <dir>", "a folder of layers").default("layers").conflicts("repo"))
+		.option("--repo <dir>", "a git repository instead")
+		.option("--ref <ref>", "its commit (main)")
+		.option("--out <dir>", "where the files go; what is there of removed layers goes", "dist")
+		.option("--compress", "a .gz and a .br beside each file, for a web server that looks for them")
+		.option("--fresh", "look at every file again, also at those that the last build left in step")
+		.parse(argv, { from: "user" })
+		.opts();
+	if (options.ref !== undefined && options.repo === undefined) throw new Error("--ref: is for --repo");
 	const source =
-		values.repo === undefined
-			? { folder: values.layers ?? "layers" }
-			: { repository: values.repo, ref: values.ref ?? "main" };
-	const out = resolve(values.out ?? "dist");
-	const { problems, written } = await build(
-		source,
-		out,
-		readConfiguration(withoutStore(process.env)),
-		values.fresh,
-	);
-	for (const problem of problems) console.error(plain(problem));
+		options.repo === undefined
+			? { folder: options.layers }
+			: { repository: options.repo, ref: options.ref ?? "main" };
+	const out = resolve(options.out);
+	const configuration = readConfiguration(withoutStore(environment));
+	const { problems, written } = await build(source, out, configuration, options.fresh);
+	for (const problem of problems) printError(io, plain(problem));
 	if (!written) {
-		console.error(`${problems.length} problems; nothing was written`);
-		return 1;
+		printError(io, `${problems.length} problems; nothing was written`);
+		return exitCodes.wrong;
 	}
-	await writeHostingFiles(out, values.compress ?? false);
-	console.log(`${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
-	return 0;
+	await writeHostingFiles(out, options.compress ?? false);
+	printLine(io, `${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
+	return exitCodes.done;
 });
+
+await runCommand(import.meta.url, run);

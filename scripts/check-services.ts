@@ -1,4 +1,4 @@
-// npm run check-services [-- KEY…]: whether the services behind the layers have what the registrations say.
+// npm run check-services: whether the services behind the layers have what the registrations say.
 
 import pMap from "p-map";
 import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
@@ -6,13 +6,12 @@ import { quote } from "../harvest/finding.ts";
 import type { CheckedLayer } from "../registry/catalogue.ts";
 import { langs } from "../registry/smallkey.ts";
 import { askWith } from "./harvest/ask.ts";
-import { layersAtOnce, parseServiceCommand, printFindings, readLayers } from "./harvest/layers.ts";
+import { layersAtOnce, printFindings, readLayers } from "./harvest/layers.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, runCommand } from "./terminal/command-line.ts";
+import { printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 import { progress } from "./terminal/progress.ts";
-
-const usage = "npm run check-services -- [KEY…] [--layers DIR]";
 
 /** One line for each language: whether the layer is there, its title, and for wms what it can be asked. */
 function factLines(layer: CheckedLayer, checked: CheckedServices): string[] {
@@ -32,11 +31,13 @@ function factsText(facts: LayerFacts): string {
 	return quote(`${title}; ${query}; ${legend}`);
 }
 
-await runCommand(async () => {
-	const command = parseServiceCommand(process.argv.slice(2), usage);
-	if (command.olderThan !== null) throw new Error(`--older-than: is for harvest\nusage: ${usage}`);
-	const check = createCheckLayer(askWith(readConfiguration(withoutStore(process.env)).harvest));
-	const layers = await readLayers(command.layers, command.smallkeys);
+export const run = createRun(async (argv, environment, io) => {
+	const line = createCommandLine("check-services", io)
+		.argument("[smallkey...]", "which layers; all where none is named")
+		.option("--layers <dir>", "a folder of layers", "layers")
+		.parse(argv, { from: "user" });
+	const check = createCheckLayer(askWith(readConfiguration(withoutStore(environment)).harvest));
+	const layers = await readLayers(line.opts().layers, line.processedArgs[0], io);
 	const bar = progress(layers.length, "checking");
 	const results = await pMap(
 		layers,
@@ -47,8 +48,11 @@ await runCommand(async () => {
 		},
 		{ concurrency: layersAtOnce },
 	).finally(() => bar.stop());
-	for (const { layer, checked } of results) console.log(factLines(layer, checked).join("\n"));
+	for (const { layer, checked } of results) printLine(io, factLines(layer, checked).join("\n"));
 	return printFindings(
 		results.map(({ layer, checked }) => ({ smallkey: layer.smallkey, findings: checked.findings })),
+		io,
 	);
 });
+
+await runCommand(import.meta.url, run);

@@ -1,38 +1,33 @@
-// npm run codeowners [-- --check]: writes .github/CODEOWNERS from layers/owners.json
+// npm run codeowners: writes .github/CODEOWNERS from layers/owners.json
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { parseArgs } from "node:util";
 import { codeownersPath, codeownersText, ownersPath, parseOwners } from "../registry/owners.ts";
-import { runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
-const usage = `npm run codeowners [-- --check]
-
-  --check   writes nothing; exit code 1 where ${codeownersPath} is not what ${ownersPath} says`;
-
-await runCommand(async () => {
-	const { values } = parseArgs({
-		options: { check: { type: "boolean" }, help: { type: "boolean", short: "h" } },
-	});
-	if (values.help) {
-		console.log(usage);
-		return 0;
-	}
+export const run = createRun(async (argv, _environment, io) => {
+	const { check } = createCommandLine("codeowners", io)
+		.option("--check", `write nothing; exit code 1 where ${codeownersPath} is not what ${ownersPath} says`)
+		.parse(argv, { from: "user" })
+		.opts();
 	const { owners, problems } = parseOwners(await readFile(ownersPath));
-	for (const problem of problems) console.error(plain(`${ownersPath}: ${problem}`));
-	if (!owners) return 1;
+	for (const problem of problems) printError(io, plain(`${ownersPath}: ${problem}`));
+	if (!owners) return exitCodes.wrong;
 	const text = codeownersText(owners);
 	const before = await readFile(codeownersPath, "utf8").catch(() => null);
 	if (before === text) {
-		console.log(`${codeownersPath} is as ${ownersPath} says`);
-		return 0;
+		printLine(io, `${codeownersPath} is as ${ownersPath} says`);
+		return exitCodes.done;
 	}
-	if (values.check) {
-		console.error(`${codeownersPath}: is not as ${ownersPath} says; run npm run codeowners`);
-		return 1;
+	if (check) {
+		printError(io, `${codeownersPath}: is not as ${ownersPath} says; run npm run codeowners`);
+		return exitCodes.wrong;
 	}
 	await mkdir(dirname(codeownersPath), { recursive: true });
 	await writeFile(codeownersPath, text);
-	console.log(`${codeownersPath} written`);
-	return 0;
+	printLine(io, `${codeownersPath} written`);
+	return exitCodes.done;
 });
+
+await runCommand(import.meta.url, run);

@@ -5,7 +5,8 @@ import { type Commit, isRefusal, type Store } from "../api/store.ts";
 import { descriptionEdits, type NewDescription, newDescriptions } from "./refresh/descriptions.ts";
 import { openStore } from "./service/open-store.ts";
 import { readConfiguration } from "./service/settings.ts";
-import { runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { printLine } from "./terminal/io.ts";
 
 /** The checkout of the repository that was harvested into. */
 const checkout = ".";
@@ -14,11 +15,11 @@ const checkout = ".";
 const portion = 200;
 
 /** @throws {Error} where the store refuses */
-async function commit(store: Store, found: readonly NewDescription[]): Promise<Commit> {
-	const outcome = await store.change((now) => descriptionEdits(now, found), {
+async function commit(store: Store, found: readonly NewDescription[], now: Date): Promise<Commit> {
+	const outcome = await store.change((state) => descriptionEdits(state, found), {
 		smallkey: null,
 		author: serviceName,
-		time: Date.now(),
+		time: now.getTime(),
 		subject: `describe ${found.length} layer${found.length === 1 ? "" : "s"}`,
 		trailers: [],
 		request: null,
@@ -28,24 +29,27 @@ async function commit(store: Store, found: readonly NewDescription[]): Promise<C
 	return outcome;
 }
 
-await runCommand(async () => {
+export const run = createRun(async (argv, environment, io) => {
+	createCommandLine("commit-descriptions", io).parse(argv, { from: "user" });
 	const found = await newDescriptions(checkout);
 	if (found.length === 0) {
-		console.log("no new descriptions");
-		return 0;
+		printLine(io, "no new descriptions");
+		return exitCodes.done;
 	}
-	const open = await openStore(readConfiguration(process.env), checkout);
+	const open = await openStore(readConfiguration(environment), checkout);
 	try {
 		let changes = 0;
 		for (let start = 0; start < found.length; start += portion) {
-			const outcome = await commit(open.store, found.slice(start, start + portion));
+			const outcome = await commit(open.store, found.slice(start, start + portion), io.now());
 			if (!outcome.changed) continue;
 			changes += 1;
-			console.log(`commit ${outcome.commit}`);
+			printLine(io, `commit ${outcome.commit}`);
 		}
-		if (changes === 0) console.log("they are stored already");
-		return 0;
+		if (changes === 0) printLine(io, "they are stored already");
+		return exitCodes.done;
 	} finally {
 		await open.close();
 	}
 });
+
+await runCommand(import.meta.url, run);

@@ -1,30 +1,14 @@
 // npm run deploy: the build and the worker to Cloudflare, after a check of what its plan takes (docs/hosting.md).
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { Option } from "@commander-js/extra-typings";
 import glob from "fast-glob";
 import { build } from "./build/build.ts";
 import { buildWorker, bundlePath, sizeLine } from "./hosting/bundle.ts";
 import { writeHostingFiles } from "./hosting/files.ts";
 import { configurationPath, ended, installEngine, spawnWrangler } from "./hosting/wrangler.ts";
 import { type Environment, readConfiguration, withoutStore } from "./service/settings.ts";
-import { runCommand } from "./terminal/command-line.ts";
-
-const usage = `npm run deploy [-- [--layers DIR | --dist DIR] [--plan free|paid] [--objects] [--dry-run] [-- WRANGLER'S OPTIONS]]
-
-  --layers DIR   the folder of layers that is built into dist (layers)
-  --dist DIR     a build to deploy as it is, instead
-  --plan PLAN    how many files Cloudflare takes: free or paid (WORKERS_PLAN, or free)
-  --objects      the worker alone: its fragments are the bucket's that npm run publish-objects fills
-  --dry-run      wrangler's: everything but the deployment`;
-
-const options = {
-	layers: { type: "string" },
-	dist: { type: "string" },
-	plan: { type: "string" },
-	objects: { type: "boolean" },
-	"dry-run": { type: "boolean" },
-	help: { type: "boolean", short: "h" },
-} as const;
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { type Io, printLine } from "./terminal/io.ts";
 
 /** Most static assets of one deployment (Cloudflare Workers, "Limits"); wrangler's dry run does not check it. */
 const plans: ReadonlyMap<string, number> = new Map([
@@ -32,15 +16,14 @@ const plans: ReadonlyMap<string, number> = new Map([
 	["paid", 100_000],
 ]);
 
-function parseWords() {
-	try {
-		return parseArgs({ options, allowPositionals: true });
-	} catch (error) {
-		throw new Error(`${(error as Error).message}\nusage: ${usage}`);
-	}
+/** What is deployed, and how. */
+interface Options {
+	layers: string;
+	dist?: string | undefined;
+	plan: string;
+	objects?: true | undefined;
+	dryRun?: true | undefined;
 }
-
-type Words = ReturnType<typeof parseWords>["values"];
 
 /** @throws {Error} where the build has more files than the plan takes, with the way out */
 async function checkFileCount(dist: string, plan: string): Promise<void> {
@@ -62,25 +45,43 @@ async function buildFragments(layers: string, dist: string, env: Environment): P
 }
 
 /** The worker's variables and secrets are those that it has at Cloudflare and in wrangler.jsonc: none goes from here. */
-async function deploy(env: Environment, words: Words, passed: string[]): Promise<number> {
-	const dist = resolve(words.dist ?? "dist");
-	if (!words.objects) {
-		if (words.dist === undefined) await buildFragments(words.layers ?? "layers", dist, env);
-		await checkFileCount(dist, words.plan ?? (env.WORKERS_PLAN || "free"));
+async function deploy(env: Environment, options: Options, passed: string[], io: Io): Promise<number> {
+	const dist = resolve(options.dist ?? "dist");
+	if (!options.objects) {
+		if (options.dist === undefined) await buildFragments(options.layers, dist, env);
+		await checkFileCount(dist, options.plan);
 	}
-	for (const size of await buildWorker()) console.log(sizeLine(size));
+	for (const size of await buildWorker()) printLine(io, sizeLine(size));
 	await installEngine();
-	const hosting = words.objects ? "objects" : "assets";
+	const hosting = options.objects ? "objects" : "assets";
 	const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", "--config", configurationPath(hosting)];
-	if (!words.objects) args.push("--assets", dist);
-	if (words["dry-run"]) args.push("--dry-run");
-	const code = await ended(spawnWrangler([...args, ...passed], process.env, "inherit"));
-	return code === 0 ? 0 : 1;
+	if (!options.objects) args.push("--assets", dist);
+	if (options.dryRun) args.push("--dry-run");
+	const code = await ended(spawnWrangler([...args, ...passed], env, "inherit"));
+	return code === 0 ? exitCodes.done : exitCodes.unable;
 }
 
-await runCommand(async () => {
-	const { values, positionals } = parseWords();
-	if (!values.help) return deploy(process.env, values, positionals);
-	console.log(usage);
-	return 0;
+export const run = createRun(async (argv, environment, io) => {
+	const line = createCommandLine("deploy", io)
+		.argument("[option...]", "behind a further --: what wrangler deploy is told besides")
+		.addOption(
+			new Option("--layers <dir>", "the folder of layers that is built into dist")
+				.default("layers")
+				.conflicts("dist"),
+		)
+		.option("--dist <dir>", "a build to deploy as it is, instead")
+		.addOption(
+			new Option("--plan <plan>", "how many files Cloudflare takes ")
+				.choices([...plans.keys()])
+				.default(environment.WORKERS_PLAN || "free", "WORKERS_PLAN, or free"),
+		)
+		.option(
+			"--objects",
+			"the worker alone: its fragments are the bucket's that npm run publish-objects fills",
+		)
+		.option("--dry-run", "everything but the deployment")
+		.parse(argv, { from: "user" });
+	return deploy(environment, line.opts(), line.processedArgs[0], io);
 });
+
+await runCommand(import.meta.url, run);

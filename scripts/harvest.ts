@@ -1,6 +1,7 @@
-// npm run harvest [-- KEY…] [--older-than 7d]: writes what the services behind feature layers say they are.
+// npm run harvest: writes what the services behind feature layers say they are.
 
 import { stat } from "node:fs/promises";
+import { InvalidArgumentError } from "commander";
 import pMap from "p-map";
 import { type HarvestOptions, harvestLayer, mergeDescription } from "../harvest/harvest-layer.ts";
 import type { CheckedLayer } from "../registry/catalogue.ts";
@@ -12,18 +13,15 @@ import {
 	type Found,
 	fileIn,
 	layersAtOnce,
-	parseServiceCommand,
 	printFindings,
 	readLayers,
 	readStored,
-	type ServiceCommand,
 	writeStored,
 } from "./harvest/layers.ts";
-import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { runCommand } from "./terminal/command-line.ts";
+import { parseSpan, readConfiguration, withoutStore } from "./service/settings.ts";
+import { createCommandLine, createRun, runCommand } from "./terminal/command-line.ts";
+import { printLine } from "./terminal/io.ts";
 import { progress } from "./terminal/progress.ts";
-
-const usage = "npm run harvest -- [KEY…] [--older-than 7d] [--layers DIR]";
 
 /** What became of one layer. */
 interface Outcome extends Found {
@@ -35,11 +33,26 @@ function isDescribed({ registration, description }: CheckedLayer): boolean {
 	return langs.every((lang) => description?.[lang]?.service_url === registration[lang].service_url);
 }
 
+/** Least age of what is asked for anew. */
+interface Due {
+	/** Folder of layers. */
+	folder: string;
+	/** In milliseconds; undefined: whatever its age. */
+	olderThanMs: number | undefined;
+	now: Date;
+}
+
 /** Whether nothing is known of a layer, or that was last looked at so long ago; a file's time tells it. */
-async function isDue(layer: CheckedLayer, command: ServiceCommand): Promise<boolean> {
-	if (command.olderThan === null || !isDescribed(layer)) return true;
-	const file = await stat(fileIn(command.layers, descriptionPath(layer.smallkey))).catch(() => null);
-	return file === null || Date.now() - file.mtimeMs >= command.olderThan;
+async function isDue(layer: CheckedLayer, { folder, olderThanMs, now }: Due): Promise<boolean> {
+	if (olderThanMs === undefined || !isDescribed(layer)) return true;
+	const file = await stat(fileIn(folder, descriptionPath(layer.smallkey))).catch(() => null);
+	return file === null || now.getTime() - file.mtimeMs >= olderThanMs;
+}
+
+function parseAge(text: string): number {
+	const age = parseSpan(text);
+	if (age === null) throw new InvalidArgumentError("It must be a time such as 7d, 12h, 30m or 45s.");
+	return age;
 }
 
 async function harvest(layer: CheckedLayer, folder: string, settings: HarvestOptions): Promise<Outcome> {
@@ -53,19 +66,25 @@ async function harvest(layer: CheckedLayer, folder: string, settings: HarvestOpt
 	return { smallkey, findings: harvested.findings, changed: text !== null && text !== before };
 }
 
-await runCommand(async () => {
-	const command = parseServiceCommand(process.argv.slice(2), usage);
-	const configuration = readConfiguration(withoutStore(process.env));
+export const run = createRun(async (argv, environment, io) => {
+	const line = createCommandLine("harvest", io)
+		.argument("[smallkey...]", "which layers; all where none is named")
+		.option("--older-than <age>", "only what was harvested so long ago: 7d, 12h, 30m, 45s", parseAge)
+		.option("--layers <dir>", "a folder of layers", "layers")
+		.parse(argv, { from: "user" });
+	const { layers: folder, olderThan: olderThanMs } = line.opts();
+	const configuration = readConfiguration(withoutStore(environment));
 	const settings = { ask: askWith(configuration.harvest), mapWkid: configuration.mapWkid };
-	const layers = await readLayers(command.layers, command.smallkeys);
+	const layers = await readLayers(folder, line.processedArgs[0], io);
+	const due = { folder, olderThanMs, now: io.now() };
 	const features = layers.filter((layer) => harvestedLangs(layer.registration).length > 0);
-	const due = await pMap(features, (layer) => isDue(layer, command), { concurrency: layersAtOnce });
-	const wanted = features.filter((_, index) => due[index]);
+	const areDue = await pMap(features, (layer) => isDue(layer, due), { concurrency: layersAtOnce });
+	const wanted = features.filter((_, index) => areDue[index]);
 	const bar = progress(wanted.length, "harvesting");
 	const outcomes = await pMap(
 		wanted,
 		async (layer) => {
-			const outcome = await harvest(layer, command.layers, settings);
+			const outcome = await harvest(layer, folder, settings);
 			bar.tick();
 			return outcome;
 		},
@@ -73,6 +92,11 @@ await runCommand(async () => {
 	).finally(() => bar.stop());
 	const changed = outcomes.filter((outcome) => outcome.changed).length;
 	const troubled = outcomes.filter((outcome) => outcome.findings.length > 0).length;
-	console.log(`${outcomes.length} layers asked, ${changed} descriptions changed, ${troubled} with findings`);
-	return printFindings(outcomes);
+	printLine(
+		io,
+		`${outcomes.length} layers asked, ${changed} descriptions changed, ${troubled} with findings`,
+	);
+	return printFindings(outcomes, io);
 });
+
+await runCommand(import.meta.url, run);

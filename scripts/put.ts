@@ -1,12 +1,15 @@
-// npm run put -- <smallkey> <file> [--url U] [--sender S]
+// npm run put: registers a layer at a service
 import { readFile } from "node:fs/promises";
-import { parseCommand, send, signRequest } from "./put/request.ts";
-import { runCommand } from "./terminal/command-line.ts";
+import { createRequestLine, sendRequest, signRequest } from "./put/request.ts";
+import { createRun, runCommand } from "./terminal/command-line.ts";
 
-const usage = "npm run put -- <smallkey> <file> [--url http://127.0.0.1:8080] [--sender <id>]";
-
-await runCommand(async () => {
-	const command = parseCommand(process.argv.slice(2), usage, true);
-	const body = await readFile(command.file as string);
-	return send("PUT", command, await signRequest(command, body, process.env, new Date()), body);
+export const run = createRun(async (argv, environment, io) => {
+	const line = createRequestLine("put", io)
+		.argument("<file>", "the registration")
+		.parse(argv, { from: "user" });
+	const [smallkey, file] = line.processedArgs;
+	const request = { ...line.opts(), method: "PUT", smallkey, body: await readFile(file) };
+	return sendRequest(await signRequest(request, environment, io.now()), io);
 });
+
+await runCommand(import.meta.url, run);

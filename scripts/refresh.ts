@@ -1,7 +1,6 @@
-// npm run refresh [-- --dry-run]: proposes what npm run harvest has written, with the health of all services
+// npm run refresh: proposes what npm run harvest has written, with the health of all services
 
 import { readFile } from "node:fs/promises";
-import { parseArgs } from "node:util";
 import pMap from "p-map";
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { CheckedLayer } from "../registry/catalogue.ts";
@@ -14,17 +13,13 @@ import { countWeek, healthPath, healthText, parseHealth, weekOf } from "./refres
 import { findRefresh, proposeRefresh, readHealthText, type Target } from "./refresh/propose.ts";
 import { openGithub } from "./service/github.ts";
 import { type Configuration, readConfiguration, withoutStore } from "./service/settings.ts";
-import { runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { printLine } from "./terminal/io.ts";
 import { progress } from "./terminal/progress.ts";
 
-const usage = `npm run refresh [-- --dry-run]
-
+const help = `
 Asks the services behind all layers, and opens one pull request, or brings the open one up to date: the service
-descriptions that npm run harvest has written into layers/ since the last commit, and the health of the services.
-
-  --dry-run   prints the pull request's text, and writes nothing; needs no GitHub`;
-
-const options = { "dry-run": { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
+descriptions that npm run harvest has written into layers/ since the last commit, and the health of the services.`;
 
 function targetOf(configuration: Configuration): Target {
 	const call = openGithub(configuration, { checkout: "." });
@@ -55,32 +50,33 @@ async function readLocal(path: string): Promise<Buffer | null> {
 	return readFile(path).catch(() => null);
 }
 
-await runCommand(async () => {
-	const { values } = parseArgs({ options });
-	if (values.help) {
-		console.log(usage);
-		return 0;
-	}
-	const dryRun = values["dry-run"] ?? false;
-	const configuration = readConfiguration(dryRun ? withoutStore(process.env) : process.env);
+export const run = createRun(async (argv, environment, io) => {
+	const { dryRun } = createCommandLine("refresh", io)
+		.option("--dry-run", "print the pull request's text, and write nothing; needs no GitHub")
+		.addHelpText("after", help)
+		.parse(argv, { from: "user" })
+		.opts();
+	const configuration = readConfiguration(dryRun ? withoutStore(environment) : environment);
 	const target = dryRun ? null : targetOf(configuration);
 	const descriptions = await newDescriptions(".");
 	const changed = new Set(descriptions.map(({ smallkey }) => smallkey));
-	const layers = await checkAll(await readLayers("layers", []), changed, configuration);
+	const layers = await checkAll(await readLayers("layers", [], io), changed, configuration);
 	const failing = layers.filter(({ findings }) => findings.some(({ kind }) => kind === "server"));
 	const before = target
 		? await readHealthText(target, (await findRefresh(target)) !== null)
 		: ((await readLocal(healthPath))?.toString("utf8") ?? null);
-	const now = new Date();
+	const now = io.now();
 	const keys = failing.map(({ smallkey }) => smallkey);
 	const health = countWeek(parseHealth(before), keys, weekOf(now));
 	const owners = parseOwners((await readLocal(ownersPath)) ?? new Uint8Array(0)).owners;
 	const body = refreshBody(layers, health, owners);
 	if (!target) {
-		console.log(body);
-		return 0;
+		printLine(io, body);
+		return exitCodes.done;
 	}
 	const address = await proposeRefresh(target, { descriptions, health: healthText(health), body }, now);
-	console.log(address ? `pull request ${address}` : "nothing to merge");
-	return 0;
+	printLine(io, address ? `pull request ${address}` : "nothing to merge");
+	return exitCodes.done;
 });
+
+await runCommand(import.meta.url, run);

@@ -1,12 +1,16 @@
-// npm run remove -- <smallkey> [--url U] [--sender S]
+// npm run remove: takes a layer away from a service
+import { createRequestLine, sendRequest, signRequest } from "./put/request.ts";
+import { createRun, runCommand } from "./terminal/command-line.ts";
 
-import { parseCommand, send, signRequest } from "./put/request.ts";
-import { runCommand } from "./terminal/command-line.ts";
-
-const usage = "npm run remove -- <smallkey> [--url http://127.0.0.1:8080] [--sender <id>]";
-
-await runCommand(async () => {
-	const command = parseCommand(process.argv.slice(2), usage, false);
-	const body = new Uint8Array(0);
-	return send("DELETE", command, await signRequest(command, body, process.env, new Date()), body);
+export const run = createRun(async (argv, environment, io) => {
+	const line = createRequestLine("remove", io).parse(argv, { from: "user" });
+	const request = {
+		...line.opts(),
+		method: "DELETE",
+		smallkey: line.processedArgs[0],
+		body: new Uint8Array(0),
+	};
+	return sendRequest(await signRequest(request, environment, io.now()), io);
 });
+
+await runCommand(import.meta.url, run);

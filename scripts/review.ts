@@ -1,7 +1,6 @@
-// npm run review -- --base REF [--head REF] [--repo DIR] [--out FILE]: what a pull request changes, and what is wrong
+// npm run review: what a pull request changes, and what is wrong
 
 import { writeFile } from "node:fs/promises";
-import { parseArgs } from "node:util";
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Ask } from "../harvest/net/ask.ts";
 import { askWith } from "./harvest/ask.ts";
@@ -9,25 +8,9 @@ import { annotations, plainLine } from "./review/annotations.ts";
 import { renderComment } from "./review/comment.ts";
 import { isWrong, type Review, review } from "./review/review.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
-
-const usage = `npm run review -- --base REF [--head REF] [--repo DIR] [--out FILE]
-
-  --base REF   the commit that the change would be merged into
-  --head REF   the commit with the change (HEAD); it is read as data, nothing of it runs
-  --repo DIR   the git repository that has both (.)
-  --out FILE   writes the comment for the pull request there
-
-Exit code 1 where the change is wrong, 2 where it could not be looked at. A server that is down blocks nothing.`;
-
-const options = {
-	base: { type: "string" },
-	head: { type: "string", default: "HEAD" },
-	repo: { type: "string", default: "." },
-	out: { type: "string" },
-	help: { type: "boolean", short: "h" },
-} as const;
 
 /** Longest that services are asked, in milliseconds: slow ones must not keep the check from ending. */
 const longestAsking = 8 * 60_000;
@@ -58,31 +41,37 @@ function logLines({ problems, services }: Review, forGitHub: boolean): string[] 
 	});
 }
 
-await runCommand(async () => {
-	const { values } = parseArgs({ options });
-	if (values.help || values.base === undefined) {
-		console.log(usage);
-		return values.help ? 0 : 2;
-	}
-	const configuration = readConfiguration(withoutStore(process.env));
+export const run = createRun(async (argv, environment, io) => {
+	const options = createCommandLine("review", io)
+		.option("--base <ref>", "needed: the commit that the change would be merged into")
+		.option("--head <ref>", "the commit with the change; it is read as data, nothing of it runs", "HEAD")
+		.option("--repo <dir>", "the git repository that has both", ".")
+		.option("--out <file>", "write the comment for the pull request there")
+		.addHelpText("after", "\nA server that is down blocks nothing.")
+		.parse(argv, { from: "user" })
+		.opts();
+	if (options.base === undefined)
+		throw new Error("--base: is needed; npm run review -- --help lists what can be said");
+	const configuration = readConfiguration(withoutStore(environment));
 	const outcome = await review({
-		repository: values.repo,
-		base: values.base,
-		head: values.head,
+		repository: options.repo,
+		base: options.base,
+		head: options.head,
 		settings: configuration,
 		check: createCheckLayer(askUntil(AbortSignal.timeout(longestAsking), askWith(configuration.harvest))),
-	}).catch((error: Error) => error);
-	if (outcome instanceof Error) {
-		console.error(plain(outcome.message));
-		return 2;
-	}
-	for (const line of logLines(outcome, process.env.GITHUB_ACTIONS === "true")) console.log(line);
-	if (values.out !== undefined) await writeFile(values.out, renderComment(outcome));
-	for (const line of approvalLines(outcome)) console.log(line);
+	}).catch((error: Error) => {
+		throw new Error(plain(error.message));
+	});
+	for (const line of logLines(outcome, environment.GITHUB_ACTIONS === "true")) printLine(io, line);
+	if (options.out !== undefined) await writeFile(options.out, renderComment(outcome));
+	for (const line of approvalLines(outcome)) printLine(io, line);
 	const { problems, services, layers } = outcome;
-	console.log(
+	printLine(
+		io,
 		`${layers.length} layers changed, ${problems.length + services.wrong.length} to mend, ` +
 			`${services.down.length} warnings of servers that are down`,
 	);
-	return isWrong(outcome) ? 1 : 0;
+	return isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
 });
+
+await runCommand(import.meta.url, run);

@@ -8,21 +8,26 @@ import {
 	sendersPath,
 	writeSenders,
 } from "./service/settings.ts";
-import { runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, runCommand, WrongError } from "./terminal/command-line.ts";
+import { printLine } from "./terminal/io.ts";
 
-const usage = "npm run sender -- add <id>";
-
-await runCommand(async () => {
-	const [verb, id, ...rest] = process.argv.slice(2);
-	if (verb !== "add" || id === undefined || rest.length > 0) throw new Error(`usage: ${usage}`);
+export const run = createRun(async (argv, environment, io) => {
+	const line = createCommandLine("sender", io)
+		.argument("<add>")
+		.argument("<id>")
+		.parse(argv, { from: "user" });
+	const [verb, id] = line.processedArgs;
+	if (verb !== "add") throw new Error(`${verb}: must be add`);
 	if (!isSenderId(id)) throw new Error(`${JSON.stringify(id)}: an id must be 1 to 64 of A-Z a-z 0-9 . _ -`);
-	const { dataDir } = readConfiguration(process.env);
+	const { dataDir } = readConfiguration(environment);
 	await readSenders({}, dataDir);
 	const place = sendersPath(dataDir);
 	const text = await readFile(place, "utf8");
-	if (parseSenders(text, place).has(id)) throw new Error(`${place}: already has a sender ${id}`);
+	if (parseSenders(text, place).has(id)) throw new WrongError(`${place}: already has a sender ${id}`);
 	const entries = [...Object.entries(JSON.parse(text)), [id, randomSecret()]];
 	await writeSenders(dataDir, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
-	console.log(`${id} is in ${place} with a random secret; a running service knows it after a restart`);
-	return 0;
+	printLine(io, `${id} is in ${place} with a random secret; a running service knows it after a restart`);
+	return exitCodes.done;
 });
+
+await runCommand(import.meta.url, run);

@@ -1,44 +1,42 @@
-// npm start: the service on this machine (README, "Two commands").
-import { mkdir } from "node:fs/promises";
+// npm start: the service on this machine
+import { once } from "node:events";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createNodeServer } from "../api/adapters/node.ts";
 import { openService } from "./service/composition.ts";
+import { makeDataDir } from "./service/data-dir.ts";
 import { lockFolder } from "./service/lock.ts";
 import { logLine, ReadCount } from "./service/log.ts";
-import { type Configuration, readConfiguration, readSenders, type SendersFile } from "./service/settings.ts";
+import type { Service } from "./service/service.ts";
+import { type Configuration, readConfiguration, readSenders } from "./service/settings.ts";
+import { readVersion } from "./service/version.ts";
+import { welcome } from "./service/welcome.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { type Io, printError, printLine } from "./terminal/io.ts";
 
-/** A text as one word of a shell command. */
-function shellWord(text: string): string {
-	return /^[A-Za-z0-9/._-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+/** Waits until the server listens; its address. @throws {Error} that names the settings, where it cannot */
+async function listen(server: Server, { host, port }: Configuration): Promise<string> {
+	server.listen(port, host);
+	await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
+		const reason = error.code === "EADDRINUSE" ? "another process listens there" : error.message;
+		throw new Error(
+			`PORT, HOST: cannot listen on ${host}:${port}: ${reason}. Set others; PORT=0 is any free port`,
+		);
+	});
+	const { port: listening } = server.address() as AddressInfo;
+	return `http://${host.includes(":") ? `[${host}]` : host}:${listening}`;
 }
 
-function printWelcome(
-	address: string,
-	senders: SendersFile,
+/** Serves from `start` to the first interruption, and answers what was accepted until then. */
+async function serve(
+	service: Service,
 	configuration: Configuration,
-	layers: number,
-): void {
-	const id = [...senders.senders.keys()][0] ?? "publisher";
-	const where = senders.place === "SENDERS" ? "" : `DATA_DIR=${shellWord(configuration.dataDir)} `;
-	const url = `${address}${configuration.basePath}`;
-	const made = senders.made ? `, made now with the sender ${senders.made}` : "";
-	console.log(`Serving ${layers} layers at ${url}
-Senders: ${senders.place}${made}
-
-Register a first layer, and read it back:
-
-  ${where}npm run put -- my-layer layers/to/toporama.json --url ${url} --sender ${id} && curl ${url}/v0.9/doc/en/my-layer
-`);
-}
-
-async function main(): Promise<void> {
-	const configuration = readConfiguration(process.env);
-	await mkdir(configuration.dataDir, { recursive: true });
-	const lock = await lockFolder(configuration.dataDir);
-	const senders = await readSenders(process.env, configuration.dataDir);
-	const service = await openService(configuration, senders.senders);
+	started: (url: string) => void,
+	io: Io,
+): Promise<void> {
+	const interrupted = io.interrupted();
 	const reads = new ReadCount();
-	const { server, end: endServer } = createNodeServer({
+	const { server, end } = createNodeServer({
 		context: service.context,
 		fragments: service.fragments,
 		version: service.version,
@@ -47,28 +45,36 @@ async function main(): Promise<void> {
 		count: () => reads.add(),
 		ready: () => true,
 	});
-	await new Promise<void>((resolve, reject) => {
-		server.once("error", reject);
-		server.listen(configuration.port, configuration.host, resolve);
-	});
-	const { port } = server.address() as AddressInfo;
-	const host = configuration.host.includes(":") ? `[${configuration.host}]` : configuration.host;
-	printWelcome(`http://${host}:${port}`, senders, configuration, service.layers());
-
-	let ending = false;
-	const end = async () => {
-		if (ending) return;
-		ending = true;
-		await endServer();
-		await service.close();
+	try {
+		started(await listen(server, configuration));
+		if (!interrupted.aborted) await once(interrupted, "abort");
+		printError(io, "Ending: what was accepted is answered and stored first. Once more ends it at once.");
+		await end();
+	} finally {
 		reads.end();
-		await lock.release();
-		process.exit(0);
-	};
-	for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => void end());
+	}
 }
 
-main().catch((error: Error) => {
-	console.error(error.message);
-	process.exit(1);
+export const run = createRun(async (argv, environment, io) => {
+	createCommandLine("start", io)
+		.version(readVersion(), "--version", "print the version")
+		.addHelpText("after", '\nEnvironment variables configure it: README, "Configure".')
+		.parse(argv, { from: "user" });
+	const configuration = readConfiguration(environment);
+	const { dataDir } = configuration;
+	await makeDataDir(dataDir);
+	const lock = await lockFolder(dataDir, (waiting) => printError(io, waiting));
+	try {
+		const senders = await readSenders(environment, dataDir);
+		const service = await openService(configuration, senders.senders);
+		const started = (url: string) => {
+			printLine(io, welcome({ url, layers: service.layers(), senders, configuration }));
+		};
+		await serve(service, configuration, started, io).finally(() => service.close());
+	} finally {
+		await lock.release();
+	}
+	return exitCodes.done;
 });
+
+await runCommand(import.meta.url, run);

@@ -1,14 +1,22 @@
-// npm run -s sign -- <smallkey> [<file>] [--url U] [--sender S]: the three headers, for curl -H @-
+// npm run -s sign: the three headers that sign a request, for curl -H @-
 import { readFile } from "node:fs/promises";
-import { parseCommand, signRequest } from "./put/request.ts";
-import { runCommand } from "./terminal/command-line.ts";
+import { explain } from "./put/explain.ts";
+import { createRequestLine, signRequest } from "./put/request.ts";
+import { createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { printLine } from "./terminal/io.ts";
 
-const usage = "npm run sign -- <smallkey> [<file>] [--url http://127.0.0.1:8080] [--sender <id>]";
-
-await runCommand(async () => {
-	const command = parseCommand(process.argv.slice(2), usage, false);
-	const body = command.file === null ? new Uint8Array(0) : await readFile(command.file);
-	const headers = await signRequest(command, body, process.env, new Date());
-	for (const [name, text] of Object.entries(headers)) console.log(`${name}: ${text}`);
-	return 0;
+export const run = createRun(async (argv, environment, io) => {
+	const line = createRequestLine("sign", io)
+		.argument("[file]", "the registration; without one a removal is signed")
+		.option("--explain", "show the signed text with its parts, and what is sent, for a person")
+		.parse(argv, { from: "user" });
+	const [smallkey, file] = line.processedArgs;
+	const body = file === undefined ? new Uint8Array(0) : await readFile(file);
+	const method = file === undefined ? "DELETE" : "PUT";
+	const signed = await signRequest({ ...line.opts(), method, smallkey, body }, environment, io.now());
+	const headers = Object.entries(signed.headers).map(([name, text]) => `${name}: ${text}`);
+	printLine(io, (line.opts().explain ? explain(signed) : headers).join("\n"));
+	return exitCodes.done;
 });
+
+await runCommand(import.meta.url, run);

@@ -1,73 +1,46 @@
-// npm test [-- FILE…]: type check, then every tests/**/*.test.ts in a process of its own.
-import { spawn } from "node:child_process";
+// npm test: type check, then every tests/**/*.test.ts in a process of its own
 import { availableParallelism } from "node:os";
-import { relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { resolve } from "node:path";
 import glob from "fast-glob";
 import pMap from "p-map";
-
-interface Result {
-	passed: number;
-	failed: number;
-	skipped: number;
-}
+import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
+import { printLine } from "./terminal/io.ts";
+import { runFile, runTypeCheck, type TestResult } from "./test/file.ts";
 
 /** Longest that one test file may take, in milliseconds. */
-const patience = 300_000;
+const defaultTimeoutMs = 300_000;
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-
-/** Runs a command and collects what it prints. */
-function run(command: string, args: string[]): Promise<{ code: number; output: string }> {
-	return new Promise((resolve) => {
-		const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], timeout: patience });
-		let output = "";
-		child.stdout.on("data", (data) => {
-			output += data;
-		});
-		child.stderr.on("data", (data) => {
-			output += data;
-		});
-		child.on("error", (error) => resolve({ code: 1, output: String(error) }));
-		child.on("close", (code) => resolve({ code: code ?? 1, output }));
-	});
+/** What the run ends with: the files that failed, and the sums. */
+function summary(results: readonly TestResult[]): string[] {
+	const sum = (name: "passed" | "failed" | "skipped") =>
+		results.reduce((total, result) => total + result[name], 0);
+	const failed = results.filter((result) => result.failed > 0).map(({ name }) => name);
+	return [
+		...(failed.length > 0 ? ["", "Failed:", ...failed.sort().map((name) => `  ${name}`)] : []),
+		...(sum("skipped") > 0 ? [`${sum("skipped")} skipped`] : []),
+		`${sum("passed")} passed, ${sum("failed")} failed`,
+	];
 }
 
-/** The number behind a label of uvu's closing lines, or null where uvu closed nothing. */
-function figure(output: string, label: string): number | null {
-	const match = new RegExp(`^\\s*${label}:\\s+(\\d+)`, "m").exec(output);
-	return match ? Number(match[1]) : null;
-}
+export const run = createRun(async (argv, environment, io) => {
+	const line = createCommandLine("test", io)
+		.argument("[file...]", "test files; all, and the type check, where none is named")
+		.option("--timeout <ms>", "longest that one file may take, in milliseconds", parseCount, defaultTimeoutMs)
+		.parse(argv, { from: "user" });
+	const [named] = line.processedArgs;
+	const { timeout } = line.opts();
+	const files =
+		named.length > 0 ? named.map((file) => resolve(file)) : (await glob("tests/**/*.test.ts")).sort();
+	const checks = named.length > 0 ? [] : [() => runTypeCheck(environment, timeout)];
+	const tasks = [...checks, ...files.map((file) => () => runFile(file, environment, timeout))];
+	const show = async (task: () => Promise<TestResult>) => {
+		const result = await task();
+		for (const text of result.lines) printLine(io, text);
+		return result;
+	};
+	const results = await pMap(tasks, show, { concurrency: Math.max(2, availableParallelism()) });
+	for (const text of summary(results)) printLine(io, text);
+	return results.some(({ failed }) => failed > 0) ? exitCodes.wrong : exitCodes.done;
+});
 
-/** Runs one file. uvu exits 0 for a file that never called `.run()`; such a file has failed. */
-async function runFile(file: string): Promise<Result> {
-	const { code, output } = await run(process.execPath, ["--import", "tsx", file]);
-	const total = figure(output, "Total") ?? 0;
-	const passed = figure(output, "Passed") ?? 0;
-	const skipped = figure(output, "Skipped") ?? 0;
-	const ran = total > 0 || skipped > 0;
-	const failed = Math.max(total - passed, code !== 0 || !ran ? 1 : 0);
-	const name = relative(root, file);
-	if (failed > 0) console.log(`${output}\n${name}: FAILED${ran ? "" : ": it ran no test"}`);
-	else console.log(`${name}: ${passed} passed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
-	for (const line of output.matchAll(/^skipped: .*$/gm)) console.log(`  ${line[0]}`);
-	return { passed, failed, skipped };
-}
-
-async function typeCheck(): Promise<Result> {
-	const { code, output } = await run("npx", ["--no-install", "tsc"]);
-	console.log(code === 0 ? "types: checked" : `${output}\ntypes: FAILED`);
-	return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 };
-}
-
-const asked = process.argv.slice(2);
-const files =
-	asked.length > 0 ? asked : (await glob("tests/**/*.test.ts", { cwd: root, absolute: true })).sort();
-const tasks = [...(asked.length > 0 ? [] : [typeCheck]), ...files.map((file) => () => runFile(file))];
-const concurrency = Math.max(2, availableParallelism());
-const results = await pMap(tasks, (task) => task(), { concurrency });
-const sum = (name: keyof Result) => results.reduce((total, result) => total + result[name], 0);
-const skipped = sum("skipped");
-if (sum("failed") > 0) process.exitCode = 1;
-if (skipped > 0) console.log(`${skipped} skipped`);
-console.log(`${sum("passed")} passed, ${sum("failed")} failed`);
+await runCommand(import.meta.url, run);

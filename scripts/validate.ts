@@ -1,9 +1,10 @@
-// npm run validate [-- FILE…]: the check of the build, without writing
+// npm run validate: the check of the build, without writing
 import { lstat, readFile } from "node:fs/promises";
 import { relative, resolve, sep } from "node:path";
 import { checkCatalogue, type LayerFile, type Problem, problemLine } from "../registry/catalogue.ts";
 import { collectFolder } from "./build/collect.ts";
-import { runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
 /** One file as named on the command line; its path starts at the last folder called `layers`. */
@@ -25,9 +26,14 @@ async function check(names: string[]): Promise<{ files: number; problems: Proble
 	return { files: files.length, problems: checkCatalogue(files, () => undefined, rules) };
 }
 
-await runCommand(async () => {
-	const { files, problems } = await check(process.argv.slice(2));
-	for (const problem of problems) console.error(plain(problemLine(problem)));
-	console.log(`${files} files, ${problems.length} problems`);
-	return problems.length > 0 ? 1 : 0;
+export const run = createRun(async (argv, _environment, io) => {
+	const line = createCommandLine("validate", io)
+		.argument("[file...]", "registrations; all of layers/ where none is named")
+		.parse(argv, { from: "user" });
+	const { files, problems } = await check(line.processedArgs[0]);
+	for (const problem of problems) printError(io, plain(problemLine(problem)));
+	printLine(io, `${files} files, ${problems.length} problems`);
+	return problems.length > 0 ? exitCodes.wrong : exitCodes.done;
 });
+
+await runCommand(import.meta.url, run);

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { parseArgs } from "node:util";
+import { Option } from "@commander-js/extra-typings";
 import { build } from "./build/build.ts";
 import { buildWorker, bundlePath, sizeLine } from "./hosting/bundle.ts";
 import { writeHostingFiles } from "./hosting/files.ts";
@@ -19,23 +19,17 @@ import {
 	workerVariables,
 } from "./hosting/wrangler.ts";
 import { type Configuration, type Environment, readConfiguration, readSenders } from "./service/settings.ts";
-import { runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { type Io, printError, printLine } from "./terminal/io.ts";
 
-const usage = `npm run workers [-- [--layers DIR | --dist DIR] [--objects]]
-
-  --layers DIR   the folder of layers that is built into dist (layers)
-  --dist DIR     a build to serve as it is, instead
-  --objects      fragments as objects of a local R2 bucket, instead of static assets`;
-
-const options = {
-	layers: { type: "string" },
-	dist: { type: "string" },
-	objects: { type: "boolean" },
-	help: { type: "boolean", short: "h" },
-} as const;
+interface Options {
+	layers: string;
+	dist?: string | undefined;
+	objects?: true | undefined;
+}
 
 /** How long the engine may take to start, in milliseconds. */
-const patience = 60_000;
+const startTimeoutMs = 60_000;
 
 async function buildFragments(layers: string, dist: string, configuration: Configuration): Promise<void> {
 	const { problems, written } = await build({ folder: layers }, dist, configuration);
@@ -44,9 +38,13 @@ async function buildFragments(layers: string, dist: string, configuration: Confi
 }
 
 /** The variables for the worker; the senders are those of this machine's service where SENDERS is not set. */
-async function variablesFor(env: Environment, { dataDir }: Configuration): Promise<[string, string][]> {
-	const { place, made } = await readSenders(env, dataDir);
-	console.log(`Senders: ${place}${made ? `, made now with the sender ${made}` : ""}`);
+async function variablesFor(
+	env: Environment,
+	{ dataDir }: Configuration,
+	io: Io,
+): Promise<[string, string][]> {
+	const { place, created } = await readSenders(env, dataDir);
+	printLine(io, `Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`);
 	const senders = env.SENDERS || (await readFile(place, "utf8"));
 	// An apostrophe would end the value's quotes (dotenv); in JSON it can be written otherwise.
 	return workerVariables({ ...env, SENDERS: senders.replaceAll("'", "\\u0027") });
@@ -86,15 +84,15 @@ function startEngine(folder: RunFolder, hosting: Hosting, dist: string, configur
  * Passes on what the worker logs (JSON lines) and what goes wrong, and waits until the engine listens.
  * @throws {Error} with all it said, where it does not start
  */
-function waitForAddress(engine: ChildProcess): Promise<string> {
+function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
 	const said: string[] = [];
 	return new Promise((resolve, reject) => {
 		const fail = (why: string) => reject(new Error([...said, `the engine did not start: ${why}`].join("\n")));
-		const timer = setTimeout(() => fail(`not within ${patience / 1000} s`), patience);
+		const timer = setTimeout(() => fail(`not within ${startTimeoutMs / 1000} s`), startTimeoutMs);
 		let listening = false;
 		createInterface({ input: engine.stdout as NodeJS.ReadableStream }).on("line", (line) => {
 			const match = /Ready on (http:\S+)/.exec(line);
-			if (line.startsWith("{")) console.log(line);
+			if (line.startsWith("{")) printLine(io, line);
 			else if (!listening) said.push(line);
 			if (!match) return;
 			listening = true;
@@ -102,53 +100,53 @@ function waitForAddress(engine: ChildProcess): Promise<string> {
 			resolve(match[1] as string);
 		});
 		createInterface({ input: engine.stderr as NodeJS.ReadableStream }).on("line", (line) => {
-			if (listening) console.error(line);
+			if (listening) printError(io, line);
 			else said.push(line);
 		});
 		engine.once("close", (code) => fail(`it ended with ${code}`));
 	});
 }
 
-async function serve(env: Environment, words: ReturnType<typeof parseWords>): Promise<number> {
-	const stop = new AbortController();
-	for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => stop.abort());
+async function serve(env: Environment, options: Options, io: Io): Promise<number> {
+	const stop = io.interrupted();
 	const configuration = readConfiguration(env);
 	await checkPort(configuration);
-	const hosting = words.objects ? "objects" : "assets";
-	const dist = resolve(words.dist ?? "dist");
+	const hosting = options.objects ? "objects" : "assets";
+	const dist = resolve(options.dist ?? "dist");
 	await installEngine();
-	if (words.dist === undefined) await buildFragments(words.layers ?? "layers", dist, configuration);
-	for (const size of await buildWorker()) console.log(sizeLine(size));
-	const folder = await makeRunFolder(hosting, await variablesFor(env, configuration));
+	if (options.dist === undefined) await buildFragments(options.layers, dist, configuration);
+	for (const size of await buildWorker()) printLine(io, sizeLine(size));
+	const folder = await makeRunFolder(hosting, await variablesFor(env, configuration, io));
 	try {
 		if (hosting === "objects") await fillLocalBucket(folder, join(configuration.dataDir, "workers"), dist);
-		if (stop.signal.aborted) return 0;
+		if (stop.aborted) return exitCodes.done;
 		const engine = startEngine(folder, hosting, dist, configuration);
-		stop.signal.addEventListener("abort", () => engine.kill("SIGTERM"));
+		stop.addEventListener("abort", () => engine.kill("SIGTERM"));
 		const closed = ended(engine);
-		console.log(`Serving at ${await waitForAddress(engine)}${configuration.basePath}`);
+		printLine(io, `Serving at ${await waitForAddress(engine, io)}${configuration.basePath}`);
 		const code = await closed;
-		if (stop.signal.aborted) return 0;
+		if (stop.aborted) return exitCodes.done;
 		throw new Error(`the engine has ended with ${code}`);
 	} catch (error) {
-		if (stop.signal.aborted) return 0;
+		if (stop.aborted) return exitCodes.done;
 		throw error;
 	} finally {
 		await folder.remove();
 	}
 }
 
-function parseWords() {
-	try {
-		return parseArgs({ options }).values;
-	} catch (error) {
-		throw new Error(`${(error as Error).message}\nusage: ${usage}`);
-	}
-}
-
-await runCommand(async () => {
-	const words = parseWords();
-	if (!words.help) return serve(process.env, words);
-	console.log(usage);
-	return 0;
+export const run = createRun(async (argv, environment, io) => {
+	const options = createCommandLine("workers", io)
+		.addOption(
+			new Option("--layers <dir>", "the folder of layers that is built into dist")
+				.default("layers")
+				.conflicts("dist"),
+		)
+		.option("--dist <dir>", "a build to serve as it is, instead")
+		.option("--objects", "fragments as objects of a local R2 bucket, instead of static assets")
+		.parse(argv, { from: "user" })
+		.opts();
+	return serve(environment, options, io);
 });
+
+await runCommand(import.meta.url, run);

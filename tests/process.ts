@@ -3,12 +3,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import type { Run } from "../scripts/terminal/command-line.ts";
+import type { Io } from "../scripts/terminal/io.ts";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** The environment of a process under test: nothing of the tester's configuration. */
 export function cleanEnvironment(env: Record<string, string>): NodeJS.ProcessEnv {
-	return { PATH: process.env.PATH, HOME: process.env.HOME, ...env };
+	const { PATH, HOME, TMPDIR } = process.env;
+	return { PATH, HOME, ...(TMPDIR ? { TMPDIR } : {}), ...env };
 }
 
 /** How a command ended. */
@@ -18,8 +21,27 @@ export interface Ended {
 	stderr: string;
 }
 
-/** Runs one of the project's scripts to its end. */
+/** Runs one of the project's commands in this process: no process of its own, which would take a second. */
 export async function runScript(
+	name: string,
+	args: string[],
+	env: Record<string, string> = {},
+	io: Partial<Io> = {},
+): Promise<Ended> {
+	const { run } = (await import(`../scripts/${name}.ts`)) as { run: Run };
+	const written = { stdout: "", stderr: "" };
+	const code = await run(args, cleanEnvironment(env), {
+		stdout: { write: (text) => (written.stdout += text) },
+		stderr: { write: (text) => (written.stderr += text) },
+		now: () => new Date(),
+		interrupted: () => new AbortController().signal,
+		...io,
+	});
+	return { code, ...written };
+}
+
+/** Runs one of the project's commands in a process of its own, to its end. */
+export async function runScriptProcess(
 	name: string,
 	args: string[],
 	env: Record<string, string> = {},

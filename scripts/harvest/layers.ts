@@ -1,52 +1,24 @@
 import { readFile, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import type { Finding } from "../../harvest/finding.ts";
 import { type CheckedLayer, checkCatalogue, problemLine } from "../../registry/catalogue.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { collectFolder } from "../build/collect.ts";
 import { writeWhole } from "../build/output.ts";
-import { parseSpan } from "../service/settings.ts";
+import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
 /** Layers that are worked on at once; how many requests are under way is bounded by `createAsk`. */
 export const layersAtOnce = 64;
 
-/** The words of a command that asks services: `[KEY…] [--layers DIR] [--older-than 7d]`. */
-export interface ServiceCommand {
-	/** Smallkeys; none: all layers. */
-	smallkeys: string[];
-	/** Folder of layers. */
-	layers: string;
-	/** Least age of what was harvested, in milliseconds; null: whatever its age. */
-	olderThan: number | null;
-}
-
-/** Reads the words of `harvest` and `check-services`. @throws {Error} with `usage` where they do not fit */
-export function parseServiceCommand(words: string[], usage: string): ServiceCommand {
-	const options = { layers: { type: "string" }, "older-than": { type: "string" } } as const;
-	let parsed: ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>;
-	try {
-		parsed = parseArgs({ args: words, options, allowPositionals: true });
-	} catch (error) {
-		throw new Error(`${(error as Error).message}\nusage: ${usage}`);
-	}
-	const age = parsed.values["older-than"];
-	const olderThan = age === undefined ? null : parseSpan(age);
-	if (age !== undefined && olderThan === null) {
-		throw new Error(`--older-than: must be a time such as 7d, 12h, 30m or 45s, not ${age}`);
-	}
-	return { smallkeys: parsed.positionals, layers: parsed.values.layers ?? "layers", olderThan };
-}
-
 /**
  * Reads the layers that a command names, or all. Files that are wrong are named on standard error, and left out.
  * @throws {Error} where a named layer is not there
  */
-export async function readLayers(folder: string, smallkeys: string[]): Promise<CheckedLayer[]> {
+export async function readLayers(folder: string, smallkeys: string[], io: Io): Promise<CheckedLayer[]> {
 	const layers = new Map<string, CheckedLayer>();
 	const problems = checkCatalogue(await collectFolder(folder), (layer) => layers.set(layer.smallkey, layer));
-	for (const problem of problems) console.error(plain(problemLine(problem)));
+	for (const problem of problems) printError(io, plain(problemLine(problem)));
 	if (smallkeys.length === 0) return [...layers.values()];
 	return smallkeys.map((smallkey) => {
 		const layer = layers.get(smallkey);
@@ -87,14 +59,14 @@ const titles = [
 ] as const;
 
 /** Prints the findings of all layers in two groups, each in the order of the layers; the exit code. */
-export function printFindings(found: Found[]): number {
+export function printFindings(found: Found[], io: Io): number {
 	for (const [kind, title] of titles) {
 		const lines = found.flatMap(({ smallkey, findings }) =>
 			findings
 				.filter((finding) => finding.kind === kind)
 				.map((finding) => plain(`  ${layerPath(smallkey)}: ${finding.pointer}: ${finding.text}`)),
 		);
-		if (lines.length > 0) console.log([`\n${title}`, ...lines].join("\n"));
+		if (lines.length > 0) printLine(io, [`\n${title}`, ...lines].join("\n"));
 	}
 	return found.some(({ findings }) => findings.some(({ kind }) => kind === "registration")) ? 1 : 0;
 }

@@ -1,45 +1,21 @@
 import { readFile } from "node:fs/promises";
-import { parseArgs } from "node:util";
+import { InvalidArgumentError } from "commander";
 import { parseSenders } from "../../api/senders.ts";
 import { sign } from "../../api/signature.ts";
 import { type Environment, readConfiguration, sendersPath } from "../service/settings.ts";
+import { createCommandLine, exitCodes } from "../terminal/command-line.ts";
+import { type Io, printError, printLine } from "../terminal/io.ts";
 
-/** What a publisher's command says: `<smallkey> [<file>] [--url U] [--sender S]`. */
-export interface Command {
+/** What a publisher asks of a service. */
+export interface PublisherRequest {
+	method: string;
 	smallkey: string;
-	/** Path of the registration; null for a removal. */
-	file: string | null;
+	/** The registration as it is sent; empty for a removal. */
+	body: Uint8Array;
 	/** Address of the service with its base path, without a `/` at the end. */
 	url: string;
-	/** Id of the sender, or null for the first one of the senders file. */
-	sender: string | null;
-}
-
-/** Reads the words of `put`, `sign` and `remove`. @throws {Error} with `usage` where they do not fit */
-export function parseCommand(words: string[], usage: string, needsFile: boolean): Command {
-	const { values, positionals } = parseWords(words, usage);
-	const [smallkey, file, ...rest] = positionals;
-	const fits = smallkey !== undefined && rest.length === 0 && (file !== undefined || !needsFile);
-	if (!fits) throw new Error(`usage: ${usage}`);
-	const url = (values.url ?? "http://127.0.0.1:8080").replace(/\/+$/, "");
-	if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-		throw new Error(`--url: must be an http address, not ${url}`);
-	return { smallkey, file: file ?? null, url, sender: values.sender ?? null };
-}
-
-function parseWords(words: string[], usage: string) {
-	try {
-		const options = { url: { type: "string" }, sender: { type: "string" } } as const;
-		return parseArgs({ args: words, options, allowPositionals: true });
-	} catch (error) {
-		throw new Error(`${(error as Error).message}\nusage: ${usage}`);
-	}
-}
-
-/** The request target of a layer at a service: `/register/23ax5t` behind the address's own path. */
-export function targetOf(command: Command): string {
-	const base = new URL(command.url).pathname.replace(/\/+$/, "");
-	return `${base}/register/${encodeURIComponent(command.smallkey).replaceAll("%2B", "+").replaceAll("%3D", "=")}`;
+	/** Id of the sender; undefined for the first one of the senders file. */
+	sender?: string | undefined;
 }
 
 /** The headers that sign a request (specification, "Request headers"). */
@@ -49,29 +25,63 @@ export interface SignedHeaders {
 	Sender: string;
 }
 
+/** A request with its signature. */
+export interface SignedRequest extends PublisherRequest {
+	headers: SignedHeaders;
+}
+
+/** The command line of `put`, `sign` and `remove`: `<smallkey> [--url U] [--sender S]`. */
+export function createRequestLine(name: "put" | "sign" | "remove", io: Io) {
+	return createCommandLine(name, io)
+		.argument("<smallkey>", "the layer")
+		.option("--url <url>", "the service with its base path", parseUrl, "http://127.0.0.1:8080")
+		.option("--sender <id>", "who signs (the first of the senders)")
+		.addHelpText(
+			"after",
+			`
+The secret is that of SENDER_SECRET (then --sender is needed), of SENDERS, or of the senders file in DATA_DIR.`,
+		);
+}
+
+function parseUrl(text: string): string {
+	const url = text.replace(/\/+$/, "");
+	if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
+	throw new InvalidArgumentError("It must be an http or https address.");
+}
+
+/** The request target of a layer at a service: `/register/23ax5t` behind the address's own path. */
+export function targetOf({ url, smallkey }: Pick<PublisherRequest, "url" | "smallkey">): string {
+	const base = new URL(url).pathname.replace(/\/+$/, "");
+	return `${base}/register/${encodeURIComponent(smallkey).replaceAll("%2B", "+").replaceAll("%3D", "=")}`;
+}
+
 /**
  * Signs a request as a sender whose secret is in the environment (`SENDER_SECRET`, or `SENDERS`) or in the senders
  * file of `DATA_DIR`.
+ * @throws {Error} where there is no such sender
  */
 export async function signRequest(
-	command: Command,
-	body: Uint8Array,
-	env: Environment,
+	request: PublisherRequest,
+	environment: Environment,
 	now: Date,
-): Promise<SignedHeaders> {
-	const { sender, secret } = await findSecret(command.sender, env);
+): Promise<SignedRequest> {
+	const { sender, secret } = await findSecret(request.sender ?? null, environment);
 	const timestamp = now.toISOString();
-	const signature = await sign(secret, { path: targetOf(command), sender, timestamp, body });
-	return { Authorization: signature, TimeStamp: timestamp, Sender: sender };
+	const message = { path: targetOf(request), sender, timestamp, body: request.body };
+	const signature = await sign(secret, message);
+	return { ...request, headers: { Authorization: signature, TimeStamp: timestamp, Sender: sender } };
 }
 
-async function findSecret(id: string | null, env: Environment): Promise<{ sender: string; secret: string }> {
-	if (env.SENDER_SECRET) {
+async function findSecret(
+	id: string | null,
+	environment: Environment,
+): Promise<{ sender: string; secret: string }> {
+	if (environment.SENDER_SECRET) {
 		if (id === null) throw new Error("--sender: is needed with SENDER_SECRET");
-		return { sender: id, secret: env.SENDER_SECRET };
+		return { sender: id, secret: environment.SENDER_SECRET };
 	}
-	const place = env.SENDERS ? "SENDERS" : sendersPath(readConfiguration(env).dataDir);
-	const text = env.SENDERS || (await readFile(place, "utf8").catch(() => null));
+	const place = environment.SENDERS ? "SENDERS" : sendersPath(readConfiguration(environment).dataDir);
+	const text = environment.SENDERS || (await readFile(place, "utf8").catch(() => null));
 	if (text === null) throw new Error(`${place}: is not there; start the service once, or set SENDER_SECRET`);
 	const senders = parseSenders(text, place);
 	const sender = id === null ? [...senders.values()][0] : senders.get(id);
@@ -79,27 +89,28 @@ async function findSecret(id: string | null, env: Environment): Promise<{ sender
 	return { sender: sender.id, secret: sender.secret };
 }
 
-/** Sends a signed request and prints the receipt, or the errors; the exit code. */
-export async function send(
-	method: string,
-	command: Command,
-	headers: SignedHeaders,
-	body: Uint8Array,
-): Promise<number> {
-	const address = new URL(command.url).origin + targetOf(command);
-	const init = { method, headers: { ...headers, "Content-Type": "application/json" } };
+/**
+ * Sends a signed request, and prints the receipt or the errors.
+ * @returns exit code: 1 where the service refuses the request, 2 where it does not answer or cannot serve it now
+ */
+export async function sendRequest(request: SignedRequest, io: Io): Promise<number> {
+	const { method, body, smallkey } = request;
+	const address = new URL(request.url).origin + targetOf(request);
+	const init = { method, headers: { ...request.headers, "Content-Type": "application/json" } };
 	const answer = await fetch(
 		address,
 		body.length > 0 ? { ...init, body: body as Uint8Array<ArrayBuffer> } : init,
-	);
+	).catch((error: Error) => {
+		throw new Error(`${address}: no answer`, { cause: error.cause ?? error });
+	});
 	const text = await answer.text();
 	if (answer.ok) {
-		console.log(text === "" ? `${answer.status} ${command.smallkey}` : pretty(text));
-		return 0;
+		printLine(io, text === "" ? `${answer.status} ${smallkey}` : pretty(text));
+		return exitCodes.done;
 	}
-	console.error(`${answer.status} from ${address}`);
-	for (const error of errorsOf(text)) console.error(error);
-	return 1;
+	printError(io, `${answer.status} from ${address}`);
+	for (const error of errorsOf(text)) printError(io, error);
+	return answer.status >= 500 || answer.status === 429 ? exitCodes.unable : exitCodes.wrong;
 }
 
 function pretty(text: string): string {

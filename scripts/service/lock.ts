@@ -3,9 +3,11 @@ import { connect, createServer, type Server } from "node:net";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long a start waits for another process to end, in milliseconds, and how often it looks. */
-const patience = 10_000;
-const lookEvery = 100;
+/** How long a start waits for another process to end, in milliseconds. */
+const defaultWaitMs = 10_000;
+
+/** How often it looks, in milliseconds. */
+const lookEveryMs = 100;
 
 /** The longest path of a Unix domain socket that every system takes, in bytes. */
 const longestSocketPath = 100;
@@ -18,16 +20,26 @@ export interface Lock {
 /**
  * Takes a data folder for this process alone. The lock is a listening socket: the system closes it with the
  * process, however that ends, so a killed one never stops the next start, also across containers.
- * @throws {Error} when another process holds the folder for over ten seconds
+ * @param waiting told once, and at once, what is waited for
+ * @param waitMs how long another process may still hold it
+ * @throws {Error} when another process holds the folder for longer
  */
-export async function lockFolder(folder: string): Promise<Lock> {
+export async function lockFolder(
+	folder: string,
+	waiting: (line: string) => void = () => undefined,
+	waitMs = defaultWaitMs,
+): Promise<Lock> {
 	const path = socketPath(folder);
-	for (const deadline = performance.now() + patience; ; await sleep(lookEvery)) {
+	const deadline = performance.now() + waitMs;
+	for (let first = true; ; first = false) {
 		const server = await tryLock(path);
 		if (server) return { release: () => new Promise((resolve) => server.close(() => resolve())) };
-		if (performance.now() > deadline) {
+		if (performance.now() >= deadline) {
 			throw new Error(`DATA_DIR: another process works in ${folder}; end it first, or choose another folder`);
 		}
+		if (first)
+			waiting(`DATA_DIR: another process works in ${folder}; waiting ${waitMs / 1000} s for its end`);
+		await sleep(lookEveryMs);
 	}
 }
 

@@ -45,7 +45,7 @@ export async function openStore(configuration: Configuration, checkout?: string)
 		return { store: githubStore(options), close: async () => undefined };
 	}
 	await mkdir(dataDir, { recursive: true });
-	const lock = await lockFolder(dataDir);
+	const lock = await lockFolder(dataDir, undefined, 0);
 	try {
 		const publish = async () => undefined;
 		const report = (error: unknown) => console.error(error instanceof Error ? error.message : String(error));

@@ -80,8 +80,8 @@ export interface SendersFile {
 	senders: Senders;
 	/** `SENDERS`, or the file's path. */
 	place: string;
-	/** Id of the sender that was made just now, or null. */
-	made: string | null;
+	/** Id of the sender that was created just now, or null. */
+	created: string | null;
 }
 
 /** Path of the senders file in a data folder. */
@@ -89,22 +89,22 @@ export function sendersPath(dataDir: string): string {
 	return join(dataDir, "senders.json");
 }
 
-/** Id of the sender that a first start makes. */
+/** Id of the sender that a first start creates. */
 const firstSender = "publisher";
 
-/** Reads the senders from `SENDERS`, else from the senders file, made with one random secret where there is none. */
+/** Reads the senders from `SENDERS`, else from the senders file, created with one random secret where there is none. */
 export async function readSenders(env: Environment, dataDir: string): Promise<SendersFile> {
-	if (env.SENDERS) return { senders: parseSenders(env.SENDERS, "SENDERS"), place: "SENDERS", made: null };
+	if (env.SENDERS) return { senders: parseSenders(env.SENDERS, "SENDERS"), place: "SENDERS", created: null };
 	const place = sendersPath(dataDir);
 	const text = await readFile(place, "utf8").catch((error: NodeJS.ErrnoException) => {
 		if (error.code === "ENOENT") return null;
 		throw error;
 	});
-	if (text !== null) return { senders: parseSenders(text, place), place, made: null };
-	const made = JSON.stringify({ [firstSender]: randomSecret() }, null, 2);
+	if (text !== null) return { senders: parseSenders(text, place), place, created: null };
+	const created = JSON.stringify({ [firstSender]: randomSecret() }, null, 2);
 	await mkdir(dataDir, { recursive: true });
-	await writeSenders(dataDir, `${made}\n`);
-	return { senders: parseSenders(made, place), place, made: firstSender };
+	await writeSenders(dataDir, `${created}\n`);
+	return { senders: parseSenders(created, place), place, created: firstSender };
 }
 
 /** A secret of 32 random bytes: 43 characters. */

@@ -171,12 +171,12 @@ building("one commit of a repository gives what its folder gives", async ({ laye
 	assert.equal(await texts(other), await texts(out));
 	for (const ref of ["none", "--help", "main:layers"]) {
 		const failed = await runScript("build", ["--repo", repository, `--ref=${ref}`, "--out", other]);
-		assert.is(failed.code, 1, ref);
+		assert.is(failed.code, 2, ref);
 		assert.match(failed.stderr, "has no commit");
 	}
 });
 
-building("wrong words are an error with the usage", async ({ layers, folder }) => {
+building("wrong words are an error", async ({ layers, folder }) => {
 	for (const words of [
 		["--layers", join(folder, "none")],
 		["--nonsense"],
@@ -184,7 +184,7 @@ building("wrong words are an error with the usage", async ({ layers, folder }) =
 		["--ref", "x"],
 	]) {
 		const failed = await runScript("build", words);
-		assert.is(failed.code, 1);
+		assert.is(failed.code, 2);
 		assert.not.match(failed.stderr, /\bat .*\.ts/);
 	}
 });

@@ -130,11 +130,11 @@ test("a command says which words it knows, without a stack trace", async () => {
 	await storeFeature("ozone");
 	for (const [words, pattern] of [
 		[["--older-than", "soon"], /must be a time such as 7d/],
-		[["--bogus"], /usage: npm run harvest/],
+		[["--bogus"], /unknown option .--bogus.\n.*npm run harvest -- --help/],
 		[["nothing"], /nothing: there is no such layer/],
 	] as const) {
 		const { code, output } = await run("harvest", ...words);
-		assert.is(code, 1);
+		assert.is(code, 2);
 		assert.match(output, pattern);
 		assert.not.match(output, /\n\s+at /);
 	}
@@ -209,7 +209,7 @@ test("MAP_WKID is the spatial reference of what is harvested and of what is buil
 	const { wkid: _wkid, ...sides } = extent;
 	assert.equal(fragment.layers.feature[0].layerExtent, sides);
 	const unknown = await runWith({ MAP_WKID: "9999" }, "harvest");
-	assert.is(unknown.code, 1);
+	assert.is(unknown.code, 2);
 	assert.match(unknown.output, "MAP_WKID: must be one of 3005 3161");
 });
 

@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { workers } from "../../conformance/engines.ts";
 import { temporaryFolder } from "../../local.ts";
-import { runScript } from "../../process.ts";
+import { runScript, runScriptProcess } from "../../process.ts";
 
 const test = suite<{ folder: string; remove: () => Promise<void> }>("npm run deploy");
 
@@ -37,7 +37,7 @@ async function unsetVariables(): Promise<Record<string, string>> {
 test("more files than the plan takes are an error that names the way out", async ({ folder }) => {
 	const dist = await makeDist(folder, 20_001);
 	const { code, stdout, stderr } = await runScript("deploy", ["--dist", dist, "--dry-run"]);
-	assert.is(code, 1);
+	assert.is(code, 2);
 	assert.match(stderr, /dist: has 20,001 files, and Cloudflare's free plan takes 20,000 in one deployment/);
 	assert.match(stderr, /--plan paid.* 100,000/);
 	assert.match(stderr, /npm run publish-objects, then npm run deploy -- --objects/);
@@ -49,10 +49,13 @@ test("more files than the plan takes are an error that names the way out", async
 test("words that do not fit are told", async ({ folder }) => {
 	const dist = await makeDist(folder, 1);
 	const gold = await runScript("deploy", ["--dist", dist, "--plan", "gold"]);
-	assert.is(gold.code, 1);
-	assert.match(gold.stderr, /--plan: must be free or paid, not gold/);
+	assert.is(gold.code, 2);
+	assert.match(
+		gold.stderr,
+		/option '--plan <plan>' argument 'gold' is invalid\. Allowed choices are free, paid\./,
+	);
 	const empty = await runScript("deploy", ["--dist", join(folder, "none")]);
-	assert.is(empty.code, 1);
+	assert.is(empty.code, 2);
 	assert.match(empty.stderr, /none: has no files; npm run build makes them/);
 });
 
@@ -63,12 +66,12 @@ if (workers.missing !== null) console.log(`skipped: wrangler's dry run: ${worker
 withEngine("a dry run goes through wrangler, for assets and for a bucket", async ({ folder }) => {
 	const words = ["--layers", "layers", "--dry-run"];
 	const dist = await makeDist(folder, 3);
-	const assets = await runScript("deploy", ["--dist", dist, "--dry-run"], await unsetVariables());
+	const assets = await runScriptProcess("deploy", ["--dist", dist, "--dry-run"], await unsetVariables());
 	assert.is(assets.code, 0, assets.stderr);
 	assert.match(assets.stdout, /the whole worker: [\d,]+ bytes/);
 	assert.match(assets.stdout, /env\.ASSETS/);
 	assert.match(assets.stdout, /--dry-run: exiting now/);
-	const objects = await runScript("deploy", [...words, "--objects"]);
+	const objects = await runScriptProcess("deploy", [...words, "--objects"]);
 	assert.is(objects.code, 0, objects.stderr);
 	assert.match(objects.stdout, /env\.OBJECTS/);
 	assert.not.match(objects.stdout, /env\.ASSETS/);

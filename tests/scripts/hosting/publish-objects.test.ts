@@ -115,7 +115,7 @@ test("a publication that is cut leaves the old one serving, and the next run goe
 	scene.peer.fault = (method, name) =>
 		method === "PUT" && name !== "manifest.json" && left-- <= 0 ? "cut" : undefined;
 	const cut = await run(scene);
-	assert.is(cut.code, 1);
+	assert.is(cut.code, 2);
 	assert.match(cut.stderr, /^PUT v0\.9\/doc\/(?:en|fr)\/\S+: /);
 	assert.not.match(cut.stderr, /S3RVER/);
 	for (const [name, text] of before) {
@@ -143,7 +143,7 @@ test("an object that a cut left behind is removed when its layer is built no mor
 	// Cut so hard that not even the manifest can be written at the end.
 	scene.peer.fault = (_method, name) => (name === "manifest.json" && ++manifests > 2 ? "cut" : undefined);
 	const cut = await run(scene);
-	assert.is(cut.code, 1);
+	assert.is(cut.code, 2);
 	assert.is((await scene.peer.read("v0.9/doc/en/feature")).status, 200);
 
 	const next = new Map(layers);
@@ -170,7 +170,7 @@ test("a store that is busy for a moment is asked again", async (scene) => {
 test("a wrong key, a bucket that is not there and a spoiled manifest are told, and nothing is changed", async (scene) => {
 	const wrong = { ...scene.peer.env, AWS_SECRET_ACCESS_KEY: "another secret" };
 	const forbidden = await runScript("publish-objects", ["--dist", scene.dist], wrong);
-	assert.is(forbidden.code, 1);
+	assert.is(forbidden.code, 2);
 	assert.match(
 		forbidden.stderr,
 		/manifest\.json in the bucket fragments: the store answers 403 SignatureDoesNotMatch/,
@@ -179,11 +179,11 @@ test("a wrong key, a bucket that is not there and a spoiled manifest are told, a
 
 	const elsewhere = { ...scene.peer.env, OBJECTS_BUCKET: "no-such-bucket" };
 	const missing = await runScript("publish-objects", ["--dist", scene.dist], elsewhere);
-	assert.is(missing.code, 1);
+	assert.is(missing.code, 2);
 	assert.match(missing.stderr, /no-such-bucket: the store answers 404 NoSuchBucket/);
 
 	const unset = await runScript("publish-objects", ["--dist", scene.dist], {});
-	assert.is(unset.code, 1);
+	assert.is(unset.code, 2);
 	assert.is(unset.stderr.trim().split("\n").length, 4, "every variable that is missing");
 	assert.equal(changes(scene), []);
 
@@ -192,7 +192,7 @@ test("a wrong key, a bucket that is not there and a spoiled manifest are told, a
 	assert.ok(JSON.parse(manifest).objects["v0.9/doc/en/23ax5t"]);
 	await writeFile(join(scene.folder, "x"), "");
 	const nothing = await runScript("publish-objects", ["--dist", join(scene.folder, "none")], scene.peer.env);
-	assert.is(nothing.code, 1);
+	assert.is(nothing.code, 2);
 	assert.match(nothing.stderr, /none: has no fragments/);
 	await assertInStep(scene);
 });

@@ -153,8 +153,8 @@ test("words that do not fit are told", async ({ url, dist }) => {
 		[url, "--dist", join(dist, "none")],
 	]) {
 		const { code, stderr } = await runScript("verify", words);
-		assert.is(code, 1);
-		assert.match(stderr, /usage|URL|--sample|--wait|has no fragments/);
+		assert.is(code, 2);
+		assert.match(stderr, /argument|arguments|--sample|--wait|has no fragments/);
 		assert.not.match(stderr, /^\s+at /m);
 	}
 });

@@ -121,23 +121,23 @@ test("a bad variable, a taken port or a build with problems is told before anyth
 }) => {
 	const env = { DATA_DIR: join(folder, "data"), PORT: "0" };
 	const bad = await runScript("workers", [], { ...env, DOCS_MAX_KEYS: "many" });
-	assert.is(bad.code, 1);
+	assert.is(bad.code, 2);
 	assert.match(bad.stderr, /^DOCS_MAX_KEYS: /);
 	const taken = createServer();
 	await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
 	const { port } = taken.address() as AddressInfo;
 	const busy = await runScript("workers", [], { ...env, PORT: String(port) });
 	await new Promise((resolve) => taken.close(resolve));
-	assert.is(busy.code, 1);
+	assert.is(busy.code, 2);
 	assert.match(busy.stderr, /^PORT: cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/);
 	const none = await runScript("workers", ["--layers", join(folder, "none")], env);
-	assert.is(none.code, 1);
+	assert.is(none.code, 2);
 	assert.match(none.stderr, /none: is not a folder/);
 	const quotes = await runScript("workers", ["--dist", join(folder, "dist")], {
 		...env,
 		METADATA_URL: "http://x/'`",
 	});
-	assert.is(quotes.code, 1);
+	assert.is(quotes.code, 2);
 	assert.match(quotes.stderr, /METADATA_URL: must not hold both/);
 });
 

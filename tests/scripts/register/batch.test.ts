@@ -131,20 +131,20 @@ test("a service on the same folder is not worked against", async () => {
 	const before = git("rev-parse", "main");
 	const { code, stderr } = await register([await batch({ "seven.json": wmsFile("a") })]);
 	await lock.release();
-	assert.is(code, 1);
+	assert.is(code, 2);
 	assert.match(stderr, "another process works in");
 	assert.is(git("rev-parse", "main"), before);
 });
 
 for (const [what, args, error] of [
-	["no folder", [], /usage: npm run register/],
+	["no folder", [], /missing required argument .dir.\nnpm run register -- --help/],
 	["a folder that is not there", ["nowhere"], /nowhere: is not a folder/],
 	["a sender that is none", [".", "--sender", "a b"], /--sender: must be/],
 	["an unknown word", [".", "--force"], /--force/],
 ] as const) {
 	test(`${what} is refused`, async () => {
 		const { code, stderr } = await register([...args]);
-		assert.is(code, 1);
+		assert.is(code, 2);
 		assert.match(stderr, error);
 	});
 }

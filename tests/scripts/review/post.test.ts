@@ -130,7 +130,7 @@ for (const [what, text, error] of refused) {
 	test(`a comment with ${what} is refused, and nothing is posted`, async () => {
 		const before = await comments();
 		const { code, stderr } = await comment(text);
-		assert.is(code, 1);
+		assert.is(code, 2);
 		assert.match(stderr, error);
 		assert.equal(await comments(), before);
 	});
@@ -148,7 +148,7 @@ test("without a token nothing is asked, and the error names what is missing", as
 	const { code, stderr } = await runScript("comment", ["--file", "x", "--event", "y"], {
 		GITHUB_REPOSITORY: "maps/layers",
 	});
-	assert.is(code, 1);
+	assert.is(code, 2);
 	assert.match(stderr, /GITHUB_TOKEN/);
 });
 

@@ -1,0 +1,33 @@
+import type { Configuration, SendersFile } from "./settings.ts";
+
+/** What the welcome tells. */
+export interface Started {
+	/** Where the service listens, without its base path. */
+	url: string;
+	/** Number of layers that can be read. */
+	layers: number;
+	senders: SendersFile;
+	configuration: Configuration;
+}
+
+/** A text as one word of a shell command. */
+function shellWord(text: string): string {
+	return /^[A-Za-z0-9/._-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** What the service prints when it serves: where, for whom, and a first command to paste. No secret is in it. */
+export function welcome({ url, layers, senders, configuration }: Started): string {
+	const { place, created } = senders;
+	const id = [...senders.senders.keys()][0] ?? "publisher";
+	const base = `${url}${configuration.basePath}`;
+	const inFile = place !== "SENDERS";
+	const where = inFile ? `DATA_DIR=${shellWord(configuration.dataDir)} ` : "";
+	const asks = inFile ? "" : ` (it asks for the secret where SENDERS is not set)`;
+	return `Serving ${layers} layers at ${base}
+Senders: ${place}${created ? `, created now with the sender ${created}` : ""}
+
+Register a first layer, and read it back${asks}:
+
+  ${where}npm run put -- my-layer layers/to/toporama.json --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer
+`;
+}

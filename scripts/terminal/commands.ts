@@ -1,0 +1,55 @@
+/** Every command by what one wants to do, and what it does in a line: `npm run help`, and each command's own help. */
+export const commands = {
+	publish: {
+		put: "register a layer, or change it, by a signed PUT",
+		remove: "take a layer away by a signed DELETE",
+		sign: "print the three headers that sign a request, for curl",
+		validate: "check registrations without writing anything",
+	},
+	review: {
+		review: "show what a pull request changes for a viewer, and what is wrong with it",
+		comment: "post what review wrote on its pull request",
+		codeowners: "write .github/CODEOWNERS from layers/owners.json",
+		"check-services": "check that the services behind the layers have what the registrations say",
+	},
+	host: {
+		build: "render every fragment as a static file",
+		deploy: "put the build and the worker on Cloudflare",
+		"publish-objects": "keep a bucket in step with the build",
+		verify: "check that a hosting serves what was built",
+		workers: "serve as a Cloudflare Worker on this machine",
+	},
+	operate: {
+		start: "serve on this machine",
+		sender: "add, change and remove those who may publish",
+		harvest: "ask the services behind feature layers what they are",
+		refresh: "propose what harvest found, with the health of all services, as a pull request",
+		"commit-descriptions": "commit what harvest wrote into layers/",
+	},
+	move: {
+		register: "store many registrations in one commit",
+	},
+	develop: {
+		test: "check types and run the tests",
+		lint: "check format and style",
+		format: "mend format and style",
+		bench: "measure the service and the build against references",
+		help: "print this list",
+	},
+} as const satisfies Record<string, Record<string, string>>;
+
+type Groups = typeof commands;
+
+/** Name of an npm script. */
+export type CommandName = { [group in keyof Groups]: keyof Groups[group] }[keyof Groups];
+
+/** What a command does, in a line. */
+export function summaryOf(name: CommandName): string {
+	const lines: Record<string, string> = Object.assign({}, ...Object.values(commands));
+	return lines[name] as string;
+}
+
+/** How a command is called: `npm run build`. */
+export function callOf(name: string): string {
+	return name === "start" || name === "test" ? `npm ${name}` : `npm run ${name}`;
+}

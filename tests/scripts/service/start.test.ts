@@ -1,0 +1,100 @@
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { temporaryFolder } from "../../local.ts";
+import { runScript } from "../../process.ts";
+
+const start = suite<{ folder: string; remove: () => Promise<void> }>("npm start");
+
+start.before.each(async (context) => {
+	const { path, remove } = await temporaryFolder();
+	context.folder = path;
+	context.remove = remove;
+});
+start.after.each(({ remove }) => remove());
+
+const bad: [string, Record<string, string>, RegExp][] = [
+	[
+		"a port",
+		{ PORT: "x", LOG_READS: "maybe" },
+		/^PORT: must be a whole number.*\nLOG_READS: must be on or off/,
+	],
+	["a list of senders that is cut off", { SENDERS: "{" }, /^SENDERS: must be JSON/],
+	["a sender without a secret", { SENDERS: '{"a":""}' }, /sender "a": the secret must not be empty/],
+	[
+		"one secret of two senders",
+		{ SENDERS: '{"a":"same-one","b":{"key":"same-one"}}' },
+		/senders a and b must not share a secret/,
+	],
+	["a sender's id", { SENDERS: '{"a b":"x"}' }, /an id must be/],
+	["globs", { SENDERS: '{"a":{"key":"hidden-x","smallkeys":"*"}}' }, /smallkeys must be a list of globs/],
+	["GitHub without a credential", { GITHUB_REPOSITORY: "owner/name" }, /needs GITHUB_TOKEN/],
+	["a base path", { BASE_PATH: "rcs/" }, /BASE_PATH: must be a path/],
+	["a time", { HARVEST_EVERY: "often" }, /HARVEST_EVERY: must be a time/],
+];
+
+for (const [what, env, text] of bad) {
+	start(`${what} that is wrong is told with its setting, and nothing starts`, async ({ folder }) => {
+		const { code, stdout, stderr } = await runScript("serve", [], { DATA_DIR: folder, PORT: "0", ...env });
+		assert.is(code, 2);
+		assert.match(stderr, text);
+		assert.is(stdout, "");
+		assert.not.match(stderr, /same-one|hidden-x|\bat .*\.ts/);
+	});
+}
+
+start("a DATA_DIR that cannot be is told with the setting and the way out", async ({ folder }) => {
+	await writeFile(join(folder, "file"), "");
+	await symlink(join(folder, "nowhere"), join(folder, "dangling"));
+	for (const [path, reason] of [
+		[join(folder, "file"), "it is a file"],
+		[join(folder, "file/below"), "ENOTDIR"],
+		["/proc/x/y", "ENOENT"],
+	] as const) {
+		const { code, stderr } = await runScript("serve", [], { DATA_DIR: path, PORT: "0" });
+		assert.is(code, 2);
+		assert.match(stderr, `DATA_DIR: must be a folder that this user may write, and ${path} is none: `);
+		assert.match(stderr, reason);
+	}
+});
+
+// Root may write everywhere.
+const unlessRoot = process.getuid?.() === 0 ? start.skip : start;
+
+unlessRoot("a folder without the right to write is told, too", async ({ folder }) => {
+	const path = join(folder, "mine");
+	await mkdir(path);
+	await chmod(path, 0o500);
+	const { code, stderr } = await runScript("serve", [], { DATA_DIR: path, PORT: "0" });
+	assert.is(code, 2);
+	assert.match(stderr, "DATA_DIR: must be a folder that this user may write");
+});
+
+start("a port that is taken is told with the way out", async ({ folder }) => {
+	const other = createServer();
+	await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+	const { port } = other.address() as AddressInfo;
+	const env = { DATA_DIR: folder, PORT: String(port), HARVEST: "off" };
+	const { code, stderr } = await runScript("serve", [], env);
+	assert.is(code, 2);
+	assert.match(
+		stderr,
+		`PORT, HOST: cannot listen on 127.0.0.1:${port}: another process listens there. Set others; PORT=0 is any free port`,
+	);
+	await new Promise((resolve) => other.close(resolve));
+});
+
+start("--version, --help and unknown words start nothing", async ({ folder }) => {
+	const env = { DATA_DIR: join(folder, "none"), PORT: "0" };
+	const version = await runScript("serve", ["--version"], env);
+	assert.is(version.code, 0);
+	assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
+	const help = await runScript("serve", ["--help"], env);
+	assert.is(help.code, 0);
+	assert.match(help.stdout, "npm start --");
+	for (const words of [["--prot"], ["8080"]]) assert.is((await runScript("serve", words, env)).code, 2);
+});
+
+start.run();
