@@ -13,7 +13,7 @@ import { findLayer, search } from "../../../site/catalogue/search.ts";
 
 const nothing: Query = { text: "", type: "", host: "", sender: "", health: "", oneTitle: false, place: null };
 
-const many = [...generateEntries(6_000)];
+const many = [...generateEntries(4_000)];
 const manyFiles = buildIndex(many);
 
 /** Entries with these titles, the smallkeys a, b, c and so on. */
@@ -48,7 +48,7 @@ searching("finds accents folded, in both languages, by the beginnings of words",
 	for (const text of ["ecole", "ÉCOLES quebec", "queb scho", "ecoles du"])
 		assert.equal(await keysOf(files, { text }), ["key-a"], text);
 	assert.equal(await keysOf(files, { text: "oeuv" }), ["key-c"]);
-	assert.equal(await keysOf(files, { text: "<b>sea</b>" }), []);
+	assert.equal(await keysOf(files, { text: "<b>sea</b>" }), ["key-c"]);
 	assert.equal(await keysOf(files, { text: "sea" }), ["key-c"]);
 	assert.equal(await keysOf(files, { text: "roads schools" }), []);
 });
@@ -78,7 +78,7 @@ searching(
 searching("finds exactly what looking at every layer finds, whatever is combined", async () => {
 	const random = randomFrom(5);
 	const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
-	for (let at = 0; at < 120; at += 1) {
+	for (let at = 0; at < 60; at += 1) {
 		const one = pick(many);
 		const words = `${one.title.en} ${one.title.fr}`.split(" ");
 		const text =
