@@ -180,8 +180,9 @@ export async function putEdits(
 	registration: Registration,
 ): Promise<Edit[] | Refusal> {
 	const layer = await now.read(smallkey);
-	const twin = layer ? null : await caseTwin(now, smallkey);
-	if (twin) {
+	const twin = await caseTwin(now, smallkey);
+	// Of two that a push brought the first is served: a change of the other could not be read.
+	if (twin && (!layer || twin < smallkey)) {
 		const rule = `differs only in case from ${twin}, which is registered`;
 		return { status: 409, errors: [`smallkey: ${smallkey} ${rule}`] };
 	}
@@ -224,5 +225,6 @@ function receipt(smallkey: string, outcome: Commit, context: Context): object {
 		published: context.store.published && outcome.branch === undefined,
 		branch: outcome.branch,
 		pull_request: outcome.pullRequest,
+		warnings: outcome.warnings ?? [],
 	};
 }

@@ -41,6 +41,8 @@ export interface Commit {
 	branch?: string;
 	/** Address of its pull request, where the store has such. */
 	pullRequest?: string;
+	/** What the sender should know although the change was made: `the files of the web server are behind: …`. */
+	warnings?: string[];
 }
 
 /** A change that was not made, for a reason that its sender has to know. */

@@ -8,9 +8,11 @@ import { answerRead, parseRead, type Reply } from "../api/read.ts";
 import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
 import type { Edit } from "../api/store.ts";
-import { GitStore } from "../api/stores/git.ts";
-import { collectCommit } from "../scripts/build/collect.ts";
-import { Publication } from "../scripts/service/publication.ts";
+import type { GitStore } from "../api/stores/git.ts";
+import { type LocalService, openLocal } from "../scripts/service/composition.ts";
+import type { FilesTimes } from "../scripts/service/files.ts";
+import type { Publication } from "../scripts/service/publication.ts";
+import { readConfiguration } from "../scripts/service/settings.ts";
 
 /** Noon of a day on which all clocks of these tests stand, unless a test moves them. */
 export const noon = Date.UTC(2026, 2, 4, 12, 0, 0);
@@ -53,7 +55,7 @@ export interface Write {
 	headers?: Record<string, string | null>;
 }
 
-/** The service without a port: a store in a temporary folder, its publication, and a clock that tests move. */
+/** The service without a port, as it is composed to run: in a temporary folder, with a clock that tests move. */
 export class Local {
 	now = noon;
 	readonly reported: unknown[] = [];
@@ -61,55 +63,63 @@ export class Local {
 	readonly #remove: () => Promise<void>;
 
 	private constructor(
-		readonly repository: string,
-		readonly out: string,
+		/** `DATA_DIR`. */
+		readonly folder: string,
+		readonly filesTimes: Partial<FilesTimes>,
 		remove: () => Promise<void>,
 	) {
 		this.#remove = remove;
 	}
 
+	/** The bare repository, and the rendered files. */
+	get repository(): string {
+		return join(this.folder, "repository.git");
+	}
+
+	get out(): string {
+		return join(this.folder, "dist");
+	}
+
+	#service!: LocalService;
+
 	store!: GitStore;
 	publication!: Publication;
 	context!: Context;
 
-	static async open(seed: Edit[] = []): Promise<Local> {
+	static async open(seed: Edit[] = [], filesTimes: Partial<FilesTimes> = {}): Promise<Local> {
 		const folder = await temporaryFolder();
-		const local = new Local(join(folder.path, "repository.git"), join(folder.path, "dist"), folder.remove);
+		const local = new Local(folder.path, filesTimes, folder.remove);
 		await local.start(seed);
 		return local;
 	}
 
 	async start(seed: Edit[] = []): Promise<void> {
-		const settings = { metadataUrl: "", catalogueUrl: "", basePath: "", docsMaxKeys: 1000 };
-		this.publication = new Publication({
-			out: this.out,
-			settings,
-			warn: (warning) => this.warnings.push(warning),
-			readLayer: (smallkey) => this.store.read(smallkey),
-			earlier: async (path) => {
-				const log = await this.git("log", "--format=%H", "main", "--", path);
-				const ids = log.split("\n").filter(Boolean);
-				return Promise.all(ids.map((id) => runGit(this.repository, ["show", `${id}:${path}`])));
+		const environment = { DATA_DIR: this.folder, HARVEST: "off" };
+		this.#service = await openLocal(
+			readConfiguration(environment),
+			parseSenders(JSON.stringify(senders), ""),
+			{
+				now: () => new Date(this.now),
+				log: (fields) => {
+					if ("warning" in fields) this.warnings.push(String(fields.warning));
+				},
+				report: (error) => this.reported.push(error),
+				seed: async () => seed,
+				filesTimes: this.filesTimes,
 			},
-		});
-		const options = {
-			repository: this.repository,
-			now: () => new Date(this.now),
-			publish: this.publication.change.bind(this.publication),
-			report: (error: unknown) => this.reported.push(error),
-		};
-		this.store = await GitStore.open(options, async () => seed);
-		await this.publication.load(await collectCommit(this.repository, this.store.tip));
-		this.context = {
-			store: this.store,
-			settings: { ...settings, senders: parseSenders(JSON.stringify(senders), "SENDERS") },
-			now: options.now,
-			report: options.report,
-		};
+		);
+		this.store = this.#service.store;
+		this.publication = this.#service.publication;
+		this.context = this.#service.context;
 	}
 
 	async stop(): Promise<void> {
-		await this.store.close();
+		await this.#service.close();
+	}
+
+	/** Waits until the rendered files are in step, or known not to be. */
+	async filesIdle(): Promise<void> {
+		await this.publication.files.idle();
 	}
 
 	async end(): Promise<void> {

@@ -1,20 +1,31 @@
 import type { CatFile } from "./cat-file.ts";
-import { runGit } from "./run.ts";
+import { startGit } from "./run.ts";
+
+/** A name in a tree: how it is kept, and what it holds. */
+export interface TreeEntry {
+	/** Mode of the file, such as `100644`. */
+	mode: string;
+	id: string;
+}
 
 /**
- * The names in a tree object, in git's order: `<mode> <name>\0<20 or 32 bytes of id>`. Only the ids that are asked for
- * are turned into hex: a tree of a thousand names is read for one of them.
+ * The names in a tree object, in git's order: `<mode> <name>\0<20 or 32 bytes of id>`. Only the entries that are asked
+ * for are turned into text: a tree of a thousand names is read for one of them.
  */
-export function parseTree(body: Buffer, idBytes = 20): Map<string, () => string> {
-	const ids = new Map<string, () => string>();
+export function parseTree(body: Buffer, idBytes = 20): Map<string, () => TreeEntry> {
+	const entries = new Map<string, () => TreeEntry>();
 	let offset = 0;
 	while (offset < body.length) {
-		const space = body.indexOf(0x20, offset);
+		const start = offset;
+		const space = body.indexOf(0x20, start);
 		const end = body.indexOf(0, space);
-		ids.set(body.toString("utf8", space + 1, end), () => body.toString("hex", end + 1, end + 1 + idBytes));
+		entries.set(body.toString("utf8", space + 1, end), () => ({
+			mode: body.toString("latin1", start, space),
+			id: body.toString("hex", end + 1, end + 1 + idBytes),
+		}));
 		offset = end + 1 + idBytes;
 	}
-	return ids;
+	return entries;
 }
 
 /** What became of one path between two commits. */
@@ -26,39 +37,108 @@ export interface PathChange {
 	id: string | null;
 }
 
-/** The paths under `folder` that differ between two commits. */
+/**
+ * The paths under `folder` that differ between two commits, sorted by path. They are taken as git prints them: a
+ * hundred thousand hold nobody up.
+ * @param most paths up to which there is an answer
+ * @returns null where there are more
+ */
 export async function diffTree(
 	repository: string,
 	from: string,
 	to: string,
 	folder: string,
-): Promise<PathChange[]> {
+	most: number,
+): Promise<PathChange[] | null>;
+export async function diffTree(
+	repository: string,
+	from: string,
+	to: string,
+	folder: string,
+): Promise<PathChange[]>;
+export async function diffTree(
+	repository: string,
+	from: string,
+	to: string,
+	folder: string,
+	most = Number.POSITIVE_INFINITY,
+): Promise<PathChange[] | null> {
 	const args = ["diff-tree", "-r", "-z", "--no-renames", from, to, "--", folder];
-	return parseRawDiff((await runGit(repository, args)).toString("utf8"));
-}
-
-/** Reads git's raw diff format with `-z`: `:<mode> <mode> <id> <id> <status>\0<path>\0`. */
-function parseRawDiff(text: string): PathChange[] {
-	const fields = text.split("\0");
 	const changes: PathChange[] = [];
-	for (let index = 0; index + 1 < fields.length; index += 2) {
-		const [, mode = "", , id = "", status = ""] = (fields[index] as string).slice(1).split(" ");
-		const path = fields[index + 1] as string;
-		const gone = status === "D";
-		changes.push({ path, mode: gone ? null : mode, id: gone ? null : id });
+	let fields: string[] | null = null;
+	// git's raw diff format with `-z`: `:<mode> <mode> <id> <id> <status>\0<path>\0`.
+	for await (const texts of readRecords(repository, args)) {
+		for (const text of texts) {
+			if (fields === null) {
+				fields = text.slice(1).split(" ");
+				continue;
+			}
+			const [, mode = "", , id = "", status = ""] = fields;
+			const isGone = status === "D";
+			changes.push({ path: text, mode: isGone ? null : mode, id: isGone ? null : id });
+			fields = null;
+		}
+		if (changes.length > most) return null;
 	}
 	return changes;
 }
 
-/** All paths under `folder` in one commit, as changes from nothing, sorted by path. */
-export async function listTree(repository: string, commit: string, folder: string): Promise<PathChange[]> {
-	const output = await runGit(repository, ["ls-tree", "-r", "-z", commit, "--", folder]);
-	const lines = output.toString("utf8").split("\0").filter(Boolean);
-	return lines.map((line) => {
-		const tab = line.indexOf("\t");
-		const [mode = "", , id = ""] = line.slice(0, tab).split(" ");
-		return { path: line.slice(tab + 1), mode, id };
+/**
+ * All paths under `folder` in one commit, as changes from nothing, sorted by path.
+ * @param most paths up to which there is an answer
+ * @returns null where there are more
+ */
+export async function listTree(
+	repository: string,
+	commit: string,
+	folder: string,
+	most: number,
+): Promise<PathChange[] | null>;
+export async function listTree(repository: string, commit: string, folder: string): Promise<PathChange[]>;
+export async function listTree(
+	repository: string,
+	commit: string,
+	folder: string,
+	most = Number.POSITIVE_INFINITY,
+): Promise<PathChange[] | null> {
+	const listed: PathChange[] = [];
+	for await (const lines of readRecords(repository, ["ls-tree", "-r", "-z", commit, "--", folder])) {
+		for (const line of lines) {
+			const tab = line.indexOf("\t");
+			const [mode = "", , id = ""] = line.slice(0, tab).split(" ");
+			listed.push({ path: line.slice(tab + 1), mode, id });
+		}
+		if (listed.length > most) return null;
+	}
+	return listed;
+}
+
+/**
+ * What git prints between NUL characters, in portions as it comes. Who stops to listen ends the process.
+ * @throws {Error} with git's own words where it exits with another code than 0
+ */
+async function* readRecords(repository: string, args: string[]): AsyncGenerator<string[]> {
+	const child = startGit(repository, args);
+	let complaint = "";
+	child.stderr.on("data", (data: Buffer) => {
+		complaint += data;
 	});
+	child.stdin.on("error", () => undefined);
+	child.stdin.end();
+	const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
+	let rest: Buffer = Buffer.alloc(0);
+	try {
+		for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+			const data = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
+			const end = data.lastIndexOf(0) + 1;
+			rest = data.subarray(end);
+			if (end > 0) yield data.toString("utf8", 0, end - 1).split("\0");
+		}
+		const code = await closed;
+		if (code !== 0) throw new Error(`git ${args[0]}: ${complaint.trim() || `ended with ${code}`}`);
+	} finally {
+		child.kill("SIGKILL");
+	}
 }
 
 /** What git calls a file with this mode: only plain files hold layers. */

@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
-import type { LayerFile } from "../../registry/catalogue.ts";
 import { CatFile } from "../git/cat-file.ts";
 import { commitOnce, FastImport, serviceName } from "../git/fast-import.ts";
 import { runGit } from "../git/run.ts";
 import { type SyncPath, syncPath } from "../git/sync.ts";
+import { diffTree, listTree, type PathChange } from "../git/tree.ts";
 import {
 	batchBranch,
 	type Commit,
@@ -19,13 +19,11 @@ import {
 	StoreBusy,
 	usedBefore,
 } from "../store.ts";
-import { Branch, type FileChange } from "./git/branch.ts";
+import { Branch } from "./git/branch.ts";
 import { type Decided, Decider, type Waiting } from "./git/decider.ts";
-import { CommitReader } from "./git/reader.ts";
+import { CommitFolders, CommitReader } from "./git/reader.ts";
 import { clearLock, countPacks, openRepository } from "./git/repository.ts";
 import { RequestMemory } from "./git/request-memory.ts";
-
-export type { FileChange } from "./git/branch.ts";
 
 /** What a local store needs from outside. */
 export interface GitStoreOptions {
@@ -33,14 +31,36 @@ export interface GitStoreOptions {
 	repository: string;
 	/** The clock. */
 	now: () => Date;
-	/** Makes changes readable; a change is answered after it. Told of pushes too, in the order of the branch. */
-	publish: (changes: FileChange[], commit: string) => Promise<void>;
+	/**
+	 * Makes a step readable; its changes are answered after it. Told of pushes too, in the order of the branch, and of
+	 * the same step again where it fails.
+	 */
+	publish: (step: Step) => Promise<Published>;
 	/** Told of what went wrong where nobody waits for an answer. */
 	report: (error: unknown) => void;
 	/** Puts a file, or the names in a folder, on the disk; `fsync` without it. */
 	sync?: SyncPath;
 }
 
+/** From one commit that is served to the next. */
+export interface Step {
+	/** The commit that was served before; null: none, everything is new. */
+	from: string | null;
+	to: string;
+	/** The paths under `layers/` that differ, sorted; null where there are more than a thousand. */
+	changes: readonly PathChange[] | null;
+	/** What is stored at `to`. */
+	at: CommitReader;
+}
+
+/** A step that can be read. */
+export interface Published {
+	/** What its senders should know, once everything that is derived from it is in step, or is known not to be. */
+	warnings: Promise<string[]>;
+}
+
+/** Paths up to which a step names each of them. */
+const mostChanges = 1_000;
 /** Name of the branch that is served. */
 const branchName = "main";
 /** Checkpoints in a row before others get their turn at the repository: reviews, pushes, a repack. */
@@ -75,6 +95,10 @@ export class GitStore implements Store {
 	/** Called for each change that arrives. */
 	#arrived: () => void = () => undefined;
 	#pumping = false;
+	/** The state of the last commit that landed, for what is served. */
+	#landed: CommitReader;
+	/** Groups that the branch has, and that are not answered yet. */
+	readonly #answering = new Set<Promise<void>>();
 	/** The end of what has the repository to itself now. */
 	#turn: Promise<unknown> = Promise.resolve();
 	#timer: NodeJS.Timeout | null = null;
@@ -86,6 +110,7 @@ export class GitStore implements Store {
 		this.#catFile = new CatFile(options.repository);
 		this.#branch = new Branch(options.repository, this.#catFile, branchName);
 		this.#tip = tip;
+		this.#landed = this.#readerAt(tip);
 	}
 
 	/**
@@ -112,13 +137,28 @@ export class GitStore implements Store {
 	}
 
 	/**
-	 * Publishes what differs from an earlier commit.
-	 * @returns whether that commit is known here
+	 * The step from an earlier commit to the one that is served.
+	 * @returns null where that commit is not in its history: the repository may be another one, or an older copy
 	 */
-	async publishSince(commit: string): Promise<boolean> {
-		const changes = await this.#branch.changesBetween(commit, this.#tip).catch(() => null);
-		if (changes) await this.#options.publish(changes, this.#tip);
-		return changes !== null;
+	async stepSince(commit: string): Promise<Step | null> {
+		if (!(await this.#branch.isAncestor(commit, this.#tip))) return null;
+		return this.#stepBetween(commit, this.#tip);
+	}
+
+	/** The step from nothing to the commit that is served. */
+	async firstStep(): Promise<Step> {
+		const to = this.#tip;
+		const changes = await listTree(this.#options.repository, to, "layers/", mostChanges);
+		return { from: null, to, changes, at: this.#readerAt(to) };
+	}
+
+	async #stepBetween(from: string, to: string): Promise<Step> {
+		const changes = await diffTree(this.#options.repository, from, to, "layers", mostChanges);
+		return { from, to, changes, at: this.#readerAt(to) };
+	}
+
+	#readerAt(commit: string): CommitReader {
+		return new CommitReader(new CommitFolders(this.#catFile, commit));
 	}
 
 	/** Starts to look for pushes. */
@@ -127,11 +167,11 @@ export class GitStore implements Store {
 	}
 
 	read(smallkey: string): Promise<Layer | null> {
-		return new CommitReader(this.#catFile, this.#tip).read(smallkey);
+		return this.#readerAt(this.#tip).read(smallkey);
 	}
 
 	keys(folder: string): Promise<string[]> {
-		return new CommitReader(this.#catFile, this.#tip).keys(folder);
+		return this.#readerAt(this.#tip).keys(folder);
 	}
 
 	change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
@@ -149,6 +189,7 @@ export class GitStore implements Store {
 	async close(): Promise<void> {
 		if (this.#timer) clearInterval(this.#timer);
 		while (this.#pumping) await this.#turn;
+		await Promise.all(this.#answering);
 		await this.#alone(async () => {
 			await this.#closeWriter();
 			await this.#catFile.close();
@@ -182,23 +223,25 @@ export class GitStore implements Store {
 		for (let groups = 1; group.length > 0; groups += 1) {
 			const landing = this.#commit(group);
 			const next = await this.#decideWhile(landing, this.#decider, groups < mostInARow);
-			if (!(await landing)) {
+			const published = await landing;
+			if (!published) {
 				this.#decider = null;
 				const again = [...group, ...next].map(({ waiting }) => waiting);
 				return this.#changeAgain(again).catch((error) => {
 					for (const { reject } of again) reject(error);
 				});
 			}
-			await this.#answer(group);
+			this.#answer(group, published);
 			group = next;
 		}
 		this.#decider = null;
 	}
 
 	#newDecider(): Decider {
+		const folders = new CommitFolders(this.#catFile, this.#tip);
+		this.#landed = new CommitReader(folders);
 		return new Decider({
-			catFile: this.#catFile,
-			tip: this.#tip,
+			folders,
 			requests: this.#requests,
 			now: () => this.#options.now().getTime(),
 			write: (commit) => this.#write().commit(commit),
@@ -216,7 +259,7 @@ export class GitStore implements Store {
 	}
 
 	/** Decides what arrives until `landing` ends. */
-	async #decideWhile(landing: Promise<boolean>, decider: Decider, open: boolean): Promise<Decided[]> {
+	async #decideWhile(landing: Promise<unknown>, decider: Decider, open: boolean): Promise<Decided[]> {
 		const decided: Decided[] = [];
 		let landed = false;
 		const end = landing.then(() => {
@@ -246,7 +289,8 @@ export class GitStore implements Store {
 			if (landed.size > 0) await this.#syncNames();
 			waiting = waiting.filter((one) => !this.#answerLanded(one, landed));
 			const decided = await this.#decideAll(this.#newDecider(), waiting);
-			if (await this.#commit(decided)) return this.#answer(decided);
+			const published = await this.#commit(decided);
+			if (published) return this.#answer(decided, published);
 		}
 		for (const { reject } of waiting)
 			reject(new StoreBusy("the branch cannot be moved, or others keep moving it", 2));
@@ -269,27 +313,29 @@ export class GitStore implements Store {
 		this.#writer = null;
 	}
 
-	/** Makes the decided commits durable; whether the branch has them all. */
-	async #commit(decided: Decided[]): Promise<boolean> {
+	/** Makes the decided commits durable and readable; null where the branch does not have them all. */
+	async #commit(decided: Decided[]): Promise<Published | null> {
 		const last = decided.findLast((one) => one.commit !== null);
-		if (!last?.commit) return true;
+		if (!last?.commit) return nothingPublished;
 		try {
 			await this.#write().checkpoint();
 			const id = await last.commit;
 			this.#packs += 1;
 			this.#lastWrite = performance.now();
 			// Others may have moved the branch first: the checkpoint says nothing of it.
-			if (!(await this.#branch.has(id))) return false;
+			if (!(await this.#branch.has(id))) return null;
 			await this.#syncNames();
-			const texts = new Map(decided.flatMap((one) => one.edits.map((edit) => [edit.path, edit.text])));
-			await this.#publish(
-				Array.from(texts, ([path, text]) => ({ path, file: textFile(path, text) })),
-				id,
-			);
-			return true;
+			const edits = decided.flatMap((one) => one.edits);
+			this.#landed.overlay(edits);
+			return await this.#publish({
+				from: this.#tip,
+				to: id,
+				changes: changesOf(edits),
+				at: this.#landed,
+			});
 		} catch (error) {
 			this.#options.report(error);
-			return false;
+			return null;
 		}
 	}
 
@@ -299,17 +345,23 @@ export class GitStore implements Store {
 		for (const folder of ["objects/pack", ...folders, "refs/heads"]) await sync(join(repository, folder));
 	}
 
-	async #answer(decided: Decided[]): Promise<void> {
+	/** Answers a group that the branch has; the next one need not wait for that. */
+	#answer(decided: Decided[], published: Published): void {
 		const time = this.#options.now().getTime();
-		for (const { waiting, refusal, commit } of decided) {
+		const tip = this.#tip;
+		for (const { waiting } of decided) {
 			// A refused request is used, too: it must not take effect once the layers have changed.
 			if (waiting.meta.request) this.#requests.add(waiting.meta.request, time, time);
-			if (refusal) {
-				waiting.resolve(refusal);
-				continue;
-			}
-			waiting.resolve({ commit: (await commit) ?? this.#tip, changed: commit !== null });
 		}
+		const answering = published.warnings.then(async (warnings) => {
+			for (const { waiting, refusal, commit } of decided) {
+				if (refusal) waiting.resolve(refusal);
+				else if (commit === null) waiting.resolve({ commit: tip, changed: false });
+				else waiting.resolve({ commit: await commit, changed: true, warnings });
+			}
+		});
+		this.#answering.add(answering);
+		void answering.finally(() => this.#answering.delete(answering));
 	}
 
 	/** One commit on a branch of its own, for a reviewer to merge. */
@@ -318,7 +370,7 @@ export class GitStore implements Store {
 		const name = meta.smallkey === null ? batchBranch(meta.author) : reviewBranch(meta.smallkey);
 		const own = await this.#reviewHead(name);
 		const base = own ?? this.#tip;
-		const outcome = await edits(new CommitReader(this.#catFile, base));
+		const outcome = await edits(this.#readerAt(base));
 		if (isRefusal(outcome)) return outcome;
 		if (outcome.length === 0) return { commit: base, changed: false, ...(own ? { branch: name } : {}) };
 		const committed = this.#options.now().getTime();
@@ -347,15 +399,16 @@ export class GitStore implements Store {
 		const head = await this.#branch.head();
 		if (head === this.#tip) return;
 		const before = this.#tip;
-		await this.#publish(await this.#branch.changesBetween(before, head), head);
+		await this.#publish(await this.#stepBetween(before, head));
 		await this.#remember([`${before}..${head}`]);
 		// The writer builds on the commit it wrote last, which is no longer the branch's.
 		await this.#closeWriter();
 	}
 
-	async #publish(changes: FileChange[], commit: string): Promise<void> {
-		await this.#options.publish(changes, commit);
-		this.#tip = commit;
+	async #publish(step: Step): Promise<Published> {
+		const published = await this.#options.publish(step);
+		this.#tip = step.to;
+		return published;
 	}
 
 	/** Keeps the requests that commits carry out; each with its commit. */
@@ -387,8 +440,13 @@ export class GitStore implements Store {
 	}
 }
 
-function textFile(path: string, text: string | null): LayerFile | null {
-	return text === null ? null : { path, kind: "file", bytes: Buffer.from(text) };
+const nothingPublished: Published = { warnings: Promise.resolve([]) };
+
+/** The paths that edits change, each once, sorted. */
+function changesOf(edits: readonly Edit[]): PathChange[] {
+	const modes = new Map(edits.map(({ path, text }) => [path, text === null ? null : "100644"]));
+	const sorted = [...modes].sort(([a], [b]) => (a < b ? -1 : 1));
+	return sorted.map(([path, mode]) => ({ path, mode, id: null }));
 }
 
 /** The first commit of the branch. */

@@ -77,7 +77,8 @@ export function removeStale(out: string, isWanted: (smallkey: string) => boolean
 	return removed;
 }
 
-function isSame(path: string, bytes: Uint8Array): boolean {
+/** Whether a file has just these bytes. */
+export function isSame(path: string, bytes: Uint8Array): boolean {
 	const found = statSync(path, { throwIfNoEntry: false });
 	return found !== undefined && found.size === bytes.length && readFileSync(path).equals(bytes);
 }

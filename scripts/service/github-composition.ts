@@ -22,6 +22,7 @@ export async function openGithub(configuration: Configuration, senders: Senders)
 		fragments: (_target, lang, smallkey) => readBuilt(join(out, fragmentPath(lang, smallkey))),
 		version: null,
 		layers: () => countBuilt(langFolder(out, "en")),
+		readiness: () => null,
 		close: async () => undefined,
 	};
 }

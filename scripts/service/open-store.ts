@@ -47,7 +47,7 @@ export async function openStore(configuration: Configuration, checkout?: string)
 	await mkdir(dataDir, { recursive: true });
 	const lock = await lockFolder(dataDir, undefined, 0);
 	try {
-		const publish = async () => undefined;
+		const publish = async () => ({ warnings: Promise.resolve([]) });
 		const report = (error: unknown) => console.error(error instanceof Error ? error.message : String(error));
 		const options = { repository: repositoryPath(dataDir), now, publish, report };
 		const store = await GitStore.open(options, seed);

@@ -1,50 +1,109 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { etagOf, type Fragment } from "../../api/read.ts";
-import type { Lang } from "../../registry/smallkey.ts";
+import { etagOf, type Fragment, type Fragments } from "../../api/read.ts";
+import type { Slot } from "../build/slots.ts";
+import { Slices } from "./slices.ts";
 
-/** The two fragments of one layer: a run of bytes, English first. */
-interface Entry {
-	bytes: Buffer;
+/** Bytes that hold the fragments of one layer, or of many. */
+interface Run {
+	bytes: Uint8Array;
+	/** How many layers that are served have their fragments in it, and how many bytes of it. */
+	layers: number;
+	used: number;
+}
+
+/** The fragments of one layer: in a run of bytes one after the other, in the order of the slots. */
+export interface Entry {
+	run: Run;
 	start: number;
-	middle: number;
-	end: number;
+	/** Where each fragment ends in the run; an empty one cannot be read. */
+	ends: readonly number[];
 	/** Entity tags, made when first asked for. */
-	enTag: string | null;
-	frTag: string | null;
+	tags: (string | null)[] | null;
 }
 
-/** What a table was made from: it is taken from a file only where this is the same. */
-export interface TableSource {
-	/** The commit whose layers it holds. */
-	commit: string;
-	/** Stamp of the renderer. */
-	renderer: string;
+/** What becomes of layers with one commit: the new entry of each, or null where it goes. */
+export type Changes = ReadonlyMap<string, Entry | null>;
+
+/** Changes up to which they are made in one turn of the event loop. */
+const mostAtOnce = 1_000;
+/** Bytes that may be held for nothing beside as many that are used. */
+const mostUnusedBytes = 16_000_000;
+
+/** Makes an entry of its own bytes. */
+export function entryOf(fragments: readonly (Uint8Array | null)[]): Entry {
+	let length = 0;
+	const ends = fragments.map((fragment) => {
+		length += fragment?.length ?? 0;
+		return length;
+	});
+	// Not from the pool: a small entry would keep all of its neighbours there in memory.
+	const bytes = Buffer.allocUnsafeSlow(length);
+	let start = 0;
+	for (const fragment of fragments) {
+		if (fragment) bytes.set(fragment, start);
+		start += fragment?.length ?? 0;
+	}
+	return { run: { bytes, layers: 0, used: 0 }, start: 0, ends, tags: null };
 }
 
-interface Header extends TableSource {
-	/** Smallkey, bytes of the English and of the French fragment, for each layer in turn. */
-	index: (string | number)[];
-	bytes: number;
+/** Entries that share the bytes in which they stand one after the other; `lengths` has one number for each slot. */
+export function* entriesIn(
+	bytes: Uint8Array,
+	layers: Iterable<readonly [smallkey: string, lengths: readonly number[]]>,
+): Generator<[string, Entry]> {
+	const run = { bytes, layers: 0, used: 0 };
+	let start = 0;
+	for (const [smallkey, lengths] of layers) {
+		let end = start;
+		const ends = lengths.map((length) => {
+			end += length;
+			return end;
+		});
+		yield [smallkey, { run, start, ends, tags: null }];
+		start = end;
+	}
 }
 
-/** The fragments of all layers in memory: a few long runs of bytes, not an object for each. */
-export class FragmentTable {
-	readonly #entries = new Map<string, Entry>();
-	#changes = 0;
+/** The table of what is served: smallkey → fragments, all of one commit. */
+export class Table {
+	readonly #slots: readonly Slot[];
+	/** Target → language → position among the slots. */
+	readonly #positions = new Map<string, Map<string, number>>();
+	#entries = new Map<string, Entry>();
+	#version = 0;
+	#heldBytes = 0;
+	#usedBytes = 0;
 
-	/** Number of changes of any fragment. */
-	get changes(): number {
-		return this.#changes;
+	constructor(slots: readonly Slot[]) {
+		this.#slots = slots;
+		slots.forEach(({ target, lang }, position) => {
+			const langs = this.#positions.get(target) ?? new Map<string, number>();
+			this.#positions.set(target, langs.set(lang, position));
+		});
 	}
 
-	/** The fragment of a language and smallkey, or null. */
-	find(lang: Lang, smallkey: string): Fragment | null {
+	/** The fragment of a target, language and smallkey, or null. */
+	readonly find: Fragments = (target, lang, smallkey) => {
 		const entry = this.#entries.get(smallkey);
-		return entry ? fragmentOf(entry, lang) : null;
-	}
+		if (!entry) return null;
+		const slot = this.#positions.get(target)?.get(lang);
+		return slot === undefined ? null : fragmentOf(entry, slot);
+	};
 
+	/** Another number after each change of any fragment. */
+	readonly version = (): number => this.#version;
+
+	/** Number of layers. */
 	get size(): number {
 		return this.#entries.size;
+	}
+
+	has(smallkey: string): boolean {
+		return this.#entries.has(smallkey);
+	}
+
+	/** The entry of a layer, or null. */
+	entry(smallkey: string): Entry | null {
+		return this.#entries.get(smallkey) ?? null;
 	}
 
 	/** Every smallkey, in no order. */
@@ -52,98 +111,108 @@ export class FragmentTable {
 		return this.#entries.keys();
 	}
 
-	has(smallkey: string): boolean {
-		return this.#entries.has(smallkey);
+	/** Every layer with its entry, in no order. */
+	entries(): IterableIterator<[string, Entry]> {
+		return this.#entries.entries();
 	}
 
-	/** Keeps the fragments of a layer; the languages in which they are new. */
-	set(smallkey: string, texts: Record<Lang, string>): Lang[] {
-		const before = this.#entries.get(smallkey);
-		const bytes = Buffer.from(texts.en + texts.fr);
-		const middle = Buffer.byteLength(texts.en);
-		const entry = { bytes, start: 0, middle, end: bytes.length, enTag: null, frTag: null };
-		const changed = (["en", "fr"] as const).filter(
-			(lang) => !before || !bodyOf(before, lang).equals(bodyOf(entry, lang)),
-		);
-		if (changed.length > 0) {
-			this.#entries.set(smallkey, entry);
-			this.#changes += 1;
+	/**
+	 * Makes the changes of a commit: whoever reads meets all of them or none. To be called one after the other.
+	 * @returns the smallkeys whose fragments are others now
+	 */
+	async change(changes: Changes): Promise<string[]> {
+		const slices = new Slices();
+		const changed: string[] = [];
+		for (const [smallkey, entry] of changes) {
+			if (!isSame(this.#entries.get(smallkey), entry)) changed.push(smallkey);
+			await slices.pause();
 		}
+		if (changed.length === 0) return changed;
+		const few = changed.length <= mostAtOnce;
+		const entries = few ? this.#entries : await this.#copy(slices);
+		for (const smallkey of changed) {
+			this.#count(smallkey, changes.get(smallkey) ?? null);
+			const entry = changes.get(smallkey);
+			if (entry) entries.set(smallkey, entry);
+			else entries.delete(smallkey);
+			// Nobody reads a copy yet.
+			if (!few) await slices.pause();
+		}
+		this.#entries = entries;
+		this.#version += 1;
+		if (this.#heldBytes > 2 * this.#usedBytes + mostUnusedBytes) await this.#compact(slices);
 		return changed;
 	}
 
-	delete(smallkey: string): void {
-		if (this.#entries.delete(smallkey)) this.#changes += 1;
-	}
-
-	/** Writes everything to one file, whole or not at all. */
-	save(path: string, source: TableSource): void {
-		const index: (string | number)[] = [];
-		const runs: Buffer[] = [];
-		let bytes = 0;
+	async #copy(slices: Slices): Promise<Map<string, Entry>> {
+		const copy = new Map<string, Entry>();
 		for (const [smallkey, entry] of this.#entries) {
-			index.push(smallkey, entry.middle - entry.start, entry.end - entry.middle);
-			runs.push(entry.bytes.subarray(entry.start, entry.end));
-			bytes += entry.end - entry.start;
+			copy.set(smallkey, entry);
+			await slices.pause();
 		}
-		const header: Header = { ...source, index, bytes };
-		const temporary = `${path}.tmp`;
-		writeFileSync(temporary, Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), ...runs]));
-		renameSync(temporary, path);
+		return copy;
 	}
 
-	/** Reads what `save` wrote; null where there is nothing whole, or it is another renderer's. */
-	static load(path: string, renderer: string): { table: FragmentTable; commit: string } | null {
-		const file = readIfThere(path);
-		const end = file?.indexOf(0x0a) ?? -1;
-		if (!file || end < 0) return null;
-		const header = parseHeader(file.toString("utf8", 0, end));
-		if (header?.renderer !== renderer || file.length !== end + 1 + header.bytes) return null;
-		const table = new FragmentTable();
-		let start = end + 1;
-		for (let item = 0; item < header.index.length; item += 3) {
-			const middle = start + (header.index[item + 1] as number);
-			const stop = middle + (header.index[item + 2] as number);
-			table.#entries.set(header.index[item] as string, {
-				bytes: file,
-				start,
-				middle,
-				end: stop,
-				enTag: null,
-				frTag: null,
-			});
-			start = stop;
+	/** Keeps count of the bytes that are held and used when an entry takes another's place. */
+	#count(smallkey: string, entry: Entry | null): void {
+		const before = this.#entries.get(smallkey);
+		if (before) this.#use(before, -1);
+		if (entry) this.#use(entry, 1);
+	}
+
+	#use(entry: Entry, sign: 1 | -1): void {
+		const { run } = entry;
+		const length = lengthOf(entry);
+		if (run.layers === 0) this.#heldBytes += run.bytes.length;
+		run.layers += sign;
+		run.used += sign * length;
+		this.#usedBytes += sign * length;
+		if (run.layers === 0) this.#heldBytes -= run.bytes.length;
+	}
+
+	/** Gives the layers of runs that are mostly unused bytes of their own: the same fragments, in less memory. */
+	async #compact(slices: Slices): Promise<void> {
+		for (const [smallkey, entry] of this.#entries) {
+			if (entry.run.used * 2 < entry.run.bytes.length) {
+				const own = entryOf(this.#slots.map((_, slot) => bodyOf(entry, slot)));
+				this.#use(entry, -1);
+				this.#use(own, 1);
+				this.#entries.set(smallkey, { ...own, tags: entry.tags });
+			}
+			await slices.pause();
 		}
-		return { table, commit: header.commit };
 	}
 }
 
-function bodyOf(entry: Entry, lang: Lang): Buffer {
-	return lang === "en"
-		? entry.bytes.subarray(entry.start, entry.middle)
-		: entry.bytes.subarray(entry.middle, entry.end);
+/** Bytes of all fragments of a layer. */
+export function lengthOf({ start, ends }: Entry): number {
+	return (ends.at(-1) ?? start) - start;
 }
 
-function fragmentOf(entry: Entry, lang: Lang): Fragment {
-	const body = bodyOf(entry, lang);
-	const tag = lang === "en" ? "enTag" : "frTag";
-	entry[tag] ??= etagOf(body);
-	return { body, etag: entry[tag] };
+/** All fragments of a layer, one after the other. */
+export function bytesOf(entry: Entry): Uint8Array {
+	return entry.run.bytes.subarray(entry.start, entry.start + lengthOf(entry));
 }
 
-function readIfThere(path: string): Buffer | null {
-	try {
-		return readFileSync(path);
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-		throw error;
-	}
+/** The fragment of one slot as UTF-8 JSON; null where the layer has none there. */
+export function bodyOf(entry: Entry, slot: number): Uint8Array | null {
+	const end = entry.ends[slot];
+	if (end === undefined) return null;
+	const start = entry.ends[slot - 1] ?? entry.start;
+	return end > start ? entry.run.bytes.subarray(start, end) : null;
 }
 
-function parseHeader(text: string): Header | null {
-	try {
-		return JSON.parse(text) as Header;
-	} catch {
-		return null;
-	}
+function fragmentOf(entry: Entry, slot: number): Fragment | null {
+	const body = bodyOf(entry, slot);
+	if (!body) return null;
+	entry.tags ??= entry.ends.map(() => null);
+	const etag = entry.tags[slot] ?? etagOf(body);
+	entry.tags[slot] = etag;
+	return { body, etag };
+}
+
+function isSame(before: Entry | undefined, after: Entry | null): boolean {
+	if (!before || !after) return !before && !after;
+	const same = before.ends.every((end, slot) => end - before.start === (after.ends[slot] ?? 0) - after.start);
+	return same && Buffer.compare(bytesOf(before), bytesOf(after)) === 0;
 }

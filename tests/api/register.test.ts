@@ -42,6 +42,7 @@ for (const prefix of ["/register", "/v1/register"]) {
 			commit: await local.git("rev-parse", "main"),
 			fragments: ["/v0.9/doc/en/23ax5t", "/v0.9/doc/fr/23ax5t"],
 			published: true,
+			warnings: [],
 		});
 		const stored = await local.git("show", "main:layers/23/23ax5t.json");
 		assert.equal(JSON.parse(stored), JSON.parse(manual));

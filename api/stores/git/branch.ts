@@ -1,14 +1,6 @@
-import type { LayerFile } from "../../../registry/catalogue.ts";
 import type { CatFile } from "../../git/cat-file.ts";
 import { runGit } from "../../git/run.ts";
-import { diffTree, kindOfMode, readBlob } from "../../git/tree.ts";
 import { StoreBusy } from "../../store.ts";
-
-/** A path under `layers/` that is different now: its file, or null where it is gone. */
-export interface FileChange {
-	path: string;
-	file: LayerFile | null;
-}
 
 /** A commit that carries out a signed request. */
 export interface RequestCommit {
@@ -42,23 +34,15 @@ export class Branch {
 	async has(commit: string): Promise<boolean> {
 		const head = await this.head();
 		if (head === commit) return true;
-		return runGit(this.#repository, ["merge-base", "--is-ancestor", commit, head]).then(
+		return this.isAncestor(commit, head);
+	}
+
+	/** Whether one commit is in the history of another; false where one of them is not there. */
+	async isAncestor(earlier: string, later: string): Promise<boolean> {
+		return runGit(this.#repository, ["merge-base", "--is-ancestor", earlier, later]).then(
 			() => true,
 			() => false,
 		);
-	}
-
-	/** The files under `layers/` that differ between two commits, as they are in the second. */
-	async changesBetween(from: string, to: string): Promise<FileChange[]> {
-		if (from === to) return [];
-		const changes = await diffTree(this.#repository, from, to, "layers");
-		const files = changes.map(async ({ path, mode, id }): Promise<FileChange> => {
-			if (mode === null || id === null) return { path, file: null };
-			const kind = kindOfMode(mode);
-			const bytes = kind === "other" ? new Uint8Array(0) : await readBlob(this.#catFile, id);
-			return { path, file: { path, kind, bytes } };
-		});
-		return Promise.all(files);
 	}
 
 	/** The signed requests that commits carry out. @param range as `git log` takes it */

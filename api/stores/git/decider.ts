@@ -1,4 +1,3 @@
-import type { CatFile } from "../../git/cat-file.ts";
 import type { NewCommit } from "../../git/fast-import.ts";
 import {
 	type Commit,
@@ -9,7 +8,7 @@ import {
 	type Refusal,
 	usedBefore,
 } from "../../store.ts";
-import { CommitReader } from "./reader.ts";
+import { type CommitFolders, CommitReader } from "./reader.ts";
 import type { RequestMemory } from "./request-memory.ts";
 
 /** A change that somebody waits for. */
@@ -31,9 +30,8 @@ export interface Decided {
 
 /** What decisions need from the store. */
 export interface DeciderOptions {
-	catFile: CatFile;
-	/** The commit that the first decision is made on. */
-	tip: string;
+	/** Of the commit that the first decision is made on. */
+	folders: CommitFolders;
 	requests: RequestMemory;
 	/** Milliseconds since 1970. */
 	now: () => number;
@@ -44,13 +42,14 @@ export interface DeciderOptions {
 /** Decides changes one after the other, each on what the ones before it will have changed. */
 export class Decider {
 	readonly #options: DeciderOptions;
+	/** The state that the next change is decided on. */
 	readonly #reader: CommitReader;
 	/** Requests of the changes decided here. */
 	readonly #used = new Set<string>();
 
 	constructor(options: DeciderOptions) {
 		this.#options = options;
-		this.#reader = new CommitReader(options.catFile, options.tip);
+		this.#reader = new CommitReader(options.folders);
 	}
 
 	/** Begins to read what a change will be decided on. */
@@ -78,7 +77,7 @@ export class Decider {
 			return { waiting, edits: [], refusal: usedBefore, commit: null };
 		}
 		if (request !== null) this.#used.add(request);
-		this.#reader.lay(outcome);
+		this.#reader.overlay(outcome);
 		const commit = this.#options.write({ edits: outcome, meta: waiting.meta, committed });
 		// Awaited after the checkpoint; until then a dead writer must not end the process.
 		commit.catch(() => undefined);

@@ -1,20 +1,16 @@
+import type { LayerFile } from "../../../registry/catalogue.ts";
 import { descriptionPath, folderOf, layerPath, parseSmallkey } from "../../../registry/smallkey.ts";
-import type { CatFile, GitObject } from "../../git/cat-file.ts";
-import { parseTree } from "../../git/tree.ts";
+import type { CatFile } from "../../git/cat-file.ts";
+import { kindOfMode, parseTree, type TreeEntry } from "../../git/tree.ts";
 import type { Edit, Layer, Reader } from "../../store.ts";
 
-/** A tree: the names in it, each with the reader of its id. */
-type Folder = ReadonlyMap<string, () => string>;
+/** A tree: the names in it, each with the reader of its entry. */
+type Folder = ReadonlyMap<string, () => TreeEntry>;
 
-/**
- * What is stored at one commit, with changes laid over it that are not committed yet. Each tree is read once: many
- * changes that are decided together ask for it together.
- */
-export class CommitReader implements Reader {
+/** The folders of one commit's layers; each is read once, however many ask for it. */
+export class CommitFolders {
 	readonly #catFile: CatFile;
 	readonly #commit: string;
-	/** Folder → name → text, or null where it is removed. */
-	readonly #changed = new Map<string, Map<string, string | null>>();
 	#folders: Promise<Folder> | null = null;
 	readonly #read = new Map<string, Promise<Folder>>();
 
@@ -23,8 +19,53 @@ export class CommitReader implements Reader {
 		this.#commit = commit;
 	}
 
-	/** Lays changes over the commit: they are read from now on. */
-	lay(edits: Edit[]): void {
+	/** The names in one folder under `layers/`; none where there is no such folder. */
+	names(folder: string): Promise<Folder> {
+		const known = this.#read.get(folder);
+		if (known) return known;
+		const reading = this.#readFolder(folder);
+		this.#read.set(folder, reading);
+		return reading;
+	}
+
+	/** One file of a folder, or null. */
+	async file(folder: string, name: string): Promise<LayerFile | null> {
+		const entry = (await this.names(folder)).get(name)?.();
+		if (!entry) return null;
+		const path = `layers/${folder}/${name}`;
+		const kind = kindOfMode(entry.mode);
+		if (kind !== "file") return { path, kind, bytes: new Uint8Array(0) };
+		const object = await this.#catFile.read(entry.id);
+		if (!object) throw new Error(`object ${entry.id} of ${path} is missing`);
+		return { path, kind, bytes: object.body };
+	}
+
+	async #readFolder(folder: string): Promise<Folder> {
+		this.#folders ??= this.#readTree(`${this.#commit}:layers`);
+		const id = (await this.#folders).get(folder)?.().id;
+		return id === undefined ? new Map() : this.#readTree(id);
+	}
+
+	async #readTree(name: string): Promise<Folder> {
+		const tree = await this.#catFile.read(name);
+		if (tree?.type !== "tree") return new Map();
+		return parseTree(tree.body);
+	}
+}
+
+/** What is stored at one commit, with changes over it that are not committed yet. */
+export class CommitReader implements Reader {
+	readonly #folders: CommitFolders;
+	/** Folder → name → text, or null where it is removed. */
+	readonly #changed = new Map<string, Map<string, string | null>>();
+
+	/** @param folders of the commit; readers of one commit share them */
+	constructor(folders: CommitFolders) {
+		this.#folders = folders;
+	}
+
+	/** Puts changes over the commit: they are read from now on. */
+	overlay(edits: readonly Edit[]): void {
 		for (const { path, text } of edits) {
 			const { folder, name } = splitPath(path);
 			const names = this.#changed.get(folder) ?? new Map<string, string | null>();
@@ -41,55 +82,44 @@ export class CommitReader implements Reader {
 	}
 
 	async keys(folder: string): Promise<string[]> {
-		const names = new Set((await this.#folder(folder)).keys());
-		for (const [name, text] of this.#changed.get(folder) ?? []) {
-			if (text === null) names.delete(name);
-			else names.add(name);
-		}
-		const stems = Array.from(names, (name) => (name.endsWith(".json") ? name.slice(0, -5) : ""));
-		return stems.filter((stem) => parseSmallkey(stem) !== null).sort();
+		return (await this.#smallkeys(folder)).sort();
+	}
+
+	/** One file of a layer, or null. */
+	async file(path: string): Promise<LayerFile | null> {
+		const { folder, name } = splitPath(path);
+		const changed = this.#changed.get(folder)?.get(name);
+		if (changed === null) return null;
+		if (changed !== undefined) return { path, kind: "file", bytes: Buffer.from(changed) };
+		return this.#folders.file(folder, name);
+	}
+
+	/** The stored smallkeys that are the same but for case, sorted: `["Ab", "ab"]`. */
+	async spellings(smallkey: string): Promise<string[]> {
+		const lower = smallkey.toLowerCase();
+		const keys = await this.#smallkeys(folderOf(smallkey));
+		return keys.filter((key) => key.length === lower.length && key.toLowerCase() === lower).sort();
 	}
 
 	/** Begins to read what a change of `smallkey` will be decided on. */
 	prefetch(smallkey: string): void {
 		// Whoever reads it afterwards meets the failure, if there is one.
-		this.#folder(folderOf(smallkey)).catch(() => undefined);
+		this.#folders.names(folderOf(smallkey)).catch(() => undefined);
 	}
 
 	async #text(path: string): Promise<string | null> {
-		const { folder, name } = splitPath(path);
-		const changed = this.#changed.get(folder)?.get(name);
-		if (changed !== undefined) return changed;
-		const object = await this.#readFile(folder, name);
-		return object?.type === "blob" ? object.body.toString("utf8") : null;
+		const file = await this.file(path);
+		return file?.kind === "file" ? Buffer.from(file.bytes).toString("utf8") : null;
 	}
 
-	/** A file of a folder; found by its id where the folder was read before. */
-	async #readFile(folder: string, name: string): Promise<GitObject | null> {
-		const known = await this.#read.get(folder);
-		if (!known) return this.#catFile.read(`${this.#commit}:layers/${folder}/${name}`);
-		const id = known.get(name)?.();
-		return id === undefined ? null : this.#catFile.read(id);
-	}
-
-	#folder(folder: string): Promise<Folder> {
-		const known = this.#read.get(folder);
-		if (known) return known;
-		const reading = this.#readFolder(folder);
-		this.#read.set(folder, reading);
-		return reading;
-	}
-
-	async #readFolder(folder: string): Promise<Folder> {
-		this.#folders ??= this.#readTree(`${this.#commit}:layers`);
-		const id = (await this.#folders).get(folder)?.();
-		return id === undefined ? new Map() : this.#readTree(id);
-	}
-
-	async #readTree(name: string): Promise<Folder> {
-		const tree = await this.#catFile.read(name);
-		if (tree?.type !== "tree") return new Map();
-		return parseTree(tree.body);
+	async #smallkeys(folder: string): Promise<string[]> {
+		const names = new Set((await this.#folders.names(folder)).keys());
+		for (const [name, text] of this.#changed.get(folder) ?? []) {
+			if (text === null) names.delete(name);
+			else names.add(name);
+		}
+		const stems = Array.from(names, (name) => (name.endsWith(".json") ? name.slice(0, -5) : ""));
+		return stems.filter((stem) => parseSmallkey(stem) !== null);
 	}
 }
 

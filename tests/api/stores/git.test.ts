@@ -1,56 +1,25 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { Clone } from "../../clone.ts";
 import { Local, manual, temporaryFolder, textOf, wms } from "../../local.ts";
 import { eventually } from "../../wait.ts";
 
 const run = promisify(execFile);
 
-/** Somebody's ordinary clone of the repository. */
-class Clone {
-	constructor(readonly path: string) {}
-
-	async git(...args: string[]): Promise<string> {
-		const identity = ["-c", "user.name=Reviewer", "-c", "user.email=reviewer@example.org"];
-		const { stdout } = await run("git", [...identity, "-C", this.path, ...args]);
-		return stdout.trim();
-	}
-
-	async commit(files: Record<string, string | null>, subject = "by hand"): Promise<void> {
-		for (const [path, text] of Object.entries(files)) {
-			const full = join(this.path, path);
-			await mkdir(dirname(full), { recursive: true });
-			if (text === null) await rm(full);
-			else await writeFile(full, text);
-		}
-		await this.git("add", "-A");
-		await this.git("commit", "-qm", subject);
-	}
-
-	async push(...args: string[]): Promise<boolean> {
-		return this.git("push", "-q", ...args).then(
-			() => true,
-			() => false,
-		);
-	}
-}
-
-const store = suite<{ local: Local; clone: Clone; remove: () => Promise<void> }>("git store");
+const store = suite<{ local: Local; clone: Clone }>("git store");
 
 store.before.each(async (context) => {
 	context.local = await Local.open([{ path: "layers/on/one.json", text: wms("one") }]);
 	context.local.store.start();
-	const folder = await temporaryFolder();
-	context.remove = folder.remove;
-	await run("git", ["clone", "-q", context.local.repository, folder.path]);
-	context.clone = new Clone(folder.path);
+	context.clone = await Clone.of(context.local.repository);
 });
-store.after.each(async ({ local, remove }) => {
+store.after.each(async ({ local, clone }) => {
 	await local.end();
-	await remove();
+	await clone.remove();
 });
 
 const status = (local: Local, smallkey: string) => local.get(`/v0.9/doc/en/${smallkey}`).status;
@@ -60,6 +29,7 @@ store("what is pushed is served, in memory and as files", async ({ local, clone 
 	assert.ok(await clone.push());
 	await eventually(() => status(local, "two") === 200);
 	assert.match(textOf(local.get("/v0.9/doc/fr/one")), '"layerName":"uno"');
+	await local.filesIdle();
 	assert.match(await readFile(join(local.out, "v0.9/doc/en/two"), "utf8"), '"layerName":"two"');
 	await clone.commit({ "layers/tw/two.json": null });
 	assert.ok(await clone.push());
@@ -171,33 +141,6 @@ store("a lock that a killed pusher left is no obstacle", async ({ local }) => {
 	assert.is((await local.put("two")).status, 201);
 	assert.is(status(local, "two"), 200);
 });
-
-store("files that could not be written are written with the next change", async ({ local }) => {
-	await local.put("two", wms("before"));
-	const folder = join(local.out, "v0.9/doc/en");
-	await rename(folder, `${folder}.away`);
-	const answer = await local.put("two", wms("after"));
-	await rename(`${folder}.away`, folder);
-	assert.is(answer.status, 500);
-	assert.ok(local.reported.length > 0);
-	local.now += 1000;
-	assert.is((await local.put("three")).status, 201);
-	for (const lang of ["en", "fr"]) {
-		assert.match(await readFile(join(local.out, `v0.9/doc/${lang}/two`), "utf8"), '"layerName":"after"');
-	}
-});
-
-store(
-	"a layer that differs from another only in case is served once that one goes",
-	async ({ local, clone }) => {
-		await clone.commit({ "layers/tw/twin.json": wms("small"), "layers/tw/TWIN.json": wms("capital") });
-		assert.ok(await clone.push());
-		await eventually(() => status(local, "TWIN") === 200 && local.warnings.length >= 1);
-		assert.is(status(local, "twin"), 404);
-		assert.is((await local.delete("TWIN")).status, 204);
-		assert.is(status(local, "twin"), 200);
-	},
-);
 
 store("acknowledged commits are made durable by git", async ({ local }) => {
 	const expected = {

@@ -27,7 +27,12 @@ test.before.each(async () => {
 	folder = await temporaryFolder();
 	// A repository without layers: no service but the test's own is asked.
 	const repository = join(folder.path, "repository.git");
-	const options = { repository, now: () => new Date(), publish: async () => {}, report: () => {} };
+	const options = {
+		repository,
+		now: () => new Date(),
+		publish: async () => ({ warnings: Promise.resolve([]) }),
+		report: () => {},
+	};
 	await (await GitStore.open(options, async () => [])).close();
 });
 test.after.each(async () => {

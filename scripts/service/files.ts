@@ -1,0 +1,320 @@
+import { access, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { companionEndings, isCompanion } from "../build/output.ts";
+import { type Slot, slotPath } from "../build/slots.ts";
+import { writeInProcess } from "./files-process.ts";
+import { bodyOf, type Table } from "./table.ts";
+
+/** What the rendered files need from outside. */
+export interface FilesOptions {
+	/** The folder of rendered files, for a web server in front. */
+	out: string;
+	slots: readonly Slot[];
+	/** What they have to be in step with. */
+	table: Table;
+	/** Told once when files cannot be written, and once when all are in step again. */
+	warn: (text: string) => void;
+	times?: Partial<FilesTimes> | undefined;
+}
+
+/** Times in milliseconds. */
+export interface FilesTimes {
+	/** How long a change waits for its files at most. */
+	waitMs: number;
+	/** The first pause before files that could not be written are tried again, and the longest: each is twice the last. */
+	retryMs: number;
+	maxRetryMs: number;
+}
+
+const ordinaryTimes: FilesTimes = { waitMs: 1_000, retryMs: 500, maxRetryMs: 60_000 };
+
+/** Layers of one change up to which this process writes the files itself. */
+const mostHere = 1_000;
+/** Layers whose files are written at once. */
+const layersAtOnce = 8;
+
+/**
+ * The rendered files of all layers, brought in step with the table off the event loop. They are derived: whatever
+ * happens to them, reads from the table go on, and they are tried again.
+ */
+export class Files {
+	readonly #options: FilesOptions;
+	readonly #times: FilesTimes;
+	/** Smallkeys whose files this process writes next. */
+	readonly #next = new Set<string>();
+	/** Smallkeys whose files a process of their own writes next. */
+	readonly #many = new Set<string>();
+	/** Whether that process compares all files. */
+	#compares = false;
+	/** Smallkeys whose files could not be written, and why. */
+	readonly #failed = new Set<string>();
+	#reason: string | null = null;
+	/** Smallkeys that changed while the process was at work: it may have written what they were before. */
+	#meanwhile: Set<string> | null = null;
+	#writing: Promise<void> | null = null;
+	#processing: Promise<void> | null = null;
+	#timer: NodeJS.Timeout | null = null;
+	#tries = 0;
+	readonly #closing = new AbortController();
+
+	constructor(options: FilesOptions) {
+		this.#options = options;
+		this.#times = { ...ordinaryTimes, ...options.times };
+	}
+
+	/** Why the files are not in step, in one line; null where they are. */
+	state(): string | null {
+		const behind = this.#failed.size + this.#many.size;
+		if (this.#reason !== null) return `the rendered files of ${behind} layers are behind: ${this.#reason}`;
+		if (this.#processing) return "the rendered files are brought in step with a large change";
+		return null;
+	}
+
+	/** How many layers have files that wait to be written. */
+	get behind(): number {
+		return new Set([...this.#next, ...this.#many, ...this.#failed]).size;
+	}
+
+	/**
+	 * Brings the files of changed layers in step: of few before it answers, of many in the background.
+	 * @returns what a publisher should know, after a second at most
+	 */
+	async changed(smallkeys: readonly string[]): Promise<string[]> {
+		if (smallkeys.length === 0) return [];
+		const few = smallkeys.length <= mostHere;
+		for (const smallkey of smallkeys) {
+			(few ? this.#next : this.#many).add(smallkey);
+			this.#meanwhile?.add(smallkey);
+		}
+		if (few) await withinTime(this.#write(), this.#times.waitMs);
+		else this.#process();
+		const isBehind = smallkeys.some((smallkey) => this.#next.has(smallkey) || this.#failed.has(smallkey));
+		return isBehind ? ["the files of the web server in front are behind this registration for now"] : [];
+	}
+
+	/** Compares every file with the table, in the background: after an end that nobody saw coming. */
+	compareAll(): void {
+		this.#compares = true;
+		this.#process();
+	}
+
+	/** Whether as many files are there as the table has fragments. */
+	async countAll(): Promise<boolean> {
+		const { out, slots, table } = this.#options;
+		const expected = slots.map(() => 0);
+		for (const [, entry] of table.entries()) {
+			slots.forEach((_, position) => {
+				if (bodyOf(entry, position)) expected[position] = (expected[position] as number) + 1;
+			});
+		}
+		const found = await Promise.all(slots.map((slot) => countFiles(dirname(join(out, slotPath(slot, "x"))))));
+		return found.every((count, position) => count === expected[position]);
+	}
+
+	/** Waits until nothing is under way; what could not be written is behind still. */
+	async idle(): Promise<void> {
+		while (this.#writing || this.#processing) await Promise.all([this.#writing, this.#processing]);
+	}
+
+	/** Ends. @returns whether the files are in step */
+	async close(): Promise<boolean> {
+		this.#closing.abort();
+		if (this.#timer) clearTimeout(this.#timer);
+		await this.idle();
+		return !this.#compares && this.behind === 0;
+	}
+
+	/** Writes what this process writes, round after round. */
+	#write(): Promise<void> {
+		this.#writing ??= this.#writeRounds().finally(() => {
+			this.#writing = null;
+			this.#settle();
+		});
+		return this.#writing;
+	}
+
+	async #writeRounds(): Promise<void> {
+		while (this.#next.size > 0) {
+			const isCompressed = await isThere(join(this.#options.out, ".compressed"));
+			const worker = async () => {
+				for (const smallkey of this.#next) {
+					this.#next.delete(smallkey);
+					await this.#writeLayer(smallkey, isCompressed);
+				}
+			};
+			await Promise.all(Array.from({ length: layersAtOnce }, worker));
+		}
+	}
+
+	async #writeLayer(smallkey: string, isCompressed: boolean): Promise<void> {
+		const { out, slots, table } = this.#options;
+		const entry = table.entry(smallkey);
+		try {
+			for (const [position, slot] of slots.entries()) {
+				const target = join(out, slotPath(slot, smallkey));
+				const body = entry && bodyOf(entry, position);
+				if (isCompressed) await removeCompanions(target);
+				if (body) await this.#replace(target, body);
+				else await rm(target, { force: true });
+			}
+			this.#failed.delete(smallkey);
+		} catch (error) {
+			this.#fail([smallkey], (error as Error).message);
+		}
+	}
+
+	/** Readers meet the old file or the new one, never a part. */
+	async #replace(target: string, body: Uint8Array): Promise<void> {
+		const { out } = this.#options;
+		const temporary = join(dirname(out), `.${basename(out)}.${process.pid}.${serial++}.tmp`);
+		try {
+			await writeFile(temporary, body);
+			await rename(temporary, target).catch(async (error: NodeJS.ErrnoException) => {
+				if (error.code !== "ENOENT") throw error;
+				// Somebody has removed the folder, and with it all that was there.
+				await mkdir(dirname(target), { recursive: true });
+				await rename(temporary, target);
+				this.compareAll();
+			});
+		} catch (error) {
+			await rm(temporary, { force: true }).catch(() => undefined);
+			throw error;
+		}
+	}
+
+	/** Has a process of its own write the files of thousands of layers, or compare all. */
+	#process(): void {
+		this.#processing ??= this.#processRounds().finally(() => {
+			this.#processing = null;
+			this.#settle();
+		});
+	}
+
+	async #processRounds(): Promise<void> {
+		while ((this.#compares || this.#many.size > 0) && !this.#closing.signal.aborted) {
+			const all = this.#compares;
+			if (all && this.#options.table.size <= mostHere) {
+				await this.#compareHere();
+				continue;
+			}
+			const smallkeys = all ? [...this.#options.table.smallkeys()] : [...this.#many];
+			this.#compares = false;
+			this.#many.clear();
+			const meanwhile = new Set<string>();
+			this.#meanwhile = meanwhile;
+			const { failed, reason } = await writeInProcess(smallkeys, {
+				...this.#options,
+				removeOthers: all,
+				// Their files are not the process's to remove.
+				except: () => [...meanwhile],
+				signal: this.#closing.signal,
+			});
+			this.#meanwhile = null;
+			if (all) this.#failed.clear();
+			for (const smallkey of smallkeys) this.#failed.delete(smallkey);
+			if (reason !== null) this.#fail(failed, reason);
+			for (const smallkey of meanwhile) this.#next.add(smallkey);
+			await this.#write();
+			// Tried again later, with the rest.
+			if (all && failed === "all") return;
+		}
+	}
+
+	/** Compares the files of few layers with the table, and writes those that differ. */
+	async #compareHere(): Promise<void> {
+		const { out, slots, table } = this.#options;
+		this.#compares = false;
+		try {
+			await removeTemporary(out);
+			for (const [position, slot] of slots.entries()) {
+				const folder = dirname(join(out, slotPath(slot, "x")));
+				await mkdir(folder, { recursive: true });
+				const names = new Set((await readdir(folder)).filter((name) => !isCompanion(name)));
+				for (const [smallkey, entry] of table.entries()) {
+					const body = bodyOf(entry, position);
+					const same = body ? await holds(join(folder, smallkey), body) : !names.has(smallkey);
+					if (!same) this.#next.add(smallkey);
+				}
+				for (const name of names) if (!table.has(name)) this.#next.add(name);
+			}
+			await this.#write();
+		} catch (error) {
+			this.#fail([...table.smallkeys()], (error as Error).message);
+		}
+	}
+
+	/** Notes what could not be written; it is said once until all is in step again. */
+	#fail(smallkeys: readonly string[] | "all", reason: string): void {
+		if (smallkeys === "all") this.#compares = true;
+		else for (const smallkey of smallkeys) this.#failed.add(smallkey);
+		if (this.#reason === null) this.#options.warn(`the rendered files cannot be written: ${reason}`);
+		this.#reason = reason;
+	}
+
+	/** Once nothing is under way: all is in step, or what failed is tried again after a pause. */
+	#settle(): void {
+		if (this.#writing || this.#processing || this.#closing.signal.aborted) return;
+		if (this.#next.size > 0) return void this.#write();
+		if (this.#failed.size === 0 && !this.#compares && this.#many.size === 0) {
+			if (this.#reason !== null) this.#options.warn("the rendered files are in step again");
+			this.#reason = null;
+			this.#tries = 0;
+			return;
+		}
+		const { retryMs, maxRetryMs } = this.#times;
+		const pauseMs = Math.min(retryMs * 2 ** this.#tries, maxRetryMs);
+		this.#tries += 1;
+		if (this.#timer) clearTimeout(this.#timer);
+		this.#timer = setTimeout(() => this.#retry(), pauseMs).unref();
+	}
+
+	#retry(): void {
+		const many = this.#failed.size > mostHere;
+		for (const smallkey of this.#failed) (many ? this.#many : this.#next).add(smallkey);
+		if (this.#compares || this.#many.size > 0) this.#process();
+		if (this.#next.size > 0) void this.#write();
+	}
+}
+
+let serial = 0;
+
+async function isThere(path: string): Promise<boolean> {
+	return access(path).then(
+		() => true,
+		() => false,
+	);
+}
+
+/** Whether a file has just these bytes. */
+async function holds(path: string, body: Uint8Array): Promise<boolean> {
+	const present = await readFile(path).catch(() => null);
+	return present?.equals(body) ?? false;
+}
+
+/** Removes what a killed process had not yet put in its place. */
+async function removeTemporary(out: string): Promise<void> {
+	for (const name of await readdir(dirname(out))) {
+		const isOurs = name.startsWith(`.${basename(out)}.`) && name.endsWith(".tmp");
+		if (isOurs) await rm(join(dirname(out), name), { force: true });
+	}
+}
+
+/** Drops the compressed copies of a file that changes: a web server would go on serving them. */
+async function removeCompanions(target: string): Promise<void> {
+	for (const ending of companionEndings) await rm(target + ending, { force: true });
+}
+
+async function countFiles(folder: string): Promise<number> {
+	const names = await readdir(folder).catch(() => []);
+	return names.filter((name) => !isCompanion(name)).length;
+}
+
+/** Waits for `work`, but no longer than a time in milliseconds. */
+async function withinTime(work: Promise<void>, timeMs: number): Promise<void> {
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<void>((resolve) => {
+		timer = setTimeout(resolve, timeMs);
+	});
+	await Promise.race([work, late]);
+	clearTimeout(timer);
+}

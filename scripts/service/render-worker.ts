@@ -1,0 +1,207 @@
+// One part of a large step, in a process of its own: reads, checks, renders, and hands over runs of fragments.
+import { readBlobs } from "../../api/git/blobs.ts";
+import { diffTree, kindOfMode, listTree, type PathChange } from "../../api/git/tree.ts";
+import { isOtherFile, type LayerFile, type Problem, parseLayerPath } from "../../registry/catalogue.ts";
+import type { FragmentSettings } from "../../registry/fragment.ts";
+import { renderSlots } from "../build/slots.ts";
+import { pickServed, type StoredLayer } from "./served.ts";
+
+/** What a process is told: the step, and which part of the folders is its own. */
+export interface RenderOrder {
+	repository: string;
+	from: string | null;
+	to: string;
+	settings: FragmentSettings;
+	part: number;
+	parts: number;
+}
+
+/** A portion of what a process found. */
+export interface RenderReport {
+	/** Smallkeys in the order of `bytes`, each with the length of every fragment. */
+	layers: [smallkey: string, lengths: number[]][];
+	bytes: Uint8Array;
+	gone: string[];
+	problems: Problem[];
+	wrong: string[];
+	registered: string[];
+	isLast: boolean;
+}
+
+/** Bytes of fragments in one portion. */
+const portionBytes = 500_000;
+
+/** The files of all spellings of one smallkey, as listed. */
+interface Listed {
+	registrations: PathChange[];
+	descriptions: Map<string, PathChange>;
+}
+
+process.once("message", async (order: RenderOrder) => {
+	process.once("disconnect", () => process.exit(1));
+	await render(order);
+	process.disconnect();
+});
+
+async function render(order: RenderOrder): Promise<void> {
+	const { repository, from, to, settings } = order;
+	const listed = await listTree(repository, to, "layers/");
+	const changed = from === null ? listed : await diffTree(repository, from, to, "layers");
+	const isOwn = ownFolders(order, listed, changed);
+	const portion = new Portions();
+	const wanted = noteChanges(
+		changed.filter(({ path }) => isOwn(path)),
+		portion,
+	);
+	const groups = [...groupSpellings(listed, wanted).values()];
+	const entries = groups.flatMap(({ registrations, descriptions }) => [
+		...registrations,
+		...descriptions.values(),
+	]);
+	let group = 0;
+	let files = new Map<string, LayerFile>();
+	for await (const some of readFiles(repository, entries)) {
+		for (const file of some) {
+			files.set(file.path, file);
+			const { registrations, descriptions } = groups[group] as Listed;
+			if (files.size < registrations.length + descriptions.size) continue;
+			const layer = pickServed(storedLayers(groups[group] as Listed, files), portion);
+			if (layer) portion.add(layer.smallkey, renderSlots(layer, settings));
+			files = new Map();
+			group += 1;
+		}
+		await portion.send(false);
+	}
+	await portion.send(true);
+}
+
+/** Whether a path lies in a folder of this part: the folders are dealt out in turn. */
+function ownFolders({ part, parts }: RenderOrder, ...lists: PathChange[][]): (path: string) => boolean {
+	const folders = new Set<string>();
+	for (const list of lists) for (const { path } of list) folders.add(folderOfPath(path));
+	const own = new Set([...folders].sort().filter((_, index) => index % parts === part));
+	return (path) => own.has(folderOfPath(path));
+}
+
+function folderOfPath(path: string): string {
+	return path.slice(0, path.indexOf("/", "layers/".length));
+}
+
+/** Notes what is gone and what was written; the smallkeys to render, in lower case. */
+function noteChanges(changed: PathChange[], portion: Portions): Set<string> {
+	const wanted = new Set<string>();
+	for (const { path, mode } of changed) {
+		const name = parseLayerPath(path);
+		if (typeof name === "string") {
+			if (mode !== null && !isOtherFile(path)) portion.problems.push({ file: path, text: name });
+			continue;
+		}
+		wanted.add(name.smallkey.toLowerCase());
+		if (name.kind !== "registration") continue;
+		if (mode === null) portion.changes.set(name.smallkey, null);
+		else portion.registered.push(name.smallkey);
+	}
+	return wanted;
+}
+
+function groupSpellings(listed: PathChange[], wanted: ReadonlySet<string>): Map<string, Listed> {
+	const groups = new Map<string, Listed>();
+	for (const entry of listed) {
+		const name = parseLayerPath(entry.path);
+		if (typeof name === "string") continue;
+		const lower = name.smallkey.toLowerCase();
+		if (!wanted.has(lower)) continue;
+		const group: Listed = groups.get(lower) ?? { registrations: [], descriptions: new Map() };
+		if (name.kind === "registration") group.registrations.push(entry);
+		else group.descriptions.set(name.smallkey, entry);
+		groups.set(lower, group);
+	}
+	// A description without a registration is nobody's.
+	for (const [lower, { registrations }] of groups) if (registrations.length === 0) groups.delete(lower);
+	return groups;
+}
+
+async function* readFiles(repository: string, entries: PathChange[]): AsyncGenerator<LayerFile[]> {
+	let next = 0;
+	/** Entries up to the next plain file, as the files that they are. */
+	const others = () => {
+		const files: LayerFile[] = [];
+		for (; next < entries.length; next += 1) {
+			const { path, mode } = entries[next] as PathChange;
+			const kind = kindOfMode(mode ?? "");
+			if (kind === "file") return files;
+			files.push({ path, kind, bytes: new Uint8Array(0) });
+		}
+		return files;
+	};
+	const plain = entries.filter(({ mode }) => kindOfMode(mode ?? "") === "file");
+	const first = others();
+	if (first.length > 0) yield first;
+	for await (const blobs of readBlobs(
+		repository,
+		plain.map(({ id }) => id as string),
+	)) {
+		const files: LayerFile[] = [];
+		for (const bytes of blobs) {
+			files.push({ path: (entries[next] as PathChange).path, kind: "file", bytes });
+			next += 1;
+			files.push(...others());
+		}
+		yield files;
+	}
+}
+
+function storedLayers({ registrations, descriptions }: Listed, files: Map<string, LayerFile>): StoredLayer[] {
+	return registrations.map(({ path }) => {
+		const name = parseLayerPath(path);
+		const smallkey = typeof name === "string" ? "" : name.smallkey;
+		const description = descriptions.get(smallkey);
+		return {
+			smallkey,
+			file: files.get(path) ?? null,
+			description: description ? (files.get(description.path) ?? null) : null,
+		};
+	});
+}
+
+/** Gathers what was found, and sends it in portions. */
+class Portions {
+	readonly changes = new Map<string, null>();
+	problems: Problem[] = [];
+	wrong: string[] = [];
+	registered: string[] = [];
+	#layers: [string, number[]][] = [];
+	#fragments: Uint8Array[] = [];
+	#bytes = 0;
+
+	add(smallkey: string, fragments: (Uint8Array | null)[]): void {
+		this.changes.delete(smallkey);
+		const lengths = fragments.map((fragment) => fragment?.length ?? 0);
+		this.#layers.push([smallkey, lengths]);
+		for (const fragment of fragments) if (fragment) this.#fragments.push(fragment);
+		this.#bytes += lengths.reduce((sum, length) => sum + length, 0);
+	}
+
+	/** Sends what is there where it is a portion, or the last one; goes on once it is taken. */
+	async send(isLast: boolean): Promise<void> {
+		if (!isLast && this.#bytes < portionBytes) return;
+		const report: RenderReport = {
+			layers: this.#layers,
+			bytes: Buffer.concat(this.#fragments),
+			gone: isLast ? [...this.changes.keys()] : [],
+			problems: this.problems,
+			wrong: this.wrong,
+			registered: this.registered,
+			isLast,
+		};
+		this.#layers = [];
+		this.#fragments = [];
+		this.#bytes = 0;
+		this.problems = [];
+		this.wrong = [];
+		this.registered = [];
+		await new Promise<void>((resolve, reject) => {
+			process.send?.(report, undefined, {}, (error: Error | null) => (error ? reject(error) : resolve()));
+		});
+	}
+}
