@@ -11,7 +11,7 @@ export function optionsIn(folder: string, parts: Partial<GitStoreOptions> = {}):
 	return {
 		repository: join(folder, "repository.git"),
 		now: () => new Date(),
-		publish: async () => undefined,
+		publish: async () => ({ warnings: Promise.resolve([]) }),
 		report: () => undefined,
 		...parts,
 	};
