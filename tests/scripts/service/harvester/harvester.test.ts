@@ -8,7 +8,7 @@ import { createHarvester, type Harvester } from "../../../../scripts/service/har
 import { isDue, nextMoment } from "../../../../scripts/service/harvester/moments.ts";
 import type { StartLine } from "../../../../scripts/service/harvester/start-summary.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../../harvest/arcgis-server.ts";
-import { json, Peer, type Route } from "../../../harvest/peer.ts";
+import { hang, json, Peer, type Route, streamForever } from "../../../harvest/peer.ts";
 import { Local, wms } from "../../../local.ts";
 import { nodeOf } from "../../../viewer/viewer.ts";
 import { eventually } from "../../../wait.ts";
@@ -393,6 +393,32 @@ test("closing cuts off what is under way, and stores nothing more", async () => 
 	assert.is(harvester.waiting, 0);
 	assert.equal(lines, []);
 	assert.is(await local.git("rev-parse", "main"), tip);
+});
+
+test("while one service hangs and one sends without end, the layers of others are harvested", async () => {
+	const hostile = await Promise.all([Peer.open(), Peer.open()]);
+	for (const [index, route] of [hang, streamForever].entries()) {
+		const odd = hostile[index] as Peer;
+		serveLayer(odd, { layer: route });
+		const entry = { service_url: odd.origin + mapLayer };
+		await put(
+			`odd${index}`,
+			JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry }),
+		);
+		harvester.follow(`odd${index}`);
+	}
+	await eventually(() => hostile.every(({ asked }) => asked.length > 0));
+	serveLayer(peer);
+	for (const smallkey of ["good1", "good2", "good3"]) {
+		await put(smallkey, feature());
+		harvester.follow(smallkey);
+		await eventually(() => displayName(smallkey) === "Stations");
+	}
+	assert.equal(harvester.stateOf("odd0"), { state: "waiting" });
+	await eventually(() => harvester.stateOf("odd1")?.state === "failed");
+	assert.match(JSON.stringify(harvester.stateOf("odd1")), "more than 5,000,000 bytes");
+	await harvester.close();
+	for (const odd of hostile) await odd.close();
 });
 
 test("names that are no layers are nothing to be harvested", async () => {
