@@ -1,62 +1,134 @@
 import type { Context } from "./context.ts";
-import { handleDelete, handlePut, refuse } from "./register.ts";
+import type { Allocate } from "./docs.ts";
+import type { Fragments } from "./fragment.ts";
+import { answerRead } from "./read.ts";
+import { handleDelete, handlePut, type Write } from "./register.ts";
+import { plainText, type Reply, refuseRead, refuseWrite } from "./reply.ts";
 import { StoreBusy } from "./store.ts";
+import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
 
-type Handler = (request: Request, target: string, context: Context) => Promise<Response>;
+/** A request that its method and target alone refuse: a read without a body, a write with its errors. */
+export interface Refused {
+	kind: "refused";
+	status: number;
+	/** Null for a read. */
+	errors: string[] | null;
+}
+
+/** Whom a request is for. */
+export type Route =
+	| Wanted
+	| { kind: "write"; method: Write["method"] }
+	| { kind: "healthz" }
+	| { kind: "readyz" }
+	| Refused;
+
+/**
+ * First segments of paths that mean something here, now or soon: no route, page or file of another kind may begin with
+ * one of them.
+ */
+export const reservedSegments: ReadonlySet<string> = new Set([
+	...["doc", "docs", "v0.9", "v1", "v2", "ramp4", "vcs", "register"],
+	...["healthz", "readyz", "status", "index", "changes", "schemas", "guide", "en", "fr"],
+]);
 
 /** One path segment of a write's target, whatever it holds: its rule is checked after the signature. */
 const writePath = /^(?:\/v1)?\/register\/[^/]*$/;
-
-const writeHandlers: ReadonlyMap<string, Handler> = new Map([
-	["PUT", handlePut],
-	["DELETE", handleDelete],
-]);
-
-/** Whether a target belongs to the writes: everything below `<base>/register` and `<base>/v1/register`. */
-export function isWriteTarget(target: string, basePath: string): boolean {
-	const path = target.startsWith(basePath) ? target.slice(basePath.length) : target;
-	return /^(?:\/v1)?\/register(?:[/?]|$)/.test(path);
-}
+/** Everything below the segment is the writes'. */
+const writePaths = /^(?:\/v1)?\/register(?:[/?]|$)/;
 
 /**
- * Answers a write.
+ * The only routing, on every engine.
  * @param target the request target as it arrived: what is signed is this text, not what a URL parser makes of it
- * @returns never a stack trace: a broken world is a 500 with a plain error
  */
-export async function handleWrite(request: Request, target: string, context: Context): Promise<Response> {
-	try {
-		return await route(request, target, context);
-	} catch (error) {
-		if (error instanceof StoreBusy) {
-			const refusal = { status: 503, errors: [`the layers cannot be changed now: ${error.message}`] };
-			return refuse(refusal, { "Retry-After": String(error.retryAfter) });
-		}
-		context.report(error);
-		return refuse({ status: 500, errors: ["the service failed; nothing is known to be stored"] });
-	}
+export function routeOf(method: string, target: string, settings: ReadSettings): Route {
+	// Reads first: they are nearly all of the requests, and no target is both a read's and a write's.
+	const read = parseRead(method, target, settings);
+	if (typeof read === "number") return { kind: "refused", status: read, errors: null };
+	return read ?? routeOther(method, target, settings.basePath);
 }
 
-async function route(request: Request, target: string, context: Context): Promise<Response> {
-	const { basePath } = context.settings;
-	if (target.includes("?")) {
-		return refuse({ status: 400, errors: ["path: a write must have no query"] });
+function routeOther(method: string, target: string, basePath: string): Route {
+	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
+	if (path === "/healthz" || path === "/readyz") {
+		if (method !== "GET" && method !== "HEAD") return { kind: "refused", status: 405, errors: null };
+		return { kind: path === "/healthz" ? "healthz" : "readyz" };
 	}
+	// Another PUT or DELETE is refused as a write, too, with its reason.
+	const isWrite = method === "PUT" || method === "DELETE" || writePaths.test(path);
+	return isWrite ? routeWrite(method, target, basePath) : { kind: "refused", status: 404, errors: null };
+}
+
+function routeWrite(method: string, target: string, basePath: string): Route {
+	if (target.includes("?")) return refused(400, "path: a write must have no query");
 	if (!isLiteralPath(target)) {
-		const rule = "must start with one / and hold nothing that a URL parser would change";
-		return refuse({ status: 400, errors: [`path: ${rule}`] });
+		return refused(400, "path: must start with one / and hold nothing that a URL parser would change");
 	}
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
-	if (!writePath.test(path)) {
-		return refuse({ status: 404, errors: [`path: must be ${basePath}/register/<smallkey>`] });
-	}
-	const handler = writeHandlers.get(request.method);
-	if (handler) return handler(request, target, context);
-	const errors = [`method: must be PUT or DELETE, not ${request.method}`];
-	return refuse({ status: 405, errors }, { Allow: "DELETE, PUT" });
+	if (!writePath.test(path)) return refused(404, `path: must be ${basePath}/register/<smallkey>`);
+	if (method === "PUT" || method === "DELETE") return { kind: "write", method };
+	return refused(405, `method: must be PUT or DELETE, not ${method}`);
+}
+
+function refused(status: number, error: string): Refused {
+	return { kind: "refused", status, errors: [error] };
 }
 
 /** Whether a URL parser leaves the path as it is: no `..`, no `\`, no second `/` at the start, no raw space. */
 function isLiteralPath(target: string): boolean {
 	if (!target.startsWith("/") || target.startsWith("//")) return false;
 	return URL.canParse(target, "http://host") && new URL(target, "http://host").pathname === target;
+}
+
+/** The answer to a request that its route refuses. */
+export function answerRefused({ status, errors }: Refused): Reply {
+	if (errors === null) return refuseRead(status);
+	return refuseWrite(status, errors, status === 405 ? { Allow: "DELETE, PUT" } : {});
+}
+
+/**
+ * GET <base>/healthz and <base>/readyz
+ * @param problem why not all is well, in one line; null where it is
+ */
+export function answerHealth(problem: string | null): Reply {
+	return problem === null ? plainText(200, "ok") : plainText(503, problem.replace(/\s+/g, " ").slice(0, 500));
+}
+
+/** Answers a read. A fragment that cannot be read is a 500. */
+export function handleRead(
+	wanted: Wanted,
+	ifNoneMatch: string | null,
+	fragments: Fragments,
+	report: Context["report"],
+	allocate?: Allocate,
+): Reply {
+	try {
+		return answerRead(wanted, ifNoneMatch, fragments, allocate);
+	} catch (error) {
+		return answerFailure(error, "read", report);
+	}
+}
+
+/** Answers a write. */
+export async function handleWrite(write: Write, context: Context): Promise<Reply> {
+	try {
+		return await (write.method === "PUT" ? handlePut(write, context) : handleDelete(write, context));
+	} catch (error) {
+		return answerFailure(error, "write", context.report);
+	}
+}
+
+/** The answer where the world is broken: never a stack trace, and the report has the reason. */
+export function answerFailure(
+	error: unknown,
+	kind: Route["kind"] | "read",
+	report: Context["report"],
+): Reply {
+	if (error instanceof StoreBusy) {
+		const reason = `the layers cannot be changed now: ${error.message}`;
+		return refuseWrite(503, [reason], { "Retry-After": String(error.retryAfter) });
+	}
+	report(error);
+	if (kind === "write") return refuseWrite(500, ["the service failed; nothing is known to be stored"]);
+	return refuseRead(500);
 }

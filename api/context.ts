@@ -1,7 +1,7 @@
 import type { FragmentSettings } from "../registry/fragment.ts";
-import type { ReadSettings } from "./read.ts";
 import type { Senders } from "./senders.ts";
 import type { Store } from "./store.ts";
+import type { ReadSettings } from "./wanted.ts";
 
 /** What the adapter read from its environment, once. */
 export interface Settings extends ReadSettings, FragmentSettings {
@@ -16,4 +16,6 @@ export interface Context {
 	now: () => Date;
 	/** Told of what nobody outside may see: a broken world, with its error. */
 	report: (error: unknown) => void;
+	/** Why not all is served as it should be, in one line; null where it is. `/readyz` says it. */
+	readiness: () => string | null;
 }

@@ -1,4 +1,4 @@
-import type { Reply } from "./read.ts";
+import type { Reply } from "./reply.ts";
 
 /** Answers that are kept at most. */
 const mostReplies = 500;

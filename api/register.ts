@@ -17,8 +17,9 @@ import {
 	smallkeyRule,
 } from "../registry/smallkey.ts";
 import type { Context } from "./context.ts";
+import { acceptWrite, type Reply, refuseWrite, removed } from "./reply.ts";
 import { mayChange, type Sender } from "./senders.ts";
-import { isTimely, parseTimestamp, sha256Hex, verify } from "./signature.ts";
+import { isSignature, isTimely, parseTimestamp, sha256Hex, verify } from "./signature.ts";
 import {
 	type Commit,
 	type Edit,
@@ -28,6 +29,19 @@ import {
 	type Reader,
 	type Refusal,
 } from "./store.ts";
+
+/** A request that wants to change something, as a value. Of a header that is missing the text is empty. */
+export interface Write {
+	method: "PUT" | "DELETE";
+	/** The request target as it arrived: it is signed. */
+	target: string;
+	/** The headers `Sender`, `TimeStamp` and `Authorization`. */
+	sender: string;
+	timestamp: string;
+	signature: string;
+	/** At most `largestRegistration` bytes. */
+	body: Uint8Array | "too large";
+}
 
 /** A write whose signature was verified. */
 interface Verified {
@@ -42,8 +56,9 @@ interface Verified {
 const nobodysSecret = "no sender has this secret";
 
 /** PUT <base>/register/<smallkey> and <base>/v1/register/<smallkey> (specification, "Write: register a layer"). */
-export async function handlePut(request: Request, target: string, context: Context): Promise<Response> {
-	const verified = await verifyWrite(request, target, context);
+export async function handlePut(write: Write, context: Context): Promise<Reply> {
+	const { target } = write;
+	const verified = await verifyWrite(write, context);
 	if (isRefusal(verified)) return refuse(verified);
 	const smallkey = parseTargetKey(target);
 	if (smallkey === null) return refuse(badSmallkey(target));
@@ -55,12 +70,13 @@ export async function handlePut(request: Request, target: string, context: Conte
 		metaOf(`register ${smallkey} (${kindOf(registration)})`, smallkey, verified),
 	);
 	if (isRefusal(outcome)) return refuse(outcome);
-	return Response.json(receipt(smallkey, outcome, context), { status: 201, headers: writeHeaders });
+	return acceptWrite(201, receipt(smallkey, outcome, context));
 }
 
 /** DELETE <base>/register/<smallkey> and <base>/v1/register/<smallkey>: signed, with an empty body. */
-export async function handleDelete(request: Request, target: string, context: Context): Promise<Response> {
-	const verified = await verifyWrite(request, target, context);
+export async function handleDelete(write: Write, context: Context): Promise<Reply> {
+	const { target } = write;
+	const verified = await verifyWrite(write, context);
 	if (isRefusal(verified)) return refuse(verified);
 	const smallkey = parseTargetKey(target);
 	if (smallkey === null) return refuse(badSmallkey(target));
@@ -72,42 +88,34 @@ export async function handleDelete(request: Request, target: string, context: Co
 		metaOf(`remove ${smallkey}`, smallkey, verified),
 	);
 	if (isRefusal(outcome)) return refuse(outcome);
-	if (!verified.sender.review) return new Response(null, { status: 204, headers: writeHeaders });
-	return Response.json(receipt(smallkey, outcome, context), { status: 202, headers: writeHeaders });
+	return verified.sender.review ? acceptWrite(202, receipt(smallkey, outcome, context)) : removed();
 }
 
-/** Headers of every answer to a write: never kept by a cache. */
-const writeHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" };
-
-/** A refusal as a Response: `{"errors": […]}`. */
-export function refuse(refusal: Refusal, headers: Record<string, string> = {}): Response {
-	const body = { errors: refusal.errors };
-	return Response.json(body, { status: refusal.status, headers: { ...writeHeaders, ...headers } });
+function refuse({ status, errors }: Refusal): Reply {
+	return refuseWrite(status, errors);
 }
 
 /** Size, then signature and time (specification, "Verification by the service"). */
-async function verifyWrite(request: Request, target: string, context: Context): Promise<Verified | Refusal> {
-	const body = await readBody(request, largestRegistration);
-	if (!body) {
+async function verifyWrite(write: Write, context: Context): Promise<Verified | Refusal> {
+	const { target, sender: senderId, timestamp, signature, body } = write;
+	if (body === "too large") {
 		return { status: 413, errors: [`the body must have at most ${largestRegistration} bytes`] };
 	}
-	const senderId = request.headers.get("Sender") ?? "";
-	const timestamp = request.headers.get("TimeStamp") ?? "";
-	const signature = request.headers.get("Authorization") ?? "";
+	// What needs no hash comes first: nobody can make the service hash by sending junk.
+	if (!isSignature(signature) || senderId === "" || timestamp === "") return unauthorized(write);
+	const now = context.now();
+	if (!isTimely(timestamp, now)) return untimely(now);
 	const sender = context.settings.senders.get(senderId);
 	const signed = { path: target, sender: senderId, timestamp, body };
+	// Both hashes for whatever comes so far: a genuine request takes as long as another.
+	const request = await sha256Hex(signature);
 	const genuine = await verify(sender?.secret ?? nobodysSecret, signed, signature);
-	if (!sender || !genuine) return unauthorized(signature, senderId, timestamp);
-	const now = context.now();
-	if (!isTimely(timestamp, now)) {
-		const rule = "must be an ISO 8601 time in UTC within two minutes of this server's";
-		return { status: 401, errors: [`TimeStamp: ${rule}, which is ${now.toISOString()}`] };
-	}
-	return { sender, timestamp, request: await sha256Hex(signature), body };
+	if (!sender || !genuine) return unauthorized(write);
+	return { sender, timestamp, request, body };
 }
 
 /** One text for a wrong signature and an unknown sender: nobody learns here which senders there are. */
-function unauthorized(signature: string, sender: string, timestamp: string): Refusal {
+function unauthorized({ signature, sender, timestamp }: Write): Refusal {
 	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp };
 	const missing = Object.entries(headers).filter(([, text]) => text === "");
 	const errors = missing.map(([name]) => `${name}: the header is missing`);
@@ -115,25 +123,9 @@ function unauthorized(signature: string, sender: string, timestamp: string): Ref
 	return { status: 401, errors: errors.length > 0 ? errors : [mismatch] };
 }
 
-/** The body's bytes, or null where they are more than `limit`. */
-async function readBody(request: Request, limit: number): Promise<Uint8Array | null> {
-	if (Number(request.headers.get("Content-Length") ?? 0) > limit) return null;
-	const chunks: Uint8Array[] = [];
-	let length = 0;
-	if (request.body) {
-		for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-			length += chunk.length;
-			if (length > limit) return null;
-			chunks.push(chunk);
-		}
-	}
-	const body = new Uint8Array(length);
-	let offset = 0;
-	for (const chunk of chunks) {
-		body.set(chunk, offset);
-		offset += chunk.length;
-	}
-	return body;
+function untimely(now: Date): Refusal {
+	const rule = "must be an ISO 8601 time in UTC within two minutes of this server's";
+	return { status: 401, errors: [`TimeStamp: ${rule}, which is ${now.toISOString()}`] };
 }
 
 /** The smallkey that a write's target ends with, or null. */

@@ -47,6 +47,14 @@ function sameText(expected: string, given: string): boolean {
 	return difference === 0;
 }
 
+/** 32 bytes in the URL-safe alphabet without padding. */
+const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
+
+/** Whether a text can be a signature at all: nothing has to be hashed to tell. */
+export function isSignature(text: string): boolean {
+	return signaturePattern.test(text);
+}
+
 /** SHA-256 of a text in hex: the trailer `Request` of a commit is that of the signature's text. */
 export async function sha256Hex(text: string): Promise<string> {
 	const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(text)));

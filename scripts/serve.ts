@@ -43,7 +43,6 @@ async function serve(
 		log: logLine,
 		allReads: configuration.logReads,
 		count: () => reads.add(),
-		ready: () => true,
 	});
 	try {
 		started(await listen(server, configuration));

@@ -1,14 +1,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { handleWrite } from "../api/app.ts";
+import { answerHealth, answerRefused, handleRead, handleWrite, routeOf } from "../api/app.ts";
 import type { Context } from "../api/context.ts";
 import { runGit } from "../api/git/run.ts";
-import { answerRead, parseRead, type Reply } from "../api/read.ts";
+import type { Reply } from "../api/reply.ts";
 import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
 import type { Edit } from "../api/store.ts";
 import type { GitStore } from "../api/stores/git.ts";
+import { largestRegistration } from "../registry/registration.ts";
 import { type LocalService, openLocal } from "../scripts/service/composition.ts";
 import type { FilesTimes } from "../scripts/service/files.ts";
 import type { Publication } from "../scripts/service/publication.ts";
@@ -127,23 +128,24 @@ export class Local {
 		await this.#remove();
 	}
 
-	async write(write: Write): Promise<Response> {
-		const sender = write.sender ?? "jstest";
+	/** Signs a request and sends it through the routes. */
+	async write({ method = "PUT", target, ...write }: Write): Promise<Response> {
+		const route = routeOf(method, target, this.context.settings);
+		if (route.kind === "refused") return responseOf(answerRefused(route));
+		if (route.kind !== "write") throw new Error(`${method} ${target} is no write`);
+		const { sender = "jstest", body = "" } = write;
 		const secret = write.secret ?? secrets[sender as keyof typeof secrets] ?? "no such sender";
 		const timestamp = write.timestamp ?? new Date(this.now).toISOString();
-		const body = typeof write.body === "string" ? new TextEncoder().encode(write.body) : write.body;
-		const signed = { path: write.target, sender, timestamp, body: body ?? new Uint8Array(0) };
-		const headers = new Headers({
-			Authorization: await sign(secret, signed),
-			Sender: sender,
-			TimeStamp: timestamp,
-		});
-		for (const [name, text] of Object.entries(write.headers ?? {})) {
-			if (text === null) headers.delete(name);
-			else headers.set(name, text);
-		}
-		const init = { method: write.method ?? "PUT", headers, body: (body ?? null) as BodyInit | null };
-		return handleWrite(new Request("http://host/", init), write.target, this.context);
+		const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+		const signature = await sign(secret, { path: target, sender, timestamp, body: bytes });
+		const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp, ...write.headers };
+		const signed = {
+			sender: headers.Sender ?? "",
+			timestamp: headers.TimeStamp ?? "",
+			signature: headers.Authorization ?? "",
+			body: bytes.length > largestRegistration ? ("too large" as const) : bytes,
+		};
+		return responseOf(await handleWrite({ method: route.method, target, ...signed }, this.context));
 	}
 
 	put(smallkey: string, body = manual): Promise<Response> {
@@ -155,8 +157,12 @@ export class Local {
 	}
 
 	get(target: string, ifNoneMatch: string | null = null, method = "GET"): Reply {
-		const wanted = parseRead(method, target, this.context.settings);
-		return answerRead(wanted, ifNoneMatch, this.publication.fragments);
+		const route = routeOf(method, target, this.context.settings);
+		if (route.kind === "refused") return answerRefused(route);
+		if (route.kind === "healthz") return answerHealth(null);
+		if (route.kind === "readyz") return answerHealth(this.context.readiness());
+		if (route.kind === "write") throw new Error(`${method} ${target} is a write`);
+		return handleRead(route, ifNoneMatch, this.publication.fragments, this.context.report);
 	}
 
 	async git(...args: string[]): Promise<string> {
@@ -171,7 +177,18 @@ export class Local {
 	}
 }
 
+/** The bytes of a reply's body. */
+export function bytesOf({ body }: Reply): Uint8Array {
+	return body instanceof Uint8Array ? body : Buffer.concat([...body]);
+}
+
 /** The text of a reply's body. */
 export function textOf(reply: Reply): string {
-	return new TextDecoder().decode(reply.body);
+	return new TextDecoder().decode(bytesOf(reply));
+}
+
+/** A reply as a Response, for what tests ask of one. */
+export function responseOf(reply: Reply): Response {
+	const bytes = bytesOf(reply) as Uint8Array<ArrayBuffer>;
+	return new Response(bytes.length > 0 ? bytes : null, { status: reply.status, headers: reply.headers });
 }

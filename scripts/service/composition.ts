@@ -72,7 +72,13 @@ export async function openLocal(
 		harvester = openHarvester(configuration, store, () => publication.smallkeys());
 		harvester.start();
 	}
-	const context: Context = { store, settings: { ...configuration, senders }, now, report };
+	const context: Context = {
+		store,
+		settings: { ...configuration, senders },
+		now,
+		report,
+		readiness: () => publication.files.state(),
+	};
 	const close = async () => {
 		await harvester?.close();
 		await store.close();
@@ -84,7 +90,6 @@ export async function openLocal(
 		fragments,
 		version,
 		layers: () => publication.size,
-		readiness: () => publication.files.state(),
 		close,
 		store,
 		publication,

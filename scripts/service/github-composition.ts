@@ -18,11 +18,10 @@ export async function openGithub(configuration: Configuration, senders: Senders)
 	const out = resolve("dist");
 	const store = githubStore({ ...github, fetch: fetchFromGithub(configuration), now, report: logError });
 	return {
-		context: { store, settings: { ...configuration, senders }, now, report: logError },
+		context: { store, settings: { ...configuration, senders }, now, report: logError, readiness: () => null },
 		fragments: (_target, lang, smallkey) => readBuilt(join(out, fragmentPath(lang, smallkey))),
 		version: null,
 		layers: () => countBuilt(langFolder(out, "en")),
-		readiness: () => null,
 		close: async () => undefined,
 	};
 }

@@ -1,6 +1,8 @@
+import { logText } from "../../api/log.ts";
+
 /** One JSON line on standard output, with the time. */
 export function logLine(fields: object): void {
-	process.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...fields })}\n`);
+	process.stdout.write(`${logText({ time: new Date().toISOString(), ...fields })}\n`);
 }
 
 /** Logs an error that nobody outside may see. */

@@ -10,7 +10,5 @@ export interface Service {
 	version: (() => number) | null;
 	/** Number of layers that can be read now. */
 	layers: () => number;
-	/** Why the service is not ready, in one line; null where reads and writes are served and the files are in step. */
-	readiness: () => string | null;
 	close: () => Promise<void>;
 }

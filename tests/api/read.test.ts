@@ -1,6 +1,12 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { answerRead, etagOf, type Fragments, keysOf, parseRead, type Reply } from "../../api/read.ts";
+import { answerRefused, handleRead, routeOf } from "../../api/app.ts";
+import { etagOf } from "../../api/etag.ts";
+import type { Fragments } from "../../api/fragment.ts";
+import type { Reply } from "../../api/reply.ts";
+import { readTargets } from "../../api/targets.ts";
+import { keysOf } from "../../api/wanted.ts";
+import { textOf as text } from "../local.ts";
 
 const encoder = new TextEncoder();
 const texts: Record<string, string> = {
@@ -19,11 +25,22 @@ const fragments: Fragments = (target, lang, smallkey) => {
 };
 
 function read(target: string, ifNoneMatch: string | null = null, method = "GET", docsMaxKeys = 1000): Reply {
-	return answerRead(parseRead(method, target, { basePath: "", docsMaxKeys }), ifNoneMatch, fragments);
+	return readFrom(fragments, target, ifNoneMatch, method, docsMaxKeys);
 }
 
-function text(reply: Reply): string {
-	return new TextDecoder().decode(reply.body);
+function readFrom(
+	from: Fragments,
+	target: string,
+	ifNoneMatch: string | null = null,
+	method = "GET",
+	docsMaxKeys = 1000,
+): Reply {
+	const route = routeOf(method, target, { basePath: "", docsMaxKeys, targets: readTargets });
+	if (route.kind === "refused") return answerRefused(route);
+	if (route.kind !== "doc" && route.kind !== "docs") throw new Error(`${target}: ${route.kind}`);
+	return handleRead(route, ifNoneMatch, from, (error) => {
+		throw error;
+	});
 }
 
 test("an entity tag is FNV-1a of 64 bits: the published test vectors", () => {
@@ -126,10 +143,9 @@ test("docs is 414 past a thousand items, past 16,000 bytes, and past the keys th
 	assert.is(long.body.length, 0);
 	assert.is(read("/v0.9/docs/en/a,B,a,B", null, "GET", 2).status, 200);
 	assert.is(read("/v0.9/docs/en/a,B,none", null, "GET", 2).status, 414);
-	assert.equal(keysOf(parseRead("GET", "/v0.9/docs/en/a,B,a,!,", { basePath: "", docsMaxKeys: 9 })), [
-		"a",
-		"B",
-	]);
+	const settings = { basePath: "", docsMaxKeys: 9, targets: readTargets };
+	const route = routeOf("GET", "/v0.9/docs/en/a,B,a,!,", settings);
+	assert.equal(route.kind === "docs" && keysOf(route), ["a", "B"]);
 });
 
 test("a callback makes the array a script", () => {
@@ -196,10 +212,96 @@ test("a conditional read is 304 while the fragment is the same", () => {
 });
 
 test("a base path stands before every read", () => {
-	const at = (target: string) => parseRead("GET", target, { basePath: "/rcs", docsMaxKeys: 9 });
+	const settings = { basePath: "/rcs", docsMaxKeys: 9, targets: readTargets };
+	const at = (target: string) => routeOf("GET", target, settings);
 	assert.equal(at("/rcs/v0.9/doc/en/a"), { kind: "doc", target: "v0.9", lang: "en", smallkey: "a" });
-	assert.equal(at("/v0.9/doc/en/a"), { kind: "status", status: 404 });
-	assert.equal(at("/rcsv0.9/doc/en/a"), { kind: "status", status: 404 });
+	assert.equal(at("/v0.9/doc/en/a"), { kind: "refused", status: 404, errors: null });
+	assert.equal(at("/rcsv0.9/doc/en/a"), { kind: "refused", status: 404, errors: null });
+});
+
+/** Fragments of a size for every key: an E2 byte and a separator in each. */
+function sized(bytes: number): Fragments {
+	const head = '{"a":"\u2028’';
+	const body = encoder.encode(`${head}${"x".repeat(bytes - encoder.encode(head).length - 2)}"}`);
+	return (_target, _lang, smallkey) => ({ body, etag: `"${smallkey}"` });
+}
+
+test("docs over 32 MB is 414, repeats counted, before anything is put together", () => {
+	const thousand = Array(1000).fill("k").join(",");
+	const brackets = 2;
+	const commas = 999;
+	const most = sized(31_998);
+	const fits = readFrom(most, `/v0.9/docs/en/${thousand}`);
+	assert.is(fits.status, 200);
+	assert.is(fits.body.length, 1000 * 31_998 + commas + brackets);
+	assert.is(readFrom(sized(32_000), `/v0.9/docs/en/${thousand}`).status, 414);
+	const script = readFrom(sized(31_997), `/v0.9/docs/en/${thousand}?callback=f`);
+	assert.is(script.status, 414, "escaped separators are counted, too");
+	assert.is(script.body.length, 0);
+});
+
+test("docs over 1 MB comes in pieces that are never joined, of the announced length", () => {
+	const different = Array.from({ length: 500 }, (_, index) => `k${index}`).join(",");
+	for (const query of ["", "?callback=f"]) {
+		const reply = readFrom(sized(5_000), `/v0.9/docs/en/${different},!${query}`);
+		assert.not.ok(reply.body instanceof Uint8Array);
+		const pieces = [...(reply.body as Iterable<Uint8Array>)];
+		assert.ok(pieces.every((piece) => piece.length < 100_000));
+		assert.is(
+			pieces.reduce((sum, piece) => sum + piece.length, 0),
+			reply.body.length,
+		);
+		const elements: unknown[][] = [];
+		if (query === "") elements.push(JSON.parse(text(reply)) as unknown[]);
+		else new Function("f", text(reply))((array: unknown[]) => elements.push(array));
+		assert.is(elements[0]?.length, 501);
+		assert.equal(elements[0]?.at(-1), { error_code: 404, smallkey: "!" });
+		assert.equal(JSON.stringify(elements[0]?.[0]).length, 5_000 - 4);
+		assert.is(text(reply).includes("\u2028"), query === "");
+	}
+	assert.ok(readFrom(sized(5_000), `/v0.9/docs/en/k1,k2`).body instanceof Uint8Array);
+});
+
+test("a condition that holds costs no body", () => {
+	const target = `/v0.9/docs/en/${Array(100).fill("k").join(",")}`;
+	const { ETag } = readFrom(sized(9_000), target).headers;
+	assert.is(readFrom(sized(9_000), target, `"x", W/${ETag}`).status, 304);
+	assert.is(readFrom(sized(9_000), target, `x${ETag}`).status, 200);
+});
+
+/** Microseconds of the processor that 50 reads of a target cost. */
+function costOf(target: string): number {
+	const before = process.cpuUsage();
+	for (let round = 0; round < 50; round += 1) read(target);
+	const { user, system } = process.cpuUsage(before);
+	return user + system;
+}
+
+test("spaces inside an item cost their number, not its square", () => {
+	const item = `a${" ".repeat(15_000)}b`;
+	assert.equal(JSON.parse(text(read(`/v0.9/docs/en/${item}`))), [{ error_code: 404, smallkey: item }]);
+	const plain = "/v0.9/docs/en/".concat("x".repeat(15_002));
+	costOf(plain);
+	// The square would be more than 1,000 times as much.
+	assert.ok(costOf(`/v0.9/docs/en/${item}`) < 50 * costOf(plain));
+});
+
+test("a target says what an unknown key is in docs", () => {
+	const target = (name: string, missing: (item: string) => string | null) => {
+		const paths = [{ prefix: `/${name}/docs/`, kind: "docs" as const }];
+		return { name, paths, missing };
+	};
+	const targets = [target("null", () => "null"), target("none", () => null)];
+	const at = (path: string) => {
+		const route = routeOf("GET", path, { basePath: "/b", docsMaxKeys: 9, targets });
+		if (route.kind !== "docs") throw new Error(route.kind);
+		const some: Fragments = (name, _lang, smallkey) =>
+			smallkey === "a" ? { body: encoder.encode(`"${name}"`), etag: name } : null;
+		return text(handleRead(route, null, some, () => undefined));
+	};
+	assert.is(at("/b/null/docs/en/x,a,!"), '[null,"null",null]');
+	assert.is(at("/b/none/docs/en/x,a,!"), '["none"]');
+	assert.is(at("/b/none/docs/en/x?callback=f"), "/**/f([]);");
 });
 
 test.run();

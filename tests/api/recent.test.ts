@@ -1,7 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { Reply } from "../../api/read.ts";
 import { RecentReplies } from "../../api/recent.ts";
+import type { Reply } from "../../api/reply.ts";
 
 function replyOf(length: number, status = 200): Reply {
 	return { status, headers: {}, body: new Uint8Array(length) };

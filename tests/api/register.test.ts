@@ -256,12 +256,6 @@ writes("a body over 64 KiB is 413, one of 64 KiB is read", async ({ local }) => 
 	const pad = (bytes: number) => manual + " ".repeat(bytes - manual.length);
 	const rule = "the body must have at most 65536 bytes";
 	await refused(local, { target: "/register/big", body: pad(65_537) }, 413, rule);
-	await refused(
-		local,
-		{ target: "/register/big", body: manual, headers: { "Content-Length": "65537" } },
-		413,
-		rule,
-	);
 	assert.is((await local.put("big", pad(65_536))).status, 201);
 });
 

@@ -1,5 +1,6 @@
 import { fragmentPath, type Lang } from "../../../registry/smallkey.ts";
-import { etagOf, type Fragment } from "../../read.ts";
+import { etagOf } from "../../etag.ts";
+import type { Fragment } from "../../fragment.ts";
 
 /** The files of the build, as Cloudflare serves them (Workers, "Static assets", binding). */
 export interface Assets {

@@ -1,42 +1,43 @@
-import pMap from "p-map";
-import {
-	answerRead,
-	type Fragment,
-	keysOf,
-	parseRead,
-	type ReadSettings,
-	type Reply,
-	type Wanted,
-} from "../../read.ts";
+import { handleRead } from "../../app.ts";
+import type { Context } from "../../context.ts";
+import { maxDocsBytes } from "../../docs.ts";
+import type { Fragment } from "../../fragment.ts";
+import { type Reply, refuseRead } from "../../reply.ts";
+import { keysOf, type Wanted } from "../../wanted.ts";
 import { type Bindings, fragmentsOf } from "./bindings.ts";
 
 /** Most fragments that one request fetches at the same time. */
 const atOnce = 24;
 
 /** Answers a read from the hosting's files. @throws {Error} where a binding is missing or fails */
-export async function handleRead(
-	request: Request,
-	target: string,
+export async function handleFetchedRead(
+	wanted: Wanted,
+	ifNoneMatch: string | null,
 	bindings: Bindings,
-	settings: ReadSettings,
-): Promise<Response> {
-	const wanted = parseRead(request.method, target, settings);
+	report: Context["report"],
+): Promise<Reply> {
 	const fetched = await fetchWanted(wanted, bindings);
+	if (!fetched) return refuseRead(414);
 	const find = (_target: unknown, _lang: unknown, smallkey: string) => fetched.get(smallkey) ?? null;
-	return toResponse(answerRead(wanted, request.headers.get("If-None-Match"), find));
+	return handleRead(wanted, ifNoneMatch, find, report);
 }
 
-/** Each different fragment that is wanted, fetched once, a bounded number at a time. */
-async function fetchWanted(wanted: Wanted, bindings: Bindings): Promise<Map<string, Fragment | null>> {
+/**
+ * Each different fragment that is wanted, fetched once, a bounded number at a time; null where they alone are larger than
+ * an answer may be.
+ */
+async function fetchWanted(wanted: Wanted, bindings: Bindings): Promise<Map<string, Fragment | null> | null> {
 	const fetched = new Map<string, Fragment | null>();
-	if (wanted.kind === "status") return fetched;
 	const fetchFragment = fragmentsOf(bindings);
-	const fetchKey = async (key: string) => fetched.set(key, await fetchFragment(wanted.lang, key));
-	await pMap(keysOf(wanted), fetchKey, { concurrency: atOnce });
-	return fetched;
-}
-
-/** A reply as a Response; the engine leaves the body out for HEAD. */
-export function toResponse({ status, headers, body }: Reply): Response {
-	return new Response(body.length > 0 ? (body as Uint8Array<ArrayBuffer>) : null, { status, headers });
+	const waiting = keysOf(wanted);
+	let bytes = 0;
+	const work = async () => {
+		for (let key = waiting.pop(); key !== undefined && bytes <= maxDocsBytes; key = waiting.pop()) {
+			const fragment = await fetchFragment(wanted.lang, key);
+			bytes += fragment?.body.length ?? 0;
+			fetched.set(key, fragment);
+		}
+	};
+	await Promise.all(Array.from({ length: Math.min(atOnce, waiting.length) }, work));
+	return bytes > maxDocsBytes ? null : fetched;
 }

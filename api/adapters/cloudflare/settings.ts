@@ -6,10 +6,10 @@ import {
 	Variables,
 } from "../../configuration.ts";
 import type { Context } from "../../context.ts";
-import type { ReadSettings } from "../../read.ts";
 import { parseSenders } from "../../senders.ts";
 import { type Store, StoreBusy } from "../../store.ts";
 import { githubStore } from "../../stores/github.ts";
+import type { ReadSettings } from "../../wanted.ts";
 import type { Bindings } from "./bindings.ts";
 
 /**
@@ -38,7 +38,8 @@ export function makeContext(bindings: Bindings, report: Context["report"]): Cont
 	variables.check();
 	const senders = parseSenders(env.SENDERS || "{}", "SENDERS");
 	const now = () => new Date();
-	return { store: makeStore(github, now, report), settings: { ...serving, senders }, now, report };
+	const store = makeStore(github, now, report);
+	return { store, settings: { ...serving, senders }, now, report, readiness: () => null };
 }
 
 function makeStore(github: GitHubSettings | null, now: () => Date, report: Context["report"]): Store {

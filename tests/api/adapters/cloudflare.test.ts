@@ -43,7 +43,8 @@ test("a missing binding is a clear line in the log, and a 500 with an empty body
 		const { worker, log } = make();
 		const answer = await worker.fetch(get(path), {});
 		assert.is(answer.status, path === "/healthz" ? 503 : 500, path);
-		assert.is(await answer.text(), "", path);
+		const reason = path === "/healthz" ? "the configuration is wrong: see the log\n" : "";
+		assert.is(await answer.text(), reason, path);
 		assert.is(
 			JSON.parse(log[0] ?? "").error,
 			"the binding ASSETS (or OBJECTS) is missing: see wrangler.jsonc",
@@ -136,14 +137,16 @@ test("writes and refusals are logged, other reads are not, and no signature is",
 	const { binding } = assets();
 	await worker.fetch(get("/v0.9/doc/en/a"), binding);
 	assert.equal(log, []);
-	await worker.fetch(get("/v0.9/doc/de/a?x=1"), binding);
+	const refused = await worker.fetch(get("/v0.9/doc/de/a?x=1"), binding);
 	const headers = { Authorization: "a signature", Sender: "jstest", TimeStamp: "now" };
 	const put = new Request("https://fragments.example/register/a", { method: "PUT", headers, body: "{}" });
-	await worker.fetch(put, binding);
+	const unsigned = await worker.fetch(put, binding);
+	const idOf = (answer: Response) => answer.headers.get("X-Request-Id");
+	assert.not.equal(idOf(refused), idOf(unsigned));
 	const lines = log.map((line) => JSON.parse(line));
 	assert.equal(lines, [
-		{ method: "GET", path: "/v0.9/doc/de/a", status: 400, sender: null },
-		{ method: "PUT", path: "/register/a", status: 401, sender: "jstest" },
+		{ id: idOf(refused), method: "GET", path: "/v0.9/doc/de/a", status: 400, sender: null },
+		{ id: idOf(unsigned), method: "PUT", path: "/register/a", status: 401, sender: "jstest" },
 	]);
 });
 

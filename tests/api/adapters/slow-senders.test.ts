@@ -1,35 +1,66 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { temporaryFolder } from "../../local.ts";
-import { ServerProcess, sendRaw } from "../../process.ts";
+import { eventually } from "../../wait.ts";
+import { TestServer } from "./node-server.ts";
 
-const slow = suite<{ server: ServerProcess; remove: () => Promise<void> }>("slow senders");
+const slow = suite("slow clients");
 
-slow.before(async (context) => {
-	const folder = await temporaryFolder();
-	context.remove = folder.remove;
-	context.server = await ServerProcess.start({ DATA_DIR: folder.path });
+slow("a head or a body that does not come is cut off, and others are served meanwhile", async () => {
+	const server = await TestServer.start({
+		times: { headTimeoutMs: 200, bodyTimeoutMs: 200, checkEveryMs: 20 },
+	});
+	const head = server.connect();
+	head.send("GET /v0.9/doc/en/toporama HTTP/1.1\r\nHost: h\r\nX-Slow: ");
+	const body = server.connect();
+	body.send("PUT /register/slow HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n{");
+	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
+	await head.closed;
+	assert.match(head.text, /^HTTP\/1\.1 408 /);
+	await body.closed;
+	assert.match(body.text, /^HTTP\/1\.1 408 /);
+	assert.match(body.text, "the body did not arrive within 0.2 seconds");
+	assert.equal(server.stored, []);
+	await server.end();
 });
-slow.after(async ({ server, remove }) => {
-	await server.stop();
-	await remove();
+
+/** A server with an answer that no socket's buffers take whole. */
+async function startLarge(readerTimeoutMs: number): Promise<TestServer> {
+	const body = new Uint8Array(900_000).fill(0x20);
+	const times = { readerTimeoutMs, readerBytesPerSecond: 1_000_000_000 };
+	return TestServer.start({ fragments: () => ({ body, etag: '"x"' }), times });
+}
+
+const request = (target: string) => `GET ${target} HTTP/1.1\r\nHost: h\r\n\r\n`;
+const pieces = `/v0.9/docs/en/${Array(30).fill("k").join(",")}`;
+
+slow("a reader that does not take its answer is cut off", async () => {
+	const server = await startLarge(200);
+	const others = [request(pieces), request("/v0.9/doc/en/k").repeat(30)];
+	for (const bytes of others) {
+		const reader = server.connect();
+		reader.socket.pause();
+		reader.send(bytes);
+		await eventually(async () => {
+			// A paused socket learns of its end only by sending.
+			reader.send(request("/healthz"));
+			return reader.socket.destroyed;
+		});
+		assert.is((await fetch(`${server.url}/healthz`)).status, 200);
+	}
+	await server.end();
 });
 
-slow(
-	"a head or a body that does not come is cut off, and others are served meanwhile",
-	async ({ server }) => {
-		const head = sendRaw(server.port, "GET /v0.9/doc/en/toporama HTTP/1.1\r\nHost: h\r\nX-Slow: ");
-		const body = sendRaw(
-			server.port,
-			"PUT /register/slow HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n{",
-		);
-		assert.is((await fetch(`${server.url}/v0.9/doc/en/toporama`)).status, 200);
-		assert.match(await head, /^HTTP\/1\.1 408 /);
-		const answer = await body;
-		assert.match(answer, /^HTTP\/1\.1 408 /);
-		assert.match(answer, "the body did not arrive within 20 seconds");
-		assert.is((await fetch(`${server.url}/v0.9/doc/en/slow`)).status, 404);
-	},
-);
+slow("a reader that takes its answer late, but in time, gets all of it", async () => {
+	const server = await startLarge(60_000);
+	const reader = server.connect();
+	reader.socket.pause();
+	reader.send(request(pieces));
+	// Some time in which the server's side fills up.
+	for (let round = 0; round < 5; round += 1) assert.is((await fetch(`${server.url}/healthz`)).status, 200);
+	reader.socket.resume();
+	await eventually(() => reader.text.length > 30 * 900_000);
+	reader.socket.destroy();
+	await server.end();
+});
 
 slow.run();

@@ -2,9 +2,11 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { handleWrite } from "../../../api/app.ts";
 import type { Context } from "../../../api/context.ts";
+import type { Write } from "../../../api/register.ts";
 import { parseSenders } from "../../../api/senders.ts";
 import { sign } from "../../../api/signature.ts";
-import { manual, wms } from "../../local.ts";
+import { readTargets } from "../../../api/targets.ts";
+import { manual, responseOf, wms } from "../../local.ts";
 import { type Peer, startPeer } from "./github-peer.ts";
 
 const senders = {
@@ -31,29 +33,30 @@ writes.before.each(async (service) => {
 			senders: parseSenders(JSON.stringify(senders), "SENDERS"),
 			basePath: "",
 			docsMaxKeys: 1000,
+			targets: readTargets,
 			metadataUrl: "",
 			catalogueUrl: "",
 		},
 		now: () => new Date(),
 		report: (error) => service.reported.push(error),
+		readiness: () => null,
 	};
 });
 writes.after.each(({ peer }) => peer.close());
 
 /** A signed write: PUT with a body, DELETE without. */
-async function signed(smallkey: string, body: string | null, sender = "jstest"): Promise<Request> {
-	const path = `/register/${smallkey}`;
+async function signed(smallkey: string, body: string | null, sender = "jstest"): Promise<Write> {
+	const target = `/register/${smallkey}`;
 	const timestamp = new Date().toISOString();
 	const entry = senders[sender as keyof typeof senders];
 	const secret = typeof entry === "string" ? entry : entry.key;
 	const bytes = new TextEncoder().encode(body ?? "");
-	const signature = await sign(secret, { path, sender, timestamp, body: bytes });
-	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp };
-	return new Request(`http://host${path}`, { method: body === null ? "DELETE" : "PUT", headers, body });
+	const signature = await sign(secret, { path: target, sender, timestamp, body: bytes });
+	return { method: body === null ? "DELETE" : "PUT", target, sender, timestamp, signature, body: bytes };
 }
 
-async function send({ context }: Service, request: Request): Promise<Response> {
-	return handleWrite(request, new URL(request.url).pathname, context);
+async function send({ context }: Service, write: Write): Promise<Response> {
+	return responseOf(await handleWrite(write, context));
 }
 
 async function write(service: Service, smallkey: string, body: string | null, sender?: string) {
@@ -90,8 +93,8 @@ writes("the same payload again: 201 and no commit", async (service) => {
 
 writes("the same request again: 201, and 401 once the layer has changed", async (service) => {
 	const request = await signed("23ax5t", manual);
-	assert.is((await send(service, request.clone())).status, 201);
-	assert.is((await send(service, request.clone())).status, 201);
+	assert.is((await send(service, request)).status, 201);
+	assert.is((await send(service, request)).status, 201);
 	assert.is((await write(service, "23ax5t", wms("other"))).status, 201);
 	assert.is((await send(service, request)).status, 401);
 	assert.match((await service.peer.file("layers/23/23ax5t.json")) ?? "", /"other"/);
@@ -111,11 +114,11 @@ writes("DELETE: 204, and 404 for what is not there", async (service) => {
 writes("what is refused reaches no branch", async (service) => {
 	await write(service, "abc", manual);
 	const commits = (await service.peer.commits()).length;
-	const refused: [number, Request][] = [
+	const refused: [number, Write][] = [
 		[400, await signed("x", "{}")],
 		[403, await signed("x", manual, "narrow")],
 		[409, await signed("ABC", manual)],
-		[401, new Request("http://host/register/x", { method: "PUT", body: manual })],
+		[401, { ...(await signed("x", manual)), signature: "", sender: "", timestamp: "" }],
 	];
 	for (const [status, request] of refused) {
 		const answer = await send(service, request);
@@ -173,7 +176,7 @@ for (const [name, effect, text] of faults) {
 	writes(`${name}: 503 with Retry-After, and 201 for the same request later`, async (service) => {
 		service.peer.proxy.faults.push({ method: "GET", path: /./, times: 1_000, effect });
 		const request = await signed("23ax5t", manual);
-		const answer = await send(service, request.clone());
+		const answer = await send(service, request);
 		assert.is(answer.status, 503);
 		const seconds = Number(answer.headers.get("Retry-After"));
 		assert.ok(seconds >= 1 && seconds <= 77, String(seconds));

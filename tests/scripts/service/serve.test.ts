@@ -236,7 +236,8 @@ service("the log has a line for each write and each refusal, without secrets", a
 	await eventually(
 		() => lineFor("/register/logged") !== undefined && lineFor("/v0.9/doc/en/absent") !== undefined,
 	);
-	const { time, milliseconds, ...line } = lineFor("/register/logged") ?? {};
+	const { time, milliseconds, id, ...line } = lineFor("/register/logged") ?? {};
+	assert.type(id, "string");
 	assert.equal(line, { method: "PUT", path: "/register/logged", status: 201, sender: "jstest" });
 	assert.type(milliseconds, "number");
 	assert.is(lineFor("/v0.9/doc/en/absent")?.status, 404);

@@ -1,0 +1,109 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { answerHealth, answerRefused, handleRead, type Route, routeOf } from "../../app.ts";
+import { RecentReplies } from "../../recent.ts";
+import type { Write } from "../../register.ts";
+import type { Reply } from "../../reply.ts";
+import { describeAnswer, type Exchange, nextId } from "./exchange.ts";
+import { AnswerLog } from "./log.ts";
+import type { NodeOptions, NodeTimes } from "./options.ts";
+import { ConnectionOrder } from "./order.ts";
+import { sendReply } from "./send.ts";
+import { Writing } from "./writing.ts";
+
+/** Answers the requests of one server. */
+export class Answering {
+	readonly #options: NodeOptions;
+	readonly #times: NodeTimes;
+	readonly #recent: RecentReplies | null;
+	readonly #order = new ConnectionOrder();
+	readonly #writing: Writing;
+	readonly #log: AnswerLog;
+	#isClosing = false;
+
+	constructor(options: NodeOptions, times: NodeTimes) {
+		this.#options = options;
+		this.#times = times;
+		this.#recent = options.version && new RecentReplies(options.version);
+		this.#writing = new Writing(options, times);
+		this.#log = new AnswerLog(options.log, times.logEveryMs);
+	}
+
+	/** Answers a request, after those before it on its connection. */
+	answer(request: IncomingMessage, response: ServerResponse): void {
+		const { method = "GET", url: target = "/" } = request;
+		const exchange = { request, response, method, target, start: performance.now() };
+		if (!this.#order.mustWait(request.socket)) return void this.#answer(exchange, false);
+		this.#order.inTurn(request.socket, () => this.#answer(exchange, true));
+	}
+
+	/** From now on connections end with their answers. */
+	closeConnections(): void {
+		this.#isClosing = true;
+	}
+
+	/** Logs what was counted. */
+	end(): void {
+		this.#log.end();
+	}
+
+	#answer(exchange: Exchange, hasWaited: boolean): void | Promise<void> {
+		const { request, method, target } = exchange;
+		if (hasWaited && request.socket.destroyed) return;
+		const ifNoneMatch = request.headers["if-none-match"] ?? null;
+		const isPlain = method === "GET" && ifNoneMatch === null;
+		const kept = isPlain ? this.#recent?.find(target) : null;
+		if (kept) return this.#send(exchange, kept);
+		const route = routeOf(method, target, this.#options.context.settings);
+		if (route.kind === "write") return this.#answerWrite(exchange, route.method, hasWaited);
+		const reply = this.#replyTo(route, ifNoneMatch);
+		if (isPlain && route.kind === "docs") this.#recent?.keep(target, reply);
+		this.#send(exchange, reply);
+	}
+
+	#replyTo(route: Exclude<Route, { kind: "write" }>, ifNoneMatch: string | null): Reply {
+		const { context, fragments } = this.#options;
+		switch (route.kind) {
+			case "refused":
+				return answerRefused(route);
+			case "healthz":
+				return answerHealth(null);
+			case "readyz":
+				return answerHealth(context.readiness());
+			default:
+				return handleRead(route, ifNoneMatch, fragments, context.report, Buffer.allocUnsafe);
+		}
+	}
+
+	/** Answers a write, and keeps what comes behind it on its connection waiting until then. */
+	#answerWrite(exchange: Exchange, method: Write["method"], hasWaited: boolean): void | Promise<void> {
+		const work = async () => {
+			const reply = await this.#writing.replyTo(exchange.request, method, exchange.target);
+			if (reply) this.#send(exchange, reply);
+			else {
+				// The sender went away in the middle of its body: there is nobody to answer.
+				this.#note(exchange);
+				exchange.response.destroy();
+			}
+		};
+		return hasWaited ? work() : this.#order.inTurn(exchange.request.socket, work);
+	}
+
+	#send(exchange: Exchange, reply: Reply): void {
+		const { request, response, method } = exchange;
+		const isNoted = reply.status >= 400 || method === "PUT" || method === "DELETE" || this.#options.allReads;
+		if (isNoted) reply.headers["X-Request-Id"] = this.#note(exchange);
+		else this.#options.count();
+		if (this.#isClosing) response.shouldKeepAlive = false;
+		sendReply(request, response, reply, this.#times);
+	}
+
+	/** Logs an exchange once it has ended; its id. */
+	#note(exchange: Exchange): string {
+		const id = nextId();
+		const address = exchange.request.socket.remoteAddress ?? "";
+		const log = () => this.#log.add(describeAnswer(exchange, id, address));
+		if (exchange.response.closed) log();
+		else exchange.response.once("close", log);
+		return id;
+	}
+}

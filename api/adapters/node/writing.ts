@@ -1,0 +1,53 @@
+import type { IncomingMessage } from "node:http";
+import { largestRegistration } from "../../../registry/registration.ts";
+import { handleWrite } from "../../app.ts";
+import type { Context } from "../../context.ts";
+import type { Write } from "../../register.ts";
+import { type Reply, refuseWrite } from "../../reply.ts";
+import { Body, type BodyLimits, BodyRoom } from "./body.ts";
+import type { NodeOptions, NodeTimes } from "./options.ts";
+
+/** 512 of the largest bodies. */
+const defaultHeldBytes = 32 * 1024 * 1024;
+/** Seconds after which a write that found no room is worth trying again. */
+const retryAfter = 1;
+
+/** Reads and answers the writes of one server. */
+export class Writing {
+	readonly #context: Context;
+	readonly #limits: BodyLimits;
+
+	constructor({ context, maxHeldBytes = defaultHeldBytes }: NodeOptions, { bodyTimeoutMs }: NodeTimes) {
+		this.#context = context;
+		const room = new BodyRoom(maxHeldBytes);
+		this.#limits = { maxBytes: largestRegistration, timeoutMs: bodyTimeoutMs, room };
+	}
+
+	/** The answer to a write, or null where its sender has gone. */
+	async replyTo(request: IncomingMessage, method: Write["method"], target: string): Promise<Reply | null> {
+		const reading = new Body(request, this.#limits);
+		try {
+			const body = await reading.read();
+			if (body === "gone") return null;
+			if (body === "too slow") return this.#refuseSlow();
+			if (body === "no room") {
+				const reason = "too many bodies are being read";
+				return refuseWrite(503, [reason], { "Retry-After": String(retryAfter) });
+			}
+			return await handleWrite({ method, target, ...signatureOf(request), body }, this.#context);
+		} finally {
+			reading.release();
+		}
+	}
+
+	#refuseSlow(): Reply {
+		const seconds = this.#limits.timeoutMs / 1000;
+		return refuseWrite(408, [`the body did not arrive within ${seconds} seconds`], { Connection: "close" });
+	}
+}
+
+/** The headers that sign a write; a header that is not there is an empty text. */
+function signatureOf({ headers }: IncomingMessage): Pick<Write, "sender" | "timestamp" | "signature"> {
+	const text = (name: string) => (typeof headers[name] === "string" ? headers[name] : "");
+	return { sender: text("sender"), timestamp: text("timestamp"), signature: text("authorization") };
+}

@@ -1,0 +1,12 @@
+import type { Lang } from "../registry/smallkey.ts";
+
+/** A fragment as it is sent. */
+export interface Fragment {
+	/** UTF-8 JSON. */
+	body: Uint8Array;
+	/** Strong entity tag of the body, with its quotes (RFC 9110, section 8.8.3). */
+	etag: string;
+}
+
+/** Where fragments are read from: one of a target (`v0.9`), a language and a smallkey, or null. */
+export type Fragments = (target: string, lang: Lang, smallkey: string) => Fragment | null;

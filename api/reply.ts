@@ -1,0 +1,76 @@
+/** A body that is sent piece by piece: nobody ever joins it whole. */
+export interface Pieces extends Iterable<Uint8Array> {
+	/** Bytes of all pieces together. */
+	readonly length: number;
+}
+
+/** An answer, to be written out as it is. `body` is what GET sends; its length in bytes is known for HEAD too. */
+export interface Reply {
+	status: number;
+	headers: Record<string, string>;
+	body: Uint8Array | Pieces;
+}
+
+/** Cached for a moment only, so that no cache hides a layer that was just registered. */
+const refusalCaching = "public, max-age=5";
+
+/** Headers of every answer to a write: never kept by a cache. */
+const writeHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;
+
+/** Bounds on the errors of one answer: how many are named, UTF-16 units of each, and bytes of the whole answer. */
+const maxErrors = 20;
+const maxErrorLength = 1_000;
+const maxErrorBytes = 16_000;
+
+const encoder = new TextEncoder();
+
+/** The body of an answer without one. */
+export const emptyBody = new Uint8Array(0);
+
+/** The answer to a read that is refused: a status, and no body. */
+export function refuseRead(status: number): Reply {
+	const headers: Record<string, string> = {
+		"Access-Control-Allow-Origin": "*",
+		"Cache-Control": refusalCaching,
+		"X-Content-Type-Options": "nosniff",
+	};
+	if (status === 405) headers.Allow = "GET, HEAD";
+	return { status, headers, body: emptyBody };
+}
+
+/** The answer to a write that is refused: `{"errors": […]}`, at most 20 of them and 16 kB. */
+export function refuseWrite(status: number, errors: string[], headers: Record<string, string> = {}): Reply {
+	return { status, headers: { ...jsonHeaders, ...headers }, body: errorsBody(errors) };
+}
+
+const jsonHeaders = { "Content-Type": "application/json", ...writeHeaders };
+
+/** The answer to a write that was accepted. */
+export function acceptWrite(status: number, receipt: object): Reply {
+	return { status, headers: { ...jsonHeaders }, body: encoder.encode(JSON.stringify(receipt)) };
+}
+
+/** The answer to a removal. */
+export function removed(): Reply {
+	return { status: 204, headers: { ...writeHeaders }, body: emptyBody };
+}
+
+/** A line of plain text that no cache keeps: what `healthz` and `readyz` say. */
+export function plainText(status: number, line: string, headers: Record<string, string> = {}): Reply {
+	const type = { "Content-Type": "text/plain; charset=utf-8" };
+	const body = line === "" ? emptyBody : encoder.encode(`${line}\n`);
+	return { status, headers: { ...type, ...writeHeaders, ...headers }, body };
+}
+
+function errorsBody(errors: string[]): Uint8Array {
+	for (let named = Math.min(errors.length, maxErrors); ; named -= 1) {
+		const texts = errors.slice(0, named).map(cut);
+		if (errors.length > named) texts.push(`and ${errors.length - named} more`);
+		const body = encoder.encode(JSON.stringify({ errors: texts }));
+		if (body.length <= maxErrorBytes || named === 0) return body;
+	}
+}
+
+function cut(text: string): string {
+	return text.length <= maxErrorLength ? text : `${text.slice(0, maxErrorLength).toWellFormed()}…`;
+}

@@ -1,0 +1,139 @@
+import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/smallkey.ts";
+import type { ReadTarget } from "./targets.ts";
+
+/** One fragment. */
+export interface WantedDoc {
+	kind: "doc";
+	/** Name of the target: `v0.9`. */
+	target: string;
+	lang: Lang;
+	smallkey: string;
+}
+
+/** Several fragments. */
+export interface WantedDocs {
+	kind: "docs";
+	target: string;
+	lang: Lang;
+	/** As asked for, decoded and trimmed; not each has to be a smallkey. */
+	items: string[];
+	/** The script's function, or null where JSON is asked for. */
+	callback: string | null;
+	/** The element of an item that is not registered; null where it is left out. */
+	missing: (item: string) => string | null;
+}
+
+/** What a read asks for, before any fragment is looked up. */
+export type Wanted = WantedDoc | WantedDocs;
+
+/** Where reads are, and bounds on one `docs` read. */
+export interface ReadSettings {
+	/** Prefix before every route. */
+	basePath: string;
+	/** Most different keys that one `docs` may look up; more is 414. */
+	docsMaxKeys: number;
+	/** The forms that can be read. */
+	targets: readonly ReadTarget[];
+}
+
+/** Most items that one `docs` may name, and the longest target in bytes. */
+const maxItems = 1000;
+const maxTargetLength = 16_000;
+
+/** Dotted JavaScript identifiers of ASCII letters, digits, `_` and `$`. */
+const callbackPattern = /^[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*$/;
+const maxCallbackLength = 128;
+
+/** The parts of a read's target, still encoded. */
+interface Parts {
+	kind: "doc" | "docs";
+	read: ReadTarget;
+	lang: string;
+	keys: string;
+	/** Without its `?`; empty where there is none. */
+	query: string;
+}
+
+/** `<basePath><prefix><lang>/<keys>?<query>`, or null where a target is no read's. */
+function splitTarget(target: string, { basePath, targets }: ReadSettings): Parts | null {
+	if (!target.startsWith(basePath)) return null;
+	for (const read of targets) {
+		for (const { prefix, kind } of read.paths) {
+			if (target.startsWith(prefix, basePath.length))
+				return splitRest(target, basePath.length + prefix.length, kind, read);
+		}
+	}
+	return null;
+}
+
+function splitRest(target: string, langStart: number, kind: Parts["kind"], read: ReadTarget): Parts | null {
+	const question = target.indexOf("?");
+	const end = question < 0 ? target.length : question;
+	const langEnd = target.indexOf("/", langStart);
+	if (langEnd < 0 || langEnd >= end) return null;
+	const keys = target.slice(langEnd + 1, end);
+	if (keys.includes("/")) return null;
+	return { kind, read, lang: target.slice(langStart, langEnd), keys, query: target.slice(end + 1) };
+}
+
+/**
+ * Reads a request target: `<basePath>/v0.9/doc/<lang>/<smallkey>` or `…/docs/<lang>/<smallkey>{,<smallkey>}`.
+ * The language is checked before the keys (specification, "Endpoints").
+ * @returns what is wanted, the status of its refusal, or null where the path is no read's
+ */
+export function parseRead(method: string, target: string, settings: ReadSettings): Wanted | number | null {
+	const parts = splitTarget(target, settings);
+	if (!parts) return null;
+	if (method !== "GET" && method !== "HEAD") return 405;
+	const lang = parseLang(decodeSegment(parts.lang) ?? "");
+	if (!lang) return 400;
+	if (parts.kind === "docs") return target.length > maxTargetLength ? 414 : parseDocs(lang, parts, settings);
+	const smallkey = parseSmallkey(decodeSegment(parts.keys) ?? "");
+	return smallkey ? { kind: "doc", target: parts.read.name, lang, smallkey } : 404;
+}
+
+function parseDocs(lang: Lang, { read, keys, query }: Parts, settings: ReadSettings): Wanted | number {
+	const callback = lastCallback(query);
+	if (callback !== null && !isCallback(callback)) return 400;
+	// Decoded once, then split: a comma may arrive as %2C. What cannot be decoded is a key as it was sent.
+	const decoded = decodeSegment(keys);
+	const items = decoded === null ? keys.split(",").map(decodeItem) : decoded.split(",");
+	if (items.length > maxItems) return 414;
+	const trimmed = items.map(trimSpaces);
+	const isTooMany = items.length > settings.docsMaxKeys && smallkeysOf(trimmed).length > settings.docsMaxKeys;
+	if (isTooMany) return 414;
+	return { kind: "docs", target: read.name, lang, items: trimmed, callback, missing: read.missing };
+}
+
+function decodeItem(item: string): string {
+	return decodeSegment(item) ?? item;
+}
+
+/** An item without the spaces around it. Not by a regular expression: spaces inside would cost their square. */
+function trimSpaces(item: string): string {
+	if (!item.includes(" ")) return item;
+	let start = 0;
+	let end = item.length;
+	while (start < end && item.charCodeAt(start) === 0x20) start += 1;
+	while (end > start && item.charCodeAt(end - 1) === 0x20) end -= 1;
+	return item.slice(start, end);
+}
+
+function isCallback(text: string): boolean {
+	return text.length <= maxCallbackLength && callbackPattern.test(text);
+}
+
+/** The last `callback` of a query string, or null; other parameters mean nothing here. */
+function lastCallback(query: string): string | null {
+	if (!query.includes("callback") && !query.includes("%")) return null;
+	return new URLSearchParams(query).getAll("callback").at(-1) ?? null;
+}
+
+function smallkeysOf(items: string[]): string[] {
+	return [...new Set(items.filter(parseSmallkey))];
+}
+
+/** The different smallkeys that `wanted` looks up: what has to be fetched where fragments are not in memory. */
+export function keysOf(wanted: Wanted): string[] {
+	return wanted.kind === "doc" ? [wanted.smallkey] : smallkeysOf(wanted.items);
+}

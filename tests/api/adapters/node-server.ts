@@ -1,0 +1,131 @@
+import { type AddressInfo, connect, type Socket } from "node:net";
+import {
+	type Answered,
+	createNodeServer,
+	type NodeOptions,
+	type NodeServer,
+} from "../../../api/adapters/node.ts";
+import type { Context } from "../../../api/context.ts";
+import { etagOf } from "../../../api/etag.ts";
+import type { Fragments } from "../../../api/fragment.ts";
+import { parseSenders } from "../../../api/senders.ts";
+import { sign } from "../../../api/signature.ts";
+import type { Commit, Store } from "../../../api/store.ts";
+import { readTargets } from "../../../api/targets.ts";
+import { manual, secrets } from "../../local.ts";
+
+/** A Node server in this process, on a store of the test's own that keeps nothing but smallkeys. */
+export class TestServer {
+	readonly logged: Answered[] = [];
+	readonly reported: unknown[] = [];
+	/** Smallkeys that were stored, in order. */
+	readonly stored: string[] = [];
+	reads = 0;
+	/** What a change waits for before it is stored. */
+	gate: Promise<void> = Promise.resolve();
+	/** Why `readyz` is 503. */
+	problem: string | null = null;
+	readonly #server: NodeServer;
+
+	private constructor(options: Partial<NodeOptions>) {
+		const context: Context = {
+			store: this.#store(),
+			settings: {
+				senders: parseSenders(JSON.stringify({ jstest: secrets.jstest }), "SENDERS"),
+				...{ basePath: "", docsMaxKeys: 1000, targets: readTargets, metadataUrl: "", catalogueUrl: "" },
+			},
+			now: () => new Date(),
+			report: (error) => this.reported.push(error),
+			readiness: () => this.problem,
+			...options.context,
+		};
+		this.#server = createNodeServer({
+			fragments: this.#find,
+			version: () => this.stored.length,
+			log: (answered) => this.logged.push(answered),
+			allReads: false,
+			count: () => {
+				this.reads += 1;
+			},
+			...options,
+			context,
+		});
+	}
+
+	static async start(options: Partial<Omit<NodeOptions, "context">> & { context?: Partial<Context> } = {}) {
+		const server = new TestServer(options as Partial<NodeOptions>);
+		await new Promise<void>((resolve) => server.#server.server.listen(0, "127.0.0.1", resolve));
+		return server;
+	}
+
+	get port(): number {
+		return (this.#server.server.address() as AddressInfo).port;
+	}
+
+	get url(): string {
+		return `http://127.0.0.1:${this.port}`;
+	}
+
+	end(): Promise<void> {
+		return this.#server.end();
+	}
+
+	/** The bytes of a signed PUT. */
+	async put(smallkey: string, more = ""): Promise<string> {
+		const path = `/register/${smallkey}`;
+		const timestamp = new Date().toISOString();
+		const body = new TextEncoder().encode(manual);
+		const signature = await sign(secrets.jstest, { path, sender: "jstest", timestamp, body });
+		const head = `PUT ${path} HTTP/1.1\r\nHost: h\r\nAuthorization: ${signature}\r\nTimeStamp: ${timestamp}\r\n`;
+		return `${head}Sender: jstest\r\nContent-Length: ${body.length}\r\n${more}\r\n${manual}`;
+	}
+
+	/** A connection, and what has come on it so far. */
+	connect(): Connection {
+		return new Connection(this.port);
+	}
+
+	readonly #find: Fragments = (_target, lang, smallkey) => {
+		if (!this.stored.includes(smallkey)) return null;
+		const body = new TextEncoder().encode(JSON.stringify({ lang, smallkey }));
+		return { body, etag: etagOf(body) };
+	};
+
+	#store(): Store {
+		return {
+			published: true,
+			read: async () => null,
+			keys: async () => [],
+			change: async (_edits, { smallkey }): Promise<Commit> => {
+				await this.gate;
+				this.stored.push(smallkey ?? "");
+				return { commit: "c".repeat(40), changed: true };
+			},
+		};
+	}
+}
+
+/** A connection that sends bytes as they are. */
+export class Connection {
+	text = "";
+	readonly socket: Socket;
+	readonly closed: Promise<void>;
+
+	constructor(port: number) {
+		this.socket = connect(port, "127.0.0.1");
+		this.socket.on("data", (data) => {
+			this.text += data.toString("latin1");
+		});
+		this.socket.on("error", () => undefined);
+		this.closed = new Promise((resolve) => this.socket.once("close", () => resolve()));
+	}
+
+	send(bytes: string): void {
+		this.socket.write(bytes, "latin1");
+	}
+
+	/** Statuses of the answers so far, in order. */
+	get statuses(): number[] {
+		return [...this.text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
+	}
+}

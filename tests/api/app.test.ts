@@ -1,0 +1,123 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { answerFailure, answerHealth, answerRefused, reservedSegments, routeOf } from "../../api/app.ts";
+import { refuseWrite } from "../../api/reply.ts";
+import { readTargets } from "../../api/targets.ts";
+import { textOf } from "../local.ts";
+
+const settings = { basePath: "", docsMaxKeys: 9, targets: readTargets };
+
+/** What a route comes to, in a few words. */
+function said(method: string, target: string, basePath = ""): string {
+	const route = routeOf(method, target, { ...settings, basePath });
+	if (route.kind !== "refused") return route.kind;
+	const { headers, body } = answerRefused(route);
+	const allow = headers.Allow === undefined ? "" : `, Allow: ${headers.Allow}`;
+	return `${route.status} ${body.length === 0 ? "empty" : route.errors?.[0]}${allow}`;
+}
+
+const literal = "400 path: must start with one / and hold nothing that a URL parser would change";
+const notFound = "404 path: must be /register/<smallkey>";
+
+test("one table of routes, for every engine", () => {
+	const table: [string, string][] = [
+		["GET /v0.9/doc/en/a", "doc"],
+		["HEAD /v0.9/docs/fr/a,b", "docs"],
+		["GET /v0.9/doc/de/a", "400 empty"],
+		["PUT /v0.9/doc/en/a", "405 empty, Allow: GET, HEAD"],
+		["OPTIONS /v0.9/docs/en/a", "405 empty, Allow: GET, HEAD"],
+		["GET /healthz", "healthz"],
+		["HEAD /readyz", "readyz"],
+		["PUT /healthz", "405 empty, Allow: GET, HEAD"],
+		["POST /readyz", "405 empty, Allow: GET, HEAD"],
+		["GET /healthz/", "404 empty"],
+		["PUT /register/a", "write"],
+		["DELETE /v1/register/a%2Fb", "write"],
+		["PUT /register/", "write"],
+		["GET /register/a", "405 method: must be PUT or DELETE, not GET, Allow: DELETE, PUT"],
+		["TRACE /v1/register/a", "405 method: must be PUT or DELETE, not TRACE, Allow: DELETE, PUT"],
+		["PUT /register/a?", "400 path: a write must have no query"],
+		["GET /register/a?x", "400 path: a write must have no query"],
+		["PUT //register/a", literal],
+		["DELETE /register/../register/a", literal],
+		["PUT /register/%2e%2e/a", literal],
+		["PUT http://h/register/a", literal],
+		["PUT /register/a\\b", literal],
+		["PUT register/a", literal],
+		["PUT *", literal],
+		["PUT /", notFound],
+		["PUT /registers/a", notFound],
+		["DELETE /v1/v1/register/a", notFound],
+		["POST /register", notFound],
+		["POST /registers/a", "404 empty"],
+		["POST //register/a", "404 empty"],
+		["OPTIONS *", "404 empty"],
+		["GET ", "404 empty"],
+		["GET /", "404 empty"],
+	];
+	for (const [request, expected] of table) {
+		const [method = "", target = ""] = request.split(" ");
+		assert.is(said(method, target), expected, request);
+	}
+});
+
+test("a base path stands before every route", () => {
+	for (const path of ["/v0.9/doc/en/a", "/healthz", "/readyz"]) {
+		assert.is(said("GET", path, "/rcs"), "404 empty", path);
+		assert.not.equal(said("GET", `/rcs${path}`, "/rcs"), "404 empty", path);
+	}
+	assert.is(said("PUT", "/rcs/register/a", "/rcs"), "write");
+	assert.is(said("PUT", "/register/a", "/rcs"), "404 path: must be /rcs/register/<smallkey>");
+	assert.is(said("POST", "/register/a", "/rcs"), "404 empty");
+	assert.is(said("GET", "/rcsv0.9/doc/en/a", "/rcs"), "404 empty");
+});
+
+test("the first segment of every route is reserved", () => {
+	for (const { paths } of readTargets) {
+		for (const { prefix } of paths) assert.ok(reservedSegments.has(prefix.split("/")[1] as string), prefix);
+	}
+	for (const segment of ["register", "v1", "healthz", "readyz"]) assert.ok(reservedSegments.has(segment));
+});
+
+test("health is ok, or 503 with the reason in one line", () => {
+	const ok = answerHealth(null);
+	assert.is(ok.status, 200);
+	assert.is(textOf(ok), "ok\n");
+	assert.is(ok.headers["Cache-Control"], "no-store");
+	const behind = answerHealth("the files\nare behind ".concat("x".repeat(5_000)));
+	assert.is(behind.status, 503);
+	assert.match(textOf(behind), /^the files are behind x+\n$/);
+	assert.ok(behind.body.length <= 501);
+});
+
+test("a broken world is a 500 that shows nothing, and is reported", () => {
+	for (const [kind, text] of [
+		["doc", ""],
+		["write", '{"errors":["the service failed; nothing is known to be stored"]}'],
+	] as const) {
+		const reported: unknown[] = [];
+		const error = new Error("a secret");
+		const reply = answerFailure(error, kind, (one) => reported.push(one));
+		assert.is(reply.status, 500);
+		assert.is(textOf(reply), text);
+		assert.equal(reported, [error]);
+	}
+});
+
+test("a write's errors are at most 20 and a count, and 16 kB", () => {
+	const errorsOf = (errors: string[]) => JSON.parse(textOf(refuseWrite(400, errors))).errors as string[];
+	const few = Array.from({ length: 20 }, (_, index) => `/${index}: is wrong`);
+	assert.equal(errorsOf(few), few);
+	const many = errorsOf([...few, "one", "two", "three"]);
+	assert.equal(many, [...few, "and 3 more"]);
+	for (const text of ["x", "\u0001", "é", "\ud83d\udc4d", '"']) {
+		const reply = refuseWrite(400, Array(5_000).fill(text.repeat(50_000)));
+		assert.ok(reply.body.length <= 16_000, `${JSON.stringify(text)}: ${reply.body.length}`);
+		const errors = JSON.parse(textOf(reply)).errors as string[];
+		assert.ok(errors.length > 2);
+		assert.is(errors.at(-1), `and ${5_000 - errors.length + 1} more`);
+		assert.ok(errors.every((error) => error.isWellFormed()));
+	}
+});
+
+test.run();

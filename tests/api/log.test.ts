@@ -1,0 +1,27 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { logText } from "../../api/log.ts";
+
+test("a line is at most 4,000 characters, whatever is in it", () => {
+	const long = "x".repeat(100_000);
+	for (const text of [
+		long,
+		"\u0001".repeat(100_000),
+		"\u202e".repeat(100_000),
+		"\ud83d\udc4d".repeat(50_000),
+	]) {
+		const line = logText({ path: text, sender: text, error: text, address: text, warning: text });
+		assert.ok(line.length <= 4_000, `${line.length}`);
+		assert.ok((JSON.parse(line) as { path: string }).path.startsWith(text.slice(0, 2)));
+	}
+	assert.match(logText({ path: long }), /^\{"path":"x{1000}… \(100000 characters\)"\}$/);
+});
+
+test("what is no visible text is escaped, and the rest stays as it is", () => {
+	const odd = "a\n\u001b[2Jb\u007f\u009b\u2028\u202ec\u200b\ufeff";
+	const line = logText({ path: odd, fr: "Données à jour", count: 3, none: null });
+	assert.match(line, /^[\x20-\x7eéà]*$/);
+	assert.equal(JSON.parse(line), { path: odd, fr: "Données à jour", count: 3, none: null });
+});
+
+test.run();
