@@ -41,7 +41,7 @@ export function findDocs(wanted: WantedDocs, fragments: Fragments, allocate: All
 	let bytes = 0;
 	for (const item of wanted.items) {
 		const fragment = parseSmallkey(item) ? fragments(target, lang, item) : null;
-		const absent = fragment ? null : wanted.missing(item);
+		const absent = fragment ? null : wanted.absent(item);
 		if (!fragment && absent === null) continue;
 		const element = fragment ? fragment.body : encoder.encode(absent as string);
 		elements.push(element);

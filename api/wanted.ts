@@ -1,5 +1,5 @@
 import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/smallkey.ts";
-import type { ReadTarget } from "./targets.ts";
+import { type ReadPath, type ReadTarget, readPaths } from "./targets.ts";
 
 /** One fragment. */
 export interface WantedDoc {
@@ -19,8 +19,8 @@ export interface WantedDocs {
 	items: string[];
 	/** The script's function, or null where JSON is asked for. */
 	callback: string | null;
-	/** The element of an item that is not registered; null where it is left out. */
-	missing: (item: string) => string | null;
+	/** The element of an item that is not found, as JSON; null where it is left out. */
+	absent: (item: string) => string | null;
 }
 
 /** What a read asks for, before any fragment is looked up. */
@@ -46,8 +46,7 @@ const maxCallbackLength = 128;
 
 /** The parts of a read's target, still encoded. */
 interface Parts {
-	kind: "doc" | "docs";
-	read: ReadTarget;
+	path: ReadPath;
 	lang: string;
 	keys: string;
 	/** Without its `?`; empty where there is none. */
@@ -57,23 +56,16 @@ interface Parts {
 /** `<basePath><prefix><lang>/<keys>?<query>`, or null where a target is no read's. */
 function splitTarget(target: string, { basePath, targets }: ReadSettings): Parts | null {
 	if (!target.startsWith(basePath)) return null;
-	for (const read of targets) {
-		for (const { prefix, kind } of read.paths) {
-			if (target.startsWith(prefix, basePath.length))
-				return splitRest(target, basePath.length + prefix.length, kind, read);
-		}
-	}
-	return null;
-}
-
-function splitRest(target: string, langStart: number, kind: Parts["kind"], read: ReadTarget): Parts | null {
+	const path = readPaths(targets).find(({ prefix }) => target.startsWith(prefix, basePath.length));
+	if (!path) return null;
+	const langStart = basePath.length + path.prefix.length;
 	const question = target.indexOf("?");
 	const end = question < 0 ? target.length : question;
 	const langEnd = target.indexOf("/", langStart);
 	if (langEnd < 0 || langEnd >= end) return null;
 	const keys = target.slice(langEnd + 1, end);
 	if (keys.includes("/")) return null;
-	return { kind, read, lang: target.slice(langStart, langEnd), keys, query: target.slice(end + 1) };
+	return { path, lang: target.slice(langStart, langEnd), keys, query: target.slice(end + 1) };
 }
 
 /**
@@ -87,12 +79,16 @@ export function parseRead(method: string, target: string, settings: ReadSettings
 	if (method !== "GET" && method !== "HEAD") return 405;
 	const lang = parseLang(decodeSegment(parts.lang) ?? "");
 	if (!lang) return 400;
-	if (parts.kind === "docs") return target.length > maxTargetLength ? 414 : parseDocs(lang, parts, settings);
+	if (isDocs(parts)) return target.length > maxTargetLength ? 414 : parseDocs(lang, parts, settings);
 	const smallkey = parseSmallkey(decodeSegment(parts.keys) ?? "");
-	return smallkey ? { kind: "doc", target: parts.read.name, lang, smallkey } : 404;
+	return smallkey ? { kind: "doc", target: parts.path.target.name, lang, smallkey } : 404;
 }
 
-function parseDocs(lang: Lang, { read, keys, query }: Parts, settings: ReadSettings): Wanted | number {
+function isDocs({ path, keys }: Parts): boolean {
+	return path.kind === "docs" || (path.kind === "either" && /,|%2c/i.test(keys));
+}
+
+function parseDocs(lang: Lang, { path, keys, query }: Parts, settings: ReadSettings): Wanted | number {
 	const callback = lastCallback(query);
 	if (callback !== null && !isCallback(callback)) return 400;
 	// Decoded once, then split: a comma may arrive as %2C. What cannot be decoded is a key as it was sent.
@@ -102,7 +98,8 @@ function parseDocs(lang: Lang, { read, keys, query }: Parts, settings: ReadSetti
 	const trimmed = items.map(trimSpaces);
 	const isTooMany = items.length > settings.docsMaxKeys && smallkeysOf(trimmed).length > settings.docsMaxKeys;
 	if (isTooMany) return 414;
-	return { kind: "docs", target: read.name, lang, items: trimmed, callback, missing: read.missing };
+	const { name, absent } = path.target;
+	return { kind: "docs", target: name, lang, items: trimmed, callback, absent };
 }
 
 function decodeItem(item: string): string {

@@ -2,7 +2,8 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { answerFailure, answerHealth, answerRefused, reservedSegments, routeOf } from "../../api/app.ts";
 import { refuseWrite } from "../../api/reply.ts";
-import { readTargets } from "../../api/targets.ts";
+import { readPaths, readTargets } from "../../api/targets.ts";
+import { targets } from "../../registry/targets/table.ts";
 import { textOf } from "../local.ts";
 
 const settings = { basePath: "", docsMaxKeys: 9, targets: readTargets };
@@ -73,8 +74,8 @@ test("a base path stands before every route", () => {
 });
 
 test("the first segment of every route is reserved", () => {
-	for (const { paths } of readTargets) {
-		for (const { prefix } of paths) assert.ok(reservedSegments.has(prefix.split("/")[1] as string), prefix);
+	for (const { prefix } of readPaths(targets)) {
+		assert.ok(reservedSegments.has(prefix.split("/")[1] as string), prefix);
 	}
 	for (const segment of ["register", "v1", "healthz", "readyz"]) assert.ok(reservedSegments.has(segment));
 });

@@ -4,7 +4,7 @@ import { answerRefused, handleRead, routeOf } from "../../api/app.ts";
 import { etagOf } from "../../api/etag.ts";
 import type { Fragments } from "../../api/fragment.ts";
 import type { Reply } from "../../api/reply.ts";
-import { readTargets } from "../../api/targets.ts";
+import { type ReadTarget, readTargets } from "../../api/targets.ts";
 import { keysOf } from "../../api/wanted.ts";
 import { textOf as text } from "../local.ts";
 
@@ -286,22 +286,42 @@ test("spaces inside an item cost their number, not its square", () => {
 	assert.ok(costOf(`/v0.9/docs/en/${item}`) < 50 * costOf(plain));
 });
 
-test("a target says what an unknown key is in docs", () => {
-	const target = (name: string, missing: (item: string) => string | null) => {
-		const paths = [{ prefix: `/${name}/docs/`, kind: "docs" as const }];
-		return { name, paths, missing };
-	};
-	const targets = [target("null", () => "null"), target("none", () => null)];
+test("a target says where it is read, and what an unknown key is in docs", () => {
+	const targets: ReadTarget[] = [
+		{
+			name: "v1",
+			doc: "v1/doc",
+			docs: "v1/docs",
+			aliases: [{ doc: "doc", docs: "docs" }],
+			absent: () => "null",
+		},
+		{
+			name: "v2",
+			doc: "v2/doc",
+			docs: "v2/docs",
+			aliases: [{ doc: "v2/doc/", docs: "v2/docs/" }],
+			absent: () => "null",
+		},
+		{ name: "ramp4", doc: "ramp4", docs: "ramp4", aliases: [], absent: () => null },
+	];
+	const some: Fragments = (name, lang, smallkey) =>
+		smallkey === "a" ? { body: encoder.encode(`"${name} ${lang}"`), etag: name } : null;
 	const at = (path: string) => {
-		const route = routeOf("GET", path, { basePath: "/b", docsMaxKeys: 9, targets });
-		if (route.kind !== "docs") throw new Error(route.kind);
-		const some: Fragments = (name, _lang, smallkey) =>
-			smallkey === "a" ? { body: encoder.encode(`"${name}"`), etag: name } : null;
+		const route = routeOf("GET", `/b${path}`, { basePath: "/b", docsMaxKeys: 9, targets });
+		if (route.kind === "refused") return String(route.status);
+		if (route.kind !== "docs" && route.kind !== "doc") throw new Error(route.kind);
 		return text(handleRead(route, null, some, () => undefined));
 	};
-	assert.is(at("/b/null/docs/en/x,a,!"), '[null,"null",null]');
-	assert.is(at("/b/none/docs/en/x,a,!"), '["none"]');
-	assert.is(at("/b/none/docs/en/x?callback=f"), "/**/f([]);");
+	assert.is(at("/v1/docs/en/x,a,!"), '[null,"v1 en",null]');
+	assert.is(at("/docs/fr/a"), '["v1 fr"]');
+	assert.is(at("/doc/fr/a"), '"v1 fr"');
+	assert.is(at("/v2/docs//en/a,x"), '["v2 en",null]');
+	assert.is(at("/v2/doc//en/a"), '"v2 en"');
+	assert.is(at("/v2/doc///en/a"), "404");
+	assert.is(at("/ramp4/en/a"), '"ramp4 en"');
+	assert.is(at("/ramp4/en/x,a,!"), '["ramp4 en"]');
+	assert.is(at("/ramp4/en/x%2Cx?callback=f"), "/**/f([]);");
+	assert.is(at("/v0.9/doc/en/a"), "404");
 });
 
 test.run();
