@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/signature.ts";
+import { wmsFragment } from "../../conformance/engine.ts";
 import { feature, manual, temporaryFolder, wms } from "../../local.ts";
 import { cleanEnvironment, root, runScript, ServerProcess, sendRaw } from "../../process.ts";
 import { eventually } from "../../wait.ts";
@@ -65,19 +66,7 @@ service(
 		assert.is(answer.status, 201);
 		const receipt = (await answer.json()) as { fragments: string[]; commit: string; published: boolean };
 		assert.is(receipt.published, true);
-		const element = {
-			layers: {
-				wms: [
-					{
-						id: "rcs.manual-1.en",
-						displayName: "limits",
-						url: "http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en",
-						layerName: "limits",
-						format: "image/png",
-					},
-				],
-			},
-		};
+		const element = wmsFragment("manual-1", "en", "limits");
 		const readBack = async () => {
 			const { url } = context.server;
 			assert.equal(await (await fetch(url + receipt.fragments[0])).json(), element);
