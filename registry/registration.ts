@@ -64,8 +64,15 @@ export type ParsedRegistration =
 	| { registration: Registration; problems: [] }
 	| { registration: null; problems: string[] };
 
-/** Reads a registration from the bytes of a body or a file, by the rules of what is written or stored. */
+/** As `parseRegistrationOfAnyVersion`, for the versions that every reader here renders. */
 export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegistration {
+	const parsed = parseRegistrationOfAnyVersion(bytes, rules);
+	if (!parsed.registration || !isVersion2(parsed.registration)) return parsed;
+	return { registration: null, problems: ["/version: must be 1.x.y: 2.0 is not served yet"] };
+}
+
+/** Reads a registration from the bytes of a body or a file, by the rules of what is written or stored. */
+export function parseRegistrationOfAnyVersion(bytes: Uint8Array, rules: Rules): ParsedRegistration {
 	if (bytes.length > largestRegistration) {
 		const problem = `the document must have at most ${largestRegistration} bytes, not ${bytes.length}`;
 		return { registration: null, problems: [problem] };
@@ -76,10 +83,6 @@ export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegist
 	const validate = saysVersion2(parsed.value) ? validateRegistration2 : validateRegistration1;
 	addSchemaProblems(problems, validate, parsed.value, rules);
 	addAddressProblems(problems, parsed.value);
-	// Until every reader renders it.
-	if (problems.isEmpty && saysVersion2(parsed.value)) {
-		return { registration: null, problems: ["/version: must be 1.x.y: 2.0 is not served yet"] };
-	}
 	if (!problems.isEmpty) return { registration: null, problems: problems.list() };
 	return { registration: parsed.value as Registration, problems: [] };
 }

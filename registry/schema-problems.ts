@@ -40,12 +40,18 @@ export function addSchemaProblems(
 	if (validate(value)) return;
 	for (const error of validate.errors ?? []) {
 		if (rules === "stored" && isOnlyOnWrite(error)) continue;
-		if (!wrappers.has(error.keyword))
+		if (!isRepeated(error))
 			problems.add(
 				() => placeOf(error),
 				() => ruleOf(error),
 			);
 	}
+}
+
+/** Whether an error only repeats another: that one below it failed, or that a member is missing. */
+function isRepeated({ keyword, params }: SchemaError): boolean {
+	if (keyword === "discriminator") return params.tagValue === undefined;
+	return wrappers.has(keyword);
 }
 
 /** A schema's `onlyOnWrite` is about its pattern. */
@@ -55,20 +61,19 @@ function isOnlyOnWrite({ keyword, parentSchema }: SchemaError): boolean {
 
 /** The pointer of what is wrong: a member that is missing, unknown or wrongly named has one of its own. */
 function placeOf({ instancePath, params, propertyName }: SchemaError): string {
-	const { missingProperty, additionalProperty } = params as Params;
-	const name = missingProperty ?? additionalProperty ?? propertyName;
+	const { missingProperty, additionalProperty, tag } = params as Params;
+	const name = missingProperty ?? additionalProperty ?? tag ?? propertyName;
 	return name === undefined ? instancePath : `${instancePath}/${pointerSegment(String(name))}`;
 }
 
 function ruleOf(error: SchemaError): string {
 	const words: unknown = error.parentSchema?.errorMessage;
-	const value = shownValue(error.data);
-
+	const value = shownValue(error.keyword === "discriminator" ? error.params.tagValue : error.data);
 	const general = generalWords[error.keyword];
 	if (general) return general(error.params as Params, value);
 	const rule = String(words ?? error.message);
-	// A member's presence is the fault itself; a text is wrong by what it says.
-	return typeof error.data === "object" || error.keyword === "not" ? rule : `${rule}, not ${value}`;
+	// A pattern and a discriminator are about what a text says; every other rule is about what there is.
+	return error.keyword === "pattern" || error.keyword === "discriminator" ? `${rule}, not ${value}` : rule;
 }
 
 function articled(type: string): string {

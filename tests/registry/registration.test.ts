@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { canonicalText } from "../../registry/canonical.ts";
-import { parseRegistration } from "../../registry/registration.ts";
+import { parseRegistration, parseRegistrationOfAnyVersion } from "../../registry/registration.ts";
 
 const fixtures = new URL("../fixtures/", import.meta.url);
 const encoder = new TextEncoder();
@@ -11,28 +11,31 @@ async function names(folder: string): Promise<string[]> {
 	return (await readdir(new URL(`${folder}/`, fixtures))).filter((name) => name.endsWith(".json")).sort();
 }
 
-for (const name of await names("valid")) {
-	test(`valid: ${name}`, async () => {
-		const bytes = await readFile(new URL(`valid/${name}`, fixtures));
-		const { registration, problems } = parseRegistration(bytes, "written");
-		assert.equal(problems, []);
-		if (!registration) return assert.unreachable();
-		const text = canonicalText(registration);
-		assert.equal(JSON.parse(text), JSON.parse(bytes.toString()), "nothing is added and nothing is lost");
-		const again = parseRegistration(encoder.encode(text), "written").registration;
-		assert.is(again && canonicalText(again), text);
-	});
-}
+for (const folder of ["", "version-2/"]) {
+	for (const name of await names(`${folder}valid`)) {
+		test(`valid: ${folder}${name}`, async () => {
+			const bytes = await readFile(new URL(`${folder}valid/${name}`, fixtures));
+			const { registration, problems } = parseRegistrationOfAnyVersion(bytes, "written");
+			assert.equal(problems, []);
+			if (!registration) return assert.unreachable();
+			const text = canonicalText(registration);
+			assert.equal(JSON.parse(text), JSON.parse(bytes.toString()), "nothing is added and nothing is lost");
+			const again = parseRegistrationOfAnyVersion(encoder.encode(text), "written").registration;
+			assert.is(again && canonicalText(again), text);
+		});
+	}
 
-for (const name of await names("invalid")) {
-	test(`invalid: ${name}`, async () => {
-		const bytes = await readFile(new URL(`invalid/${name}`, fixtures));
-		const expected = await readFile(new URL(`invalid/${name.replace(".json", ".txt")}`, fixtures), "utf8");
-		const { registration, problems } = parseRegistration(bytes, "written");
-		assert.is(registration, null);
-		assert.is(`${[...problems].sort().join("\n")}\n`, expected);
-		assert.not.match(problems.join(), "hidden");
-	});
+	for (const name of await names(`${folder}invalid`)) {
+		test(`invalid: ${folder}${name}`, async () => {
+			const bytes = await readFile(new URL(`${folder}invalid/${name}`, fixtures));
+			const path = `${folder}invalid/${name.replace(".json", ".txt")}`;
+			const expected = await readFile(new URL(path, fixtures), "utf8");
+			const { registration, problems } = parseRegistrationOfAnyVersion(bytes, "written");
+			assert.is(registration, null);
+			assert.is(`${[...problems].sort().join("\n")}\n`, expected);
+			assert.not.match(problems.join(), "hidden");
+		});
+	}
 }
 
 test("what viewers take for markup is refused as it is written, and stays readable where it is stored", async () => {

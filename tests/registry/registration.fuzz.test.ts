@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { canonicalText } from "../../registry/canonical.ts";
+import { parseRegistrationOfAnyVersion, type Registration } from "../../registry/registration.ts";
+import { isHarmful } from "../../registry/shown.ts";
+import { fuzzRuns } from "../fuzz.ts";
+import { registrations1, registrations2 } from "./registrations.ts";
+
+const encoder = new TextEncoder();
+const registrations = fc.oneof(registrations1, registrations2);
+const parameters = { numRuns: fuzzRuns };
+
+function parsed(text: string): Registration {
+	const { registration, problems } = parseRegistrationOfAnyVersion(encoder.encode(text), "written");
+	assert.equal(problems, [], text);
+	return registration as Registration;
+}
+
+test("every registration round-trips: nothing is added, nothing is lost, and there is one canonical text", () => {
+	fc.assert(
+		fc.property(registrations, fc.constantFrom(undefined, 1, "\t", " \n"), (registration, space) => {
+			const read = parsed(JSON.stringify(registration, null, space));
+			assert.equal(read, JSON.parse(JSON.stringify(registration)));
+			const text = canonicalText(read);
+			const again = parsed(text);
+			assert.equal(again, read);
+			assert.is(canonicalText(again), text);
+		}),
+		parameters,
+	);
+});
+
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+
+/** Every place of a value. */
+function placesOf(value: Json, path: string[] = []): string[][] {
+	if (typeof value !== "object" || value === null) return [path];
+	return [path, ...Object.entries(value).flatMap(([name, member]) => placesOf(member, [...path, name]))];
+}
+
+/** A copy with another value at a place; undefined takes it away. */
+function withValue(value: Json, path: string[], other: Json | undefined): Json | undefined {
+	const [name, ...rest] = path;
+	if (name === undefined) return other;
+	const copy = structuredClone(value) as { [name: string]: Json };
+	const changed = withValue(copy[name] as Json, rest, other);
+	if (changed === undefined) delete copy[name];
+	else copy[name] = changed;
+	return copy;
+}
+
+/** Registrations with up to three values replaced, taken away or added. */
+const nearlyRegistrations = fc
+	.tuple(
+		registrations,
+		fc.array(fc.tuple(fc.nat(), fc.option(fc.jsonValue({ maxDepth: 3 }), { nil: undefined }), fc.string()), {
+			minLength: 1,
+			maxLength: 3,
+		}),
+	)
+	.map(([registration, changes]) => {
+		let value: Json = JSON.parse(JSON.stringify(registration));
+		for (const [at, other, name] of changes) {
+			const places = placesOf(value);
+			const place = places[at % places.length] as string[];
+			const added = at % 3 === 0 ? [...place.slice(0, -1), name] : place;
+			value = withValue(value, added, other as Json | undefined) ?? {};
+		}
+		return JSON.stringify(value);
+	});
+
+/** Texts with a few characters replaced, taken away or doubled. */
+const brokenTexts = fc
+	.tuple(
+		registrations.map((registration) => JSON.stringify(registration, null, 1)),
+		fc.array(
+			fc.tuple(fc.nat(), fc.nat(6), fc.constantFrom('"', "{", "]", ",", ":", "\\", "0", "\u0000", "\ud800")),
+			{
+				minLength: 1,
+				maxLength: 4,
+			},
+		),
+	)
+	.map(([text, edits]) =>
+		edits.reduce((broken, [at, length, put]) => {
+			const start = at % (broken.length + 1);
+			return broken.slice(0, start) + put + broken.slice(start + length);
+		}, text),
+	);
+
+test("the rule of what is written, and what makes a stored text harmless, agree on what markup is", () => {
+	const texts = fc.string({ unit: fc.constantFrom("<", "a", "Z", "/", "!", "?", "0", " ", "\n", "é") });
+	fc.assert(
+		fc.property(registrations1, texts, (registration, service_name) => {
+			const text = JSON.stringify({ ...registration, en: { ...registration.en, service_name } });
+			const { problems } = parseRegistrationOfAnyVersion(encoder.encode(text), "written");
+			assert.is(problems.length > 0, isHarmful(service_name), service_name);
+		}),
+		parameters,
+	);
+});
+
+test("whatever comes: read, or refused in bounded words, by either rules, and what is read round-trips", () => {
+	const anything = fc.oneof(nearlyRegistrations, brokenTexts, fc.json(), fc.string());
+	fc.assert(
+		fc.property(anything, (text) => {
+			const written = parseRegistrationOfAnyVersion(encoder.encode(text), "written");
+			const stored = parseRegistrationOfAnyVersion(encoder.encode(text), "stored");
+			if (written.registration) assert.equal(stored, written);
+			for (const { registration, problems } of [written, stored]) {
+				assert.is(registration === null, problems.length > 0);
+				assert.ok(problems.length <= 21);
+				assert.ok(encoder.encode(JSON.stringify({ errors: problems })).length <= 16_000);
+				for (const problem of problems) assert.match(problem, /^(?:\/.*?: |the document:? )/s);
+				if (!registration) continue;
+				const again = parseRegistrationOfAnyVersion(encoder.encode(canonicalText(registration)), "stored");
+				assert.equal(again.registration, registration);
+			}
+		}),
+		parameters,
+	);
+});
+
+test.run();
