@@ -31,6 +31,7 @@ export const commands = {
 	},
 	develop: {
 		test: "check types and run the tests",
+		"test:fuzz": "try the properties with a hundred thousand cases each",
 		lint: "check format and style",
 		format: "mend format and style",
 		bench: "measure the service and the build against references",
