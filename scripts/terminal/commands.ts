@@ -28,6 +28,7 @@ export const commands = {
 	},
 	move: {
 		register: "store many registrations in one commit",
+		import: "move the layers and senders of an older service here, from a dump of its database",
 	},
 	develop: {
 		test: "check types and run the tests",

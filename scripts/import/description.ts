@@ -1,0 +1,138 @@
+import { projectExtent } from "../../harvest/arcgis/extent.ts";
+import {
+	type Drawing,
+	type Extent,
+	type Field,
+	isImage,
+	type LangDescription,
+	type Renderer,
+} from "../../registry/description.ts";
+import { genericImage } from "../../registry/symbology.ts";
+import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";
+import type { Notes } from "./notes.ts";
+
+/** Small layers of these geometries are loaded whole; the older service counted up to so many features. */
+const pointGeometries = new Set(["", "esriGeometryPoint", "esriGeometryMultipoint", "esriGeometryEnvelope"]);
+const maxSnapshotFeatures = 2000;
+
+/**
+ * What a stored node of a feature layer says of its service. Its fields have no types, so that their values are taken
+ * for texts, and the spatial reference of its extent is the layer's: both are better after the first harvest.
+ * @param serviceUrl the registered address: the description counts for that
+ * @param isRegisteredMode whether the registration says how the layer is loaded
+ */
+export function describeNode(
+	node: Json,
+	serviceUrl: string,
+	isRegisteredMode: boolean,
+	mapWkid: number,
+	notes: Notes,
+): LangDescription {
+	const geometry = textOf(node.geometryType);
+	const isSmall = node.mode === "snapshot" && !isRegisteredMode && pointGeometries.has(geometry);
+	return {
+		service_url: serviceUrl,
+		from: "import",
+		name: textOf(node.displayName),
+		display_field: textOf(node.nameField),
+		geometry_type: geometry || (isSmall ? "esriGeometryPoint" : ""),
+		min_scale: scaleOf(node.minScale),
+		max_scale: scaleOf(node.maxScale),
+		extent: extentOf(node.layerExtent, mapWkid, notes),
+		fields: fieldsOf(node),
+		renderer: rendererOf(node.symbology, notes),
+		count: isSmall ? maxSnapshotFeatures : null,
+	};
+}
+
+/** Whether a node's `mode` follows from its description: the older service set it for small layers of points. */
+export function isCountedMode(node: Json): boolean {
+	return node.mode === "snapshot" && pointGeometries.has(textOf(node.geometryType));
+}
+
+function scaleOf(value: unknown): number {
+	return typeof value === "number" && value >= 0 ? value : 0;
+}
+
+function extentOf(value: unknown, mapWkid: number, notes: Notes): Extent | null {
+	const { spatialReference, ...sides } = objectOf(value);
+	// Without a spatial reference the viewer took the numbers for the map's.
+	const reference = isObject(spatialReference) ? spatialReference : { wkid: mapWkid };
+	const extent = projectExtent({ ...sides, spatialReference: reference }, mapWkid);
+	if (!extent) notes.add("an extent that cannot be used: all of Canada");
+	return extent;
+}
+
+/** The columns of a grid in their order, then what has an alias only: the shape, which is no column. */
+function fieldsOf(node: Json): Field[] {
+	const aliases = objectOf(node.aliasMap);
+	const columns = listOf(objectOf(node.datagrid).gridColumns).map(objectOf);
+	const fields: Field[] = [];
+	const names = new Set<string>();
+	for (const { fieldName, sortType, type } of columns) {
+		const name = textOf(fieldName);
+		if (name === "" || names.has(name)) continue;
+		names.add(name);
+		const isNumber = ["num", "numeric"].includes(textOf(sortType ?? type));
+		const alias = textOf(aliases[name]) || name;
+		fields.push({ name, alias, type: isNumber ? "esriFieldTypeDouble" : "esriFieldTypeString" });
+	}
+	for (const [name, alias] of Object.entries(aliases)) {
+		if (!names.has(name)) fields.push({ name, alias: textOf(alias) || name, type: "esriFieldTypeGeometry" });
+	}
+	return fields;
+}
+
+function rendererOf(value: unknown, notes: Notes): Renderer {
+	const symbology = objectOf(value);
+	if (symbology.type === "simple") return { type: "simple", ...drawingOf(symbology, notes) };
+	if (symbology.type === "uniqueValue") return uniqueOf(symbology, notes) ?? generic(notes);
+	if (symbology.type === "classBreaks") return breaksOf(symbology, notes) ?? generic(notes);
+	return generic(notes);
+}
+
+function generic(notes: Notes): Renderer {
+	notes.add("no symbols that a viewer accepts: the generic symbol");
+	return { type: "simple", label: "", image: genericImage };
+}
+
+function uniqueOf(symbology: Json, notes: Notes): Renderer | null {
+	const fields = ["field1", "field2", "field3"].map((name) => textOf(symbology[name])).filter(Boolean);
+	if (fields.length === 0) return null;
+	const classes = listOf(symbology.valueMaps).flatMap((one) => {
+		const { value } = objectOf(one);
+		if (typeof value !== "string" && !Number.isFinite(value)) return [];
+		return [{ value: value as string | number, ...drawingOf(objectOf(one), notes) }];
+	});
+	return { type: "unique", fields, default: defaultOf(symbology, notes), classes };
+}
+
+function breaksOf(symbology: Json, notes: Notes): Renderer | null {
+	const { field, minValue } = symbology;
+	if (!textOf(field) || !Number.isFinite(minValue)) return null;
+	const classes = listOf(symbology.rangeMaps).flatMap((one) => {
+		const { maxValue } = objectOf(one);
+		if (!Number.isFinite(maxValue)) return [];
+		return [{ max: maxValue as number, ...drawingOf(objectOf(one), notes) }];
+	});
+	return {
+		type: "breaks",
+		field: textOf(field),
+		min: minValue as number,
+		default: defaultOf(symbology, notes),
+		classes,
+	};
+}
+
+function defaultOf(symbology: Json, notes: Notes): Drawing | null {
+	const { defaultImageUrl, label } = symbology;
+	return defaultImageUrl === undefined || defaultImageUrl === null
+		? null
+		: drawingOf({ imageUrl: defaultImageUrl, label }, notes);
+}
+
+function drawingOf({ imageUrl, label }: Json, notes: Notes): Drawing {
+	if (isImage(imageUrl)) return { label: textOf(label), image: imageUrl };
+	notes.add("an image that is none: the generic symbol");
+	return { label: textOf(label), image: genericImage };
+}

@@ -1,0 +1,50 @@
+import { isObject, type Json, textOf } from "../compare/json.ts";
+import { DumpError, maxElementBytes, readElements } from "./elements.ts";
+
+/** What a dump has at one place: a document, or what is known of one that is too long to be read. */
+export type Entry = { document: Json } | { key: string; reason: string };
+
+/**
+ * The documents of a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as `_all_docs?include_docs=true`
+ * answers. The database's own documents (`_design/…`) and those that were deleted are left out.
+ * @throws {DumpError} where the file cannot be read as one
+ */
+export async function* readDump(chunks: AsyncIterable<Buffer>): AsyncGenerator<Entry> {
+	for await (const { bytes, offset, length } of readElements(withoutMark(chunks))) {
+		if (!bytes) {
+			yield { key: `at byte ${offset}`, reason: `has ${length} bytes, and may have ${maxElementBytes}` };
+			continue;
+		}
+		const document = documentOf(parseElement(bytes, offset), offset);
+		if (!document || document._deleted === true || textOf(document._id).startsWith("_design/")) continue;
+		yield { document };
+	}
+}
+
+/** Without a byte order mark, which some tools put before UTF-8. */
+async function* withoutMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+	let isFirst = true;
+	for await (const chunk of chunks) {
+		const hasMark = isFirst && chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf;
+		isFirst = false;
+		yield hasMark ? chunk.subarray(3) : chunk;
+	}
+}
+
+function parseElement(bytes: Buffer, offset: number): unknown {
+	try {
+		return JSON.parse(bytes.toString("utf8"));
+	} catch (error) {
+		throw new DumpError(`is not JSON: in the document at byte ${offset}: ${(error as Error).message}`);
+	}
+}
+
+/** The document of an element; null where a row has none any more. */
+function documentOf(element: unknown, offset: number): Json | null {
+	if (!isObject(element)) throw new DumpError(`holds something else than documents, at byte ${offset}`);
+	const isRow = "value" in element && "key" in element && !("_id" in element);
+	if (!isRow) return element;
+	if (!("doc" in element))
+		throw new DumpError("has rows without documents: ask for _all_docs?include_docs=true");
+	return isObject(element.doc) ? element.doc : null;
+}

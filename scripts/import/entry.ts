@@ -1,0 +1,100 @@
+import { harmless } from "../../registry/shown.ts";
+import { isObject, type Json, textOf } from "../compare/json.ts";
+import type { Notes } from "./notes.ts";
+
+/** Members of a registration of version 1.x, by what it registers. */
+const members = {
+	wms: [
+		"service_url",
+		"layer",
+		"service_name",
+		"metadata",
+		"legend_format",
+		"feature_info_type",
+		"loading_mode",
+	],
+	feature: [
+		"service_url",
+		"service_name",
+		"display_field",
+		"metadata",
+		"loading_mode",
+		"max_allowable_offset",
+	],
+} as const;
+
+export type PayloadType = keyof typeof members;
+
+/** One language of a registration from the request that the older service kept. */
+export function entryOfRequest(type: PayloadType, request: Json, notes: Notes): Json {
+	// Release 1.9.0 wrote the offset under the name that it has in a fragment.
+	const renamed: Json = { max_allowable_offset: request.maxAllowableOffset, ...request };
+	return cleanEntry(type, renamed, notes);
+}
+
+/** One language of a registration from the node that the older service served: releases before 1.8 kept no request. */
+export function entryOfNode(type: PayloadType, node: Json, notes: Notes): Json {
+	const { mimeType } = isObject(node.featureInfo) ? node.featureInfo : { mimeType: undefined };
+	const metadata = { metadata_url: node.metadataUrl, catalogue_url: node.catalogueUrl };
+	const raw: Json = {
+		service_url: node.url,
+		layer: node.layerName,
+		service_name: node.displayName === node.layerName ? undefined : node.displayName,
+		display_field: node.nameField,
+		metadata: Object.values(metadata).some((address) => textOf(address)) ? metadata : undefined,
+		legend_format: node.legendMimeType,
+		feature_info_type: mimeType,
+		loading_mode: node.mode,
+		max_allowable_offset: node.maxAllowableOffset,
+	};
+	return cleanEntry(type, raw, notes);
+}
+
+/** The members that have a place in a registration, in a form that it can have. */
+function cleanEntry(type: PayloadType, raw: Json, notes: Notes): Json {
+	const entry: Json = {};
+	for (const name of members[type]) {
+		const value = cleanMember(name, raw[name], notes);
+		if (value !== undefined) entry[name] = value;
+	}
+	return entry;
+}
+
+function cleanMember(name: string, value: unknown, notes: Notes): unknown {
+	if (value === undefined || value === null || value === "") return undefined;
+	if (name === "metadata") return cleanMetadata(value, notes);
+	if (name === "service_url") return cleanAddress(value, notes);
+	if (name === "service_name" || name === "display_field") return cleanShown(value, notes);
+	if (name !== "max_allowable_offset") return value;
+	if (Number.isInteger(value) && (value as number) >= 0) return value;
+	notes.add("an offset that is no whole number: left out");
+	return undefined;
+}
+
+function cleanShown(value: unknown, notes: Notes): unknown {
+	if (typeof value !== "string") return value;
+	const shown = harmless(value);
+	if (shown !== value) notes.add("a name that a viewer would run as HTML: made harmless");
+	return shown;
+}
+
+function cleanMetadata(value: unknown, notes: Notes): unknown {
+	if (!isObject(value)) return value;
+	const { uuid, metadata_url, catalogue_url } = value;
+	const addresses = {
+		...(textOf(metadata_url) && { metadata_url: cleanAddress(metadata_url, notes) }),
+		...(textOf(catalogue_url) && { catalogue_url: cleanAddress(catalogue_url, notes) }),
+	};
+	if (Object.keys(addresses).length > 0) return addresses;
+	return textOf(uuid) ? { uuid } : undefined;
+}
+
+/** Characters that a URI has only percent-encoded (RFC 3986, appendix A). */
+const uriStrangers = /[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})/gu;
+
+function cleanAddress(value: unknown, notes: Notes): unknown {
+	if (typeof value !== "string") return value;
+	const address = value.trim().toWellFormed().replace(uriStrangers, encodeURIComponent);
+	if (address !== value) notes.add("an address with characters that a viewer refuses: percent-encoded");
+	return address;
+}

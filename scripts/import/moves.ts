@@ -1,0 +1,87 @@
+import { descriptionText } from "../../registry/description.ts";
+import type { Registration } from "../../registry/registration.ts";
+import { langs } from "../../registry/smallkey.ts";
+import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
+import { v09 } from "../../registry/targets/v0.9.ts";
+import { v1 } from "../../registry/targets/v1.ts";
+import { differences } from "../compare/differences.ts";
+import { type Json, listOf, objectOf } from "../compare/json.ts";
+import { isMoved, type Moved, moveDocument, type NotMoved } from "./document.ts";
+import type { Entry } from "./dump.ts";
+import { Notes } from "./notes.ts";
+
+/** A layer to store. */
+export interface Move {
+	registration: Registration;
+	/** Text of its service description, or null. */
+	description: string | null;
+}
+
+/** What a dump's documents become. */
+export interface Moves {
+	/** Smallkey → layer, in the order of the dump. */
+	layers: Map<string, Move>;
+	notMoved: NotMoved[];
+	/** What is served otherwise than the older service served it, by kind. */
+	notes: Notes;
+	documents: number;
+}
+
+/** Turns every document into a layer, or into a line that says why not; one keeps no other back. */
+export async function collectMoves(
+	entries: AsyncIterable<Entry>,
+	settings: FragmentSettings,
+): Promise<Moves> {
+	const moves: Moves = { layers: new Map(), notMoved: [], notes: new Notes(), documents: 0 };
+	/** Lower-case smallkey → smallkey of the document that had it first. */
+	const seen = new Map<string, string>();
+	for await (const entry of entries) {
+		moves.documents += 1;
+		const outcome = "document" in entry ? moveDocument(entry.document, settings, moves.notes) : entry;
+		if (!isMoved(outcome)) moves.notMoved.push(outcome);
+		else addMove(moves, seen, outcome, settings);
+	}
+	return moves;
+}
+
+function addMove(moves: Moves, seen: Map<string, string>, moved: Moved, settings: FragmentSettings): void {
+	const { smallkey, registration, description } = moved;
+	const first = seen.get(smallkey.toLowerCase());
+	if (first === undefined) {
+		seen.set(smallkey.toLowerCase(), smallkey);
+		moves.layers.set(smallkey, { registration, description: description && descriptionText(description) });
+		noteDifferences(moved, settings, moves.notes);
+		return;
+	}
+	if (first !== smallkey)
+		return void moves.notMoved.push({ key: smallkey, reason: `differs only in case from ${first}` });
+	// Nobody knows which of them was served.
+	const reason = "has more than one document";
+	if (moves.layers.delete(smallkey)) moves.notMoved.push({ key: smallkey, reason });
+	moves.notMoved.push({ key: smallkey, reason });
+}
+
+/** Notes where a viewer of v0.9 or v1 will read something else than it did. */
+function noteDifferences(
+	{ smallkey, registration, description, nodes }: Moved,
+	settings: FragmentSettings,
+	notes: Notes,
+): void {
+	const kinds = new Set<string>();
+	for (const lang of langs) {
+		const before = nodes[lang];
+		if (!before) continue;
+		const target = isSpelledAsV1(before) ? v1 : v09;
+		const text = target.render(layerFacts(lang, smallkey, registration, description, settings));
+		const { layers } = objectOf(text === null ? null : JSON.parse(text));
+		const now = [...listOf(objectOf(layers).wms), ...listOf(objectOf(layers).feature)][0];
+		if (now === undefined) kinds.add("not to be had at v0.9 and v1");
+		else for (const { kind } of differences(before, objectOf(now))) kinds.add(kind);
+	}
+	for (const kind of kinds) notes.add(kind);
+}
+
+/** Releases from 1.6 on stored the grid's columns as v1 spells them. */
+function isSpelledAsV1(node: Json): boolean {
+	return listOf(objectOf(node.datagrid).gridColumns).some((column) => "orderable" in objectOf(column));
+}

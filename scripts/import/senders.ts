@@ -1,0 +1,51 @@
+import { isSenderId } from "../../api/senders.ts";
+import { isObject, textOf } from "../compare/json.ts";
+import type { NotMoved } from "./document.ts";
+import type { Entry } from "./dump.ts";
+
+/** What becomes of the senders of an older service. */
+export interface MovedSenders {
+	/** Text of the senders file with them. */
+	text: string;
+	added: number;
+	/** Senders that the file has with the same secret. */
+	same: number;
+	notMoved: NotMoved[];
+}
+
+/**
+ * Adds the senders of a dump (`{_id, key}`) to a senders file. Those that it has keep the secret that they have here.
+ * No secret is ever part of a reason.
+ * @param text the senders file, or null where there is none yet
+ */
+export async function moveSenders(entries: AsyncIterable<Entry>, text: string | null): Promise<MovedSenders> {
+	const senders = new Map<string, unknown>(text === null ? [] : Object.entries(JSON.parse(text)));
+	const owners = new Map([...senders].map(([id, value]) => [secretOf(value), id]));
+	const moved: MovedSenders = { text: "", added: 0, same: 0, notMoved: [] };
+	const refuse = (key: string, reason: string) => moved.notMoved.push({ key, reason });
+	for await (const entry of entries) {
+		if (!("document" in entry)) {
+			moved.notMoved.push(entry);
+			continue;
+		}
+		const id = textOf(entry.document._id);
+		const secret = textOf(entry.document.key);
+		const owner = owners.get(secret);
+		if (!isSenderId(id)) refuse(id, "a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -");
+		else if (secret === "") refuse(id, "has no key");
+		else if (owner === id) moved.same += 1;
+		else if (senders.has(id)) refuse(id, "is a sender here, with another secret: left as it is");
+		else if (owner !== undefined) refuse(id, `has the same secret as ${owner}`);
+		else {
+			senders.set(id, secret);
+			owners.set(secret, id);
+			moved.added += 1;
+		}
+	}
+	moved.text = `${JSON.stringify(Object.fromEntries(senders), null, 2)}\n`;
+	return moved;
+}
+
+function secretOf(value: unknown): string {
+	return isObject(value) ? textOf(value.key) : textOf(value);
+}
