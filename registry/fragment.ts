@@ -1,5 +1,5 @@
 import type { Description } from "./description.ts";
-import { isVersion2, type Registration } from "./registration.ts";
+import type { Registration } from "./registration.ts";
 import type { Lang } from "./smallkey.ts";
 import { type FragmentSettings, layerFacts } from "./targets/facts.ts";
 import { v09 } from "./targets/v0.9.ts";
@@ -18,6 +18,5 @@ export function renderFragment(
 	description: Description | null,
 	settings: FragmentSettings,
 ): string {
-	if (isVersion2(registration)) throw new Error(`${smallkey}: version 2.0 cannot be rendered yet`);
 	return v09.render(layerFacts(lang, smallkey, registration, description, settings)) as string;
 }

@@ -1,5 +1,11 @@
-import type { Description, FeatureDescription, Renderer } from "../description.ts";
-import type { LangEntry, Registration1 } from "../registration.ts";
+import type { Description, FeatureDescription, LangDescription, Renderer } from "../description.ts";
+import {
+	isVersion2,
+	type Registration,
+	type ServiceType,
+	serviceTypeOf,
+	takesAllLayers,
+} from "../registration.ts";
 import { harmless } from "../shown.ts";
 import type { Lang } from "../smallkey.ts";
 
@@ -19,13 +25,13 @@ export interface FragmentSettings {
 export const mapServerTypes = ["esriDynamic", "esriFeature"] as const;
 export type MapServerType = (typeof mapServerTypes)[number];
 
-/** Kinds of map services, in the words of a payload of version 2.0. */
-export type ServiceType = "ogcWms" | "esriFeature";
-
 /** What a fragment takes from a service; a renderer of null is the generic symbol. */
 export type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "renderer"> & {
 	renderer: Renderer | null;
 };
+
+/** Names or numbers of the layers inside a service, in the order in which they are shown. */
+export type Entries = readonly (string | number)[];
 
 /** A layer in one language, as every target renders it: what is common to them is found once. */
 export interface LayerFacts {
@@ -34,23 +40,42 @@ export interface LayerFacts {
 	/** By which viewers know the layer: `rcs.<smallkey>.<lang>`. */
 	id: string;
 	type: ServiceType;
-	/** The service's address; one layer of an ArcGIS service has no slash at the end, a WMS no lone `?`. */
+	/** The service's address: one of an ArcGIS service has no slash at the end, one of an OGC service no lone `?`. */
 	url: string;
 	/** The name that is shown, with nothing in it that a page would take for a tag. */
 	name: string;
-	/** Names or numbers of the layers inside the service, in the publisher's order. */
-	entries: readonly (string | number)[];
+	entries: Entries;
 	/** The registered name of the field whose value names a feature, or what the service says; `""`: not known. */
 	nameField: string;
 	metadataUrl: string | undefined;
 	catalogueUrl: string | undefined;
-	/** The registration's other members for this language. */
-	entry: LangEntry;
+	legendFormat: string | undefined;
+	featureInfoType: string | undefined;
+	loadingMode: string | undefined;
+	maxAllowableOffset: number | undefined;
+	tolerance: number | undefined;
 	/** What was harvested of the service, or what is said of one that was not harvested yet. */
 	service: ServiceFacts;
-	/** Whether `service` was harvested. */
-	isHarvested: boolean;
+	/** The other address and layers that the registration has for v2. */
+	v2: { url: string; entries: Entries };
 	settings: FragmentSettings;
+}
+
+/** The members of a registration in one language, of whatever version and kind. */
+type Members = Partial<
+	Record<"layer" | "legend_format" | "feature_info_type" | "feature_info_format" | "loading_mode", string> &
+		Record<"max_allowable_offset" | "tolerance", number> &
+		Record<"scrape_only", (string | number)[]> &
+		Record<"service_name" | "display_field", string>
+> & {
+	service_url: string;
+	metadata?: Metadata | undefined;
+};
+
+interface Metadata {
+	uuid?: string | undefined;
+	metadata_url?: string | undefined;
+	catalogue_url?: string | undefined;
 }
 
 /**
@@ -60,31 +85,72 @@ export interface LayerFacts {
 export function layerFacts(
 	lang: Lang,
 	smallkey: string,
-	registration: Registration1,
+	registration: Registration,
 	description: Description | null,
 	settings: FragmentSettings,
 ): LayerFacts {
-	const entry = registration[lang];
-	const isWms = registration.payload_type === "wms";
+	const members: Members = registration[lang];
+	const type = serviceTypeOf(registration, lang);
 	const described = description?.[lang];
-	const isHarvested = described?.service_url === entry.service_url && "renderer" in described;
-	const service = isHarvested ? described : unknownService;
-	const layer = entry.layer ?? "";
+	const harvested = described?.service_url === members.service_url ? described : undefined;
+	const service = harvested && "renderer" in harvested ? harvested : unknownService;
+	const url = addressOf(type, members.service_url);
+	const entries = entriesOf(registration, lang, members, harvested);
 	return {
 		lang,
 		smallkey,
 		id: `rcs.${smallkey}.${lang}`,
-		type: isWms ? "ogcWms" : "esriFeature",
-		url: isWms ? withoutLoneQuestionMark(entry.service_url) : withoutTrailingSlash(entry.service_url),
-		name: harmless(entry.service_name || (isWms ? layer : service.name || smallkey)),
-		entries: isWms ? [layer] : [],
-		nameField: harmless(entry.display_field || nameField(service)),
-		metadataUrl: entry.metadata?.metadata_url ?? fill(settings.metadataUrl, entry),
-		catalogueUrl: entry.metadata?.catalogue_url ?? fill(settings.catalogueUrl, entry),
-		entry,
+		type,
+		url,
+		name: harmless(members.service_name || ownName(type, entries, service) || smallkey),
+		entries,
+		nameField: harmless(members.display_field || nameField(service)),
+		metadataUrl: members.metadata?.metadata_url ?? fill(settings.metadataUrl, members.metadata),
+		catalogueUrl: members.metadata?.catalogue_url ?? fill(settings.catalogueUrl, members.metadata),
+		legendFormat: members.legend_format,
+		featureInfoType: members.feature_info_type ?? members.feature_info_format,
+		loadingMode: members.loading_mode,
+		maxAllowableOffset: members.max_allowable_offset,
+		tolerance: members.tolerance,
 		service,
-		isHarvested,
+		v2: overridesOf(registration, lang, type, { url, entries }),
 		settings,
+	};
+}
+
+/** The layers inside a service: those that the registration names, or all that were harvested. */
+function entriesOf(
+	registration: Registration,
+	lang: Lang,
+	{ layer, scrape_only }: Members,
+	harvested: LangDescription | undefined,
+): Entries {
+	if (!isVersion2(registration)) return layer === undefined ? [] : [layer];
+	if (scrape_only) return scrape_only;
+	return takesAllLayers(registration[lang]) && harvested && "entries" in harvested ? harvested.entries : [];
+}
+
+/** What a layer without a registered name is called by its service. */
+function ownName(type: ServiceType, entries: Entries, service: ServiceFacts): string {
+	return type === "ogcWms" || type === "ogcWmts" ? soleText(entries) : service.name;
+}
+
+function soleText(entries: Entries): string {
+	return entries.length === 1 ? String(entries[0]) : "";
+}
+
+function overridesOf(
+	registration: Registration,
+	lang: Lang,
+	type: ServiceType,
+	own: LayerFacts["v2"],
+): LayerFacts["v2"] {
+	const override = isVersion2(registration) ? undefined : registration.targets?.v2?.[lang];
+	if (!override) return own;
+	const { service_url, layer } = override;
+	return {
+		url: service_url === undefined ? own.url : addressOf(type, service_url),
+		entries: layer === undefined ? own.entries : [layer],
 	};
 }
 
@@ -100,6 +166,12 @@ const unknownService: ServiceFacts = {
 	renderer: null,
 	count: null,
 };
+
+function addressOf(type: ServiceType, address: string): string {
+	return type === "ogcWms" || type === "ogcWmts"
+		? withoutLoneQuestionMark(address)
+		: withoutTrailingSlash(address);
+}
 
 /** Viewers append `?SERVICE=WMS…` to the address: with a `?` at its end there would be two. */
 function withoutLoneQuestionMark(address: string): string {
@@ -124,7 +196,12 @@ function nameField(service: ServiceFacts): string {
 }
 
 /** An operator's template with the uuid of a registration's metadata. */
-function fill(template: string, { metadata }: LangEntry): string | undefined {
+function fill(template: string, metadata: Metadata | undefined): string | undefined {
 	if (!metadata?.uuid || !template) return undefined;
 	return template.replaceAll("{0}", encodeURIComponent(metadata.uuid));
+}
+
+/** FGPV's own notation for HTML that it shows in a short form; to a service, and to other viewers, it is HTML. */
+export function plainFeatureInfoType(type: string | undefined): string | undefined {
+	return type === "text/html;fgpv=summary" ? "text/html" : type;
 }

@@ -3,7 +3,7 @@ import { defaultMapWkid, layerExtent } from "../extent.ts";
 import { harmless } from "../shown.ts";
 import type { Lang } from "../smallkey.ts";
 import { genericSymbology, renderSymbology, wmsImage } from "../symbology.ts";
-import { geometryFieldType, type LayerFacts, type ServiceFacts } from "./facts.ts";
+import { geometryFieldType, type LayerFacts, plainFeatureInfoType, type ServiceFacts } from "./facts.ts";
 
 /** What RAMP 4.0.x to 5.5 read: a fragment of their configuration. They differ in how a grid column is spelled. */
 export class RampFragments {
@@ -89,8 +89,9 @@ const parsers: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The viewer's schema allows no other members: metadata has no place here. */
-function wmsNode({ id, name, url, entries, entry }: LayerFacts): object {
-	const parser = parsers.get(entry.feature_info_type ?? "");
+function wmsNode({ id, name, url, entries, legendFormat, featureInfoType }: LayerFacts): object {
+	const mimeType = plainFeatureInfoType(featureInfoType);
+	const parser = parsers.get(mimeType ?? "");
 	return {
 		id,
 		displayName: name,
@@ -99,8 +100,8 @@ function wmsNode({ id, name, url, entries, entry }: LayerFacts): object {
 		// The service is asked by this name: it stays as it is registered.
 		layerName: entries[0],
 		format: "image/png",
-		legendMimeType: entry.legend_format,
-		featureInfo: parser ? { mimeType: entry.feature_info_type, parser } : undefined,
+		legendMimeType: legendFormat,
+		featureInfo: parser ? { mimeType, parser } : undefined,
 	};
 }
 
@@ -116,7 +117,7 @@ function featureStart(layer: LayerFacts): string {
 const starts = new WeakMap<LayerFacts, string>();
 
 function featureNode(layer: LayerFacts): object {
-	const { id, name, url, nameField, entry, service, metadataUrl, catalogueUrl, settings } = layer;
+	const { id, name, url, nameField, service, metadataUrl, catalogueUrl, settings } = layer;
 	return {
 		id,
 		displayName: name,
@@ -127,8 +128,8 @@ function featureNode(layer: LayerFacts): object {
 		layerExtent: layerExtent(service.extent, settings.mapWkid ?? defaultMapWkid),
 		aliasMap: Object.fromEntries(service.fields.map(({ name, alias }) => [harmless(name), harmless(alias)])),
 		symbology: service.renderer ? renderSymbology(service.renderer) : genericSymbology,
-		mode: entry.loading_mode ?? modeOf(service),
-		maxAllowableOffset: entry.max_allowable_offset,
+		mode: layer.loadingMode ?? modeOf(service),
+		maxAllowableOffset: layer.maxAllowableOffset,
 		metadataUrl,
 		catalogueUrl,
 	};

@@ -1,5 +1,5 @@
 import { harmless } from "../shown.ts";
-import { geometryFieldType, type LayerFacts } from "./facts.ts";
+import { geometryFieldType, type LayerFacts, plainFeatureInfoType } from "./facts.ts";
 import type { Target } from "./target.ts";
 
 /** A layer of the configuration of RAMP4 (ramp4-pcar4), whose schema allows no other members. */
@@ -9,13 +9,37 @@ export const ramp4: Target = {
 	docs: "ramp4",
 	aliases: [],
 	absent: () => null,
-	render: (layer) => JSON.stringify(layer.type === "ogcWms" ? wmsLayer(layer) : featureLayer(layer)),
+	render: (layer) => {
+		const item = itemOf(layer);
+		return item && JSON.stringify(item);
+	},
 };
+
+/** null where RAMP4 has no such layers: it reads no tiled OGC services, and no layer without sublayers. */
+function itemOf(layer: LayerFacts): object | null {
+	const { id, url, name, entries } = layer;
+	switch (layer.type) {
+		case "ogcWms":
+			return entries.length > 0 ? wmsLayer(layer) : null;
+		case "esriFeature":
+			return featureLayer(layer);
+		case "esriTile":
+			return { id, layerType: "esri-tile", url, name };
+		case "esriImage":
+			return { id, layerType: "esri-imagery", url, name };
+		case "esriMapServer":
+			return entries.length > 0 ? mapImageLayer(layer) : null;
+		case "esriFeatureServer":
+			return entries.length === 1 ? featureLayer({ ...layer, url: `${url}/${entries[0]}` }) : null;
+		case "ogcWmts":
+			return null;
+	}
+}
 
 const featureInfoTypes = new Set(["text/html", "text/plain", "application/json"]);
 
-function wmsLayer({ id, url, name, entries, entry }: LayerFacts): object {
-	const type = entry.feature_info_type ?? "";
+function wmsLayer({ id, url, name, entries, featureInfoType }: LayerFacts): object {
+	const type = plainFeatureInfoType(featureInfoType) ?? "";
 	return {
 		id,
 		layerType: "ogc-wms",
@@ -26,7 +50,11 @@ function wmsLayer({ id, url, name, entries, entry }: LayerFacts): object {
 	};
 }
 
-function featureLayer({ id, url, name, nameField, metadataUrl, service }: LayerFacts): object {
+function mapImageLayer({ id, url, name, entries }: LayerFacts): object {
+	return { id, layerType: "esri-map-image", url, name, sublayers: entries.map((index) => ({ index })) };
+}
+
+function featureLayer({ id, url, name, nameField, tolerance, metadataUrl, service }: LayerFacts): object {
 	const fields = service.fields.filter((field) => field.type !== geometryFieldType);
 	const fieldInfo = fields.map((field) => ({ name: field.name, alias: harmless(field.alias) }));
 	return {
@@ -35,6 +63,7 @@ function featureLayer({ id, url, name, nameField, metadataUrl, service }: LayerF
 		url,
 		name,
 		nameField: nameField || undefined,
+		tolerance,
 		metadata: metadataUrl ? { url: metadataUrl } : undefined,
 		extent: extentOf(service.extent),
 		fieldMetadata: fieldInfo.length > 0 ? { fieldInfo } : undefined,

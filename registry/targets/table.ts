@@ -1,5 +1,5 @@
 import type { Description } from "../description.ts";
-import { isVersion2, type Registration } from "../registration.ts";
+import type { Registration } from "../registration.ts";
 import type { Lang } from "../smallkey.ts";
 import { type FragmentSettings, layerFacts } from "./facts.ts";
 import { ramp4 } from "./ramp4.ts";
@@ -43,7 +43,6 @@ export function renderLayer(
 	description: Description | null,
 	settings: FragmentSettings,
 ): (string | null)[] {
-	if (isVersion2(registration)) return wanted.map(() => null);
 	const layer = layerFacts(lang, smallkey, registration, description, settings);
 	return wanted.map((target) => target.render(layer));
 }

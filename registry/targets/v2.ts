@@ -1,3 +1,4 @@
+import type { ServiceType } from "../registration.ts";
 import type { LayerFacts } from "./facts.ts";
 import type { Target } from "./target.ts";
 
@@ -13,25 +14,40 @@ export const v2: Target = {
 	render: (layer) => `{"layers":[${JSON.stringify(nodeOf(layer))}]}`,
 };
 
+/** Makes the members that only some kinds of layers have. */
+type Members = (layer: LayerFacts) => object;
+
+/** How each kind of service is written; a whole ArcGIS service is drawn by itself, or as features. */
+const kinds: Readonly<Record<ServiceType, { layerType: string; members: Members }>> = {
+	ogcWms: { layerType: "ogcWms", members: ogcMembers },
+	ogcWmts: { layerType: "ogcWmts", members: ogcMembers },
+	esriFeature: { layerType: "esriFeature", members: featureMembers },
+	esriTile: { layerType: "esriTile", members: () => ({}) },
+	esriImage: { layerType: "esriImage", members: () => ({}) },
+	esriMapServer: { layerType: "esriDynamic", members: numberedMembers },
+	esriFeatureServer: { layerType: "esriFeature", members: numberedMembers },
+};
+
 function nodeOf(layer: LayerFacts): object {
-	return layer.type === "ogcWms" ? wmsNode(layer) : featureNode(layer);
+	const { id, name, metadataUrl, catalogueUrl, type, settings } = layer;
+	const match =
+		type === "esriFeature" && settings.mapServerType !== "esriFeature"
+			? mapServerLayer.exec(layer.v2.url)
+			: null;
+	if (match) return mapServerNode(layer, match);
+	const { layerType, members } = kinds[type];
+	return { id, layerType, url: layer.v2.url, name, ...members(layer), metadataUrl, catalogueUrl };
 }
 
 /** Another type of legend makes FGPV fail, so it is left out. */
 const legendTypes = new Set(["image/png", "image/gif", "image/jpeg", "image/svg", "image/svg+xml"]);
 const featureInfoTypes = new Set(["text/html;fgpv=summary", "text/html", "text/plain", "application/json"]);
 
-function wmsNode({ id, url, name, entries, entry, metadataUrl, catalogueUrl }: LayerFacts): object {
+function ogcMembers({ v2, featureInfoType, legendFormat }: LayerFacts): object {
 	return {
-		id,
-		layerType: "ogcWms",
-		url,
-		name,
-		layerEntries: entries.map((one) => ({ id: one })),
-		featureInfoMimeType: known(entry.feature_info_type, featureInfoTypes),
-		legendMimeType: known(entry.legend_format, legendTypes),
-		metadataUrl,
-		catalogueUrl,
+		layerEntries: v2.entries.map((one) => ({ id: one })),
+		featureInfoMimeType: known(featureInfoType, featureInfoTypes),
+		legendMimeType: known(legendFormat, legendTypes),
 	};
 }
 
@@ -39,32 +55,24 @@ function known(type: string | undefined, types: ReadonlySet<string>): string | u
 	return type !== undefined && types.has(type) ? type : undefined;
 }
 
+function featureMembers({ nameField, tolerance }: LayerFacts): object {
+	return { nameField: nameField || undefined, tolerance };
+}
+
+function numberedMembers({ v2 }: LayerFacts): object {
+	return { layerEntries: v2.entries.map((index) => ({ index })) };
+}
+
 /** `…/MapServer/<n>`, with a query or without: the service, the layer's number and the rest. */
 const mapServerLayer = /^([^?#]*\/MapServer)\/(\d{1,9})([?#].*)?$/i;
 
-function featureNode(layer: LayerFacts): object {
-	const { id, url, name, nameField, metadataUrl, catalogueUrl, settings } = layer;
-	const match = settings.mapServerType === "esriFeature" ? null : mapServerLayer.exec(url);
-	if (!match) {
-		return {
-			id,
-			layerType: "esriFeature",
-			url,
-			name,
-			nameField: nameField || undefined,
-			metadataUrl,
-			catalogueUrl,
-		};
-	}
-	// GeoView fails on an esriFeature of a MapServer; this one it draws, and FGPV from 2.1 on does, as an image.
+/** GeoView fails on an esriFeature of a MapServer; this one it draws, and FGPV from 2.1 on does, as an image. */
+function mapServerNode(
+	{ id, name, tolerance, metadataUrl, catalogueUrl }: LayerFacts,
+	match: string[],
+): object {
 	const [, service = "", number = "", rest = ""] = match;
-	return {
-		id,
-		layerType: "esriDynamic",
-		url: service + rest,
-		name,
-		layerEntries: [{ index: Number(number) }],
-		metadataUrl,
-		catalogueUrl,
-	};
+	const layerEntries = [{ index: Number(number) }];
+	const url = service + rest;
+	return { id, layerType: "esriDynamic", url, name, layerEntries, tolerance, metadataUrl, catalogueUrl };
 }

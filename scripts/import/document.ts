@@ -115,7 +115,7 @@ function finish(
 	settings: FragmentSettings,
 	notes: Notes,
 ): Moved | NotMoved {
-	const { registration, problems } = parseRegistration(Buffer.from(JSON.stringify(payload)));
+	const { registration, problems } = parseRegistration(Buffer.from(JSON.stringify(payload)), "stored");
 	if (!registration) return { key: smallkey, reason: problems.join("; ") };
 	const description: Description = {};
 	for (const lang of langs) {

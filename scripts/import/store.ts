@@ -1,8 +1,8 @@
 import pMap from "p-map";
 import { putEdits } from "../../api/register.ts";
 import { type Commit, type Edit, isRefusal, type Reader, type Refusal, type Store } from "../../api/store.ts";
+import { canonicalText } from "../../registry/canonical.ts";
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
-import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, langs } from "../../registry/smallkey.ts";
 import type { NotMoved } from "./document.ts";
 import type { Move } from "./moves.ts";

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
-import type { LangEntry, Registration1 } from "../../../registry/registration.ts";
+import type { LangEntry, Registration, Registration1 } from "../../../registry/registration.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../../registry/targets/facts.ts";
 import type { Target } from "../../../registry/targets/target.ts";
@@ -43,7 +43,7 @@ export function describedAt(service_url: string): Description {
 /** What a target makes of a layer, which its readers have to accept; null where it cannot be expressed there. */
 export function renderAt(
 	target: Target,
-	registration: Registration1,
+	registration: Registration,
 	given: { lang?: Lang; description?: Description; settings?: Partial<FragmentSettings> } = {},
 	// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
 ): any {

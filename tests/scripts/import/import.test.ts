@@ -85,7 +85,7 @@ function fileOf(context: Context, path: string): string | null {
 /** The node that is served now, at v0.9 or as v1 spells it. */
 function served(context: Context, smallkey: string, lang: Lang, isV1 = false): Record<string, unknown> {
 	const text = fileOf(context, layerPath(smallkey)) ?? "";
-	const { registration, problems } = parseRegistration(Buffer.from(text));
+	const { registration, problems } = parseRegistration(Buffer.from(text), "stored");
 	if (!registration) throw new Error(problems.join());
 	const described = fileOf(context, descriptionPath(smallkey));
 	const description = described === null ? null : parseDescription(described);

@@ -1,0 +1,198 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { Description } from "../../../registry/description.ts";
+import type { LangNode, Registration2 } from "../../../registry/registration.ts";
+import { ramp4 } from "../../../registry/targets/ramp4.ts";
+import type { Target } from "../../../registry/targets/target.ts";
+import { v09 } from "../../../registry/targets/v0.9.ts";
+import { v1 } from "../../../registry/targets/v1.ts";
+import { v2 } from "../../../registry/targets/v2.ts";
+import { readAsFgpv } from "../../viewer/fgpv.ts";
+import { readAsGeoview } from "../../viewer/geoview.ts";
+import { describedAt, featureServer, mapServer, metadata, renderAt, wmsWith } from "./samples.ts";
+
+const wms = "https://host.example/wms";
+const service = "https://host.example/arcgis/rest/services/X/MapServer";
+
+/** A registration of version 2.0 with one node for both languages. */
+function version2(node: LangNode): Registration2 {
+	return { version: "2.0", en: node, fr: node };
+}
+
+/** What a recursive registration's service was found to have. */
+function withEntries(service_url: string, entries: (string | number)[]): Description {
+	return { en: { service_url, entries }, fr: { service_url, entries } };
+}
+
+const nodeAt = (target: Target, node: LangNode, description?: Description) =>
+	renderAt(target, version2(node), description ? { description } : {});
+
+test("an esriFeature is served by every target", () => {
+	const node: LangNode = {
+		service_type: "esriFeature",
+		service_url: featureServer,
+		service_name: "Wells",
+		display_field: "NAME",
+		tolerance: 4,
+		max_allowable_offset: 7,
+		loading_mode: "ondemand",
+		metadata,
+	};
+	const [feature] = nodeAt(v09, node).layers.feature;
+	assert.equal([feature.displayName, feature.nameField, feature.mode], ["Wells", "NAME", "ondemand"]);
+	assert.equal([feature.maxAllowableOffset, feature.metadataUrl], [7, "https://host.example/m.xml"]);
+	assert.is(nodeAt(v1, node).layers.feature[0].displayName, "Wells");
+	assert.equal(nodeAt(v2, node).layers[0], {
+		id: "rcs.k.en",
+		layerType: "esriFeature",
+		url: featureServer,
+		name: "Wells",
+		nameField: "NAME",
+		tolerance: 4,
+		metadataUrl: "https://host.example/m.xml",
+		catalogueUrl: "https://host.example/c",
+	});
+	assert.is(nodeAt(ramp4, node).tolerance, 4);
+	const described = nodeAt(
+		v2,
+		{ service_type: "esriFeature", service_url: mapServer },
+		describedAt(mapServer),
+	);
+	assert.equal([described.layers[0].name, described.layers[0].layerEntries], ["Stations", [{ index: 3 }]]);
+});
+
+test("layers of a WMS stand in the publisher's order", () => {
+	const node: LangNode = {
+		service_type: "ogcWms",
+		service_url: `${wms}?`,
+		service_name: "Roads",
+		scrape_only: ["b", "a", "c"],
+		legend_format: "image/png",
+		feature_info_format: "text/html;fgpv=summary",
+	};
+	const fragment = nodeAt(v2, node);
+	assert.equal(fragment.layers[0], {
+		id: "rcs.k.en",
+		layerType: "ogcWms",
+		url: wms,
+		name: "Roads",
+		layerEntries: [{ id: "b" }, { id: "a" }, { id: "c" }],
+		featureInfoMimeType: "text/html;fgpv=summary",
+		legendMimeType: "image/png",
+	});
+	assert.equal(readAsGeoview([fragment])[0]?.layers, ["b", "a", "c"]);
+	assert.equal(nodeAt(ramp4, node).sublayers, [{ id: "b" }, { id: "a" }, { id: "c" }]);
+	assert.is(nodeAt(ramp4, node).featureInfoMimeType, "text/html");
+	assert.is(nodeAt(v09, node), null, "a viewer of v0.9 has one layer for a fragment");
+	assert.is(nodeAt(v1, node), null);
+});
+
+test("one layer of a WMS is what a wms registration of version 1.x is", () => {
+	const node: LangNode = {
+		service_type: "ogcWms",
+		service_url: wms,
+		scrape_only: ["roads"],
+		feature_info_format: "text/html",
+		legend_format: "image/gif",
+	};
+	const older = wmsWith({ feature_info_type: "text/html", legend_format: "image/gif" });
+	for (const target of [v09, v1, v2, ramp4])
+		assert.equal(nodeAt(target, node), renderAt(target, older), target.name);
+	const summary: LangNode = { ...node, feature_info_format: "text/html;fgpv=summary" };
+	assert.equal(nodeAt(v09, summary), nodeAt(v09, node), "to a viewer of v0.9 it is HTML");
+});
+
+test("recursive is every layer that was harvested, in the service's order; until then none", () => {
+	const node: LangNode = { service_type: "ogcWms", service_url: wms, recursive: true };
+	assert.equal(nodeAt(v2, node).layers[0].layerEntries, []);
+	assert.is(nodeAt(ramp4, node), null, "RAMP4 makes no layer of no sublayers");
+	assert.is(nodeAt(v09, node), null);
+	const found = withEntries(wms, ["z", "a"]);
+	assert.equal(nodeAt(v2, node, found).layers[0].layerEntries, [{ id: "z" }, { id: "a" }]);
+	assert.is(nodeAt(v2, node, found).layers[0].name, "k");
+	assert.equal(nodeAt(v2, node, withEntries(`${wms}/other`, ["z"])).layers[0].layerEntries, []);
+	assert.equal(nodeAt(v09, node, withEntries(wms, ["z"])).layers.wms[0].layerName, "z");
+	const chosen: LangNode = { ...node, scrape_only: ["m"] };
+	assert.equal(nodeAt(v2, chosen, found).layers[0].layerEntries, [{ id: "m" }]);
+	assert.equal(nodeAt(v2, { ...node, recursive: false }, found).layers[0].layerEntries, []);
+});
+
+test("a WMTS is served at v2 only", () => {
+	const node: LangNode = { service_type: "ogcWmts", service_url: wms, scrape_only: ["t"] };
+	const [{ layerType, layerEntries }] = nodeAt(v2, node).layers;
+	assert.equal([layerType, layerEntries], ["ogcWmts", [{ id: "t" }]]);
+	for (const target of [v09, v1, ramp4]) assert.is(nodeAt(target, node), null, target.name);
+});
+
+test("a whole MapServer and a whole FeatureServer", () => {
+	const node: LangNode = { service_type: "esriMapServer", service_url: `${service}/`, scrape_only: [5, 0] };
+	const fragment = nodeAt(v2, node);
+	assert.equal(fragment.layers[0], {
+		id: "rcs.k.en",
+		layerType: "esriDynamic",
+		url: service,
+		name: "k",
+		layerEntries: [{ index: 5 }, { index: 0 }],
+	});
+	assert.equal(readAsGeoview([fragment])[0]?.layers, ["5", "0"]);
+	assert.is(readAsFgpv([fragment]).length, 1);
+	const item = nodeAt(ramp4, node);
+	assert.equal([item.layerType, item.sublayers], ["esri-map-image", [{ index: 5 }, { index: 0 }]]);
+	const all: LangNode = { service_type: "esriMapServer", service_url: service, recursive: true };
+	assert.equal(nodeAt(v2, all, withEntries(service, [2, 1])).layers[0].layerEntries, [
+		{ index: 2 },
+		{ index: 1 },
+	]);
+
+	const features = "https://host.example/arcgis/rest/services/X/FeatureServer";
+	const some: LangNode = { service_type: "esriFeatureServer", service_url: features, scrape_only: [3] };
+	const [server] = nodeAt(v2, some).layers;
+	assert.equal(
+		[server.layerType, server.url, server.layerEntries],
+		["esriFeature", features, [{ index: 3 }]],
+	);
+	assert.equal([nodeAt(ramp4, some).layerType, nodeAt(ramp4, some).url], ["esri-feature", `${features}/3`]);
+	assert.is(nodeAt(ramp4, { ...some, scrape_only: [3, 4] }), null);
+	for (const target of [v09, v1])
+		for (const one of [node, some]) assert.is(nodeAt(target, one), null, target.name);
+});
+
+test("services of tiles and of images", () => {
+	for (const [service_type, item] of [
+		["esriTile", "esri-tile"],
+		["esriImage", "esri-imagery"],
+	] as const) {
+		const node: LangNode = { service_type, service_url: service, service_name: "Imagery" };
+		const [{ layerType, url, name }] = nodeAt(v2, node).layers;
+		assert.equal([layerType, url, name], [service_type, service, "Imagery"]);
+		assert.equal(nodeAt(ramp4, node), { id: "rcs.k.en", layerType: item, url: service, name: "Imagery" });
+		assert.is(nodeAt(v09, node), null);
+	}
+});
+
+test("a registration may have another address and layer for v2, in either language", () => {
+	const registration = {
+		...wmsWith({ service_name: "Cube" }),
+		targets: { v2: { en: { service_url: "https://host.example/ows?", layer: "cube" } } },
+	};
+	const english = renderAt(v2, registration).layers[0];
+	assert.equal([english.url, english.layerEntries], ["https://host.example/ows", [{ id: "cube" }]]);
+	assert.is(english.name, "Cube");
+	const french = renderAt(v2, registration, { lang: "fr" }).layers[0];
+	assert.equal([french.url, french.layerEntries], [wms, [{ id: "roads" }]]);
+	assert.equal(renderAt(v09, registration), renderAt(v09, wmsWith({ service_name: "Cube" })));
+	assert.equal(renderAt(ramp4, registration), renderAt(ramp4, wmsWith({ service_name: "Cube" })));
+	const feature = {
+		version: "1.0.0",
+		payload_type: "feature" as const,
+		en: { service_url: mapServer },
+		fr: { service_url: mapServer },
+		targets: { v2: { en: { service_url: featureServer } } },
+	};
+	const given = { description: describedAt(mapServer) };
+	const [node] = renderAt(v2, feature, given).layers;
+	assert.equal([node.layerType, node.url, node.name], ["esriFeature", featureServer, "Stations"]);
+	assert.is(renderAt(v09, feature, given).layers.feature[0].url, mapServer);
+});
+
+test.run();
