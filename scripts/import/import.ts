@@ -111,7 +111,8 @@ interface Outcome {
 function printOutcome(task: Import, configuration: Configuration, outcome: Outcome, io: Io): void {
 	const { moves, stored, senders } = outcome;
 	const notMoved: NotMoved[] = [...moves.notMoved, ...stored.notMoved];
-	for (const { key, reason } of notMoved) printError(io, `not moved: ${plain(key || '""')}: ${plain(reason)}`);
+	for (const { key, reason } of notMoved)
+		printError(io, `not moved: ${plain(key || '""')}: ${plain(reason)}`);
 	for (const line of summaryLines(moves, stored, task.isTrial)) printLine(io, line);
 	if (!senders) return;
 	for (const { key, reason } of senders.notMoved)
@@ -119,7 +120,8 @@ function printOutcome(task: Import, configuration: Configuration, outcome: Outco
 	const place = sendersPath(configuration.dataDir);
 	const verb = task.isTrial ? "would be added" : "added";
 	printLine(io, "");
-	printLine(io, 
+	printLine(
+		io,
 		`${senders.added} senders ${verb} to ${place}, ${senders.same} there already, ${senders.notMoved.length} not moved`,
 	);
 }
