@@ -111,7 +111,7 @@ importing(
 	"what is served afterwards is what the older service served, for documents of every release",
 	async (context) => {
 		const ran = await run(context, { docs: documents });
-			assert.equal([ran.code, ran.stderr], [0, ""]);
+		assert.equal([ran.code, ran.stderr], [0, ""]);
 		assert.equal(stored(context), ["old-110", "old-15", "old-17", "old-17-wms", "old-19"]);
 		for (const lang of langs) {
 			assert.equal(served(context, "old-15", lang), expected(release15.data[lang], lang));
