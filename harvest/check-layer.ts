@@ -4,7 +4,8 @@ import { isObject, listOf, textOf } from "./answer.ts";
 import { askLayer } from "./arcgis/feature-layer.ts";
 import { type Finding, quote } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
-import { checkWms, createReadCapabilities, type WmsFacts } from "./wms/check-wms.ts";
+import { checkWms, type WmsFacts } from "./wms/check-wms.ts";
+import { createReadCapabilities } from "./wms/read-capabilities.ts";
 
 export type { Fault, Finding } from "./finding.ts";
 

@@ -1,9 +1,17 @@
 import { type Description, type LangDescription, parseDescription } from "../registry/description.ts";
-import { harvestedLangs, type Registration, serviceTypeOf } from "../registry/registration.ts";
+import {
+	harvestedLangs,
+	type Registration,
+	type ServiceType,
+	serviceTypeOf,
+} from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
-import { type Described, describeLayer } from "./arcgis/feature-layer.ts";
+import { describeArcgisService } from "./arcgis/describe-service.ts";
+import { describeLayer } from "./arcgis/feature-layer.ts";
+import type { Described } from "./described.ts";
 import type { Finding } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
+import { describeOgcService } from "./wms/describe-service.ts";
 
 /** What harvesting needs from outside. */
 export interface HarvestOptions {
@@ -22,22 +30,38 @@ export interface Harvested {
 	findings: Finding[];
 }
 
-/** Asks the services behind a feature layer, once where both languages name one address. Never throws. */
+/**
+ * Asks the services behind a layer, once where both languages name one service: what a feature layer is, or the layers of
+ * a service that is taken whole. Never throws.
+ */
 export async function harvestLayer(
 	registration: Registration,
-	settings: HarvestOptions,
+	options: HarvestOptions,
 	signal?: AbortSignal,
 ): Promise<Harvested> {
 	const harvested: Harvested = { found: {}, partial: new Set(), findings: [] };
 	const answers = new Map<string, Described>();
-	for (const lang of langs.filter((one) => serviceTypeOf(registration, one) === "esriFeature")) {
+	for (const lang of harvestedLangs(registration)) {
 		const address = registration[lang].service_url;
-		const answer =
-			answers.get(address) ?? (await describeLayer(address, settings.ask, settings.mapWkid, signal));
-		answers.set(address, answer);
+		const type = serviceTypeOf(registration, lang);
+		const name = `${type} ${address}`;
+		const answer = answers.get(name) ?? (await describe(type, address, options, signal));
+		answers.set(name, answer);
 		addAnswer(harvested, lang, address, answer);
 	}
 	return harvested;
+}
+
+function describe(
+	type: ServiceType,
+	address: string,
+	{ ask, mapWkid }: HarvestOptions,
+	signal?: AbortSignal,
+): Promise<Described> {
+	if (type === "ogcWms") return describeOgcService("WMS", address, ask, signal);
+	if (type === "ogcWmts") return describeOgcService("WMTS", address, ask, signal);
+	if (type === "esriFeature") return describeLayer(address, ask, mapWkid, signal);
+	return describeArcgisService(address, ask, signal);
 }
 
 function addAnswer(harvested: Harvested, lang: Lang, address: string, answer: Described): void {
@@ -53,7 +77,7 @@ function addAnswer(harvested: Harvested, lang: Lang, address: string, answer: De
 
 /**
  * What is to be stored after a harvest: what was found, and for a language whose service did not answer, what was
- * found in it before, as long as that is the registered service.
+ * known of it before, as long as that is of the registered service.
  * @param stored text of the present description, or null
  * @returns null where nothing is known of either language
  */
@@ -64,24 +88,44 @@ export function mergeDescription(
 ): Description | null {
 	const previous = stored === null ? null : parseDescription(stored);
 	const merged: Description = {};
-	for (const lang of langs) {
-		const address = registration[lang].service_url;
-		const before = current(previous?.[lang], address);
-		const found = current(harvested.found[lang], address);
+	for (const lang of harvestedLangs(registration)) {
+		const before = current(previous?.[lang], registration, lang);
+		const found = current(harvested.found[lang], registration, lang);
 		const best = harvested.partial.has(lang) ? (before ?? found) : (found ?? before);
-		if (best) merged[lang] = best;
+		if (best) merged[lang] = inOrderOf(before, best);
 	}
 	return Object.keys(merged).length > 0 ? merged : null;
 }
 
-function current(description: LangDescription | undefined, address: string): LangDescription | null {
-	return description?.service_url === address ? description : null;
+/** A description that counts: of the registered service, and of the kind that is registered. */
+function current(
+	description: LangDescription | undefined,
+	registration: Registration,
+	lang: Lang,
+): LangDescription | null {
+	if (description?.service_url !== registration[lang].service_url) return null;
+	const isOfLayer = serviceTypeOf(registration, lang) === "esriFeature";
+	return isOfLayer === "renderer" in description ? description : null;
 }
 
-/** Whether both languages of a layer are described, each from the registered service. */
-export function isDescribed(registration: Registration, stored: string | null): boolean {
-	const description = stored === null ? null : parseDescription(stored);
-	return harvestedLangs(registration).every(
-		(lang) => current(description?.[lang], registration[lang].service_url) !== null,
-	);
+/**
+ * A service's layers in the order that was known before, with new ones behind those: a service that lists them in
+ * another order today, as some do from one request to the next, changes nothing.
+ */
+function inOrderOf(before: LangDescription | null, now: LangDescription): LangDescription {
+	if (!before || !("entries" in before) || !("entries" in now)) return now;
+	const present = new Set(now.entries);
+	const entries = new Set([...before.entries.filter((entry) => present.has(entry)), ...now.entries]);
+	return { ...now, entries: [...entries] };
+}
+
+/**
+ * Whether each language that is harvested is described, from the registered service; what was taken over from an older
+ * service was not harvested.
+ */
+export function isDescribed(registration: Registration, description: Description | null): boolean {
+	return harvestedLangs(registration).every((lang) => {
+		const known = current(description?.[lang], registration, lang);
+		return known !== null && known.from === undefined;
+	});
 }

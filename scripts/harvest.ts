@@ -3,11 +3,16 @@
 import { stat } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
 import pMap from "p-map";
-import { type HarvestOptions, harvestLayer, mergeDescription } from "../harvest/harvest-layer.ts";
+import {
+	type HarvestOptions,
+	harvestLayer,
+	isDescribed,
+	mergeDescription,
+} from "../harvest/harvest-layer.ts";
 import type { CheckedLayer } from "../registry/catalogue.ts";
 import { descriptionText } from "../registry/description.ts";
 import { harvestedLangs } from "../registry/registration.ts";
-import { descriptionPath, langs } from "../registry/smallkey.ts";
+import { descriptionPath } from "../registry/smallkey.ts";
 import { askWith } from "./harvest/ask.ts";
 import {
 	type Found,
@@ -28,11 +33,6 @@ interface Outcome extends Found {
 	changed: boolean;
 }
 
-/** Whether both languages are described, by the services that are registered now. */
-function isDescribed({ registration, description }: CheckedLayer): boolean {
-	return langs.every((lang) => description?.[lang]?.service_url === registration[lang].service_url);
-}
-
 /** Least age of what is asked for anew. */
 interface Due {
 	/** Folder of layers. */
@@ -44,7 +44,7 @@ interface Due {
 
 /** Whether nothing is known of a layer, or that was last looked at so long ago; a file's time tells it. */
 async function isDue(layer: CheckedLayer, { folder, olderThanMs, now }: Due): Promise<boolean> {
-	if (olderThanMs === undefined || !isDescribed(layer)) return true;
+	if (olderThanMs === undefined || !isDescribed(layer.registration, layer.description)) return true;
 	const file = await stat(fileIn(folder, descriptionPath(layer.smallkey))).catch(() => null);
 	return file === null || now.getTime() - file.mtimeMs >= olderThanMs;
 }

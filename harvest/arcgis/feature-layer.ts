@@ -1,26 +1,12 @@
-import type { Field, LangDescription } from "../../registry/description.ts";
+import type { FeatureDescription, Field } from "../../registry/description.ts";
 import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf, wordOf } from "../answer.ts";
-import { type Fault, quote } from "../finding.ts";
+import { type Described, type Trouble, undescribed } from "../described.ts";
+import { quote } from "../finding.ts";
 import type { Ask, NoAnswer } from "../net/ask.ts";
+import { askDocument, errorTrouble, serviceAddress } from "./answers.ts";
 import { projectExtent } from "./extent.ts";
 import { type LegendEntry, readLegend } from "./legend.ts";
 import { maxClasses, readRenderer } from "./renderer.ts";
-
-/** Why a feature layer cannot be described. */
-export interface Trouble {
-	kind: Fault;
-	/** One line, about the service. */
-	text: string;
-}
-
-/** A feature layer's description, or why there is none. */
-export type Described =
-	| {
-			description: LangDescription;
-			/** What could not be asked for now, so that an earlier, fuller description is better; null: all is there. */
-			missing: Trouble | null;
-	  }
-	| { description: null; trouble: Trouble };
 
 /** The document of one feature layer, or why there is none. */
 export type LayerDocument = { layer: Record<string, unknown> } | { layer: null; trouble: Trouble };
@@ -33,11 +19,10 @@ const maxDescriptionLength = 512 * 1024;
 
 /** Asks for the document of one feature layer: `<service_url>?f=json`. Never throws. */
 export async function askLayer(address: string, ask: Ask, signal?: AbortSignal): Promise<LayerDocument> {
-	const answer = await ask(serviceAddress(address, "", { f: "json" }), signal);
-	if (!answer.ok) return { layer: null, trouble: noAnswer(answer) };
-	const document = parseAnswer(answer.bytes);
+	const { document, ...rest } = await askDocument(address, "layer", ask, signal);
+	if (!document) return { layer: null, ...(rest as { trouble: Trouble }) };
 	const trouble = documentTrouble(document);
-	return trouble ? { layer: null, trouble } : { layer: objectOf(document) };
+	return trouble ? { layer: null, trouble } : { layer: document };
 }
 
 /**
@@ -72,26 +57,15 @@ export async function describeLayer(
 }
 
 function tooMuch(what: string): Described {
-	return { description: null, trouble: { kind: "server", text: `names ${what}, too many to be served` } };
+	return undescribed("server", `names ${what}, too many to be served`);
 }
 
 function noAnswer({ kind, text }: NoAnswer): Trouble {
 	return { kind, text };
 }
 
-/** An address below the layer's (`path`), with a query; the layer's own query stays. */
-function serviceAddress(address: string, path: string, query: Record<string, string>): string {
-	const url = new URL(address);
-	url.pathname = url.pathname.replace(/\/+$/, "") + path;
-	for (const [name, text] of Object.entries(query)) url.searchParams.set(name, text);
-	url.hash = "";
-	return url.href;
-}
-
-function documentTrouble(document: unknown): Trouble | null {
+function documentTrouble(document: Record<string, unknown>): Trouble | null {
 	const wrong = (text: string): Trouble => ({ kind: "registration", text });
-	if (!isObject(document)) return wrong("does not answer as an ArcGIS layer does, with a JSON object");
-	if (document.error !== undefined) return errorTrouble(objectOf(document.error));
 	const type = textOf(document.type);
 	if (type === "Group Layer") return wrong("is a group layer: register one of the layers in it");
 	if (type === "" && (Array.isArray(document.layers) || Array.isArray(document.services))) {
@@ -100,20 +74,6 @@ function documentTrouble(document: unknown): Trouble | null {
 	if (type !== "" && type !== "Feature Layer") return wrong(`is no feature layer, but: ${quote(type)}`);
 	const isLayer = type !== "" || Array.isArray(document.fields) || isObject(document.drawingInfo);
 	return isLayer ? null : wrong("does not answer as an ArcGIS layer does");
-}
-
-/** Codes of ArcGIS errors that stay until the registration, or the layer's sharing, is changed. */
-const lastingCodes = new Set([400, 403, 404, 498, 499]);
-
-/** ArcGIS sends its errors with status 200, and older servers say 500 of a layer that is not there. */
-function errorTrouble(error: Record<string, unknown>): Trouble {
-	const code = numberOf(error.code);
-	const message = textOf(error.message);
-	const isLasting =
-		(code !== null && lastingCodes.has(code)) ||
-		/not found|does not exist|invalid (?:url|layer)/i.test(message);
-	const text = `answers with ArcGIS error ${wordOf(error.code) || "without a code"}: ${quote(message)}`;
-	return { kind: isLasting ? "registration" : "server", text };
 }
 
 /** What was asked for beside the layer's document; `missing` where it may be there another time. */
@@ -188,7 +148,7 @@ function buildDescription(
 	legend: LegendEntry[],
 	count: number | null,
 	mapWkid: number,
-): LangDescription | null {
+): FeatureDescription | null {
 	const geometryType = textOf(layer.geometryType);
 	const drawingInfo = objectOf(layer.drawingInfo);
 	const renderer = readRenderer(drawingInfo.renderer, { fields, geometryType, legend });

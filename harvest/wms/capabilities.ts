@@ -1,5 +1,14 @@
 import { SaxesParser, type SaxesTagPlain } from "saxes";
 
+/** The two kinds of services that list their layers in capabilities. */
+export type OgcService = "WMS" | "WMTS";
+
+/** Root elements of the capabilities of each kind. */
+const roots: Record<OgcService, readonly string[]> = {
+	WMS: ["WMS_Capabilities", "WMT_MS_Capabilities"],
+	WMTS: ["Capabilities"],
+};
+
 /** A layer that can be asked for, out of a GetCapabilities answer. */
 export interface CapabilitiesLayer {
 	title: string;
@@ -21,7 +30,7 @@ export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
 
 /** What a WMS says it offers. */
 export interface Capabilities {
-	/** By name; layers without a name cannot be asked for, and are left out. */
+	/** By name, in the order of the document; layers without a name cannot be asked for, and are left out. */
 	layers: Map<string, CapabilitiesLayer>;
 	/** Media types of GetFeatureInfo. */
 	featureInfoFormats: string[];
@@ -29,7 +38,7 @@ export interface Capabilities {
 	legendFormats: string[];
 }
 
-/** A GetCapabilities answer: what it offers, an exception's text, or neither where it is no WMS document. */
+/** A GetCapabilities answer: what it offers, an exception's text, or neither where it is no such document. */
 export type CapabilitiesAnswer =
 	| { capabilities: Capabilities }
 	| { capabilities: null; exception: string | null };
@@ -43,11 +52,15 @@ const maxFormats = 100;
 const maxErrors = 1000;
 
 /**
- * Reads a GetCapabilities answer, of WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042), or a service exception. Elements are
- * known by their local names, whatever their namespace. No entity but XML's own five is expanded.
+ * Reads a GetCapabilities answer, of WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042) or WMTS 1.0.0 (07-057r7), or a service
+ * exception. Elements are known by their local names, whatever their namespace. No entity but XML's own five is expanded.
  */
-export function parseCapabilities(bytes: Uint8Array, contentType: string): CapabilitiesAnswer {
-	const reader = new Reader();
+export function parseCapabilities(
+	bytes: Uint8Array,
+	contentType: string,
+	service: OgcService = "WMS",
+): CapabilitiesAnswer {
+	const reader = new Reader(service);
 	const text = decodeXml(bytes, contentType);
 	if (text === null) return { capabilities: null, exception: null };
 	const parser = new SaxesParser({ xmlns: false });
@@ -106,10 +119,17 @@ interface OpenLayer extends CapabilitiesLayer {
 class Reader {
 	readonly #path: string[] = [];
 	readonly #open: OpenLayer[] = [];
+	/** All layers, in the order in which they begin: a group stands before what is in it. */
+	readonly #layers: OpenLayer[] = [];
+	readonly #service: OgcService;
 	readonly #capabilities: Capabilities = { layers: new Map(), featureInfoFormats: [], legendFormats: [] };
 	#text = "";
 	#exception: string | null = null;
 	#root = "";
+
+	constructor(service: OgcService) {
+		this.#service = service;
+	}
 
 	open(tag: SaxesTagPlain): void {
 		const local = tag.name.slice(tag.name.indexOf(":") + 1);
@@ -130,14 +150,15 @@ class Reader {
 		this.#text = "";
 		const parent = this.#path.at(-1) ?? "";
 		const layer = this.#open.at(-1);
-		if (element === "Layer") this.#closeLayer();
-		else if (parent === "Layer" && layer) readLayerElement(layer, element, text);
+		if (element === "Layer") this.#open.pop();
+		else if (parent === "Layer" && layer) this.#readLayerElement(layer, element, text);
 		else if (element === "Format") this.#readFormat(parent, text, layer);
 		else if (element === "ServiceException" || element === "ExceptionText") this.#exception ??= text;
 	}
 
 	answer(): CapabilitiesAnswer {
-		if (this.#root === "WMS_Capabilities" || this.#root === "WMT_MS_Capabilities") {
+		if (roots[this.#service].includes(this.#root)) {
+			for (const layer of this.#layers) this.#addLayer(layer);
 			return { capabilities: this.#capabilities };
 		}
 		const isException = this.#root === "ServiceExceptionReport" || this.#root === "ExceptionReport";
@@ -150,13 +171,20 @@ class Reader {
 		const own = tag.attributes.queryable?.trim();
 		const queryable = own === undefined ? (parent?.queryable ?? false) : own === "1" || own === "true";
 		// What is inherited is not copied: a document has room for tens of thousands of layers, and of styles.
-		this.#open.push({ name: "", title: "", queryable, ownLegendFormats: [], parent: parent ?? null });
+		const layer = { name: "", title: "", queryable, ownLegendFormats: [], parent: parent ?? null };
+		this.#open.push(layer);
+		this.#layers.push(layer);
 	}
 
-	#closeLayer(): void {
-		const layer = this.#open.pop();
-		if (!layer || layer.name === "" || this.#capabilities.layers.has(layer.name)) return;
-		this.#capabilities.layers.set(layer.name, layer);
+	#addLayer(layer: OpenLayer): void {
+		const { layers } = this.#capabilities;
+		if (layer.name !== "" && !layers.has(layer.name)) layers.set(layer.name, layer);
+	}
+
+	/** A layer of a WMS may have an `Identifier`, too: a number in somebody's list, and not what it is asked for by. */
+	#readLayerElement(layer: OpenLayer, element: string, text: string): void {
+		if (element === (this.#service === "WMTS" ? "Identifier" : "Name")) layer.name = text;
+		if (element === "Title") layer.title = text;
 	}
 
 	#readFormat(parent: string, text: string, layer: OpenLayer | undefined): void {
@@ -168,9 +196,4 @@ class Reader {
 
 function addFormat(formats: string[], format: string): void {
 	if (formats.length < maxFormats && !formats.includes(format)) formats.push(format);
-}
-
-function readLayerElement(layer: OpenLayer, element: string, text: string): void {
-	if (element === "Name") layer.name = text;
-	if (element === "Title") layer.title = text;
 }

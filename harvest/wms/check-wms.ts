@@ -1,13 +1,8 @@
 import type { LangEntry } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { type Fault, type Finding, quote } from "../finding.ts";
-import type { Ask } from "../net/ask.ts";
-import {
-	type Capabilities,
-	type CapabilitiesLayer,
-	legendFormatsOf,
-	parseCapabilities,
-} from "./capabilities.ts";
+import { type Capabilities, type CapabilitiesLayer, legendFormatsOf } from "./capabilities.ts";
+import type { ReadCapabilities } from "./read-capabilities.ts";
 
 /** What a WMS says about one registered layer. */
 export interface WmsFacts {
@@ -21,67 +16,6 @@ export interface WmsFacts {
 export interface WmsChecked {
 	facts: WmsFacts | null;
 	findings: Finding[];
-}
-
-/** Reads the capabilities of services; an answer is kept for the layers that follow. */
-export type ReadCapabilities = (address: string, layer: string) => Promise<CapabilitiesOutcome>;
-
-type CapabilitiesOutcome = { capabilities: Capabilities } | { capabilities: null; kind: Fault; text: string };
-
-/** Most services whose capabilities are kept at a time. */
-const maxKept = 16;
-
-/** Makes the reader of capabilities that all layers checked together share. */
-export function createReadCapabilities(ask: Ask): ReadCapabilities {
-	const kept = new Map<string, Promise<CapabilitiesOutcome & { tooLarge?: boolean }>>();
-
-	function read(address: string) {
-		const known = kept.get(address);
-		if (known) return known;
-		const outcome = askCapabilities(address, ask);
-		kept.set(address, outcome);
-		const oldest = kept.keys().next().value;
-		if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
-		return outcome;
-	}
-
-	return async (address, layer) => {
-		const whole = await read(capabilitiesAddress(address, null));
-		// GeoMet and others describe one layer alone where they are asked for it; the rest ignore the parameter.
-		return whole.tooLarge ? read(capabilitiesAddress(address, layer)) : whole;
-	};
-}
-
-/** The parameters of a WMS are known in any case (06-042, section 6.8.1): those of the address give way. */
-function capabilitiesAddress(address: string, layer: string | null): string {
-	const url = new URL(address);
-	const query: Record<string, string> = { service: "WMS", request: "GetCapabilities", version: "1.3.0" };
-	if (layer !== null) query.layer = layer;
-	for (const name of [...url.searchParams.keys()]) {
-		if (name.toLowerCase() in query) url.searchParams.delete(name);
-	}
-	for (const [name, text] of Object.entries(query)) url.searchParams.set(name.toUpperCase(), text);
-	url.hash = "";
-	return url.href;
-}
-
-async function askCapabilities(
-	address: string,
-	ask: Ask,
-): Promise<CapabilitiesOutcome & { tooLarge?: boolean }> {
-	const answer = await ask(address);
-	if (!answer.ok)
-		return { capabilities: null, kind: answer.kind, text: answer.text, tooLarge: answer.tooLarge };
-	const parsed = parseCapabilities(answer.bytes, answer.type);
-	if (parsed.capabilities) return parsed;
-	if (parsed.exception !== null) {
-		return {
-			capabilities: null,
-			kind: "server",
-			text: `answers with an exception: ${quote(parsed.exception)}`,
-		};
-	}
-	return { capabilities: null, kind: "registration", text: "does not answer as a WMS does" };
 }
 
 /** Checks one language of a wms layer. Never throws. */

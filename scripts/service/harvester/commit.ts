@@ -1,6 +1,6 @@
 import { type Edit, isRefusal, type Layer, type Reader, type Store } from "../../../api/store.ts";
 import { type Harvested, mergeDescription } from "../../../harvest/harvest-layer.ts";
-import { descriptionText } from "../../../registry/description.ts";
+import { type Description, descriptionText, parseDescription } from "../../../registry/description.ts";
 import { harvestedLangs, parseRegistration, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, langs } from "../../../registry/smallkey.ts";
 
@@ -26,8 +26,13 @@ export interface CommitOptions {
 	now: () => Date;
 }
 
-/** The registration of a feature layer; null for any other, and for one that is not in order. */
-export function featureOf(layer: Layer): Registration | null {
+/** A layer's service description; null where there is none in order. */
+export function descriptionOf({ description }: Layer): Description | null {
+	return description === null ? null : parseDescription(description);
+}
+
+/** The registration of a layer that is harvested; null for any other, and for one that is not in order. */
+export function harvestedOf(layer: Layer): Registration | null {
 	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
 	return registration && harvestedLangs(registration).length > 0 ? registration : null;
 }
@@ -46,7 +51,7 @@ export async function harvestOne(
 ): Promise<Done | null> {
 	const { store, harvest, now } = options;
 	const layer = await store.read(smallkey);
-	const registration = layer && featureOf(layer);
+	const registration = layer && harvestedOf(layer);
 	if (!registration || signal.aborted) return null;
 	const harvested = await harvest(registration, signal);
 	if (signal.aborted) return null;
@@ -86,7 +91,7 @@ async function editsOf(
 	harvested: Harvested,
 ): Promise<Edit[] | null> {
 	const layer = await fresh.read(smallkey);
-	const registration = layer && featureOf(layer);
+	const registration = layer && harvestedOf(layer);
 	if (!registration) return null;
 	if (langs.some((lang) => registration[lang].service_url !== asked[lang].service_url)) return null;
 	const merged = mergeDescription(registration, harvested, layer.description);

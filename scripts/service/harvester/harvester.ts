@@ -1,6 +1,14 @@
 import type { Store } from "../../../api/store.ts";
 import { isDescribed } from "../../../harvest/harvest-layer.ts";
-import { type Done, featureOf, type HarvestLayer, type HarvestLine, harvestOne } from "./commit.ts";
+import { harvestedLangs, type Registration } from "../../../registry/registration.ts";
+import {
+	type Done,
+	descriptionOf,
+	type HarvestLayer,
+	type HarvestLine,
+	harvestedOf,
+	harvestOne,
+} from "./commit.ts";
 import { isDue, lookInterval, nextMoment } from "./moments.ts";
 import { createQueue } from "./queue.ts";
 import { createStartSummary, type StartLine } from "./start-summary.ts";
@@ -67,19 +75,19 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 	let arrivals: Promise<void> = Promise.resolve();
 	let lastLook = 0;
 
-	/** Puts a feature layer into the queue; with `onlyNew`, only one that was never harvested. */
+	/** Puts a layer that is harvested into the queue; with `onlyNew`, only one that was never harvested. */
 	async function enqueue(smallkey: string, urgent: boolean, onlyNew: boolean): Promise<void> {
 		if (ending.signal.aborted) return;
 		try {
 			const layer = await store.read(smallkey);
 			if (ending.signal.aborted) return;
-			const registration = layer && featureOf(layer);
+			const registration = layer && harvestedOf(layer);
 			if (!registration) return forget(smallkey);
-			if (onlyNew && isDescribed(registration, layer.description)) return;
+			if (onlyNew && isDescribed(registration, descriptionOf(layer))) return;
 			retries.clear(smallkey);
 			states.wait(smallkey);
 			if (onlyNew) startSummary.add(smallkey);
-			queue.add(smallkey, new URL(registration.en.service_url).host, urgent);
+			queue.add(smallkey, hostOf(registration), urgent);
 		} catch (error) {
 			fail(smallkey, error, "the repository cannot be read now");
 		}
@@ -182,4 +190,10 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 			return queue.size;
 		},
 	};
+}
+
+/** The host that a harvest burdens; a second one, of the other language, is asked in its own turn. */
+function hostOf(registration: Registration): string {
+	const [lang = "en"] = harvestedLangs(registration);
+	return new URL(registration[lang].service_url).host;
 }

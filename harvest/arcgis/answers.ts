@@ -1,0 +1,51 @@
+import { isObject, numberOf, objectOf, parseAnswer, textOf, wordOf } from "../answer.ts";
+import type { Trouble } from "../described.ts";
+import { quote } from "../finding.ts";
+import type { Ask } from "../net/ask.ts";
+
+/** A document of an ArcGIS service, or why there is none. */
+export type ArcgisDocument = { document: Record<string, unknown> } | { document: null; trouble: Trouble };
+
+/**
+ * Asks for the document at a registered address: `<service_url>?f=json`. Never throws.
+ * @param what is registered there, for the words of what is wrong
+ */
+export async function askDocument(
+	address: string,
+	what: "layer" | "service",
+	ask: Ask,
+	signal?: AbortSignal,
+): Promise<ArcgisDocument> {
+	const answer = await ask(serviceAddress(address, "", { f: "json" }), signal);
+	if (!answer.ok) return { document: null, trouble: { kind: answer.kind, text: answer.text } };
+	const document = parseAnswer(answer.bytes);
+	if (!isObject(document)) {
+		const text = `does not answer as an ArcGIS ${what} does, with a JSON object`;
+		return { document: null, trouble: { kind: "registration", text } };
+	}
+	if (document.error === undefined) return { document };
+	return { document: null, trouble: errorTrouble(objectOf(document.error)) };
+}
+
+/** An address below the layer's (`path`), with a query; the layer's own query stays. */
+export function serviceAddress(address: string, path: string, query: Record<string, string>): string {
+	const url = new URL(address);
+	url.pathname = url.pathname.replace(/\/+$/, "") + path;
+	for (const [name, text] of Object.entries(query)) url.searchParams.set(name, text);
+	url.hash = "";
+	return url.href;
+}
+
+/** Codes of ArcGIS errors that stay until the registration, or the layer's sharing, is changed. */
+const lastingCodes = new Set([400, 403, 404, 498, 499]);
+
+/** ArcGIS sends its errors with status 200, and older servers say 500 of a layer that is not there. */
+export function errorTrouble(error: Record<string, unknown>): Trouble {
+	const code = numberOf(error.code);
+	const message = textOf(error.message);
+	const isLasting =
+		(code !== null && lastingCodes.has(code)) ||
+		/not found|does not exist|invalid (?:url|layer)/i.test(message);
+	const text = `answers with ArcGIS error ${wordOf(error.code) || "without a code"}: ${quote(message)}`;
+	return { kind: isLasting ? "registration" : "server", text };
+}

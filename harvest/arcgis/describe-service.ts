@@ -1,0 +1,45 @@
+import { isObject, listOf, numberOf, textOf } from "../answer.ts";
+import { type Described, maxEntries, type Trouble, undescribed } from "../described.ts";
+import type { Ask } from "../net/ask.ts";
+import { askDocument } from "./answers.ts";
+
+/** The `parentLayerId` of a layer that lies in no group; older servers leave it out of services without groups. */
+const noParent = -1;
+
+/**
+ * Asks a MapServer or FeatureServer for its layers: each one at the top, in its own order, and in place of a group those
+ * that lie in it. Never throws.
+ */
+export async function describeArcgisService(
+	address: string,
+	ask: Ask,
+	signal?: AbortSignal,
+): Promise<Described> {
+	const { document, ...rest } = await askDocument(address, "service", ask, signal);
+	if (!document) return { description: null, ...(rest as { trouble: Trouble }) };
+	if (textOf(document.type) !== "" || !Array.isArray(document.layers)) {
+		const text = "is no whole service: the address must end with MapServer or FeatureServer";
+		return undescribed("registration", text);
+	}
+	const entries = [...new Set(document.layers.filter(isObject).filter(isOnTop).flatMap(idsOf))];
+	if (entries.length === 0) return undescribed("registration", "has no layers");
+	if (entries.length > maxEntries) {
+		return undescribed("registration", `has more than ${maxEntries} layers: name those that are wanted`);
+	}
+	return { description: { service_url: address, entries }, missing: null };
+}
+
+function isOnTop({ parentLayerId }: Record<string, unknown>): boolean {
+	return (numberOf(parentLayerId) ?? noParent) === noParent;
+}
+
+/** A layer's own id, or for a group those of its layers: a service lists them as ids, a layer's document as objects. */
+function idsOf({ id, subLayerIds, subLayers }: Record<string, unknown>): number[] {
+	const objects = listOf(subLayers).filter(isObject);
+	const inside = [...listOf(subLayerIds), ...objects.map((layer) => layer.id)].filter(isId);
+	return inside.length > 0 ? inside : [id].filter(isId);
+}
+
+function isId(value: unknown): value is number {
+	return Number.isSafeInteger(value) && (value as number) >= 0;
+}

@@ -1,0 +1,79 @@
+import { type Fault, quote } from "../finding.ts";
+import type { Ask } from "../net/ask.ts";
+import { type Capabilities, type OgcService, parseCapabilities } from "./capabilities.ts";
+
+/** Reads the capabilities of services; an answer is kept for the layers that follow. */
+export type ReadCapabilities = (address: string, layer: string) => Promise<CapabilitiesOutcome>;
+
+/** What a service offers, or why that is not known. */
+export type CapabilitiesOutcome =
+	| { capabilities: Capabilities }
+	| { capabilities: null; kind: Fault; text: string; tooLarge?: boolean };
+
+/** Most services whose capabilities are kept at a time. */
+const maxKept = 16;
+
+/** Makes the reader of capabilities that all layers checked together share. */
+export function createReadCapabilities(ask: Ask): ReadCapabilities {
+	const kept = new Map<string, Promise<CapabilitiesOutcome>>();
+
+	function read(address: string) {
+		const known = kept.get(address);
+		if (known) return known;
+		const outcome = askCapabilities("WMS", address, ask);
+		kept.set(address, outcome);
+		const oldest = kept.keys().next().value;
+		if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
+		return outcome;
+	}
+
+	return async (address, layer) => {
+		const whole = await read(capabilitiesAddress("WMS", address, null));
+		// GeoMet and others describe one layer alone where they are asked for it; the rest ignore the parameter.
+		if (whole.capabilities || !whole.tooLarge) return whole;
+		return read(capabilitiesAddress("WMS", address, layer));
+	};
+}
+
+/** Versions that are asked for. */
+const versions: Record<OgcService, string> = { WMS: "1.3.0", WMTS: "1.0.0" };
+
+/**
+ * Where a service's capabilities are. The parameters are known in any case (06-042, section 6.8.1): those of the address
+ * give way. A WMTS may be registered by the address of the document itself (07-057r7, section 10), which is left alone.
+ * @param layer the one layer that is asked for; null: all of them
+ */
+export function capabilitiesAddress(service: OgcService, address: string, layer: string | null): string {
+	const url = new URL(address);
+	if (service === "WMTS" && /\.xml$/i.test(url.pathname)) return address;
+	const query: Record<string, string> = { service, request: "GetCapabilities", version: versions[service] };
+	if (layer !== null) query.layer = layer;
+	for (const name of [...url.searchParams.keys()]) {
+		if (name.toLowerCase() in query) url.searchParams.delete(name);
+	}
+	for (const [name, text] of Object.entries(query)) url.searchParams.set(name.toUpperCase(), text);
+	url.hash = "";
+	return url.href;
+}
+
+/** Asks for a capabilities document. Never throws. @param address as `capabilitiesAddress` makes it */
+export async function askCapabilities(
+	service: OgcService,
+	address: string,
+	ask: Ask,
+	signal?: AbortSignal,
+): Promise<CapabilitiesOutcome> {
+	const answer = await ask(address, signal);
+	if (!answer.ok)
+		return { capabilities: null, kind: answer.kind, text: answer.text, tooLarge: answer.tooLarge };
+	const parsed = parseCapabilities(answer.bytes, answer.type, service);
+	if (parsed.capabilities) return parsed;
+	if (parsed.exception !== null) {
+		return {
+			capabilities: null,
+			kind: "server",
+			text: `answers with an exception: ${quote(parsed.exception)}`,
+		};
+	}
+	return { capabilities: null, kind: "registration", text: `does not answer as a ${service} does` };
+}
