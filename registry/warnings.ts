@@ -1,0 +1,112 @@
+import ipaddr from "ipaddr.js";
+import { isVersion2, type Registration, type ServiceType, serviceTypeOf } from "./registration.ts";
+import { type Lang, langs } from "./smallkey.ts";
+
+/** An address of a registration, and what is behind it. */
+interface Service {
+	/** As it is registered. */
+	address: string;
+	url: URL;
+	type: ServiceType;
+}
+
+/** What is odd about an address, or null; of several, the first is told. */
+type Rule = (service: Service) => string | null;
+
+/** One layer of an ArcGIS service, at the end of a path; the number is missing where the service is meant as a whole. */
+const arcgisPath = /\/(MapServer|FeatureServer)(?:\/(\d{1,9}))?\/?$/i;
+
+const layerRule: Rule = ({ url, type }) => {
+	if (type !== "esriFeature") return null;
+	const match = arcgisPath.exec(url.pathname);
+	if (!match) return "is not the address of one layer of a MapServer or FeatureServer";
+	if (match[2] !== undefined) return null;
+	return `…/${match[1]} is a whole service: the address must end with the number of one layer`;
+};
+
+const serviceRule: Rule = ({ url, type }) => {
+	if (type !== "esriMapServer" && type !== "esriFeatureServer") return null;
+	const match = arcgisPath.exec(url.pathname);
+	if (!match) return "is not the address of a MapServer or FeatureServer";
+	if (match[2] === undefined) return null;
+	return "ends with the number of one layer: layers of a whole service are named by scrape_only";
+};
+
+const queryRule: Rule = ({ address, url, type }) => {
+	if (type !== "ogcWms") return null;
+	if (url.search === "") {
+		return /\?(?:#|$)/.test(address) ? "ends with ?, which is left out: viewers write their own" : null;
+	}
+	const names = [...url.searchParams.keys()].map((name) => name.toUpperCase());
+	if (names.includes("SERVICE") || names.includes("REQUEST")) {
+		return "already says SERVICE or REQUEST, which viewers say themselves";
+	}
+	return "has a query, which RAMP 4.0 loses where it asks for a legend or for what was clicked on";
+};
+
+const fragmentRule: Rule = ({ url }) =>
+	url.hash === "" ? null : "has a #, and what follows it is never sent";
+
+const hostRule: Rule = ({ url }) => {
+	const host = url.hostname.replace(/^\[|\]$/g, "");
+	const isLocal = host === "localhost" || host.endsWith(".localhost");
+	const isPrivate = ipaddr.isValid(host) && ipaddr.process(host).range() !== "unicast";
+	return isLocal || isPrivate ? `is at ${host}, which readers elsewhere cannot reach` : null;
+};
+
+const schemeRule: Rule = ({ url }) =>
+	url.protocol === "https:" ? null : "is not https: a page that is cannot show what comes from it";
+
+/** Each of them can be broken at the same time as the others. */
+const rules: readonly Rule[] = [layerRule, serviceRule, queryRule, fragmentRule, hostRule, schemeRule];
+
+/**
+ * What is accepted in a registration and probably not meant, as `<JSON pointer>: <what is odd>`: said in the receipt,
+ * by `npm run validate` and in the review. Nothing is asked of a service.
+ */
+export function warningsOf(registration: Registration): string[] {
+	const warnings = langs.flatMap((lang) => {
+		const type = serviceTypeOf(registration, lang);
+		const own = addressWarnings(registration[lang].service_url, type, `/${lang}/service_url`);
+		if (isVersion2(registration)) return own;
+		const other = registration.targets?.v2?.[lang]?.service_url;
+		return other === undefined
+			? own
+			: [...own, ...addressWarnings(other, type, `/targets/v2/${lang}/service_url`)];
+	});
+	return [...warnings, ...clickWarnings(registration), ...sameServiceWarnings(registration)];
+}
+
+function addressWarnings(address: string, type: ServiceType, pointer: string): string[] {
+	const service: Service = { address, url: new URL(address), type };
+	return rules.flatMap((rule) => {
+		const text = rule(service);
+		return text === null ? [] : [`${pointer}: ${text}`];
+	});
+}
+
+/** Types of feature info that viewers of version 1.x read. */
+const readableInfo: ReadonlySet<string> = new Set(["text/html", "text/plain", "application/json"]);
+
+function clickWarnings(registration: Registration): string[] {
+	if (isVersion2(registration)) return [];
+	return langs.flatMap((lang) => {
+		const type = registration[lang].feature_info_type;
+		if (type === undefined || readableInfo.has(type)) return [];
+		return [
+			`/${lang}/feature_info_type: viewers read ${[...readableInfo].join(", ")} only, and ask for nothing else`,
+		];
+	});
+}
+
+function sameServiceWarnings(registration: Registration): string[] {
+	if (askedOf(registration, "en") !== askedOf(registration, "fr")) return [];
+	return ["/fr/service_url: is that of /en, so the layer is the same in both languages"];
+}
+
+/** What of one language decides on which layers are shown. */
+function askedOf(registration: Registration, lang: Lang): string {
+	const entry: object = registration[lang];
+	const { service_url, layer, scrape_only } = entry as Record<string, unknown>;
+	return JSON.stringify([service_url, layer, scrape_only]);
+}

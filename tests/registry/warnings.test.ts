@@ -1,0 +1,105 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { LangNode, Registration1 } from "../../registry/registration.ts";
+import { warningsOf } from "../../registry/warnings.ts";
+
+type Type = "wms" | "feature";
+
+function registered(payload_type: Type, en: string, fr: string): Registration1 {
+	const layer = payload_type === "wms" ? { layer: "a" } : {};
+	return {
+		version: "1.0.0",
+		payload_type,
+		en: { service_url: en, ...layer },
+		fr: { service_url: fr, ...layer },
+	};
+}
+
+/** What is said of an address, in a registration that is well but for it. */
+function saidOf(payload_type: Type, address: string): string[] {
+	const other = payload_type === "wms" ? "https://h.example/fr" : "https://h.example/fr/MapServer/1";
+	const warnings = warningsOf(registered(payload_type, address, other));
+	for (const warning of warnings) assert.match(warning, /^\/en\/service_url: /);
+	return warnings.map((warning) => warning.replace("/en/service_url: ", ""));
+}
+
+const lostQuery = "has a query, which RAMP 4.0 loses where it asks for a legend or for what was clicked on";
+const saidQuery = "already says SERVICE or REQUEST, which viewers say themselves";
+const loneMark = "ends with ?, which is left out: viewers write their own";
+const noLayer = "is not the address of one layer of a MapServer or FeatureServer";
+const wholeService = (name: string) =>
+	`…/${name} is a whole service: the address must end with the number of one layer`;
+const unreachable = (host: string) => `is at ${host}, which readers elsewhere cannot reach`;
+
+const addresses: [Type, string, string[]][] = [
+	["wms", "https://h.example/wms", []],
+	["wms", "https://h.example/wms?", [loneMark]],
+	["wms", "https://h.example/wms?map=a", [lostQuery]],
+	["wms", "https://h.example/wms?SERVICE=WMS", [saidQuery]],
+	["wms", "https://h.example/wms?map=a&request=GetMap", [saidQuery]],
+	["wms", "https://h.example/MapServer", []],
+	["wms", "https://h.example/wms#a", ["has a #, and what follows it is never sent"]],
+	["wms", "http://h.example/wms", ["is not https: a page that is cannot show what comes from it"]],
+	["wms", "https://localhost/wms", [unreachable("localhost")]],
+	["wms", "https://maps.localhost/wms", [unreachable("maps.localhost")]],
+	["wms", "https://10.1.2.3/wms", [unreachable("10.1.2.3")]],
+	["wms", "https://0x7f.1/wms", [unreachable("127.0.0.1")]],
+	["wms", "https://[::1]/wms", [unreachable("::1")]],
+	["wms", "https://[::ffff:192.168.0.1]/wms", [unreachable("::ffff:c0a8:1")]],
+	["wms", "https://192.0.66.1/wms", []],
+	["wms", "https://10.example/wms", []],
+	["feature", "https://h.example/a/MapServer/12", []],
+	["feature", "https://h.example/a/FeatureServer/0/", []],
+	["feature", "https://h.example/a/mapserver/3?token=a", []],
+	["feature", "https://h.example/a/MapServer", [wholeService("MapServer")]],
+	["feature", "https://h.example/a/FeatureServer/", [wholeService("FeatureServer")]],
+	["feature", "https://h.example/a/MapServer?f=json", [wholeService("MapServer")]],
+	["feature", "https://h.example/wfs", [noLayer]],
+];
+
+for (const [payload_type, address, expected] of addresses) {
+	test(`${payload_type} at ${address}`, () => assert.equal(saidOf(payload_type, address), expected));
+}
+
+test("one address for both languages is odd, unless other layers are asked of it", () => {
+	const same = registered("wms", "https://h.example/wms", "https://h.example/wms");
+	assert.equal(warningsOf(same), [
+		"/fr/service_url: is that of /en, so the layer is the same in both languages",
+	]);
+	assert.equal(warningsOf({ ...same, fr: { ...same.fr, layer: "b" } }), []);
+});
+
+test("a type of feature info that no viewer of version 1.x reads, and another address for a target", () => {
+	const registration = registered("wms", "https://h.example/en", "https://h.example/fr");
+	const fr = { ...registration.fr, feature_info_type: "text/xml" };
+	const targets = { v2: { en: { service_url: "https://h.example/ows?" } } };
+	assert.equal(warningsOf({ ...registration, fr, targets }), [
+		`/targets/v2/en/service_url: ${loneMark}`,
+		"/fr/feature_info_type: viewers read text/html, text/plain, application/json only, and ask for nothing else",
+	]);
+});
+
+test("services of version 2.0", () => {
+	const said = (en: LangNode) =>
+		warningsOf({
+			version: "2.0",
+			en,
+			fr: { service_type: "esriTile", service_url: "https://h.example/t/MapServer" },
+		});
+	const whole = (service_url: string): LangNode => ({ service_type: "esriMapServer", service_url });
+	assert.equal(said(whole("https://h.example/a/MapServer")), []);
+	assert.equal(said(whole("https://h.example/a/MapServer/3")), [
+		"/en/service_url: ends with the number of one layer: layers of a whole service are named by scrape_only",
+	]);
+	assert.equal(said(whole("https://h.example/a")), [
+		"/en/service_url: is not the address of a MapServer or FeatureServer",
+	]);
+	assert.equal(said({ service_type: "esriFeature", service_url: "https://h.example/a/MapServer" }), [
+		`/en/service_url: ${wholeService("MapServer")}`,
+	]);
+	assert.equal(said({ service_type: "ogcWms", service_url: "https://h.example/a?b=c" }), [
+		`/en/service_url: ${lostQuery}`,
+	]);
+});
+
+test.run();

@@ -1,0 +1,92 @@
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { temporaryFolder } from "../../local.ts";
+import { runScript } from "../../process.ts";
+
+const test = suite<{ folder: string; remove: () => Promise<void> }>("validate");
+
+test.before.each(async (scene) => {
+	const { path, remove } = await temporaryFolder();
+	Object.assign(scene, { folder: path, remove });
+});
+test.after.each(async (scene) => scene.remove());
+
+const good = {
+	version: "1.0.0",
+	payload_type: "wms",
+	en: { service_url: "https://h.example/en", layer: "a" },
+	fr: { service_url: "https://h.example/fr", layer: "a" },
+};
+
+async function write(path: string, content: unknown): Promise<string> {
+	await mkdir(dirname(path), { recursive: true });
+	await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
+	return path;
+}
+
+test("a loose file is checked for its content, whatever it is called and wherever it lies", async ({
+	folder,
+}) => {
+	const path = await write(join(folder, "my layer.txt"), good);
+	const { code, stdout, stderr } = await runScript("validate", [path]);
+	assert.equal([code, stdout, stderr], [0, "1 file, 0 problems\n", ""]);
+	await write(path, { ...good, en: {} });
+	const wrong = await runScript("validate", [path]);
+	assert.is(wrong.code, 1);
+	assert.is(wrong.stdout, "1 file, 2 problems\n");
+});
+
+test("in a folder called layers, the place is checked as well", async ({ folder }) => {
+	const path = await write(join(folder, "layers/xy/abc.json"), good);
+	const { code, stderr } = await runScript("validate", [path]);
+	assert.is(code, 1);
+	assert.is(stderr, "layers/xy/abc.json: must be at layers/ab/abc.json\n");
+});
+
+test("wrong JSON gets line and column", async ({ folder }) => {
+	const path = await write(join(folder, "a.json"), '{\n  "version": "1.0.0",\n}');
+	const { stderr } = await runScript("validate", [path]);
+	assert.match(
+		stderr,
+		"the document must be JSON: line 3, column 1 must be a member's name in double quotes",
+	);
+});
+
+test("what is odd is a warning, and no reason to fail", async ({ folder }) => {
+	const en = { ...good.en, service_url: "https://h.example/wms?map=a" };
+	const loose = await write(join(folder, "a.json"), { ...good, en });
+	const placed = await write(join(folder, "layers/b/b.json"), { ...good, fr: good.en });
+	const { code, stdout, stderr } = await runScript("validate", [loose, placed]);
+	assert.is(code, 0);
+	assert.is(stdout, "2 files, 0 problems, 2 warnings\n");
+	assert.match(stderr, /^warning: .*a\.json: \/en\/service_url: has a query/m);
+	assert.match(stderr, /^warning: layers\/b\/b\.json: \/fr\/service_url: is that of \/en/m);
+});
+
+test("a file that is named is about to be written: what viewers take for markup is a problem", async ({
+	folder,
+}) => {
+	const path = await write(join(folder, "a.json"), { ...good, en: { ...good.en, service_name: "<b>" } });
+	const { code, stderr } = await runScript("validate", [path]);
+	assert.is(code, 1);
+	assert.match(stderr, "/en/service_name: must not hold < before a letter");
+});
+
+test("the owners are checked, and a link is refused", async ({ folder }) => {
+	const owners = await write(join(folder, "layers/owners.json"), { operators: [], layers: {} });
+	const { code, stderr } = await runScript("validate", [owners]);
+	assert.is(code, 1);
+	assert.is(stderr, "layers/owners.json: /operators: must have at least 1 entry\n");
+	await symlink(owners, join(folder, "link.json"));
+	assert.match((await runScript("validate", [join(folder, "link.json")])).stderr, "must be a plain file");
+});
+
+test("a file that is not there is no wrong registration", async ({ folder }) => {
+	const { code, stderr } = await runScript("validate", [join(folder, "none.json")]);
+	assert.is(code, 2);
+	assert.match(stderr, "none.json");
+});
+
+test.run();
