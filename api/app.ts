@@ -3,7 +3,7 @@ import type { Allocate } from "./docs.ts";
 import type { Fragments } from "./fragment.ts";
 import { answerRead } from "./read.ts";
 import { handleDelete, handlePut, type Write } from "./register.ts";
-import { plainText, type Reply, refuseRead, refuseWrite } from "./reply.ts";
+import { plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
 import { StoreBusy } from "./store.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
 
@@ -107,6 +107,15 @@ export function handleRead(
 	} catch (error) {
 		return answerFailure(error, "read", report);
 	}
+}
+
+/**
+ * The answer to a write of an address that writes too much; null where it may go on. Asked before the body is read.
+ * @param address null: it is not limited
+ */
+export async function refuseTooMany(address: string | null, context: Context): Promise<Reply | null> {
+	const waitSeconds = address === null ? 0 : ((await context.limiter?.address(address)) ?? 0);
+	return waitSeconds > 0 ? refuseLimited("address", waitSeconds) : null;
 }
 
 /** Answers a write. */

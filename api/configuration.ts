@@ -1,5 +1,6 @@
 import { defaultMapWkid, mapWkids } from "../registry/extent.ts";
 import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
+import type { WriteLimits } from "./limits.ts";
 import { readTargets } from "./targets.ts";
 import type { ReadSettings } from "./wanted.ts";
 
@@ -62,6 +63,14 @@ export class Variables {
 		return value ?? this.#bad(name, `must be one of ${known.join(" ")}, not ${text}`, fallback);
 	}
 
+	/** What `parse` makes of a variable; a text is what is wrong with it. */
+	parsed<T extends object>(name: string, fallback: T, parse: (text: string) => T | string): T {
+		const text = this.text(name, "");
+		if (text === "") return fallback;
+		const value = parse(text);
+		return typeof value === "string" ? this.#bad(name, value, fallback) : value;
+	}
+
 	/** @throws {Error} with a line for each bad variable */
 	check(): void {
 		if (this.problems.length > 0) throw new Error(this.problems.join("\n"));
@@ -95,6 +104,14 @@ export function readServing(
 		catalogueUrl: variables.matching("CATALOGUE_URL", "", addressTemplate, "an address with {0} in it"),
 		mapWkid: variables.oneOf("MAP_WKID", defaultMapWkid, mapWkids),
 		mapServerType: variables.oneOf("V2_MAP_SERVER", "esriDynamic", mapServerTypes),
+	};
+}
+
+/** How fast writes may come; so many at once are more than any catalogue has. */
+export function readWriteLimits(variables: Variables): WriteLimits {
+	return {
+		perMinute: variables.integer("WRITES_PER_MINUTE", 6_000, 1, 1_000_000),
+		burst: variables.integer("WRITES_BURST", 30_000, 1, 1_000_000),
 	};
 }
 

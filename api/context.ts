@@ -1,4 +1,5 @@
 import type { FragmentSettings } from "../registry/fragment.ts";
+import type { WriteLimiter } from "./limits.ts";
 import type { Senders } from "./senders.ts";
 import type { Store } from "./store.ts";
 import type { ReadSettings } from "./wanted.ts";
@@ -18,4 +19,6 @@ export interface Context {
 	report: (error: unknown) => void;
 	/** Why not all is served as it should be, in one line; null where it is. `/readyz` says it. */
 	readiness: () => string | null;
+	/** Where writes are limited. */
+	limiter?: WriteLimiter;
 }

@@ -1,10 +1,10 @@
 import type { Reply } from "./reply.ts";
 
-/** Answers that are kept at most. */
-const mostReplies = 500;
-/** Bytes of bodies that are kept at most, and of the largest one that is kept. */
-const mostBytes = 4_000_000;
-const largestKept = 250_000;
+/** Bytes that all kept answers take at most, their targets and headers included, and the largest body that is kept. */
+const maxBytes = 4_000_000;
+const maxBodyBytes = 250_000;
+/** What an answer takes beside its body and its target: headers, and its place. */
+const overheadBytes = 2_000;
 
 /**
  * The whole answers that were made last, while no fragment changes: all viewers of one map ask for the same list of
@@ -29,11 +29,12 @@ export class RecentReplies {
 
 	/** Keeps an answer that was made of the fragments as they are now. */
 	keep(target: string, reply: Reply): void {
-		if (reply.status !== 200 || reply.body.length > largestKept) return;
-		const isFull = this.#replies.size >= mostReplies || this.#bytes + reply.body.length > mostBytes;
-		if (isFull || this.#keptVersion !== this.#version()) this.#clear();
+		if (reply.status !== 200 || reply.body.length > maxBodyBytes || this.#replies.has(target)) return;
+		// A text may take two bytes a character.
+		const bytes = reply.body.length + 2 * target.length + overheadBytes;
+		if (this.#bytes + bytes > maxBytes || this.#keptVersion !== this.#version()) this.#clear();
 		this.#replies.set(target, reply);
-		this.#bytes += reply.body.length;
+		this.#bytes += bytes;
 	}
 
 	#clear(): void {

@@ -17,7 +17,7 @@ import {
 	smallkeyRule,
 } from "../registry/smallkey.ts";
 import type { Context } from "./context.ts";
-import { acceptWrite, type Reply, refuseWrite, removed } from "./reply.ts";
+import { acceptWrite, type Reply, refuseLimited, refuseWrite, removed } from "./reply.ts";
 import { mayChange, type Sender } from "./senders.ts";
 import { isSignature, isTimely, parseTimestamp, sha256Hex, verify } from "./signature.ts";
 import {
@@ -35,6 +35,8 @@ export interface Write {
 	method: "PUT" | "DELETE";
 	/** The request target as it arrived: it is signed. */
 	target: string;
+	/** Whom the write is counted for; null where writes are not limited. */
+	address: string | null;
 	/** The headers `Sender`, `TimeStamp` and `Authorization`. */
 	sender: string;
 	timestamp: string;
@@ -60,6 +62,8 @@ export async function handlePut(write: Write, context: Context): Promise<Reply> 
 	const { target } = write;
 	const verified = await verifyWrite(write, context);
 	if (isRefusal(verified)) return refuse(verified);
+	const waitSeconds = (await context.limiter?.sender(verified.sender.id)) ?? 0;
+	if (waitSeconds > 0) return refuseLimited("sender", waitSeconds);
 	const smallkey = parseTargetKey(target);
 	if (smallkey === null) return refuse(badSmallkey(target));
 	const { registration, problems } = parseRegistration(verified.body, "written");
@@ -78,6 +82,8 @@ export async function handleDelete(write: Write, context: Context): Promise<Repl
 	const { target } = write;
 	const verified = await verifyWrite(write, context);
 	if (isRefusal(verified)) return refuse(verified);
+	const waitSeconds = (await context.limiter?.sender(verified.sender.id)) ?? 0;
+	if (waitSeconds > 0) return refuseLimited("sender", waitSeconds);
 	const smallkey = parseTargetKey(target);
 	if (smallkey === null) return refuse(badSmallkey(target));
 	// The method is not signed: with a body, a captured PUT could be sent again as a DELETE.
@@ -102,7 +108,7 @@ async function verifyWrite(write: Write, context: Context): Promise<Verified | R
 		return { status: 413, errors: [`the body must have at most ${largestRegistration} bytes`] };
 	}
 	// What needs no hash comes first: nobody can make the service hash by sending junk.
-	if (!isSignature(signature) || senderId === "" || timestamp === "") return unauthorized(write);
+	if (!isSignature(signature) || senderId === "" || timestamp === "") return unauthorized(write, context);
 	const now = context.now();
 	if (!isTimely(timestamp, now)) return untimely(now);
 	const sender = context.settings.senders.get(senderId);
@@ -110,12 +116,13 @@ async function verifyWrite(write: Write, context: Context): Promise<Verified | R
 	// Both hashes for whatever comes so far: a genuine request takes as long as another.
 	const request = await sha256Hex(signature);
 	const genuine = await verify(sender?.secret ?? nobodysSecret, signed, signature);
-	if (!sender || !genuine) return unauthorized(write);
+	if (!sender || !genuine) return unauthorized(write, context);
 	return { sender, timestamp, request, body };
 }
 
 /** One text for a wrong signature and an unknown sender: nobody learns here which senders there are. */
-function unauthorized({ signature, sender, timestamp }: Write): Refusal {
+function unauthorized({ signature, sender, timestamp, address }: Write, { limiter }: Context): Refusal {
+	if (address !== null) limiter?.punish(address);
 	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp };
 	const missing = Object.entries(headers).filter(([, text]) => text === "");
 	const errors = missing.map(([name]) => `${name}: the header is missing`);

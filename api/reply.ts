@@ -43,6 +43,12 @@ export function refuseWrite(status: number, errors: string[], headers: Record<st
 	return { status, headers: { ...jsonHeaders, ...headers }, body: errorsBody(errors) };
 }
 
+/** The answer to one write too many of an address or a sender. */
+export function refuseLimited(whose: "address" | "sender", waitSeconds: number): Reply {
+	const error = `too many writes of this ${whose}: try again after ${waitSeconds} seconds`;
+	return refuseWrite(429, [error], { "Retry-After": String(waitSeconds) });
+}
+
 const jsonHeaders = { "Content-Type": "application/json", ...writeHeaders };
 
 /** The answer to a write that was accepted. */

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createNodeServer } from "../api/adapters/node.ts";
+import { TokenBuckets } from "../api/limits.ts";
 import { openService } from "./service/composition.ts";
 import { makeDataDir } from "./service/data-dir.ts";
 import { lockFolder } from "./service/lock.ts";
@@ -37,7 +38,8 @@ async function serve(
 	const interrupted = io.interrupted();
 	const reads = new ReadCount();
 	const { server, end } = createNodeServer({
-		context: service.context,
+		context: { ...service.context, limiter: new TokenBuckets(configuration.writes, service.context.now) },
+		trustedProxies: configuration.trustedProxies,
 		fragments: service.fragments,
 		version: service.version,
 		log: logLine,

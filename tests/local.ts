@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { answerHealth, answerRefused, handleRead, handleWrite, routeOf } from "../api/app.ts";
 import type { Context } from "../api/context.ts";
 import { runGit } from "../api/git/run.ts";
+import type { Write as HandledWrite } from "../api/register.ts";
 import type { Reply } from "../api/reply.ts";
 import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
@@ -133,19 +134,8 @@ export class Local {
 		const route = routeOf(method, target, this.context.settings);
 		if (route.kind === "refused") return responseOf(answerRefused(route));
 		if (route.kind !== "write") throw new Error(`${method} ${target} is no write`);
-		const { sender = "jstest", body = "" } = write;
-		const secret = write.secret ?? secrets[sender as keyof typeof secrets] ?? "no such sender";
-		const timestamp = write.timestamp ?? new Date(this.now).toISOString();
-		const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
-		const signature = await sign(secret, { path: target, sender, timestamp, body: bytes });
-		const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp, ...write.headers };
-		const signed = {
-			sender: headers.Sender ?? "",
-			timestamp: headers.TimeStamp ?? "",
-			signature: headers.Authorization ?? "",
-			body: bytes.length > largestRegistration ? ("too large" as const) : bytes,
-		};
-		return responseOf(await handleWrite({ method: route.method, target, ...signed }, this.context));
+		const signed = await signedWrite({ method, target, ...write }, this.now);
+		return responseOf(await handleWrite(signed, this.context));
 	}
 
 	put(smallkey: string, body = manual): Promise<Response> {
@@ -175,6 +165,25 @@ export class Local {
 		const refs = await this.git("for-each-ref", "--format=%(refname) %(objectname)");
 		return JSON.stringify([refs, this.store.tip, fragments]);
 	}
+}
+
+/** A write as the handlers take it, signed at a time. */
+export async function signedWrite(write: Write, now: number): Promise<HandledWrite> {
+	const { method = "PUT", target, sender = "jstest", body = "" } = write;
+	const secret = write.secret ?? secrets[sender as keyof typeof secrets] ?? "no such sender";
+	const timestamp = write.timestamp ?? new Date(now).toISOString();
+	const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+	const signature = await sign(secret, { path: target, sender, timestamp, body: bytes });
+	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp, ...write.headers };
+	return {
+		method: method as HandledWrite["method"],
+		target,
+		address: null,
+		sender: headers.Sender ?? "",
+		timestamp: headers.TimeStamp ?? "",
+		signature: headers.Authorization ?? "",
+		body: bytes.length > largestRegistration ? "too large" : bytes,
+	};
 }
 
 /** The bytes of a reply's body. */

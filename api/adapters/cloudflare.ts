@@ -1,6 +1,14 @@
 // The worker: what static assets do not answer (wrangler.jsonc, docs/hosting.md).
 
-import { answerFailure, answerHealth, answerRefused, handleWrite, type Route, routeOf } from "../app.ts";
+import {
+	answerFailure,
+	answerHealth,
+	answerRefused,
+	handleWrite,
+	type Route,
+	refuseTooMany,
+	routeOf,
+} from "../app.ts";
 import type { Context } from "../context.ts";
 import { logText } from "../log.ts";
 import type { Reply } from "../reply.ts";
@@ -49,8 +57,11 @@ export function createWorker(log: (fields: object) => void): Worker {
 					return answerHealth(problemOf(bindings));
 				case "readyz":
 					return answerHealth(problemOf(bindings) ?? contextOf(bindings).readiness());
-				case "write":
-					return await handleWrite(writeOf(request, route.method, target, body), contextOf(bindings));
+				case "write": {
+					const write = writeOf(request, route.method, target, body);
+					const tooMany = await refuseTooMany(write.address, contextOf(bindings));
+					return tooMany ?? (await handleWrite(write, contextOf(bindings)));
+				}
 				default:
 					return await handleFetchedRead(route, request.headers.get("If-None-Match"), bindings, report);
 			}

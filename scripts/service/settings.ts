@@ -1,14 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { parseTrustedProxies, type TrustedProxies } from "../../api/adapters/node/address.ts";
 import {
 	type Environment,
 	type GitHubSettings,
 	readGitHub,
 	readServing,
+	readWriteLimits,
 	Variables,
 } from "../../api/configuration.ts";
 import type { Settings } from "../../api/context.ts";
+import type { WriteLimits } from "../../api/limits.ts";
 import { parseSenders, type Senders } from "../../api/senders.ts";
 
 export { type Environment, type GitHubSettings, parseSpan } from "../../api/configuration.ts";
@@ -36,6 +39,8 @@ export interface Configuration extends Omit<Settings, "senders"> {
 	github: GitHubSettings | null;
 	harvest: HarvestSettings;
 	logReads: boolean;
+	writes: WriteLimits;
+	trustedProxies: TrustedProxies;
 }
 
 /**
@@ -50,6 +55,8 @@ export function readConfiguration(env: Environment): Configuration {
 		dataDir: resolve(variables.text("DATA_DIR", ".data")),
 		...readServing(variables, { fallback: 1000, most: 1000 }),
 		logReads: variables.flag("LOG_READS", false),
+		writes: readWriteLimits(variables),
+		trustedProxies: variables.parsed("TRUSTED_PROXIES", [], parseTrustedProxies),
 		harvest: readHarvest(variables),
 		github: readGitHub(variables),
 	};

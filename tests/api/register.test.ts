@@ -1,6 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { feature, Local, manual, noon, textOf, type Write, wms } from "../local.ts";
+import { handleWrite } from "../../api/app.ts";
+import type { Write as HandledWrite } from "../../api/register.ts";
+import { feature, Local, manual, noon, signedWrite, textOf, type Write, wms } from "../local.ts";
 
 const writes = suite<{ local: Local }>("writes");
 
@@ -224,6 +226,95 @@ writes("signature and time", async ({ local }) => {
 		assert.is((await local.write({ ...good, timestamp })).status, 201, timestamp);
 	}
 });
+
+/** What a verification asks of the cryptography while it lasts: the name and the bytes of each call. */
+async function hashesOf(work: () => Promise<unknown>): Promise<string[]> {
+	const calls: string[] = [];
+	const { subtle } = globalThis.crypto;
+	for (const name of ["importKey", "sign", "verify", "digest"] as const) {
+		const original = subtle[name] as (...args: unknown[]) => unknown;
+		Object.defineProperty(subtle, name, {
+			configurable: true,
+			value: (...args: unknown[]) => {
+				// A key's own length is its sender's.
+				const data = name === "importKey" ? null : (args.at(-1) as Uint8Array);
+				calls.push(`${name} ${data?.byteLength ?? ""}`);
+				return original.apply(subtle, args);
+			},
+		});
+	}
+	try {
+		await work();
+	} finally {
+		for (const name of ["importKey", "sign", "verify", "digest"]) {
+			Reflect.deleteProperty(subtle, name);
+		}
+	}
+	return calls;
+}
+
+writes("an unknown sender, a wrong secret and a right one cost the same hashes", async ({ local }) => {
+	const body = manual;
+	const sent = (sender: string, secret?: string) =>
+		signedWrite({ target: "/register/23ax5t", body, sender, secret }, local.now);
+	const requests = [
+		await sent("jstest"),
+		await sent("jstest", "wrong"),
+		await sent("nobody"),
+		await sent("narrow", "x"),
+	];
+	const costs: string[][] = [];
+	for (const request of requests) costs.push(await hashesOf(() => handleWrite(request, local.context)));
+	const bytes = "/register/23ax5tjstest2026-03-04T12:00:00.000Z".length + body.length;
+	assert.equal(costs[0], ["digest 43", "importKey ", `sign ${bytes}`]);
+	assert.equal(costs, [costs[0], costs[0], costs[0], costs[0]]);
+});
+
+writes("what needs no hash to be refused costs none", async ({ local }) => {
+	const good = await signedWrite({ target: "/register/23ax5t", body: manual }, local.now);
+	const junk: Partial<HandledWrite>[] = [
+		{ signature: "" },
+		{ signature: "x".repeat(42) },
+		{ signature: `${good.signature}=` },
+		{ signature: "x".repeat(60_000) },
+		{ sender: "" },
+		{ timestamp: "" },
+		{ timestamp: "yesterday" },
+		{ timestamp: new Date(local.now - 120_000).toISOString() },
+		{ body: "too large" },
+	];
+	for (const part of junk) {
+		const statuses: number[] = [];
+		const cost = await hashesOf(async () =>
+			statuses.push((await handleWrite({ ...good, ...part }, local.context)).status),
+		);
+		assert.equal(cost, [], JSON.stringify(part).slice(0, 80));
+		assert.equal(statuses, [part.body ? 413 : 401]);
+	}
+});
+
+writes(
+	"a sender that writes too much is 429 once its signature is verified, and nothing is stored",
+	async ({ local }) => {
+		const punished: string[] = [];
+		local.context.limiter = {
+			address: () => 0,
+			punish: (address) => punished.push(address),
+			sender: (id) => (id === "jstest" ? 30 : 0),
+		};
+		const before = await local.state();
+		const answer = await local.put("23ax5t");
+		assert.is(answer.status, 429);
+		assert.is(answer.headers.get("Retry-After"), "30");
+		assert.equal(await errorsOf(answer), ["too many writes of this sender: try again after 30 seconds"]);
+		assert.is(await local.state(), before);
+		const bad = await signedWrite({ target: "/register/a", body: manual, secret: "wrong" }, local.now);
+		assert.is((await handleWrite({ ...bad, address: "192.0.2.1" }, local.context)).status, 401);
+		assert.is((await handleWrite({ ...bad, address: null }, local.context)).status, 401);
+		assert.equal(punished, ["192.0.2.1"]);
+		assert.is((await local.write({ target: "/register/abc", body: manual, sender: "narrow" })).status, 201);
+	},
+);
 
 writes("the signature is checked before the smallkey and the payload", async ({ local }) => {
 	await refused(local, { target: "/register/a.b", body: "junk", secret: "other" }, 401, /Authorization/);

@@ -12,12 +12,19 @@ export interface Bucket {
 	get(name: string): Promise<{ httpEtag: string; arrayBuffer(): Promise<ArrayBuffer> } | null>;
 }
 
+/** What the worker needs of a rate limit (Workers, "Rate limiting", binding). */
+export interface RateLimit {
+	limit(options: { key: string }): Promise<{ success: boolean }>;
+}
+
 /** The worker's environment: where the fragments are, and the configuration's variables. */
 export interface Bindings {
 	/** The fragments as static assets. */
 	ASSETS?: Assets;
 	/** The fragments as objects of a bucket; it comes before ASSETS. */
 	OBJECTS?: Bucket;
+	/** Limits writes by address and by sender; without it they are not limited. */
+	WRITES?: RateLimit;
 	[variable: string]: unknown;
 }
 

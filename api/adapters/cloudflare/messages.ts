@@ -28,7 +28,7 @@ export function writeOf(
 ): Write {
 	const text = (name: string) => request.headers.get(name) ?? "";
 	const signed = { sender: text("Sender"), timestamp: text("TimeStamp"), signature: text("Authorization") };
-	return { method, target, ...signed, body };
+	return { method, target, address: request.headers.get("CF-Connecting-IP"), ...signed, body };
 }
 
 /** The request target as it arrived: the engine keeps the path of an address as it was sent. */

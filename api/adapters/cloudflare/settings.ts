@@ -6,6 +6,7 @@ import {
 	Variables,
 } from "../../configuration.ts";
 import type { Context } from "../../context.ts";
+import type { WriteLimiter } from "../../limits.ts";
 import { parseSenders } from "../../senders.ts";
 import { type Store, StoreBusy } from "../../store.ts";
 import { githubStore } from "../../stores/github.ts";
@@ -39,7 +40,22 @@ export function makeContext(bindings: Bindings, report: Context["report"]): Cont
 	const senders = parseSenders(env.SENDERS || "{}", "SENDERS");
 	const now = () => new Date();
 	const store = makeStore(github, now, report);
-	return { store, settings: { ...serving, senders }, now, report, readiness: () => null };
+	const settings = { ...serving, senders };
+	return { store, settings, now, report, readiness: () => null, limiter: limiterOf(bindings) };
+}
+
+/** Seconds in which Cloudflare counts writes (wrangler.jsonc). */
+const limitPeriodSeconds = 60;
+
+/** Cloudflare's own rate limit; it cannot be told that a bad signature costs more. */
+function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
+	if (!WRITES) return undefined;
+	const waitSeconds = async (key: string) => ((await WRITES.limit({ key })).success ? 0 : limitPeriodSeconds);
+	return {
+		address: (address) => waitSeconds(`address ${address}`),
+		sender: (id) => waitSeconds(`sender ${id}`),
+		punish: () => undefined,
+	};
 }
 
 function makeStore(github: GitHubSettings | null, now: () => Date, report: Context["report"]): Store {

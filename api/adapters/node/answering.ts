@@ -3,7 +3,8 @@ import { answerHealth, answerRefused, handleRead, type Route, routeOf } from "..
 import { RecentReplies } from "../../recent.ts";
 import type { Write } from "../../register.ts";
 import type { Reply } from "../../reply.ts";
-import { describeAnswer, type Exchange, nextId } from "./exchange.ts";
+import type { TrustedProxies } from "./address.ts";
+import { type Exchange, logOnceEnded } from "./exchange.ts";
 import { AnswerLog } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 import { ConnectionOrder } from "./order.ts";
@@ -14,6 +15,7 @@ import { Writing } from "./writing.ts";
 export class Answering {
 	readonly #options: NodeOptions;
 	readonly #times: NodeTimes;
+	readonly #trusted: TrustedProxies;
 	readonly #recent: RecentReplies | null;
 	readonly #order = new ConnectionOrder();
 	readonly #writing: Writing;
@@ -23,6 +25,7 @@ export class Answering {
 	constructor(options: NodeOptions, times: NodeTimes) {
 		this.#options = options;
 		this.#times = times;
+		this.#trusted = options.trustedProxies ?? [];
 		this.#recent = options.version && new RecentReplies(options.version);
 		this.#writing = new Writing(options, times);
 		this.#log = new AnswerLog(options.log, times.logEveryMs);
@@ -76,34 +79,24 @@ export class Answering {
 
 	/** Answers a write, and keeps what comes behind it on its connection waiting until then. */
 	#answerWrite(exchange: Exchange, method: Write["method"], hasWaited: boolean): void | Promise<void> {
+		const { request, response } = exchange;
 		const work = async () => {
-			const reply = await this.#writing.replyTo(exchange.request, method, exchange.target);
-			if (reply) this.#send(exchange, reply);
-			else {
-				// The sender went away in the middle of its body: there is nobody to answer.
-				this.#note(exchange);
-				exchange.response.destroy();
-			}
+			const reply = await this.#writing.replyTo(exchange, method, this.#trusted);
+			if (reply) return this.#send(exchange, reply);
+			// The sender went away in the middle of its body: there is nobody to answer.
+			logOnceEnded(exchange, this.#log, this.#trusted);
+			response.destroy();
 		};
-		return hasWaited ? work() : this.#order.inTurn(exchange.request.socket, work);
+		const safely = () => work().catch((error) => this.#options.context.report(error));
+		return hasWaited ? safely() : this.#order.inTurn(request.socket, safely);
 	}
 
 	#send(exchange: Exchange, reply: Reply): void {
 		const { request, response, method } = exchange;
 		const isNoted = reply.status >= 400 || method === "PUT" || method === "DELETE" || this.#options.allReads;
-		if (isNoted) reply.headers["X-Request-Id"] = this.#note(exchange);
+		if (isNoted) reply.headers["X-Request-Id"] = logOnceEnded(exchange, this.#log, this.#trusted);
 		else this.#options.count();
 		if (this.#isClosing) response.shouldKeepAlive = false;
 		sendReply(request, response, reply, this.#times);
-	}
-
-	/** Logs an exchange once it has ended; its id. */
-	#note(exchange: Exchange): string {
-		const id = nextId();
-		const address = exchange.request.socket.remoteAddress ?? "";
-		const log = () => this.#log.add(describeAnswer(exchange, id, address));
-		if (exchange.response.closed) log();
-		else exchange.response.once("close", log);
-		return id;
 	}
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Answered } from "./log.ts";
+import { clientAddress, type TrustedProxies } from "./address.ts";
+import type { Answered, AnswerLog } from "./log.ts";
 
 /** One request and its answer. */
 export interface Exchange {
@@ -16,8 +17,19 @@ export interface Exchange {
 const idPrefix = randomBytes(6).toString("base64url");
 let ids = 0;
 
-/** An id that no other request has. */
-export function nextId(): string {
+/** Logs an exchange once it has ended; its id, which no other one has. */
+export function logOnceEnded(exchange: Exchange, log: AnswerLog, trusted: TrustedProxies): string {
+	const { request, response } = exchange;
+	const id = nextId();
+	// Of a connection that has ended nobody knows it any more.
+	const address = clientAddress(request, trusted);
+	const end = () => log.add(describeAnswer(exchange, id, address));
+	if (response.closed) end();
+	else response.once("close", end);
+	return id;
+}
+
+function nextId(): string {
 	ids += 1;
 	return `${idPrefix}-${ids}`;
 }
@@ -25,8 +37,7 @@ export function nextId(): string {
 /** Longest path that is kept for the log, in characters. */
 const maxPathLength = 1_000;
 
-/** What the log says of an exchange that has ended. */
-export function describeAnswer(exchange: Exchange, id: string, address: string): Answered {
+function describeAnswer(exchange: Exchange, id: string, address: string): Answered {
 	const { request, response, method, target, start } = exchange;
 	const { sender } = request.headers;
 	const isWrite = method === "PUT" || method === "DELETE";

@@ -1,5 +1,6 @@
 import type { Context } from "../../context.ts";
 import type { Fragments } from "../../fragment.ts";
+import type { TrustedProxies } from "./address.ts";
 import type { Answered } from "./log.ts";
 
 /** How long each part of a request may take. */
@@ -38,6 +39,8 @@ export interface NodeOptions {
 	allReads: boolean;
 	/** Told of each other read. */
 	count: () => void;
+	/** Proxies whose `X-Forwarded-For` counts; none where it is not given. */
+	trustedProxies?: TrustedProxies;
 	/** Only what differs from the defaults. */
 	times?: Partial<NodeTimes>;
 	/** Most bytes of bodies that are held at once, those of writes under way included. */

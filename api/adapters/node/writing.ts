@@ -1,10 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import { largestRegistration } from "../../../registry/registration.ts";
-import { handleWrite } from "../../app.ts";
+import { handleWrite, refuseTooMany } from "../../app.ts";
 import type { Context } from "../../context.ts";
 import type { Write } from "../../register.ts";
 import { type Reply, refuseWrite } from "../../reply.ts";
+import { clientAddress, countedAs, type TrustedProxies } from "./address.ts";
 import { Body, type BodyLimits, BodyRoom } from "./body.ts";
+import type { Exchange } from "./exchange.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 
 /** 512 of the largest bodies. */
@@ -24,7 +26,14 @@ export class Writing {
 	}
 
 	/** The answer to a write, or null where its sender has gone. */
-	async replyTo(request: IncomingMessage, method: Write["method"], target: string): Promise<Reply | null> {
+	async replyTo(
+		{ request, target }: Exchange,
+		method: Write["method"],
+		trusted: TrustedProxies,
+	): Promise<Reply | null> {
+		const counted = countedAs(clientAddress(request, trusted));
+		const tooMany = await refuseTooMany(counted, this.#context);
+		if (tooMany) return tooMany;
 		const reading = new Body(request, this.#limits);
 		try {
 			const body = await reading.read();
@@ -34,7 +43,8 @@ export class Writing {
 				const reason = "too many bodies are being read";
 				return refuseWrite(503, [reason], { "Retry-After": String(retryAfter) });
 			}
-			return await handleWrite({ method, target, ...signatureOf(request), body }, this.#context);
+			const write = { method, target, address: counted, ...signatureOf(request), body };
+			return await handleWrite(write, this.#context);
 		} finally {
 			reading.release();
 		}

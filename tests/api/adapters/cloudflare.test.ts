@@ -150,6 +150,36 @@ test("writes and refusals are logged, other reads are not, and no signature is",
 	]);
 });
 
+test("writes are limited by Cloudflare's own rate limit, by address and by sender, and reads are not", async () => {
+	const { worker } = make();
+	const asked: string[] = [];
+	const refusedKeys = new Set<string>();
+	const limit = async ({ key }: { key: string }) => {
+		asked.push(key);
+		return { success: !refusedKeys.has(key) };
+	};
+	const bindings = { ...assets().binding, SENDERS: '{"jstest": "a secret"}', WRITES: { limit } };
+	const timestamp = new Date().toISOString();
+	const path = "/register/23ax5t";
+	const body = new TextEncoder().encode(manual);
+	const Authorization = await sign("a secret", { path, sender: "jstest", timestamp, body });
+	const headers = { Authorization, Sender: "jstest", TimeStamp: timestamp, "CF-Connecting-IP": "192.0.2.1" };
+	const put = () =>
+		worker.fetch(new Request(`https://f.example${path}`, { method: "PUT", headers, body }), bindings);
+	assert.is((await put()).status, 503, "there is no store");
+	assert.equal(asked, ["address 192.0.2.1", "sender jstest"]);
+	for (const key of ["sender jstest", "address 192.0.2.1"]) {
+		refusedKeys.add(key);
+		const answer = await put();
+		assert.is(answer.status, 429, key);
+		assert.is(answer.headers.get("Retry-After"), "60");
+		assert.match(await answer.text(), `too many writes of this ${key.split(" ")[0]}`);
+	}
+	asked.length = 0;
+	assert.is((await worker.fetch(get("/v0.9/doc/en/a"), bindings)).status, 200);
+	assert.equal(asked, []);
+});
+
 test("why a write was answered with 503 is in the log, without the token", async () => {
 	const { worker, log } = make();
 	const limited = createServer((_, response) => {

@@ -14,6 +14,9 @@ import type { Commit, Store } from "../../../api/store.ts";
 import { readTargets } from "../../../api/targets.ts";
 import { manual, secrets } from "../../local.ts";
 
+/** What a test sets otherwise. */
+export type TestOptions = Partial<Omit<NodeOptions, "context">> & { context?: Partial<Context> };
+
 /** A Node server in this process, on a store of the test's own that keeps nothing but smallkeys. */
 export class TestServer {
 	readonly logged: Answered[] = [];
@@ -27,7 +30,7 @@ export class TestServer {
 	problem: string | null = null;
 	readonly #server: NodeServer;
 
-	private constructor(options: Partial<NodeOptions>) {
+	private constructor(options: TestOptions) {
 		const context: Context = {
 			store: this.#store(),
 			settings: {
@@ -52,8 +55,8 @@ export class TestServer {
 		});
 	}
 
-	static async start(options: Partial<Omit<NodeOptions, "context">> & { context?: Partial<Context> } = {}) {
-		const server = new TestServer(options as Partial<NodeOptions>);
+	static async start(options: TestOptions = {}): Promise<TestServer> {
+		const server = new TestServer(options);
 		await new Promise<void>((resolve) => server.#server.server.listen(0, "127.0.0.1", resolve));
 		return server;
 	}
@@ -71,11 +74,11 @@ export class TestServer {
 	}
 
 	/** The bytes of a signed PUT. */
-	async put(smallkey: string, more = ""): Promise<string> {
+	async put(smallkey: string, more = "", secret = secrets.jstest): Promise<string> {
 		const path = `/register/${smallkey}`;
 		const timestamp = new Date().toISOString();
 		const body = new TextEncoder().encode(manual);
-		const signature = await sign(secrets.jstest, { path, sender: "jstest", timestamp, body });
+		const signature = await sign(secret, { path, sender: "jstest", timestamp, body });
 		const head = `PUT ${path} HTTP/1.1\r\nHost: h\r\nAuthorization: ${signature}\r\nTimeStamp: ${timestamp}\r\n`;
 		return `${head}Sender: jstest\r\nContent-Length: ${body.length}\r\n${more}\r\n${manual}`;
 	}

@@ -1,5 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { parseTrustedProxies, type TrustedProxies } from "../../../api/adapters/node/address.ts";
+import { TokenBuckets, type WriteLimiter } from "../../../api/limits.ts";
 import { eventually } from "../../wait.ts";
 import { TestServer } from "./node-server.ts";
 
@@ -153,6 +155,59 @@ node("a fragment that cannot be read is a 500 with an empty body, and is reporte
 	assert.is(answer.status, 500);
 	assert.is(await answer.text(), "");
 	assert.equal(server.reported, [broken]);
+	await server.end();
+});
+
+node("writes are limited by the address that a trusted proxy names, and reads are not", async () => {
+	const buckets = new TokenBuckets({ perMinute: 1, burst: 2 }, () => new Date(0));
+	const limiter: WriteLimiter = {
+		address: (address) => buckets.address(address),
+		punish: (address) => buckets.punish(address),
+		sender: () => 0,
+	};
+	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
+	const server = await TestServer.start({ context: { limiter }, trustedProxies });
+	const put = async (address: string) => {
+		const connection = server.connect();
+		connection.send(await server.put("limited", `${close}X-Forwarded-For: 198.51.100.9, ${address}\r\n`));
+		await connection.closed;
+		return connection;
+	};
+	assert.equal((await put("192.0.2.1")).statuses, [201]);
+	assert.equal((await put("192.0.2.1")).statuses, [201]);
+	const refused = await put("192.0.2.1");
+	assert.equal(refused.statuses, [429]);
+	assert.match(refused.text, /\r\nRetry-After: 60\r\n/);
+	assert.match(refused.text, '{"errors":["too many writes of this address: try again after 60 seconds"]}');
+	assert.equal((await put("192.0.2.2")).statuses, [201], "another address");
+	const headers = { "X-Forwarded-For": "192.0.2.1" };
+	assert.is((await fetch(`${server.url}/v0.9/doc/en/limited`, { headers })).status, 200);
+	for (let count = 0; count < 5; count += 1) {
+		const own = server.connect();
+		own.send(await server.put("own", close));
+		await own.closed;
+		assert.equal(own.statuses, [201], "this machine itself");
+	}
+	assert.is(server.stored.length, 8);
+	await eventually(() => server.logged.length === 9);
+	assert.equal(
+		server.logged.filter(({ address }) => address !== undefined).map(({ address }) => address),
+		["192.0.2.1"],
+	);
+	await server.end();
+});
+
+node("an address that writes too much is refused before its body has come", async () => {
+	const limiter = { address: () => 7, sender: () => 0, punish: () => undefined };
+	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
+	const server = await TestServer.start({ context: { limiter }, trustedProxies });
+	const connection = server.connect();
+	connection.send(
+		"PUT /register/x HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: 192.0.2.1\r\nContent-Length: 100\r\n\r\n",
+	);
+	await eventually(() => connection.statuses.length === 1);
+	assert.equal(connection.statuses, [429]);
+	connection.socket.destroy();
 	await server.end();
 });
 

@@ -52,7 +52,15 @@ async function signed(smallkey: string, body: string | null, sender = "jstest"):
 	const secret = typeof entry === "string" ? entry : entry.key;
 	const bytes = new TextEncoder().encode(body ?? "");
 	const signature = await sign(secret, { path: target, sender, timestamp, body: bytes });
-	return { method: body === null ? "DELETE" : "PUT", target, sender, timestamp, signature, body: bytes };
+	return {
+		method: body === null ? "DELETE" : "PUT",
+		target,
+		address: null,
+		sender,
+		timestamp,
+		signature,
+		body: bytes,
+	};
 }
 
 async function send({ context }: Service, write: Write): Promise<Response> {

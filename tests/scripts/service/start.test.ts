@@ -33,6 +33,17 @@ const bad: [string, Record<string, string>, RegExp][] = [
 	["GitHub without a credential", { GITHUB_REPOSITORY: "owner/name" }, /needs GITHUB_TOKEN/],
 	["a base path", { BASE_PATH: "rcs/" }, /BASE_PATH: must be a path/],
 	["a time", { HARVEST_EVERY: "often" }, /HARVEST_EVERY: must be a time/],
+	[
+		"a bucket of nothing",
+		{ WRITES_BURST: "0" },
+		/WRITES_BURST: must be a whole number from 1 to 1000000, not 0/,
+	],
+	["no rate", { WRITES_PER_MINUTE: "0" }, /WRITES_PER_MINUTE: must be a whole number from 1/],
+	[
+		"everybody as a proxy",
+		{ TRUSTED_PROXIES: "127.0.0.1,0.0.0.0/0" },
+		/TRUSTED_PROXIES: must not trust everybody: 0\.0\.0\.0\/0 is wider than \/8/,
+	],
 ];
 
 for (const [what, env, text] of bad) {

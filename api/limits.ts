@@ -1,0 +1,76 @@
+/** How fast writes may come, from one address and by one sender. */
+export interface WriteLimits {
+	/** Tokens that a bucket gets back in a minute; a write takes one. */
+	perMinute: number;
+	/** Tokens of a full bucket: so many writes may come at once. */
+	burst: number;
+}
+
+/** Limits writes; reads never. Each method says how many seconds to wait, 0 where the write may go on. */
+export interface WriteLimiter {
+	/** Before anything of a write is looked at but its path and method. */
+	address(address: string): number | Promise<number>;
+	/** A write of the address that was not genuine: it has cost more than a good one. */
+	punish(address: string): void;
+	/** Once the signature is verified: nobody uses up another one's. */
+	sender(id: string): number | Promise<number>;
+}
+
+/** Tokens that a write with a bad signature takes. */
+const badSignatureTokens = 10;
+/** Most buckets that are kept; beyond, the one that was used least lately is forgotten. */
+const maxBuckets = 20_000;
+
+interface Bucket {
+	tokens: number;
+	/** When `tokens` was right, in milliseconds since 1970. */
+	timeMs: number;
+}
+
+/** Token buckets in this process. */
+export class TokenBuckets implements WriteLimiter {
+	readonly #limits: WriteLimits;
+	readonly #now: () => Date;
+	/** By address or sender, the one that was used least lately first. */
+	readonly #buckets = new Map<string, Bucket>();
+
+	constructor(limits: WriteLimits, now: () => Date) {
+		this.#limits = limits;
+		this.#now = now;
+	}
+
+	address(address: string): number {
+		return this.#take(`address ${address}`);
+	}
+
+	punish(address: string): void {
+		const bucket = this.#bucketOf(`address ${address}`);
+		bucket.tokens = Math.max(bucket.tokens - (badSignatureTokens - 1), -badSignatureTokens);
+	}
+
+	sender(id: string): number {
+		return this.#take(`sender ${id}`);
+	}
+
+	#take(name: string): number {
+		const bucket = this.#bucketOf(name);
+		if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) / this.#limits.perMinute) * 60);
+		bucket.tokens -= 1;
+		return 0;
+	}
+
+	/** The bucket as it is now, kept as the one that was used last. */
+	#bucketOf(name: string): Bucket {
+		const { perMinute, burst } = this.#limits;
+		const timeMs = this.#now().getTime();
+		const bucket = this.#buckets.get(name) ?? { tokens: burst, timeMs };
+		// A clock that is set back gives nothing.
+		const passedMs = Math.max(0, timeMs - bucket.timeMs);
+		bucket.tokens = Math.min(burst, bucket.tokens + (passedMs * perMinute) / 60_000);
+		bucket.timeMs = timeMs;
+		this.#buckets.delete(name);
+		this.#buckets.set(name, bucket);
+		if (this.#buckets.size > maxBuckets) this.#buckets.delete(this.#buckets.keys().next().value as string);
+		return bucket;
+	}
+}

@@ -1,0 +1,58 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { TokenBuckets } from "../../api/limits.ts";
+
+test("a burst goes through at once, then so many a minute, and the wait is named", () => {
+	let time = 0;
+	const buckets = new TokenBuckets({ perMinute: 6, burst: 3 }, () => new Date(time));
+	const waits = () => Array.from({ length: 4 }, () => buckets.address("a"));
+	assert.equal(waits(), [0, 0, 0, 10]);
+	time += 9_999;
+	assert.is(buckets.address("a"), 1);
+	time += 1;
+	assert.is(buckets.address("a"), 0);
+	assert.is(buckets.address("a"), 10);
+	time += 3_600_000;
+	assert.equal(waits(), [0, 0, 0, 10], "no more than a burst comes together");
+});
+
+test("addresses and senders are apart, and none is limited by another", () => {
+	const buckets = new TokenBuckets({ perMinute: 1, burst: 1 }, () => new Date(0));
+	assert.is(buckets.address("a"), 0);
+	assert.is(buckets.address("a"), 60);
+	assert.is(buckets.address("b"), 0);
+	assert.is(buckets.sender("a"), 0);
+	assert.is(buckets.sender("a"), 60);
+});
+
+test("a bad signature takes ten writes, and no number of them shuts an address out for ever", () => {
+	const buckets = new TokenBuckets({ perMinute: 60, burst: 20 }, () => new Date(0));
+	for (let count = 0; count < 2; count += 1) {
+		assert.is(buckets.address("a"), 0);
+		buckets.punish("a");
+	}
+	assert.is(buckets.address("a"), 1);
+	for (let count = 0; count < 1_000; count += 1) buckets.punish("a");
+	assert.is(buckets.address("a"), 11);
+});
+
+test("a clock that is set back gives nothing, and takes nothing", () => {
+	let time = 1_000_000;
+	const buckets = new TokenBuckets({ perMinute: 60, burst: 1 }, () => new Date(time));
+	assert.is(buckets.address("a"), 0);
+	time -= 500_000;
+	assert.is(buckets.address("a"), 1);
+	time += 1_000;
+	assert.is(buckets.address("a"), 0);
+});
+
+test("what is remembered is bounded: the address that was seen least lately is forgotten", () => {
+	const buckets = new TokenBuckets({ perMinute: 1, burst: 1 }, () => new Date(0));
+	buckets.address("first");
+	for (let index = 0; index < 19_999; index += 1) buckets.address(`a${index}`);
+	assert.is(buckets.address("first"), 60);
+	for (let index = 0; index < 20_000; index += 1) buckets.address(`b${index}`);
+	assert.is(buckets.address("first"), 0);
+});
+
+test.run();
