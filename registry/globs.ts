@@ -1,8 +1,30 @@
-/** Whether a smallkey fits a glob, in which `*` is any run of characters and `?` is one; case-sensitive. */
+/**
+ * Whether a smallkey fits a glob, in which `*` is any run of characters and `?` is one; case-sensitive.
+ * At most one step for each pair of their characters: as a regular expression, a glob of many stars would take
+ * exponential time.
+ */
 export function matchesGlob(glob: string, smallkey: string): boolean {
-	const source = glob
-		.replace(/[.+^${}()|[\]\\]/g, "\\$&")
-		.replace(/\*+/g, ".*")
-		.replaceAll("?", ".");
-	return new RegExp(`^${source}$`, "s").test(smallkey);
+	let inGlob = 0;
+	let inKey = 0;
+	/** Where the last star stood, and the end of the run that it stands for so far. */
+	let star = -1;
+	let runEnd = 0;
+	while (inKey < smallkey.length) {
+		if (glob[inGlob] === "*") {
+			star = inGlob;
+			runEnd = inKey;
+			inGlob += 1;
+		} else if (glob[inGlob] === "?" || glob[inGlob] === smallkey[inKey]) {
+			inGlob += 1;
+			inKey += 1;
+		} else if (star >= 0) {
+			runEnd += 1;
+			inKey = runEnd;
+			inGlob = star + 1;
+		} else {
+			return false;
+		}
+	}
+	while (glob[inGlob] === "*") inGlob += 1;
+	return inGlob === glob.length;
 }

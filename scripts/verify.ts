@@ -47,7 +47,7 @@ async function verify(
 
 /** The service's address without a `/` at its end. */
 function parseAddress(text: string): string {
-	if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
+	if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/(?<!\/)\/+$/, "");
 	throw new InvalidArgumentError(`It must be an http or https address, not ${text}.`);
 }
 

@@ -76,7 +76,7 @@ export function githubStore(options: GithubOptions): Store {
 	const connection = {
 		owner,
 		repo,
-		apiUrl: (options.apiUrl ?? "https://api.github.com").replace(/\/+$/, ""),
+		apiUrl: (options.apiUrl ?? "https://api.github.com").replace(/(?<!\/)\/+$/, ""),
 		fetch: options.fetch ?? ((input: RequestInfo | URL, init?: RequestInit) => fetch(input, init)),
 		now,
 		sleep,

@@ -30,7 +30,7 @@ export async function askDocument(
 /** An address below the layer's (`path`), with a query; the layer's own query stays. */
 export function serviceAddress(address: string, path: string, query: Record<string, string>): string {
 	const url = new URL(address);
-	url.pathname = url.pathname.replace(/\/+$/, "") + path;
+	url.pathname = url.pathname.replace(/(?<!\/)\/+$/, "") + path;
 	for (const [name, text] of Object.entries(query)) url.searchParams.set(name, text);
 	url.hash = "";
 	return url.href;

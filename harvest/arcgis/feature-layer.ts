@@ -90,7 +90,7 @@ async function askLegend(address: string, ask: Ask, signal?: AbortSignal): Promi
 	const url = new URL(address);
 	const layerId = mapLayer.exec(url.pathname)?.[1];
 	if (layerId === undefined) return { found: [], missing: null };
-	url.pathname = url.pathname.replace(/\/+\d+\/*$/, "");
+	url.pathname = url.pathname.replace(/(?<!\/)\/+\d+\/*$/, "");
 	const { document, missing } = await askExtra(
 		serviceAddress(url.href, "/legend", { f: "json" }),
 		ask,

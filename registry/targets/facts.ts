@@ -181,7 +181,7 @@ function withoutLoneQuestionMark(address: string): string {
 /** Viewers append `/query` to the address. A slash in its query or fragment is the service's own. */
 function withoutTrailingSlash(address: string): string {
 	const end = address.search(/[?#]|$/);
-	return address.slice(0, end).replace(/\/+$/, "") + address.slice(end);
+	return address.slice(0, end).replace(/(?<!\/)\/+$/, "") + address.slice(end);
 }
 
 /** ArcGIS's type of the field that holds a feature's shape: no column of a table. */

@@ -76,7 +76,7 @@ const rules: Readonly<Record<string, Rule[]>> = {
 };
 
 function bare(address: unknown): unknown {
-	return typeof address === "string" ? address.trim().replace(/[/?]+$/, "") : address;
+	return typeof address === "string" ? address.trim().replace(/(?<![/?])[/?]+$/, "") : address;
 }
 
 function isNoScale(before: unknown, now: unknown): boolean {

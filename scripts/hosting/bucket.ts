@@ -30,7 +30,7 @@ export function readBucketSettings(env: Environment): BucketSettings {
 	};
 	const settings = {
 		endpoint: text("OBJECTS_ENDPOINT", "the address of the S3 service, without the bucket").replace(
-			/\/+$/,
+			/(?<!\/)\/+$/,
 			"",
 		),
 		bucket: text("OBJECTS_BUCKET", "the bucket's name"),

@@ -44,14 +44,14 @@ The secret is that of SENDER_SECRET (then --sender is needed), of SENDERS, or of
 }
 
 function parseUrl(text: string): string {
-	const url = text.replace(/\/+$/, "");
+	const url = text.replace(/(?<!\/)\/+$/, "");
 	if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
 	throw new InvalidArgumentError("It must be an http or https address.");
 }
 
 /** The request target of a layer at a service: `/register/23ax5t` behind the address's own path. */
 export function targetOf({ url, smallkey }: Pick<PublisherRequest, "url" | "smallkey">): string {
-	const base = new URL(url).pathname.replace(/\/+$/, "");
+	const base = new URL(url).pathname.replace(/(?<!\/)\/+$/, "");
 	return `${base}/register/${encodeURIComponent(smallkey).replaceAll("%2B", "+").replaceAll("%3D", "=")}`;
 }
 

@@ -43,7 +43,7 @@ export function openGithub(configuration: Configuration, access: GithubAccess = 
 	const connection = {
 		owner,
 		repo,
-		apiUrl: github.apiUrl.replace(/\/+$/, ""),
+		apiUrl: github.apiUrl.replace(/(?<!\/)\/+$/, ""),
 		fetch: fetchFromGithub(configuration, checkout),
 		now,
 		sleep: (ms: number) => sleep(ms),

@@ -43,6 +43,7 @@ function placesOf(value: Json, path: string[] = []): string[][] {
 function withValue(value: Json, path: string[], other: Json | undefined): Json | undefined {
 	const [name, ...rest] = path;
 	if (name === undefined) return other;
+	if (typeof value !== "object" || value === null) return value;
 	const copy = structuredClone(value) as { [name: string]: Json };
 	const changed = withValue(copy[name] as Json, rest, other);
 	if (changed === undefined) delete copy[name];

@@ -50,7 +50,7 @@ export async function countPacks(repository: string): Promise<number> {
 /** An older git would ignore `core.fsync` without a word. @throws {Error} */
 async function checkVersion(repository: string): Promise<void> {
 	const text = (await runGit(repository, ["--version"])).toString("latin1");
-	const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(text) ?? []).map(Number);
+	const [, major = 0, minor = 0] = (/(?<!\d)(\d+)\.(\d+)/.exec(text) ?? []).map(Number);
 	if (major < 2 || (major === 2 && minor < 36))
 		throw new Error(`git: must be 2.36 or newer, not ${text.trim()}`);
 }
