@@ -32,5 +32,7 @@ export function healthReport(entries: Iterable<Entry>, owners: (smallkey: string
 /** Reads it; null where it is of another version, or no such file. */
 export function readHealthReport(text: string): HealthReport | null {
 	const value = parseObject(text);
-	return value?.version === indexVersion && Array.isArray(value.layers) ? (value as unknown as HealthReport) : null;
+	return value?.version === indexVersion && Array.isArray(value.layers)
+		? (value as unknown as HealthReport)
+		: null;
 }

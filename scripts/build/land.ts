@@ -36,13 +36,22 @@ export function landSvgs(): { light: string; dark: string } {
 	const atlas = require("world-atlas/land-50m.json") as Topology<{ land: GeometryCollection }>;
 	const land = feature(atlas, atlas.objects.land);
 	const shapes = land.features.map(({ geometry }) => geometry as Polygon | MultiPolygon);
-	const rings = shapes.flatMap((shape) => (shape.type === "Polygon" ? shape.coordinates : shape.coordinates.flat()));
-	const outline = rings.flatMap((ring) => [ring, ring.map(([x = 0, y = 0]) => [x - 360, y])]).map(ringPath).join("");
+	const rings = shapes.flatMap((shape) =>
+		shape.type === "Polygon" ? shape.coordinates : shape.coordinates.flat(),
+	);
+	const outline = rings
+		.flatMap((ring) => [ring, ring.map(([x = 0, y = 0]) => [x - 360, y])])
+		.map(ringPath)
+		.join("");
 	const svg = (name: keyof typeof colours) => svgOf(outline, gridPath(), colours[name]);
 	return { light: svg("light"), dark: svg("dark") };
 }
 
-function svgOf(outline: string, grid: string, { sea, land, shore, grid: lines }: (typeof colours)["light"]): string {
+function svgOf(
+	outline: string,
+	grid: string,
+	{ sea, land, shore, grid: lines }: (typeof colours)["light"],
+): string {
 	const [xmin, ymin, xmax, ymax] = landExtent;
 	const [width, height] = [(xmax - xmin) / unitMetres, (ymax - ymin) / unitMetres];
 	return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><path fill="${sea}" d="M0 0H${width}V${height}H0z"/><path fill="${land}" stroke="${shore}" stroke-width="1.2" stroke-linejoin="round" fill-rule="evenodd" d="${outline}"/><path fill="none" stroke="${lines}" stroke-width="1" d="${grid}"/></svg>
@@ -51,7 +60,12 @@ function svgOf(outline: string, grid: string, { sea, land, shore, grid: lines }:
 
 /** A ring as the part of a path; empty where nothing of it is in the window or in the picture. */
 function ringPath(ring: Position[]): string {
-	const inside = clip(clip(clip(clip(ring, 0, window.west, 1), 0, window.east, -1), 1, window.south, 1), 1, window.north, -1);
+	const inside = clip(
+		clip(clip(clip(ring, 0, window.west, 1), 0, window.east, -1), 1, window.south, 1),
+		1,
+		window.north,
+		-1,
+	);
 	const points = thin(inside.map(toUnits));
 	const [xmin, ymin, xmax, ymax] = landExtent;
 	const isSeen = points.some(
@@ -103,7 +117,8 @@ function gridPath(): string {
 	}
 	for (let latitude = 20; latitude <= 80; latitude += gridDegrees) {
 		const line: Position[] = [];
-		for (let longitude = window.west; longitude <= window.east; longitude += gridStep) line.push([longitude, latitude]);
+		for (let longitude = window.west; longitude <= window.east; longitude += gridStep)
+			line.push([longitude, latitude]);
 		lines.push(line);
 	}
 	return lines.map((line) => linePath(thin(line.map(toUnits)))).join("");

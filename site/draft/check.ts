@@ -34,7 +34,10 @@ export function draftFragments(
 	const { metadataUrl, catalogueUrl, mapWkid } = settings;
 	const of = (lang: Lang) =>
 		renderLayer(targets, lang, smallkey, registration, null, { metadataUrl, catalogueUrl, mapWkid });
-	const rendered = Object.fromEntries(langs.map((lang) => [lang, of(lang)])) as Record<Lang, (string | null)[]>;
+	const rendered = Object.fromEntries(langs.map((lang) => [lang, of(lang)])) as Record<
+		Lang,
+		(string | null)[]
+	>;
 	return targets.map(({ name }, at) => ({
 		target: name,
 		fragments: { en: rendered.en[at] ?? null, fr: rendered.fr[at] ?? null },

@@ -31,7 +31,12 @@ export class DraftView implements View {
 	readonly #page: Page;
 	readonly #key = h("input", { type: "text", autocomplete: "off", spellcheck: "false", maxlength: "64" });
 	readonly #keyNote = h("p", { class: "hint", role: "status" });
-	readonly #text = h("textarea", { rows: "16", spellcheck: "false", autocomplete: "off", autocapitalize: "off" });
+	readonly #text = h("textarea", {
+		rows: "16",
+		spellcheck: "false",
+		autocomplete: "off",
+		autocapitalize: "off",
+	});
 	readonly #notice = h("div");
 	readonly #verdict = h("div", { class: "verdict", role: "status" });
 	readonly #form: DraftForm;
@@ -64,7 +69,13 @@ export class DraftView implements View {
 			h("h1", { tabindex: "-1" }, texts.draftTitle),
 			h("p", {}, texts.draftIntro),
 			this.#notice,
-			h("div", { class: "field" }, h("label", { for: this.#key.id }, texts.draftKey), this.#key, this.#keyNote),
+			h(
+				"div",
+				{ class: "field" },
+				h("label", { for: this.#key.id }, texts.draftKey),
+				this.#key,
+				this.#keyNote,
+			),
 			h(
 				"div",
 				{ class: "twocolumns" },
@@ -129,7 +140,11 @@ export class DraftView implements View {
 		if (registration) fill(this.#verdict, h("p", {}, texts.draftGood));
 		else if (isNew) fill(this.#verdict);
 		else {
-			const list = h("ul", { lang: "en" }, problems.map((problem) => h("li", {}, problem)));
+			const list = h(
+				"ul",
+				{ lang: "en" },
+				problems.map((problem) => h("li", {}, problem)),
+			);
 			fill(this.#verdict, h("p", {}, texts.draftProblems(problems.length)), list);
 		}
 		this.#showResult(registration);
@@ -143,7 +158,8 @@ export class DraftView implements View {
 		const given = this.#key.value;
 		const smallkey = parseSmallkey(given);
 		this.#key.setAttribute("aria-invalid", String(given !== "" && smallkey === null));
-		if (smallkey === null) return fill(this.#keyNote, given === "" ? texts.draftKeyRule : texts.draftKeyWrong);
+		if (smallkey === null)
+			return fill(this.#keyNote, given === "" ? texts.draftKeyRule : texts.draftKeyWrong);
 		const entry = await findLayer(pieces, smallkey).catch(() => null);
 		if (serial === this.#serial) fill(this.#keyNote, entry ? texts.draftKeyTaken : texts.draftKeyFree);
 	}
@@ -161,22 +177,38 @@ export class DraftView implements View {
 		const state = JSON.stringify([smallkey, rendered]);
 		if (state === this.#drawn) return;
 		this.#drawn = state;
-		const drawables = Object.fromEntries(langs.map((lang) => [lang, drawableOf(rendered, lang)])) as Record<Lang, Drawable | null>;
+		const drawables = Object.fromEntries(langs.map((lang) => [lang, drawableOf(rendered, lang)])) as Record<
+			Lang,
+			Drawable | null
+		>;
 		this.#map?.close();
 		this.#map = new MapPanel(this.#page, drawables);
 		const isFeature = drawables.en?.kind === "features" || drawables.en?.kind === "dynamic";
 		fill(
 			this.#result,
-			h("div", { class: "twocolumns" }, this.#map.element, h("section", {}, h("h2", {}, texts.both), bothLanguages(this.#page, drawables))),
+			h(
+				"div",
+				{ class: "twocolumns" },
+				this.#map.element,
+				h("section", {}, h("h2", {}, texts.both), bothLanguages(this.#page, drawables)),
+			),
 			isFeature && h("p", { class: "hint" }, texts.draftSymbols),
-			h("p", {}, copyButton(texts, texts.draftShare, () => location.href)),
+			h(
+				"p",
+				{},
+				copyButton(texts, texts.draftShare, () => location.href),
+			),
 			h(
 				"details",
 				{},
 				h("summary", {}, texts.draftFragments),
 				rendered.flatMap(({ target, fragments }) =>
 					langs.map((lang) =>
-						copyBox(texts, `${target}, ${lang}`, fragments[lang] === null ? texts.draftNotHere : indented(fragments[lang])),
+						copyBox(
+							texts,
+							`${target}, ${lang}`,
+							fragments[lang] === null ? texts.draftNotHere : indented(fragments[lang]),
+						),
 					),
 				),
 			),
@@ -192,7 +224,9 @@ export class DraftView implements View {
 		const bare = `${repository}/new/${branch}?${parameters}`;
 		parameters.set("value", text);
 		const whole = `${repository}/new/${branch}?${parameters}`;
-		return whole.length > longestProposal ? { address: bare, isWhole: false } : { address: whole, isWhole: true };
+		return whole.length > longestProposal
+			? { address: bare, isWhole: false }
+			: { address: whole, isWhole: true };
 	}
 
 	#fileInput(): HTMLElement {
@@ -203,7 +237,13 @@ export class DraftView implements View {
 			if (file) void this.#take(file);
 			input.value = "";
 		});
-		return h("p", { class: "hint" }, `${texts.draftDrop} `, h("label", { class: "filelabel" }, input, h("span", {}, texts.draftChoose)), ".");
+		return h(
+			"p",
+			{ class: "hint" },
+			`${texts.draftDrop} `,
+			h("label", { class: "filelabel" }, input, h("span", {}, texts.draftChoose)),
+			".",
+		);
 	}
 
 	#acceptDrops(): void {

@@ -69,7 +69,8 @@ export class DraftForm {
 			for (const { name } of members) {
 				const input = this.#fields.get(`${lang} ${name}`) as HTMLInputElement;
 				const value = node[name];
-				if (document !== null && input.ownerDocument.activeElement !== input) input.value = typeof value === "string" ? value : "";
+				if (document !== null && input.ownerDocument.activeElement !== input)
+					input.value = typeof value === "string" ? value : "";
 			}
 		}
 		this.#showMembers();

@@ -17,7 +17,9 @@ const mostBytes = 80_000;
  */
 export async function packDraft({ smallkey, text }: Draft): Promise<string> {
 	const bytes = new TextEncoder().encode(JSON.stringify([smallkey, text]));
-	const packed = await new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate-raw"))).arrayBuffer();
+	const packed = await new Response(
+		new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate-raw")),
+	).arrayBuffer();
 	let binary = "";
 	for (const byte of new Uint8Array(packed)) binary += String.fromCharCode(byte);
 	return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
@@ -29,7 +31,9 @@ export async function unpackDraft(link: string): Promise<Draft | null> {
 	try {
 		const binary = atob(link.replaceAll("-", "+").replaceAll("_", "/"));
 		const bytes = Uint8Array.from(binary, (unit) => unit.charCodeAt(0));
-		const text = await readBounded(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
+		const text = await readBounded(
+			new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")),
+		);
 		const value: unknown = text === null ? null : JSON.parse(text);
 		if (!Array.isArray(value) || typeof value[0] !== "string" || typeof value[1] !== "string") return null;
 		return { smallkey: value[0].slice(0, 64), text: value[1] };

@@ -20,7 +20,12 @@ export class RegisterPanel {
 		this.#sender.id = newId();
 		this.#secret.id = newId();
 		this.#sender.addEventListener("input", () => this.#showCurl());
-		const senderField = h("div", { class: "field" }, h("label", { for: this.#sender.id }, texts.draftSender), this.#sender);
+		const senderField = h(
+			"div",
+			{ class: "field" },
+			h("label", { for: this.#sender.id }, texts.draftSender),
+			this.#sender,
+		);
 		this.element = h(
 			"section",
 			{ hidden: true, class: "register" },
@@ -44,7 +49,11 @@ export class RegisterPanel {
 	}
 
 	/** @param text the registration in the form that is stored; null while it is not in order */
-	update(smallkey: string | null, text: string | null, proposal: { address: string; isWhole: boolean } | null): void {
+	update(
+		smallkey: string | null,
+		text: string | null,
+		proposal: { address: string; isWhole: boolean } | null,
+	): void {
 		const { texts, root } = this.#page;
 		this.element.hidden = smallkey === null || text === null;
 		if (smallkey === null || text === null) {
@@ -73,10 +82,14 @@ export class RegisterPanel {
 		const { texts } = this.#page;
 		const draft = this.#draft;
 		const [sender, secret] = [this.#sender.value.trim(), this.#secret.value];
-		if (!draft || sender === "" || secret === "") return (sender === "" ? this.#sender : this.#secret).focus();
+		if (!draft || sender === "" || secret === "")
+			return (sender === "" ? this.#sender : this.#secret).focus();
 		fill(this.#answer, texts.draftSending);
 		try {
-			this.#show(await sendSigned(draft.address, sender, secret, draft.text, new Date()), draft.smallkey);
+			this.#show(
+				await sendSigned(draft.address, sender, secret, draft.text, this.#page.now()),
+				draft.smallkey,
+			);
 		} catch {
 			fill(this.#answer, h("p", { class: "bad" }, texts.draftSendFailed));
 		}
@@ -84,7 +97,13 @@ export class RegisterPanel {
 
 	#show({ status, errors, warnings, isReviewed }: Receipt, smallkey: string): void {
 		const { texts } = this.#page;
-		const list = (items: string[]) => items.length > 0 && h("ul", { lang: "en" }, items.map((item) => h("li", {}, item)));
+		const list = (items: string[]) =>
+			items.length > 0 &&
+			h(
+				"ul",
+				{ lang: "en" },
+				items.map((item) => h("li", {}, item)),
+			);
 		if (status < 200 || status >= 300) {
 			return fill(this.#answer, h("p", { class: "bad" }, texts.draftRefused(status)), list(errors));
 		}
@@ -93,7 +112,12 @@ export class RegisterPanel {
 			this.#answer,
 			h("p", { class: "good" }, texts.draftSent(status)),
 			isReviewed && h("p", {}, texts.draftReview),
-			!isReviewed && h("p", {}, stateLink(this.#page, { ...this.#page.state(), page: "layers", layer: smallkey }, texts.draftOpen)),
+			!isReviewed &&
+				h(
+					"p",
+					{},
+					stateLink(this.#page, { ...this.#page.state(), page: "layers", layer: smallkey }, texts.draftOpen),
+				),
 			warnings.length > 0 && h("p", {}, texts.warnings),
 			list(warnings),
 		);

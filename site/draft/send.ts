@@ -1,7 +1,13 @@
 const encoder = new TextEncoder();
 
 /** HMAC-SHA-256 of path, sender, timestamp and body in URL-safe base64 without padding (specification, "Signature computation"). */
-export async function sign(secret: string, path: string, sender: string, timestamp: string, body: string): Promise<string> {
+export async function sign(
+	secret: string,
+	path: string,
+	sender: string,
+	timestamp: string,
+	body: string,
+): Promise<string> {
 	const algorithm = { name: "HMAC", hash: "SHA-256" };
 	const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["sign"]);
 	const digest = await crypto.subtle.sign("HMAC", key, encoder.encode(path + sender + timestamp + body));

@@ -72,7 +72,11 @@ export async function ask(address: string, signal?: AbortSignal): Promise<Answer
 	const timeout = AbortSignal.timeout(patienceMs);
 	const signals = signal ? [signal, timeout] : [timeout];
 	try {
-		const response = await fetch(address, { signal: AbortSignal.any(signals), credentials: "omit", referrerPolicy: "no-referrer" });
+		const response = await fetch(address, {
+			signal: AbortSignal.any(signals),
+			credentials: "omit",
+			referrerPolicy: "no-referrer",
+		});
 		const text = await response.text();
 		if (!response.ok) throw new ServiceFailed({ kind: "status", host, status: response.status });
 		return { text, type: response.headers.get("Content-Type") ?? "" };
@@ -95,7 +99,12 @@ export async function askJson(address: string, signal?: AbortSignal): Promise<Re
 	}
 	if (typeof value !== "object" || value === null) throw new ServiceFailed({ kind: "odd", host });
 	const { error } = value as { error?: { message?: unknown; code?: unknown } };
-	if (error) throw new ServiceFailed({ kind: "said", host, text: words(String(error.message || error.code || "error")) });
+	if (error)
+		throw new ServiceFailed({
+			kind: "said",
+			host,
+			text: words(String(error.message || error.code || "error")),
+		});
 	return value as Record<string, unknown>;
 }
 

@@ -12,8 +12,8 @@ import ImageStatic from "ol/source/ImageStatic.js";
 import XYZ from "ol/source/XYZ.js";
 import TileGrid from "ol/tilegrid/TileGrid.js";
 import View from "ol/View.js";
-import type { Box } from "../../registry/index/place.ts";
 import { layerExtent } from "../../registry/extent.ts";
+import type { Box } from "../../registry/index/place.ts";
 import type { SiteSettings } from "../page/settings.ts";
 import { landExtent } from "./land.ts";
 
@@ -60,7 +60,11 @@ export function canadaBox(wkid: number): Box {
  * Opens a map in an element, which has a size and can have the focus.
  * @param landUrls addresses of the land's outline, for light and dark pages
  */
-export function openBaseMap(target: HTMLElement, settings: SiteSettings, landUrls: { light: string; dark: string }): BaseMap {
+export function openBaseMap(
+	target: HTMLElement,
+	settings: SiteSettings,
+	landUrls: { light: string; dark: string },
+): BaseMap {
 	const projection = projectionOf(settings.mapWkid);
 	const view = new View({
 		projection,

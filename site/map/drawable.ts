@@ -71,7 +71,12 @@ function common(node: Node, name: string): Omit<Drawable, "kind"> {
 
 function fromWms(node: Node): Drawable {
 	const { mimeType } = (node.featureInfo ?? {}) as { mimeType?: unknown };
-	return { ...common(node, "displayName"), kind: "wms", entries: [text(node.layerName)], infoType: text(mimeType) };
+	return {
+		...common(node, "displayName"),
+		kind: "wms",
+		entries: [text(node.layerName)],
+		infoType: text(mimeType),
+	};
 }
 
 /** `…/MapServer/<n>`: the service, and the layer's number. */
@@ -105,9 +110,16 @@ const kinds: ReadonlyMap<unknown, Drawable["kind"]> = new Map([
 ]);
 
 function fromNode(node: Node): Drawable {
-	const entries = ((node.layerEntries ?? []) as Node[]).map(({ id, index }) => (index ?? id) as string | number);
+	const entries = ((node.layerEntries ?? []) as Node[]).map(
+		({ id, index }) => (index ?? id) as string | number,
+	);
 	const kind = kinds.get(node.layerType) ?? "none";
-	const drawable = { ...common(node, "name"), kind, entries, infoType: text(node.featureInfoMimeType).split(";")[0] ?? "" };
+	const drawable = {
+		...common(node, "name"),
+		kind,
+		entries,
+		infoType: text(node.featureInfoMimeType).split(";")[0] ?? "",
+	};
 	const [, service, layer] = mapServerLayer.exec(drawable.url) ?? [];
 	if (kind === "features" && service !== undefined) {
 		return { ...drawable, kind: "dynamic", url: service, entries: [Number(layer)] };

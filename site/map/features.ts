@@ -59,7 +59,10 @@ export function openFeatures(base: BaseMap, drawable: Drawable, wkid: number): F
 	base.map.addLayer(layer);
 	return {
 		draw: async (box, signal) => {
-			const answer = await askJson(queryAddress(drawable.url, box, wkid, base.view.getResolution() ?? 1), signal);
+			const answer = await askJson(
+				queryAddress(drawable.url, box, wkid, base.view.getResolution() ?? 1),
+				signal,
+			);
 			const features = ((answer.features ?? []) as EsriFeature[]).slice(0, mostFeatures).flatMap(readFeature);
 			source.clear(true);
 			source.addFeatures(features);

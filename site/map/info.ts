@@ -54,7 +54,7 @@ export function featureInfo(
 				{},
 				Object.entries(attributes)
 					.slice(0, mostMembers)
-					.flatMap(([name, value]) => [h("dt", {}, aliases[name] ?? name), h("dd", {}, valueOf(value))]),
+					.flatMap(([name, value]) => [h("dt", {}, aliases[name] ?? name), h("dd", {}, shownValue(value))]),
 			),
 		),
 	);
@@ -62,7 +62,7 @@ export function featureInfo(
 	return h("div", {}, all, shown);
 }
 
-function valueOf(value: unknown): Node | string {
+function shownValue(value: unknown): Node | string {
 	if (value === null || value === undefined) return "–";
 	const text = String(value);
 	return /^https?:\/\/\S+$/.test(text) ? outside(text, text) : breakable(text.slice(0, mostText));

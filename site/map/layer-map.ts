@@ -58,7 +58,11 @@ export class LayerMap {
 
 	#say(text: string, isBad = false): void {
 		// What people look for in a picture of the page, and what tests wait for.
-		this.#target.dataset.state = isBad ? "failed" : text === this.#page.texts.mapLoading ? "loading" : "drawn";
+		this.#target.dataset.state = isBad
+			? "failed"
+			: text === this.#page.texts.mapLoading
+				? "loading"
+				: "drawn";
 		fill(this.#status, text);
 		this.#status.classList.toggle("bad", isBad);
 	}
@@ -79,7 +83,11 @@ export class LayerMap {
 		this.#target.addEventListener("keydown", (event) => {
 			const size = map.getSize();
 			const centre = this.#base.view.getCenter();
-			if (event.key === "Enter" && size && centre) void this.#ask(centre, size.map((side) => side / 2));
+			if (event.key === "Enter" && size && centre)
+				void this.#ask(
+					centre,
+					size.map((side) => side / 2),
+				);
 		});
 	}
 
@@ -107,7 +115,8 @@ export class LayerMap {
 	async #pictureFailed(address: string, wkid: number): Promise<void> {
 		clearTimeout(this.#timer);
 		const failure = await whyNoPicture(address);
-		const isReference = failure.kind === "said" && /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.text);
+		const isReference =
+			failure.kind === "said" && /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.text);
 		if (!isReference || wkid !== 3978) return this.#fail(failure);
 		const { commonWkid, learnProjections } = await import("./reproject.ts");
 		learnProjections();

@@ -16,7 +16,12 @@ export function legendOf(texts: Texts, symbology: Symbology): HTMLElement {
 			"ul",
 			{},
 			symbols.map(({ imageUrl, label }) =>
-				h("li", {}, isPicture(imageUrl) && h("img", { src: imageUrl, alt: "" }), h("span", {}, label || texts.otherValues)),
+				h(
+					"li",
+					{},
+					isPicture(imageUrl) && h("img", { src: imageUrl, alt: "" }),
+					h("span", {}, label || texts.otherValues),
+				),
 			),
 		),
 	);

@@ -25,9 +25,15 @@ export interface PictureEvents {
  * A layer that a service draws.
  * @param wkid reference that the service is asked in; where it is not the map's, `proj4` has to know both
  */
-export function openPictures(base: BaseMap, drawable: Drawable, wkid: number, events: PictureEvents): Pictures {
+export function openPictures(
+	base: BaseMap,
+	drawable: Drawable,
+	wkid: number,
+	events: PictureEvents,
+): Pictures {
 	const projection = projectionOf(wkid);
-	const source = drawable.kind === "wms" ? wms(drawable, projection.getCode()) : arcgis(drawable, projection.getCode());
+	const source =
+		drawable.kind === "wms" ? wms(drawable, projection.getCode()) : arcgis(drawable, projection.getCode());
 	let asked = "";
 	source.setImageLoadFunction((image, address) => {
 		asked = address;
@@ -41,7 +47,11 @@ export function openPictures(base: BaseMap, drawable: Drawable, wkid: number, ev
 	const infoAddress = (coordinate: number[]) => {
 		if (!(source instanceof ImageWMS) || drawable.infoType === "") return null;
 		const resolution = base.view.getResolution() ?? 1;
-		const parameters = { INFO_FORMAT: drawable.infoType, QUERY_LAYERS: drawable.entries.join(","), FEATURE_COUNT: 10 };
+		const parameters = {
+			INFO_FORMAT: drawable.infoType,
+			QUERY_LAYERS: drawable.entries.join(","),
+			FEATURE_COUNT: 10,
+		};
 		return source.getFeatureInfoUrl(coordinate, resolution, base.view.getProjection(), parameters) ?? null;
 	};
 	const legendAddress = () =>

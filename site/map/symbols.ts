@@ -28,7 +28,8 @@ export type Symbology =
 /** The symbol of a feature, as RAMP 4.0 chooses it; null where it has none. */
 export function symbolOf(symbology: Symbology, attributes: Record<string, unknown>): Drawn | null {
 	if (symbology.type === "simple") return symbology;
-	const found = symbology.type === "uniqueValue" ? uniqueOf(symbology, attributes) : rangeOf(symbology, attributes);
+	const found =
+		symbology.type === "uniqueValue" ? uniqueOf(symbology, attributes) : rangeOf(symbology, attributes);
 	return found ?? defaultOf(symbology);
 }
 
@@ -38,7 +39,8 @@ function uniqueOf(
 	attributes: Record<string, unknown>,
 ): Drawn | undefined {
 	const fields = [field1, field2, field3].filter((field): field is string => Boolean(field));
-	const value = fields.length === 1 ? attributes[field1] : fields.map((field) => attributes[field]).join(", ");
+	const value =
+		fields.length === 1 ? attributes[field1] : fields.map((field) => attributes[field]).join(", ");
 	return valueMaps.find((one) => one.value === value);
 }
 
@@ -67,7 +69,9 @@ export function symbolsOf(symbology: Symbology): Drawn[] {
 export function symbolFields(symbology: Symbology): string[] {
 	if (symbology.type === "simple") return [];
 	if (symbology.type === "classBreaks") return [symbology.field];
-	return [symbology.field1, symbology.field2, symbology.field3].filter((field): field is string => Boolean(field));
+	return [symbology.field1, symbology.field2, symbology.field3].filter((field): field is string =>
+		Boolean(field),
+	);
 }
 
 /** Colours of a line or an area, as CSS has them; null: none. */
@@ -86,7 +90,12 @@ const leastAlpha = 40;
  * different is the outline. Fragments have pictures of symbols only, and viewers draw the shapes themselves.
  * @param pixels red, green, blue and alpha of each pixel, row by row
  */
-export function coloursOf(pixels: Uint8ClampedArray, width: number, height: number, isArea: boolean): Colours {
+export function coloursOf(
+	pixels: Uint8ClampedArray,
+	width: number,
+	height: number,
+	isArea: boolean,
+): Colours {
 	const at = (x: number, y: number) => readPixel(pixels, (y * width + x) * 4);
 	const counts = new Map<string, number>();
 	for (let y = 0; y < height; y += 1) {
@@ -106,5 +115,7 @@ export function coloursOf(pixels: Uint8ClampedArray, width: number, height: numb
 function readPixel(pixels: Uint8ClampedArray, offset: number): string | null {
 	const [red = 0, green = 0, blue = 0, alpha = 0] = pixels.subarray(offset, offset + 4);
 	if (alpha < leastAlpha) return null;
-	return alpha === 255 ? `rgb(${red} ${green} ${blue})` : `rgb(${red} ${green} ${blue} / ${(alpha / 255).toFixed(2)})`;
+	return alpha === 255
+		? `rgb(${red} ${green} ${blue})`
+		: `rgb(${red} ${green} ${blue} / ${(alpha / 255).toFixed(2)})`;
 }

@@ -14,7 +14,8 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 	for (const [name, value] of Object.entries(attributes)) {
 		if (typeof value === "function") element.addEventListener(name.replace(/^on/, ""), value);
 		else if (value === true) element.setAttribute(name, "");
-		else if (value !== false && value !== undefined && value !== null) element.setAttribute(name, String(value));
+		else if (value !== false && value !== undefined && value !== null)
+			element.setAttribute(name, String(value));
 	}
 	fill(element, ...children);
 	return element;

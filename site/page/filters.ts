@@ -90,7 +90,12 @@ export class Filters {
 				{},
 				h(
 					"button",
-					{ type: "button", class: "chip", onclick: () => this.#set(without), "aria-label": texts.removeFilter(name) },
+					{
+						type: "button",
+						class: "chip",
+						onclick: () => this.#set(without),
+						"aria-label": texts.removeFilter(name),
+					},
 					name,
 					h("span", { "aria-hidden": "true" }, " ×"),
 				),
@@ -108,7 +113,11 @@ export class Filters {
 				h(
 					"li",
 					{},
-					h("button", { type: "button", class: "chip all", onclick: () => this.#set(withoutFilters(state)) }, texts.removeFilters),
+					h(
+						"button",
+						{ type: "button", class: "chip all", onclick: () => this.#set(withoutFilters(state)) },
+						texts.removeFilters,
+					),
 				),
 		);
 		this.#chips.hidden = count === 0;
@@ -132,11 +141,15 @@ export class Filters {
 		} catch {
 			this.#isOffered = false;
 		}
-		const ofName = (name: string) => (values.get(name) ?? []).sort((a, b) => b[1] - a[1]).slice(0, mostOffered);
+		const ofName = (name: string) =>
+			(values.get(name) ?? []).sort((a, b) => b[1] - a[1]).slice(0, mostOffered);
 		offer(this.#type, ofName("type"), typeText.bind(null, texts));
 		offer(this.#sender, ofName("sender"), String);
 		offer(this.#health, ofName("health"), stateText.bind(null, texts));
-		fill(this.#hosts, ofName("host").map(([host]) => h("option", { value: host })));
+		fill(
+			this.#hosts,
+			ofName("host").map(([host]) => h("option", { value: host })),
+		);
 		const oneTitle = ofName("title")[0]?.[1] ?? 0;
 		this.#oneTitle.parentElement?.setAttribute("data-count", String(oneTitle));
 	}
@@ -169,17 +182,28 @@ function check(label: string, control: HTMLElement): HTMLElement {
 }
 
 /** Selects a value, and offers it where it is not offered yet. */
-function choose(select: HTMLSelectElement, value: string, any: string, textOf: (value: string) => string): void {
+function choose(
+	select: HTMLSelectElement,
+	value: string,
+	any: string,
+	textOf: (value: string) => string,
+): void {
 	if (select.options.length === 0) select.append(h("option", { value: "" }, any));
-	if (![...select.options].some((option) => option.value === value)) select.append(h("option", { value }, textOf(value)));
+	if (![...select.options].some((option) => option.value === value))
+		select.append(h("option", { value }, textOf(value)));
 	select.value = value;
 }
 
-function offer(select: HTMLSelectElement, values: [string, number][], textOf: (value: string) => string): void {
+function offer(
+	select: HTMLSelectElement,
+	values: [string, number][],
+	textOf: (value: string) => string,
+): void {
 	const { value: chosen } = select;
 	const [any] = select.options;
 	const options = values.map(([value, count]) => h("option", { value }, `${textOf(value)} (${count})`));
-	if (chosen !== "" && !values.some(([value]) => value === chosen)) options.push(h("option", { value: chosen }, textOf(chosen)));
+	if (chosen !== "" && !values.some(([value]) => value === chosen))
+		options.push(h("option", { value: chosen }, textOf(chosen)));
 	select.replaceChildren(...(any ? [any] : []), ...options);
 	select.value = chosen;
 }

@@ -36,7 +36,10 @@ export class HealthView implements View {
 		const report = text === null ? null : readHealthReport(text);
 		if (!report) return fill(this.#place, h("p", { role: "status" }, texts.healthMissing));
 		if (report.layers.length === 0) return fill(this.#place, h("p", { role: "status" }, texts.healthNone));
-		fill(this.#place, byOwner(report).map(([owner, layers]) => this.#table(owner, layers)));
+		fill(
+			this.#place,
+			byOwner(report).map(([owner, layers]) => this.#table(owner, layers)),
+		);
 	}
 
 	#table(owner: string, layers: HealthReport["layers"]): HTMLElement {
@@ -45,14 +48,20 @@ export class HealthView implements View {
 		return h(
 			"table",
 			{ class: "sick" },
-			h("caption", {}, `${texts.healthOwner}: ${owner || texts.healthUnknown} (${texts.found(layers.length)})`),
+			h(
+				"caption",
+				{},
+				`${texts.healthOwner}: ${owner || texts.healthUnknown} (${texts.found(layers.length)})`,
+			),
 			h(
 				"thead",
 				{},
 				h(
 					"tr",
 					{},
-					[texts.healthLayer, texts.healthState, texts.healthSince].map((name) => h("th", { scope: "col" }, name)),
+					[texts.healthLayer, texts.healthState, texts.healthSince].map((name) =>
+						h("th", { scope: "col" }, name),
+					),
 				),
 			),
 			h(
@@ -62,7 +71,11 @@ export class HealthView implements View {
 					h(
 						"tr",
 						{},
-						h("th", { scope: "row" }, stateLink(this.#page, { ...state, layer: smallkey }, breakable(title[lang] || smallkey))),
+						h(
+							"th",
+							{ scope: "row" },
+							stateLink(this.#page, { ...state, layer: smallkey }, breakable(title[lang] || smallkey)),
+						),
 						h("td", {}, stateText(texts, health.state)),
 						h("td", {}, health.since),
 					),

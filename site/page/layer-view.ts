@@ -46,7 +46,15 @@ export class LayerView implements View {
 
 	update(state: State): void {
 		const { texts } = this.#page;
-		fill(this.#back, stateLink(this.#page, { ...state, layer: null }, h("span", { "aria-hidden": "true" }, "← "), texts.back));
+		fill(
+			this.#back,
+			stateLink(
+				this.#page,
+				{ ...state, layer: null },
+				h("span", { "aria-hidden": "true" }, "← "),
+				texts.back,
+			),
+		);
 	}
 
 	close(): void {
@@ -116,7 +124,12 @@ export class LayerView implements View {
 				h("section", {}, h("h2", {}, texts.health), this.#healthText(entry)),
 				h("section", {}, h("h2", {}, texts.lastChange), this.#changeText(entry)),
 			),
-			h("section", { class: "wide" }, h("h2", {}, texts.reading), h("div", { class: "copies" }, this.#copies())),
+			h(
+				"section",
+				{ class: "wide" },
+				h("h2", {}, texts.reading),
+				h("div", { class: "copies" }, this.#copies()),
+			),
 		);
 		this.#map.open();
 	}
@@ -125,7 +138,12 @@ export class LayerView implements View {
 		const { texts } = this.#page;
 		if (!entry?.health) return h("p", {}, texts.healthy);
 		const { state, since } = entry.health;
-		return h("p", {}, h("strong", { class: "bad" }, stateText(texts, state)), since && `, ${texts.since(since)}`);
+		return h(
+			"p",
+			{},
+			h("strong", { class: "bad" }, stateText(texts, state)),
+			since && `, ${texts.since(since)}`,
+		);
 	}
 
 	#changeText(entry: Entry | null): HTMLElement {
@@ -191,7 +209,11 @@ export function bothLanguages(page: Page, drawables: Record<Lang, Drawable | nul
 			h("th", { scope: "row" }, name, note !== "" && h("span", { class: "note" }, note)),
 			langs.map((lang) => {
 				const drawable = drawables[lang];
-				return h("td", { lang, "data-label": lang === "en" ? texts.english : texts.french }, drawable ? get(drawable) : "–");
+				return h(
+					"td",
+					{ lang, "data-label": lang === "en" ? texts.english : texts.french },
+					drawable ? get(drawable) : "–",
+				);
 			}),
 		);
 	const areSame = (get: (drawable: Drawable) => string) => Boolean(en && fr && get(en) === get(fr));
@@ -203,7 +225,8 @@ export function bothLanguages(page: Page, drawables: Record<Lang, Drawable | nul
 		const note = areSame(({ entries }) => entries.join("\n")) ? "" : texts.otherName;
 		rows.push(row(texts.layerField, ({ entries }) => breakable(entries.join(", ")), note));
 	}
-	if (en?.nameField || fr?.nameField) rows.push(row(texts.nameField, ({ nameField }) => nameField || "–", ""));
+	if (en?.nameField || fr?.nameField)
+		rows.push(row(texts.nameField, ({ nameField }) => nameField || "–", ""));
 	if (en?.metadataUrl || fr?.metadataUrl) {
 		rows.push(row(texts.metadata, ({ metadataUrl }) => linkOrDash(metadataUrl), ""));
 	}

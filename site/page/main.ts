@@ -46,6 +46,7 @@ class Site {
 				light: new URL(dataset.landLight ?? "", location.href).href,
 				dark: new URL(dataset.landDark ?? "", location.href).href,
 			},
+			now: () => new Date(),
 			state: () => readState(location.search),
 			go: (state, replace = false) => this.#go(state, replace),
 			href: (state) => writeState(state) || location.pathname,

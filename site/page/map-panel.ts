@@ -20,7 +20,12 @@ export class MapPanel {
 		this.#drawables = drawables;
 		this.#lang = drawables[page.lang] ? page.lang : page.lang === "en" ? "fr" : "en";
 		const head = h("h2", {}, page.texts.map);
-		this.element = h("section", { class: "mappanel" }, h("div", { class: "maphead" }, head, this.#choice()), this.#place);
+		this.element = h(
+			"section",
+			{ class: "mappanel" },
+			h("div", { class: "maphead" }, head, this.#choice()),
+			this.#place,
+		);
 	}
 
 	/** Draws, once the panel stands in the page. */
@@ -47,7 +52,12 @@ export class MapPanel {
 				h(
 					"label",
 					{},
-					h("input", { type: "radio", name, checked: lang === this.#lang, onchange: () => void this.#show(lang) }),
+					h("input", {
+						type: "radio",
+						name,
+						checked: lang === this.#lang,
+						onchange: () => void this.#show(lang),
+					}),
 					h("span", {}, lang === "en" ? texts.english : texts.french),
 				),
 			),

@@ -15,6 +15,8 @@ export interface Page {
 	pieces: Pieces;
 	/** The addresses of the land's outline. */
 	land: { light: string; dark: string };
+	/** The time now. */
+	now(): Date;
 	/** The state in the address. */
 	state(): State;
 	/** Changes the address and shows it; `replace` where going back should skip it. */

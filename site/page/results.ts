@@ -41,8 +41,12 @@ export class Results {
 					h("button", { type: "button", onclick: retry }, texts.tryAgain),
 				),
 		);
-		fill(this.#list, found.hits.map((name) => this.#row(state, name)));
-		const more = () => this.#page.go({ ...state, shown: Math.max(state.shown, firstShown) + moreShown }, true);
+		fill(
+			this.#list,
+			found.hits.map((name) => this.#row(state, name)),
+		);
+		const more = () =>
+			this.#page.go({ ...state, shown: Math.max(state.shown, firstShown) + moreShown }, true);
 		const hasMore = !found.isComplete && found.hits.length > 0;
 		fill(this.#foot, hasMore && h("button", { type: "button", onclick: more }, texts.more));
 	}

@@ -29,10 +29,14 @@ export function listRow(entry: Entry, addresses: Record<Lang, string>): ListRow 
 	const { smallkey, title, type, health, fragments } = entry;
 	const key = encodeURIComponent(smallkey);
 	const titles = title.en === title.fr ? ["en" as const] : langs;
-	const named = titles.map((lang) => `<span class="block" lang="${lang}">${escapeHtml(title[lang] || smallkey)}</span>`);
+	const named = titles.map(
+		(lang) => `<span class="block" lang="${lang}">${escapeHtml(title[lang] || smallkey)}</span>`,
+	);
 	const linked = (lang: Lang) => {
 		const address = escapeHtml(addresses[lang]);
-		return /^https?:/i.test(addresses[lang]) ? `<a class="block" href="${address}" rel="noopener noreferrer">${address}</a>` : address;
+		return /^https?:/i.test(addresses[lang])
+			? `<a class="block" href="${address}" rel="noopener noreferrer">${address}</a>`
+			: address;
 	};
 	const services = addresses.en === addresses.fr ? linked("en") : `${linked("en")}${linked("fr")}`;
 	const reads = Object.keys(fragments)
@@ -43,7 +47,9 @@ export function listRow(entry: Entry, addresses: Record<Lang, string>): ListRow 
 				.filter((lang) => fragments[target]?.[lang])
 				.map((lang) => `<a href="../${folder}/${lang}/${key}">${target}&nbsp;${lang}</a>`);
 		});
-	const sick = health && `<span class="badge">${both((texts) => texts.states[health.state] ?? health.state)}, ${escapeHtml(health.since)}</span>`;
+	const sick =
+		health &&
+		`<span class="badge">${both((texts) => texts.states[health.state] ?? health.state)}, ${escapeHtml(health.since)}</span>`;
 	const html = `<tr id="${escapeHtml(smallkey)}"><th scope="row">${named.join("")}<code>${escapeHtml(smallkey)}</code> ${escapeHtml(type)}</th><td>${services}</td><td>${sick ?? ""}${reads.join(" ")}</td></tr>`;
 	return { smallkey, html };
 }
@@ -74,7 +80,8 @@ export function listKind(assets: Assets): SetKind<ListRow> {
 function frame(assets: Assets, content: string): string {
 	const name = `${english.listTitle} · ${french.listTitle}`;
 	const more = `<link rel="alternate" hreflang="en" href="../en/">\n<link rel="alternate" hreflang="fr" href="../fr/">`;
-	const link = (lang: Lang) => `<a href="../${lang}/" hreflang="${lang}" lang="${lang}">${escapeHtml(textsOf(lang).title)}</a>`;
+	const link = (lang: Lang) =>
+		`<a href="../${lang}/" hreflang="${lang}" lang="${lang}">${escapeHtml(textsOf(lang).title)}</a>`;
 	return `<!doctype html>
 <html lang="en">
 <head>
@@ -97,7 +104,10 @@ function pageHtml(assets: Assets, rows: string): string {
 		both((texts) => texts.address),
 		both((texts) => texts.fragments),
 	].map((name) => `<th scope="col">${name}</th>`);
-	return frame(assets, `<table class="plain">\n<thead><tr>${head.join("")}</tr></thead>\n<tbody>\n${rows}\n</tbody>\n</table>`);
+	return frame(
+		assets,
+		`<table class="plain">\n<thead><tr>${head.join("")}</tr></thead>\n<tbody>\n${rows}\n</tbody>\n</table>`,
+	);
 }
 
 /** `list/index.html`: every page of the list, by where it starts. It changes only when a page comes or goes. */

@@ -176,11 +176,14 @@ export const english = {
 	draftLayer: (lang: string): string => `Layer in the service (${lang})`,
 	draftName: (lang: string): string => `Title (${lang})`,
 	draftNameHint: "what viewers show; without it, what the service says",
-	draftFormOther: "The form shows the members of version 1.0.0 that most layers need; every other member stays as it is in the text.",
+	draftFormOther:
+		"The form shows the members of version 1.0.0 that most layers need; every other member stays as it is in the text.",
 	draftGood: "The registration is in order.",
-	draftProblems: (number: number): string => (number === 1 ? "One thing to mend:" : `${count(number)} things to mend:`),
+	draftProblems: (number: number): string =>
+		number === 1 ? "One thing to mend:" : `${count(number)} things to mend:`,
 	draftFrom: "The draft in the address could not be read: it is cut off, or no draft.",
-	draftLarge: (limit: string): string => `The file is larger than ${limit} bytes, which no registration may be.`,
+	draftLarge: (limit: string): string =>
+		`The file is larger than ${limit} bytes, which no registration may be.`,
 	draftFileFailed: "The file could not be read.",
 	draftFragments: "What viewers would read",
 	draftNotHere: "This layer cannot be expressed here.",

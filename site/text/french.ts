@@ -132,7 +132,8 @@ export const french: Texts = {
 	mapLoading: "Dessin en cours…",
 	mapDrawn: "Dessinée.",
 	mapFeatures: (number) => `${count(number)} ${number < 2 ? "entité dessinée" : "entités dessinées"}.`,
-	mapTooMany: (number) => `Seules ${count(number)} entités sont dessinées : agrandissez pour voir les autres.`,
+	mapTooMany: (number) =>
+		`Seules ${count(number)} entités sont dessinées : agrandissez pour voir les autres.`,
 	mapNone: "Rien ne se trouve dans cette vue.",
 	mapScale: "La couche n’est dessinée qu’à d’autres échelles : agrandissez ou réduisez.",
 	mapFailed: "La carte n’a pas pu être chargée. Tout le reste de cette page fonctionne.",
@@ -210,7 +211,8 @@ export const french: Texts = {
 	draftOpen: "Ouvrir la couche",
 	draftPropose: "La proposer par une demande de tirage",
 	draftProposeLink: "Ouvrir GitHub avec le fichier rempli",
-	draftProposeLong: "L’inscription est trop longue pour une adresse : copiez le texte dans un nouveau fichier là-bas.",
+	draftProposeLong:
+		"L’inscription est trop longue pour une adresse : copiez le texte dans un nouveau fichier là-bas.",
 	warnings: "Bon à savoir :",
 
 	listTitle: "Toutes les couches",
