@@ -23,9 +23,9 @@ import { isSignature, isTimely, parseTimestamp, sha256Hex, verify } from "./sign
 import {
 	type Commit,
 	type Edit,
+	type Edits,
 	isRefusal,
 	type Layer,
-	type Meta,
 	type Reader,
 	type Refusal,
 } from "./store.ts";
@@ -57,44 +57,64 @@ interface Verified {
 /** Verified against when a sender is unknown, so that it costs what a known one costs. */
 const nobodysSecret = "no sender has this secret";
 
+/** What a verified write asks for. */
+interface Asked {
+	smallkey: string;
+	/** What the commit says of it: `register 23ax5t (wms)`. */
+	subject: string;
+	edits: Edits;
+}
+
 /** PUT <base>/register/<smallkey> and <base>/v1/register/<smallkey> (specification, "Write: register a layer"). */
-export async function handlePut(write: Write, context: Context): Promise<Reply> {
-	const { target } = write;
-	const verified = await verifyWrite(write, context);
-	if (isRefusal(verified)) return refuse(verified);
-	const waitSeconds = (await context.limiter?.sender(verified.sender.id)) ?? 0;
-	if (waitSeconds > 0) return refuseLimited("sender", waitSeconds);
-	const smallkey = parseTargetKey(target);
-	if (smallkey === null) return refuse(badSmallkey(target));
-	const { registration, problems } = parseRegistration(verified.body, "written");
-	if (!registration) return refuse({ status: 400, errors: problems });
-	if (!mayChange(verified.sender, smallkey)) return refuse(notYours(verified.sender, smallkey));
-	const outcome = await context.store.change(
-		(now) => putEdits(now, smallkey, registration),
-		metaOf(`register ${smallkey} (${kindOf(registration)})`, smallkey, verified),
+export function handlePut(write: Write, context: Context): Promise<Reply> {
+	return handleWrite(write, context, askToRegister, ({ smallkey }, outcome) =>
+		acceptWrite(201, receipt(smallkey, outcome, context)),
 	);
-	if (isRefusal(outcome)) return refuse(outcome);
-	return acceptWrite(201, receipt(smallkey, outcome, context));
 }
 
 /** DELETE <base>/register/<smallkey> and <base>/v1/register/<smallkey>: signed, with an empty body. */
-export async function handleDelete(write: Write, context: Context): Promise<Reply> {
-	const { target } = write;
+export function handleDelete(write: Write, context: Context): Promise<Reply> {
+	return handleWrite(write, context, askToRemove, ({ smallkey }, outcome, { sender }) =>
+		sender.review ? acceptWrite(202, receipt(smallkey, outcome, context)) : removed(),
+	);
+}
+
+async function handleWrite(
+	write: Write,
+	context: Context,
+	ask: (verified: Verified, smallkey: string) => Asked | Refusal,
+	accept: (asked: Asked, outcome: Commit, verified: Verified) => Reply,
+): Promise<Reply> {
 	const verified = await verifyWrite(write, context);
 	if (isRefusal(verified)) return refuse(verified);
 	const waitSeconds = (await context.limiter?.sender(verified.sender.id)) ?? 0;
 	if (waitSeconds > 0) return refuseLimited("sender", waitSeconds);
-	const smallkey = parseTargetKey(target);
-	if (smallkey === null) return refuse(badSmallkey(target));
+	const smallkey = parseTargetKey(write.target);
+	const asked = smallkey === null ? badSmallkey(write.target) : ask(verified, smallkey);
+	const meta = metaOf(write.method, verified);
+	if (isRefusal(asked)) {
+		// It was refused for good: the same signature must not take effect once the world has changed, or as another method.
+		await context.store.remember?.({ ...meta, status: asked.status });
+		return refuse(asked);
+	}
+	const outcome = await context.store.change(asked.edits, { ...meta, ...asked });
+	return isRefusal(outcome) ? refuse(outcome) : accept(asked, outcome, verified);
+}
+
+/** Payload, then ownership. */
+function askToRegister({ sender, body }: Verified, smallkey: string): Asked | Refusal {
+	const { registration, problems } = parseRegistration(body, "written");
+	if (!registration) return { status: 400, errors: problems };
+	if (!mayChange(sender, smallkey)) return notYours(sender, smallkey);
+	const subject = `register ${smallkey} (${kindOf(registration)})`;
+	return { smallkey, subject, edits: (now) => putEdits(now, smallkey, registration) };
+}
+
+function askToRemove({ sender, body }: Verified, smallkey: string): Asked | Refusal {
 	// The method is not signed: with a body, a captured PUT could be sent again as a DELETE.
-	if (verified.body.length > 0) return refuse({ status: 400, errors: ["the body must be empty"] });
-	if (!mayChange(verified.sender, smallkey)) return refuse(notYours(verified.sender, smallkey));
-	const outcome = await context.store.change(
-		(now) => deleteEdits(now, smallkey),
-		metaOf(`remove ${smallkey}`, smallkey, verified),
-	);
-	if (isRefusal(outcome)) return refuse(outcome);
-	return verified.sender.review ? acceptWrite(202, receipt(smallkey, outcome, context)) : removed();
+	if (body.length > 0) return { status: 400, errors: ["the body must be empty"] };
+	if (!mayChange(sender, smallkey)) return notYours(sender, smallkey);
+	return { smallkey, subject: `remove ${smallkey}`, edits: (now) => deleteEdits(now, smallkey) };
 }
 
 function refuse({ status, errors }: Refusal): Reply {
@@ -155,19 +175,17 @@ function notYours(sender: Sender, smallkey: string): Refusal {
 	return { status: 403, errors: [`smallkey: ${rule}; not ${smallkey}`] };
 }
 
-function metaOf(subject: string, smallkey: string, verified: Verified): Meta {
-	const { sender, timestamp, request } = verified;
+function metaOf(method: string, { sender, timestamp, request }: Verified) {
 	return {
-		smallkey,
 		author: sender.id,
 		time: parseTimestamp(timestamp) ?? 0,
-		subject,
 		trailers: [
 			["Sender", sender.id],
 			["TimeStamp", timestamp],
 			["Request", request],
-		],
+		] as const,
 		request,
+		method,
 		review: sender.review,
 	};
 }

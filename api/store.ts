@@ -27,6 +27,8 @@ export interface Meta {
 	trailers: readonly (readonly [string, string])[];
 	/** SHA-256 of the signature's text in hex, for a signed change; also the trailer `Request`. */
 	request: string | null;
+	/** Method of the signed request, which its signature does not cover: `PUT`. */
+	method?: string;
 	/** Whether the change waits on a branch of its own until a reviewer merges it. */
 	review: boolean;
 }
@@ -62,6 +64,17 @@ export interface Reader {
 /** Decides on the state that the change will be built on; asked again when that state has moved meanwhile. */
 export type Edits = (now: Reader) => Promise<Edit[] | Refusal>;
 
+/** A signed request that was refused before its change was looked at. */
+export interface UsedRequest {
+	/** SHA-256 of the signature's text in hex. */
+	request: string;
+	method: string;
+	/** Its timestamp, in milliseconds since 1970. */
+	time: number;
+	/** Status of the refusal. */
+	status: number;
+}
+
 /** The repository of layers. */
 export interface Store extends Reader {
 	/** Whether a change can be read as a fragment at the moment `change` answers. */
@@ -73,6 +86,12 @@ export interface Store extends Reader {
 	 * @throws {StoreBusy} where the change could not be made now, and was not made.
 	 */
 	change(edits: Edits, meta: Meta): Promise<Commit | Refusal>;
+	/**
+	 * Keeps a signed request that was refused, so that it cannot take effect later; durable when this answers. A store
+	 * without this keeps only the requests that its commits carry out.
+	 * @throws {StoreBusy} where it could not be kept
+	 */
+	remember?(used: UsedRequest): Promise<void>;
 }
 
 /** How long a request is remembered on its key, in milliseconds: longer than a signature can be used. */

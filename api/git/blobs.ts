@@ -1,4 +1,4 @@
-import { startGit } from "./run.ts";
+import { GitFailure, killGroup, outputOf, startGit } from "./run.ts";
 
 /** Ids in one portion that is handed to git. */
 const idsInPortion = 2_000;
@@ -27,7 +27,7 @@ export async function* readBlobs(repository: string, ids: readonly string[]): As
 	const chunks: Buffer[] = [];
 	let length = 0;
 	try {
-		for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+		for await (const chunk of outputOf(child, "cat-file")) {
 			chunks.push(chunk);
 			length += chunk.length;
 			if (length < needed) continue;
@@ -39,9 +39,9 @@ export async function* readBlobs(repository: string, ids: readonly string[]): As
 			given += parsed.blobs.length;
 			if (parsed.blobs.length > 0) yield parsed.blobs;
 		}
-		if (given < ids.length) throw new Error(`git cat-file ended early: ${complaint.trim()}`);
+		if (given < ids.length) throw new GitFailure(`git cat-file ended early: ${complaint.trim()}`);
 	} finally {
-		child.kill("SIGKILL");
+		killGroup(child);
 	}
 }
 

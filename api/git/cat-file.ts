@@ -1,5 +1,5 @@
 import { GitProcess } from "./process.ts";
-import { GitTimeout } from "./run.ts";
+import { GitTimeout, ordinarySilenceMs } from "./run.ts";
 
 /** An object of a repository. */
 export interface GitObject {
@@ -22,7 +22,7 @@ export interface CatFileLimits {
 	maxReads: number;
 }
 
-const ordinaryLimits: CatFileLimits = { silenceMs: 120_000, maxReads: 1_000_000 };
+const ordinaryLimits: CatFileLimits = { silenceMs: ordinarySilenceMs, maxReads: 1_000_000 };
 
 const newline = 0x0a;
 
@@ -33,6 +33,7 @@ export class CatFile {
 	#process: GitProcess | null = null;
 	/** Reads that the process was asked for. */
 	#reads = 0;
+	#isKilled = false;
 	#waiting: Waiting[] = [];
 	#chunks: Buffer[] = [];
 	#bufferedBytes = 0;
@@ -63,6 +64,12 @@ export class CatFile {
 		await this.#process?.close();
 	}
 
+	/** Ends the process at once; reads that wait are refused. */
+	kill(): void {
+		this.#isKilled = true;
+		this.#process?.kill();
+	}
+
 	#start(): GitProcess {
 		if (this.#process && this.#waiting.length === 0 && this.#reads >= this.#limits.maxReads) {
 			void this.#process.close();
@@ -89,7 +96,7 @@ export class CatFile {
 		this.#bufferedBytes = 0;
 		this.#neededBytes = 1;
 		// Git ends where it meets a broken object: the fault of the read that came first, not of those behind it.
-		const faults = error instanceof GitTimeout ? waiting.length : 1;
+		const faults = error instanceof GitTimeout || this.#isKilled ? waiting.length : 1;
 		for (const { reject } of waiting.slice(0, faults)) reject(error);
 		for (const { name, resolve, reject } of waiting.slice(faults)) this.read(name).then(resolve, reject);
 	}

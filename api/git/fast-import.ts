@@ -1,5 +1,6 @@
 import { authorMail, commitMessage, type Edit, type Meta } from "../store.ts";
 import { GitProcess } from "./process.ts";
+import { ordinarySilenceMs } from "./run.ts";
 
 /** One commit to write. */
 export interface NewCommit {
@@ -44,9 +45,6 @@ interface Waiting {
 	reject: (error: Error) => void;
 }
 
-/** Longest silence of a process while somebody waits, in milliseconds, where nobody says otherwise. */
-const ordinarySilenceMs = 120_000;
-
 /**
  * One `git fast-import` that writes commits to one branch. What it has written is durable and on the branch after
  * a checkpoint, unless somebody else has moved the branch: it then leaves the branch alone.
@@ -59,6 +57,8 @@ export class FastImport {
 	#waiting: Waiting[] = [];
 	#partial = "";
 	#ended: Error | null = null;
+	#commits = 0;
+	#bytes = 0;
 
 	/** @param tip the commit to build on, or null for the first commit of the branch */
 	constructor(repository: string, branch: string, tip: string | null, silenceMs = ordinarySilenceMs) {
@@ -75,16 +75,33 @@ export class FastImport {
 		});
 	}
 
+	/** Number of commits that were written, and the bytes that they took to say. */
+	get written(): { commits: number; bytes: number } {
+		return { commits: this.#commits, bytes: this.#bytes };
+	}
+
 	/** Writes one commit on top of the last; its id comes before the next checkpoint's end. */
 	commit(commit: NewCommit): Promise<string> {
 		const commands = commitCommands(this.#branch, this.#from, commit);
 		this.#from = null;
+		this.#commits += 1;
+		this.#bytes += commands.length;
 		return this.#ask(commands);
 	}
 
 	/** Makes everything written so far durable, and moves the branch unless somebody else has. */
 	async checkpoint(): Promise<void> {
 		await this.#ask("checkpoint\nprogress checked\n");
+	}
+
+	/** Asks for a sign of life. @throws {GitTimeout} where there is none */
+	async ping(): Promise<void> {
+		await this.#ask("progress alive\n");
+	}
+
+	/** Ends the process at once; what has not reached a checkpoint is gone. */
+	kill(): void {
+		this.#process.kill();
 	}
 
 	/** Ends the process after everything written; the repository may then be repacked. */
@@ -120,8 +137,9 @@ export async function commitOnce(
 	branch: string,
 	tip: string | null,
 	commit: NewCommit,
+	silenceMs?: number,
 ): Promise<string> {
-	const writer = new FastImport(repository, branch, tip);
+	const writer = new FastImport(repository, branch, tip, silenceMs);
 	const [id] = await Promise.all([writer.commit(commit), writer.checkpoint(), writer.close()]);
 	return id;
 }

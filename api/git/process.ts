@@ -1,5 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { GitTimeout, killGroup, startGit } from "./run.ts";
+import { GitFailure, GitTimeout, killGroup, startGit } from "./run.ts";
 
 /** What is said to a long-lived process in one go, in bytes: each that it has taken is a sign of life. */
 const bytesPerWrite = 256 * 1024;
@@ -67,8 +67,8 @@ export class GitProcess {
 		await this.#closed;
 	}
 
-	/** Ends it at once. */
-	kill(error: Error): void {
+	/** Ends it at once; whoever waits is told why. */
+	kill(error: Error = new GitFailure(`git ${this.#name}: was ended`)): void {
 		if (this.#hasEnded) return;
 		killGroup(this.#child);
 		this.#end(error);
@@ -91,8 +91,8 @@ export class GitProcess {
 			this.#heard = performance.now();
 			this.#options.take(data);
 		});
-		child.on("error", (error) => this.#end(error));
-		child.on("close", () => this.#end(new Error(`git ${this.#name} ended: ${complaint.trim()}`)));
+		child.on("error", (error) => this.#end(new GitFailure(`git ${this.#name}: ${error.message}`)));
+		child.on("close", () => this.#end(new GitFailure(`git ${this.#name} ended: ${complaint.trim()}`)));
 	}
 
 	#end(error: Error): void {

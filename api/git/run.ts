@@ -7,8 +7,19 @@ const maxComplaintBytes = 64 * 1024;
 /** How long one short git command may take, in milliseconds, where nobody says otherwise. */
 const ordinaryCommandMs = 300_000;
 
+/** Longest time without a sign of life from a process that is waited for, in milliseconds, where nobody says otherwise. */
+export const ordinarySilenceMs = 25_000;
+
+/** Git failed: it could not be started, ended with an error, or did not answer. */
+export class GitFailure extends Error {
+	constructor(message: string) {
+		super(message);
+		this.name = "GitFailure";
+	}
+}
+
 /** Git did not answer in its time and was ended. */
-export class GitTimeout extends Error {
+export class GitTimeout extends GitFailure {
 	constructor(command: string, limitMs: number) {
 		super(`git ${command}: did not answer within ${limitMs / 1000} s and was ended`);
 		this.name = "GitTimeout";
@@ -46,7 +57,7 @@ export interface RunOptions {
 /**
  * Runs git in a repository, without a shell, and gives its output.
  * @throws {GitTimeout} where it takes too long
- * @throws {Error} with git's own words where it exits with another code than 0
+ * @throws {GitFailure} with git's own words where it exits with another code than 0
  */
 export function runGit(repository: string, args: string[], options: RunOptions = {}): Promise<Buffer> {
 	const { input, limitMs = ordinaryCommandMs } = options;
@@ -64,7 +75,7 @@ export function runGit(repository: string, args: string[], options: RunOptions =
 		child.stdout.on("data", (data: Buffer) => {
 			printed.push(data);
 			printedBytes += data.length;
-			if (printedBytes > maxOutputBytes) giveUp(new Error(`git ${name}: printed too much`));
+			if (printedBytes > maxOutputBytes) giveUp(new GitFailure(`git ${name}: printed too much`));
 		});
 		child.stderr.on("data", (data: Buffer) => {
 			complaint = (complaint + data).slice(-maxComplaintBytes);
@@ -73,7 +84,7 @@ export function runGit(repository: string, args: string[], options: RunOptions =
 		child.on("close", (code, signal) => {
 			clearTimeout(timer);
 			if (code === 0) return resolve(Buffer.concat(printed));
-			reject(new Error(`git ${name}: ${complaint.trim() || `ended with ${signal ?? code}`}`));
+			reject(new GitFailure(`git ${name}: ${complaint.trim() || `ended with ${signal ?? code}`}`));
 		});
 		// git may end before it has read all; its exit code says why.
 		child.stdin.on("error", () => undefined);
@@ -81,7 +92,7 @@ export function runGit(repository: string, args: string[], options: RunOptions =
 	});
 }
 
-/** Starts git in a repository, without a shell, to talk to it over its pipes. @throws {Error} where it cannot be started */
+/** Starts git in a repository, without a shell, to talk to it over its pipes. @throws {GitFailure} where it cannot be started */
 export function startGit(repository: string, args: string[]): ChildProcessWithoutNullStreams {
 	const child = spawn("git", [...always, "-C", repository, ...args], {
 		env: environment(),
@@ -91,8 +102,31 @@ export function startGit(repository: string, args: string[]): ChildProcessWithou
 	});
 	// Without a free file descriptor there is no process and there are no pipes; the error comes later, as an event.
 	child.on("error", () => undefined);
-	if (child.pid === undefined) throw new Error("git could not be started");
+	if (child.pid === undefined) throw new GitFailure("git could not be started");
 	return child;
+}
+
+/**
+ * What a process prints, as it comes.
+ * @throws {GitTimeout} where it is silent for too long; it is ended then
+ */
+export async function* outputOf(
+	child: ChildProcessWithoutNullStreams,
+	command: string,
+	silenceMs = ordinarySilenceMs,
+): AsyncGenerator<Buffer> {
+	const chunks = child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+	for (;;) {
+		let isSilent = false;
+		const timer = setTimeout(() => {
+			isSilent = true;
+			killGroup(child);
+		}, silenceMs);
+		const next = await chunks.next().finally(() => clearTimeout(timer));
+		if (isSilent) throw new GitTimeout(command, silenceMs);
+		if (next.done) return;
+		yield next.value;
+	}
 }
 
 /** Ends a process and what it has started, stopped ones too. */

@@ -1,5 +1,5 @@
 import type { CatFile } from "./cat-file.ts";
-import { startGit } from "./run.ts";
+import { GitFailure, killGroup, outputOf, startGit } from "./run.ts";
 
 /** A name in a tree: how it is kept, and what it holds. */
 export interface TreeEntry {
@@ -115,7 +115,7 @@ export async function listTree(
 
 /**
  * What git prints between NUL characters, in portions as it comes. Who stops to listen ends the process.
- * @throws {Error} with git's own words where it exits with another code than 0
+ * @throws {GitFailure} with git's own words where it exits with another code than 0
  */
 async function* readRecords(repository: string, args: string[]): AsyncGenerator<string[]> {
 	const child = startGit(repository, args);
@@ -128,16 +128,16 @@ async function* readRecords(repository: string, args: string[]): AsyncGenerator<
 	const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
 	let rest: Buffer = Buffer.alloc(0);
 	try {
-		for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+		for await (const chunk of outputOf(child, args[0] ?? "")) {
 			const data = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
 			const end = data.lastIndexOf(0) + 1;
 			rest = data.subarray(end);
 			if (end > 0) yield data.toString("utf8", 0, end - 1).split("\0");
 		}
 		const code = await closed;
-		if (code !== 0) throw new Error(`git ${args[0]}: ${complaint.trim() || `ended with ${code}`}`);
+		if (code !== 0) throw new GitFailure(`git ${args[0]}: ${complaint.trim() || `ended with ${code}`}`);
 	} finally {
-		child.kill("SIGKILL");
+		killGroup(child);
 	}
 }
 

@@ -77,7 +77,7 @@ export async function openLocal(
 		settings: { ...configuration, senders },
 		now,
 		report,
-		readiness: () => publication.files.state(),
+		readiness: () => store.state() ?? publication.files.state(),
 	};
 	const close = async () => {
 		await harvester?.close();

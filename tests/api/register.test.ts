@@ -110,6 +110,7 @@ writes("DELETE removes the layer in one commit, and is 404 the next time", async
 	assert.is(await local.git("ls-tree", "-r", "--name-only", "main"), "");
 	assert.is(await local.git("log", "-1", "--format=%s"), "remove 23ax5t");
 	assert.is(local.get("/v0.9/doc/en/23ax5t").status, 404);
+	local.now += 1000;
 	await refused(local, { method: "DELETE", target: "/register/23ax5t" }, 404, /23ax5t is not registered/);
 });
 

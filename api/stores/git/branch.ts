@@ -1,23 +1,17 @@
 import type { CatFile } from "../../git/cat-file.ts";
-import { runGit } from "../../git/run.ts";
+import { GitTimeout, runGit } from "../../git/run.ts";
 import { StoreBusy } from "../../store.ts";
-
-/** A commit that carries out a signed request. */
-export interface RequestCommit {
-	/** The trailer `Request`. */
-	request: string;
-	commit: string;
-	/** Time of the commit, in milliseconds since 1970. */
-	time: number;
-}
 
 /** The branch that is served, as it is in the repository: others may move it at any time. */
 export class Branch {
 	readonly #repository: string;
 	readonly #catFile: CatFile;
 	readonly #name: string;
+	readonly #commandMs: number;
 
-	constructor(repository: string, catFile: CatFile, name: string) {
+	/** @param commandMs longest time of one short git command, in milliseconds */
+	constructor(repository: string, catFile: CatFile, name: string, commandMs: number) {
+		this.#commandMs = commandMs;
 		this.#repository = repository;
 		this.#catFile = catFile;
 		this.#name = name;
@@ -37,26 +31,40 @@ export class Branch {
 		return this.isAncestor(commit, head);
 	}
 
-	/** Whether one commit is in the history of another; false where one of them is not there. */
+	/**
+	 * Whether one commit is in the history of another; false where one of them is not there.
+	 * @throws {GitTimeout} where git does not answer
+	 */
 	async isAncestor(earlier: string, later: string): Promise<boolean> {
-		return runGit(this.#repository, ["merge-base", "--is-ancestor", earlier, later]).then(
-			() => true,
-			() => false,
-		);
+		const args = ["merge-base", "--is-ancestor", earlier, later];
+		return (await this.#run(args)) !== null;
 	}
 
-	/** The signed requests that commits carry out. @param range as `git log` takes it */
-	async requests(range: string[]): Promise<RequestCommit[]> {
-		const format = "--format=%H %ct %(trailers:key=Request,valueonly,separator=%x2C)";
-		const output = await runGit(this.#repository, ["log", format, ...range]);
-		const lines = output.toString("utf8").split("\n").filter(Boolean);
-		return lines.flatMap((line) => {
-			const [commit = "", seconds = "", requests = ""] = line.split(" ");
-			const time = Number(seconds) * 1000;
-			return requests
-				.split(",")
-				.filter(Boolean)
-				.map((request) => ({ request, commit, time }));
-		});
+	/**
+	 * The signed requests that commits behind `base` say they carry out, each with its commit. Anybody who may push can
+	 * write that: it counts for requests only that this service is known to have been about to carry out.
+	 * @returns null where there is no such commit
+	 */
+	async requestsSince(base: string): Promise<Map<string, string> | null> {
+		const format = "--format=%H %(trailers:key=Request,valueonly,separator=%x2C)";
+		const range = `${base}..refs/heads/${this.#name}`;
+		const output = await this.#run(["log", format, "--end-of-options", range]);
+		if (!output) return null;
+		const found = new Map<string, string>();
+		for (const line of output.toString("utf8").split("\n").filter(Boolean)) {
+			const [commit = "", requests = ""] = line.split(" ");
+			for (const request of requests.split(",").filter(Boolean)) found.set(request, commit);
+		}
+		return found;
+	}
+
+	/** What git prints, or null where it fails. @throws {GitTimeout} where it does not answer */
+	async #run(args: string[]): Promise<Buffer | null> {
+		try {
+			return await runGit(this.#repository, args, { limitMs: this.#commandMs });
+		} catch (error) {
+			if (error instanceof GitTimeout) throw error;
+			return null;
+		}
 	}
 }

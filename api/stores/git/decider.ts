@@ -1,20 +1,17 @@
 import type { NewCommit } from "../../git/fast-import.ts";
-import {
-	type Commit,
-	type Edit,
-	type Edits,
-	isRefusal,
-	type Meta,
-	type Refusal,
-	usedBefore,
-} from "../../store.ts";
+import { GitFailure } from "../../git/run.ts";
+import { type Commit, type Edit, type Edits, isRefusal, type Meta, type Refusal } from "../../store.ts";
+import type { Condition } from "./condition.ts";
 import { type CommitFolders, CommitReader } from "./reader.ts";
-import type { RequestMemory } from "./request-memory.ts";
+import { answerRepeat, mayBeUsed } from "./repeats.ts";
+import type { UsedRequests } from "./used-requests.ts";
 
 /** A change that somebody waits for. */
 export interface Waiting {
 	edits: Edits;
 	meta: Meta;
+	/** When it came, by the monotonic clock. */
+	sinceMs: number;
 	resolve: (outcome: Commit | Refusal) => void;
 	reject: (error: unknown) => void;
 }
@@ -24,15 +21,17 @@ export interface Decided {
 	waiting: Waiting;
 	edits: Edit[];
 	refusal: Refusal | null;
-	/** Id of its commit; null where none was needed. */
+	/** Id of the commit that holds the state asked for, where that is known apart from the branch's last. */
 	commit: Promise<string> | null;
 }
 
 /** What decisions need from the store. */
 export interface DeciderOptions {
-	/** Of the commit that the first decision is made on. */
+	/** The commit that the first decision is made on, and its folders. */
+	base: string;
 	folders: CommitFolders;
-	requests: RequestMemory;
+	requests: UsedRequests;
+	condition: Condition;
 	/** Milliseconds since 1970. */
 	now: () => number;
 	/** Hands a commit to the writer; its id comes later. */
@@ -44,8 +43,8 @@ export class Decider {
 	readonly #options: DeciderOptions;
 	/** The state that the next change is decided on. */
 	readonly #reader: CommitReader;
-	/** Requests of the changes decided here. */
-	readonly #used = new Set<string>();
+	/** The signed requests that were decided here, and may not be answered yet. */
+	readonly #requests = new Map<string, Decided>();
 
 	constructor(options: DeciderOptions) {
 		this.#options = options;
@@ -57,30 +56,69 @@ export class Decider {
 		if (meta.smallkey !== null) this.#reader.prefetch(meta.smallkey);
 	}
 
+	/** Decides changes in their order; without those whose own code failed, which they were told. */
+	async decideAll(batch: readonly Waiting[]): Promise<Decided[]> {
+		for (const waiting of batch) this.prefetch(waiting);
+		const decided: Decided[] = [];
+		for (const waiting of batch) {
+			const one = await this.decide(waiting);
+			if (one) decided.push(one);
+		}
+		return decided;
+	}
+
 	/** Decides one change and hands its commit to the writer; null where its own code failed, which it was told. */
 	async decide(waiting: Waiting): Promise<Decided | null> {
 		try {
-			return await this.#decide(waiting);
+			const decided = this.#judge(waiting, await waiting.edits(this.#reader));
+			const { request } = waiting.meta;
+			if (request !== null && !this.#requests.has(request)) this.#requests.set(request, decided);
+			return decided;
 		} catch (error) {
-			waiting.reject(error);
+			waiting.reject(error instanceof GitFailure ? this.#options.condition.failed(error) : error);
 			return null;
 		}
 	}
 
-	async #decide(waiting: Waiting): Promise<Decided> {
-		const outcome = await waiting.edits(this.#reader);
-		if (isRefusal(outcome)) return { waiting, edits: [], refusal: outcome, commit: null };
+	#judge(waiting: Waiting, outcome: Edit[] | Refusal): Decided {
+		const repeated = this.#judgeRepeat(waiting, outcome);
+		if (repeated) return repeated;
+		if (isRefusal(outcome)) return refused(waiting, outcome);
 		if (outcome.length === 0) return { waiting, edits: [], refusal: null, commit: null };
-		const { request } = waiting.meta;
-		const committed = this.#options.now();
-		if (request !== null && (this.#used.has(request) || this.#options.requests.has(request, committed))) {
-			return { waiting, edits: [], refusal: usedBefore, commit: null };
-		}
-		if (request !== null) this.#used.add(request);
-		this.#reader.overlay(outcome);
-		const commit = this.#options.write({ edits: outcome, meta: waiting.meta, committed });
+		const { request, time } = waiting.meta;
+		if (request !== null && this.#options.requests.isForgotten(time)) return refused(waiting, mayBeUsed);
+		return this.#commit(waiting, outcome);
+	}
+
+	/** What becomes of a request that came before; null where it did not. */
+	#judgeRepeat(waiting: Waiting, outcome: Edit[] | Refusal): Decided | null {
+		const { request, method = "-" } = waiting.meta;
+		if (request === null) return null;
+		const underWay = this.#requests.get(request);
+		const use = underWay ? null : this.#options.requests.find(request);
+		if (!underWay && !use) return null;
+		const first = underWay
+			? { method: underWay.waiting.meta.method ?? "-", status: underWay.refusal?.status ?? null }
+			: { method: use?.method ?? "-", status: typeof use?.outcome === "number" ? use.outcome : null };
+		const refusal = answerRepeat(first, method, outcome);
+		if (refusal) return refused(waiting, refusal);
+		const commit = underWay ? underWay.commit : Promise.resolve(String(use?.outcome));
+		return { waiting, edits: [], refusal: null, commit };
+	}
+
+	#commit(waiting: Waiting, edits: Edit[]): Decided {
+		const { now, base, requests, write } = this.#options;
+		const { meta } = waiting;
+		const { request, method = "-", time: timeMs } = meta;
+		this.#reader.overlay(edits);
+		if (request !== null) requests.expect({ request, method, timeMs, base });
+		const commit = write({ edits, meta, committed: now() });
 		// Awaited after the checkpoint; until then a dead writer must not end the process.
 		commit.catch(() => undefined);
-		return { waiting, edits: outcome, refusal: null, commit };
+		return { waiting, edits, refusal: null, commit };
 	}
+}
+
+function refused(waiting: Waiting, refusal: Refusal): Decided {
+	return { waiting, edits: [], refusal, commit: null };
 }

@@ -21,11 +21,14 @@ test("a change is answered after its pack and its branch are on the disk, names 
 	for (const path of [repository, folder.path, dirname(folder.path), "/"]) assert.ok(made.includes(path));
 	synced.length = 0;
 	const commit = await committed(put(store, "one"));
-	const [pack, refs] = synced.slice(-2);
+	const [pack, refs] = synced.filter(({ path }) => path.startsWith(repository));
 	assert.equal(pack, { path: join(repository, "objects/pack"), head: commit });
 	assert.equal(refs, { path: join(repository, "refs/heads"), head: commit });
+	assert.ok(synced.some(({ path }) => path === join(folder.path, "requests")));
+	synced.length = 0;
 	const review = await committed(put(store, "one", "two", { review: true }));
-	const folders = synced.slice(-3).map(({ path }) => path.slice(repository.length + 1));
+	const names = synced.map(({ path }) => path.slice(repository.length + 1));
+	const folders = names.filter((name) => /^(objects|refs)/.test(name));
 	assert.equal(folders, ["objects/pack", "refs/heads/register", "refs/heads"]);
 	assert.is(await git(folder.path, "rev-parse", "refs/heads/register/one"), review);
 	await store.close();

@@ -1,0 +1,89 @@
+import type { CatFile } from "../../git/cat-file.ts";
+import { diffTree, listTree, type PathChange } from "../../git/tree.ts";
+import type { Branch } from "./branch.ts";
+import { CommitFolders, CommitReader } from "./reader.ts";
+
+/** From one commit that is served to the next. */
+export interface Step {
+	/** The commit that was served before; null: none, everything is new. */
+	from: string | null;
+	to: string;
+	/** The paths under `layers/` that differ, sorted; null where there are more than a thousand. */
+	changes: readonly PathChange[] | null;
+	/** What is stored at `to`. */
+	at: CommitReader;
+}
+
+/** A step that can be read. */
+export interface Published {
+	/** What its senders should know, once everything that is derived from it is in step, or is known not to be. */
+	warnings: Promise<string[]>;
+}
+
+/** Makes a step readable. */
+export type Publish = (step: Step) => Promise<Published>;
+
+/** Paths up to which a step names each of them. */
+const mostChanges = 1_000;
+
+/** What the served commit needs from outside. */
+export interface ServedOptions {
+	repository: string;
+	catFile: CatFile;
+	branch: Branch;
+	publish: Publish;
+}
+
+/** The commit that is served, and the steps from one to the next. */
+export class Served {
+	readonly #options: ServedOptions;
+	#tip: string;
+
+	constructor(options: ServedOptions, tip: string) {
+		this.#options = options;
+		this.#tip = tip;
+	}
+
+	/** Id of the commit that is served. */
+	get tip(): string {
+		return this.#tip;
+	}
+
+	/** Reads what is stored at a commit. */
+	readerAt(commit: string): CommitReader {
+		return new CommitReader(new CommitFolders(this.#options.catFile, commit));
+	}
+
+	/** The step from nothing to the commit that is served. */
+	async firstStep(): Promise<Step> {
+		const to = this.#tip;
+		const changes = await listTree(this.#options.repository, to, "layers/", mostChanges);
+		return { from: null, to, changes, at: this.readerAt(to) };
+	}
+
+	/** The step from an earlier commit to the one that is served; null where that is not in its history. */
+	async stepSince(commit: string): Promise<Step | null> {
+		if (!(await this.#options.branch.isAncestor(commit, this.#tip))) return null;
+		return this.#stepBetween(commit, this.#tip);
+	}
+
+	/** Takes over what others have brought to the branch; whether there was anything. */
+	async follow(): Promise<boolean> {
+		const head = await this.#options.branch.head();
+		if (head === this.#tip) return false;
+		await this.publish(await this.#stepBetween(this.#tip, head));
+		return true;
+	}
+
+	/** Makes a step readable, and goes on from there. */
+	async publish(step: Step): Promise<Published> {
+		const published = await this.#options.publish(step);
+		this.#tip = step.to;
+		return published;
+	}
+
+	async #stepBetween(from: string, to: string): Promise<Step> {
+		const changes = await diffTree(this.#options.repository, from, to, "layers", mostChanges);
+		return { from, to, changes, at: this.readerAt(to) };
+	}
+}
