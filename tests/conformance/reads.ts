@@ -62,11 +62,12 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 		for (const path of ["/v0.9/doc/en/23ax5t", "/v0.9/doc/en/%2B", "/v0.9/docs/fr/23ax5t,none"]) {
 			const etag = (await get(path)).headers.etag ?? "";
 			for (const condition of [etag, `W/${etag.replace(/^W\//, "")}`, `"other", ${etag}`, "*"]) {
-				if (differs(candidate, "If-None-Match lists") && condition !== etag && !condition.startsWith("W/"))
-					continue;
 				const answer = await get(path, { "If-None-Match": condition });
-				assert.is(answer.status, 304, `${path} ${condition}`);
-				assert.is(answer.text, "");
+				const isList = condition !== etag && !condition.startsWith("W/");
+				const isFile = path === "/v0.9/doc/en/23ax5t";
+				const isUnknown = isList && isFile && differs(candidate, "If-None-Match lists");
+				assert.is(answer.status, isUnknown ? 200 : 304, `${path} ${condition}`);
+				if (!isUnknown) assert.is(answer.text, "");
 			}
 			assert.is((await get(path, { "If-None-Match": '"other"' })).status, 200);
 			assert.is((await get(path, { "If-None-Match": 'junk \u00ff ,,"' })).status, 200);
@@ -88,7 +89,6 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 			"*",
 		];
 		for (const lang of langs) {
-			if (lang === "%zz" && differs(candidate, "malformed percent-encoding")) continue;
 			for (const key of ["23ax5t", "none", "!", "%ff"]) {
 				assertRefused(await get(`/v0.9/doc/${lang}/${key}`), 400, `${lang}/${key}`);
 			}
@@ -110,8 +110,8 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 			"a%20b",
 		);
 		for (const key of keys) {
-			if (key === "%zz" && differs(candidate, "malformed percent-encoding")) continue;
-			assertRefused(await get(`/v0.9/doc/en/${key}`), 404, key.slice(0, 70));
+			const isOther = key === "%zz" && differs(candidate, "malformed percent-encoding");
+			assertRefused(await get(`/v0.9/doc/en/${key}`), isOther ? 400 : 404, key.slice(0, 70));
 		}
 	});
 
@@ -158,8 +158,8 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 				const answer = await ask(engine().origin, method, path, method === "POST" ? { body: "x" } : {});
 				assert.is(answer.status, 405, `${method} ${path}`);
 				assert.is(answer.text, "");
-				const isAsset = path === "/v0.9/doc/en/23ax5t";
-				if (!(isAsset && differs(candidate, "Allow of a file"))) assert.is(answer.headers.allow, "GET, HEAD");
+				const isOther = path === "/v0.9/doc/en/23ax5t" && differs(candidate, "Allow of a file");
+				assert.is(answer.headers.allow, isOther ? undefined : "GET, HEAD");
 			}
 		}
 	});
@@ -186,23 +186,30 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 	});
 
 	test("dot segments are no way to another path", async () => {
-		if (differs(candidate, "dot segments")) return;
 		for (const path of [
 			"/v0.9/doc/en/../en/23ax5t",
 			"/x/../v0.9/doc/en/23ax5t",
 			"/v0.9/./doc/en/23ax5t",
 			"/v0.9/doc/fr/%2e%2e/en/23ax5t",
 		]) {
-			assertRefused(await get(path), 404, path);
+			const answer = await get(path);
+			if (differs(candidate, "dot segments")) assert.is(answer.status, 200, path);
+			else assertRefused(answer, 404, path);
 		}
 	});
 
-	test("healthz says that the service is there", async () => {
-		const answer = await get("/healthz");
-		assert.is(answer.status, 200);
-		assert.is(answer.headers["cache-control"], "no-store");
-		assert.is((await ask(engine().origin, "HEAD", "/healthz")).status, 200);
-		assert.is((await ask(engine().origin, "POST", "/healthz")).status, 405);
+	test("healthz and readyz say that the service is there", async () => {
+		for (const path of ["/healthz", "/readyz"]) {
+			const answer = await get(path);
+			assert.equal([answer.status, answer.text], [200, "ok\n"]);
+			assert.is(answer.headers["cache-control"], "no-store");
+			assert.is(answer.headers["content-type"], "text/plain; charset=utf-8");
+			const head = await ask(engine().origin, "HEAD", path);
+			assert.equal([head.status, head.text], [200, ""]);
+			const posted = await ask(engine().origin, "POST", path);
+			assertRefused(posted, 405, path);
+			assert.is(posted.headers.allow, "GET, HEAD");
+		}
 	});
 
 	test("junk in the headers changes nothing", async () => {

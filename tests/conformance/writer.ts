@@ -4,6 +4,9 @@ import { manual } from "../local.ts";
 import { type Answer, ask, errorsOf, type Signed, write } from "./client.ts";
 import { type Engine, wmsFragment } from "./engine.ts";
 
+/** What is said of a signature that is not genuine. */
+export const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
+
 /** A time that lies some seconds from now, as a publisher writes it. */
 export function at(seconds: number): string {
 	return new Date(Date.now() + seconds * 1000).toISOString();
@@ -28,13 +31,24 @@ export function writer(engine: () => Engine) {
 			}
 		},
 
-		/** A refusal: its status, a body of errors, and that nothing was stored. */
-		async assertRefusal(status: number, what: string, send: () => Promise<Answer>): Promise<string[]> {
+		/** A refusal: its status, headers, exact errors, and that nothing was stored. */
+		async assertRefusal(
+			status: number,
+			what: string,
+			send: () => Promise<Answer>,
+			expected: string | RegExp | string[],
+		): Promise<void> {
 			const before = await engine().state();
 			const answer = await send();
 			assert.is(answer.status, status, `${what}: ${answer.text}`);
 			assert.is(await engine().state(), before, `${what}: nothing is stored`);
-			return errorsOf(answer);
+			assert.is(answer.headers["content-type"], "application/json", what);
+			assert.is(answer.headers["cache-control"], "no-store", what);
+			assert.match(answer.headers["x-request-id"] ?? "", /^[\w-]+$/, what);
+			assert.is(answer.headers.allow, status === 405 ? "DELETE, PUT" : undefined, what);
+			const errors = errorsOf(answer);
+			if (expected instanceof RegExp) assert.match(errors.join("\n"), expected, what);
+			else assert.equal([...errors].sort(), [expected].flat().sort(), what);
 		},
 	};
 }
