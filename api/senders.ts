@@ -1,4 +1,6 @@
 import { matchesGlob } from "../registry/globs.ts";
+import { parseJson } from "../registry/json.ts";
+import { parseTimestamp, type Signed, verify } from "./signature.ts";
 
 /** A publisher that may write. */
 export interface Sender {
@@ -6,10 +8,23 @@ export interface Sender {
 	id: string;
 	/** Shared with the publisher; never logged. */
 	secret: string;
+	/** The secret before it, which counts for a while too; null where there was no rotation lately. */
+	previous: PreviousSecret | null;
 	/** Globs of the smallkeys that it may change; null: all. */
 	smallkeys: string[] | null;
 	/** Whether its changes wait for a reviewer. */
 	review: boolean;
+	/** Name that readers may see; null: none. */
+	name: string | null;
+	/** Where the publisher is reached, for the operator only; null: not known. */
+	contact: string | null;
+}
+
+/** A secret that a rotation has replaced. */
+export interface PreviousSecret {
+	secret: string;
+	/** When it ends to count; null: not by itself. */
+	until: Date | null;
 }
 
 /** Every sender by its id. */
@@ -22,27 +37,58 @@ export function isSenderId(id: string): boolean {
 	return senderPattern.test(id);
 }
 
+/** The secret before the present one, as long as it counts; null where none does. */
+function previousSecret(sender: Sender | undefined, now: Date): string | null {
+	if (!sender?.previous) return null;
+	const { secret, until } = sender.previous;
+	return until === null || now < until ? secret : null;
+}
+
+/** Hashed where a sender has no secret, so that a request of anybody costs what a genuine one costs. */
+const nobodysSecret = "no sender has this secret";
+
 /**
- * Reads the senders from the configuration's JSON: id → secret, or id → `{"key", "smallkeys", "review"}`.
+ * Whether a signature is that of a sender, by its secret or by the one before it while that counts. Whoever asks, two
+ * secrets are tried: nobody learns from the time which senders there are, and which change their secret now.
+ */
+export async function isSignedBy(
+	sender: Sender | undefined,
+	signed: Signed,
+	signature: string,
+	now: Date,
+): Promise<boolean> {
+	const secrets = [sender?.secret ?? null, previousSecret(sender, now)];
+	const matches = await Promise.all(
+		secrets.map(async (secret) => {
+			const matched = await verify(secret ?? nobodysSecret, signed, signature);
+			return secret !== null && matched;
+		}),
+	);
+	return matches.includes(true);
+}
+
+/**
+ * Reads the senders from the configuration's JSON: id → secret, or id →
+ * `{"key", "previous_key", "previous_key_until", "smallkeys", "review", "name", "contact"}`, all but `key` optional.
  * @param place where the text stands, for the errors: `SENDERS` or the file's path
  * @throws {Error} that names the place and the rule, and never a secret
  */
 export function parseSenders(text: string, place: string): Senders {
-	let value: unknown;
-	try {
-		value = JSON.parse(text);
-	} catch {
-		throw new Error(`${place}: must be JSON`);
-	}
+	const { value, problems } = parseJson(new TextEncoder().encode(text));
+	if (problems.length > 0) throw new Error(problems.map((problem) => `${place}: ${problem}`).join("\n"));
 	if (typeof value !== "object" || value === null || Array.isArray(value)) {
 		throw new Error(`${place}: must be an object of sender id → secret`);
 	}
 	const senders = new Map(Object.entries(value).map(([id, entry]) => [id, parseSender(id, entry, place)]));
 	const ids = new Map<string, string>();
-	for (const { id, secret } of senders.values()) {
-		const other = ids.get(secret);
-		if (other !== undefined) throw new Error(`${place}: senders ${other} and ${id} must not share a secret`);
-		ids.set(secret, id);
+	for (const { id, secret, previous } of senders.values()) {
+		for (const one of previous ? [secret, previous.secret] : [secret]) {
+			const other = ids.get(one);
+			if (other === id) throw new Error(`${place}: sender ${id}: previous_key must not be its key`);
+			if (other !== undefined)
+				throw new Error(`${place}: senders ${other} and ${id} must not share a secret`);
+			ids.set(one, id);
+		}
 	}
 	return senders;
 }
@@ -53,11 +99,44 @@ function parseSender(id: string, entry: unknown, place: string): Sender {
 	const fields = typeof entry === "string" ? { key: entry } : entry;
 	if (typeof fields !== "object" || fields === null)
 		throw new Error(`${where}: must be a secret or an object`);
-	const { key, smallkeys = null, review = false, ...unknown } = fields as Record<string, unknown>;
-	for (const name of Object.keys(unknown)) throw new Error(`${where}: ${name} is not a known member`);
+	const {
+		key,
+		previous_key,
+		previous_key_until,
+		smallkeys = null,
+		review = false,
+		name,
+		contact,
+		...unknown
+	} = fields as Record<string, unknown>;
+	for (const member of Object.keys(unknown)) throw new Error(`${where}: ${member} is not a known member`);
 	if (typeof key !== "string" || key === "") throw new Error(`${where}: the secret must not be empty`);
 	if (typeof review !== "boolean") throw new Error(`${where}: review must be true or false`);
-	return { id, secret: key, smallkeys: parseGlobs(smallkeys, where), review };
+	return {
+		id,
+		secret: key,
+		previous: parsePrevious(previous_key, previous_key_until, where),
+		smallkeys: parseGlobs(smallkeys, where),
+		review,
+		name: parseLine("name", name, where),
+		contact: parseLine("contact", contact, where),
+	};
+}
+
+function parsePrevious(key: unknown, until: unknown, where: string): PreviousSecret | null {
+	if (key === undefined && until === undefined) return null;
+	if (typeof key !== "string" || key === "") throw new Error(`${where}: previous_key must not be empty`);
+	if (until === undefined) return { secret: key, until: null };
+	const time = typeof until === "string" ? parseTimestamp(until) : null;
+	if (time === null) throw new Error(`${where}: previous_key_until must be an ISO 8601 time in UTC`);
+	return { secret: key, until: new Date(time) };
+}
+
+/** A text of one line, such as a name. */
+function parseLine(member: string, text: unknown, where: string): string | null {
+	if (text === undefined) return null;
+	if (typeof text === "string" && /^[^\p{C}\u2028\u2029]{1,200}$/u.test(text)) return text;
+	throw new Error(`${where}: ${member} must be a text of one line, at most 200 characters`);
 }
 
 function parseGlobs(smallkeys: unknown, where: string): string[] | null {

@@ -6,10 +6,12 @@ import { createNodeServer } from "../api/adapters/node.ts";
 import { TokenBuckets } from "../api/limits.ts";
 import { openService } from "./service/composition.ts";
 import { makeDataDir } from "./service/data-dir.ts";
+import { followSenders } from "./service/follow-senders.ts";
 import { lockFolder } from "./service/lock.ts";
 import { logLine, ReadCount } from "./service/log.ts";
+import { readSenders } from "./service/senders-file.ts";
 import type { Service } from "./service/service.ts";
-import { type Configuration, readConfiguration, readSenders } from "./service/settings.ts";
+import { type Configuration, readConfiguration } from "./service/settings.ts";
 import { readVersion } from "./service/version.ts";
 import { welcome } from "./service/welcome.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
@@ -64,14 +66,22 @@ export const run = createRun(async (argv, environment, io) => {
 	const configuration = readConfiguration(environment);
 	const { dataDir } = configuration;
 	await makeDataDir(dataDir);
-	const lock = await lockFolder(dataDir, (waiting) => printError(io, waiting));
+	const lock = await lockFolder(dataDir, { waiting: (line) => printError(io, line) });
 	try {
-		const senders = await readSenders(environment, dataDir);
-		const service = await openService(configuration, senders.senders);
+		const configured = await readSenders(environment, dataDir);
+		const senders = new Map(configured.senders);
+		const service = await openService(configuration, senders);
 		const started = (url: string) => {
-			printLine(io, welcome({ url, layers: service.layers(), senders, configuration }));
+			printLine(io, welcome({ url, layers: service.layers(), senders: configured, configuration }));
 		};
-		await serve(service, configuration, started, io).finally(() => service.close());
+		const follows = configured.place !== "SENDERS";
+		const endFollowing = follows
+			? followSenders({ path: configured.place, senders, log: logLine })
+			: () => undefined;
+		await serve(service, configuration, started, io).finally(() => {
+			endFollowing();
+			return service.close();
+		});
 	} finally {
 		await lock.release();
 	}

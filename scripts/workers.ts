@@ -18,7 +18,8 @@ import {
 	spawnWrangler,
 	workerVariables,
 } from "./hosting/wrangler.ts";
-import { type Configuration, type Environment, readConfiguration, readSenders } from "./service/settings.ts";
+import { readSenders } from "./service/senders-file.ts";
+import { type Configuration, type Environment, readConfiguration } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
 import { type Io, printError, printLine } from "./terminal/io.ts";
 

@@ -34,6 +34,7 @@ export async function runScript(
 		stdout: { write: (text) => (written.stdout += text) },
 		stderr: { write: (text) => (written.stderr += text) },
 		now: () => new Date(),
+		ask: async () => null,
 		interrupted: () => new AbortController().signal,
 		...io,
 	});

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
 import { parseSenders } from "../../api/senders.ts";
 import { sign } from "../../api/signature.ts";
-import { type Environment, readConfiguration, sendersPath } from "../service/settings.ts";
+import { sendersPath } from "../service/senders-file.ts";
+import { type Environment, readConfiguration } from "../service/settings.ts";
 import { createCommandLine, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 

@@ -3,14 +3,26 @@ import { connect, createServer, type Server } from "node:net";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long a start waits for another process to end, in milliseconds. */
-const defaultWaitMs = 10_000;
-
 /** How often it looks, in milliseconds. */
 const lookEveryMs = 100;
 
-/** The longest path of a Unix domain socket that every system takes, in bytes. */
-const longestSocketPath = 100;
+/** The longest path of a lock, in bytes: with what `tryLock` adds, one that every system takes for a socket. */
+const maxPathBytes = 88;
+
+/** Number of the next attempt of this process: two of them at once must not take one name. */
+let attempts = 0;
+
+/** What is locked, and for how long it is waited. */
+export interface LockOptions {
+	/** Name of the lock in the folder: `publisher.lock` is for all of it. */
+	name?: string;
+	/** What its holder does, for the messages. */
+	activity?: string;
+	/** How long another process may still hold it, in milliseconds. */
+	maxWaitMs?: number;
+	/** Told once, and at once, what is waited for. */
+	waiting?: (line: string) => void;
+}
 
 /** Holds a data folder for one process. */
 export interface Lock {
@@ -20,41 +32,45 @@ export interface Lock {
 /**
  * Takes a data folder for this process alone. The lock is a listening socket: the system closes it with the
  * process, however that ends, so a killed one never stops the next start, also across containers.
- * @param waiting told once, and at once, what is waited for
- * @param waitMs how long another process may still hold it
- * @throws {Error} when another process holds the folder for longer
+ * @throws {Error} when another process holds it for longer than is waited
  */
-export async function lockFolder(
-	folder: string,
-	waiting: (line: string) => void = () => undefined,
-	waitMs = defaultWaitMs,
-): Promise<Lock> {
-	const path = socketPath(folder);
-	const deadline = performance.now() + waitMs;
+export async function lockFolder(folder: string, options: LockOptions = {}): Promise<Lock> {
+	const { name = "publisher.lock", activity = "works", maxWaitMs = 10_000, waiting } = options;
+	const path = socketPath(folder, name);
+	const holder = `DATA_DIR: another process ${activity} in ${folder}`;
+	const deadline = performance.now() + maxWaitMs;
 	for (let first = true; ; first = false) {
 		const server = await tryLock(path);
-		if (server) return { release: () => new Promise((resolve) => server.close(() => resolve())) };
+		if (server) return { release: () => release(server, path) };
 		if (performance.now() >= deadline) {
-			throw new Error(`DATA_DIR: another process works in ${folder}; end it first, or choose another folder`);
+			throw new Error(`${holder}; end it first, or choose another folder`);
 		}
-		if (first)
-			waiting(`DATA_DIR: another process works in ${folder}; waiting ${waitMs / 1000} s for its end`);
+		if (first) waiting?.(`${holder}; waiting ${maxWaitMs / 1000} s for its end`);
 		await sleep(lookEveryMs);
 	}
 }
 
-function socketPath(folder: string): string {
-	const path = join(folder, "publisher.lock");
+/** The name goes while its holder still answers: whoever comes next finds it free, or a living holder. */
+async function release(server: Server, path: string): Promise<void> {
+	await rm(path, { force: true });
+	await new Promise((resolve) => server.close(resolve));
+}
+
+function socketPath(folder: string, name: string): string {
+	const path = join(folder, name);
 	const near = relative(process.cwd(), path);
 	const shorter = near.length < path.length ? near : path;
-	if (Buffer.byteLength(shorter) <= longestSocketPath) return shorter;
-	throw new Error(`DATA_DIR: ${folder} is too long a path; it may have ${longestSocketPath - 15} bytes`);
+	if (Buffer.byteLength(shorter) <= maxPathBytes) return shorter;
+	throw new Error(
+		`DATA_DIR: ${folder} is too long a path; it may have ${maxPathBytes - name.length - 1} bytes`,
+	);
 }
 
 /** Listens at `path`, or gives null where somebody else does. */
 async function tryLock(path: string): Promise<Server | null> {
 	// Bound under another name and linked: the name appears with a socket that already answers.
-	const own = `${path}.${process.pid}`;
+	attempts += 1;
+	const own = `${path}.${process.pid}.${attempts % 1000}`;
 	await rm(own, { force: true });
 	const server = await listen(own);
 	try {

@@ -45,7 +45,7 @@ export async function openStore(configuration: Configuration, checkout?: string)
 		return { store: githubStore(options), close: async () => undefined };
 	}
 	await mkdir(dataDir, { recursive: true });
-	const lock = await lockFolder(dataDir, undefined, 0);
+	const lock = await lockFolder(dataDir, { maxWaitMs: 0 });
 	try {
 		const publish = async () => ({ warnings: Promise.resolve([]) });
 		const report = (error: unknown) => console.error(error instanceof Error ? error.message : String(error));

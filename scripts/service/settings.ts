@@ -1,6 +1,4 @@
-import { randomBytes } from "node:crypto";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { parseTrustedProxies, type TrustedProxies } from "../../api/adapters/node/address.ts";
 import {
 	type Environment,
@@ -12,7 +10,6 @@ import {
 } from "../../api/configuration.ts";
 import type { Settings } from "../../api/context.ts";
 import type { WriteLimits } from "../../api/limits.ts";
-import { parseSenders, type Senders } from "../../api/senders.ts";
 
 export { type Environment, type GitHubSettings, parseSpan } from "../../api/configuration.ts";
 
@@ -80,48 +77,4 @@ function readHarvest(variables: Variables): HarvestSettings {
 		httpsProxy: variables.text("HTTPS_PROXY", ""),
 		noProxy: variables.text("NO_PROXY", ""),
 	};
-}
-
-/** The senders, and where they stand. */
-export interface SendersFile {
-	senders: Senders;
-	/** `SENDERS`, or the file's path. */
-	place: string;
-	/** Id of the sender that was created just now, or null. */
-	created: string | null;
-}
-
-/** Path of the senders file in a data folder. */
-export function sendersPath(dataDir: string): string {
-	return join(dataDir, "senders.json");
-}
-
-/** Id of the sender that a first start creates. */
-const firstSender = "publisher";
-
-/** Reads the senders from `SENDERS`, else from the senders file, created with one random secret where there is none. */
-export async function readSenders(env: Environment, dataDir: string): Promise<SendersFile> {
-	if (env.SENDERS) return { senders: parseSenders(env.SENDERS, "SENDERS"), place: "SENDERS", created: null };
-	const place = sendersPath(dataDir);
-	const text = await readFile(place, "utf8").catch((error: NodeJS.ErrnoException) => {
-		if (error.code === "ENOENT") return null;
-		throw error;
-	});
-	if (text !== null) return { senders: parseSenders(text, place), place, created: null };
-	const created = JSON.stringify({ [firstSender]: randomSecret() }, null, 2);
-	await mkdir(dataDir, { recursive: true });
-	await writeSenders(dataDir, `${created}\n`);
-	return { senders: parseSenders(created, place), place, created: firstSender };
-}
-
-/** A secret of 32 random bytes: 43 characters. */
-export function randomSecret(): string {
-	return randomBytes(32).toString("base64url");
-}
-
-/** Writes the senders file, readable by its owner only. */
-export async function writeSenders(dataDir: string, text: string): Promise<void> {
-	const path = sendersPath(dataDir);
-	await writeFile(path, text, { mode: 0o600 });
-	await chmod(path, 0o600);
 }

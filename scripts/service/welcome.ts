@@ -1,4 +1,5 @@
-import type { Configuration, SendersFile } from "./settings.ts";
+import type { ConfiguredSenders } from "./senders-file.ts";
+import type { Configuration } from "./settings.ts";
 
 /** What the welcome tells. */
 export interface Started {
@@ -6,7 +7,7 @@ export interface Started {
 	url: string;
 	/** Number of layers that can be read. */
 	layers: number;
-	senders: SendersFile;
+	senders: ConfiguredSenders;
 	configuration: Configuration;
 }
 

@@ -1,3 +1,5 @@
+import { askAtTerminal } from "./ask.ts";
+
 /** Where a command writes. */
 export interface Output {
 	write(text: string): unknown;
@@ -10,6 +12,8 @@ export interface Io {
 	stdout: Output;
 	stderr: Output;
 	now(): Date;
+	/** Asks a person, hidden or not; null where nobody is there to answer. */
+	ask(question: string, hidden?: boolean): Promise<string | null>;
 	/** Aborts at the first Ctrl-C or SIGTERM; a command that never asks for it is ended by them. */
 	interrupted(): AbortSignal;
 }
@@ -21,6 +25,7 @@ export function processIo(): Io {
 		stdout: process.stdout,
 		stderr: process.stderr,
 		now: () => new Date(),
+		ask: (question, hidden = false) => askAtTerminal(question, hidden),
 		interrupted,
 	};
 }

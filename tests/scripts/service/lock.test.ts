@@ -8,7 +8,7 @@ test("a second one says at once what it waits for, and takes over when the first
 	const folder = await temporaryFolder();
 	const first = await lockFolder(folder.path);
 	const said: string[] = [];
-	const second = lockFolder(folder.path, (line) => said.push(line), 60_000);
+	const second = lockFolder(folder.path, { waiting: (line) => said.push(line), maxWaitMs: 60_000 });
 	await eventually(() => said.length > 0);
 	assert.equal(said, [`DATA_DIR: another process works in ${folder.path}; waiting 60 s for its end`]);
 	await first.release();
@@ -21,7 +21,7 @@ test("a folder that stays in use is an error with the way out, and stays the fir
 	const folder = await temporaryFolder();
 	const first = await lockFolder(folder.path);
 	for (let attempt = 0; attempt < 2; attempt += 1) {
-		const error = await lockFolder(folder.path, undefined, 0).catch((reason: Error) => reason);
+		const error = await lockFolder(folder.path, { maxWaitMs: 0 }).catch((reason: Error) => reason);
 		assert.match(
 			String(error),
 			`DATA_DIR: another process works in ${folder.path}; end it first, or choose another folder`,

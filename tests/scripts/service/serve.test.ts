@@ -318,7 +318,7 @@ first(
 		const command = server.output.split("\n").find((line) => line.includes("npm run put")) ?? "";
 		const { stdout } = await run("bash", ["-c", command], { cwd: root, env: cleanEnvironment({}) });
 		assert.match(stdout, '"id":"rcs.my-layer.en"');
-		assert.is((await runScript("sender", ["add", "second"], { DATA_DIR: data })).code, 0);
+		assert.is((await runScript("sender", ["add", "second", "--all-layers"], { DATA_DIR: data })).code, 0);
 		const both = JSON.parse(await readFile(path, "utf8")) as Record<string, string>;
 		assert.equal(Object.keys(both), [id, "second"]);
 		assert.is(both[id], made);

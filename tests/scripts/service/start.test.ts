@@ -21,7 +21,16 @@ const bad: [string, Record<string, string>, RegExp][] = [
 		{ PORT: "x", LOG_READS: "maybe" },
 		/^PORT: must be a whole number.*\nLOG_READS: must be on or off/,
 	],
-	["a list of senders that is cut off", { SENDERS: "{" }, /^SENDERS: must be JSON/],
+	[
+		"a list of senders that is cut off",
+		{ SENDERS: "{" },
+		/^SENDERS: the document must be JSON: line 1, column 2 /,
+	],
+	[
+		"a path instead of senders",
+		{ SENDERS: "/etc/senders.json" },
+		/^SENDERS: must be the JSON itself, and looks like the path of a file\. Leave it unset, and DATA_DIR/,
+	],
 	["a sender without a secret", { SENDERS: '{"a":""}' }, /sender "a": the secret must not be empty/],
 	[
 		"one secret of two senders",

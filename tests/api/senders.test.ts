@@ -1,0 +1,64 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { isSignedBy, parseSenders } from "../../api/senders.ts";
+import { sign } from "../../api/signature.ts";
+
+const place = "SENDERS";
+const body = new TextEncoder().encode("{}");
+const signed = { path: "/register/a", sender: "a", timestamp: "2026-03-04T12:00:00Z", body };
+
+function parse(entry: unknown) {
+	return parseSenders(JSON.stringify({ a: entry }), place).get("a");
+}
+
+test("during a rotation both secrets count, until the time that is set", async () => {
+	const sender = parse({ key: "new", previous_key: "old", previous_key_until: "2026-03-04T12:00:00Z" });
+	const [before, end] = [new Date("2026-03-04T11:59:59.999Z"), new Date("2026-03-04T12:00:00Z")];
+	const [byNew, byOld, byOther] = await Promise.all(["new", "old", "other"].map((one) => sign(one, signed)));
+	assert.ok(await isSignedBy(sender, signed, byNew as string, before));
+	assert.ok(await isSignedBy(sender, signed, byNew as string, end));
+	assert.ok(await isSignedBy(sender, signed, byOld as string, before));
+	assert.not.ok(await isSignedBy(sender, signed, byOld as string, end));
+	assert.not.ok(await isSignedBy(sender, signed, byOther as string, before));
+	const forever = parse({ key: "new", previous_key: "old" });
+	assert.ok(await isSignedBy(forever, signed, byOld as string, end));
+});
+
+test("what stands in for a secret that is not there is nobody's", async () => {
+	const signature = await sign("no sender has this secret", signed);
+	const now = new Date("2026-03-04T12:00:00Z");
+	assert.not.ok(await isSignedBy(undefined, signed, signature, now));
+	assert.not.ok(await isSignedBy(parse("secret"), signed, signature, now));
+});
+
+for (const [what, entry, text] of [
+	["a previous secret that is empty", { key: "x", previous_key: "" }, /previous_key must not be empty/],
+	[
+		"a time without a secret",
+		{ key: "x", previous_key_until: "2026-03-04T12:00:00Z" },
+		/previous_key must not/,
+	],
+	["a time that is none", { key: "x", previous_key: "hid", previous_key_until: "soon" }, /an ISO 8601 time/],
+	["a previous secret that is the secret", { key: "hid", previous_key: "hid" }, /must not be its key/],
+	["a name of two lines", { key: "hid", name: "a\nb" }, /name must be a text of one line/],
+	["an unknown member", { key: "hid", keys: [] }, /keys is not a known member/],
+] as const) {
+	test(`${what} is refused without the secret`, () => {
+		try {
+			parse(entry);
+		} catch (error) {
+			assert.match(String(error), text);
+			assert.not.match(String(error), /hid/);
+			return;
+		}
+		assert.unreachable();
+	});
+}
+
+test("no secret is that of two senders, before a rotation or after it", () => {
+	const text = '{"a":{"key":"new","previous_key":"old"},"b":"old"}';
+	assert.throws(() => parseSenders(text, place), /SENDERS: senders a and b must not share a secret/);
+	assert.throws(() => parseSenders('{"a":"x","a":"y"}', place), /SENDERS: \/a: stands there more than once/);
+});
+
+test.run();

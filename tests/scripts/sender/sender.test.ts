@@ -1,0 +1,167 @@
+import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parseSenders } from "../../../api/senders.ts";
+import { noon, temporaryFolder } from "../../local.ts";
+import { type Ended, runScript } from "../../process.ts";
+
+interface Scene {
+	folder: string;
+	path: string;
+	remove: () => Promise<void>;
+}
+
+const test = suite<Scene>("npm run sender");
+
+test.before.each(async (scene) => {
+	const { path, remove } = await temporaryFolder();
+	scene.folder = path;
+	scene.path = join(path, "senders.json");
+	scene.remove = remove;
+});
+test.after.each(({ remove }) => remove());
+
+function sender({ folder }: Scene, ...words: string[]): Promise<Ended> {
+	return runScript("sender", words, { DATA_DIR: folder }, { now: () => new Date(noon) });
+}
+
+async function entries({ path }: Scene): Promise<Record<string, unknown>> {
+	return JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
+}
+
+/** What a refusal leaves as it is. */
+async function state({ folder, path }: Scene): Promise<string> {
+	return JSON.stringify([(await readdir(folder)).sort(), await readFile(path, "utf8").catch(() => null)]);
+}
+
+test("a sender lives: added, listed, shown, changed, rotated, removed", async (scene) => {
+	const added = await sender(
+		scene,
+		...["add", "energy", "--smallkeys", "ene*", "x?", "--review", "--contact", "maps@energy.example"],
+	);
+	assert.is(added.code, 0, added.stderr);
+	const all = await sender(scene, "add", "everyone", "--all-layers");
+	assert.is(all.code, 0, all.stderr);
+	const { energy, everyone } = await entries(scene);
+	const { key, ...rest } = energy as { key: string };
+	assert.match(key, /^[A-Za-z0-9_-]{43}$/);
+	assert.equal(rest, { smallkeys: ["ene*", "x?"], review: true, contact: "maps@energy.example" });
+	assert.match(everyone as string, /^[A-Za-z0-9_-]{43}$/);
+	assert.is((await stat(scene.path)).mode & 0o777, 0o600);
+
+	const list = await sender(scene, "list");
+	assert.is(list.stdout, "energy    ene* x?, with review, maps@energy.example\neveryone  all layers\n");
+	const shown = await sender(scene, "show", "energy");
+	assert.match(shown.stdout, "layers     ene* x?\nreview     its changes wait for a reviewer\n");
+	assert.match(shown.stdout, "contact    maps@energy.example");
+	assert.is((await sender(scene, "show", "energy", "--secret")).stdout, `${key}\n`);
+
+	const changed = await sender(scene, "change", "energy", "--no-review", "--all-layers", "--name", "Energy");
+	assert.is(changed.code, 0, changed.stderr);
+	assert.equal((await entries(scene)).energy, { key, contact: "maps@energy.example", name: "Energy" });
+
+	assert.is((await sender(scene, "remove", "energy")).code, 0);
+	assert.equal(Object.keys(await entries(scene)), ["everyone"]);
+	for (const { stdout, stderr } of [added, all, list, shown, changed]) {
+		assert.not.match(stdout + stderr, key);
+		assert.not.match(stdout + stderr, everyone as string);
+	}
+});
+
+test("a rotation keeps the secret so far for a time, or not at all", async (scene) => {
+	await sender(scene, "add", "x", "--all-layers");
+	const first = (await entries(scene)).x;
+	const kept = await sender(scene, "rotate", "x", "--keep", "7d");
+	assert.match(kept.stdout, "the one before counts until 2026-03-11T12:00:00.000Z");
+	const { key: second, ...rest } = (await entries(scene)).x as { key: string };
+	assert.equal(rest, { previous_key: first, previous_key_until: "2026-03-11T12:00:00.000Z" });
+	assert.is.not(second, first);
+	assert.match((await sender(scene, "list")).stdout, "x  all layers, two secrets");
+	assert.match(
+		(await sender(scene, "show", "x")).stdout,
+		"the one before counts until 2026-03-11T12:00:00.000Z",
+	);
+	await sender(scene, "rotate", "x");
+	const third = (await entries(scene)).x;
+	assert.type(third, "string");
+	assert.is.not(third, second);
+});
+
+test("which layers a new sender may change is a question, and no omission", async (scene) => {
+	const before = await state(scene);
+	const alone = await sender(scene, "add", "x");
+	assert.is(alone.code, 2);
+	assert.match(alone.stderr, "--smallkeys GLOB… names some, --all-layers all; nothing was added");
+	const questions: string[] = [];
+	const answer = (text: string) =>
+		runScript(
+			"sender",
+			["add", "x"],
+			{ DATA_DIR: scene.folder },
+			{
+				ask: async (question) => {
+					questions.push(question);
+					return text;
+				},
+			},
+		);
+	assert.is((await answer("")).code, 2);
+	assert.is(await state(scene), before);
+	assert.is((await answer("y")).code, 0);
+	assert.match(questions[0] as string, "May x change all layers?");
+	assert.equal(Object.keys(await entries(scene)), ["x"]);
+});
+
+for (const [what, words, code, text] of [
+	["an id that is there already", ["add", "x", "--all-layers"], 1, /already has a sender x/],
+	["an id that is a path", ["add", "../x", "--all-layers"], 2, /It must be 1 to 64 of/],
+	["an id of a prototype", ["remove", "__proto__"], 1, /has no sender __proto__/],
+	["a contact of two lines", ["add", "y", "--all-layers", "--contact", "a\nb"], 2, /contact must be a text/],
+	["both kinds of layers", ["add", "y", "--all-layers", "--smallkeys", "a"], 2, /only one of them/],
+	["a time that is none", ["rotate", "x", "--keep", "soon"], 2, /must be a time such as 7d/],
+	["a rotation of nobody", ["rotate", "y"], 1, /has no sender y; npm run sender -- list names them/],
+	["a removal of nobody", ["remove", "y"], 1, /has no sender y/],
+	["a change of nobody", ["change", "y", "--review"], 1, /has no sender y/],
+	["a look at nobody", ["show", "y"], 1, /has no sender y/],
+	["a verb that is none", ["ad", "y"], 2, /unknown command 'ad'\n\(Did you mean add\?\)/],
+	["no verb", [], 2, /Usage: npm run sender -- /],
+] as const) {
+	test(`${what} is refused, and nothing is changed`, async (scene) => {
+		await sender(scene, "add", "x", "--all-layers");
+		const before = await state(scene);
+		const ended = await sender(scene, ...words);
+		assert.is(ended.code, code);
+		assert.match(ended.stderr, text);
+		assert.not.match(ended.stderr, /\bat .*\.ts/);
+		assert.is(await state(scene), before);
+	});
+}
+
+test("a file that is wrong is told with line and column, and left alone", async (scene) => {
+	await writeFile(scene.path, '{\n  "a" "hidden"\n}\n');
+	const before = await state(scene);
+	const ended = await sender(scene, "add", "x", "--all-layers");
+	assert.is(ended.code, 2);
+	assert.match(ended.stderr, "senders.json: the document must be JSON: line 2, column 7");
+	assert.not.match(ended.stderr, "hidden");
+	assert.is(await state(scene), before);
+});
+
+test("what was readable by others is no longer, and changes at once lose none", async (scene) => {
+	await writeFile(scene.path, '{"a":"secret of a"}');
+	await chmod(scene.path, 0o644);
+	const ids = ["b", "c", "d", "e"];
+	const ended = await Promise.all(ids.map((id) => sender(scene, "add", id, "--all-layers")));
+	assert.equal(
+		ended.map(({ code }) => code),
+		[0, 0, 0, 0],
+	);
+	assert.is((await stat(scene.path)).mode & 0o777, 0o600);
+	const senders = parseSenders(await readFile(scene.path, "utf8"), scene.path);
+	assert.equal([...senders.keys()].sort(), ["a", ...ids]);
+	assert.is(senders.get("a")?.secret, "secret of a");
+	assert.equal(await readdir(scene.folder), ["senders.json"]);
+});
+
+test.run();
