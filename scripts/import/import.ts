@@ -2,7 +2,8 @@ import { createReadStream, existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { isRefusal, type Reader, type Refusal } from "../../api/store.ts";
 import { openStore, repositoryPath } from "../service/open-store.ts";
-import { type Configuration, sendersPath, writeSenders } from "../service/settings.ts";
+import { changeSenders, sendersPath } from "../service/senders-file.ts";
+import type { Configuration } from "../service/settings.ts";
 import { WrongError } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
@@ -43,7 +44,10 @@ export async function importDump(task: Import, configuration: Configuration, io:
 		for (const error of stored.errors) printError(io, plain(error));
 		return false;
 	}
-	if (senders && !task.isTrial) await writeSenders(configuration.dataDir, senders.text);
+	if (senders && !task.isTrial) {
+		// What was changed in the file since it was read counts.
+		await changeSenders(configuration.dataDir, (entries) => ({ ...JSON.parse(senders.text), ...entries }));
+	}
 	printOutcome(task, configuration, { moves, stored, senders }, io);
 	return true;
 }
