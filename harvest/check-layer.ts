@@ -28,9 +28,9 @@ export type CheckLayer = (smallkey: string, registration: Registration) => Promi
 /**
  * Makes the check that all layers looked at together share, so that a service is asked once for all of its layers.
  * @param ask as `createAsk({ fetch: createFetch(…) })` makes it
+ * @param read reads capabilities, where somebody else has to see them, too
  */
-export function createCheckLayer(ask: Ask): CheckLayer {
-	const read = createReadCapabilities(ask);
+export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)): CheckLayer {
 	const checkService = (registration: Registration, lang: Lang) => {
 		const type = serviceTypeOf(registration, lang);
 		const entry: LangEntry = registration[lang];

@@ -17,6 +17,28 @@ export interface CapabilitiesLayer {
 	ownLegendFormats: string[];
 	/** The layer that it lies in. */
 	parent: CapabilitiesLayer | null;
+	/** What is said of its own place: longitudes and latitudes of its edges, in degrees. */
+	edges: Partial<Box>;
+}
+
+/** A rectangle in longitude and latitude, in degrees. */
+export interface Box {
+	west: number;
+	south: number;
+	east: number;
+	north: number;
+}
+
+/** Where a layer lies: its own box, else that of the nearest parent that has one (06-042, section 7.2.4.6.6); or null. */
+export function boxOf(layer: CapabilitiesLayer): Box | null {
+	for (let one: CapabilitiesLayer | null = layer; one; one = one.parent) {
+		const { west, south, east, north } = one.edges;
+		if (west === undefined || south === undefined || east === undefined || north === undefined) continue;
+		if (west < east && south < north && west >= -360 && east <= 360 && south >= -90 && north <= 90) {
+			return { west, south, east, north };
+		}
+	}
+	return null;
 }
 
 /** Media types of the legends of a layer's styles and of its parents' styles (06-042, table 6), each once. */
@@ -138,6 +160,7 @@ class Reader {
 		if (this.#path.length > maxDepth) throw new Unreadable();
 		this.#text = "";
 		if (local === "Layer") this.#openLayer(tag);
+		if (local === "LatLonBoundingBox") this.#readBox(tag);
 	}
 
 	text(part: string): void {
@@ -152,6 +175,7 @@ class Reader {
 		const layer = this.#open.at(-1);
 		if (element === "Layer") this.#open.pop();
 		else if (parent === "Layer" && layer) this.#readLayerElement(layer, element, text);
+		else if (parent === "EX_GeographicBoundingBox" && layer) readEdge(layer, edges13.get(element), text);
 		else if (element === "Format") this.#readFormat(parent, text, layer);
 		else if (element === "ServiceException" || element === "ExceptionText") this.#exception ??= text;
 	}
@@ -171,9 +195,16 @@ class Reader {
 		const own = tag.attributes.queryable?.trim();
 		const queryable = own === undefined ? (parent?.queryable ?? false) : own === "1" || own === "true";
 		// What is inherited is not copied: a document has room for tens of thousands of layers, and of styles.
-		const layer = { name: "", title: "", queryable, ownLegendFormats: [], parent: parent ?? null };
+		const layer = { name: "", title: "", queryable, ownLegendFormats: [], parent: parent ?? null, edges: {} };
 		this.#open.push(layer);
 		this.#layers.push(layer);
+	}
+
+	/** The box of WMS 1.1.1, in attributes (01-068r3, section 7.1.4.5.6). */
+	#readBox(tag: SaxesTagPlain): void {
+		const layer = this.#open.at(-1);
+		if (!layer) return;
+		for (const [name, edge] of edges11) readEdge(layer, edge, tag.attributes[name] ?? "");
 	}
 
 	#addLayer(layer: OpenLayer): void {
@@ -192,6 +223,25 @@ class Reader {
 		if (parent === "GetFeatureInfo") addFormat(this.#capabilities.featureInfoFormats, text);
 		if (parent === "GetLegendGraphic") addFormat(this.#capabilities.legendFormats, text);
 	}
+}
+
+/** Names of the edges in WMS 1.1.1 and 1.3.0. */
+const edges11: ReadonlyMap<string, keyof Box> = new Map([
+	["minx", "west"],
+	["miny", "south"],
+	["maxx", "east"],
+	["maxy", "north"],
+]);
+const edges13: ReadonlyMap<string, keyof Box> = new Map([
+	["westBoundLongitude", "west"],
+	["southBoundLatitude", "south"],
+	["eastBoundLongitude", "east"],
+	["northBoundLatitude", "north"],
+]);
+
+function readEdge(layer: CapabilitiesLayer, edge: keyof Box | undefined, text: string): void {
+	const degrees = Number(text);
+	if (edge && text.trim() !== "" && Number.isFinite(degrees)) layer.edges[edge] = degrees;
 }
 
 function addFormat(formats: string[], format: string): void {

@@ -39,15 +39,19 @@ export function createReadCapabilities(ask: Ask): ReadCapabilities {
 const versions: Record<OgcService, string> = { WMS: "1.3.0", WMTS: "1.0.0" };
 
 /**
- * Where a service's capabilities are. The parameters are known in any case (06-042, section 6.8.1): those of the address
- * give way. A WMTS may be registered by the address of the document itself (07-057r7, section 10), which is left alone.
+ * Where a service's capabilities are. A WMTS may be registered by the address of the document itself (07-057r7, section 10), which is left alone.
  * @param layer the one layer that is asked for; null: all of them
  */
 export function capabilitiesAddress(service: OgcService, address: string, layer: string | null): string {
-	const url = new URL(address);
-	if (service === "WMTS" && /\.xml$/i.test(url.pathname)) return address;
+	if (service === "WMTS" && /\.xml$/i.test(new URL(address).pathname)) return address;
 	const query: Record<string, string> = { service, request: "GetCapabilities", version: versions[service] };
 	if (layer !== null) query.layer = layer;
+	return withParameters(address, query);
+}
+
+/** An address with the parameters of a request, which are known in any case (06-042, section 6.8.1): its own give way. */
+export function withParameters(address: string, query: Record<string, string>): string {
+	const url = new URL(address);
 	for (const name of [...url.searchParams.keys()]) {
 		if (name.toLowerCase() in query) url.searchParams.delete(name);
 	}

@@ -1,14 +1,10 @@
 import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
-import pMap from "p-map";
-import { CatFile } from "../../api/git/cat-file.ts";
+import { readBlobs } from "../../api/git/blobs.ts";
 import { runGit } from "../../api/git/run.ts";
-import { kindOfMode, listTree, type PathChange, readBlob } from "../../api/git/tree.ts";
+import { kindOfMode, listTree, type PathChange } from "../../api/git/tree.ts";
 import type { LayerFile } from "../../registry/catalogue.ts";
 import { largestRegistration } from "../../registry/registration.ts";
-
-/** Most files that are open at once. */
-const atOnce = 64;
 
 /** Largest service description that is read, in bytes. */
 const largestDescription = 4 * 1024 * 1024;
@@ -90,20 +86,38 @@ export async function collectCommit(repository: string, commit: string): Promise
 	return readEntries(repository, await listTree(repository, commit, "layers/"));
 }
 
-/** Reads the files of tree entries. */
+/** Reads the files of tree entries, in their order. */
 export async function readEntries(repository: string, entries: PathChange[]): Promise<LayerFile[]> {
-	const catFile = new CatFile(repository);
-	try {
-		return await pMap(
-			entries,
-			async ({ path, mode, id }): Promise<LayerFile> => {
-				const kind = kindOfMode(mode ?? "");
-				if (kind !== "file" || id === null) return { path, kind, bytes: new Uint8Array(0) };
-				return { path, kind, bytes: await readBlob(catFile, id) };
-			},
-			{ concurrency: atOnce * 4 },
-		);
-	} finally {
-		await catFile.close();
+	const files: LayerFile[] = [];
+	for await (const some of streamEntries(repository, entries)) files.push(...some);
+	return files;
+}
+
+/** Reads the files of tree entries in their order, in portions as they come. */
+export async function* streamEntries(
+	repository: string,
+	entries: readonly PathChange[],
+): AsyncGenerator<LayerFile[]> {
+	const ids = entries.flatMap((entry) => (isPlain(entry) ? [entry.id as string] : []));
+	let next = 0;
+	/** What is no plain file, up to the next one that is: it has no content here. */
+	const others = (): LayerFile[] => {
+		const files: LayerFile[] = [];
+		for (let entry = entries[next]; entry && !isPlain(entry); entry = entries[++next]) {
+			files.push({ path: entry.path, kind: kindOfMode(entry.mode ?? ""), bytes: new Uint8Array(0) });
+		}
+		return files;
+	};
+	yield others();
+	for await (const blobs of readBlobs(repository, ids)) {
+		const files: LayerFile[] = [];
+		for (const bytes of blobs) {
+			files.push({ path: (entries[next++] as PathChange).path, kind: "file", bytes }, ...others());
+		}
+		yield files;
 	}
+}
+
+function isPlain({ mode, id }: PathChange): boolean {
+	return id !== null && kindOfMode(mode ?? "") === "file";
 }

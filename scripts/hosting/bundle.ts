@@ -1,15 +1,9 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import Ajv, { _, type Options } from "ajv";
-import standaloneCode from "ajv/dist/standalone/index.js";
-import { build, type Plugin } from "esbuild";
-import { everyError, firstError } from "../../schemas/compile.ts";
-import { langDescription } from "../../schemas/description.ts";
-import { owners } from "../../schemas/owners.ts";
-import { registration1 } from "../../schemas/registration-1.ts";
-import { registration2 } from "../../schemas/registration-2.ts";
+import { build } from "esbuild";
+import { compiledSchemas } from "../build/schemas.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -38,42 +32,6 @@ export interface BundleSize {
 	gzip: number;
 	limit: number;
 }
-
-/** The modules that compile schemas: what each exports, of which schema, compiled how. */
-const validators: Record<string, { options: Options; exports: Record<string, { $id: string }> }> = {
-	"validate-description.ts": {
-		options: firstError,
-		exports: { validateLangDescription: langDescription },
-	},
-	"validate-owners.ts": { options: everyError, exports: { validateOwners: owners } },
-	"validate-registration.ts": {
-		options: everyError,
-		exports: { validateRegistration1: registration1, validateRegistration2: registration2 },
-	},
-};
-
-/**
- * A worker cannot compile a schema (no code generation there), so each module that does is replaced by what ajv's
- * standalone mode makes of it.
- */
-const compiledSchemas: Plugin = {
-	name: "compiled-schemas",
-	setup(setup) {
-		setup.onLoad({ filter: /[/\\]schemas[/\\]validate-[a-z]+\.ts$/ }, ({ path }) => {
-			const validator = validators[basename(path)];
-			if (!validator) throw new Error(`${basename(path)}: does not stand in the table of bundle.ts`);
-			const schemas = Object.entries(validator.exports);
-			const ajv = new Ajv({
-				...validator.options,
-				schemas: schemas.map(([, schema]) => schema),
-				code: { source: true, esm: true, lines: true, formats: _`formats` },
-			});
-			const names = Object.fromEntries(schemas.map(([name, schema]) => [name, schema.$id]));
-			const code = `import { formats } from "./formats.ts";\n${standaloneCode(ajv, names)}`;
-			return { contents: code, loader: "js", resolveDir: dirname(path) };
-		});
-	},
-};
 
 async function bundle(entry: string): Promise<Uint8Array> {
 	const result = await build({

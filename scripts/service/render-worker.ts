@@ -1,8 +1,8 @@
 // One part of a large step, in a process of its own: reads, checks, renders, and hands over runs of fragments.
-import { readBlobs } from "../../api/git/blobs.ts";
-import { diffTree, kindOfMode, listTree, type PathChange } from "../../api/git/tree.ts";
+import { diffTree, listTree, type PathChange } from "../../api/git/tree.ts";
 import { isOtherFile, type LayerFile, type Problem, parseLayerPath } from "../../registry/catalogue.ts";
 import type { FragmentSettings } from "../../registry/fragment.ts";
+import { streamEntries } from "../build/collect.ts";
 import { renderSlots } from "../build/slots.ts";
 import { pickServed, type StoredLayer } from "./served.ts";
 
@@ -60,7 +60,7 @@ async function render(order: RenderOrder): Promise<void> {
 	]);
 	let group = 0;
 	let files = new Map<string, LayerFile>();
-	for await (const some of readFiles(repository, entries)) {
+	for await (const some of streamEntries(repository, entries)) {
 		for (const file of some) {
 			files.set(file.path, file);
 			const { registrations, descriptions } = groups[group] as Listed;
@@ -119,36 +119,6 @@ function groupSpellings(listed: PathChange[], wanted: ReadonlySet<string>): Map<
 	// A description without a registration is nobody's.
 	for (const [lower, { registrations }] of groups) if (registrations.length === 0) groups.delete(lower);
 	return groups;
-}
-
-async function* readFiles(repository: string, entries: PathChange[]): AsyncGenerator<LayerFile[]> {
-	let next = 0;
-	/** Entries up to the next plain file, as the files that they are. */
-	const others = () => {
-		const files: LayerFile[] = [];
-		for (; next < entries.length; next += 1) {
-			const { path, mode } = entries[next] as PathChange;
-			const kind = kindOfMode(mode ?? "");
-			if (kind === "file") return files;
-			files.push({ path, kind, bytes: new Uint8Array(0) });
-		}
-		return files;
-	};
-	const plain = entries.filter(({ mode }) => kindOfMode(mode ?? "") === "file");
-	const first = others();
-	if (first.length > 0) yield first;
-	for await (const blobs of readBlobs(
-		repository,
-		plain.map(({ id }) => id as string),
-	)) {
-		const files: LayerFile[] = [];
-		for (const bytes of blobs) {
-			files.push({ path: (entries[next] as PathChange).path, kind: "file", bytes });
-			next += 1;
-			files.push(...others());
-		}
-		yield files;
-	}
 }
 
 function storedLayers({ registrations, descriptions }: Listed, files: Map<string, LayerFile>): StoredLayer[] {

@@ -23,6 +23,8 @@ export const commands = {
 		start: "serve on this machine",
 		sender: "add, change and remove those who may publish",
 		harvest: "ask the services behind feature layers what they are",
+		"watch-services":
+			"look at each layer as a viewer would, and write which are sick into layers/health.json",
 		refresh: "propose what harvest found, with the health of all services, as a pull request",
 		"commit-descriptions": "commit what harvest wrote into layers/",
 	},

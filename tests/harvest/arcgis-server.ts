@@ -64,10 +64,19 @@ export function legend(...entries: object[]): object {
 }
 
 /** Lets a peer be the ArcGIS server of one layer, in a map service and in a feature service. */
-export function serveLayer(peer: Peer, answers: { layer?: Route; legend?: Route; count?: Route } = {}): void {
+export function serveLayer(
+	peer: Peer,
+	answers: { layer?: Route; legend?: Route; count?: Route; feature?: Route } = {},
+): void {
 	for (const path of [mapLayer, featureLayer]) {
 		peer.on(path, answers.layer ?? json(layerDocument()));
-		peer.on(`${path}/query`, answers.count ?? json({ count: 12 }));
+		peer.on(`${path}/query`, (request, response) => {
+			const isCount = request.url?.includes("returnCountOnly");
+			const route = isCount
+				? (answers.count ?? json({ count: 12 }))
+				: (answers.feature ?? json({ features: [{}] }));
+			route(request, response);
+		});
 	}
 	peer.on(mapLayer.replace("/3", "/legend"), answers.legend ?? json(legend(entry("Station", 1))));
 }

@@ -1,0 +1,60 @@
+import { quote } from "../finding.ts";
+import { type Look, seen, unseen } from "../look.ts";
+import type { Ask } from "../net/ask.ts";
+import { isBlank, isPng, pictureSide } from "../picture.ts";
+import { type Box, boxOf, type CapabilitiesLayer, parseCapabilities } from "./capabilities.ts";
+import { withParameters } from "./read-capabilities.ts";
+
+/** Where a layer is looked for whose service does not say where it lies: Canada. */
+const canada: Box = { west: -141, south: 41, east: -52, north: 84 };
+
+/** How much of a layer's box is asked for, around its middle: many layers are drawn at large scales only. */
+const parts = [1, 1 / 10, 1 / 100];
+
+/** Looks at a layer of a WMS: whether there is something to be seen on one of three pictures of it. Never throws. */
+export async function lookAtWms(
+	address: string,
+	name: string,
+	layer: CapabilitiesLayer,
+	ask: Ask,
+	signal?: AbortSignal,
+): Promise<Look> {
+	const box = boxOf(layer) ?? canada;
+	for (const part of parts) {
+		const answer = await ask(mapAddress(address, name, middleOf(box, part)), signal);
+		if (!answer.ok) return unseen(answer.kind, answer.text);
+		const { bytes, type } = answer;
+		if (!isPng(bytes) && !type.startsWith("image/")) return noPicture(bytes, type);
+		if (!isBlank(bytes)) return seen;
+	}
+	return { state: "empty", text: `draws an empty picture of ${quote(name)}` };
+}
+
+function noPicture(bytes: Uint8Array, type: string): Look {
+	const parsed = parseCapabilities(bytes, type);
+	const words = parsed.capabilities === null && parsed.exception ? `: ${quote(parsed.exception)}` : "";
+	return unseen("server", `answers with no picture${words}`);
+}
+
+function middleOf({ west, south, east, north }: Box, part: number): Box {
+	const [x, y] = [(west + east) / 2, (south + north) / 2];
+	const [halfWidth, halfHeight] = [((east - west) * part) / 2, ((north - south) * part) / 2];
+	return { west: x - halfWidth, south: y - halfHeight, east: x + halfWidth, north: y + halfHeight };
+}
+
+/** A GetMap of version 1.1.1 (01-068r3, section 7.2): every server takes it, and longitude comes first. */
+function mapAddress(address: string, layer: string, { west, south, east, north }: Box): string {
+	return withParameters(address, {
+		service: "WMS",
+		request: "GetMap",
+		version: "1.1.1",
+		layers: layer,
+		styles: "",
+		srs: "EPSG:4326",
+		bbox: [west, south, east, north].join(","),
+		width: String(pictureSide),
+		height: String(pictureSide),
+		format: "image/png",
+		transparent: "TRUE",
+	});
+}

@@ -1,0 +1,116 @@
+import { parseSmallkey } from "./smallkey.ts";
+
+/** Where it is kept which layers are sick: in the repository, so that each run knows since when. */
+export const healthPath = "layers/health.json";
+
+/**
+ * What is wrong with a layer. `wrong`: its service contradicts the registration. `down`: its service does not answer, or
+ * oddly. `empty`: there is nothing to be seen of it.
+ */
+export const sickStates = ["wrong", "down", "empty"] as const;
+export type SickState = (typeof sickStates)[number];
+
+/** What is wrong with a layer, and since when. */
+export interface Sickness {
+	state: SickState;
+	/** The week in which it was first seen so, as ISO 8601 writes it: `2026-W09`. */
+	since: string;
+}
+
+/** Smallkey → what is wrong; a layer that is well is not there. */
+export type Health = ReadonlyMap<string, Sickness>;
+
+/** Most layers that the file names: those that are sick for longest. */
+const maxSick = 5000;
+
+const weekPattern = /^\d{4}-W\d{2}$/;
+
+/** Reads `layers/health.json`; what is not as it was written counts as nothing. */
+export function parseHealth(text: string | null): Health {
+	let value: unknown;
+	try {
+		value = JSON.parse(text ?? "");
+	} catch {
+		return new Map();
+	}
+	const { sick } = (value ?? {}) as { sick?: unknown };
+	if (typeof sick !== "object" || sick === null) return new Map();
+	const known = Object.entries(sick).filter((entry): entry is [string, Sickness] => {
+		return parseSmallkey(entry[0]) !== null && isSickness(entry[1]);
+	});
+	return new Map(known.map(([smallkey, { state, since }]) => [smallkey, { state, since }]));
+}
+
+function isSickness(value: unknown): value is Sickness {
+	const { state, since } = (value ?? {}) as Partial<Sickness>;
+	return sickStates.includes(state as SickState) && typeof since === "string" && weekPattern.test(since);
+}
+
+/**
+ * The one form in which it is written; null where all are well, and there is no file. A line for each layer, in the order
+ * of the smallkeys, and nothing that changes from week to week: two branches that saw the same have the same text, and
+ * git merges those that saw different layers.
+ */
+export function healthText(health: Health): string | null {
+	if (health.size === 0) return null;
+	const longest = [...health].sort(byWeek).slice(0, maxSick);
+	const lines = longest.sort(bySmallkey).map((entry) => {
+		const [smallkey, { state, since }] = entry;
+		return `    ${JSON.stringify(smallkey)}: ${JSON.stringify({ state, since })}`;
+	});
+	return `{\n  "sick": {\n${lines.join(",\n")}\n  }\n}\n`;
+}
+
+type Entry = readonly [smallkey: string, Sickness];
+
+function bySmallkey([a]: Entry, [b]: Entry): number {
+	return a < b ? -1 : 1;
+}
+
+function byWeek(one: Entry, other: Entry): number {
+	if (one[1].since !== other[1].since) return one[1].since < other[1].since ? -1 : 1;
+	return bySmallkey(one, other);
+}
+
+/**
+ * What is known after a look at some layers. A layer that is as it was keeps its week; one that was not looked at keeps
+ * what was known of it, as long as it is registered.
+ * @param seen the layers that were looked at; null: well
+ */
+export function updateHealth(
+	before: Health,
+	seen: ReadonlyMap<string, SickState | null>,
+	week: string,
+	isRegistered: (smallkey: string) => boolean,
+): Health {
+	const kept = [...before].filter(([smallkey]) => !seen.has(smallkey) && isRegistered(smallkey));
+	const after = new Map<string, Sickness>(kept);
+	for (const [smallkey, state] of seen) {
+		if (state === null) continue;
+		const known = before.get(smallkey);
+		after.set(smallkey, known?.state === state ? known : { state, since: week });
+	}
+	return after;
+}
+
+/** The week of a moment, in UTC, as ISO 8601 counts them: `2026-W09`. */
+export function weekOf(time: Date): string {
+	const day = new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()));
+	// A week belongs to the year of its Thursday.
+	day.setUTCDate(day.getUTCDate() + 4 - (day.getUTCDay() || 7));
+	const start = Date.UTC(day.getUTCFullYear(), 0, 1);
+	const week = Math.ceil(((day.getTime() - start) / 86_400_000 + 1) / 7);
+	return `${day.getUTCFullYear()}-W${String(week).padStart(2, "0")}`;
+}
+
+/** How many weeks there are from one to another, both counted: 1 where they are the same; at least 1. */
+export function weeksSince(since: string, week: string): number {
+	return Math.max(Math.round((mondayOf(week) - mondayOf(since)) / (7 * 86_400_000)) + 1, 1);
+}
+
+/** The Monday of a week, in milliseconds since 1970; January 4 is always in week 1 (ISO 8601). */
+function mondayOf(week: string): number {
+	const [year = 1970, number = 1] = week.split("-W").map(Number);
+	const fourth = new Date(Date.UTC(year, 0, 4));
+	return fourth.getTime() + ((number - 1) * 7 - ((fourth.getUTCDay() || 7) - 1)) * 86_400_000;
+}

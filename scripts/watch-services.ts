@@ -1,0 +1,80 @@
+// npm run watch-services: looks at each layer as a viewer would, and writes which are sick into layers/health.json
+
+import { rm } from "node:fs/promises";
+import {
+	healthPath,
+	healthText,
+	parseHealth,
+	type SickState,
+	updateHealth,
+	weekOf,
+	weeksSince,
+} from "../registry/health.ts";
+import { layerPath } from "../registry/smallkey.ts";
+import { askWith } from "./harvest/ask.ts";
+import { fileIn, readLayers, readStored, writeStored } from "./harvest/layers.ts";
+import { statesOf, type WatchedLayer, watchAll } from "./harvest/watch.ts";
+import { readConfiguration, withoutStore } from "./service/settings.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { type Io, printLine } from "./terminal/io.ts";
+import { plain } from "./terminal/plain.ts";
+
+const help = `
+It asks for the capabilities or the layer's document, then for one picture or one feature. The file names sick layers only,
+each with the week since which it is so; where nothing has changed, neither does the file.`;
+
+const titles: Record<SickState, string> = {
+	wrong: "Wrong registrations, for their publishers to mend:",
+	down: "Services that are down or odd:",
+	empty: "Layers of which there is nothing to be seen:",
+};
+
+export const run = createRun(async (argv, environment, io) => {
+	const line = createCommandLine("watch-services", io)
+		.argument("[smallkey...]", "which layers; all where none is named")
+		.option("--layers <dir>", "a folder of layers", "layers")
+		.addHelpText("after", help)
+		.parse(argv, { from: "user" });
+	const folder = line.opts().layers;
+	const ask = askWith(readConfiguration(withoutStore(environment)).harvest);
+	const registered = new Set((await readLayers(folder, [], io)).map(({ smallkey }) => smallkey));
+	const layers = await readLayers(folder, line.processedArgs[0], io);
+	const all = await watchAll(layers, ask);
+	const before = await readStored(folder, healthPath);
+	const week = weekOf(io.now());
+	const health = updateHealth(parseHealth(before), statesOf(all), week, (smallkey) =>
+		registered.has(smallkey),
+	);
+	const text = healthText(health);
+	if (text !== before) {
+		if (text === null) await rm(fileIn(folder, healthPath), { force: true });
+		else await writeStored(folder, healthPath, text, before);
+	}
+	const weeks = (smallkey: string) => weeksSince(health.get(smallkey)?.since ?? week, week);
+	return print(all, weeks, io);
+});
+
+/** Prints what is wrong in a group for each state; the exit code. */
+function print(all: readonly WatchedLayer[], weeksOf: (smallkey: string) => number, io: Io): number {
+	const counts = new Map<SickState | null, number>();
+	for (const { watched } of all) counts.set(watched.state, (counts.get(watched.state) ?? 0) + 1);
+	const count = (state: SickState | null) => counts.get(state) ?? 0;
+	printLine(
+		io,
+		`${all.length} layers were looked at: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty`,
+	);
+	for (const [state, title] of Object.entries(titles)) {
+		const lines = all.flatMap(({ layer: { smallkey }, watched }) =>
+			watched.findings
+				.filter((finding) => finding.state === state)
+				.map(({ pointer, text }) => {
+					const week = watched.state === state ? ` (week ${weeksOf(smallkey)})` : "";
+					return plain(`  ${layerPath(smallkey)}: ${pointer}: ${text}${week}`);
+				}),
+		);
+		if (lines.length > 0) printLine(io, [`\n${title}`, ...lines].join("\n"));
+	}
+	return count("wrong") > 0 ? exitCodes.wrong : exitCodes.done;
+}
+
+await runCommand(import.meta.url, run);

@@ -1,0 +1,45 @@
+import { canonicalText } from "../../registry/canonical.ts";
+import { largestRegistration, parseRegistration, type Registration } from "../../registry/registration.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { parseTargets, renderLayer } from "../../registry/targets/table.ts";
+import type { TargetName } from "../../registry/targets/target.ts";
+import type { SiteSettings } from "../page/settings.ts";
+
+/** A draft that was judged by the rules of a PUT. */
+export interface CheckedDraft {
+	registration: Registration | null;
+	/** In the words of the API: `/fr/service_url: must be an http or https address`. */
+	problems: string[];
+}
+
+/** Judges a draft as the endpoint does. */
+export function checkDraft(text: string): CheckedDraft {
+	return parseRegistration(new TextEncoder().encode(text), "written");
+}
+
+/** Most bytes of a registration. */
+export const mostBytes = largestRegistration;
+
+/** The one form in which a registration is stored. */
+export const storedText = canonicalText;
+
+/** The fragments that readers of each target would read, before anything of the service is known. */
+export function draftFragments(
+	registration: Registration,
+	smallkey: string,
+	settings: SiteSettings,
+): { target: TargetName; fragments: Record<Lang, string | null> }[] {
+	const targets = parseTargets(settings.targets.join(","));
+	if (typeof targets === "string") return [];
+	const { metadataUrl, catalogueUrl, mapWkid } = settings;
+	const of = (lang: Lang) =>
+		renderLayer(targets, lang, smallkey, registration, null, { metadataUrl, catalogueUrl, mapWkid });
+	const rendered = Object.fromEntries(langs.map((lang) => [lang, of(lang)])) as Record<
+		Lang,
+		(string | null)[]
+	>;
+	return targets.map(({ name }, at) => ({
+		target: name,
+		fragments: { en: rendered.en[at] ?? null, fr: rendered.fr[at] ?? null },
+	}));
+}

@@ -1,0 +1,290 @@
+import { type Lang, langs, layerPath, parseSmallkey } from "../../registry/smallkey.ts";
+import { findLayer } from "../catalogue/search.ts";
+import { type Drawable, parseFragment } from "../map/drawable.ts";
+import { copyBox, copyButton } from "../page/copy.ts";
+import { debounce, fill, h, newId } from "../page/dom.ts";
+import { bothLanguages } from "../page/layer-view.ts";
+import { MapPanel } from "../page/map-panel.ts";
+import type { Page, View } from "../page/page.ts";
+import { checkDraft, draftFragments, mostBytes, storedText } from "./check.ts";
+import { DraftForm } from "./form.ts";
+import { packDraft, unpackDraft } from "./link.ts";
+import { RegisterPanel } from "./register-panel.ts";
+
+/** Longest address that GitHub is given a file's content in, in characters. */
+const longestProposal = 7_500;
+
+/** How long typing pauses before the draft is looked at, in milliseconds. */
+const pauseMs = 250;
+
+/** What somebody finds who begins. */
+const example = `{
+  "version": "1.0.0",
+  "payload_type": "wms",
+  "en": { "service_url": "", "layer": "" },
+  "fr": { "service_url": "", "layer": "" }
+}
+`;
+
+/** A registration that is tried before it is published. */
+export class DraftView implements View {
+	readonly #page: Page;
+	readonly #key = h("input", { type: "text", autocomplete: "off", spellcheck: "false", maxlength: "64" });
+	readonly #keyNote = h("p", { class: "hint", role: "status" });
+	readonly #text = h("textarea", {
+		rows: "16",
+		spellcheck: "false",
+		autocomplete: "off",
+		autocapitalize: "off",
+	});
+	readonly #notice = h("div");
+	readonly #verdict = h("div", { class: "verdict", role: "status" });
+	readonly #form: DraftForm;
+	readonly #result = h("div");
+	readonly #register: RegisterPanel;
+	readonly element: HTMLElement;
+	#map: MapPanel | null = null;
+	/** What the map shows: it is not drawn anew for a change that it does not show. */
+	#drawn = "";
+	#serial = 0;
+
+	constructor(page: Page) {
+		this.#page = page;
+		const { texts } = page;
+		this.#form = new DraftForm(texts, (text) => {
+			this.#text.value = text;
+			this.#changed();
+		});
+		this.#register = new RegisterPanel(page);
+		this.#key.id = newId();
+		this.#keyNote.id = newId();
+		this.#key.setAttribute("aria-describedby", this.#keyNote.id);
+		this.#text.id = newId();
+		const changed = debounce(pauseMs, () => this.#changed());
+		this.#key.addEventListener("input", changed);
+		this.#text.addEventListener("input", changed);
+		this.element = h(
+			"div",
+			{ class: "draft" },
+			h("h1", { tabindex: "-1" }, texts.draftTitle),
+			h("p", {}, texts.draftIntro),
+			this.#notice,
+			h(
+				"div",
+				{ class: "field" },
+				h("label", { for: this.#key.id }, texts.draftKey),
+				this.#key,
+				this.#keyNote,
+			),
+			h(
+				"div",
+				{ class: "twocolumns" },
+				this.#form.element,
+				h(
+					"div",
+					{ class: "field" },
+					h("label", { for: this.#text.id }, texts.draftText),
+					this.#text,
+					this.#fileInput(),
+					this.#verdict,
+				),
+			),
+			this.#result,
+			this.#register.element,
+		);
+		this.#acceptDrops();
+		void this.#begin();
+	}
+
+	title(): string {
+		return this.#page.texts.draftTitle;
+	}
+
+	update(): void {}
+
+	close(): void {
+		this.#serial += 1;
+		this.#map?.close();
+	}
+
+	async #begin(): Promise<void> {
+		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
+		const draft = link === undefined ? { smallkey: "", text: example } : await unpackDraft(link);
+		if (!draft) fill(this.#notice, h("p", { class: "warning", role: "alert" }, this.#page.texts.draftFrom));
+		this.#key.value = draft?.smallkey ?? "";
+		this.#text.value = draft?.text ?? example;
+		this.#look(link === undefined);
+	}
+
+	/** The draft was changed here: the address follows. */
+	#changed(): void {
+		fill(this.#notice);
+		this.#look(false);
+		const serial = this.#serial;
+		if (this.#text.value.length > mostBytes) return;
+		void packDraft({ smallkey: this.#key.value, text: this.#text.value }).then((link) => {
+			if (serial === this.#serial) history.replaceState(null, "", `#draft=${link}`);
+		});
+	}
+
+	/** @param isNew whether nothing was written yet: then nothing is said to be wrong */
+	#look(isNew: boolean): void {
+		this.#serial += 1;
+		const { texts } = this.#page;
+		const text = this.#text.value;
+		this.#form.read(text);
+		void this.#judgeKey(this.#serial);
+		const { registration, problems } = checkDraft(text);
+		this.#text.setAttribute("aria-invalid", String(!isNew && problems.length > 0));
+		this.#verdict.classList.toggle("good", registration !== null);
+		if (registration) fill(this.#verdict, h("p", {}, texts.draftGood));
+		else if (isNew) fill(this.#verdict);
+		else {
+			const list = h(
+				"ul",
+				{ lang: "en" },
+				problems.map((problem) => h("li", {}, problem)),
+			);
+			fill(this.#verdict, h("p", {}, texts.draftProblems(problems.length)), list);
+		}
+		this.#showResult(registration);
+		const smallkey = parseSmallkey(this.#key.value);
+		const stored = registration ? storedText(registration) : null;
+		this.#register.update(smallkey, stored, this.#proposal(smallkey, stored ?? ""));
+	}
+
+	async #judgeKey(serial: number): Promise<void> {
+		const { texts, pieces } = this.#page;
+		const given = this.#key.value;
+		const smallkey = parseSmallkey(given);
+		this.#key.setAttribute("aria-invalid", String(given !== "" && smallkey === null));
+		if (smallkey === null)
+			return fill(this.#keyNote, given === "" ? texts.draftKeyRule : texts.draftKeyWrong);
+		const entry = await findLayer(pieces, smallkey).catch(() => null);
+		if (serial === this.#serial) fill(this.#keyNote, entry ? texts.draftKeyTaken : texts.draftKeyFree);
+	}
+
+	#showResult(registration: ReturnType<typeof checkDraft>["registration"]): void {
+		const { texts, settings } = this.#page;
+		if (!registration) {
+			this.#map?.close();
+			this.#map = null;
+			this.#drawn = "";
+			return fill(this.#result);
+		}
+		const smallkey = parseSmallkey(this.#key.value) ?? "draft";
+		const rendered = draftFragments(registration, smallkey, settings);
+		const state = JSON.stringify([smallkey, rendered]);
+		if (state === this.#drawn) return;
+		this.#drawn = state;
+		const drawables = Object.fromEntries(langs.map((lang) => [lang, drawableOf(rendered, lang)])) as Record<
+			Lang,
+			Drawable | null
+		>;
+		this.#map?.close();
+		this.#map = new MapPanel(this.#page, drawables);
+		const isFeature = drawables.en?.kind === "features" || drawables.en?.kind === "dynamic";
+		fill(
+			this.#result,
+			h(
+				"div",
+				{ class: "twocolumns" },
+				this.#map.element,
+				h("section", {}, h("h2", {}, texts.both), bothLanguages(this.#page, drawables)),
+			),
+			isFeature && h("p", { class: "hint" }, texts.draftSymbols),
+			h(
+				"p",
+				{},
+				copyButton(texts, texts.draftShare, () => location.href),
+			),
+			h(
+				"details",
+				{},
+				h("summary", {}, texts.draftFragments),
+				rendered.flatMap(({ target, fragments }) =>
+					langs.map((lang) =>
+						copyBox(
+							texts,
+							`${target}, ${lang}`,
+							fragments[lang] === null ? texts.draftNotHere : indented(fragments[lang]),
+						),
+					),
+				),
+			),
+		);
+		this.#map.open();
+	}
+
+	/** GitHub's page of a new file with this content; null where there is no public repository. */
+	#proposal(smallkey: string | null, text: string): { address: string; isWhole: boolean } | null {
+		const { repository, branch } = this.#page.settings;
+		if (repository === "" || smallkey === null || text === "") return null;
+		const parameters = new URLSearchParams({ filename: layerPath(smallkey) });
+		const bare = `${repository}/new/${branch}?${parameters}`;
+		parameters.set("value", text);
+		const whole = `${repository}/new/${branch}?${parameters}`;
+		return whole.length > longestProposal
+			? { address: bare, isWhole: false }
+			: { address: whole, isWhole: true };
+	}
+
+	#fileInput(): HTMLElement {
+		const { texts } = this.#page;
+		const input = h("input", { type: "file", accept: ".json,application/json", class: "hiddenfile" });
+		input.addEventListener("change", () => {
+			const [file] = input.files ?? [];
+			if (file) void this.#take(file);
+			input.value = "";
+		});
+		return h(
+			"p",
+			{ class: "hint" },
+			`${texts.draftDrop} `,
+			h("label", { class: "filelabel" }, input, h("span", {}, texts.draftChoose)),
+			".",
+		);
+	}
+
+	#acceptDrops(): void {
+		const over = (is: boolean) => this.#text.classList.toggle("over", is);
+		this.element.addEventListener("dragover", (event) => {
+			event.preventDefault();
+			over(true);
+		});
+		this.element.addEventListener("dragleave", () => over(false));
+		this.element.addEventListener("drop", (event) => {
+			event.preventDefault();
+			over(false);
+			const [file] = event.dataTransfer?.files ?? [];
+			if (file) void this.#take(file);
+		});
+	}
+
+	async #take(file: File): Promise<void> {
+		const { texts, lang } = this.#page;
+		const warn = (text: string) => fill(this.#notice, h("p", { class: "warning", role: "alert" }, text));
+		if (file.size > mostBytes) return warn(texts.draftLarge(mostBytes.toLocaleString(`${lang}-CA`)));
+		try {
+			this.#text.value = await file.text();
+		} catch {
+			return warn(texts.draftFileFailed);
+		}
+		const name = /^(.+?)(?:\.service)?\.json$/.exec(file.name)?.[1] ?? "";
+		if (this.#key.value === "" && parseSmallkey(name)) this.#key.value = name;
+		this.#changed();
+	}
+}
+
+function drawableOf(rendered: ReturnType<typeof draftFragments>, lang: Lang): Drawable | null {
+	for (const { target, fragments } of rendered) {
+		const text = fragments[lang];
+		const drawable = text === null || target === "ramp4" ? null : parseFragment(target, text);
+		if (drawable) return drawable;
+	}
+	return null;
+}
+
+function indented(text: string): string {
+	return JSON.stringify(JSON.parse(text), null, 2);
+}

@@ -1,0 +1,61 @@
+/** A draft: a registration as somebody writes it, right or wrong, and the smallkey that it is for. */
+export interface Draft {
+	smallkey: string;
+	/** The document's text. */
+	text: string;
+}
+
+/** Longest part of an address that is read as a draft, in characters. */
+const longestLink = 100_000;
+
+/** Most bytes that one may unpack to: somewhat more than a registration may have. */
+const mostBytes = 80_000;
+
+/**
+ * A draft as the part of an address behind `#draft=`: JSON, raw deflate (RFC 1951), URL-safe base64 (RFC 4648, section
+ * 5). That part of an address is never sent to a server.
+ */
+export async function packDraft({ smallkey, text }: Draft): Promise<string> {
+	const bytes = new TextEncoder().encode(JSON.stringify([smallkey, text]));
+	const packed = await new Response(
+		new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate-raw")),
+	).arrayBuffer();
+	let binary = "";
+	for (const byte of new Uint8Array(packed)) binary += String.fromCharCode(byte);
+	return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** Reads what `packDraft` made; null where it is cut off, no draft, or too large. */
+export async function unpackDraft(link: string): Promise<Draft | null> {
+	if (link.length > longestLink || !/^[A-Za-z0-9_-]+$/.test(link)) return null;
+	try {
+		const binary = atob(link.replaceAll("-", "+").replaceAll("_", "/"));
+		const bytes = Uint8Array.from(binary, (unit) => unit.charCodeAt(0));
+		const text = await readBounded(
+			new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")),
+		);
+		const value: unknown = text === null ? null : JSON.parse(text);
+		if (!Array.isArray(value) || typeof value[0] !== "string" || typeof value[1] !== "string") return null;
+		return { smallkey: value[0].slice(0, 64), text: value[1] };
+	} catch {
+		return null;
+	}
+}
+
+/** A stream as text; null where it goes on for too long. */
+async function readBounded(stream: ReadableStream<Uint8Array>): Promise<string | null> {
+	const reader = stream.getReader();
+	const decoder = new TextDecoder("utf-8", { fatal: true });
+	let text = "";
+	let length = 0;
+	for (;;) {
+		const { done, value } = await reader.read();
+		if (done) return text + decoder.decode();
+		length += value.length;
+		if (length > mostBytes) {
+			await reader.cancel();
+			return null;
+		}
+		text += decoder.decode(value, { stream: true });
+	}
+}

@@ -1,0 +1,82 @@
+const encoder = new TextEncoder();
+
+/** HMAC-SHA-256 of path, sender, timestamp and body in URL-safe base64 without padding (specification, "Signature computation"). */
+export async function sign(
+	secret: string,
+	path: string,
+	sender: string,
+	timestamp: string,
+	body: string,
+): Promise<string> {
+	const algorithm = { name: "HMAC", hash: "SHA-256" };
+	const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["sign"]);
+	const digest = await crypto.subtle.sign("HMAC", key, encoder.encode(path + sender + timestamp + body));
+	return btoa(String.fromCharCode(...new Uint8Array(digest)))
+		.replaceAll("+", "-")
+		.replaceAll("/", "_")
+		.replaceAll("=", "");
+}
+
+/** What a service answered to a write. */
+export interface Receipt {
+	status: number;
+	errors: string[];
+	warnings: string[];
+	/** Whether a reviewer has to agree first. */
+	isReviewed: boolean;
+}
+
+/** Sends a registration, signed here and now. @throws {TypeError} where nobody answers */
+export async function sendSigned(
+	address: URL,
+	sender: string,
+	secret: string,
+	body: string,
+	now: Date,
+): Promise<Receipt> {
+	const timestamp = now.toISOString();
+	const response = await fetch(address, {
+		method: "PUT",
+		body,
+		headers: {
+			Authorization: await sign(secret, address.pathname, sender, timestamp, body),
+			TimeStamp: timestamp,
+			Sender: sender,
+			"Content-Type": "application/json",
+		},
+		credentials: "omit",
+	});
+	const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+	return {
+		status: response.status,
+		errors: textsOf(answer.errors),
+		warnings: textsOf(answer.warnings),
+		isReviewed: answer.branch !== undefined || answer.pull_request !== undefined,
+	};
+}
+
+function textsOf(value: unknown): string[] {
+	return Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
+}
+
+/** A text as one word of a POSIX shell. */
+function quoted(text: string): string {
+	return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * Shell lines that sign a registration with `openssl` and send it with `curl`, as the README has them; the secret comes
+ * from the variable SECRET, and never into this text.
+ */
+export function curlCommand(address: URL, sender: string, body: string): string {
+	return `BODY=${quoted(body)}
+SENDER=${quoted(sender)}
+TARGET=${quoted(address.pathname)}
+TIMESTAMP=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+SIGNATURE=$(printf %s "$TARGET$SENDER$TIMESTAMP$BODY" |
+  openssl dgst -sha256 -mac HMAC -macopt hexkey:"$(printf %s "\${SECRET:?}" | od -An -tx1 | tr -d ' \\n')" -binary |
+  openssl base64 -A | tr '+/' '-_' | tr -d '=')
+printf %s "$BODY" | curl --silent --show-error --request PUT --data-binary @- --header 'Content-Type: application/json' \\
+  --header "Authorization: $SIGNATURE" --header "TimeStamp: $TIMESTAMP" --header "Sender: $SENDER" ${quoted(address.origin)}"$TARGET"
+`;
+}

@@ -1,0 +1,129 @@
+import DragPan from "ol/interaction/DragPan.js";
+import KeyboardPan from "ol/interaction/KeyboardPan.js";
+import KeyboardZoom from "ol/interaction/KeyboardZoom.js";
+import MouseWheelZoom from "ol/interaction/MouseWheelZoom.js";
+import PinchZoom from "ol/interaction/PinchZoom.js";
+import ImageLayer from "ol/layer/Image.js";
+import TileLayer from "ol/layer/Tile.js";
+import OlMap from "ol/Map.js";
+import Projection from "ol/proj/Projection.js";
+import { addProjection, get as knownProjection } from "ol/proj.js";
+import ImageStatic from "ol/source/ImageStatic.js";
+import XYZ from "ol/source/XYZ.js";
+import TileGrid from "ol/tilegrid/TileGrid.js";
+import View from "ol/View.js";
+import { layerExtent } from "../../registry/extent.ts";
+import type { Box } from "../../registry/index/place.ts";
+import type { SiteSettings } from "../page/settings.ts";
+import { landExtent } from "./land.ts";
+
+/** Metres of one pixel at each step of Canada's official tile grid in EPSG:3978 (CBMT/CBCT). */
+const resolutions = [
+	38364.660062653464, 22489.62831258996, 13229.193125052918, 7937.5158750317505, 4630.2175937685215,
+	2645.8386250105837, 1587.5031750063501, 926.0435187537042, 529.1677250021168, 317.50063500127004,
+	185.20870375074085, 111.12522225044451, 66.1459656252646, 38.36466006265346, 22.48962831258996,
+	13.229193125052918, 7.9375158750317505, 4.6302175937685215, 2.6458386250105836, 1.5875031750063502,
+];
+
+/** Top left of that grid. */
+const gridOrigin = [-34655800, 39310000];
+
+/** A map with its base, its size followed, without any layer on it. */
+export interface BaseMap {
+	map: OlMap;
+	view: View;
+	/** Shows a rectangle with some room around it. */
+	show(box: Box): void;
+	/** The rectangle that is shown. */
+	shown(): Box;
+	zoom(steps: number): void;
+	close(): void;
+}
+
+/** The projection of a spatial reference; its coordinates are never computed here, but handed to services. */
+export function projectionOf(wkid: number): Projection {
+	const code = `EPSG:${wkid}`;
+	const known = knownProjection(code);
+	if (known) return known;
+	const projection = new Projection({ code, units: "m", extent: [-9e6, -6e6, 9e6, 9e6] });
+	addProjection(projection);
+	return projection;
+}
+
+/** The extent of Canada in the map's reference. */
+export function canadaBox(wkid: number): Box {
+	const { xmin, ymin, xmax, ymax } = layerExtent(null, wkid);
+	return [xmin, ymin, xmax, ymax];
+}
+
+/**
+ * Opens a map in an element, which has a size and can have the focus.
+ * @param landUrls addresses of the land's outline, for light and dark pages
+ */
+export function openBaseMap(
+	target: HTMLElement,
+	settings: SiteSettings,
+	landUrls: { light: string; dark: string },
+): BaseMap {
+	const projection = projectionOf(settings.mapWkid);
+	const view = new View({
+		projection,
+		resolutions: settings.mapWkid === 3978 ? resolutions : undefined,
+		constrainResolution: false,
+		showFullExtent: true,
+		enableRotation: false,
+		center: [0, 0],
+		zoom: 2,
+	});
+	const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+	const duration = isCalm ? 0 : 200;
+	const hasFocus = () => document.activeElement === target;
+	const map = new OlMap({
+		target,
+		view,
+		controls: [],
+		layers: settings.mapWkid === 3978 ? [settings.baseMap ? tiles(settings) : land(landUrls)] : [],
+		interactions: [
+			new DragPan(),
+			new PinchZoom(),
+			new KeyboardPan({ duration }),
+			new KeyboardZoom({ duration }),
+			// The page scrolls over a map that nobody has chosen.
+			new MouseWheelZoom({ condition: hasFocus, duration }),
+		],
+	});
+	return {
+		map,
+		view,
+		show: (box) => view.fit(box, { padding: [16, 16, 16, 16], maxZoom: 12 }),
+		shown: () => view.calculateExtent(map.getSize()) as Box,
+		zoom: (steps) => view.animate({ zoom: (view.getZoom() ?? 2) + steps, duration }),
+		close: () => map.setTarget(undefined),
+	};
+}
+
+/** The official base map, or one in its grid. */
+function tiles(settings: SiteSettings): TileLayer<XYZ> {
+	const source = new XYZ({
+		url: settings.baseMap,
+		projection: projectionOf(3978),
+		tileGrid: new TileGrid({ origin: gridOrigin, resolutions }),
+		attributions: settings.baseMapAttribution,
+		transition: 0,
+	});
+	return new TileLayer({ source });
+}
+
+/** The outline of the land with lines of latitude and longitude, light or dark as the page is. */
+function land(urls: { light: string; dark: string }): ImageLayer<ImageStatic> {
+	const dark = matchMedia("(prefers-color-scheme: dark)");
+	const source = () =>
+		new ImageStatic({
+			url: dark.matches ? urls.dark : urls.light,
+			imageExtent: [...landExtent],
+			projection: projectionOf(3978),
+		});
+	const layer = new ImageLayer({ source: source() });
+	dark.addEventListener("change", () => layer.setSource(source()));
+	return layer;
+}

@@ -1,0 +1,178 @@
+import Feature from "ol/Feature.js";
+import type Geometry from "ol/geom/Geometry.js";
+import MultiLineString from "ol/geom/MultiLineString.js";
+import MultiPoint from "ol/geom/MultiPoint.js";
+import Point from "ol/geom/Point.js";
+import Polygon from "ol/geom/Polygon.js";
+import VectorLayer from "ol/layer/Vector.js";
+import VectorSource from "ol/source/Vector.js";
+import Fill from "ol/style/Fill.js";
+import Icon from "ol/style/Icon.js";
+import Stroke from "ol/style/Stroke.js";
+import Style from "ol/style/Style.js";
+import type { Box } from "../../registry/index/place.ts";
+import { askJson } from "./ask.ts";
+import type { BaseMap } from "./base.ts";
+import type { Drawable } from "./drawable.ts";
+import { type Colours, coloursOf, type Drawn, symbolOf } from "./symbols.ts";
+
+/** Most features that are drawn at once. */
+export const mostFeatures = 1_000;
+
+/** What was drawn of a view. */
+export interface DrawnView {
+	features: number;
+	/** Whether the service has more in this view. */
+	hasMore: boolean;
+}
+
+/** Features over the map. */
+export interface Features {
+	/** Asks for what lies in a rectangle and draws it. @throws {ServiceFailed} */
+	draw(box: Box, signal: AbortSignal): Promise<DrawnView>;
+	/** The attributes of what is drawn at a pixel. */
+	at(pixel: number[]): Record<string, unknown>[];
+}
+
+/** An ArcGIS geometry, of one of its kinds. */
+interface EsriGeometry {
+	x?: number;
+	y?: number;
+	points?: number[][];
+	paths?: number[][][];
+	rings?: number[][][];
+}
+
+interface EsriFeature {
+	attributes?: Record<string, unknown>;
+	geometry?: EsriGeometry | null;
+}
+
+/** A layer of features with the fragment's symbols. */
+export function openFeatures(base: BaseMap, drawable: Drawable, wkid: number): Features {
+	const source = new VectorSource<Feature<Geometry>>();
+	const styles = new Styles(() => layer.changed());
+	const layer: VectorLayer<VectorSource<Feature<Geometry>>> = new VectorLayer({
+		source,
+		style: (feature) => styles.of(drawable, feature as Feature<Geometry>),
+	});
+	base.map.addLayer(layer);
+	return {
+		draw: async (box, signal) => {
+			const answer = await askJson(
+				queryAddress(drawable.url, box, wkid, base.view.getResolution() ?? 1),
+				signal,
+			);
+			const features = ((answer.features ?? []) as EsriFeature[]).slice(0, mostFeatures).flatMap(readFeature);
+			source.clear(true);
+			source.addFeatures(features);
+			return { features: features.length, hasMore: answer.exceededTransferLimit === true };
+		},
+		at: (pixel) =>
+			base.map
+				.getFeaturesAtPixel(pixel, { hitTolerance: 5, layerFilter: (one) => one === layer })
+				.map((feature) => feature.get("attributes") as Record<string, unknown>),
+	};
+}
+
+/** The query that RAMP asks as the map moves: what lies in the view, in the map's reference, simplified to a pixel. */
+function queryAddress(url: string, box: Box, wkid: number, resolution: number): string {
+	const address = new URL(url);
+	address.pathname = `${address.pathname.replace(/\/+$/, "")}/query`;
+	const parameters: Record<string, string> = {
+		f: "json",
+		where: "1=1",
+		geometry: box.map(Math.round).join(","),
+		geometryType: "esriGeometryEnvelope",
+		spatialRel: "esriSpatialRelIntersects",
+		inSR: String(wkid),
+		outSR: String(wkid),
+		outFields: "*",
+		returnGeometry: "true",
+		maxAllowableOffset: String(resolution),
+		resultRecordCount: String(mostFeatures),
+	};
+	for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
+	return address.href;
+}
+
+function readFeature({ geometry, attributes = {} }: EsriFeature): Feature<Geometry>[] {
+	const read = geometry && readGeometry(geometry);
+	if (!read) return [];
+	const feature = new Feature<Geometry>(read);
+	feature.set("attributes", attributes, true);
+	return [feature];
+}
+
+function readGeometry({ x, y, points, paths, rings }: EsriGeometry): Geometry | null {
+	if (typeof x === "number" && typeof y === "number") return new Point([x, y]);
+	if (Array.isArray(points)) return new MultiPoint(points);
+	if (Array.isArray(paths)) return new MultiLineString(paths);
+	// Outer and inner rings need not be told apart to be drawn: the fill follows the even-odd rule.
+	return Array.isArray(rings) ? new Polygon(rings) : null;
+}
+
+/** Styles by symbol: each picture is read once. */
+class Styles {
+	readonly #changed: () => void;
+	readonly #icons = new Map<string, Style>();
+	readonly #colours = new Map<string, Style | null>();
+
+	/** @param changed told when a picture was read, and what it is the symbol of can be drawn */
+	constructor(changed: () => void) {
+		this.#changed = changed;
+	}
+
+	of({ symbology }: Drawable, feature: Feature<Geometry>): Style | undefined {
+		const symbol = symbology && symbolOf(symbology, feature.get("attributes") as Record<string, unknown>);
+		if (!symbol) return undefined;
+		const type = feature.getGeometry()?.getType();
+		if (type === "Point" || type === "MultiPoint") return this.#icon(symbol);
+		return this.#shape(symbol, type === "Polygon") ?? undefined;
+	}
+
+	#icon({ imageUrl }: Drawn): Style {
+		const known = this.#icons.get(imageUrl);
+		if (known) return known;
+		const style = new Style({ image: new Icon({ src: imageUrl }) });
+		this.#icons.set(imageUrl, style);
+		return style;
+	}
+
+	#shape({ imageUrl }: Drawn, isArea: boolean): Style | null {
+		const key = `${isArea} ${imageUrl}`;
+		const known = this.#colours.get(key);
+		if (known !== undefined) return known;
+		this.#colours.set(key, null);
+		void readColours(imageUrl, isArea).then((colours) => {
+			this.#colours.set(key, shapeStyle(colours));
+			this.#changed();
+		});
+		return null;
+	}
+}
+
+function shapeStyle({ stroke, fill, width }: Colours): Style {
+	return new Style({
+		...(stroke && { stroke: new Stroke({ color: stroke, width }) }),
+		...(fill && { fill: new Fill({ color: fill }) }),
+	});
+}
+
+/** The colours of a picture; grey where it cannot be drawn. */
+async function readColours(imageUrl: string, isArea: boolean): Promise<Colours> {
+	const image = new Image();
+	image.src = imageUrl;
+	try {
+		await image.decode();
+		const canvas = document.createElement("canvas");
+		canvas.width = image.naturalWidth;
+		canvas.height = image.naturalHeight;
+		const context = canvas.getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D;
+		context.drawImage(image, 0, 0);
+		const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+		return coloursOf(data, canvas.width, canvas.height, isArea);
+	} catch {
+		return { stroke: "rgb(90 90 90)", fill: null, width: 1.5 };
+	}
+}

@@ -1,0 +1,197 @@
+import type { Box } from "../../registry/index/place.ts";
+import { fill, h } from "../page/dom.ts";
+import type { Page } from "../page/page.ts";
+import { type Failure, failureText, obstacle, patienceMs, ServiceFailed, whyNoPicture } from "./ask.ts";
+import { type BaseMap, canadaBox, openBaseMap } from "./base.ts";
+import { zoomButtons } from "./buttons.ts";
+import type { Drawable } from "./drawable.ts";
+import type { Features } from "./features.ts";
+import { featureInfo, serviceInfo } from "./info.ts";
+import { openPictures, type Pictures } from "./pictures.ts";
+
+/** Pixels of a metre on a screen, as scale denominators count them (OGC: 0.28 mm a pixel). */
+const pixelMetres = 0.000_28;
+
+/** A map of one layer, with what is said of it, its legend's address, and what is asked by a click. */
+export class LayerMap {
+	readonly #page: Page;
+	readonly #drawable: Drawable;
+	readonly #target: HTMLElement;
+	readonly #status = h("p", { class: "mapstatus", role: "status" });
+	readonly #info = h("div", { class: "info" });
+	readonly #legend = h("div", { class: "legend" });
+	readonly #base: BaseMap;
+	#pictures: Pictures | null = null;
+	#features: Features | null = null;
+	#under: AbortController | null = null;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+
+	private constructor(page: Page, place: HTMLElement, drawable: Drawable) {
+		const { texts } = page;
+		this.#page = page;
+		this.#drawable = drawable;
+		const label = texts.mapLabel(drawable.title);
+		this.#target = h("div", { class: "map", tabindex: "0", role: "application", "aria-label": label });
+		const frame = h("div", { class: "mapframe" }, this.#target);
+		fill(place, frame, this.#status, this.#info, this.#legend);
+		this.#base = openBaseMap(this.#target, page.settings, page.land);
+		frame.append(zoomButtons(this.#base, texts, () => this.#home()));
+		this.#home();
+	}
+
+	/** Opens a map in a place of the page, and draws at once. */
+	static async open(page: Page, place: HTMLElement, drawable: Drawable): Promise<LayerMap> {
+		const map = new LayerMap(page, place, drawable);
+		await map.#draw();
+		return map;
+	}
+
+	close(): void {
+		clearTimeout(this.#timer);
+		this.#under?.abort();
+		this.#base.close();
+	}
+
+	#home(): void {
+		this.#base.show(this.#drawable.extent ?? canadaBox(this.#page.settings.mapWkid));
+	}
+
+	#say(text: string, isBad = false): void {
+		// What people look for in a picture of the page, and what tests wait for.
+		this.#target.dataset.state = isBad
+			? "failed"
+			: text === this.#page.texts.mapLoading
+				? "loading"
+				: "drawn";
+		fill(this.#status, text);
+		this.#status.classList.toggle("bad", isBad);
+	}
+
+	#fail(failure: Failure): void {
+		this.#say(failureText(this.#page.texts, failure), true);
+	}
+
+	async #draw(): Promise<void> {
+		const { kind, url } = this.#drawable;
+		if (kind === "none" || kind === "tiles") return this.#say(this.#page.texts.mapCannot, true);
+		const blocked = obstacle(url, location.protocol);
+		if (blocked) return this.#fail(blocked);
+		if (kind === "features") await this.#drawFeatures();
+		else this.#drawPictures(this.#page.settings.mapWkid, "");
+		const { map } = this.#base;
+		map.on("click", ({ coordinate, pixel }) => void this.#ask(coordinate, pixel));
+		this.#target.addEventListener("keydown", (event) => {
+			const size = map.getSize();
+			const centre = this.#base.view.getCenter();
+			if (event.key === "Enter" && size && centre)
+				void this.#ask(
+					centre,
+					size.map((side) => side / 2),
+				);
+		});
+	}
+
+	/** @param note what is said beside that it is drawn */
+	#drawPictures(wkid: number, note: string): void {
+		const { texts } = this.#page;
+		const pictures = openPictures(this.#base, this.#drawable, wkid, {
+			start: () => {
+				this.#say(texts.mapLoading);
+				clearTimeout(this.#timer);
+				const { host } = new URL(this.#drawable.url);
+				this.#timer = setTimeout(() => this.#fail({ kind: "timeout", host }), patienceMs);
+			},
+			end: () => {
+				clearTimeout(this.#timer);
+				const byService = this.#drawable.kind === "dynamic" ? texts.mapByService : "";
+				this.#say([texts.mapDrawn, byService, note].filter(Boolean).join(" "));
+			},
+			fail: (address) => void this.#pictureFailed(address, wkid),
+		});
+		this.#pictures = pictures;
+		this.#showLegendPicture(pictures.legendAddress());
+	}
+
+	async #pictureFailed(address: string, wkid: number): Promise<void> {
+		clearTimeout(this.#timer);
+		const failure = await whyNoPicture(address);
+		const isReference =
+			failure.kind === "said" && /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.text);
+		if (!isReference || wkid !== 3978) return this.#fail(failure);
+		const { commonWkid, learnProjections } = await import("./reproject.ts");
+		learnProjections();
+		if (this.#pictures) this.#base.map.removeLayer(this.#pictures.layer);
+		this.#drawPictures(commonWkid, this.#page.texts.mapReprojected);
+	}
+
+	#showLegendPicture(address: string | null): void {
+		const { texts } = this.#page;
+		if (address === null) return fill(this.#legend);
+		const image = h("img", { src: address, alt: texts.legend, referrerpolicy: "no-referrer" });
+		image.addEventListener("error", () => fill(this.#legend));
+		fill(this.#legend, h("h3", {}, texts.legend), image);
+	}
+
+	async #drawFeatures(): Promise<void> {
+		const { openFeatures } = await import("./features.ts");
+		const { legendOf } = await import("./legend.ts");
+		const features = openFeatures(this.#base, this.#drawable, this.#page.settings.mapWkid);
+		this.#features = features;
+		if (this.#drawable.symbology) fill(this.#legend, legendOf(this.#page.texts, this.#drawable.symbology));
+		this.#base.map.on("moveend", () => void this.#drawView(features));
+	}
+
+	async #drawView(features: Features): Promise<void> {
+		const { texts } = this.#page;
+		this.#under?.abort();
+		const under = new AbortController();
+		this.#under = under;
+		if (!this.#isAtScale()) return this.#say(texts.mapScale);
+		this.#say(texts.mapLoading);
+		try {
+			const drawn = await features.draw(this.#base.shown() as Box, under.signal);
+			if (drawn.features === 0) return this.#say(texts.mapNone);
+			this.#say(drawn.hasMore ? texts.mapTooMany(drawn.features) : texts.mapFeatures(drawn.features));
+		} catch (error) {
+			if (under.signal.aborted) return;
+			if (!(error instanceof ServiceFailed)) throw error;
+			this.#fail(error.failure);
+		}
+	}
+
+	/** Whether viewers draw the layer at the map's scale: the lower bound of scale is the larger number. */
+	#isAtScale(): boolean {
+		const { minScale, maxScale } = this.#drawable;
+		const scale = (this.#base.view.getResolution() ?? 1) / pixelMetres;
+		return (minScale === 0 || scale <= minScale) && (maxScale === 0 || scale >= maxScale);
+	}
+
+	async #ask(coordinate: number[], pixel: number[]): Promise<void> {
+		const { texts } = this.#page;
+		const close = () => {
+			fill(this.#info);
+			this.#target.focus();
+		};
+		const show = (...children: (Node | string)[]) =>
+			fill(
+				this.#info,
+				h(
+					"section",
+					{ class: "infobox", "aria-label": texts.info },
+					h(
+						"div",
+						{ class: "infohead" },
+						h("h3", {}, texts.info),
+						h("button", { type: "button", class: "small", onclick: close }, texts.close),
+					),
+					h("div", { role: "status" }, ...children),
+				),
+			);
+		if (this.#features) return show(featureInfo(texts, this.#drawable, this.#features.at(pixel)));
+		if (this.#drawable.kind !== "wms") return;
+		const address = this.#pictures?.infoAddress(coordinate) ?? null;
+		if (address === null) return show(texts.infoCannot);
+		show(texts.infoAsking);
+		show(await serviceInfo(texts, address, this.#drawable.infoType));
+	}
+}

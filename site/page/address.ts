@@ -1,0 +1,91 @@
+import { type Box, placeOf } from "../../registry/index/place.ts";
+import { parseSmallkey } from "../../registry/smallkey.ts";
+import type { Query } from "../catalogue/query.ts";
+
+/** What the page's address says. */
+export interface State {
+	page: "layers" | "health" | "draft";
+	text: string;
+	type: string;
+	host: string;
+	sender: string;
+	health: string;
+	oneTitle: boolean;
+	/** The map's view that filters; null: none. */
+	view: Box | null;
+	/** Results that are shown. */
+	shown: number;
+	/** The layer that is looked at; null: none. */
+	layer: string | null;
+}
+
+/** Results on the first screen, how many come with each *more*, and at most. */
+export const firstShown = 10;
+export const moreShown = 30;
+const mostShown = 1_000;
+
+/** Longest text of one parameter. */
+const longest = 500;
+
+/** The state of a query string; what is no state is left out. */
+export function readState(search: string): State {
+	const parameters = new URLSearchParams(search);
+	const text = (name: string) => (parameters.get(name) ?? "").slice(0, longest);
+	const page = text("page");
+	const shown = Number.parseInt(text("n"), 10);
+	return {
+		page: page === "health" || page === "draft" ? page : "layers",
+		text: text("q"),
+		type: text("type"),
+		host: text("host"),
+		sender: text("sender"),
+		health: text("health"),
+		oneTitle: text("title") === "same",
+		view: readBox(text("view")),
+		shown: Number.isNaN(shown) ? firstShown : Math.min(Math.max(shown, firstShown), mostShown),
+		layer: parseSmallkey(text("layer")),
+	};
+}
+
+function readBox(text: string): Box | null {
+	const numbers = text.split(",").map(Number);
+	if (text === "" || numbers.length !== 4 || !numbers.every(Number.isFinite)) return null;
+	const [xmin, ymin, xmax, ymax] = numbers as Box;
+	return xmin < xmax && ymin < ymax ? [xmin, ymin, xmax, ymax] : null;
+}
+
+/** The query string of a state: `""`, or with its question mark. */
+export function writeState(state: State): string {
+	const parameters = new URLSearchParams();
+	const set = (name: string, value: string) => {
+		if (value !== "") parameters.set(name, value);
+	};
+	set("page", state.page === "layers" ? "" : state.page);
+	set("q", state.text);
+	set("type", state.type);
+	set("host", state.host);
+	set("sender", state.sender);
+	set("health", state.health);
+	set("title", state.oneTitle ? "same" : "");
+	set("view", state.view ? state.view.map(Math.round).join(",") : "");
+	set("n", state.shown > firstShown ? String(state.shown) : "");
+	set("layer", state.layer ?? "");
+	const text = parameters.toString();
+	return text === "" ? "" : `?${text}`;
+}
+
+/** What a state looks for. */
+export function queryOf(state: State): Query {
+	const { text, type, host, sender, health, oneTitle, view } = state;
+	return { text, type, host, sender, health, oneTitle, place: view ? placeOf(view) : null };
+}
+
+/** How many filters are on. */
+export function filterCount({ type, host, sender, health, oneTitle, view }: State): number {
+	return [type, host, sender, health, oneTitle, view].filter(Boolean).length;
+}
+
+/** The same state without filters. */
+export function withoutFilters(state: State): State {
+	return { ...state, type: "", host: "", sender: "", health: "", oneTitle: false, view: null };
+}

@@ -1,0 +1,36 @@
+import type { Texts } from "../text/texts.ts";
+import { fill, h } from "./dom.ts";
+
+/** A button that copies a text, and says so to everybody. */
+export function copyButton(texts: Texts, label: string, text: () => string | Promise<string>): HTMLElement {
+	const said = h("span", { role: "status", class: "said" });
+	const button = h(
+		"button",
+		{
+			type: "button",
+			class: "small",
+			onclick: async () => {
+				try {
+					await navigator.clipboard.writeText(await text());
+					fill(said, texts.copied);
+				} catch {
+					fill(said, texts.copyFailed);
+				}
+			},
+		},
+		label,
+	);
+	return h("span", { class: "copy" }, button, said);
+}
+
+/** A text that can be marked, with a button that copies it. */
+export function copyBox(texts: Texts, name: string, text: string): HTMLElement {
+	const button = copyButton(texts, texts.copy, () => text);
+	button.querySelector("button")?.setAttribute("aria-label", `${texts.copy}: ${name}`);
+	return h(
+		"div",
+		{ class: "copybox" },
+		h("div", { class: "copyhead" }, h("span", {}, name), button),
+		h("pre", { tabindex: "0", "aria-label": name }, h("code", {}, text)),
+	);
+}

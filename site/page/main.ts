@@ -1,0 +1,125 @@
+import { parseLang } from "../../registry/smallkey.ts";
+import { Pieces } from "../catalogue/pieces.ts";
+import { english } from "../text/english.ts";
+import { french } from "../text/french.ts";
+import { readState, type State, writeState } from "./address.ts";
+import { fill, h } from "./dom.ts";
+import { HealthView } from "./health-view.ts";
+import { LayerView } from "./layer-view.ts";
+import { ListView } from "./list-view.ts";
+import { type Page, readFile, type View } from "./page.ts";
+import { plainSettings, type SiteSettings } from "./settings.ts";
+
+const lang = parseLang(document.documentElement.lang) ?? "en";
+const texts = lang === "fr" ? french : english;
+const root = new URL("../", location.href.split(/[?#]/)[0]);
+const main = document.querySelector("main") as HTMLElement;
+
+/** Opens the view of a state. */
+async function openView(page: Page, state: State): Promise<View> {
+	if (state.layer !== null) return new LayerView(page, state.layer);
+	if (state.page === "health") return new HealthView(page);
+	if (state.page === "layers") return new ListView(page);
+	const { DraftView } = await import("../draft/draft-view.ts");
+	return new DraftView(page);
+}
+
+/** Which view shows a state: another one is opened where this changes. */
+function viewKey({ page, layer }: State): string {
+	return layer === null ? page : `layer ${layer}`;
+}
+
+class Site {
+	#view: View | null = null;
+	#key = "";
+	readonly #page: Page;
+
+	constructor(settings: SiteSettings) {
+		const { dataset } = main;
+		this.#page = {
+			lang,
+			texts,
+			settings,
+			root,
+			pieces: new Pieces((path, again) => readFile(root, path, again)),
+			land: {
+				light: new URL(dataset.landLight ?? "", location.href).href,
+				dark: new URL(dataset.landDark ?? "", location.href).href,
+			},
+			now: () => new Date(),
+			state: () => readState(location.search),
+			go: (state, replace = false) => this.#go(state, replace),
+			href: (state) => writeState(state) || location.pathname,
+		};
+		addEventListener("popstate", () => void this.#show(false));
+		for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-page]")) this.#follow(link);
+		void this.#show(false);
+	}
+
+	/** A link of the page's head changes the view, not the page. */
+	#follow(link: HTMLAnchorElement): void {
+		link.addEventListener("click", (event) => {
+			if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+			event.preventDefault();
+			this.#go(readState(new URL(link.href).search), false);
+		});
+	}
+
+	#go(state: State, replace: boolean): void {
+		const hash = state.page === "draft" && state.layer === null ? location.hash : "";
+		const address = `${location.pathname}${writeState(state)}${replace ? hash : ""}`;
+		if (address === `${location.pathname}${location.search}${location.hash}`) this.#showHead();
+		else history[replace ? "replaceState" : "pushState"](null, "", address);
+		void this.#show(!replace);
+	}
+
+	/** @param isMove whether somebody went somewhere else: then the focus goes along */
+	async #show(isMove: boolean): Promise<void> {
+		const state = readState(location.search);
+		const key = viewKey(state);
+		if (key !== this.#key) {
+			this.#key = key;
+			this.#view?.close();
+			this.#view = null;
+			try {
+				const view = await openView(this.#page, state);
+				if (key !== this.#key) return view.close();
+				this.#view = view;
+				fill(main, view.element);
+			} catch {
+				fill(main, h("p", { class: "warning", role: "alert" }, texts.problemNetwork));
+			}
+			if (isMove) {
+				scrollTo(0, 0);
+				main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+			}
+		}
+		this.#view?.update(state);
+		this.#showHead();
+	}
+
+	/** The window's title, the other language's address, and where one is. */
+	#showHead(): void {
+		const state = readState(location.search);
+		const title = this.#view?.title() ?? texts.title;
+		document.title = title === texts.title ? title : `${title} – ${texts.title}`;
+		const other = document.querySelector<HTMLAnchorElement>("a[hreflang]");
+		if (other) other.href = `../${lang === "en" ? "fr" : "en"}/${writeState(state)}${location.hash}`;
+		for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-page]")) {
+			const isHere = link.dataset.page === state.page && state.layer === null;
+			if (isHere) link.setAttribute("aria-current", "page");
+			else link.removeAttribute("aria-current");
+		}
+	}
+}
+
+async function readSettings(): Promise<SiteSettings> {
+	try {
+		const value = JSON.parse((await readFile(root, "site.json")) ?? "{}") as Partial<SiteSettings>;
+		return { ...plainSettings, ...value };
+	} catch {
+		return plainSettings;
+	}
+}
+
+void readSettings().then((settings) => new Site(settings));

@@ -1,0 +1,79 @@
+import type { Lang } from "../../registry/smallkey.ts";
+import type { IndexProblem, Pieces } from "../catalogue/pieces.ts";
+import type { Texts } from "../text/texts.ts";
+import type { State } from "./address.ts";
+import { h } from "./dom.ts";
+import type { SiteSettings } from "./settings.ts";
+
+/** What every view is given. */
+export interface Page {
+	lang: Lang;
+	texts: Texts;
+	settings: SiteSettings;
+	/** Root of the site, with a slash at its end: addresses of everything else are below it. */
+	root: URL;
+	pieces: Pieces;
+	/** The addresses of the land's outline. */
+	land: { light: string; dark: string };
+	/** The time now. */
+	now(): Date;
+	/** The state in the address. */
+	state(): State;
+	/** Changes the address and shows it; `replace` where going back should skip it. */
+	go(state: State, replace?: boolean): void;
+	/** The address of a state in this language. */
+	href(state: State): string;
+}
+
+/** A part of the page that follows the state. */
+export interface View {
+	element: HTMLElement;
+	/** Text of the window's title. */
+	title(): string;
+	update(state: State): void;
+	close(): void;
+}
+
+/** What is said of a part of the index that cannot be used. */
+export function problemText(texts: Texts, problem: IndexProblem): string {
+	if (problem.kind === "version") return texts.problemVersion;
+	return problem.kind === "piece" ? texts.problemPiece(problem.path) : texts.problemNetwork;
+}
+
+/** A file below the site's root; null where there is none. @throws {TypeError} where nobody answers in time */
+export async function readFile(root: URL, path: string, again = false): Promise<string | null> {
+	const response = await fetch(new URL(path, root), {
+		cache: again ? "reload" : "default",
+		signal: AbortSignal.timeout(10_000),
+	});
+	if (response.status === 404) return null;
+	if (!response.ok) throw new TypeError(`${path}: ${response.status}`);
+	return response.text();
+}
+
+/** A link to another state of this page, without loading it anew. */
+export function stateLink(page: Page, state: State, ...children: (Node | string)[]): HTMLAnchorElement {
+	return h(
+		"a",
+		{
+			href: page.href(state),
+			onclick: (event) => {
+				const { button, metaKey, ctrlKey, shiftKey, altKey } = event as MouseEvent;
+				if (button !== 0 || metaKey || ctrlKey || shiftKey || altKey) return;
+				event.preventDefault();
+				page.go(state);
+			},
+		},
+		...children,
+	);
+}
+
+/** What is wrong with a layer, in words. */
+export function stateText(texts: Texts, state: string): string {
+	return texts.states[state] ?? state;
+}
+
+/** A kind of layer, in words. */
+export function typeText(texts: Texts, type: string): string {
+	return texts.types[type] ?? type;
+}

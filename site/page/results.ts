@@ -1,0 +1,86 @@
+import type { Name } from "../../registry/index/entry.ts";
+import type { Found } from "../catalogue/search.ts";
+import { firstShown, moreShown, type State } from "./address.ts";
+import { breakable, fill, h } from "./dom.ts";
+import { type Page, problemText, stateLink, stateText, typeText } from "./page.ts";
+
+/** The list of layers that were found, with what is said of it. */
+export class Results {
+	readonly #page: Page;
+	readonly #count = h("p", { class: "count", role: "status" });
+	readonly #problems = h("div", { class: "problems" });
+	readonly #list = h("ol", { class: "results" });
+	readonly #foot = h("div", { class: "more" });
+	readonly element: HTMLElement;
+
+	constructor(page: Page) {
+		this.#page = page;
+		this.#list.setAttribute("aria-label", page.texts.results);
+		this.element = h("div", {}, this.#count, this.#problems, this.#list, this.#foot);
+	}
+
+	/** Says that a search is under way; what was found before stays meanwhile. */
+	wait(): void {
+		this.element.setAttribute("aria-busy", "true");
+		if (this.#list.childElementCount === 0) fill(this.#count, this.#page.texts.loading);
+	}
+
+	/** @param all number of all layers; null where it is not known */
+	show(state: State, found: Found, all: number | null, isAsking: boolean, retry: () => void): void {
+		const { texts } = this.#page;
+		this.element.removeAttribute("aria-busy");
+		fill(this.#count, this.#countText(found, all, isAsking));
+		const problems = found.problems.map((problem) => problemText(texts, problem));
+		fill(
+			this.#problems,
+			problems.length > 0 &&
+				h(
+					"div",
+					{ class: "warning", role: "alert" },
+					[...new Set(problems)].slice(0, 3).map((text) => h("p", {}, text)),
+					h("button", { type: "button", onclick: retry }, texts.tryAgain),
+				),
+		);
+		fill(
+			this.#list,
+			found.hits.map((name) => this.#row(state, name)),
+		);
+		const more = () =>
+			this.#page.go({ ...state, shown: Math.max(state.shown, firstShown) + moreShown }, true);
+		const hasMore = !found.isComplete && found.hits.length > 0;
+		fill(this.#foot, hasMore && h("button", { type: "button", onclick: more }, texts.more));
+	}
+
+	#countText({ hits, isComplete, problems }: Found, all: number | null, isAsking: boolean): Node | string {
+		const { texts } = this.#page;
+		if (all === 0) return texts.empty;
+		if (hits.length === 0 && problems.length > 0) return "";
+		if (hits.length === 0) {
+			return h("span", {}, h("strong", {}, texts.foundNone), " ", texts.foundNoneHint);
+		}
+		if (isComplete) return texts.found(hits.length);
+		return !isAsking && all !== null ? texts.foundOf(hits.length, all) : texts.foundMore(hits.length);
+	}
+
+	#row(state: State, name: Name): HTMLElement {
+		const { lang, texts } = this.#page;
+		const other = lang === "en" ? "fr" : "en";
+		const title = name.title[lang] || name.smallkey;
+		const second = name.title[other] !== name.title[lang] ? name.title[other] : "";
+		return h(
+			"li",
+			{},
+			h("h3", {}, stateLink(this.#page, { ...state, layer: name.smallkey }, breakable(title))),
+			second && h("p", { class: "second", lang: other }, breakable(second)),
+			h(
+				"p",
+				{ class: "facts" },
+				h("code", {}, name.smallkey),
+				h("span", {}, typeText(texts, name.type)),
+				h("span", {}, breakable(name.hosts.join(" · "))),
+				name.sender && h("span", {}, name.sender),
+				name.health && h("span", { class: "badge" }, stateText(texts, name.health)),
+			),
+		);
+	}
+}

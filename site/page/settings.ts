@@ -1,0 +1,34 @@
+import type { TargetName } from "../../registry/targets/target.ts";
+
+/** What whoever built the site said of it: the content of `site.json`. */
+export interface SiteSettings {
+	version: 1;
+	/** Targets that are served. */
+	targets: readonly TargetName[];
+	mapWkid: number;
+	/** Tiles of EPSG:3978 in its official grid, with `{z}`, `{y}` and `{x}`; empty: the land's outline. */
+	baseMap: string;
+	/** Who made the base map; shown in its corner. */
+	baseMapAttribution: string;
+	/** Address of the public repository, such as `https://github.com/owner/name`; empty where it is not public. */
+	repository: string;
+	branch: string;
+	/** Whether the service behind this page takes signed requests. */
+	canSend: boolean;
+	metadataUrl: string;
+	catalogueUrl: string;
+}
+
+/** A site of which nothing was said. */
+export const plainSettings: SiteSettings = {
+	version: 1,
+	targets: ["v0.9", "v1", "v2", "ramp4"],
+	mapWkid: 3978,
+	baseMap: "",
+	baseMapAttribution: "",
+	repository: "",
+	branch: "main",
+	canSend: false,
+	metadataUrl: "",
+	catalogueUrl: "",
+};

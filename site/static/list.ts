@@ -1,0 +1,127 @@
+import type { Entry } from "../../registry/index/entry.ts";
+import { orderedText, readOrdered, textOfBits } from "../../registry/index/ordered.ts";
+import { byteLength, type SetKind } from "../../registry/index/set.ts";
+import { nameOfPath, type Shape } from "../../registry/index/shape.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { english } from "../text/english.ts";
+import { french } from "../text/french.ts";
+import { type Assets, escapeHtml, headOf } from "./html.ts";
+import { textsOf } from "./pages.ts";
+
+/** One layer of the plain list: a row of HTML. */
+export interface ListRow {
+	smallkey: string;
+	html: string;
+}
+
+/** Both languages beside each other, as the plain list has everything. */
+function both(get: (texts: typeof english) => string): string {
+	const [en, fr] = [get(english), get(french)];
+	if (en === fr) return escapeHtml(en);
+	return `${escapeHtml(en)} <span lang="fr">· ${escapeHtml(fr)}</span>`;
+}
+
+/**
+ * The row of a layer.
+ * @param addresses of its service in both languages
+ */
+export function listRow(entry: Entry, addresses: Record<Lang, string>): ListRow {
+	const { smallkey, title, type, health, fragments } = entry;
+	const key = encodeURIComponent(smallkey);
+	const titles = title.en === title.fr ? ["en" as const] : langs;
+	const named = titles.map(
+		(lang) => `<span class="block" lang="${lang}">${escapeHtml(title[lang] || smallkey)}</span>`,
+	);
+	const linked = (lang: Lang) => {
+		const address = escapeHtml(addresses[lang]);
+		return /^https?:/i.test(addresses[lang])
+			? `<a class="block" href="${address}" rel="noopener noreferrer">${address}</a>`
+			: address;
+	};
+	const services = addresses.en === addresses.fr ? linked("en") : `${linked("en")}${linked("fr")}`;
+	const reads = Object.keys(fragments)
+		.sort()
+		.flatMap((target) => {
+			const folder = target === "ramp4" ? target : `${target}/doc`;
+			return langs
+				.filter((lang) => fragments[target]?.[lang])
+				.map((lang) => `<a href="../${folder}/${lang}/${key}">${target}&nbsp;${lang}</a>`);
+		});
+	const sick =
+		health &&
+		`<span class="badge">${both((texts) => texts.states[health.state] ?? health.state)}, ${escapeHtml(health.since)}</span>`;
+	const html = `<tr id="${escapeHtml(smallkey)}"><th scope="row">${named.join("")}<code>${escapeHtml(smallkey)}</code> ${escapeHtml(type)}</th><td>${services}</td><td>${sick ?? ""}${reads.join(" ")}</td></tr>`;
+	return { smallkey, html };
+}
+
+/** A row's smallkey, at its start. */
+const rowStart = /^<tr id="([A-Za-z0-9_\-+=]{1,64})">/;
+
+/** The plain list, cut by ranges of smallkeys: at most 100 layers a page, both languages on one. */
+export function listKind(assets: Assets): SetKind<ListRow> {
+	return {
+		folder: "list",
+		ending: ".html",
+		maxThings: 100,
+		maxBytes: 400_000,
+		textOf: ({ smallkey }) => orderedText(smallkey.toLowerCase()),
+		bytesOf: ({ html }) => byteLength(html) + 1,
+		write: (rows) => pageHtml(assets, rows.map(({ html }) => html).join("\n")),
+		read: (text) => {
+			const rows = text.split("\n").flatMap((html) => {
+				const smallkey = rowStart.exec(html)?.[1];
+				return smallkey === undefined ? [] : [{ smallkey, html }];
+			});
+			return text.endsWith("</html>\n") ? rows : null;
+		},
+	};
+}
+
+function frame(assets: Assets, content: string): string {
+	const name = `${english.listTitle} · ${french.listTitle}`;
+	const more = `<link rel="alternate" hreflang="en" href="../en/">\n<link rel="alternate" hreflang="fr" href="../fr/">`;
+	const link = (lang: Lang) =>
+		`<a href="../${lang}/" hreflang="${lang}" lang="${lang}">${escapeHtml(textsOf(lang).title)}</a>`;
+	return `<!doctype html>
+<html lang="en">
+<head>
+${headOf("../", assets, name, more)}
+</head>
+<body>
+<header class="bar"><div class="head">${link("en")} ${link("fr")} <a href="./">${both((texts) => texts.listPages)}</a></div></header>
+<main>
+<h1>${both((texts) => texts.listTitle)}</h1>
+${content}
+</main>
+</body>
+</html>
+`;
+}
+
+function pageHtml(assets: Assets, rows: string): string {
+	const head = [
+		both((texts) => texts.healthLayer),
+		both((texts) => texts.address),
+		both((texts) => texts.fragments),
+	].map((name) => `<th scope="col">${name}</th>`);
+	return frame(
+		assets,
+		`<table class="plain">\n<thead><tr>${head.join("")}</tr></thead>\n<tbody>\n${rows}\n</tbody>\n</table>`,
+	);
+}
+
+/** `list/index.html`: every page of the list, by where it starts. It changes only when a page comes or goes. */
+export function listIndexHtml(assets: Assets, shape: Shape): string {
+	const items = shape.paths.map((path, at) => {
+		const from = at === 0 ? "" : startOf(path);
+		const name = from === "" ? both((texts) => texts.listStart) : both((texts) => texts.listFrom(from));
+		return `<li><a href="${nameOfPath(path)}.html">${name}</a></li>`;
+	});
+	const none = `<p>${both((texts) => texts.empty)}</p>`;
+	return frame(assets, items.length === 0 ? none : `<ul class="columns">\n${items.join("\n")}\n</ul>`);
+}
+
+/** The beginning of smallkeys at which a path's range starts. */
+function startOf(path: string): string {
+	return readOrdered(textOfBits(path));
+}

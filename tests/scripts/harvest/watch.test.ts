@@ -1,0 +1,106 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { layerPath } from "../../../registry/smallkey.ts";
+import { run as watchServices } from "../../../scripts/watch-services.ts";
+import { mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
+import { json, Peer, text } from "../../harvest/peer.ts";
+import { temporaryFolder } from "../../local.ts";
+
+let peer: Peer;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let week: string;
+test.before.each(async () => {
+	peer = await Peer.open();
+	folder = await temporaryFolder();
+	week = "2026-03-04";
+});
+test.after.each(async () => {
+	await folder.remove();
+	await peer.close();
+});
+
+/** Runs the command on the layers of the test's folder, on the day of the test. */
+async function run(...words: string[]): Promise<{ code: number; output: string }> {
+	let output = "";
+	const write = (part: string) => {
+		output += part;
+	};
+	const io = {
+		stdout: { write },
+		stderr: { write },
+		now: () => new Date(`${week}T12:00:00Z`),
+		interrupted: () => new AbortController().signal,
+		ask: async () => null,
+	};
+	const argv = [...words, "--layers", join(folder.path, "layers")];
+	return { code: await watchServices(argv, { HARVEST_ALLOW_PRIVATE: "on" }, io), output };
+}
+
+async function storeFeature(smallkey: string, path = mapLayer, origin = peer.origin): Promise<void> {
+	const file = join(folder.path, layerPath(smallkey));
+	const entry = { service_url: origin + path };
+	await mkdir(dirname(file), { recursive: true });
+	await writeFile(file, JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry }));
+}
+
+function health(): Promise<string | null> {
+	return readFile(join(folder.path, "layers/health.json"), "utf8").catch(() => null);
+}
+
+test("sick layers are written with the week since which they are so; where all are well there is no file", async () => {
+	serveLayer(peer, { feature: json({ features: [] }) });
+	await storeFeature("ozone");
+	await storeFeature("wrong", "/nothing/MapServer/1");
+	const first = await run();
+	assert.is(first.code, 1);
+	assert.match(first.output, "2 layers were looked at: 0 well, 1 wrong, 0 down, 1 empty\n");
+	assert.match(
+		first.output,
+		/Wrong registrations.*\n {2}layers\/wr\/wrong.json: \/en\/service_url: http.* 404 \(week 1\)/,
+	);
+	assert.match(
+		first.output,
+		/nothing to be seen:\n {2}layers\/oz\/ozone.json: .* has no features \(week 1\)/,
+	);
+	const written =
+		'{\n  "sick": {\n    "ozone": {"state":"empty","since":"2026-W10"},\n    "wrong": {"state":"wrong","since":"2026-W10"}\n  }\n}\n';
+	assert.is(await health(), written);
+	week = "2026-03-18";
+	assert.match((await run()).output, /has no features \(week 3\)/);
+	assert.is(await health(), written, "the file changes only where something does");
+	serveLayer(peer);
+	await rm(join(folder.path, layerPath("wrong")));
+	const well = await run();
+	assert.is(well.code, 0);
+	assert.match(well.output, "1 layers were looked at: 1 well, 0 wrong, 0 down, 0 empty\n");
+	assert.is(await health(), null);
+});
+
+test("layers that are not named keep what is known of them", async () => {
+	serveLayer(peer, { feature: json({ features: [] }) });
+	await storeFeature("ozone");
+	await storeFeature("parks");
+	await run();
+	serveLayer(peer);
+	assert.match((await run("parks")).output, "1 layers were looked at: 1 well");
+	assert.equal(Object.keys(JSON.parse((await health()) ?? "").sick), ["ozone"]);
+});
+
+test("where no host at all can be asked, it is this machine that is sick: nothing is written", async () => {
+	const other = await Peer.open();
+	serveLayer(peer, { layer: text("no", "text/plain", 403) });
+	serveLayer(other, { layer: text("no", "text/plain", 403) });
+	await storeFeature("ozone");
+	assert.is((await run()).code, 0, "of one host alone nobody can tell");
+	const before = await health();
+	await storeFeature("parks", mapLayer, other.origin);
+	const { code, output } = await run();
+	assert.is(code, 2);
+	assert.match(output, /none of 2 hosts can be asked from here: http.* status/);
+	assert.is(await health(), before);
+	await other.close();
+});
+
+test.run();
