@@ -16,6 +16,7 @@ import {
 	parseSmallkey,
 	smallkeyRule,
 } from "../registry/smallkey.ts";
+import { blobId } from "./blob-id.ts";
 import type { Context } from "./context.ts";
 import { acceptWrite, type Reply, refuseLimited, refuseWrite, removed } from "./reply.ts";
 import { isSignedBy, mayChange, type Sender } from "./senders.ts";
@@ -187,23 +188,30 @@ function metaOf(method: string, { sender, timestamp, request }: Verified) {
 	};
 }
 
-/** The edits that store a registration; none where the same is stored, in whatever spelling. */
+/**
+ * The edits that store a registration; none where the same is stored.
+ * @param likeness what counts as the same: a `payload` in whatever spelling, or only its canonical `text`, for which
+ * no file has to be read
+ */
 export async function putEdits(
 	now: Reader,
 	smallkey: string,
 	registration: Registration,
+	likeness: "payload" | "text" = "payload",
 ): Promise<Edit[] | Refusal> {
-	const layer = await now.read(smallkey);
+	const ids = await now.ids(smallkey);
 	const twin = await caseTwin(now, smallkey);
 	// Of two that a push brought the first is served: a change of the other could not be read.
-	if (twin && (!layer || twin < smallkey)) {
+	if (twin && (!ids || twin < smallkey)) {
 		const rule = `differs only in case from ${twin}, which is registered`;
 		return { status: 409, errors: [`smallkey: ${smallkey} ${rule}`] };
 	}
 	const text = canonicalText(registration);
-	if (layer && storedText(layer) === text) return [];
+	if (ids && ids.registration === (await blobId(text))) return [];
+	const stored = ids && likeness === "payload" ? await now.read(smallkey) : null;
+	if (stored && storedText(stored) === text) return [];
 	const edits: Edit[] = [{ path: layerPath(smallkey), text }];
-	if (layer?.description && harvestedLangs(registration).length === 0) {
+	if (ids?.description && harvestedLangs(registration).length === 0) {
 		edits.push({ path: descriptionPath(smallkey), text: null });
 	}
 	return edits;
@@ -222,10 +230,10 @@ async function caseTwin(now: Reader, smallkey: string): Promise<string | null> {
 }
 
 async function deleteEdits(now: Reader, smallkey: string): Promise<Edit[] | Refusal> {
-	const layer = await now.read(smallkey);
-	if (!layer) return { status: 404, errors: [`smallkey: ${smallkey} is not registered`] };
+	const ids = await now.ids(smallkey);
+	if (!ids) return { status: 404, errors: [`smallkey: ${smallkey} is not registered`] };
 	const edits: Edit[] = [{ path: layerPath(smallkey), text: null }];
-	if (layer.description) edits.push({ path: descriptionPath(smallkey), text: null });
+	if (ids.description !== null) edits.push({ path: descriptionPath(smallkey), text: null });
 	return edits;
 }
 

@@ -53,10 +53,19 @@ export interface Refusal {
 	errors: string[];
 }
 
+/** The git blob ids of a layer's files (SHA-1 in hex): equal ids are equal texts. */
+export interface LayerIds {
+	registration: string;
+	/** Null where there is no description. */
+	description: string | null;
+}
+
 /** What is stored, at one moment. */
 export interface Reader {
 	/** The layer of a smallkey, or null. */
 	read(smallkey: string): Promise<Layer | null>;
+	/** The ids of a layer's files, without reading them; null where there is no such layer. */
+	ids(smallkey: string): Promise<LayerIds | null>;
 	/** The smallkeys in one folder under `layers/`, sorted; empty where there is no such folder. */
 	keys(folder: string): Promise<string[]>;
 }

@@ -10,6 +10,7 @@ import {
 import { printLine } from "../scripts/terminal/io.ts";
 import { buildRows } from "./builds.ts";
 import { eleventyRows } from "./eleventy.ts";
+import { githubRows } from "./github.ts";
 import { measure, type Row } from "./measure/row.ts";
 import { lineOf, tableHead } from "./measure/table.ts";
 import { World } from "./measure/world.ts";
@@ -17,7 +18,7 @@ import { readRows } from "./reads.ts";
 import { serviceRows } from "./service.ts";
 import { writeRows } from "./writes.ts";
 
-const rows: Row[] = [...buildRows, ...eleventyRows, ...readRows, ...writeRows, ...serviceRows];
+const rows: Row[] = [...buildRows, ...eleventyRows, ...readRows, ...writeRows, ...serviceRows, ...githubRows];
 
 function rowsNamed(only: string | undefined): Row[] {
 	if (only === undefined) return rows;

@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { longestComment } from "./review/comment.ts";
 import { findPullRequest, parseRun, postComment } from "./review/post.ts";
-import { openGithub } from "./service/github.ts";
+import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
@@ -26,15 +26,15 @@ export const run = createRun(async (argv, environment, io) => {
 	const event = options.event ?? environment.GITHUB_EVENT_PATH;
 	if (event === undefined) throw new Error("--event: is needed where GITHUB_EVENT_PATH is not set");
 	const configuration = readConfiguration(environment);
-	const call = openGithub(configuration);
+	const github = connectToGithub(configuration);
 	const run = parseRun(await readText(event, 4_000_000));
-	const number = run && (await findPullRequest(call, run, configuration.github?.branch ?? "main"));
+	const number = run && (await findPullRequest(github, run, configuration.github?.branch ?? "main"));
 	if (number === null) {
 		printLine(io, "nothing posted: the run's commit is not the newest of an open pull request");
 		return exitCodes.done;
 	}
 	const text = await readText(options.file, 4 * longestComment);
-	printLine(io, `#${number}: ${await postComment(call, number, text, options.author)}`);
+	printLine(io, `#${number}: ${await postComment(github, number, text, options.author)}`);
 	return exitCodes.done;
 });
 

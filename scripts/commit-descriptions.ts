@@ -36,7 +36,7 @@ export const run = createRun(async (argv, environment, io) => {
 		printLine(io, "no new descriptions");
 		return exitCodes.done;
 	}
-	const open = await openStore(readConfiguration(environment), checkout);
+	const open = await openStore(readConfiguration(environment));
 	try {
 		let changes = 0;
 		for (let start = 0; start < found.length; start += portion) {

@@ -11,7 +11,7 @@ import { type LayerHealth, refreshBody } from "./refresh/body.ts";
 import { newDescriptions } from "./refresh/descriptions.ts";
 import { countWeek, healthPath, healthText, parseHealth, weekOf } from "./refresh/health.ts";
 import { findRefresh, proposeRefresh, readHealthText, type Target } from "./refresh/propose.ts";
-import { openGithub } from "./service/github.ts";
+import { connectToGithub } from "./service/github.ts";
 import { type Configuration, readConfiguration, withoutStore } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
@@ -22,9 +22,8 @@ Asks the services behind all layers, and opens one pull request, or brings the o
 descriptions that npm run harvest has written into layers/ since the last commit, and the health of the services.`;
 
 function targetOf(configuration: Configuration): Target {
-	const call = openGithub(configuration, { checkout: "." });
-	const { repository, branch } = configuration.github as NonNullable<Configuration["github"]>;
-	return { call, owner: repository.split("/")[0] as string, branch };
+	const github = connectToGithub(configuration);
+	return { github, branch: configuration.github?.branch ?? "main" };
 }
 
 /** Asks the services of all layers. */

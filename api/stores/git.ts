@@ -9,6 +9,7 @@ import {
 	type Edit,
 	type Edits,
 	type Layer,
+	type LayerIds,
 	type Meta,
 	type Refusal,
 	type Store,
@@ -139,6 +140,10 @@ export class GitStore implements Store {
 
 	read(smallkey: string): Promise<Layer | null> {
 		return this.#parts.served.readerAt(this.tip).read(smallkey);
+	}
+
+	ids(smallkey: string): Promise<LayerIds | null> {
+		return this.#readerAt(this.#tip).ids(smallkey);
 	}
 
 	keys(folder: string): Promise<string[]> {

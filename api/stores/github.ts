@@ -6,39 +6,42 @@ import {
 	type Refusal,
 	type Store,
 	StoreBusy,
-	usedBefore,
 } from "../store.ts";
-import { authorizeWith, type Credentials } from "./github/auth.ts";
-import { connect, LostAnswer } from "./github/client.ts";
-import { makeFreshness } from "./github/freshness.ts";
-import { carriesRequest, makeReplays } from "./github/replay.ts";
-import {
-	Conflict,
-	makeCommit,
-	makeFirstCommit,
-	moveBranch,
-	readerAt,
-	readHead,
-} from "./github/repository.ts";
+import { authorizeWith, type Credentials, type Permissions } from "./github/auth.ts";
+import { type ChangeBatch, commitBatch } from "./github/batch.ts";
+import type { Change } from "./github/chain.ts";
+import { connect, type Github, GithubBusy, spread } from "./github/client.ts";
+import { createFreshness } from "./github/freshness.ts";
+import { readHead } from "./github/head.ts";
+import { BatchQueue, type Entry } from "./github/queue.ts";
+import { createRetryRaces } from "./github/races.ts";
+import { createReplays } from "./github/replay.ts";
 import { proposeChange } from "./github/review.ts";
-import { makeTurns } from "./github/turns.ts";
+import { CommitFiles, Snapshot } from "./github/snapshot.ts";
 
-/** Longest times, in milliseconds. */
+/** Longest times. */
 export interface Limits {
 	/** One request to GitHub. */
-	request: number;
+	requestMs: number;
 	/** A change's wait for the changes before it. */
-	wait: number;
-	/** How long a change is built anew because others were faster. */
-	races: number;
-	/** A change from call to answer: a publisher is answered within 15 s. */
-	total: number;
+	waitMs: number;
+	/** How long changes are built anew because others were faster. */
+	raceMs: number;
+	/** Changes that are made together, from the first request on. */
+	batchMs: number;
 }
 
-const ordinaryLimits: Limits = { request: 4_000, wait: 9_000, races: 8_000, total: 14_000 };
+/** A publisher is answered within `waitMs` and `batchMs` together. */
+const ordinaryLimits: Limits = { requestMs: 4_000, waitMs: 15_000, raceMs: 8_000, batchMs: 14_000 };
 
-/** How often a change is built when others are faster. */
-const mostTries = 5;
+/** Most changes for which the branch is moved once. */
+const defaultMaxBatch = 20;
+
+/** The part of a batch's time in which commits are begun. */
+const chainShare = 0.75;
+
+/** What the service does on GitHub. */
+const permissions: Permissions = { contents: "write", pull_requests: "write" };
 
 /** Where the layers are on GitHub, and what the store needs from outside. */
 export interface GithubOptions {
@@ -57,19 +60,21 @@ export interface GithubOptions {
 	sleep?: (ms: number) => Promise<void>;
 	/** A number from 0 to 1, for jitter. */
 	random?: () => number;
-	/** Told why GitHub was given up on, where a publisher is told to come back later. */
+	/** Told why a change was not made, where a publisher is told to come back later. */
 	report?: (error: Error) => void;
+	/** Most changes that are made together: an engine may allow few requests. */
+	maxBatch?: number;
 	limits?: Partial<Limits>;
 }
 
 /**
- * The layers in a repository on GitHub: a change is a commit on its branch, or a pull request. Changes of one store
- * are made one after the other. Nothing is ever written that was not asked for: an empty repository is an empty
- * catalogue.
+ * The layers in a repository on GitHub: a change is a commit on its branch, or a pull request. Changes that wait are
+ * chained, and the branch is moved once for all of them. Nothing is ever written that was not asked for: an empty
+ * repository is an empty catalogue.
  * @throws {Error} where an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
-	const { now, branch = "main", sleep = wait, random = Math.random } = options;
+	const { now, branch = "main", sleep = wait, random = Math.random, report = () => undefined } = options;
 	const limits = { ...ordinaryLimits, ...options.limits };
 	const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(options.repository) ?? [];
 	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
@@ -81,93 +86,66 @@ export function githubStore(options: GithubOptions): Store {
 		now,
 		sleep,
 		random,
-		patience: limits.request,
-		report: options.report,
+		requestTimeoutMs: limits.requestMs,
 	};
-	const within = connect(connection, authorizeWith(options.auth, now));
-	const turns = makeTurns(now, limits.total);
-	const replays = makeReplays(now);
-	const fresh = makeFreshness(now);
+	const openGithub = connect(connection, authorizeWith(options.auth, now, permissions));
+	const retryRaces = createRetryRaces({ now, sleep, random, raceMs: limits.raceMs });
+	const replays = createReplays(now);
+	const fresh = createFreshness(now);
+	const queue = new BatchQueue<Change, Commit | Refusal>({
+		now,
+		maxBatchMs: limits.batchMs,
+		maxEntries: options.maxBatch ?? defaultMaxBatch,
+		mayJoin: ({ meta }) => !meta.review,
+		run: runBatch,
+	});
 
-	async function readNow() {
-		const call = within(now().getTime() + limits.total);
-		return readerAt(call, await readHead(call, branch));
+	async function runBatch(batch: ChangeBatch): Promise<void> {
+		const started = now().getTime();
+		const until = started + limits.batchMs;
+		const github = openGithub(() => until);
+		const [first] = batch.entries as [Entry<Change, Commit | Refusal>];
+		if (first.job.meta.review) return first.settle(await propose(github, until, first.job));
+		const lastCommitAt = started + limits.batchMs * chainShare;
+		await commitBatch({ github, branch, replays, fresh, retryRaces, now, until, lastCommitAt }, batch);
 	}
 
-	/** Tries again from a fresh read while others are faster, or nobody knows whether the branch was written. */
-	async function racing<T>(deadline: number, attempt: () => Promise<T>): Promise<T> {
-		const until = Math.min(deadline, now().getTime() + limits.races);
-		for (let tries = 1; ; tries += 1) {
-			try {
-				return await attempt();
-			} catch (error) {
-				if (!(error instanceof Conflict) && !(error instanceof LostAnswer)) throw error;
-				const pause = 50 * 2 ** tries * (0.5 + random());
-				if (tries === mostTries || now().getTime() + pause >= until) {
-					if (error instanceof LostAnswer || !error.isRace) throw error;
-					throw new StoreBusy("others change the layers at the same moment", 2);
-				}
-				await sleep(pause);
-			}
-		}
-	}
-
-	async function commitChange(until: number, edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		const call = within(until);
-		const started = now();
-		const own = new Set<string>();
-		let written = false;
-		return racing(until, async () => {
-			const head = fresh.check(await readHead(call, branch));
-			// A write whose answer was lost may have been made all the same.
-			const landed = head?.recent.find((commit) => {
-				return own.has(commit.sha) || (written && carriesRequest(commit, meta));
-			});
-			if (landed) return { commit: landed.sha, changed: true };
-			const wanted = await edits(readerAt(call, head));
-			if (isRefusal(wanted)) return wanted;
-			if (wanted.length === 0) return { commit: head?.commit ?? "", changed: false };
-			if (!head) {
-				written = true;
-				return { commit: await makeFirstCommit(call, branch, wanted, meta, started), changed: true };
-			}
-			if (await replays.wasUsed(call, head, meta)) return usedBefore;
-			const commit = await makeCommit(call, head, wanted, meta, started);
-			if (commit === null) return { commit: head.commit, changed: false };
-			own.add(commit);
-			written = true;
-			await moveBranch(call, branch, commit);
-			fresh.replaced(head.commit);
-			return { commit, changed: true };
-		});
-	}
-
-	function propose(until: number, edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		const { owner } = connection;
-		const proposing = { call: within(until), branch, owner, replays, fresh, started: now(), written: null };
-		return racing(until, () => proposeChange(proposing, edits, meta));
+	async function propose(github: Github, until: number, { edits, meta, started }: Change) {
+		const proposing = { github, branch, replays, fresh, started, written: null };
+		const outcome = await retryRaces(until, () => proposeChange(proposing, edits, meta));
+		if (!isRefusal(outcome) && outcome.changed) replays.remember(meta);
+		return outcome;
 	}
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		const until = now().getTime() + limits.total;
-		const release = await turns.take(limits.wait);
-		if (!release) throw new StoreBusy("too many changes wait for GitHub", Math.ceil(limits.wait / 1000));
 		try {
-			const make = meta.review ? propose : commitChange;
-			const outcome = await make(until, edits, meta);
-			if (!isRefusal(outcome) && outcome.changed) replays.remember(meta);
-			return outcome;
-		} finally {
-			release();
+			const done = await queue.submit({ edits, meta, started: now() }, limits.waitMs);
+			if (done) return done.outcome;
+			const seconds = spread(limits.waitMs / 1000, random);
+			throw new GithubBusy("too many changes wait for GitHub", seconds, "its turn did not come in time");
+		} catch (error) {
+			if (error instanceof StoreBusy) report(new Error(`${meta.subject}: ${reasonOf(error)}`));
+			throw error;
 		}
+	}
+
+	async function readNow(): Promise<Snapshot> {
+		const until = now().getTime() + limits.batchMs;
+		const github = openGithub(() => until);
+		return new Snapshot(new CommitFiles(github, await readHead(github, branch)));
 	}
 
 	return {
 		published: false,
 		read: async (smallkey) => (await readNow()).read(smallkey),
+		ids: async (smallkey) => (await readNow()).ids(smallkey),
 		keys: async (folder) => (await readNow()).keys(folder),
 		change,
 	};
+}
+
+function reasonOf(error: StoreBusy): string {
+	return error instanceof GithubBusy ? `${error.message} (${error.reason})` : error.message;
 }
 
 function wait(ms: number): Promise<void> {

@@ -71,7 +71,7 @@ async function storeAll(
 	}
 }
 
-const emptyReader: Reader = { read: async () => null, keys: async () => [] };
+const emptyReader: Reader = { read: async () => null, ids: async () => null, keys: async () => [] };
 
 async function readLayersDump(path: string, configuration: Configuration): Promise<Moves> {
 	const { size } = await stat(path);

@@ -1,9 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import pMap from "p-map";
+import { blobId } from "../../api/blob-id.ts";
 import { runGit } from "../../api/git/run.ts";
 import type { Edit, Reader } from "../../api/store.ts";
 import { parseLayerPath } from "../../registry/catalogue.ts";
 import { layerPath } from "../../registry/smallkey.ts";
+
+/** Layers that are compared with the store at once. */
+const layersAtOnce = 32;
 
 /** A service description that a checkout has and its last commit has not, with the registration it was made for. */
 export interface NewDescription {
@@ -30,12 +35,19 @@ export async function newDescriptions(checkout: string): Promise<NewDescription[
 	return found;
 }
 
-/** The edits that store descriptions, but for those whose layer has changed since, or that are stored already. */
+/**
+ * The edits that store descriptions, but for those whose layer has changed since, or that are stored already. By ids:
+ * no file has to be read.
+ */
 export async function descriptionEdits(now: Reader, found: readonly NewDescription[]): Promise<Edit[]> {
-	const edits: Edit[] = [];
-	for (const { smallkey, path, text, registration } of found) {
-		const layer = await now.read(smallkey);
-		if (layer?.registration === registration && layer.description !== text) edits.push({ path, text });
-	}
-	return edits;
+	const edits = await pMap(
+		found,
+		async ({ smallkey, path, text, registration }): Promise<Edit[]> => {
+			const ids = await now.ids(smallkey);
+			const isSame = ids?.registration === (await blobId(registration));
+			return isSame && ids.description !== (await blobId(text)) ? [{ path, text }] : [];
+		},
+		{ concurrency: layersAtOnce },
+	);
+	return edits.flat();
 }

@@ -1,8 +1,11 @@
 import { serviceName } from "../../api/git/fast-import.ts";
 import type { Edit } from "../../api/store.ts";
 import { base64Bytes } from "../../api/stores/github/base64.ts";
-import type { Call } from "../../api/stores/github/client.ts";
-import { made, makeCommit, placeBranch, readerAt, readHead } from "../../api/stores/github/repository.ts";
+import type { Github } from "../../api/stores/github/client.ts";
+import { commitEdits, placeBranch } from "../../api/stores/github/commit.ts";
+import { readHead } from "../../api/stores/github/head.ts";
+import { dataOf, dataOrNull } from "../../api/stores/github/refusal.ts";
+import { CommitFiles, Snapshot } from "../../api/stores/github/snapshot.ts";
 import { descriptionEdits, type NewDescription } from "./descriptions.ts";
 import { healthPath } from "./health.ts";
 
@@ -11,9 +14,7 @@ export const refreshBranch = "refresh";
 
 /** The repository that a refresh is proposed to. */
 export interface Target {
-	call: Call;
-	/** Its owner's login. */
-	owner: string;
+	github: Github;
 	/** The branch that reviewers merge into. */
 	branch: string;
 }
@@ -24,18 +25,20 @@ interface PullRequest {
 }
 
 /** The refresh that reviewers have not decided on yet, or null. */
-export async function findRefresh({ call, owner, branch }: Target): Promise<PullRequest | null> {
-	const parameters = { state: "open", head: `${owner}:${refreshBranch}`, base: branch };
-	const answer = await call<PullRequest[]>("GET", "/repos/{owner}/{repo}/pulls", parameters);
-	return made(answer, "list the pull requests")[0] ?? null;
+export async function findRefresh({ github, branch }: Target): Promise<PullRequest | null> {
+	const { rest, repo } = github;
+	const head = `${repo.owner}:${refreshBranch}`;
+	const asked = rest.pulls.list({ ...repo, state: "open", head, base: branch });
+	return (await dataOf(asked, "list the pull requests"))[0] ?? null;
 }
 
 /** The text of the weeks' count, on the branch of the open refresh or else on the main one; null where there is none. */
-export async function readHealthText({ call, branch }: Target, isOpen: boolean): Promise<string | null> {
+export async function readHealthText({ github, branch }: Target, isOpen: boolean): Promise<string | null> {
+	const { rest, repo } = github;
 	const ref = isOpen ? refreshBranch : branch;
-	const route = `/repos/{owner}/{repo}/contents/${healthPath}`;
-	const { status, data } = await call<{ content?: string }>("GET", route, { ref });
-	const bytes = status === 200 ? base64Bytes(data.content ?? "") : null;
+	const asked = rest.repos.getContent({ ...repo, path: healthPath, ref });
+	const data = await dataOrNull(asked, "show the weeks' count");
+	const bytes = data && "content" in data ? base64Bytes(data.content) : null;
 	return bytes && new TextDecoder().decode(bytes);
 }
 
@@ -52,18 +55,19 @@ export interface Refresh {
  * place of what its branch held. Where nothing is to be merged, an open one is closed.
  * @returns its address; null where there is none
  */
-export async function proposeRefresh(target: Target, refresh: Refresh, now: Date): Promise<string | null> {
-	const { call, branch } = target;
+export async function proposeRefresh(target: Target, refresh: Refresh, time: Date): Promise<string | null> {
+	const { github, branch } = target;
 	const open = await findRefresh(target);
-	const head = await readHead(call, branch);
+	const head = await readHead(github, branch);
 	if (!head) return null;
-	const edits: Edit[] = await descriptionEdits(readerAt(call, head), refresh.descriptions);
+	const now = new Snapshot(new CommitFiles(github, head));
+	const edits: Edit[] = await descriptionEdits(now, refresh.descriptions);
 	if ((await readHealthText(target, false)) !== refresh.health) {
 		edits.push({ path: healthPath, text: refresh.health });
 	}
-	const commit = edits.length > 0 ? await makeCommit(call, head, edits, meta(now), now) : null;
-	if (commit === null) return close(call, open);
-	await placeBranch(call, refreshBranch, commit);
+	const commit = edits.length > 0 ? await commitEdits(github, head, edits, meta(time), time) : null;
+	if (commit === null) return close(github, open);
+	await placeBranch(github, refreshBranch, commit);
 	return write(target, open, refresh.body);
 }
 
@@ -79,21 +83,18 @@ function meta(now: Date) {
 	};
 }
 
-async function write({ call, branch }: Target, open: PullRequest | null, body: string): Promise<string> {
+async function write({ github, branch }: Target, open: PullRequest | null, body: string): Promise<string> {
+	const { rest, repo } = github;
 	const text = { title: "Refresh service descriptions", body };
-	const answer = open
-		? await call<PullRequest>("PATCH", `/repos/{owner}/{repo}/pulls/${open.number}`, text)
-		: await call<PullRequest>("POST", "/repos/{owner}/{repo}/pulls", {
-				...text,
-				head: refreshBranch,
-				base: branch,
-			});
-	return made(answer, "write the pull request").html_url;
+	const written = open
+		? rest.pulls.update({ ...repo, pull_number: open.number, ...text })
+		: rest.pulls.create({ ...repo, ...text, head: refreshBranch, base: branch });
+	return (await dataOf<PullRequest>(written, "write the pull request")).html_url;
 }
 
-async function close(call: Call, open: PullRequest | null): Promise<null> {
+async function close({ rest, repo }: Github, open: PullRequest | null): Promise<null> {
 	if (!open) return null;
-	const route = `/repos/{owner}/{repo}/pulls/${open.number}`;
-	made(await call("PATCH", route, { state: "closed" }), "close the pull request");
+	const asked = rest.pulls.update({ ...repo, pull_number: open.number, state: "closed" });
+	await dataOf(asked, "close the pull request");
 	return null;
 }

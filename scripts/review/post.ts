@@ -1,5 +1,5 @@
-import { type Call, messageOf } from "../../api/stores/github/client.ts";
-import { listAll } from "../service/github.ts";
+import type { Github } from "../../api/stores/github/client.ts";
+import { dataOf } from "../../api/stores/github/refusal.ts";
 import { longestComment, marker } from "./comment.ts";
 
 /** What of a `workflow_run` event says which pull request it was for. */
@@ -13,7 +13,7 @@ export interface Run {
 }
 
 /** Pages of comments that are looked through for ours. */
-const mostPages = 50;
+const maxPages = 50;
 
 /**
  * Reads the run out of an event's JSON (GitHub, "Webhook events and payloads: workflow_run").
@@ -37,18 +37,15 @@ export function parseRun(text: string): Run | null {
  * @param base the branch that it has to be for
  * @returns null where there is none any more, or it has a newer commit, whose own run will tell
  */
-export async function findPullRequest(call: Call, run: Run, base: string): Promise<number | null> {
-	const parameters = { state: "open", head: `${run.owner}:${run.branch}`, base, per_page: 100 };
-	const { status, data } = await call<Listed[]>("GET", "/repos/{owner}/{repo}/pulls", parameters);
-	if (status !== 200) throw new Error(`GitHub answers ${status} to the list of pull requests`);
-	const isOfRun = (pull: Listed) => pull.head.sha === run.head && pull.base.ref === base;
-	return data.find(isOfRun)?.number ?? null;
-}
-
-interface Listed {
-	number: number;
-	head: { sha: string };
-	base: { ref: string };
+export async function findPullRequest(
+	{ rest, repo }: Github,
+	run: Run,
+	base: string,
+): Promise<number | null> {
+	const head = `${run.owner}:${run.branch}`;
+	const asked = rest.pulls.list({ ...repo, state: "open", head, base, per_page: 100 });
+	const pulls = await dataOf(asked, "list the pull requests");
+	return pulls.find((pull) => pull.head.sha === run.head && pull.base.ref === base)?.number ?? null;
 }
 
 /** Checks a comment that is about to be posted. @throws {Error} where it is none of ours, or too long */
@@ -64,33 +61,31 @@ export function checkComment(text: string): void {
  * @returns what was done
  */
 export async function postComment(
-	call: Call,
+	github: Github,
 	number: number,
 	text: string,
 	author: string,
 ): Promise<"posted" | "edited" | "unchanged"> {
 	checkComment(text);
-	const route = `/repos/{owner}/{repo}/issues/${number}/comments`;
-	const before = await findComment(call, route, author);
+	const { rest, repo } = github;
+	const before = await findComment(github, number, author);
 	if (before?.body === text) return "unchanged";
-	const answer = before
-		? await call("PATCH", `/repos/{owner}/{repo}/issues/comments/${before.id}`, { body: text })
-		: await call("POST", route, { body: text });
-	if (answer.status >= 300) {
-		throw new Error(`GitHub answers ${answer.status} to the comment: ${messageOf(answer.data)}`);
-	}
+	const written = before
+		? rest.issues.updateComment({ ...repo, comment_id: before.id, body: text })
+		: rest.issues.createComment({ ...repo, issue_number: number, body: text });
+	await dataOf<unknown>(written, "write the comment");
 	return before ? "edited" : "posted";
 }
 
-interface Comment {
-	id: number;
-	body: string | null;
-	user: { login: string } | null;
-}
-
-async function findComment(call: Call, route: string, author: string): Promise<Comment | null> {
-	for await (const comment of listAll<Comment>(call, route, mostPages)) {
-		if (comment.user?.login === author && comment.body?.startsWith(marker)) return comment;
+/** The comment that `author` posted with our marker, in the first comments of a pull request. */
+async function findComment({ rest, repo, paginate }: Github, number: number, author: string) {
+	const parameters = { ...repo, issue_number: number, per_page: 100 };
+	let pages = 0;
+	for await (const { data } of paginate.iterator(rest.issues.listComments, parameters)) {
+		const ours = data.find(({ user, body }) => user?.login === author && body?.startsWith(marker));
+		if (ours) return ours;
+		pages += 1;
+		if (pages === maxPages) break;
 	}
 	return null;
 }

@@ -15,8 +15,8 @@ import { Slices } from "./slices.ts";
 export async function openService(configuration: Configuration, senders: Senders): Promise<Service> {
 	if (!configuration.github) return openLocal(configuration, senders);
 	// Loaded only where it is used: what it brings along takes memory.
-	const { openGithub } = await import("./github-composition.ts");
-	return openGithub(configuration, senders);
+	const { openGithubService } = await import("./github-composition.ts");
+	return openGithubService(configuration, senders);
 }
 
 /** What a service needs from outside beside its configuration. */

@@ -11,7 +11,7 @@ import type { Service } from "./service.ts";
 import type { Configuration } from "./settings.ts";
 
 /** This process only writes; reads come from the last build of this checkout, as they would from the hosting. */
-export async function openGithub(configuration: Configuration, senders: Senders): Promise<Service> {
+export async function openGithubService(configuration: Configuration, senders: Senders): Promise<Service> {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");
 	const now = () => new Date();

@@ -26,22 +26,21 @@ export interface OpenStore {
 	close(): Promise<void>;
 }
 
-/** A batch of thousands takes GitHub longer than a publisher would wait; in milliseconds. */
-const batchLimits = { request: 60_000, wait: 60_000, races: 300_000, total: 600_000 };
+/** A batch of thousands takes GitHub longer than a publisher would wait: its limits for an hour may be reached. */
+const batchLimits = { requestMs: 60_000, waitMs: 60_000, raceMs: 300_000, batchMs: 3_600_000 };
 
 /**
  * The configured store, for a script: on GitHub, or on this machine.
- * @param checkout a checkout of the repository, whose blobs GitHub is not asked for
  * @throws {Error} where a service runs on the local one: it has to be ended first
  */
-export async function openStore(configuration: Configuration, checkout?: string): Promise<OpenStore> {
+export async function openStore(configuration: Configuration): Promise<OpenStore> {
 	const { github, dataDir } = configuration;
 	const now = () => new Date();
 	if (github) {
 		// Loaded only where it is used: what it brings along takes memory.
 		const { githubStore } = await import("../../api/stores/github.ts");
 		const { fetchFromGithub } = await import("./github.ts");
-		const options = { ...github, now, fetch: fetchFromGithub(configuration, checkout), limits: batchLimits };
+		const options = { ...github, now, fetch: fetchFromGithub(configuration), limits: batchLimits };
 		return { store: githubStore(options), close: async () => undefined };
 	}
 	await mkdir(dataDir, { recursive: true });

@@ -19,6 +19,9 @@ import type { Bindings } from "./bindings.ts";
  */
 const docsMaxKeys = { fallback: 45, most: 900 };
 
+/** Changes that one request makes together: each takes up to five of the 50 fetches of the free plan. */
+const maxBatch = 4;
+
 /** Seconds after which a write is worth trying again where the service has no store. */
 const retryWithoutStore = 3600;
 
@@ -59,11 +62,11 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 }
 
 function makeStore(github: GitHubSettings | null, now: () => Date, report: Context["report"]): Store {
-	return github ? githubStore({ ...github, now, report }) : noStore;
+	return github ? githubStore({ ...github, now, report, maxBatch }) : noStore;
 }
 
 /** A service that only reads: whoever may write is told so, after the signature. */
-const noStore: Store = { published: false, read: refuse, keys: refuse, change: refuse };
+const noStore: Store = { published: false, read: refuse, ids: refuse, keys: refuse, change: refuse };
 
 function refuse(): Promise<never> {
 	throw new StoreBusy("this service has no GITHUB_REPOSITORY to write to", retryWithoutStore);

@@ -1,8 +1,9 @@
 import type { LayerFile } from "../../../registry/catalogue.ts";
 import { descriptionPath, folderOf, layerPath, parseSmallkey } from "../../../registry/smallkey.ts";
+import { blobId } from "../../blob-id.ts";
 import type { CatFile } from "../../git/cat-file.ts";
 import { kindOfMode, parseTree, type TreeEntry } from "../../git/tree.ts";
-import type { Edit, Layer, Reader } from "../../store.ts";
+import type { Edit, Layer, LayerIds, Reader } from "../../store.ts";
 
 /** A tree: the names in it, each with the reader of its entry. */
 type Folder = ReadonlyMap<string, () => TreeEntry>;
@@ -81,6 +82,14 @@ export class CommitReader implements Reader {
 		return registration === null ? null : { registration, description };
 	}
 
+	async ids(smallkey: string): Promise<LayerIds | null> {
+		const [registration, description] = await Promise.all([
+			this.#id(layerPath(smallkey)),
+			this.#id(descriptionPath(smallkey)),
+		]);
+		return registration === null ? null : { registration, description };
+	}
+
 	async keys(folder: string): Promise<string[]> {
 		return (await this.#smallkeys(folder)).sort();
 	}
@@ -105,6 +114,14 @@ export class CommitReader implements Reader {
 	prefetch(smallkey: string): void {
 		// Whoever reads it afterwards meets the failure, if there is one.
 		this.#folders.names(folderOf(smallkey)).catch(() => undefined);
+	}
+
+	async #id(path: string): Promise<string | null> {
+		const { folder, name } = splitPath(path);
+		const changed = this.#changed.get(folder)?.get(name);
+		if (changed !== undefined) return changed === null ? null : blobId(changed);
+		const entry = (await this.#folders.names(folder)).get(name)?.();
+		return entry && kindOfMode(entry.mode) === "file" ? entry.id : null;
 	}
 
 	async #text(path: string): Promise<string | null> {

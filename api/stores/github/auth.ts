@@ -1,30 +1,33 @@
+import type { Github } from "./client.ts";
 import { pkcs8Of, signJwt } from "./jwt.ts";
+import { dataOf, dataOrNull } from "./refusal.ts";
 
 /** A token, or a GitHub App with its private key in PEM: PKCS#1, as GitHub gives it, or PKCS#8. */
 export type Credentials = { token: string } | { appId: string; privateKey: string };
 
-/** Asks GitHub with headers of the caller's; only 2xx, 404, 409 and 422 come back, what else there is is thrown. */
-export type AskAsApp = (
-	method: string,
-	route: string,
-	headers: Record<string, string>,
-) => Promise<{ status: number; data: Record<string, unknown> }>;
+/** What an installation's token may do, by GitHub's names; absent: all that the App was granted. */
+export type Permissions = Readonly<Record<string, "read" | "write">>;
 
 /** Gives the `Authorization` header of the next request. */
 export interface Authorize {
-	(ask: AskAsApp): Promise<string>;
+	(github: Github): Promise<string>;
 	/** Drops a token that GitHub does not accept any more; false where none can be had in its place. */
 	forget(): boolean;
 }
 
-/** An installation's token is renewed this long before it ends, in milliseconds. */
-const margin = 120_000;
+/** An installation's token is renewed this long before it ends. */
+const renewBeforeMs = 120_000;
 
 /**
- * Authorization by a fixed token, or as the installation of an App on the repository, which is found by itself.
+ * Authorization by a fixed token, or as the installation of an App on the repository, which is found by itself. Its
+ * tokens open that one repository, and no more of it than is asked for.
  * @throws {Error} where the private key is not PEM; no error holds any of it
  */
-export function authorizeWith(credentials: Credentials, now: () => Date): Authorize {
+export function authorizeWith(
+	credentials: Credentials,
+	now: () => Date,
+	permissions?: Permissions,
+): Authorize {
 	if ("token" in credentials) {
 		const header = `Bearer ${credentials.token}`;
 		return Object.assign(async () => header, { forget: () => false });
@@ -33,9 +36,10 @@ export function authorizeWith(credentials: Credentials, now: () => Date): Author
 	const key = pkcs8Of(privateKey);
 	let token: { text: string; until: number } | null = null;
 
-	async function authorize(ask: AskAsApp): Promise<string> {
-		if (!token || token.until - margin < now().getTime()) {
-			token = await installationToken(ask, `Bearer ${await signJwt(appId, key, now())}`);
+	async function authorize(github: Github): Promise<string> {
+		if (!token || token.until - renewBeforeMs < now().getTime()) {
+			const jwt = await signJwt(appId, key, now());
+			token = await installationToken(github, { authorization: `Bearer ${jwt}` }, permissions);
 		}
 		return `Bearer ${token.text}`;
 	}
@@ -50,11 +54,22 @@ export function authorizeWith(credentials: Credentials, now: () => Date): Author
 }
 
 /** GitHub, "Authenticating as a GitHub App installation". */
-async function installationToken(ask: AskAsApp, authorization: string) {
-	const found = await ask("GET", "/repos/{owner}/{repo}/installation", { authorization });
-	if (found.status !== 200) throw new Error("GitHub: the App is not installed on the repository");
-	const route = `/app/installations/${Number(found.data.id)}/access_tokens`;
-	const made = await ask("POST", route, { authorization });
-	if (made.status !== 201) throw new Error(`GitHub answers ${made.status} to the App's request for a token`);
-	return { text: String(made.data.token), until: Date.parse(String(made.data.expires_at)) };
+async function installationToken(
+	{ rest, repo }: Github,
+	headers: { authorization: string },
+	permissions: Permissions | undefined,
+) {
+	const asked = rest.apps.getRepoInstallation({ ...repo, headers });
+	const found = await dataOrNull(asked, "find the App's installation");
+	if (!found) throw new Error("GitHub: the App is not installed on the repository");
+	const token = await dataOf(
+		rest.apps.createInstallationAccessToken({
+			installation_id: found.id,
+			repositories: [repo.repo],
+			permissions,
+			headers,
+		}),
+		"give the App a token",
+	);
+	return { text: token.token, until: Date.parse(token.expires_at) };
 }

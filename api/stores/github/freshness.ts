@@ -1,7 +1,8 @@
-import { Conflict, type Head } from "./repository.ts";
+import type { Head } from "./head.ts";
+import { Conflict } from "./refusal.ts";
 
-/** How long a read may lag behind a write, in milliseconds. */
-const longestLag = 10_000;
+/** How long a read may lag behind a write. */
+const maxLagMs = 10_000;
 
 /** Tells a head that GitHub shows from before a change of ours. */
 export interface Freshness {
@@ -15,18 +16,18 @@ export interface Freshness {
 }
 
 /** GitHub may answer a read from a copy that a write has not reached yet. */
-export function makeFreshness(now: () => Date): Freshness {
+export function createFreshness(now: () => Date): Freshness {
 	const old = new Map<string, number>();
 	return {
 		replaced(commit) {
 			const time = now().getTime();
-			for (const [other, since] of old) if (since + longestLag < time) old.delete(other);
+			for (const [other, since] of old) if (since + maxLagMs < time) old.delete(other);
 			old.set(commit, time);
 		},
 		check(head) {
 			const since = old.get(head?.commit ?? "");
-			if (since === undefined || since + longestLag < now().getTime()) return head;
-			throw new Conflict({ status: 409, data: null }, "a read: it lags behind the last change");
+			if (since === undefined || since + maxLagMs < now().getTime()) return head;
+			throw new Conflict("GitHub: a read lags behind the last change", true);
 		},
 	};
 }

@@ -12,18 +12,20 @@ import {
 	StoreBusy,
 	usedBefore,
 } from "../../store.ts";
-import type { Call } from "./client.ts";
+import type { Github } from "./client.ts";
+import { commitEdits, moveBranch, placeBranch } from "./commit.ts";
 import type { Freshness } from "./freshness.ts";
+import { type Head, readHead } from "./head.ts";
 import { batchBody, layerBody } from "./pull-request.ts";
+import { dataOf } from "./refusal.ts";
 import { carriesRequest, type Replays } from "./replay.ts";
-import { type Head, made, makeCommit, moveBranch, placeBranch, readerAt, readHead } from "./repository.ts";
+import { CommitFiles, Snapshot } from "./snapshot.ts";
 
 /** What a proposal needs of the store. */
 export interface Proposing {
-	call: Call;
+	github: Github;
 	/** The branch that reviewers merge into. */
 	branch: string;
-	owner: string;
 	replays: Replays;
 	fresh: Freshness;
 	/** When the change came in. */
@@ -60,35 +62,38 @@ export async function proposeChange(
 	edits: Edits,
 	meta: Meta,
 ): Promise<Commit | Refusal> {
-	const { call, branch, replays, fresh, started } = proposing;
+	const { github, branch, replays, fresh, started } = proposing;
 	const proposal = proposalBranch(meta);
-	const main = fresh.check(await readHead(call, branch));
+	const main = fresh.check(await readHead(github, branch));
 	if (!main) throw new StoreBusy("the repository on GitHub has no commit yet", 300);
 	const open = await findPullRequest(proposing, proposal);
-	const base = open ? fresh.check((await readHead(call, proposal)) as Head) : main;
+	const base = open ? fresh.check((await readHead(github, proposal)) as Head) : main;
 	const receipt = open ? { branch: proposal, pullRequest: open.html_url } : {};
 	const landed = proposing.written && open && base.recent.find((commit) => carriesRequest(commit, meta));
 	if (landed) {
-		await bringInStep(proposing, open, proposing.written as Text);
+		await updateWhereDifferent(github, open, proposing.written as Text);
 		return { commit: landed.sha, changed: true, ...receipt };
 	}
-	const now = readerAt(call, base);
+	const now = new Snapshot(new CommitFiles(github, base));
 	const wanted = await edits(now);
 	if (isRefusal(wanted)) return wanted;
-	const text = () => describe(meta, wanted, open ? readerAt(call, main) : now, now);
+	const below = open ? new Snapshot(new CommitFiles(github, main)) : now;
+	const text = () => pullRequestText(meta, wanted, below, now);
 	if (wanted.length === 0) {
 		// An earlier try may have ended between the commit and the text. A batch's text tells its edits: here are none.
 		const whole = proposing.written ?? (meta.smallkey === null ? null : await text());
-		if (open && whole) await bringInStep(proposing, open, whole);
+		if (open && whole) await updateWhereDifferent(github, open, whole);
 		return { commit: base.commit, changed: false, ...receipt };
 	}
-	if (await replays.wasUsed(call, base, meta)) return usedBefore;
-	const commit = await makeCommit(call, base, wanted, meta, started);
+	if (await replays.wasUsed(github, base, meta)) return usedBefore;
+	const commit = await commitEdits(github, base, wanted, meta, started);
 	if (commit === null) return { commit: base.commit, changed: false, ...receipt };
 	proposing.written = await text();
-	await (open ? moveBranch : placeBranch)(call, proposal, commit);
+	await (open ? moveBranch : placeBranch)(github, proposal, commit);
 	if (open) fresh.replaced(base.commit);
-	const { html_url } = await writePullRequest(proposing, proposal, open, proposing.written);
+	const { html_url } = open
+		? await updatePullRequest(github, open, proposing.written)
+		: await openPullRequest(proposing, proposal, proposing.written);
 	return { commit, changed: true, branch: proposal, pullRequest: html_url };
 }
 
@@ -98,7 +103,7 @@ function proposalBranch({ smallkey, author }: Meta): string {
 }
 
 /** The pull request's text: what merging it changes on the branch below it. */
-async function describe(meta: Meta, edits: Edit[], main: Reader, proposed: Reader): Promise<Text> {
+async function pullRequestText(meta: Meta, edits: Edit[], main: Reader, proposed: Reader): Promise<Text> {
 	const { smallkey, subject } = meta;
 	if (smallkey === null) return { title: subject, body: batchBody(meta, edits) };
 	const edit = edits.find(({ path }) => path === layerPath(smallkey));
@@ -108,31 +113,29 @@ async function describe(meta: Meta, edits: Edit[], main: Reader, proposed: Reade
 	return { title: subject, body };
 }
 
-async function findPullRequest({ call, branch, owner }: Proposing, proposal: string) {
-	const parameters = { state: "open", head: `${owner}:${proposal}`, base: branch };
-	const answer = await call<PullRequest[]>("GET", "/repos/{owner}/{repo}/pulls", parameters);
-	return made(answer, "list the pull requests")[0] ?? null;
+async function findPullRequest({ github, branch }: Proposing, proposal: string): Promise<PullRequest | null> {
+	const { rest, repo } = github;
+	const head = `${repo.owner}:${proposal}`;
+	const asked = rest.pulls.list({ ...repo, state: "open", head, base: branch });
+	return (await dataOf(asked, "list the pull requests"))[0] ?? null;
 }
 
 /** Writes the text of an open pull request where it is another one. */
-async function bringInStep({ call }: Proposing, open: PullRequest, text: Text): Promise<void> {
+async function updateWhereDifferent(github: Github, open: PullRequest, text: Text): Promise<void> {
 	const body = (open.body ?? "").replaceAll("\r\n", "\n");
-	if (open.title !== text.title || body !== text.body) await updatePullRequest(call, open, text);
+	if (open.title !== text.title || body !== text.body) await updatePullRequest(github, open, text);
 }
 
-async function updatePullRequest(call: Call, open: PullRequest, text: Text): Promise<PullRequest> {
-	const route = `/repos/{owner}/{repo}/pulls/${open.number}`;
-	return made(await call<PullRequest>("PATCH", route, text), "update the pull request");
-}
-
-async function writePullRequest(
-	{ call, branch }: Proposing,
-	proposal: string,
-	open: PullRequest | null,
+function updatePullRequest(
+	{ rest, repo }: Github,
+	{ number }: PullRequest,
 	text: Text,
 ): Promise<PullRequest> {
-	if (open) return updatePullRequest(call, open, text);
-	const parameters = { ...text, head: proposal, base: branch };
-	const answer = await call<PullRequest>("POST", "/repos/{owner}/{repo}/pulls", parameters);
-	return made(answer, "open a pull request");
+	return dataOf(rest.pulls.update({ ...repo, pull_number: number, ...text }), "update the pull request");
+}
+
+function openPullRequest({ github, branch }: Proposing, proposal: string, text: Text): Promise<PullRequest> {
+	const { rest, repo } = github;
+	const asked = rest.pulls.create({ ...repo, ...text, head: proposal, base: branch });
+	return dataOf(asked, "open a pull request");
 }

@@ -98,6 +98,7 @@ export class TestServer {
 		return {
 			published: true,
 			read: async () => null,
+			ids: async () => null,
 			keys: async () => [],
 			change: async (_edits, { smallkey }): Promise<Commit> => {
 				await this.gate;

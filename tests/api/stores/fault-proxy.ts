@@ -25,6 +25,10 @@ export interface Fault {
 	method: string;
 	/** Fits the request's path, without its query. */
 	path: RegExp;
+	/** Fits its query, with the question mark. */
+	query?: RegExp;
+	/** Whether it fits its body. */
+	body?: (text: string) => boolean;
 	/** How many requests it meets; then it is over. */
 	times: number;
 	effect: Effect;
@@ -35,6 +39,8 @@ export interface FaultProxy {
 	url: string;
 	/** Faults to come; the first that fits a request meets it. */
 	faults: Fault[];
+	/** How long each request takes beside what the peer needs for it. */
+	latencyMs: number;
 	/** Each request so far: `GET /repos/o/r/commits`. */
 	requests: string[];
 	close(): Promise<void>;
@@ -44,12 +50,16 @@ export interface FaultProxy {
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
 	const faults: Fault[] = [];
 	const requests: string[] = [];
+	const proxy = { faults, requests, latencyMs: 0 };
 	const server = createServer((request, response) => {
 		serve(request, response).catch((error: unknown) => response.writeHead(599).end(String(error)));
 	});
 
-	function nextEffect(method: string, path: string): Effect | null {
-		const index = faults.findIndex((fault) => fault.method === method && fault.path.test(path));
+	function nextEffect(method: string, path: string, query: string, body: Buffer): Effect | null {
+		const index = faults.findIndex((fault) => {
+			const fits = fault.method === method && fault.path.test(path) && (fault.query?.test(query) ?? true);
+			return fits && (fault.body?.(body.toString("utf8")) ?? true);
+		});
 		const fault = faults[index];
 		if (!fault) return null;
 		fault.times -= 1;
@@ -59,11 +69,13 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 
 	async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
 		const { method = "GET", url = "/" } = request;
-		const path = url.split("?")[0] as string;
+		const path = decodeURIComponent(url.split("?")[0] as string);
 		const chunks: Buffer[] = [];
 		for await (const chunk of request) chunks.push(chunk as Buffer);
 		requests.push(`${method} ${path}`);
-		const effect = nextEffect(method, path);
+		if (proxy.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, proxy.latencyMs));
+		const body = Buffer.concat(chunks);
+		const effect = nextEffect(method, path, url.slice(url.split("?")[0]?.length), body);
 		if (effect?.kind === "silence") return;
 		if (effect?.kind === "cut before") {
 			request.socket.destroy();
@@ -78,7 +90,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 			return;
 		}
 		if (effect?.kind === "meanwhile") await effect.run();
-		const answer = await pass(target + url, method, request, Buffer.concat(chunks));
+		const answer = await pass(target, url, method, request, body);
 		if (effect?.kind === "lost answer") return;
 		if (effect?.kind === "cut answer") {
 			response.writeHead(answer.status, { ...answer.headers, "Content-Length": String(answer.body.length) });
@@ -93,30 +105,32 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	const { port } = server.address() as AddressInfo;
-	return {
-		url: `http://127.0.0.1:${port}`,
-		faults,
-		requests,
-		close: () =>
-			new Promise((resolve) => {
-				server.close(() => resolve());
-				server.closeAllConnections();
-			}),
-	};
+	const close = () =>
+		new Promise<void>((resolve) => {
+			server.close(() => resolve());
+			server.closeAllConnections();
+		});
+	return Object.assign(proxy, { url: `http://127.0.0.1:${port}`, close });
 }
 
-async function pass(url: string, method: string, request: IncomingMessage, body: Buffer) {
+/** @param target the peer's own address, which its answers may name */
+async function pass(target: string, url: string, method: string, request: IncomingMessage, body: Buffer) {
 	const headers: Record<string, string> = {};
 	for (const name of ["authorization", "accept", "content-type", "user-agent"]) {
 		const value = request.headers[name];
 		if (typeof value === "string") headers[name] = value;
 	}
-	const answer = await fetch(url, {
+	const answer = await fetch(target + url, {
 		method,
 		headers,
 		body: body.length > 0 ? new Uint8Array(body) : undefined,
 	});
+	const passed: Record<string, string> = {};
 	const type = answer.headers.get("content-type");
-	const passed: Record<string, string> = type ? { "Content-Type": type } : {};
+	if (type) passed["Content-Type"] = type;
+	// The further pages of a list are asked through the proxy, too.
+	const link = answer.headers.get("link");
+	const proxy = `http://${request.headers.host}`;
+	if (link) passed.Link = link.replaceAll(/<https?:\/\/[^/>]+/g, `<${proxy}`);
 	return { status: answer.status, headers: passed, body: Buffer.from(await answer.arrayBuffer()) };
 }

@@ -96,7 +96,7 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 				now: () => new Date(),
 				random: () => 0.5,
 				...options,
-				limits: { request: 5_000, wait: 30_000, races: 20_000, total: 30_000, ...options.limits },
+				limits: { requestMs: 5_000, waitMs: 30_000, raceMs: 20_000, batchMs: 30_000, ...options.limits },
 			}),
 		api,
 		async commits(branch = "main") {

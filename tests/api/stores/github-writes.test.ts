@@ -28,7 +28,7 @@ writes.before.each(async (service) => {
 	service.peer = await startPeer();
 	service.reported = [];
 	service.context = {
-		store: service.peer.store({ limits: { request: 300, total: 3_000 } }),
+		store: service.peer.store({ limits: { requestMs: 300, batchMs: 3_000 } }),
 		settings: {
 			senders: parseSenders(JSON.stringify(senders), "SENDERS"),
 			basePath: "",
@@ -187,7 +187,7 @@ for (const [name, effect, text] of faults) {
 		const answer = await send(service, request);
 		assert.is(answer.status, 503);
 		const seconds = Number(answer.headers.get("Retry-After"));
-		assert.ok(seconds >= 1 && seconds <= 77, String(seconds));
+		assert.ok(seconds >= 1 && seconds <= 77 + 30, String(seconds));
 		const { errors } = (await answer.json()) as { errors: string[] };
 		assert.match(errors.join(), text);
 		assert.match(errors.join(), /^the layers cannot be changed now: /);

@@ -176,7 +176,7 @@ test("an empty repository is an empty catalogue; the first change makes the bran
 test("an empty repository whose first answer is lost gets one commit", () =>
 	withPeer(
 		async (peer) => {
-			const store = peer.store({ limits: { request: 150 } });
+			const store = peer.store({ limits: { requestMs: 150 } });
 			peer.proxy.faults.push({ method: "PUT", path: /contents/, times: 1, effect: { kind: "lost answer" } });
 			const { commit } = await put(store, "nhn", "1\n");
 			assert.equal(
@@ -311,9 +311,9 @@ test("what one change for review asks of GitHub", () =>
 		assert.is((await asked(peer, () => put(store, "nhn", "1\n", review))).length, 7);
 		assert.is((await asked(peer, () => put(store, "nhn", "2\n", review))).length, 10);
 		await put(store, "nrn", "1\n");
-		assert.is((await asked(peer, () => put(store, "nrn", "2\n", review))).length, 9);
+		assert.is((await asked(peer, () => put(store, "nrn", "2\n", review))).length, 8);
 		assert.is((await asked(peer, () => put(store, "nrn", "3\n", review))).length, 11);
-		assert.is((await asked(peer, () => put(store, "nrn", "3\n", review))).length, 8);
+		assert.is((await asked(peer, () => put(store, "nrn", "3\n", review))).length, 7);
 	}));
 
 test("a pull request that was closed is not taken up again", () =>
@@ -338,7 +338,7 @@ test("a review that stops half-way is whole after a retry", () =>
 					ahead += ms;
 				};
 				const store = peer.store({
-					limits: { request: 150 },
+					limits: { requestMs: 150 },
 					sleep,
 					now: () => new Date(Date.now() + ahead),
 				});
@@ -366,7 +366,7 @@ test("a review that stops half-way is whole after a retry", () =>
 
 test("a pull request whose text was not written with its branch has it after a retry", () =>
 	withPeer(async (peer) => {
-		const store = peer.store({ limits: { request: 500 }, sleep: async () => undefined });
+		const store = peer.store({ limits: { requestMs: 500 }, sleep: async () => undefined });
 		const asLayer = (key: string, subject: string) => metaOf(key, { review: true, subject });
 		const unanswered = [
 			["PATCH", /\/pulls\/\d+$/, { kind: "answer", status: 502 }, 4],

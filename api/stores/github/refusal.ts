@@ -1,0 +1,88 @@
+/** What of an error of octokit says that GitHub has answered, and with what. */
+interface Answered {
+	status: number;
+	response: { data: unknown };
+}
+
+/** Whether an error is GitHub's answer 404, 409 or 422, which whoever asked has to judge. */
+export function isAnswered(error: unknown): error is Answered {
+	return typeof error === "object" && error !== null && "response" in error && "status" in error;
+}
+
+/** GitHub's own words in an error, at most 300 characters. */
+export function messageOf(data: unknown): string {
+	const message = (data as { message?: unknown } | null | undefined)?.message;
+	return typeof message === "string" ? message.slice(0, 300) : "no reason given";
+}
+
+/**
+ * Somebody else was faster, or GitHub does not show yet what was written. Reference cannot be updated: fast successive
+ * moves. A tree oid that is not valid, no commit found: a copy that lags.
+ */
+const raceWords =
+	/fast.?forward|reference cannot be updated|already exists|does not exist|no commit found|not a valid tree oid|but expected/i;
+
+/** A rule of the repository keeps the service from writing: trying again does not help. */
+const ruleWords =
+	/protected (?:branch|ref)|rule violation|through a pull request|required status check|approving review|reference update failed|being restricted/i;
+
+/** GitHub took too long over a large tree. */
+const timeoutWords = /request timed out/i;
+
+/** A 409 of a repository without commits; any other 409 is a race. */
+const emptyWords = /repository is empty/i;
+
+/** A request that GitHub refused, most often because somebody else was faster: to be tried again from a fresh read. */
+export class Conflict extends Error {
+	/** Whether GitHub's words say that somebody else was faster. */
+	readonly isRace: boolean;
+
+	constructor(message: string, isRace: boolean) {
+		super(message);
+		this.name = "Conflict";
+		this.isRace = isRace;
+	}
+}
+
+/** GitHub could not deal with so large a request. */
+export class TooLarge extends Error {}
+
+/** Whether GitHub says that the repository has no commit yet. */
+export function saysEmpty(error: unknown): boolean {
+	return isAnswered(error) && error.status === 409 && emptyWords.test(messageOf(error.response.data));
+}
+
+/**
+ * The data of an answer.
+ * @param what what was asked for, for the error's text: `move the branch main`
+ * @throws {Conflict} where GitHub refused; TooLarge where it took too long; Error where a rule of the repository is why
+ */
+export async function dataOf<T>(answer: Promise<{ data: T }>, what: string): Promise<T> {
+	try {
+		return (await answer).data;
+	} catch (error) {
+		throw toRefusal(error, what);
+	}
+}
+
+/** The data of an answer, or null where it is 404. @throws {Error} as `dataOf` does */
+export async function dataOrNull<T>(answer: Promise<{ data: T }>, what: string): Promise<T | null> {
+	try {
+		return (await answer).data;
+	} catch (error) {
+		const isMissing = isAnswered(error) && error.status === 404;
+		if (isMissing && !raceWords.test(messageOf(error.response.data))) return null;
+		throw toRefusal(error, what);
+	}
+}
+
+/** What GitHub's refusal means, in GitHub's own words; any other error as it is. */
+export function toRefusal(error: unknown, what: string): unknown {
+	if (!isAnswered(error)) return error;
+	const { status, response } = error;
+	const message = messageOf(response.data);
+	if (ruleWords.test(message)) return new Error(`GitHub does not let the service ${what}: ${message}`);
+	if (timeoutWords.test(message)) return new TooLarge(`GitHub answers ${status} to ${what}: ${message}`);
+	const isRace = status === 409 || raceWords.test(message);
+	return new Conflict(`GitHub answers ${status} to ${what}: ${message}`, isRace);
+}
