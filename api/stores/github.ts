@@ -10,13 +10,14 @@ import {
 import { authorizeWith, type Credentials, type Permissions } from "./github/auth.ts";
 import { type ChangeBatch, commitBatch } from "./github/batch.ts";
 import type { Change } from "./github/chain.ts";
-import { connect, type Github, GithubBusy, spread } from "./github/client.ts";
+import { connect, GithubBusy, spread } from "./github/client.ts";
 import { createFreshness } from "./github/freshness.ts";
 import { readHead } from "./github/head.ts";
 import { BatchQueue, type Entry } from "./github/queue.ts";
 import { createRetryRaces } from "./github/races.ts";
 import { createReplays } from "./github/replay.ts";
 import { proposeChange } from "./github/review.ts";
+import type { Github } from "./github/routes.ts";
 import { CommitFiles, Snapshot } from "./github/snapshot.ts";
 
 /** Longest times. */

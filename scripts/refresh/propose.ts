@@ -1,10 +1,10 @@
 import { serviceName } from "../../api/git/fast-import.ts";
 import type { Edit } from "../../api/store.ts";
 import { base64Bytes } from "../../api/stores/github/base64.ts";
-import type { Github } from "../../api/stores/github/client.ts";
 import { commitEdits, placeBranch } from "../../api/stores/github/commit.ts";
 import { readHead } from "../../api/stores/github/head.ts";
 import { dataOf, dataOrNull } from "../../api/stores/github/refusal.ts";
+import type { Github } from "../../api/stores/github/routes.ts";
 import { CommitFiles, Snapshot } from "../../api/stores/github/snapshot.ts";
 import { descriptionEdits, type NewDescription } from "./descriptions.ts";
 import { healthPath } from "./health.ts";

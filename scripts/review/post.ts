@@ -1,5 +1,5 @@
-import type { Github } from "../../api/stores/github/client.ts";
 import { dataOf } from "../../api/stores/github/refusal.ts";
+import type { Github } from "../../api/stores/github/routes.ts";
 import { longestComment, marker } from "./comment.ts";
 
 /** What of a `workflow_run` event says which pull request it was for. */

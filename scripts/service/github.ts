@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { authorizeWith } from "../../api/stores/github/auth.ts";
-import { connect, type Github } from "../../api/stores/github/client.ts";
+import { connect } from "../../api/stores/github/client.ts";
+import type { Github } from "../../api/stores/github/routes.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import type { Configuration } from "./settings.ts";
 

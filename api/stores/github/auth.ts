@@ -1,6 +1,6 @@
-import type { Github } from "./client.ts";
 import { pkcs8Of, signJwt } from "./jwt.ts";
 import { dataOf, dataOrNull } from "./refusal.ts";
+import type { Github } from "./routes.ts";
 
 /** A token, or a GitHub App with its private key in PEM: PKCS#1, as GitHub gives it, or PKCS#8. */
 export type Credentials = { token: string } | { appId: string; privateKey: string };

@@ -1,12 +1,12 @@
 import { type Commit, type Refusal, StoreBusy } from "../../store.ts";
 import { type Chain, type Change, type Decision, decide, makeChain, type Outcome } from "./chain.ts";
-import type { Github } from "./client.ts";
 import { makeFirstCommit, moveBranch } from "./commit.ts";
 import type { Freshness } from "./freshness.ts";
 import { type Head, readHead } from "./head.ts";
 import type { Batch, Entry } from "./queue.ts";
 import type { RetryRaces } from "./races.ts";
 import { carriesRequest, type Replays } from "./replay.ts";
+import type { Github } from "./routes.ts";
 
 type ChangeEntry = Entry<Change, Commit | Refusal>;
 export type ChangeBatch = Batch<Change, Commit | Refusal>;

@@ -9,11 +9,11 @@ import {
 	StoreBusy,
 	usedBefore,
 } from "../../store.ts";
-import type { Github } from "./client.ts";
 import { commitTree, fitsOnePortion, type Place, writeTree } from "./commit.ts";
 import type { Head } from "./head.ts";
 import { Conflict } from "./refusal.ts";
 import type { Replays } from "./replay.ts";
+import type { Github } from "./routes.ts";
 import { CommitFiles, changesOf, Snapshot } from "./snapshot.ts";
 
 /** A change that waits. */

@@ -2,16 +2,7 @@ import { Octokit } from "@octokit/rest";
 import { StoreBusy } from "../../store.ts";
 import type { Authorize } from "./auth.ts";
 import { messageOf } from "./refusal.ts";
-
-type Rest = InstanceType<typeof Octokit>;
-
-/** GitHub's routes, typed: `github.rest.git.getTree({ ...github.repo, tree_sha })`. */
-export interface Github {
-	rest: Rest["rest"];
-	paginate: Rest["paginate"];
-	/** The repository, as a part of each request's parameters. */
-	repo: { owner: string; repo: string };
-}
+import type { Github, Rest } from "./routes.ts";
 
 /** The repository, and how to reach it. */
 export interface Connection {

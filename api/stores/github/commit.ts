@@ -1,7 +1,8 @@
 import { authorMail, commitMessage, type Edit, type Meta, StoreBusy } from "../../store.ts";
 import { bytesBase64, utf8 } from "./base64.ts";
-import { type Github, GithubBusy } from "./client.ts";
+import { GithubBusy } from "./client.ts";
 import { dataOf, dataOrNull, TooLarge } from "./refusal.ts";
+import type { Github } from "./routes.ts";
 
 /**
  * A tree is written in portions: GitHub takes too long over some 200 files or 2.5 MB at once, and answers 502 or 422

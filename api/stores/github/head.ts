@@ -1,5 +1,5 @@
-import type { Github } from "./client.ts";
 import { dataOf, saysEmpty, toRefusal } from "./refusal.ts";
+import type { Github } from "./routes.ts";
 
 /** The newest commit of a branch, with those before it. */
 export interface Head {

@@ -1,7 +1,8 @@
 import { layerPath } from "../../../registry/smallkey.ts";
 import { type Meta, requestMemory, StoreBusy } from "../../store.ts";
-import { type Github, GithubBusy } from "./client.ts";
+import { GithubBusy } from "./client.ts";
 import { type Head, type PastCommit, readHistory, recentCommits } from "./head.ts";
+import type { Github } from "./routes.ts";
 
 /** Whether a commit carries the trailer of a change's signature. */
 export function carriesRequest(commit: PastCommit, meta: Meta): boolean {

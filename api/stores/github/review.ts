@@ -12,13 +12,13 @@ import {
 	StoreBusy,
 	usedBefore,
 } from "../../store.ts";
-import type { Github } from "./client.ts";
 import { commitEdits, moveBranch, placeBranch } from "./commit.ts";
 import type { Freshness } from "./freshness.ts";
 import { type Head, readHead } from "./head.ts";
 import { batchBody, layerBody } from "./pull-request.ts";
 import { dataOf } from "./refusal.ts";
 import { carriesRequest, type Replays } from "./replay.ts";
+import type { Github } from "./routes.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
 
 /** What a proposal needs of the store. */

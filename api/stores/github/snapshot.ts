@@ -2,9 +2,9 @@ import { folderOf, parseSmallkey } from "../../../registry/smallkey.ts";
 import { blobId } from "../../blob-id.ts";
 import type { Edit, Layer, LayerIds, Reader } from "../../store.ts";
 import { base64Bytes } from "./base64.ts";
-import type { Github } from "./client.ts";
 import type { Head } from "./head.ts";
 import { dataOf, dataOrNull } from "./refusal.ts";
+import type { Github } from "./routes.ts";
 
 /** Name of each file in a folder → its blob's id. */
 type Files = ReadonlyMap<string, string>;

@@ -1,0 +1,12 @@
+import type { Octokit } from "@octokit/rest";
+
+/** octokit, as `@octokit/rest` puts it together. */
+export type Rest = InstanceType<typeof Octokit>;
+
+/** GitHub's routes, typed: `github.rest.git.getTree({ ...github.repo, tree_sha })`. */
+export interface Github {
+	rest: Rest["rest"];
+	paginate: Rest["paginate"];
+	/** The repository, as a part of each request's parameters. */
+	repo: { owner: string; repo: string };
+}
