@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { openGithub } from "../../../scripts/service/github-composition.ts";
+import { openGithubService } from "../../../scripts/service/github-composition.ts";
 import { readConfiguration } from "../../../scripts/service/settings.ts";
 import { temporaryFolder } from "../../local.ts";
 
@@ -14,7 +14,7 @@ github("reads are those of the last build in the working folder, as it is now", 
 	process.chdir(folder.path);
 	try {
 		const environment = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "a token", DATA_DIR: folder.path };
-		const service = await openGithub(readConfiguration(environment), new Map());
+		const service = await openGithubService(readConfiguration(environment), new Map());
 		assert.is(service.layers(), 0);
 		assert.is(service.fragments("v0.9", "en", "built"), null);
 		const path = join(folder.path, "dist/v0.9/doc/en/built");
