@@ -143,7 +143,7 @@ export class GitStore implements Store {
 	}
 
 	ids(smallkey: string): Promise<LayerIds | null> {
-		return this.#readerAt(this.#tip).ids(smallkey);
+		return this.#parts.served.readerAt(this.tip).ids(smallkey);
 	}
 
 	keys(folder: string): Promise<string[]> {
