@@ -43,6 +43,9 @@ export function ask(origin: string, method: string, target: string, words: Words
 					text: bytes.toString("utf8"),
 				};
 				const leak = answer.status === 500 || /^\s+at .+:\d+:\d+/m.test(answer.text);
+				// The development server in front of workerd asks for what it lost to be sent again.
+				if (answer.status === 503 && answer.text.startsWith("Your worker restarted mid-request"))
+					return resolve(ask(origin, method, target, words));
 				if (leak) reject(new Error(`${method} ${target}: ${answer.status} ${answer.text.slice(0, 500)}`));
 				else resolve(answer);
 			});

@@ -66,10 +66,16 @@ async function renderNginx(
 }
 
 /** Starts nginx on a folder of files, in front of a service. */
-export async function spawnNginx(service: string, dist: string, base = "") {
+export async function spawnNginx(
+	service: string,
+	dist: string,
+	base = "",
+	edit: (configuration: string) => string = (text) => text,
+) {
 	const folder = await temporaryFolder();
 	const port = await freePort();
 	const configuration = await renderNginx(folder.path, port, service, dist, base);
+	await writeFile(configuration, edit(await readFile(configuration, "utf8")));
 	const child = spawn("nginx", ["-c", configuration, "-p", folder.path], {
 		stdio: ["ignore", "ignore", "inherit"],
 	});

@@ -1,6 +1,6 @@
 import { rename } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { suite } from "uvu";
@@ -11,10 +11,15 @@ import { buildDist } from "../../conformance/engines.ts";
 import { hasBrotli, nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
 import { temporaryFolder } from "../../local.ts";
 import { runScript } from "../../process.ts";
+import { eventually } from "../../wait.ts";
 
 interface Scene {
 	dist: string;
 	origin: string;
+	/** The service's host and port. */
+	service: string;
+	/** `X-Forwarded-For` of what came through. */
+	forwarded: (string | undefined)[];
 	/** Targets that came through to the service, as they came. */
 	passed: string[];
 	end: () => Promise<void>;
@@ -27,12 +32,15 @@ test.before(async (scene) => {
 	const folder = await temporaryFolder();
 	scene.dist = await buildDist(layers, folder.path, true);
 	scene.passed = [];
+	scene.forwarded = [];
 	const service = createServer((request, response) => {
 		scene.passed.push(`${request.method} ${request.url}`);
+		scene.forwarded.push(request.headers["x-forwarded-for"] as string | undefined);
 		response.end("from the service");
 	});
 	await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
-	const front = await spawnNginx(`127.0.0.1:${(service.address() as AddressInfo).port}`, scene.dist);
+	scene.service = `127.0.0.1:${(service.address() as AddressInfo).port}`;
+	const front = await spawnNginx(scene.service, scene.dist);
 	scene.origin = front.origin;
 	scene.end = async () => {
 		await front.stop();
@@ -118,6 +126,42 @@ test("a file that goes is gone at once", async ({ origin, dist, passed }) => {
 	await rename(`${path}.away`, path);
 	assert.equal(passed, ["GET /v0.9/doc/en/constructor"]);
 	assert.is((await ask(origin, "GET", "/v0.9/doc/en/constructor")).status, 200);
+});
+
+test("writes of one address are limited in number and at once, and reads are not", async (scene) => {
+	const service = scene.service;
+	const front = await spawnNginx(service, scene.dist, "", (text) =>
+		text.replace("rate=100r/s", "rate=1r/m").replace("burst=30000", "burst=3"),
+	);
+	const held = await spawnNginx(service, scene.dist, "", (text) =>
+		text.replace("fragment_writers 64", "fragment_writers 1"),
+	);
+	try {
+		const statuses: number[] = [];
+		for (let count = 0; count < 5; count += 1)
+			statuses.push((await ask(front.origin, "PUT", "/register/a")).status);
+		assert.equal(statuses, [200, 200, 200, 200, 429]);
+		const refused = await ask(front.origin, "DELETE", "/register/a");
+		assert.equal([refused.status, refused.text, refused.headers["retry-after"]], [429, "", "1"]);
+		for (const target of ["/v0.9/doc/en/23ax5t", "/v0.9/docs/en/a,b", "/v0.9/doc/en/none"]) {
+			for (let count = 0; count < 20; count += 1)
+				assert.is((await ask(front.origin, "GET", target)).status, 200, target);
+		}
+		const { hostname, port } = new URL(held.origin);
+		const dribbling = connect(Number(port), hostname);
+		dribbling.write("PUT /register/a HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n1");
+		await eventually(async () => (await ask(held.origin, "PUT", "/register/b")).status === 429);
+		assert.is((await ask(held.origin, "GET", "/v0.9/docs/en/a")).status, 200);
+		dribbling.destroy();
+	} finally {
+		await front.stop();
+		await held.stop();
+	}
+});
+
+test("the service learns of the address that nginx was asked from", async ({ origin, forwarded }) => {
+	await ask(origin, "PUT", "/register/a", { headers: { "X-Forwarded-For": "192.0.2.1" } });
+	assert.is(forwarded.at(-1), "192.0.2.1, 127.0.0.1");
 });
 
 /** The same while the service is away. */
