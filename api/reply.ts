@@ -69,7 +69,9 @@ export function plainText(status: number, line: string, headers: Record<string, 
 }
 
 function errorsBody(errors: string[]): Uint8Array {
-	for (let named = Math.min(errors.length, maxErrors); ; named -= 1) {
+	// One more than the most is named as well: it may be the count of a document's other problems.
+	const most = errors.length === maxErrors + 1 ? errors.length : Math.min(errors.length, maxErrors);
+	for (let named = most; ; named -= 1) {
 		const texts = errors.slice(0, named).map(cut);
 		if (errors.length > named) texts.push(`and ${errors.length - named} more`);
 		const body = encoder.encode(JSON.stringify({ errors: texts }));

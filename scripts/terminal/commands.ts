@@ -37,6 +37,7 @@ export const commands = {
 		"test:fuzz": "try the properties with a hundred thousand cases each",
 		lint: "check format and style",
 		format: "mend format and style",
+		schemas: "write the JSON Schemas and the OpenAPI document",
 		bench: "measure the service and the build against references",
 		help: "print this list",
 	},

@@ -25,7 +25,7 @@ test("a glob fits what its meaning says", () => {
 
 test("a glob of many stars ends as soon as any other", () => {
 	// As a regular expression this takes longer than the universe has been there.
-	assert.not(matchesGlob("*a".repeat(31) + "b", "a".repeat(64)));
+	assert.not(matchesGlob(`${"*a".repeat(31)}b`, "a".repeat(64)));
 	assert.ok(matchesGlob("*a".repeat(32), "a".repeat(64)));
 });
 

@@ -1,0 +1,237 @@
+import { errors, missing, receipt } from "../../schemas/answers.ts";
+import { publishedSchemas } from "../../schemas/published.ts";
+import { registration } from "../../schemas/registration.ts";
+import type { Target } from "../targets/target.ts";
+import { schemaComponents, schemaRef } from "./components.ts";
+
+type Json = unknown;
+
+/** What differs between one service and another. */
+export interface OpenApiSettings {
+	/** Version of the service. */
+	version: string;
+	/** The forms in which layers are read there. */
+	targets: readonly Target[];
+	/** Where the paths begin; `/` where it is not known. */
+	url: string;
+}
+
+/** The description of the whole interface (OpenAPI 3.1.1), from the schemas and the table of targets. */
+export function openApiDocument({ version, targets, url }: OpenApiSettings): object {
+	return {
+		openapi: "3.1.1",
+		info: {
+			title: "Layer registrations and configuration fragments",
+			summary: "Map layers registered by a signed PUT, read as fragments of a viewer's configuration",
+			version,
+			license: { name: "MIT", identifier: "MIT" },
+		},
+		servers: [{ url }],
+		tags: [
+			{ name: "read", description: "Layers in the form of one target; nothing has to be signed." },
+			{ name: "write", description: "Signed by a sender." },
+			{ name: "operate", description: "Whether the service is well." },
+		],
+		paths: { ...Object.assign({}, ...targets.map(readPaths)), ...writePaths(), ...healthPaths() },
+		components: { schemas: schemaComponents(), parameters, securitySchemes, responses },
+	};
+}
+
+/** The schema of one target's fragment. */
+function fragmentRef({ name }: Target): { $ref: string } {
+	const $id = `fragment-${name}.schema.json`;
+	if (!publishedSchemas.some((schema) => schema.$id === $id)) throw new Error(`there is no schema ${$id}`);
+	return schemaRef({ $id });
+}
+
+function ref(section: string, name: string): { $ref: string } {
+	return { $ref: `#/components/${section}/${name}` };
+}
+
+function json(description: string, schema: Json): Json {
+	return { description, content: { "application/json": { schema } } };
+}
+
+/** Where one layer, and where several, are read at a target. */
+function readPaths(target: Target): Record<string, Json> {
+	const one = json("The layer.", fragmentRef(target));
+	const several = {
+		description: "One element for each key, in the order of the keys.",
+		content: {
+			"application/json": { schema: { type: "array", items: elementOf(target) } },
+			"application/javascript": {
+				schema: { description: "The same as a function's argument.", type: "string" },
+			},
+		},
+	};
+	const docs = [ref("parameters", "lang"), ref("parameters", "smallkeys"), ref("parameters", "callback")];
+	if (target.doc === target.docs) {
+		// A comma in the last segment makes the difference.
+		const either = json("The layer; of several keys, a list.", {
+			oneOf: [fragmentRef(target), { type: "array", items: fragmentRef(target) }],
+		});
+		return { [`/${target.docs}/{lang}/{smallkeys}`]: read(target, "layers", docs, either) };
+	}
+	const doc = [ref("parameters", "lang"), ref("parameters", "smallkey")];
+	return {
+		[`/${target.doc}/{lang}/{smallkey}`]: read(target, "layer", doc, one),
+		[`/${target.docs}/{lang}/{smallkeys}`]: read(target, "layers", docs, several),
+	};
+}
+
+/** What stands in a list for a key: its fragment, or what the target says of an unknown one. */
+function elementOf(target: Target): Json {
+	const absent = target.absent("x");
+	if (absent === null) return fragmentRef(target);
+	return { oneOf: [fragmentRef(target), absent === "null" ? { type: "null" } : schemaRef(missing)] };
+}
+
+function read(target: Target, what: "layer" | "layers", params: Json[], found: Json): Json {
+	const several = what === "layers";
+	return {
+		get: {
+			operationId: `read ${what} ${target.name}`.replace(/[^A-Za-z0-9]+(.)/g, (_all, next: string) =>
+				next.toUpperCase(),
+			),
+			summary: `${several ? "Several layers" : "One layer"} at ${target.name}`,
+			tags: ["read"],
+			security: [],
+			parameters: params,
+			responses: {
+				200: found,
+				304: { description: "As If-None-Match says, it has not changed. No body." },
+				400: {
+					description: several ? "Another language, or no callback. No body." : "Another language. No body.",
+				},
+				...(several && target.doc !== target.docs ? {} : { 404: { description: "Not found. No body." } }),
+				...(several
+					? { 414: { description: "More keys, or a larger answer, than is served. No body." } }
+					: {}),
+			},
+		},
+	};
+}
+
+const smallkeyPattern = "^[A-Za-z0-9_+=-]{1,64}$";
+
+const parameters: Record<string, Json> = {
+	lang: { name: "lang", in: "path", required: true, schema: { enum: ["en", "fr"] } },
+	smallkey: {
+		name: "smallkey",
+		in: "path",
+		required: true,
+		schema: { type: "string", pattern: smallkeyPattern },
+	},
+	smallkeys: {
+		name: "smallkeys",
+		in: "path",
+		required: true,
+		description: "Smallkeys with commas between them, at most 1,000.",
+		schema: { type: "string" },
+	},
+	callback: {
+		name: "callback",
+		in: "query",
+		description: "Makes the answer a script that calls this function.",
+		schema: {
+			type: "string",
+			maxLength: 128,
+			pattern: "^[A-Za-z_$][A-Za-z0-9_$]*(\\.[A-Za-z_$][A-Za-z0-9_$]*)*$",
+		},
+	},
+};
+
+const securitySchemes: Record<string, Json> = {
+	signature: {
+		type: "apiKey",
+		in: "header",
+		name: "Authorization",
+		description:
+			"HMAC-SHA-256 with the sender's secret of path, sender, TimeStamp and body, one after the other; URL-safe base64 without padding.",
+	},
+	timestamp: {
+		type: "apiKey",
+		in: "header",
+		name: "TimeStamp",
+		description: "ISO 8601, in UTC, within two minutes of the server's time.",
+	},
+	sender: { type: "apiKey", in: "header", name: "Sender", description: "The sender's id." },
+};
+
+const refused = (description: string) => json(description, schemaRef(errors));
+const later = (description: string) => ({
+	...(refused(description) as object),
+	headers: { "Retry-After": { description: "Seconds.", schema: { type: "integer" } } },
+});
+
+const responses: Record<string, Json> = {
+	invalid: refused("The path, the smallkey or the registration is wrong."),
+	unauthorized: refused("The signature or the time is wrong, or the signature was used before."),
+	forbidden: refused("The sender may not change this key."),
+	unknown: refused("The key is not registered."),
+	twin: refused("The key differs only in case from a registered one."),
+	large: refused("The body is too large."),
+	many: later("Too many writes of this address or sender."),
+	unavailable: later("The layers cannot be changed now."),
+};
+
+function writePaths(): Record<string, Json> {
+	const security = [{ signature: [], timestamp: [], sender: [] }];
+	const common = {
+		400: ref("responses", "invalid"),
+		401: ref("responses", "unauthorized"),
+		403: ref("responses", "forbidden"),
+		413: ref("responses", "large"),
+		429: ref("responses", "many"),
+		503: ref("responses", "unavailable"),
+	};
+	const operations = (suffix: string) => ({
+		parameters: [ref("parameters", "smallkey")],
+		put: {
+			operationId: `register${suffix}`,
+			summary: "Register a layer, or change it",
+			tags: ["write"],
+			security,
+			requestBody: { required: true, content: { "application/json": { schema: schemaRef(registration) } } },
+			responses: {
+				201: json("Registered. The same registration again is 201 and no new commit.", schemaRef(receipt)),
+				...common,
+				409: ref("responses", "twin"),
+			},
+		},
+		delete: {
+			operationId: `remove${suffix}`,
+			summary: "Take a layer away",
+			description: "The body is empty.",
+			tags: ["write"],
+			security,
+			responses: {
+				202: json("The removal waits for a reviewer.", schemaRef(receipt)),
+				204: { description: "Removed. No body." },
+				...common,
+				404: ref("responses", "unknown"),
+			},
+		},
+	});
+	return { "/register/{smallkey}": operations(""), "/v1/register/{smallkey}": operations("V1") };
+}
+
+function healthPaths(): Record<string, Json> {
+	const line = (description: string) => ({
+		description,
+		content: { "text/plain": { schema: { type: "string" } } },
+	});
+	const check = (operationId: string, summary: string) => ({
+		get: {
+			operationId,
+			summary,
+			tags: ["operate"],
+			security: [],
+			responses: { 200: line("It is."), 503: line("It is not: the reason in a line.") },
+		},
+	});
+	return {
+		"/healthz": check("isAlive", "Whether reads are served"),
+		"/readyz": check("isReady", "Whether writes are served too, and the files are in step"),
+	};
+}

@@ -1,0 +1,25 @@
+// npm run schemas: writes the JSON Schemas and the OpenAPI document into a folder
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { schemaFiles } from "../registry/openapi/files.ts";
+import { targets } from "../registry/targets/table.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { printLine } from "./terminal/io.ts";
+
+const packagePath = new URL("../package.json", import.meta.url);
+
+export const run = createRun(async (argv, _environment, io) => {
+	const line = createCommandLine("schemas", io)
+		.option("--out <dir>", "where to write", "dist/schemas")
+		.option("--url <url>", "where the paths of the service begin", "/")
+		.parse(argv, { from: "user" });
+	const { out, url } = line.opts();
+	await mkdir(out, { recursive: true });
+	const { version } = JSON.parse(await readFile(packagePath, "utf8")) as { version: string };
+	const files = schemaFiles({ version, targets, url });
+	for (const [name, text] of files) await writeFile(join(out, name), text);
+	printLine(io, `${files.size} files in ${out}`);
+	return exitCodes.done;
+});
+
+await runCommand(import.meta.url, run);
