@@ -109,7 +109,10 @@ test("a write's errors are at most 20 and a count, and 16 kB", () => {
 	const errorsOf = (errors: string[]) => JSON.parse(textOf(refuseWrite(400, errors))).errors as string[];
 	const few = Array.from({ length: 20 }, (_, index) => `/${index}: is wrong`);
 	assert.equal(errorsOf(few), few);
-	assert.equal(errorsOf([...few, "the document has 9 more problems"]).at(-1), "the document has 9 more problems");
+	assert.equal(
+		errorsOf([...few, "the document has 9 more problems"]).at(-1),
+		"the document has 9 more problems",
+	);
 	const many = errorsOf([...few, "one", "two", "three"]);
 	assert.equal(many, [...few, "and 3 more"]);
 	for (const text of ["x", "\u0001", "é", "\ud83d\udc4d", '"']) {
