@@ -1,15 +1,20 @@
 // npm run put: registers a layer at a service
 import { readFile } from "node:fs/promises";
+import { printPreview } from "./put/preview.ts";
 import { createRequestLine, sendRequest, signRequest } from "./put/request.ts";
+import { readConfiguration, withoutStore } from "./service/settings.ts";
 import { createRun, runCommand } from "./terminal/command-line.ts";
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createRequestLine("put", io)
 		.argument("<file>", "the registration")
+		.option("--dry-run", "only check it, and show what viewers would read; nothing is signed or sent")
 		.parse(argv, { from: "user" });
 	const [smallkey, file] = line.processedArgs;
-	const request = { ...line.opts(), method: "PUT", smallkey, body: await readFile(file) };
-	return sendRequest(await signRequest(request, environment, io.now()), io);
+	const { dryRun, ...options } = line.opts();
+	const body = await readFile(file);
+	if (dryRun) return printPreview({ smallkey, file, body }, readConfiguration(withoutStore(environment)), io);
+	return sendRequest(await signRequest({ ...options, method: "PUT", smallkey, body }, environment, io), io);
 });
 
 await runCommand(import.meta.url, run);

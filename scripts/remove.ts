@@ -10,7 +10,7 @@ export const run = createRun(async (argv, environment, io) => {
 		smallkey: line.processedArgs[0],
 		body: new Uint8Array(0),
 	};
-	return sendRequest(await signRequest(request, environment, io.now()), io);
+	return sendRequest(await signRequest(request, environment, io), io);
 });
 
 await runCommand(import.meta.url, run);

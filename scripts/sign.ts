@@ -13,7 +13,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const [smallkey, file] = line.processedArgs;
 	const body = file === undefined ? new Uint8Array(0) : await readFile(file);
 	const method = file === undefined ? "DELETE" : "PUT";
-	const signed = await signRequest({ ...line.opts(), method, smallkey, body }, environment, io.now());
+	const signed = await signRequest({ ...line.opts(), method, smallkey, body }, environment, io);
 	const headers = Object.entries(signed.headers).map(([name, text]) => `${name}: ${text}`);
 	printLine(io, (line.opts().explain ? explain(signed) : headers).join("\n"));
 	return exitCodes.done;

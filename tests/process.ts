@@ -154,6 +154,11 @@ export class ServerProcess {
 		return descendantsOf(this.pid).filter((pid) => commandLine(pid).includes(word));
 	}
 
+	/** Closes its log, as a collector that ends does. */
+	closeLog(): void {
+		this.#child.stdout?.destroy();
+	}
+
 	/** Ends it; its exit code. */
 	async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
 		this.#child.kill(signal);

@@ -40,7 +40,9 @@ export function createRequestLine(name: "put" | "sign" | "remove", io: Io) {
 		.addHelpText(
 			"after",
 			`
-The secret is that of SENDER_SECRET (then --sender is needed), of SENDERS, or of the senders file in DATA_DIR.`,
+The secret is that of SENDER_SECRET (then --sender is needed), of SENDERS, or of the senders file in DATA_DIR; at a
+terminal it is asked for where none of them has it. Exit codes: 1 where the service refuses, 2 where it does not answer or
+cannot serve now.`,
 		);
 }
 
@@ -57,17 +59,17 @@ export function targetOf({ url, smallkey }: Pick<PublisherRequest, "url" | "smal
 }
 
 /**
- * Signs a request as a sender whose secret is in the environment (`SENDER_SECRET`, or `SENDERS`) or in the senders
- * file of `DATA_DIR`.
+ * Signs a request as a sender whose secret is in the environment (`SENDER_SECRET`, or `SENDERS`), in the senders file
+ * of `DATA_DIR`, or else in the head of a person at the terminal.
  * @throws {Error} where there is no such sender
  */
 export async function signRequest(
 	request: PublisherRequest,
 	environment: Environment,
-	now: Date,
+	io: Io,
 ): Promise<SignedRequest> {
-	const { sender, secret } = await findSecret(request.sender ?? null, environment);
-	const timestamp = now.toISOString();
+	const { sender, secret } = await findSecret(request.sender ?? null, environment, io);
+	const timestamp = io.now().toISOString();
 	const message = { path: targetOf(request), sender, timestamp, body: request.body };
 	const signature = await sign(secret, message);
 	return { ...request, headers: { Authorization: signature, TimeStamp: timestamp, Sender: sender } };
@@ -76,6 +78,7 @@ export async function signRequest(
 async function findSecret(
 	id: string | null,
 	environment: Environment,
+	io: Io,
 ): Promise<{ sender: string; secret: string }> {
 	if (environment.SENDER_SECRET) {
 		if (id === null) throw new Error("--sender: is needed with SENDER_SECRET");
@@ -83,11 +86,13 @@ async function findSecret(
 	}
 	const place = environment.SENDERS ? "SENDERS" : sendersPath(readConfiguration(environment).dataDir);
 	const text = environment.SENDERS || (await readFile(place, "utf8").catch(() => null));
-	if (text === null) throw new Error(`${place}: is not there; start the service once, or set SENDER_SECRET`);
-	const senders = parseSenders(text, place);
-	const sender = id === null ? [...senders.values()][0] : senders.get(id);
-	if (!sender) throw new Error(`${place}: has no sender ${id ?? ""}`.trimEnd());
-	return { sender: sender.id, secret: sender.secret };
+	const senders = text === null ? null : parseSenders(text, place);
+	const sender = id === null ? [...(senders?.values() ?? [])][0] : senders?.get(id);
+	if (sender) return { sender: sender.id, secret: sender.secret };
+	const answer = id === null ? null : await io.ask(`Secret of ${id}: `, true);
+	if (id !== null && answer) return { sender: id, secret: answer };
+	const missing = senders ? `has no sender ${id ?? ""}`.trimEnd() : "is not there";
+	throw new Error(`${place}: ${missing}; set SENDER_SECRET, or DATA_DIR to that of the service`);
 }
 
 /**

@@ -69,12 +69,20 @@ export function withoutStore(env: Environment): Environment {
 	return { ...env, GITHUB_REPOSITORY: undefined };
 }
 
+/** The proxy's address; it is not repeated where it is wrong, because it may hold a password. */
+function readProxy(variables: Variables): string {
+	const text = variables.text("HTTPS_PROXY", "");
+	if (text === "" || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;
+	variables.problems.push("HTTPS_PROXY: must be an http or https address, such as http://proxy.example:3128");
+	return "";
+}
+
 function readHarvest(variables: Variables): HarvestSettings {
 	return {
 		on: variables.flag("HARVEST", true),
 		allowPrivate: variables.flag("HARVEST_ALLOW_PRIVATE", false),
 		every: variables.span("HARVEST_EVERY", "7d"),
-		httpsProxy: variables.text("HTTPS_PROXY", ""),
+		httpsProxy: readProxy(variables),
 		noProxy: variables.text("NO_PROXY", ""),
 	};
 }
