@@ -1,16 +1,21 @@
-import type { Finding } from "../../harvest/finding.ts";
+import type { Watched } from "../../harvest/watch-layer.ts";
+import { type Health, weeksSince } from "../../registry/health.ts";
 import { code } from "../../registry/markdown.ts";
 import { type Owners, ownersOf } from "../../registry/owners.ts";
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
-import { type Health, namedAfter } from "./health.ts";
 
 /** Longest text of a pull request, in characters: GitHub takes 65,536. */
 const longestBody = 60_000;
 
+/** Weeks after which a service that is down is named. */
+const namedAfter = 3;
+
+type Findings = Watched["findings"];
+
 /** What a refresh found of one layer. */
 export interface LayerHealth {
 	smallkey: string;
-	findings: Finding[];
+	findings: Findings;
 	/** Whether its service description changed. */
 	changed: boolean;
 }
@@ -19,7 +24,18 @@ export interface LayerHealth {
  * The text of the weekly pull request: who has failed for long, then a table for each owner of the layers that
  * changed or fail. All that is well is only counted.
  */
-export function refreshBody(layers: readonly LayerHealth[], health: Health, owners: Owners | null): string {
+export function refreshBody(
+	layers: readonly LayerHealth[],
+	{ health, week }: { health: Health; week: string },
+	owners: Owners | null,
+): string {
+	const weeksOf = (smallkey: string) => {
+		const sick = health.get(smallkey);
+		return sick ? weeksSince(sick.since, week) : 0;
+	};
+	const isLongDown = (smallkey: string) => {
+		return health.get(smallkey)?.state === "down" && weeksOf(smallkey) >= namedAfter;
+	};
 	const notable = layers.filter(({ changed, findings }) => changed || findings.length > 0);
 	const changed = notable.filter((layer) => layer.changed).length;
 	const intro = [
@@ -34,8 +50,12 @@ export function refreshBody(layers: readonly LayerHealth[], health: Health, owne
 	const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
 	const lines = [
 		...[intro, ""],
-		...longFailing(notable, health, owners),
-		...sorted.flatMap(([names, group]) => table(names, group, health)),
+		...longDown(
+			notable.filter(({ smallkey }) => isLongDown(smallkey)),
+			weeksOf,
+			owners,
+		),
+		...sorted.flatMap(([names, group]) => table(names, group, weeksOf)),
 	];
 	return bounded(lines);
 }
@@ -44,32 +64,31 @@ function ownerNames(owners: Owners | null, smallkey: string): string {
 	return owners ? ownersOf(owners, layerPath(smallkey)).map(code).join(" or ") : "no known owner";
 }
 
-function longFailing(layers: readonly LayerHealth[], health: Health, owners: Owners | null): string[] {
-	const long = layers.filter(({ smallkey }) => (health.failing.get(smallkey) ?? 0) >= namedAfter);
-	if (long.length === 0) return [];
-	const items = long.map(({ smallkey, findings }) => {
-		const reasons = findings.filter(({ kind }) => kind === "server").map(({ text }) => code(text));
+type WeeksOf = (smallkey: string) => number;
+
+function longDown(layers: readonly LayerHealth[], weeksOf: WeeksOf, owners: Owners | null): string[] {
+	if (layers.length === 0) return [];
+	const items = layers.map(({ smallkey, findings }) => {
+		const reasons = findings.filter(({ state }) => state === "down").map(({ text }) => code(text));
 		const place = `${code(smallkey)}, of ${ownerNames(owners, smallkey)}`;
-		return `- ${place}: ${health.failing.get(smallkey)} weeks in a row: ${reasons.join(", ")}`;
+		return `- ${place}: ${weeksOf(smallkey)} weeks in a row: ${reasons.join(", ")}`;
 	});
-	return [`### Services that have failed for ${namedAfter} weeks and more`, "", ...items, ""];
+	return [`### Services that have been down for ${namedAfter} weeks and more`, "", ...items, ""];
 }
 
-function table(names: string, layers: readonly LayerHealth[], health: Health): string[] {
+function table(names: string, layers: readonly LayerHealth[], weeksOf: WeeksOf): string[] {
 	const rows = layers.map(({ smallkey, findings, changed }) => {
-		const weeks = health.failing.get(smallkey);
-		const cells = [code(smallkey), changed ? "changed" : "", ...langs.map((lang) => state(findings, lang))];
-		return `| ${[...cells, weeks ?? ""].join(" | ")} |`;
+		const weeks = weeksOf(smallkey) || "";
+		const cells = [code(smallkey), changed ? "changed" : "", ...langs.map((lang) => seenOf(findings, lang))];
+		return `| ${[...cells, weeks].join(" | ")} |`;
 	});
-	const head = ["| layer | description | en | fr | weeks failing |", "|---|---|---|---|---|"];
+	const head = ["| layer | description | en | fr | weeks sick |", "|---|---|---|---|---|"];
 	return [`### ${names}`, "", ...head, ...rows, ""];
 }
 
-const words = { registration: "wrong", server: "down" } as const;
-
-function state(findings: readonly Finding[], lang: Lang): string {
+function seenOf(findings: Findings, lang: Lang): string {
 	const own = findings.filter((finding) => finding.lang === lang);
-	return own.length === 0 ? "well" : own.map(({ kind, text }) => `${words[kind]}: ${code(text)}`).join(", ");
+	return own.length === 0 ? "well" : own.map(({ state, text }) => `${state}: ${code(text)}`).join(", ");
 }
 
 /** The lines as far as GitHub takes them: every line stands alone, so the text is well formed wherever it ends. */

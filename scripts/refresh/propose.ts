@@ -6,8 +6,8 @@ import { readHead } from "../../api/stores/github/head.ts";
 import { dataOf, dataOrNull } from "../../api/stores/github/refusal.ts";
 import type { Github } from "../../api/stores/github/routes.ts";
 import { CommitFiles, Snapshot } from "../../api/stores/github/snapshot.ts";
+import { healthPath } from "../../registry/health.ts";
 import { descriptionEdits, type NewDescription } from "./descriptions.ts";
-import { healthPath } from "./health.ts";
 
 /** Branch of the weekly pull request. */
 export const refreshBranch = "refresh";
@@ -32,12 +32,12 @@ export async function findRefresh({ github, branch }: Target): Promise<PullReque
 	return (await dataOf(asked, "list the pull requests"))[0] ?? null;
 }
 
-/** The text of the weeks' count, on the branch of the open refresh or else on the main one; null where there is none. */
+/** The text of the health, on the branch of the open refresh or else on the main one; null where there is none. */
 export async function readHealthText({ github, branch }: Target, isOpen: boolean): Promise<string | null> {
 	const { rest, repo } = github;
 	const ref = isOpen ? refreshBranch : branch;
 	const asked = rest.repos.getContent({ ...repo, path: healthPath, ref });
-	const data = await dataOrNull(asked, "show the weeks' count");
+	const data = await dataOrNull(asked, "show the health");
 	const bytes = data && "content" in data ? base64Bytes(data.content) : null;
 	return bytes && new TextDecoder().decode(bytes);
 }
@@ -45,7 +45,7 @@ export async function readHealthText({ github, branch }: Target, isOpen: boolean
 /** What a refresh brings. */
 export interface Refresh {
 	descriptions: NewDescription[];
-	/** Text of the weeks' count; null for no file. */
+	/** Text of the health; null for no file. */
 	health: string | null;
 	body: string;
 }

@@ -6,75 +6,22 @@ import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { StoreBusy } from "../../../api/store.ts";
+import { weekOf } from "../../../registry/health.ts";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
 import { type LayerHealth, refreshBody } from "../../../scripts/refresh/body.ts";
-import { countWeek, healthText, healthy, parseHealth, weekOf } from "../../../scripts/refresh/health.ts";
 import { connectToGithub } from "../../../scripts/service/github.ts";
 import { readConfiguration } from "../../../scripts/service/settings.ts";
 import { type Peer, startPeer } from "../../api/stores/github-peer.ts";
 import { cleanEnvironment, root } from "../../process.ts";
 import { featureFile, ownersFile, Repository, wmsFile } from "../review/repository.ts";
 
-const weeks: [string, string][] = [
-	["2026-01-01", "2026-W01"],
-	["2025-12-29", "2026-W01"],
-	["2025-12-28", "2025-W52"],
-	["2027-01-03", "2026-W53"],
-	["2024-12-30", "2025-W01"],
-	["2021-01-03", "2020-W53"],
-];
-
-for (const [day, week] of weeks) {
-	test(`${day} is in ${week}`, () => {
-		for (const time of ["00:00:00", "23:59:59"]) assert.is(weekOf(new Date(`${day}T${time}Z`)), week);
-	});
-}
-
-test("weeks are counted in a row, once a week, and forgotten when all is well", () => {
-	let health = countWeek(healthy, ["a", "b"], "2026-W01");
-	assert.equal(
-		[...health.failing],
-		[
-			["a", 1],
-			["b", 1],
-		],
-	);
-	health = countWeek(parseHealth(healthText(health)), ["a"], "2026-W02");
-	health = countWeek(parseHealth(healthText(health)), ["b", "a"], "2026-W03");
-	assert.is(
-		healthText(health),
-		`{\n  "week": "2026-W03",\n  "failing": {\n    "a": 3,\n    "b": 1\n  }\n}\n`,
-	);
-	assert.equal(countWeek(health, ["a", "b"], "2026-W03"), {
-		...health,
-		failing: new Map([
-			["a", 3],
-			["b", 1],
-		]),
-	});
-	assert.is(healthText(countWeek(health, [], "2026-W04")), null);
-});
-
-for (const text of [
-	null,
-	"",
-	"{",
-	"[]",
-	'{"week":3,"failing":{}}',
-	'{"week":"x"}',
-	'{"week":"x","failing":{"../a":1,"b":-1,"c":"2"}}',
-]) {
-	test(`a count that was never written so counts as nothing: ${text}`, () => {
-		assert.is(parseHealth(text).failing.size, 0);
-	});
-}
-
 test("a hostile answer of a service stays text in the pull request", () => {
 	const text = "| x | @maps/all <script> ``` \n\n# big [a](https://evil.example)";
+	const sick = { state: "down", since: "2026-W01" } as const;
 	const layers: LayerHealth[] = [
-		{ smallkey: "abc", changed: true, findings: [{ kind: "server", lang: "en", pointer: "/en", text }] },
+		{ smallkey: "abc", changed: true, findings: [{ state: "down", lang: "en", pointer: "/en", text }] },
 	];
-	const body = refreshBody(layers, { week: "", failing: new Map([["abc", 3]]) }, null);
+	const body = refreshBody(layers, { health: new Map([["abc", sick]]), week: "2026-W03" }, null);
 	const outside = body.replace(/<code>[A-Za-z0-9 &#;]*<\/code>/g, "");
 	assert.not.match(outside, /[@<>`[\]]|evil/);
 	assert.is(body.split("\n").filter((line) => line.startsWith("| <code>")).length, 1);
@@ -84,7 +31,7 @@ test("a table that is too long ends with a line that says so", () => {
 	const layers = Array.from({ length: 5_000 }, (_, index): LayerHealth => {
 		return { smallkey: `key-${index}`, changed: true, findings: [] };
 	});
-	const body = refreshBody(layers, healthy, null);
+	const body = refreshBody(layers, { health: new Map(), week: "2026-W01" }, null);
 	assert.ok(body.length < 61_000);
 	assert.ok(body.endsWith("|\n\nThe rest has no room here: see the changed files."));
 });
@@ -206,26 +153,29 @@ test("a refresh is one pull request, of one commit, with the health of the servi
 	assert.match(pull?.body ?? "", /\| <code>energy<\/code> \| {2}\| down: .* \| 1 \|/);
 	assert.equal(await peer.commits(), main);
 	assert.is(await peer.file("layers/we/wells.service.json", "refresh"), description("Wells"));
-	const health = { week: weekOf(new Date()), failing: { energy: 1 } };
+	const health = { sick: { energy: { state: "down", since: weekOf(new Date()) } } };
 	assert.equal(JSON.parse((await peer.file("layers/health.json", "refresh")) ?? ""), health);
 	assert.is((await peer.commits("refresh")).length, main.length + 1);
 });
 
 test("the next one brings it up to date, and goes on counting on its branch", async () => {
-	const before = { week: "2020-W01", failing: { energy: 2, wells: 7 } };
+	const weeksAgo = (weeks: number) => weekOf(new Date(Date.now() - weeks * 7 * 86_400_000));
+	const before = {
+		sick: { energy: { state: "down", since: weeksAgo(2) }, wells: { state: "down", since: weeksAgo(6) } },
+	};
 	await peer.push("layers/health.json", JSON.stringify(before), "refresh");
 	checkout.write("layers/we/wells.service.json", description("More wells"));
 	await run("refresh");
 	const [pull, ...others] = await pulls();
 	assert.equal(others, []);
-	assert.match(pull?.body ?? "", "### Services that have failed for 3 weeks and more");
+	assert.match(pull?.body ?? "", "### Services that have been down for 3 weeks and more");
 	assert.match(
 		pull?.body ?? "",
 		/- <code>energy<\/code>, of <code>&#64;maps&#47;energy<\/code>: 3 weeks in a row/,
 	);
 	assert.is(await peer.file("layers/we/wells.service.json", "refresh"), description("More wells"));
-	const failing = JSON.parse((await peer.file("layers/health.json", "refresh")) ?? "").failing;
-	assert.equal(failing, { energy: 3 });
+	const { sick } = JSON.parse((await peer.file("layers/health.json", "refresh")) ?? "");
+	assert.equal(sick, { energy: before.sick.energy });
 	assert.is((await peer.commits("refresh")).length, (await peer.commits()).length + 1);
 });
 
