@@ -23,7 +23,7 @@ async function prepareStart(world: World): Promise<Pair> {
 	return {
 		ours: () => timeStart(world, dataDir),
 		reference: async () =>
-			(await timed("git", ["archive", "--output=/dev/null", "--format=tar", "main"], repository)) +
+			(await timed("git", ["archive", "--output=/dev/null", "--format=tar", "refs/heads/main"], repository)) +
 			(await startOnly()),
 		close: () => world.remove("start"),
 	};

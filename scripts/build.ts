@@ -12,7 +12,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const options = createCommandLine("build", io)
 		.addOption(new Option("--layers <dir>", "a folder of layers").default("layers").conflicts("repo"))
 		.option("--repo <dir>", "a git repository instead")
-		.option("--ref <ref>", "its commit (main)")
+		.option("--ref <ref>", "its commit (the branch main)")
 		.option("--out <dir>", "where the files go; what is there of removed layers goes", "dist")
 		.option("--compress", "a .gz and a .br beside each file, for a web server that looks for them")
 		.option("--fresh", "look at every file again, also at those that the last build left in step")
@@ -22,7 +22,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const source =
 		options.repo === undefined
 			? { folder: options.layers }
-			: { repository: options.repo, ref: options.ref ?? "main" };
+			: { repository: options.repo, ref: options.ref ?? "refs/heads/main" };
 	const out = resolve(options.out);
 	const configuration = readConfiguration(withoutStore(environment));
 	const { problems, written } = await build(source, out, configuration, options.fresh);

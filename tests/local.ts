@@ -9,7 +9,7 @@ import type { Reply } from "../api/reply.ts";
 import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
 import type { Edit } from "../api/store.ts";
-import type { GitStore } from "../api/stores/git.ts";
+import type { GitStore, StoreLimits } from "../api/stores/git.ts";
 import { largestRegistration } from "../registry/registration.ts";
 import { type LocalService, openLocal } from "../scripts/service/composition.ts";
 import type { FilesTimes } from "../scripts/service/files.ts";
@@ -68,6 +68,7 @@ export class Local {
 		/** `DATA_DIR`. */
 		readonly folder: string,
 		readonly filesTimes: Partial<FilesTimes>,
+		readonly storeLimits: Partial<StoreLimits>,
 		remove: () => Promise<void>,
 	) {
 		this.#remove = remove;
@@ -88,9 +89,13 @@ export class Local {
 	publication!: Publication;
 	context!: Context;
 
-	static async open(seed: Edit[] = [], filesTimes: Partial<FilesTimes> = {}): Promise<Local> {
+	static async open(
+		seed: Edit[] = [],
+		filesTimes: Partial<FilesTimes> = {},
+		storeLimits: Partial<StoreLimits> = {},
+	): Promise<Local> {
 		const folder = await temporaryFolder();
-		const local = new Local(folder.path, filesTimes, folder.remove);
+		const local = new Local(folder.path, filesTimes, storeLimits, folder.remove);
 		await local.start(seed);
 		return local;
 	}
@@ -108,6 +113,7 @@ export class Local {
 				report: (error) => this.reported.push(error),
 				seed: async () => seed,
 				filesTimes: this.filesTimes,
+				storeLimits: this.storeLimits,
 			},
 		);
 		this.store = this.#service.store;

@@ -72,6 +72,12 @@ export function descendantsOf(ancestor: number): number[] {
 	return [...parents.keys()].filter(isUnder);
 }
 
+/** The ids of the processes under one whose command line has each of some words. */
+export function descendantsWith(ancestor: number, ...words: string[]): number[] {
+	const has = (pid: number) => words.every((word) => commandLine(pid).includes(word));
+	return descendantsOf(ancestor).filter(has);
+}
+
 function commandLine(pid: number): string {
 	return readIfThere(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
 }
@@ -151,7 +157,7 @@ export class ServerProcess {
 
 	/** The ids of the git processes under it whose command line has `word`. */
 	gitProcesses(word: string): number[] {
-		return descendantsOf(this.pid).filter((pid) => commandLine(pid).includes(word));
+		return descendantsWith(this.pid, word);
 	}
 
 	/** Closes its log, as a collector that ends does. */

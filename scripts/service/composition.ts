@@ -1,7 +1,7 @@
 import type { Context } from "../../api/context.ts";
 import type { Senders } from "../../api/senders.ts";
 import type { Edit } from "../../api/store.ts";
-import { GitStore, type Step } from "../../api/stores/git.ts";
+import { GitStore, type Step, type StoreLimits } from "../../api/stores/git.ts";
 import type { FilesTimes } from "./files.ts";
 import type { Harvester } from "./harvester/harvester.ts";
 import { logError, logLine } from "./log.ts";
@@ -30,6 +30,7 @@ export interface Outside {
 	/** The files of the first commit of a new repository. */
 	seed: () => Promise<Edit[]>;
 	filesTimes?: Partial<FilesTimes>;
+	storeLimits?: Partial<StoreLimits>;
 }
 
 const ordinaryOutside: Outside = { now: () => new Date(), log: logLine, report: logError, seed };
@@ -61,7 +62,8 @@ export async function openLocal(
 		filesTimes: outside.filesTimes,
 	});
 	const publish = (step: Step) => publication.publish(step);
-	const store = await GitStore.open({ repository, now, publish, report }, outside.seed);
+	const options = { repository, now, publish, report, limits: outside.storeLimits };
+	const store = await GitStore.open(options, outside.seed);
 	await publication.begin(
 		(commit) => store.stepSince(commit),
 		() => store.firstStep(),

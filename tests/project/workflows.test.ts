@@ -151,7 +151,7 @@ test("where foreign layers are read, only the main branch's code is checked out"
 			const checkouts = job.steps.filter(({ uses }) => uses?.startsWith("actions/checkout@"));
 			assert.equal(
 				checkouts.map((step) => step.with?.ref),
-				["main"],
+				["refs/heads/main"],
 				name,
 			);
 			assert.not.match(JSON.stringify(job.steps), /git (?:checkout|switch|merge|worktree|pull)/);

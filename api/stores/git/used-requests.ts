@@ -99,7 +99,10 @@ export class UsedRequests {
 
 	/** Notes that a change is about to be made: after a crash, it counts as used where the branch has it. */
 	expect({ request, method, timeMs, base }: Intent): void {
-		this.#lines.push(`${request} ${method} ?${base} ${timeMs} ${this.#options.now()}`);
+		const now = this.#options.now();
+		this.#see(now);
+		widen(this.#current(), timeMs);
+		this.#lines.push(`${request} ${method} ?${base} ${timeMs} ${now}`);
 	}
 
 	/** Keeps what became of a request; the first use stays. It is on the disk after the next `sync`. */

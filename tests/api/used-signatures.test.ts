@@ -1,0 +1,236 @@
+import { appendFile, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { Local, manual, type Write, wms } from "../local.ts";
+import { descendantsWith, signalIfThere } from "../process.ts";
+
+const test = suite<{ local: Local }>("used signatures");
+
+test.before.each(async (context) => {
+	context.local = await Local.open([], {}, { silenceMs: 2_000 });
+});
+test.after.each(async ({ local }) => {
+	await local.end();
+});
+
+const minuteMs = 60_000;
+
+/** A request that is signed now and may be sent again later, as it is. */
+function capture(local: Local, write: Omit<Write, "timestamp">): Write {
+	return { ...write, timestamp: new Date(local.now).toISOString() };
+}
+
+async function restart(local: Local): Promise<void> {
+	await local.stop();
+	await local.start();
+}
+
+/** Sends a request and checks its status, and that nothing has changed where it is refused. */
+async function expect(local: Local, write: Write, status: number, why = ""): Promise<Response> {
+	const before = await local.state();
+	const answer = await local.write(write);
+	assert.is(answer.status, status, `${why}: ${await answer.clone().text()}`);
+	if (status >= 400) assert.is(await local.state(), before, why);
+	return answer;
+}
+
+for (const restarts of [false, true]) {
+	const when = restarts ? ", after a restart too" : "";
+	const again = async (local: Local) => {
+		local.now += 1_000;
+		if (restarts) await restart(local);
+	};
+
+	test(`a PUT that changed nothing does not undo a later one${when}`, async ({ local }) => {
+		await local.put("k", wms("one"));
+		local.now += 1_000;
+		const idle = capture(local, { target: "/register/k", body: wms("one") });
+		await expect(local, idle, 201);
+		local.now += 1_000;
+		await local.put("k", wms("two"));
+		await again(local);
+		await expect(local, idle, 401);
+	});
+
+	test(`a DELETE that was 404 removes nothing later${when}`, async ({ local }) => {
+		const early = capture(local, { method: "DELETE", target: "/register/k" });
+		await expect(local, early, 404);
+		await again(local);
+		await expect(local, early, 404, "its first answer again");
+		await local.put("k");
+		await again(local);
+		await expect(local, early, 401);
+	});
+
+	test(`a PUT that was 409 stores nothing later${when}`, async ({ local }) => {
+		await local.put("Roads");
+		const conflict = capture(local, { target: "/register/roads", body: manual });
+		await expect(local, conflict, 409);
+		await again(local);
+		await expect(local, conflict, 409, "its first answer again");
+		assert.is((await local.delete("Roads")).status, 204);
+		await again(local);
+		await expect(local, conflict, 401);
+	});
+
+	test(`an empty PUT that was refused works not as a DELETE${when}`, async ({ local }) => {
+		await local.put("k");
+		local.now += 1_000;
+		const empty = capture(local, { target: "/register/k" });
+		await expect(local, empty, 400);
+		await again(local);
+		await expect(local, { ...empty, method: "DELETE" }, 401);
+		await expect(local, empty, 400, "its first answer again");
+	});
+
+	test(`a DELETE with a body that was refused works not as a PUT${when}`, async ({ local }) => {
+		const full = capture(local, { method: "DELETE", target: "/register/k", body: manual });
+		await expect(local, full, 400);
+		await again(local);
+		await expect(local, { ...full, method: "PUT" }, 401);
+	});
+
+	test(`what is sent twice gets its first answer twice${when}`, async ({ local }) => {
+		const put = capture(local, { target: "/register/k", body: manual });
+		const first = await (await expect(local, put, 201)).json();
+		await local.put("other");
+		await again(local);
+		assert.equal(await (await expect(local, put, 201)).json(), first);
+		const remove = capture(local, { method: "DELETE", target: "/register/k" });
+		await expect(local, remove, 204);
+		await again(local);
+		await expect(local, remove, 204);
+		await expect(local, put, 401, "now it would change something");
+	});
+}
+
+test("the same DELETE twice at once: both hear that it is gone", async ({ local }) => {
+	await local.put("k");
+	local.now += 1_000;
+	const remove = capture(local, { method: "DELETE", target: "/register/k" });
+	const answers = await Promise.all([local.write(remove), local.write(remove), local.write(remove)]);
+	assert.equal(
+		answers.map(({ status }) => status),
+		[204, 204, 204],
+	);
+	assert.is(await local.git("rev-list", "--count", "refs/heads/main"), "3");
+});
+
+test("what the sender may not change yet, it cannot change later with the same signature", async ({
+	local,
+}) => {
+	const narrow = capture(local, { target: "/register/other", body: manual, sender: "narrow" });
+	await expect(local, narrow, 403);
+	const settings = local.context.settings.senders;
+	const sender = settings.get("narrow");
+	assert.ok(sender);
+	Object.assign(sender, { smallkeys: null });
+	await expect(local, narrow, 401);
+});
+
+test("what was refused for a while is usable: 503", async ({ local }) => {
+	await local.put("before");
+	local.now += 1_000;
+	const put = capture(local, { target: "/register/k", body: manual });
+	for (const pid of descendantsWith(process.pid, local.folder, "fast-import")) signalIfThere(pid, "SIGSTOP");
+	await expect(local, put, 503);
+	await expect(local, put, 201, "as it was told");
+	await restart(local);
+	local.now += 1_000;
+	await expect(local, put, 201);
+});
+
+for (const restarts of [false, true]) {
+	const how = restarts ? ", with restarts between" : "";
+	test(`a clock that goes ahead and back reopens no request${how}`, async ({ local }) => {
+		const start = local.now;
+		const first = capture(local, { target: "/register/k", body: wms("one") });
+		await expect(local, first, 201);
+		local.now += 1_000;
+		await local.put("k", wms("two"));
+		for (const minutes of [10, 20, 30]) {
+			local.now = start + minutes * minuteMs;
+			await local.put("k", wms(`after ${minutes}`));
+			if (restarts) await restart(local);
+		}
+		local.now = start + 2_000;
+		await expect(local, first, 401);
+		assert.is((await local.put("k", wms("signed anew"))).status, 201);
+	});
+}
+
+test("20,001 newer commits make no request usable", async ({ local }) => {
+	const first = capture(local, { target: "/register/k", body: wms("one") });
+	await expect(local, first, 201);
+	local.now += 1_000;
+	await local.put("k", wms("two"));
+	// What a start used to look through: pushed in one go.
+	let tip = await local.git("rev-parse", "refs/heads/main");
+	const commits = Array.from({ length: 20_001 }, (_, index) => {
+		const from = index === 0 ? `from ${tip}\n` : "";
+		return `commit refs/heads/pushed\ncommitter a <a@b> ${index} +0000\ndata 1\nx\n${from}\n`;
+	});
+	const { runGit } = await import("../../api/git/run.ts");
+	await runGit(local.repository, ["fast-import", "--quiet"], { input: commits.join("") });
+	tip = await local.git("rev-parse", "refs/heads/pushed");
+	await local.git("update-ref", "refs/heads/main", tip);
+	await restart(local);
+	await expect(local, first, 401);
+});
+
+test("a pushed commit's trailers count for nothing", async ({ local }) => {
+	await local.put("k", wms("one"));
+	local.now += 1_000;
+	const put = capture(local, { target: "/register/k", body: wms("two") });
+	// The trailer that its commit will have, which a spy may know before it arrives.
+	const spy = await Local.open();
+	spy.now = local.now;
+	await spy.write(put);
+	const request = await spy.git("log", "-1", "--format=%(trailers:key=Request,valueonly)", "refs/heads/main");
+	await spy.end();
+	const identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+	const message = `forged\n\nSender: jstest\nRequest: ${request}`;
+	const tree = ["commit-tree", "refs/heads/main^{tree}", "-p", "refs/heads/main", "-m", message];
+	await local.git("update-ref", "refs/heads/main", await local.git(...identity, ...tree));
+	await restart(local);
+	await expect(local, put, 201);
+	assert.is((await local.store.read("k"))?.registration.includes('"two"'), true);
+});
+
+/** Takes the ends of all requests out of the journal: as if the process had been killed before it wrote them. */
+async function forgetEnds(local: Local): Promise<void> {
+	const folder = join(local.folder, "requests");
+	for (const name of await readdir(folder)) {
+		const lines = (await readFile(join(folder, name), "utf8")).split("\n");
+		await rm(join(folder, name));
+		await appendFile(join(folder, name), lines.filter((line) => / \?[0-9a-f]{40} /.test(line)).join("\n"));
+		await appendFile(join(folder, name), "\n");
+	}
+}
+
+test("a change that was made, but not answered when its process was killed, is used", async ({ local }) => {
+	const first = capture(local, { target: "/register/k", body: wms("one") });
+	await expect(local, first, 201);
+	local.now += 1_000;
+	await local.put("k", wms("two"));
+	await local.stop();
+	await forgetEnds(local);
+	await local.start();
+	await expect(local, first, 401);
+});
+
+test("a change that was under way, and not made when its process was killed, is usable", async ({
+	local,
+}) => {
+	const first = capture(local, { target: "/register/k", body: wms("one") });
+	const base = await local.git("rev-parse", "refs/heads/main");
+	await expect(local, first, 201);
+	await local.stop();
+	await forgetEnds(local);
+	await local.git("update-ref", "refs/heads/main", base);
+	await local.start();
+	await expect(local, first, 201);
+});
+
+test.run();
