@@ -11,14 +11,25 @@ import { printLine } from "../scripts/terminal/io.ts";
 import { buildRows } from "./builds.ts";
 import { eleventyRows } from "./eleventy.ts";
 import { githubRows } from "./github.ts";
+import { growthRows } from "./growth.ts";
 import { measure, type Row } from "./measure/row.ts";
 import { lineOf, tableHead } from "./measure/table.ts";
 import { World } from "./measure/world.ts";
+import { pushRows } from "./pushes.ts";
 import { readRows } from "./reads.ts";
 import { serviceRows } from "./service.ts";
 import { writeRows } from "./writes.ts";
 
-const rows: Row[] = [...buildRows, ...eleventyRows, ...readRows, ...writeRows, ...serviceRows, ...githubRows];
+const rows: Row[] = [
+	...buildRows,
+	...eleventyRows,
+	...readRows,
+	...writeRows,
+	...pushRows,
+	...serviceRows,
+	...githubRows,
+	...growthRows,
+];
 
 function rowsNamed(only: string | undefined): Row[] {
 	if (only === undefined) return rows;

@@ -58,6 +58,34 @@ async function prepareMany(world: World, layers: number): Promise<Pair> {
 	};
 }
 
+/** The service beside what git itself can do: the same commits, in groups of as many as there are publishers. */
+async function prepareImport(world: World): Promise<Pair> {
+	const service = await world.serve(world.layers, "puts-import");
+	const bare = join(await world.dataFolder(world.layers, "puts-import-git"), "repository.git");
+	const count = Math.min(putsPerRound, world.layers);
+	let round = 0;
+	return {
+		ours: async () => {
+			const { seconds, milliseconds } = await publish(service, { count, publishers });
+			return milliseconds.length / seconds;
+		},
+		reference: async () => {
+			round += 1;
+			const seconds = await runProgram(
+				"bench/measure/importer.ts",
+				[],
+				JSON.stringify({ repository: bare, count, group: publishers, round }),
+			);
+			return count / Number(seconds);
+		},
+		close: async () => {
+			await service.stop();
+			await world.remove("puts-import");
+			await world.remove("puts-import-git");
+		},
+	};
+}
+
 /** What a publisher would do without the service: write a file, `git add`, `git commit`, with fsync. */
 async function commitsPerSecond(world: World, clone: string, first: number): Promise<number> {
 	const layers = [...generateLayers(commitsPerRound)];
@@ -130,6 +158,14 @@ export const writeRows: Row[] = [
 		unit: "changes/s",
 		reach: { of: "ratio", least: 150 },
 		prepare: (world) => prepareMany(world, world.layers),
+	},
+	{
+		name: "puts-import",
+		ours: `signed PUTs, ${publishers} publishers at once`,
+		reference: `git fast-import of such commits, a checkpoint after every ${publishers}, core.fsync=committed, both folders synced`,
+		unit: "changes/s",
+		reach: { of: "ratio", least: 0.8 },
+		prepare: prepareImport,
 	},
 	{
 		name: "puts-few-layers",

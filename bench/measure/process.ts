@@ -51,6 +51,15 @@ export async function timed(command: string, args: string[], cwd = root): Promis
 	return (performance.now() - start) / 1000;
 }
 
+/** Runs a command whose output nobody reads; CPU seconds, user and system, of it and all that it started. */
+export async function cpuOf(command: string, args: string[], cwd = root): Promise<number> {
+	// bash prints what `times` knows of all its ended children: user, then system.
+	const script = '"$@" >/dev/null 2>&1 || exit 1; times';
+	const printed = await run("bash", ["-c", script, "bash", command, ...args], { cwd });
+	const seconds = [...(printed.trim().split("\n").at(-1) ?? "").matchAll(/(\d+)m([\d.]+)s/g)];
+	return seconds.reduce((sum, [, minutes, rest]) => sum + Number(minutes) * 60 + Number(rest), 0);
+}
+
 /** Runs a TypeScript program of this repository under Node; what it printed. */
 export function runProgram(path: string, args: string[], input?: string): Promise<string> {
 	return run(process.execPath, ["--import", "tsx", path, ...args], input === undefined ? {} : { input });
@@ -70,8 +79,10 @@ export async function startProgram(
 	args: string[],
 	env: Record<string, string>,
 	ready: RegExp,
+	preloads: string[] = [],
 ): Promise<Running> {
-	const child = spawn(process.execPath, ["--import", "tsx", path, ...args], {
+	const imports = ["tsx", ...preloads].flatMap((preload) => ["--import", preload]);
+	const child = spawn(process.execPath, [...imports, path, ...args], {
 		cwd: root,
 		env: environment(env),
 		stdio: ["ignore", "pipe", "pipe"],

@@ -77,9 +77,25 @@ export class World {
 		return dataDir;
 	}
 
-	/** Starts a service on a data folder, until it has printed its address. */
-	startAgain(dataDir: string): Promise<Served> {
-		return startService(dataDir, this.#secret);
+	/**
+	 * Starts a service on a data folder, until it has printed its address.
+	 * @param preloads modules of ours that are loaded into it, to measure there
+	 */
+	startAgain(dataDir: string, preloads: string[] = []): Promise<Served> {
+		return startService(dataDir, this.#secret, preloads);
+	}
+
+	/** A data folder whose repository holds no layer. */
+	async emptyDataFolder(name: string): Promise<string> {
+		const dataDir = this.path(name);
+		const empty = this.path(`${name}-first`);
+		await mkdir(dataDir);
+		await mkdir(empty);
+		await this.git(empty, "init", "-q", "-b", "main");
+		await this.git(empty, "commit", "-q", "--allow-empty", "-m", "first");
+		await run("git", ["clone", "-q", "--bare", empty, join(dataDir, "repository.git")]);
+		await this.remove(`${name}-first`);
+		return dataDir;
 	}
 
 	/** A path in the world's folder. */
@@ -108,14 +124,18 @@ export class World {
 	}
 }
 
-async function startService(dataDir: string, secret: string): Promise<Served> {
+async function startService(dataDir: string, secret: string, preloads: string[] = []): Promise<Served> {
 	const env = {
 		DATA_DIR: dataDir,
 		HOST: "127.0.0.1",
 		PORT: "0",
 		HARVEST: "off",
 		SENDERS: JSON.stringify({ [sender]: secret }),
+		LOOP_DELAY_FILE: `${dataDir}.delay`,
+		// The rows are about what the first viewers read; other targets are more of the same.
+		TARGETS: "v0.9",
 	};
-	const running = await startProgram("scripts/serve.ts", [], env, /^Serving \d+ layers at (\S+)$/m);
+	const ready = /^Serving \d+ layers at (\S+)$/m;
+	const running = await startProgram("scripts/serve.ts", [], env, ready, preloads);
 	return { ...running, url: running.found, dataDir, secret };
 }

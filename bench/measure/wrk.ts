@@ -6,16 +6,30 @@ const seconds = 3;
 
 /**
  * Requests per second that an address answers, every one of them with 200.
+ * @param script of wrk, which makes the requests
  * @throws {Error} where wrk is not installed, or an answer was another one
  */
-export async function requestsPerSecond(url: string): Promise<number> {
-	const args = ["-t1", `-c${connections}`, `-d${seconds}s`, url];
+export async function requestsPerSecond(url: string, script?: string): Promise<number> {
+	return figureOf(await runWrk(url, script), /^Requests\/sec:\s+([\d.]+)$/m);
+}
+
+/** Requests that an address answers in one measurement. */
+export async function requestsIn(url: string): Promise<number> {
+	return figureOf(await runWrk(url), /^\s*(\d+) requests in /m);
+}
+
+async function runWrk(url: string, script?: string): Promise<string> {
+	const args = ["-t1", `-c${connections}`, `-d${seconds}s`, ...(script ? ["-s", script] : []), url];
 	const printed = await run("wrk", args).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === "ENOENT") throw new Error("wrk is not installed: apt-get install wrk");
 		throw error;
 	});
 	if (/Non-2xx|Socket errors/.test(printed)) throw new Error(`wrk: ${url}: ${printed}`);
-	const found = /^Requests\/sec:\s+([\d.]+)$/m.exec(printed)?.[1];
+	return printed;
+}
+
+function figureOf(printed: string, pattern: RegExp): number {
+	const found = pattern.exec(printed)?.[1];
 	if (found === undefined) throw new Error(`wrk: printed no figure: ${printed}`);
 	return Number(found);
 }

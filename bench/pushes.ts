@@ -1,0 +1,252 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { removeOutput } from "./builds.ts";
+import { environment, root, run, startProgram, timed } from "./measure/process.ts";
+import { pssMegabytes } from "./measure/processes.ts";
+import type { Met } from "./measure/reader.ts";
+import type { Pair, Row } from "./measure/row.ts";
+import type { Served, World } from "./measure/world.ts";
+import { publish } from "./writes.ts";
+
+/** Readers beside a push. */
+const readers = 8;
+/** PUTs after which memory is looked at again. */
+const putsAfter = 10_000;
+/** Longest that a push may take until it is served, in milliseconds. */
+const patienceMs = 300_000;
+/** Megabytes that the fragments' own are put beside: Node with its modules, and git's processes. */
+const allowanceMegabytes = 100;
+const megabyte = 1_000_000;
+
+const loopDelay = "./bench/measure/loop-delay.ts";
+
+/** A service without layers, and a clone of its repository that holds a commit of all of them, not pushed yet. */
+class Push {
+	private constructor(
+		readonly world: World,
+		readonly service: Served,
+		readonly clone: string,
+		readonly name: string,
+	) {}
+
+	static async prepare(world: World, name: string): Promise<Push> {
+		const dataDir = await world.emptyDataFolder(name);
+		const service = await world.startAgain(dataDir, [loopDelay]);
+		const clone = world.path(`${name}-clone`);
+		await run("git", ["clone", "-q", join(dataDir, "repository.git"), clone]);
+		const layers = join(await world.checkout(world.layers), "layers");
+		await timed("cp", ["-r", layers, clone]);
+		await world.git(clone, "add", "layers");
+		await world.git(clone, "commit", "-q", "-m", "layers");
+		await timed("sync", []);
+		return new Push(world, service, clone, name);
+	}
+
+	/** Pushes; seconds from the moment that the repository has taken it until its last layer is served. */
+	async run(): Promise<number> {
+		const last = this.world.smallkeys(this.world.layers).sort().at(-1) as string;
+		await run("git", ["push", "-q", "origin", "main"], { cwd: this.clone });
+		const start = performance.now();
+		const deadline = start + patienceMs;
+		while ((await fetch(`${this.service.url}/v0.9/doc/en/${last}`)).status !== 200) {
+			if (performance.now() > deadline) throw new Error(`not served after ${patienceMs} ms`);
+			await sleep(20);
+		}
+		return (performance.now() - start) / 1000;
+	}
+
+	/** Milliseconds of the longest delay of the service's event loop since this was last asked. */
+	async longestDelay(): Promise<number> {
+		const file = `${this.service.dataDir}.delay`;
+		await rm(file, { force: true });
+		process.kill(this.service.pid, "SIGUSR2");
+		for (const deadline = performance.now() + patienceMs; performance.now() < deadline; await sleep(20)) {
+			const text = await readFile(file, "utf8").catch(() => "");
+			if (text !== "") return Number(text);
+		}
+		throw new Error("the service did not write its delay");
+	}
+
+	async close(): Promise<void> {
+		await this.service.stop();
+		await this.world.remove(this.name);
+		await this.world.remove(`${this.name}-clone`);
+	}
+}
+
+let pushes = 0;
+
+/** Runs a task beside a new push; what it gave. */
+async function besidePush<T>(world: World, task: (push: Push) => Promise<T>): Promise<T> {
+	pushes += 1;
+	const push = await Push.prepare(world, `push-${pushes}`);
+	try {
+		return await task(push);
+	} finally {
+		await push.close();
+	}
+}
+
+async function preparePush(world: World): Promise<Pair> {
+	const repository = await world.clone(world.layers, "push-build");
+	const out = world.path("push-build-out");
+	return {
+		ours: () => besidePush(world, (push) => push.run()),
+		reference: async () => {
+			await removeOutput(out);
+			return timed("npm", ["run", "-s", "build", "--", "--repo", repository, "--out", out]);
+		},
+		close: async () => {
+			await removeOutput(out);
+			await world.remove("push-build");
+		},
+	};
+}
+
+async function prepareDelay(world: World): Promise<Pair> {
+	return {
+		ours: () =>
+			besidePush(world, async (push) => {
+				await push.longestDelay();
+				await push.run();
+				return push.longestDelay();
+			}),
+		reference: async () => 0,
+	};
+}
+
+async function prepareReaders(world: World): Promise<Pair> {
+	const registered = world.smallkeys(1)[0] as string;
+	const beside = (address: (push: Push) => Promise<{ url: string; stop: () => Promise<void> }>) =>
+		besidePush(world, async (push) => {
+			// One layer that is served before the push, and during it.
+			await publish(push.service, { count: 1 });
+			await run("git", ["pull", "-q", "--rebase", "-X", "theirs", "origin", "main"], {
+				cwd: push.clone,
+				env: { GIT_COMMITTER_NAME: "bench", GIT_COMMITTER_EMAIL: "bench@sender.invalid" },
+			});
+			const { url, stop } = await address(push);
+			const reading = await startReaders(url);
+			await push.run();
+			const { slowOfThousand } = await reading.end();
+			await stop();
+			return slowOfThousand;
+		});
+	const path = `/v0.9/doc/en/${registered}`;
+	return {
+		ours: () => beside(async ({ service }) => ({ url: service.url + path, stop: async () => undefined })),
+		reference: () =>
+			beside(async ({ service }) => {
+				const { found, stop } = await startProgram(
+					"bench/measure/bare-server.ts",
+					[service.url + path],
+					{},
+					/^(http:\S+)$/m,
+				);
+				return { url: found + path, stop };
+			}),
+	};
+}
+
+/** Starts readers of an address in a process of their own. */
+async function startReaders(url: string): Promise<{ end: () => Promise<Met> }> {
+	const args = ["--import", "tsx", "bench/measure/reader.ts", url, String(readers)];
+	const child = spawn(process.execPath, args, {
+		cwd: root,
+		env: environment(),
+		stdio: ["pipe", "pipe", "inherit"],
+	});
+	const output: Buffer[] = [];
+	const closed = once(child, "close") as Promise<[number | null]>;
+	child.stdout.on("data", (data: Buffer) => output.push(data));
+	child.stdin.on("error", () => undefined);
+	await Promise.race([once(child.stdout, "data"), closed]);
+	return {
+		end: async () => {
+			child.stdin.end();
+			const [code] = await closed;
+			if (code !== 0) throw new Error(`the readers ended with ${code}`);
+			return JSON.parse(Buffer.concat(output).toString("utf8").trim().split("\n").at(-1) ?? "") as Met;
+		},
+	};
+}
+
+async function prepareMemory(world: World, puts: number): Promise<Pair> {
+	let fragments = 0;
+	return {
+		ours: () =>
+			besidePush(world, async (push) => {
+				await push.run();
+				if (puts > 0) await publish(push.service, { count: puts, publishers: 32 });
+				await filesInStep(push.service);
+				const printed = await run("find", [
+					join(push.service.dataDir, "dist/v0.9/doc"),
+					"-type",
+					"f",
+					"-printf",
+					"%s\\n",
+				]);
+				fragments = printed
+					.trim()
+					.split("\n")
+					.reduce((sum, size) => sum + Number(size), 0);
+				return pssMegabytes(push.service.pid);
+			}),
+		reference: async () => fragments / megabyte + allowanceMegabytes,
+	};
+}
+
+/** Waits until the service says that its files are in step. */
+async function filesInStep({ url }: Served): Promise<void> {
+	for (const deadline = performance.now() + patienceMs; ; await sleep(100)) {
+		if ((await fetch(`${url}/readyz`)).status === 200) return;
+		if (performance.now() > deadline) throw new Error(`not ready after ${patienceMs} ms`);
+	}
+}
+
+/** Rows about a push of all layers at once. */
+export const pushRows: Row[] = [
+	{
+		name: "push",
+		ours: "a push of all layers, from the repository's yes until the last is served from memory",
+		reference: "npm run build -- --repo of the same layers, empty output",
+		unit: "s",
+		reach: { of: "ratio", most: 1.2 },
+		prepare: preparePush,
+	},
+	{
+		name: "push-delay",
+		ours: "longest delay of the event loop while that push is taken in",
+		reference: "none",
+		unit: "ms",
+		reach: { of: "ours", most: 50 },
+		prepare: prepareDelay,
+	},
+	{
+		name: "push-readers",
+		ours: `99.9th percentile of doc for ${readers} readers beside that push`,
+		reference: "a bare node:http server beside the same push",
+		unit: "ms",
+		reach: { of: "ratio", most: 2 },
+		prepare: prepareReaders,
+	},
+	{
+		name: "push-memory",
+		ours: "memory (PSS) of Node and git after that push",
+		reference: `the fragments' own bytes plus ${allowanceMegabytes} MB`,
+		unit: "MB",
+		reach: { of: "ratio", most: 2 },
+		prepare: (world) => prepareMemory(world, 0),
+	},
+	{
+		name: "puts-memory",
+		ours: `the same after ${putsAfter.toLocaleString("en")} PUTs more`,
+		reference: `the fragments' own bytes plus ${allowanceMegabytes} MB`,
+		unit: "MB",
+		reach: { of: "ratio", most: 2 },
+		prepare: (world) => prepareMemory(world, Math.min(putsAfter, world.layers)),
+	},
+];
