@@ -119,34 +119,31 @@ async function prepareDelay(world: World): Promise<Pair> {
 }
 
 async function prepareReaders(world: World): Promise<Pair> {
-	const registered = world.smallkeys(1)[0] as string;
-	const beside = (address: (push: Push) => Promise<{ url: string; stop: () => Promise<void> }>) =>
+	const beside = (address: (url: string) => Promise<{ url: string; stop: () => Promise<void> }>) =>
 		besidePush(world, async (push) => {
 			// One layer that is served before the push, and during it.
 			await publish(push.service, { count: 1 });
+			const repository = join(push.service.dataDir, "repository.git");
+			const subject = await run("git", ["-C", repository, "log", "-1", "--format=%s", "refs/heads/main"]);
+			const path = `/v0.9/doc/en/${subject.split(" ")[1]}`;
 			await run("git", ["pull", "-q", "--rebase", "-X", "theirs", "origin", "main"], {
 				cwd: push.clone,
 				env: { GIT_COMMITTER_NAME: "bench", GIT_COMMITTER_EMAIL: "bench@sender.invalid" },
 			});
-			const { url, stop } = await address(push);
+			const { url, stop } = await address(push.service.url + path);
 			const reading = await startReaders(url);
 			await push.run();
 			const { slowOfThousand } = await reading.end();
 			await stop();
 			return slowOfThousand;
 		});
-	const path = `/v0.9/doc/en/${registered}`;
 	return {
-		ours: () => beside(async ({ service }) => ({ url: service.url + path, stop: async () => undefined })),
+		ours: () => beside(async (url) => ({ url, stop: async () => undefined })),
 		reference: () =>
-			beside(async ({ service }) => {
-				const { found, stop } = await startProgram(
-					"bench/measure/bare-server.ts",
-					[service.url + path],
-					{},
-					/^(http:\S+)$/m,
-				);
-				return { url: found + path, stop };
+			beside(async (url) => {
+				const ready = /^(http:\S+)$/m;
+				const bare = await startProgram("bench/measure/bare-server.ts", [url], {}, ready);
+				return { url: bare.found + new URL(url).pathname, stop: bare.stop };
 			}),
 	};
 }
