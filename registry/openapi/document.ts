@@ -90,9 +90,7 @@ function read(target: Target, what: "layer" | "layers", params: Json[], found: J
 	const several = what === "layers";
 	return {
 		get: {
-			operationId: `read ${what} ${target.name}`.replace(/[^A-Za-z0-9]+(.)/g, (_all, next: string) =>
-				next.toUpperCase(),
-			),
+			operationId: operationIdOf("read", what, target.name),
 			summary: `${several ? "Several layers" : "One layer"} at ${target.name}`,
 			tags: ["read"],
 			security: [],
@@ -110,6 +108,12 @@ function read(target: Target, what: "layer" | "layers", params: Json[], found: J
 			},
 		},
 	};
+}
+
+/** Words as one name: `readLayerV09`. */
+function operationIdOf(...words: string[]): string {
+	const [first = "", ...rest] = words.map((word) => word.replaceAll(/[^A-Za-z0-9]/g, ""));
+	return first + rest.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join("");
 }
 
 const smallkeyPattern = "^[A-Za-z0-9_+=-]{1,64}$";

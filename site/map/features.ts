@@ -78,7 +78,7 @@ export function openFeatures(base: BaseMap, drawable: Drawable, wkid: number): F
 /** The query that RAMP asks as the map moves: what lies in the view, in the map's reference, simplified to a pixel. */
 function queryAddress(url: string, box: Box, wkid: number, resolution: number): string {
 	const address = new URL(url);
-	address.pathname = `${address.pathname.replace(/\/+$/, "")}/query`;
+	address.pathname = `${address.pathname.replace(/(?<!\/)\/+$/, "")}/query`;
 	const parameters: Record<string, string> = {
 		f: "json",
 		where: "1=1",
