@@ -73,6 +73,11 @@ test("nesting is bounded, in what is read and in what a repeated name hides", ()
 	assert.equal(problemsOf(nested(65)), tooDeep);
 	assert.equal(problemsOf(nested(30_000)), tooDeep);
 	assert.equal(problemsOf(`{"a":${nested(30_000)},"a":1}`), tooDeep);
+	assert.equal(
+		problemsOf(`[${Array(100).fill('{"a":[]}').join()}]`),
+		[],
+		"what stands side by side is not nested",
+	);
 	const written = (depth: number) => `${JSON.stringify(JSON.parse(nested(depth)), null, 2)}\n`;
 	assert.equal(problemsOf(written(64)), []);
 	assert.equal(problemsOf(written(65)), tooDeep);
@@ -88,7 +93,8 @@ test("a JSON pointer has a line", () => {
 	assert.is(lineAt(lines, "/a/1/missing"), 4);
 	assert.is(lineAt(lines, "/e"), 7);
 	assert.is(lineAt(lines, "/e/deeper"), 7);
-	assert.is(lineAt(linesOf("{]"), "/a"), 1);
+	assert.is(linesOf('{"a":1,\n"b":2').size, 0, "what is no JSON has no lines");
+	assert.is(lineAt(linesOf('{"a":1,\n"b":2'), "/b"), 1);
 });
 
 test("a pointer that was cut in a problem has its line, too", () => {

@@ -39,6 +39,11 @@ test("of thousands of unknown members twenty are named and the others are counte
 	assert.is(problems[20], "the document has 6980 more problems");
 });
 
+test("a document that is too large is not read", () => {
+	const { problems } = parseRegistration(new Uint8Array(64 * 1024 + 1).fill(0x20), "stored");
+	assert.equal(problems, ["the document must have at most 65536 bytes, not 65537"]);
+});
+
 test("thousands of problems below one long name are bounded as well", () => {
 	const name = "n".repeat(30_000);
 	const problems = problemsOf(`{"${name}":{${Array(4000).fill('"a":0').join()}}}`);
@@ -49,7 +54,9 @@ test("thousands of problems below one long name are bounded as well", () => {
 test("names of characters that take most bytes do not lengthen the list beyond its bound", () => {
 	for (const character of ["\\u0001", "€", "\\u001f~", "/", "\\\\"]) {
 		const members = Array.from({ length: 40 }, (_, index) => `"${character.repeat(200)}${index}":0`);
-		const problems = problemsOf(`{${members.join()}}`);
+		const problems = problemsOf(
+			JSON.stringify(valid).replace('"layer":"a"', `"layer":"a",${members.join()}`),
+		);
 		assert.match(problems.at(-1) ?? "", /^the document has \d+ more problems$/);
 	}
 });

@@ -2,7 +2,14 @@ import { readdir, readFile } from "node:fs/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { canonicalText } from "../../registry/canonical.ts";
-import { parseRegistration, parseRegistrationOfAnyVersion } from "../../registry/registration.ts";
+import {
+	harvestedLangs,
+	kindOf,
+	type LangNode,
+	parseRegistration,
+	parseRegistrationOfAnyVersion,
+	type Registration2,
+} from "../../registry/registration.ts";
 
 const fixtures = new URL("../fixtures/", import.meta.url);
 const encoder = new TextEncoder();
@@ -37,6 +44,22 @@ for (const folder of ["", "version-2/"]) {
 		});
 	}
 }
+
+test("what kind of layer it is, and in which languages its service is harvested", () => {
+	const service_url = "https://h.example/";
+	const wms = { version: "1.0.0", payload_type: "wms", en: { service_url }, fr: { service_url } } as const;
+	const feature = { ...wms, payload_type: "feature" } as const;
+	assert.equal([kindOf(wms), harvestedLangs(wms)], ["wms", []]);
+	assert.equal([kindOf(feature), harvestedLangs(feature)], ["feature", ["en", "fr"]]);
+	const of = (en: Partial<LangNode>, fr: Partial<LangNode>) =>
+		({ version: "2.0", en: { service_url, ...en }, fr: { service_url, ...fr } }) as Registration2;
+	const mixed = of({ service_type: "esriFeature" }, { service_type: "esriTile" });
+	assert.equal([kindOf(mixed), harvestedLangs(mixed)], ["esriFeature and esriTile", ["en"]]);
+	const whole = { service_type: "ogcWms", recursive: true } as const;
+	const named = of(whole, { ...whole, scrape_only: ["a"] });
+	assert.equal([kindOf(named), harvestedLangs(named)], ["ogcWms", ["en"]]);
+	assert.equal(harvestedLangs(of({ ...whole, recursive: false }, whole)), ["fr"]);
+});
 
 test("what viewers take for markup is refused as it is written, and stays readable where it is stored", async () => {
 	const bytes = await readFile(new URL("invalid/markup.json", fixtures));

@@ -50,6 +50,20 @@ test("every problem is at its file, line and JSON pointer", async () => {
 	assert.ok(isWrong(outcome));
 });
 
+test("what viewers take for markup is a problem where it is written, and none where it stands already", async () => {
+	const named = featureFile(undefined, { service_name: "Wells <b>" });
+	const base = { ...baseFiles, "layers/en/energy-1.json": named };
+	const written = await reviewed({ "layers/en/energy-2.json": named }, {}, base);
+	assert.equal(
+		problemLines(written.outcome).map((line) => line.slice(0, line.indexOf(" must"))),
+		["layers/en/energy-2.json:6 /en/service_name", "layers/en/energy-2.json:10 /fr/service_name"],
+	);
+	const beside = await reviewed({ "layers/en/energy-1.service.json": "{}" }, {}, base);
+	assert.equal(problemLines(beside.outcome), [
+		"layers/en/energy-1.service.json:1  must be a service description, as npm run harvest writes it",
+	]);
+});
+
 test("a member's name that looks like a place is told apart from one", async () => {
 	const { outcome } = await reviewed({
 		"layers/ab/abc.json": wmsFile("roads", "https://maps.example/wms", { "x: y": 1 }),
