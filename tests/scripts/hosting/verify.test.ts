@@ -101,7 +101,7 @@ test("every difference is named, and the exit code is 1", async (scene) => {
 	assert.is(told("v0.9/doc/en/-"), "v0.9/doc/en/-: answers 404");
 	assert.match(
 		told("v0.9/doc/en/23ax5t") ?? "",
-		/is not what was built: differs from byte 19 \(21 bytes, not 162\)/,
+		/is not what was built: differs from byte 19 \(21 bytes, not \d+\)/,
 	);
 	assert.is(told("v0.9/doc/en/Z"), "v0.9/doc/en/Z: answers 307");
 	assert.match(
