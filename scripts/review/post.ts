@@ -12,6 +12,9 @@ export interface Run {
 	owner: string;
 }
 
+/** Events of a run that was for a pull request. */
+const pullRequestEvents = new Set(["pull_request", "pull_request_target", "pull_request_review"]);
+
 /** Pages of comments that are looked through for ours. */
 const maxPages = 50;
 
@@ -25,7 +28,7 @@ export function parseRun(text: string): Run | null {
 	if (!run) throw new Error("the event is not a workflow_run");
 	const repository = run.head_repository as { owner?: { login?: unknown } } | null | undefined;
 	const [head, branch, owner] = [run.head_sha, run.head_branch, repository?.owner?.login];
-	const isForPullRequest = run.event === "pull_request" || run.event === "pull_request_target";
+	const isForPullRequest = typeof run.event === "string" && pullRequestEvents.has(run.event);
 	if (!isForPullRequest || typeof branch !== "string" || typeof owner !== "string") return null;
 	if (typeof head !== "string" || !/^[0-9a-f]{40,64}$/.test(head)) return null;
 	return { head, branch, owner };

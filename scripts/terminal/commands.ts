@@ -9,6 +9,7 @@ export const commands = {
 	review: {
 		review: "show what a pull request changes for a viewer, and what is wrong with it",
 		comment: "post what review wrote on its pull request",
+		approvals: "set the status of the owners' approval on pull requests, and say who can still approve",
 		codeowners: "write .github/CODEOWNERS from layers/owners.json",
 		"check-services": "check that the services behind the layers have what the registrations say",
 	},

@@ -1,0 +1,46 @@
+// npm run approvals: sets the status of the owners' approval on pull requests, and says who can still approve
+import { readFile } from "node:fs/promises";
+import { ownersPath, parseOwners } from "../registry/owners.ts";
+import { judgePull, openPulls, readTeams } from "./approvals/github.ts";
+import { parseRun } from "./review/post.ts";
+import { connectToGithub } from "./service/github.ts";
+import { readConfiguration } from "./service/settings.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { printLine } from "./terminal/io.ts";
+import { plain } from "./terminal/plain.ts";
+
+const help = `
+Run in a checkout of the branch below: its ${ownersPath} counts, and no pull request's own.`;
+
+/** The branch of the event's pull request, as `owner:branch`; null where the event is of none. */
+export async function branchOfRun(event: string): Promise<string | null> {
+	const run = parseRun(await readFile(event, "utf8"));
+	return run && `${run.owner}:${run.branch}`;
+}
+
+export const run = createRun(async (argv, environment, io) => {
+	const options = createCommandLine("approvals", io)
+		.option("--event <file>", "only the pull request of this workflow_run event; without it all open ones")
+		.option("--author <login>", "who sets statuses and comments", "github-actions[bot]")
+		.addHelpText("after", help)
+		.parse(argv, { from: "user" })
+		.opts();
+	const configuration = readConfiguration(environment);
+	const github = connectToGithub(configuration);
+	const from = options.event === undefined ? undefined : await branchOfRun(options.event);
+	if (from === null) {
+		printLine(io, "nothing to do: the run was for no pull request");
+		return exitCodes.done;
+	}
+	const pulls = await openPulls(github, configuration.github?.branch ?? "main", from);
+	const { owners } = parseOwners(await readFile(ownersPath).catch(() => new Uint8Array(0)));
+	const teams = owners && pulls.length > 0 ? await readTeams(github, owners) : new Map();
+	for (const pull of pulls) {
+		const settings = { author: options.author, isRequesting: from !== undefined };
+		const { state, description } = await judgePull(github, pull, owners, teams, settings);
+		printLine(io, plain(`#${pull.number}: ${state}: ${description}`));
+	}
+	return exitCodes.done;
+});
+
+await runCommand(import.meta.url, run);

@@ -1,0 +1,184 @@
+import { dataOf, isAnswered } from "../../api/stores/github/refusal.ts";
+import type { Github } from "../../api/stores/github/routes.ts";
+import type { Owners } from "../../registry/owners.ts";
+import { approvalsMarker, renderApprovals } from "./comment.ts";
+import { type GivenReview, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
+
+/** The status that a ruleset requires. */
+export const statusContext = "owners";
+
+/** Files of a pull request that GitHub lists (REST API, "List pull requests files"). */
+const maxListedFiles = 3_000;
+
+/** People who are asked for a review at once: GitHub takes 15 of a pull request. */
+const maxRequests = 10;
+
+/** An open pull request, as GitHub lists it. */
+export interface OpenPull {
+	number: number;
+	html_url: string;
+	user: { login: string } | null;
+	head: { sha: string };
+	requested_reviewers?: { login: string }[] | null;
+}
+
+/**
+ * The open pull requests for a branch.
+ * @param from only those of `owner:branch`
+ */
+export async function openPulls(
+	{ rest, repo, paginate }: Github,
+	base: string,
+	from?: string,
+): Promise<OpenPull[]> {
+	const parameters = {
+		...repo,
+		state: "open" as const,
+		base,
+		...(from === undefined ? {} : { head: from }),
+		per_page: 100,
+	};
+	return listAll(paginate(rest.pulls.list, parameters), "list the pull requests");
+}
+
+/** octokit's pages take a 409 for an empty list: an answer of none is asked for no more than that here. */
+async function listAll<T>(pages: Promise<T[]>, what: string): Promise<T[]> {
+	return dataOf(
+		pages.then((data) => ({ data })),
+		what,
+	);
+}
+
+/** What is judged of a pull request. */
+export async function readProposal({ rest, repo, paginate }: Github, pull: OpenPull): Promise<Proposal> {
+	const parameters = { ...repo, pull_number: pull.number, per_page: 100 };
+	const files = await listAll(paginate(rest.pulls.listFiles, parameters), "list the changed files");
+	const paths = files.flatMap(({ filename, previous_filename }) =>
+		previous_filename === undefined ? [filename] : [filename, previous_filename],
+	);
+	const { changed_files } = await dataOf(
+		rest.pulls.get({ ...repo, pull_number: pull.number }),
+		"show the pull request",
+	);
+	const isComplete = files.length === changed_files && files.length < maxListedFiles;
+	return { head: pull.head.sha, author: pull.user?.login ?? null, paths, isComplete };
+}
+
+/** All reviews of a pull request, oldest first. */
+export async function readReviews({ rest, repo, paginate }: Github, number: number): Promise<GivenReview[]> {
+	const parameters = { ...repo, pull_number: number, per_page: 100 };
+	const reviews = await listAll(paginate(rest.pulls.listReviews, parameters), "list the reviews");
+	return reviews.map(({ user, state, commit_id }) => ({
+		login: user?.login ?? null,
+		state,
+		commit: commit_id,
+	}));
+}
+
+/** The members of every team among the owners. */
+export async function readTeams({ rest, paginate }: Github, owners: Owners): Promise<Teams> {
+	const names = [...owners.operators, ...owners.rules.flatMap((rule) => rule.owners)];
+	const teams = new Map<string, string[] | null>();
+	for (const name of new Set(names.filter((one) => one.includes("/")))) {
+		const [org = "", team_slug = ""] = name.slice(1).split("/");
+		const members = paginate(rest.teams.listMembersInOrg, { org, team_slug, per_page: 100 });
+		// A team that does not exist, and one that the token may not see: nobody is known of either.
+		teams.set(
+			name,
+			await members.then(
+				(all) => all.map(({ login }) => login),
+				(error: unknown) => onlyIfRefused(error),
+			),
+		);
+	}
+	return teams;
+}
+
+/** @throws {Error} where GitHub did not answer: nobody may be judged by that */
+function onlyIfRefused(error: unknown): null {
+	const isForbidden = error instanceof Error && /^GitHub answers 403 /.test(error.message);
+	if (isForbidden || isAnswered(error)) return null;
+	throw error;
+}
+
+/** Sets the status of a commit, where it is not so already: GitHub takes a thousand of a commit. */
+export async function setStatus(
+	{ rest, repo, paginate }: Github,
+	pull: OpenPull,
+	{ state, description }: Judgement,
+	author: string,
+): Promise<void> {
+	const parameters = { ...repo, ref: pull.head.sha, per_page: 100 };
+	const statuses = await listAll(
+		paginate(rest.repos.listCommitStatusesForRef, parameters),
+		"list the statuses",
+	);
+	const last = statuses.find(
+		({ context, creator }) => context === statusContext && creator?.login === author,
+	);
+	if (last?.state === state && last.description === description) return;
+	const status = {
+		sha: pull.head.sha,
+		context: statusContext,
+		state,
+		description,
+		target_url: pull.html_url,
+	};
+	await dataOf(rest.repos.createCommitStatus({ ...repo, ...status }), "set the status");
+}
+
+/** Asks for the reviews that are missing, of people whom GitHub lets be asked: others only can be named. */
+export async function requestReviews(
+	{ rest, repo }: Github,
+	pull: OpenPull,
+	{ groups }: Judgement,
+	reviews: readonly GivenReview[],
+): Promise<void> {
+	const asked = pull.requested_reviewers?.map(({ login }) => login.toLowerCase()) ?? [];
+	const answered = reviews
+		.filter(({ commit }) => commit === pull.head.sha)
+		.map(({ login }) => login?.toLowerCase());
+	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
+	const people = new Set(missing.flatMap(({ canApprove }) => canApprove));
+	const open = [...people].filter(
+		(login) => !asked.includes(login.toLowerCase()) && !answered.includes(login.toLowerCase()),
+	);
+	for (const login of open.slice(0, maxRequests)) {
+		const request = rest.pulls.requestReviewers({ ...repo, pull_number: pull.number, reviewers: [login] });
+		await request.catch((error: unknown) => {
+			// Whoever is no collaborator cannot be asked, and may approve all the same.
+			if (!isAnswered(error)) throw error;
+		});
+	}
+}
+
+/** Looks at one pull request, and says on GitHub what it still needs. */
+export async function judgePull(
+	github: Github,
+	pull: OpenPull,
+	owners: Owners | null,
+	teams: Teams,
+	options: { author: string; isRequesting: boolean },
+): Promise<Judgement> {
+	const reviews = await readReviews(github, pull.number);
+	const judgement = judgeApprovals(await readProposal(github, pull), reviews, owners, teams);
+	await setStatus(github, pull, judgement, options.author);
+	if (judgement.groups.length > 0)
+		await writeComment(github, pull.number, renderApprovals(judgement), options.author);
+	if (options.isRequesting) await requestReviews(github, pull, judgement, reviews);
+	return judgement;
+}
+
+async function writeComment(github: Github, number: number, text: string, author: string): Promise<void> {
+	const { rest, repo, paginate } = github;
+	const parameters = { ...repo, issue_number: number, per_page: 100 };
+	const comments = await listAll(paginate(rest.issues.listComments, parameters), "list the comments");
+	const before = comments.find(
+		({ user, body }) => user?.login === author && body?.startsWith(approvalsMarker),
+	);
+	if (before?.body === text) return;
+	const written = before
+		? rest.issues.updateComment({ ...repo, comment_id: before.id, body: text })
+		: rest.issues.createComment({ ...repo, issue_number: number, body: text });
+	await dataOf<unknown>(written, "write the comment");
+}
