@@ -1,6 +1,6 @@
 import { parseLayerPath } from "../../registry/catalogue.ts";
+import { healthPath } from "../../registry/health.ts";
 import { type Owners, ownersOf } from "../../registry/owners.ts";
-import { healthPath } from "../refresh/health.ts";
 
 /** What a pull request is, as far as its approval goes. */
 export interface Proposal {
