@@ -22,7 +22,7 @@ export interface Watched {
  * Looks at a layer as a viewer would: its service's capabilities or its own document, then one picture or one feature.
  * Never rejects.
  */
-export type WatchLayer = (registration: Registration) => Promise<Watched>;
+export type WatchLayer = (registration: Registration, signal?: AbortSignal) => Promise<Watched>;
 
 /** Makes the watch that all layers looked at together share. @param ask as `createAsk` makes it */
 export function createWatchLayer(ask: Ask): WatchLayer {
@@ -30,18 +30,18 @@ export function createWatchLayer(ask: Ask): WatchLayer {
 	const check = createCheckLayer(ask, read);
 
 	/** A language whose service says what is registered. */
-	async function look(registration: Registration, lang: Lang): Promise<Look> {
+	async function look(registration: Registration, lang: Lang, signal?: AbortSignal): Promise<Look> {
 		const { service_url: address } = registration[lang];
 		const type = serviceTypeOf(registration, lang);
-		if (type === "esriFeature") return lookAtFeatures(address, ask);
+		if (type === "esriFeature") return lookAtFeatures(address, ask, signal);
 		const name = type === "ogcWms" ? firstLayer(registration, lang) : undefined;
 		if (name === undefined) return seen;
 		const { capabilities } = await read(address, name);
 		const layer = capabilities?.layers.get(name);
-		return layer ? lookAtWms(address, name, layer, ask) : seen;
+		return layer ? lookAtWms(address, name, layer, ask, signal) : seen;
 	}
 
-	return async (registration) => {
+	return async (registration, signal) => {
 		const checked = await check("", registration);
 		const findings: Watched["findings"] = checked.findings.map(({ kind, ...finding }) => ({
 			state: kind === "registration" ? "wrong" : "down",
@@ -51,7 +51,7 @@ export function createWatchLayer(ask: Ask): WatchLayer {
 		for (const lang of langs.filter((one) => findings.every((finding) => finding.lang !== one))) {
 			const { service_url: address } = registration[lang];
 			const name = `${serviceTypeOf(registration, lang)} ${firstLayer(registration, lang)} ${address}`;
-			const found = looks.get(name) ?? (await look(registration, lang));
+			const found = looks.get(name) ?? (await look(registration, lang, signal));
 			looks.set(name, found);
 			if (found.state === null) continue;
 			const { state, text } = found;

@@ -13,15 +13,19 @@ export type CapabilitiesOutcome =
 /** Most services whose capabilities are kept at a time. */
 const maxKept = 16;
 
-/** Makes the reader of capabilities that all layers checked together share. */
-export function createReadCapabilities(ask: Ask): ReadCapabilities {
-	const kept = new Map<string, Promise<CapabilitiesOutcome>>();
+/** How long capabilities are kept, in milliseconds: those who look for days want to see what changes. */
+const maxAgeMs = 600_000;
+
+/** Makes the reader of capabilities that all layers checked together share. @param now milliseconds since 1970 */
+export function createReadCapabilities(ask: Ask, now: () => number = Date.now): ReadCapabilities {
+	const kept = new Map<string, { since: number; outcome: Promise<CapabilitiesOutcome> }>();
 
 	function read(address: string) {
 		const known = kept.get(address);
-		if (known) return known;
+		if (known && now() - known.since < maxAgeMs) return known.outcome;
 		const outcome = askCapabilities("WMS", address, ask);
-		kept.set(address, outcome);
+		kept.delete(address);
+		kept.set(address, { since: now(), outcome });
 		const oldest = kept.keys().next().value;
 		if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
 		return outcome;

@@ -3,7 +3,7 @@ import type { Senders } from "../../api/senders.ts";
 import type { Edit } from "../../api/store.ts";
 import { GitStore, type Step, type StoreLimits } from "../../api/stores/git.ts";
 import type { FilesTimes } from "./files.ts";
-import type { Harvester } from "./harvester/harvester.ts";
+import type { ServiceHarvester } from "./harvester/open.ts";
 import { logError, logLine } from "./log.ts";
 import { repositoryPath, seed } from "./open-store.ts";
 import { Publication } from "./publication.ts";
@@ -50,7 +50,7 @@ export async function openLocal(
 	const { now, log, report } = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
-	let harvester: Harvester | null = null;
+	let harvester: ServiceHarvester | null = null;
 	const publication = new Publication({
 		dataDir,
 		repository,
@@ -99,7 +99,7 @@ export async function openLocal(
 }
 
 /** Has the layers harvested whose registration was written, by a PUT or a push. */
-async function followAll(harvester: Harvester | null, smallkeys: readonly string[]): Promise<void> {
+async function followAll(harvester: ServiceHarvester | null, smallkeys: readonly string[]): Promise<void> {
 	const slices = new Slices();
 	for (const smallkey of smallkeys) {
 		harvester?.follow(smallkey);

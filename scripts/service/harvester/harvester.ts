@@ -20,8 +20,6 @@ export interface HarvesterOptions {
 	store: Store;
 	/** Asks the services of one layer. Never rejects, but where its signal aborts. */
 	harvest: HarvestLayer;
-	/** Ends what harvests, once nothing is under way. */
-	end?: () => Promise<void>;
 	/** Milliseconds between two harvests of one layer (`HARVEST_EVERY`). */
 	everyMs: number;
 	now: () => Date;
@@ -184,7 +182,6 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 			queue.clear();
 			await Promise.all([starting, arrivals]);
 			await queue.idle();
-			await options.end?.();
 		},
 		get waiting() {
 			return queue.size;

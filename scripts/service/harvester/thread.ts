@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Harvested } from "../../../harvest/harvest-layer.ts";
+import type { Watched } from "../../../harvest/watch-layer.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import type { HarvestSettings } from "../settings.ts";
 import type { Timers } from "./timers.ts";
@@ -11,14 +12,21 @@ export interface ThreadSettings {
 	mapWkid: number;
 }
 
+/** What a thread can be asked for of a layer, and what comes of it. */
+export interface Results {
+	harvest: Harvested;
+	watch: Watched;
+}
+export type Task = keyof Results;
+
 /** What is said to a thread. */
 export type ToThread =
-	| { kind: "harvest"; id: number; registration: Registration }
+	| { kind: Task; id: number; registration: Registration }
 	| { kind: "abort"; id: number }
 	| { kind: "ping" };
 
 /** What a thread says; `alive` when it has started, and to each ping. */
-export type FromThread = { kind: "alive" } | { kind: "done"; id: number; harvested: Harvested };
+export type FromThread = { kind: "alive" } | { kind: "done"; id: number; result: Results[Task] };
 
 /** What a thread may take. */
 export interface ThreadLimits {
@@ -54,13 +62,14 @@ export class ThreadEnded extends Error {
 	}
 }
 
-/** A thread that harvests. */
+/** A thread that asks services. */
 export interface Thread {
 	/**
-	 * Harvests a layer. Past its time it is cut off, and what was not asked to the end is among its findings.
+	 * Harvests a layer, or looks at it. Past its time it is cut off, and what was not asked to the end is among its
+	 * findings.
 	 * @throws {ThreadEnded} where the thread ends before the layer does
 	 */
-	harvest(registration: Registration, signal: AbortSignal): Promise<Harvested>;
+	run<T extends Task>(task: T, registration: Registration, signal: AbortSignal): Promise<Results[T]>;
 	/** Ends the thread, whatever it does. */
 	end(): Promise<void>;
 	/** How many layers are under way. */
@@ -69,7 +78,7 @@ export interface Thread {
 }
 
 interface Job {
-	resolve(harvested: Harvested): void;
+	resolve(result: Results[Task]): void;
 	reject(error: unknown): void;
 }
 
@@ -114,7 +123,7 @@ export function startThread({ entry, settings, limits, timers }: ThreadOptions):
 		silentMs = 0;
 		patienceMs = maxBusyMs;
 		if (message.kind !== "done") return;
-		jobs.get(message.id)?.resolve(message.harvested);
+		jobs.get(message.id)?.resolve(message.result);
 	});
 	worker.on("error", (error: NodeJS.ErrnoException) => {
 		const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
@@ -127,7 +136,11 @@ export function startThread({ entry, settings, limits, timers }: ThreadOptions):
 		for (const { reject } of jobs.values()) reject(new ThreadEnded(reason, layers));
 	});
 
-	async function harvest(registration: Registration, signal: AbortSignal): Promise<Harvested> {
+	async function run<T extends Task>(
+		task: T,
+		registration: Registration,
+		signal: AbortSignal,
+	): Promise<Results[T]> {
 		signal.throwIfAborted();
 		lastId += 1;
 		const id = lastId;
@@ -139,10 +152,10 @@ export function startThread({ entry, settings, limits, timers }: ThreadOptions):
 		};
 		signal.addEventListener("abort", give, { once: true });
 		try {
-			return await new Promise<Harvested>((resolve, reject) => {
-				jobs.set(id, { resolve, reject });
+			return await new Promise<Results[T]>((resolve, reject) => {
+				jobs.set(id, { resolve: (result) => resolve(result as Results[T]), reject });
 				if (hasEnded) reject(new ThreadEnded(reason, 1));
-				else send({ kind: "harvest", id, registration });
+				else send({ kind: task, id, registration });
 			});
 		} finally {
 			jobs.delete(id);
@@ -152,7 +165,7 @@ export function startThread({ entry, settings, limits, timers }: ThreadOptions):
 	}
 
 	return {
-		harvest,
+		run,
 		async end() {
 			await worker.terminate();
 		},

@@ -1,10 +1,19 @@
 import type { Finding } from "../../../harvest/finding.ts";
 import type { Harvested } from "../../../harvest/harvest-layer.ts";
 import { createTurns } from "../../../harvest/net/turns.ts";
+import type { Watched } from "../../../harvest/watch-layer.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { langs } from "../../../registry/smallkey.ts";
 import type { HarvestLayer } from "./commit.ts";
-import { startThread, type Thread, ThreadEnded, type ThreadOptions } from "./thread.ts";
+import {
+	type Results,
+	startThread,
+	type Task,
+	type Thread,
+	ThreadEnded,
+	type ThreadOptions,
+} from "./thread.ts";
+import type { WatchLayer } from "./watcher.ts";
 
 /** The limits of the harvester's threads: a good answer of 5 MB stays far below them. */
 export const threadLimits = {
@@ -19,8 +28,10 @@ const idleMs = 30_000;
 
 /** Harvests outside the thread that serves. */
 export interface HarvestThreads {
-	/** Never rejects, but where its signal aborts. */
+	/** Harvests a layer. Never rejects, but where its signal aborts. */
 	harvest: HarvestLayer;
+	/** Looks at a layer as a viewer would. Never rejects, but where its signal aborts. */
+	watch: WatchLayer;
 	/** Ends all threads, whatever they do. */
 	close(): Promise<void>;
 }
@@ -49,12 +60,12 @@ export function createHarvestThreads(options: ThreadOptions): HarvestThreads {
 		await thread.end();
 	}
 
-	async function harvestTogether(registration: Registration, signal: AbortSignal): Promise<Harvested> {
+	async function runTogether<T extends Task>(task: T, registration: Registration, signal: AbortSignal) {
 		timers.clear(idle);
 		if (!common || common.hasEnded) common = start();
 		const thread = common;
 		try {
-			return await thread.harvest(registration, signal);
+			return await thread.run(task, registration, signal);
 		} finally {
 			if (thread.hasEnded) threads.delete(thread);
 			else if (thread.layers === 0) endLater(thread);
@@ -68,23 +79,35 @@ export function createHarvestThreads(options: ThreadOptions): HarvestThreads {
 		}, idleMs);
 	}
 
-	async function harvestAlone(registration: Registration, signal: AbortSignal): Promise<Harvested> {
+	async function runAlone<T extends Task>(task: T, registration: Registration, signal: AbortSignal) {
 		signal.throwIfAborted();
 		const thread = start();
 		try {
-			return await thread.harvest(registration, signal);
+			return await thread.run(task, registration, signal);
 		} finally {
 			await end(thread);
 		}
 	}
 
+	/** What comes of a task, or what its services sent that ends a thread. */
+	async function run<T extends Task>(
+		task: T,
+		registration: Registration,
+		signal: AbortSignal,
+	): Promise<Results[T] | ThreadEnded> {
+		const together = await runTogether(task, registration, signal).catch(endedOnly);
+		if (!(together instanceof ThreadEnded) || together.layers === 1) return together;
+		return alone.withSlot(() => runAlone(task, registration, signal).catch(endedOnly));
+	}
+
 	return {
 		async harvest(registration, signal) {
-			const together = await harvestTogether(registration, signal).catch(endedOnly);
-			if (!(together instanceof ThreadEnded)) return together;
-			if (together.layers === 1) return failure(registration, together);
-			const single = await alone.withSlot(() => harvestAlone(registration, signal).catch(endedOnly));
-			return single instanceof ThreadEnded ? failure(registration, single) : single;
+			const result = await run("harvest", registration, signal);
+			return result instanceof ThreadEnded ? notHarvested(registration, result) : result;
+		},
+		async watch(registration, signal) {
+			const result = await run("watch", registration, signal);
+			return result instanceof ThreadEnded ? notWatched(registration, result) : result;
 		},
 		async close() {
 			timers.clear(idle);
@@ -99,11 +122,24 @@ function endedOnly(error: unknown): ThreadEnded {
 	throw error;
 }
 
-/** Nothing was found. Which of the two languages it was is not known. */
-function failure(registration: Registration, { message }: ThreadEnded): Harvested {
-	const findings = langs.map((lang): Finding => {
+/** Nothing was found. */
+function notHarvested(registration: Registration, ended: ThreadEnded): Harvested {
+	return { found: {}, partial: new Set(), findings: findingsOf(registration, ended) };
+}
+
+function notWatched(registration: Registration, ended: ThreadEnded): Watched {
+	const findings = findingsOf(registration, ended);
+	return {
+		state: "down",
+		findings: findings.map(({ kind: _kind, ...finding }) => ({ ...finding, state: "down" as const })),
+		checked: { facts: {}, findings },
+	};
+}
+
+/** Which of the two languages it was is not known. */
+function findingsOf(registration: Registration, { message }: ThreadEnded): Finding[] {
+	return langs.map((lang) => {
 		const text = `${registration[lang].service_url} sent what ${message}`;
 		return { kind: "server", lang, pointer: `/${lang}/service_url`, text };
 	});
-	return { found: {}, partial: new Set(), findings };
 }

@@ -5,7 +5,7 @@ const waiting = [];
 
 function finish(id, text) {
 	const findings = [{ kind: "server", lang: "en", pointer: "", text }];
-	parentPort.postMessage({ kind: "done", id, harvested: { found: {}, partial: new Set(), findings } });
+	parentPort.postMessage({ kind: "done", id, result: { found: {}, partial: new Set(), findings } });
 }
 
 const deeds = {
@@ -31,6 +31,7 @@ parentPort.on("message", (message) => {
 		for (const id of waiting.splice(0)) finish(id, `thread ${threadId}`);
 		parentPort.postMessage({ kind: "alive" });
 	}
-	if (message.kind === "harvest") deeds[new URL(message.registration.en.service_url).pathname](message.id);
+	if (["harvest", "watch"].includes(message.kind))
+		deeds[new URL(message.registration.en.service_url).pathname](message.id);
 });
 parentPort.postMessage({ kind: "alive" });

@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { harvestLayer } from "../../../../harvest/harvest-layer.ts";
 import { createAsk } from "../../../../harvest/net/ask.ts";
 import { createFetch } from "../../../../harvest/net/fetch.ts";
+import { createWatchLayer } from "../../../../harvest/watch-layer.ts";
 import type { Registration } from "../../../../registry/registration.ts";
 import { createHarvestThreads, type HarvestThreads } from "../../../../scripts/service/harvester/threads.ts";
 import { mapLayer, serveLayer } from "../../../harvest/arcgis-server.ts";
@@ -187,7 +188,19 @@ test("the harvester's own thread finds what harvesting without a thread finds", 
 		gone.findings.map(({ kind }) => kind),
 		["registration", "registration"],
 	);
+	const seen = await threads.watch(registration, never);
+	assert.equal(seen, await createWatchLayer(ask)(registration));
+	assert.is(seen.state, null);
 	await peer.close();
+});
+
+test("an answer that ends the thread of a look: the service is down", async () => {
+	const { state, findings } = await threads.watch(at("/exits"), never);
+	assert.is(state, "down");
+	assert.equal(
+		findings.map(({ state, text }) => [state, text]),
+		ended("/exits", "ends the thread that reads it").map((text) => ["down", text]),
+	);
 });
 
 test.run();
