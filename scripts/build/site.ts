@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import type { SiteSettings } from "../../site/page/settings.ts";
 import type { Assets } from "../../site/static/html.ts";
 import { catalogueHtml, rootHtml } from "../../site/static/pages.ts";
@@ -47,6 +47,19 @@ export async function buildSite(settings: SiteSettings): Promise<SiteFiles> {
 	return { files, assets };
 }
 
+/**
+ * OpenLayers' map brings its default controls and interactions along, whether or not they are used. Here the map names
+ * its own, and they would be a twentieth of what is loaded.
+ */
+const withoutDefaults: Plugin = {
+	name: "without-defaults",
+	setup(setup) {
+		setup.onLoad({ filter: /[/\\]ol[/\\](?:control|interaction)[/\\]defaults\.js$/ }, () => ({
+			contents: "export const defaults = () => [];",
+		}));
+	},
+};
+
 interface Scripts {
 	main: string;
 	choose: string;
@@ -68,7 +81,7 @@ async function bundleScripts(): Promise<Scripts> {
 		outdir: join(root, assetFolder),
 		entryNames: "[name]-[hash]",
 		chunkNames: "[name]-[hash]",
-		plugins: [compiledSchemas],
+		plugins: [compiledSchemas, withoutDefaults],
 		logLevel: "silent",
 	});
 	const outputs = result.outputFiles.map(({ path, contents }) => ({

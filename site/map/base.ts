@@ -4,29 +4,24 @@ import KeyboardZoom from "ol/interaction/KeyboardZoom.js";
 import MouseWheelZoom from "ol/interaction/MouseWheelZoom.js";
 import PinchZoom from "ol/interaction/PinchZoom.js";
 import ImageLayer from "ol/layer/Image.js";
-import TileLayer from "ol/layer/Tile.js";
 import OlMap from "ol/Map.js";
 import Projection from "ol/proj/Projection.js";
 import { addProjection, get as knownProjection } from "ol/proj.js";
 import ImageStatic from "ol/source/ImageStatic.js";
-import XYZ from "ol/source/XYZ.js";
-import TileGrid from "ol/tilegrid/TileGrid.js";
 import View from "ol/View.js";
 import { layerExtent } from "../../registry/extent.ts";
 import type { Box } from "../../registry/index/place.ts";
+import { h } from "../page/dom.ts";
 import type { SiteSettings } from "../page/settings.ts";
 import { landExtent } from "./land.ts";
 
 /** Metres of one pixel at each step of Canada's official tile grid in EPSG:3978 (CBMT/CBCT). */
-const resolutions = [
+export const resolutions: readonly number[] = [
 	38364.660062653464, 22489.62831258996, 13229.193125052918, 7937.5158750317505, 4630.2175937685215,
 	2645.8386250105837, 1587.5031750063501, 926.0435187537042, 529.1677250021168, 317.50063500127004,
 	185.20870375074085, 111.12522225044451, 66.1459656252646, 38.36466006265346, 22.48962831258996,
 	13.229193125052918, 7.9375158750317505, 4.6302175937685215, 2.6458386250105836, 1.5875031750063502,
 ];
-
-/** Top left of that grid. */
-const gridOrigin = [-34655800, 39310000];
 
 /** A map with its base, its size followed, without any layer on it. */
 export interface BaseMap {
@@ -68,7 +63,7 @@ export function openBaseMap(
 	const projection = projectionOf(settings.mapWkid);
 	const view = new View({
 		projection,
-		resolutions: settings.mapWkid === 3978 ? resolutions : undefined,
+		resolutions: settings.mapWkid === 3978 ? [...resolutions] : undefined,
 		constrainResolution: false,
 		showFullExtent: true,
 		enableRotation: false,
@@ -77,12 +72,13 @@ export function openBaseMap(
 	});
 	const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 	const duration = isCalm ? 0 : 200;
+	const hasOutline = settings.mapWkid === 3978 && settings.baseMap === "";
 	const hasFocus = () => document.activeElement === target;
 	const map = new OlMap({
 		target,
 		view,
 		controls: [],
-		layers: settings.mapWkid === 3978 ? [settings.baseMap ? tiles(settings) : land(landUrls)] : [],
+		layers: hasOutline ? [land(landUrls)] : [],
 		interactions: [
 			new DragPan(),
 			new PinchZoom(),
@@ -92,7 +88,7 @@ export function openBaseMap(
 			new MouseWheelZoom({ condition: hasFocus, duration }),
 		],
 	});
-	return {
+	const base: BaseMap = {
 		map,
 		view,
 		show: (box) => view.fit(box, { padding: [16, 16, 16, 16], maxZoom: 12 }),
@@ -100,18 +96,11 @@ export function openBaseMap(
 		zoom: (steps) => view.animate({ zoom: (view.getZoom() ?? 2) + steps, duration }),
 		close: () => map.setTarget(undefined),
 	};
-}
-
-/** The official base map, or one in its grid. */
-function tiles(settings: SiteSettings): TileLayer<XYZ> {
-	const source = new XYZ({
-		url: settings.baseMap,
-		projection: projectionOf(3978),
-		tileGrid: new TileGrid({ origin: gridOrigin, resolutions }),
-		attributions: settings.baseMapAttribution,
-		transition: 0,
-	});
-	return new TileLayer({ source });
+	const { baseMapAttribution } = settings;
+	if (baseMapAttribution) target.parentElement?.append(h("p", { class: "attribution" }, baseMapAttribution));
+	const hasTiles = settings.mapWkid === 3978 && settings.baseMap !== "";
+	if (hasTiles) void import("./tiles.ts").then(({ layTiles }) => layTiles(base, settings));
+	return base;
 }
 
 /** The outline of the land with lines of latitude and longitude, light or dark as the page is. */

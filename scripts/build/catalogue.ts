@@ -1,0 +1,125 @@
+import { buildChanges, type CommitChanges, updateChanges } from "../../registry/index/changes.ts";
+import type { Entry } from "../../registry/index/entry.ts";
+import { healthReport, healthReportPath } from "../../registry/index/health.ts";
+import { buildIndex, updateIndex } from "../../registry/index/index.ts";
+import { layers, terms } from "../../registry/index/kinds.ts";
+import { orderedPrefix, orderedText } from "../../registry/index/ordered.ts";
+import { buildSet, type Files, readShapeFile, shapePath, sortThings } from "../../registry/index/set.ts";
+import { IndexBroken, type ReadFile, SetUpdate } from "../../registry/index/set-update.ts";
+import type { Lang } from "../../registry/smallkey.ts";
+import type { Assets } from "../../site/static/html.ts";
+import { listIndexHtml, listKind, listRow } from "../../site/static/list.ts";
+
+/** A layer as the catalogue has it. */
+export interface ListedLayer {
+	entry: Entry;
+	/** Addresses of its service. */
+	addresses: Record<Lang, string>;
+}
+
+/** What the catalogue needs beside the layers. */
+export interface CatalogueSettings {
+	/** What the plain list's pages load; null: no pages are written, only what machines read. */
+	assets: Assets | null;
+	/** Address of the service with a slash at its end; empty where it is not known. */
+	publicUrl: string;
+	/** Who can mend a layer, by its smallkey. */
+	owners: (smallkey: string) => string[];
+}
+
+/** The page of the plain list's pages. */
+const listIndexPath = "list/index.html";
+
+/**
+ * All files of the catalogue: the index, the plain list, the changes.
+ * @param history commits that touched layers, oldest first; null where it is not known
+ */
+export function buildCatalogue(
+	listed: readonly ListedLayer[],
+	history: readonly CommitChanges[] | null,
+	settings: CatalogueSettings,
+): Files {
+	const entries = listed.map(({ entry }) => entry);
+	return new Map([
+		...buildIndex(entries),
+		[healthReportPath, healthReport(entries, settings.owners)],
+		...buildList(listed, settings.assets),
+		...buildChanges(history ?? [], settings),
+	]);
+}
+
+function buildList(listed: readonly ListedLayer[], assets: Assets | null): Files {
+	if (!assets) return new Map();
+	const kind = listKind(assets);
+	const rows = listed.map(({ entry, addresses }) => listRow(entry, addresses));
+	const files = buildSet(kind, sortThings(kind, rows));
+	files.set(listIndexPath, indexOfList(files.get(shapePath(kind)) ?? null, assets));
+	return files;
+}
+
+function indexOfList(shapeText: string | null, assets: Assets): string {
+	const shape = readShapeFile(shapeText ?? "");
+	if (!shape) throw new IndexBroken("list.json: is not there or of another version");
+	return listIndexHtml(assets, shape);
+}
+
+/** What changed since the catalogue's files were written. */
+export interface CatalogueChanges {
+	/** Smallkey → the layer, or null where it is gone; those whose health changed are among them. */
+	layers: ReadonlyMap<string, ListedLayer | null>;
+	/** The commits that did it, oldest first; empty where no history is known. */
+	history: readonly CommitChanges[];
+}
+
+/**
+ * The files of the catalogue that differ after some changes, the same ones as in a whole build; null for one that goes.
+ * @param read the files as they are
+ * @returns null where they are not whole or of another version: everything has to be built
+ */
+export function updateCatalogue(
+	read: ReadFile,
+	changes: CatalogueChanges,
+	settings: CatalogueSettings,
+): Files | null {
+	try {
+		return changedFiles(read, changes, settings);
+	} catch (error) {
+		if (error instanceof IndexBroken) return null;
+		throw error;
+	}
+}
+
+function changedFiles(read: ReadFile, changes: CatalogueChanges, settings: CatalogueSettings): Files {
+	const entries = new Map([...changes.layers].map(([smallkey, layer]) => [smallkey, layer?.entry ?? null]));
+	const files = updateIndex(read, entries);
+	const further = updateChanges(read, changes.history, settings);
+	if (!further) throw new IndexBroken("changes/: not whole or of another version");
+	for (const [path, text] of [...further, ...updateList(read, changes.layers, settings.assets)])
+		files.set(path, text);
+	const after: ReadFile = (path) => (files.has(path) ? (files.get(path) ?? null) : read(path));
+	const report = healthReport(sickLayers(after), settings.owners);
+	if (report !== read(healthReportPath)) files.set(healthReportPath, report);
+	return files;
+}
+
+function updateList(read: ReadFile, changed: CatalogueChanges["layers"], assets: Assets | null): Files {
+	if (!assets) return new Map();
+	const kind = listKind(assets);
+	const update = new SetUpdate(kind, read);
+	for (const [smallkey, layer] of changed) {
+		if (layer) update.put(listRow(layer.entry, layer.addresses));
+		else update.remove(orderedText(smallkey.toLowerCase()));
+	}
+	const files = update.files();
+	const shape = files.get(shapePath(kind));
+	if (shape) files.set(listIndexPath, indexOfList(shape, assets));
+	return files;
+}
+
+/** The sick layers, from the index's own filter: no other piece of it is read. */
+function sickLayers(read: ReadFile): Entry[] {
+	const postings = new SetUpdate(terms, read).find(orderedPrefix("=health:"));
+	const known = new SetUpdate(layers, read);
+	const numbers = new Set(postings.map(({ number }) => number));
+	return [...numbers].flatMap((number) => known.find(number)).filter(({ health }) => health);
+}
