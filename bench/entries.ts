@@ -85,7 +85,7 @@ export function* generateEntries(count: number): Generator<Entry> {
 			host: { en: host, fr: host },
 			sender: `Department ${1 + Math.floor(30 ** random())}`,
 			changed: { commit: hash() + hash() + hash().slice(0, 8), date: "2026-03-04T12:00:00Z" },
-			...(random() < 0.02 && { health: { state: "down", since: "2026-W09" } }),
+			...(random() < 0.02 && { health: { state: "down" as const, since: "2026-W09" } }),
 			...(isFeature && { extent: [x, y, x + 50_000, y + 40_000] }),
 			fragments: { "v0.9": { en: hash(), fr: hash() }, v2: { en: hash(), fr: hash() } },
 		};

@@ -1,14 +1,8 @@
+import type { Sickness } from "../health.ts";
 import type { Lang } from "../smallkey.ts";
 import { orderedText, toDigits } from "./ordered.ts";
 import { type Box, placeOf } from "./place.ts";
 import { titleWords } from "./words.ts";
-
-/** What is wrong with a layer's service, in one word of `layers/health.json`. */
-export interface Sickness {
-	state: string;
-	/** The week since which it is so, as ISO 8601 writes it: `2026-W10`. */
-	since: string;
-}
 
 /** What the index says of one layer. */
 export interface Entry {

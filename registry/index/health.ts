@@ -1,5 +1,6 @@
+import type { Sickness } from "../health.ts";
 import type { Lang } from "../smallkey.ts";
-import type { Entry, Sickness } from "./entry.ts";
+import type { Entry } from "./entry.ts";
 import { indexVersion, parseObject } from "./set.ts";
 
 /** The file that lists the sick layers for people: the first ones where there are very many. */

@@ -1,9 +1,10 @@
 import type { Description } from "../description.ts";
 import { defaultMapWkid } from "../extent.ts";
+import type { Sickness } from "../health.ts";
 import { kindOf, type Registration } from "../registration.ts";
 import { type Lang, langs } from "../smallkey.ts";
 import type { TargetName } from "../targets/target.ts";
-import type { Entry, Sickness } from "./entry.ts";
+import type { Entry } from "./entry.ts";
 import type { Box } from "./place.ts";
 
 /** A layer with everything that was made of it. */

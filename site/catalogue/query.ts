@@ -46,7 +46,7 @@ export function needlesOf(query: Query): Needle[] {
 	facet("sender", query.sender);
 	facet("health", query.health);
 	facet("title", query.oneTitle ? "same" : "");
-	if (query.place) needles.push({ kind: "place", cell: query.place });
+	if (query.place !== null) needles.push({ kind: "place", cell: query.place });
 	return needles;
 }
 

@@ -139,6 +139,8 @@ export class LayerMap {
 		this.#features = features;
 		if (this.#drawable.symbology) fill(this.#legend, legendOf(this.#page.texts, this.#drawable.symbology));
 		this.#base.map.on("moveend", () => void this.#drawView(features));
+		// The map may have come to rest before its features' code was there.
+		await this.#drawView(features);
 	}
 
 	async #drawView(features: Features): Promise<void> {

@@ -48,11 +48,7 @@ export class HealthView implements View {
 		return h(
 			"table",
 			{ class: "sick" },
-			h(
-				"caption",
-				{},
-				`${texts.healthOwner}: ${owner || texts.healthUnknown} (${texts.found(layers.length)})`,
-			),
+			h("caption", {}, texts.healthOf(owner || texts.healthUnknown, layers.length)),
 			h(
 				"thead",
 				{},

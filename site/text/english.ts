@@ -113,7 +113,7 @@ export const english = {
 	healthIntro:
 		"Each service is asked once a week as a viewer would ask it. Layers that are not listed here were in order.",
 	healthNone: "No layer was seen to be sick.",
-	healthOwner: "Who can mend it",
+	healthOf: (owner: string, number: number): string => `Who can mend it: ${owner} (${layers(number)})`,
 	healthLayer: "Layer",
 	healthState: "What was seen",
 	healthSince: "Since week",

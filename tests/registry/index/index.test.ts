@@ -63,7 +63,7 @@ const entry = fc
 		entryOf(key, en, fr, {
 			host: { en: host, fr: "c.example" },
 			...(extent && { extent }),
-			...(isSick && { health: { state: "down", since: "2026-W10" } }),
+			...(isSick && { health: { state: "down" as const, since: "2026-W10" } }),
 		}),
 	);
 /** Layers that come, change or (null) go, in steps. */
@@ -209,7 +209,7 @@ test("pieces that are missing, cut or of another version are reported, and nothi
 test("an entry's terms: both languages without accents, its smallkey, its filters, its place", () => {
 	const one = entryOf("NRN-1", "Roads of Québec", "Routes de l’Œuvre", {
 		sender: "Natural Resources Canada",
-		health: { state: "down", since: "2026-W10" },
+		health: { state: "down" as const, since: "2026-W10" },
 		extent: [1_000_000, 0, 1_100_000, 90_000],
 	});
 	assert.equal(termsOf(nameOf(one)), [

@@ -90,7 +90,7 @@ searching("finds exactly what looking at every layer finds, whatever is combined
 			host: random() < 0.2 ? one.host.en : "",
 			sender: random() < 0.2 ? (one.sender ?? "") : "",
 			health: random() < 0.1 ? "down" : "",
-			place: random() < 0.1 ? pick(["0", "12", "30"]) : null,
+			place: random() < 0.1 ? pick(["0", "12", "30", ""]) : null,
 		};
 		const expected = many
 			.filter((entry) => rank(query, nameOf(entry)) !== null)

@@ -1,0 +1,245 @@
+import type { Browser } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { eventually } from "../../wait.ts";
+import { executable, openBrowser, openWindow } from "../browser.ts";
+import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
+
+interface Context {
+	browser: Browser;
+	world: SiteWorld;
+}
+
+const hosts = ["maps.example.ca", "gis.example.ca"];
+
+/** Forty layers, of which a few are odd. */
+const layers: TestLayer[] = Array.from({ length: 40 }, (_, at) => ({
+	smallkey: `layer-${at}`,
+	registration: wmsAt(`https://${hosts[at % 2]}/wms`, `l${at}`, [
+		`Rivers of region ${at}`,
+		`Rivières de la région ${at}`,
+	]),
+	sender: at % 4 === 0 ? "Rivers Canada" : "Lakes Canada",
+}));
+layers.push(
+	{
+		smallkey: "ecoles",
+		registration: wmsAt("https://maps.example.ca/wms", "e", ["Schools", "Écoles du Québec"]),
+	},
+	{ smallkey: "same", registration: wmsAt("https://maps.example.ca/wms", "s", ["Radon", "Radon"]) },
+	{
+		smallkey: "sick-one",
+		registration: wmsAt("https://gone.example.ca/wms", "g", ["Glaciers", "Glaciers du Canada"]),
+		health: { state: "down", since: "2026-W09" },
+	},
+	{
+		smallkey: "odd",
+		registration: wmsAt("https://maps.example.ca/wms", "o", [`${"W".repeat(500)}`, "‹img src=x› مرحبا"]),
+	},
+);
+
+const page = suite<Context>("catalogue page");
+
+page.before(async (context) => {
+	context.browser = await openBrowser();
+	context.world = await SiteWorld.open(layers, {}, "/base");
+});
+
+page.after(async ({ browser, world }) => {
+	await browser?.close();
+	await world?.close();
+});
+
+page(
+	"finds as one types, in both languages, and keeps everything in the address",
+	async ({ browser, world }) => {
+		const { page: window, context, faults } = await openWindow(browser);
+		await window.goto(world.url("en/"));
+		const rows = window.locator(".results li h3");
+		await window.getByText("10 of 44 layers").waitFor();
+		await window.getByRole("searchbox").pressSequentially("ecole");
+		await window.getByText("1 layer", { exact: true }).waitFor();
+		assert.equal(await rows.allTextContents(), ["Schools"]);
+		assert.match(window.url(), /\/base\/en\/\?q=ecole$/);
+		await window.reload();
+		await window.getByText("1 layer", { exact: true }).waitFor();
+		assert.is(await window.getByRole("searchbox").inputValue(), "ecole");
+		await rows.first().getByRole("link").click();
+		await window.getByRole("heading", { level: 1, name: "Schools" }).waitFor();
+		assert.match(window.url(), /\?q=ecole&layer=ecoles$/);
+		await window.getByRole("link", { name: "Français" }).click();
+		await window.getByRole("heading", { level: 1, name: "Écoles du Québec" }).waitFor();
+		assert.match(window.url(), /\/base\/fr\/\?q=ecole&layer=ecoles$/);
+		await window.goBack();
+		await window.goBack();
+		await window.getByText("1 layer", { exact: true }).waitFor();
+		assert.equal(faults, []);
+		await context.close();
+	},
+);
+
+page(
+	"filters work before any text, alone and together, and can be taken away",
+	async ({ browser, world }) => {
+		const { page: window, context, faults } = await openWindow(browser);
+		await window.goto(world.url("en/"));
+		await window.getByText("Filters", { exact: true }).click();
+		await window.getByLabel("Health").selectOption({ label: "The service does not answer (1)" });
+		await window.getByText("1 layer", { exact: true }).waitFor();
+		assert.match(
+			await window.locator(".results li").innerText(),
+			/Glaciers[\s\S]*The service does not answer/,
+		);
+		await window.getByRole("button", { name: "Remove the filter The service does not answer" }).click();
+		await window.getByRole("checkbox", { name: "No French title of its own" }).check();
+		await window.getByText("1 layer", { exact: true }).waitFor();
+		assert.match(await window.locator(".results li").innerText(), /Radon/);
+		await window.getByRole("checkbox", { name: "No French title of its own" }).uncheck();
+		await window.getByLabel("Service host").fill("gis.example.ca");
+		await window.getByLabel("Service host").press("Enter");
+		await window.getByLabel("Sender").selectOption("Lakes Canada");
+		await window
+			.getByText("20 layers", { exact: true })
+			.or(window.getByText("The first 10; there are more"))
+			.waitFor();
+		assert.match(window.url(), /\?host=gis\.example\.ca&sender=Lakes\+Canada$/);
+		while (await window.getByRole("button", { name: "Show more" }).isVisible()) {
+			await window.getByRole("button", { name: "Show more" }).click();
+			await eventually(async () => (await window.locator("[aria-busy]").count()) === 0, 20_000);
+		}
+		await window.getByText("20 layers", { exact: true }).waitFor();
+		assert.equal(faults, []);
+		await context.close();
+	},
+);
+
+page(
+	"odd searches find nothing and break nothing, and long or foreign titles stay in their place",
+	async ({ browser, world }) => {
+		const { page: window, context, faults } = await openWindow(browser, { width: 320, height: 600 });
+		for (const text of [
+			"x".repeat(10_000),
+			"(.*)+[\\",
+			"<img src=x onerror=alert(1)>",
+			"\u202eabc",
+			"مرحبا",
+		]) {
+			await window.goto(world.url("en/"));
+			await window.getByText("10 of 44 layers").waitFor();
+			await window.getByRole("searchbox").fill(text);
+			await eventually(async () => !(await window.locator(".count").innerText()).includes("44"), 20_000);
+		}
+		await window.getByText("1 layer", { exact: true }).waitFor();
+		const width = await window.evaluate("document.documentElement.scrollWidth");
+		assert.ok((width as number) <= 320, String(width));
+		assert.is(await window.locator("main img").count(), 0);
+		assert.equal(faults, []);
+		await context.close();
+	},
+);
+
+page("pieces that are missing or of another version are named, and the rest goes on", async ({ browser }) => {
+	const world = await SiteWorld.open(layers);
+	const { page: window, context, faults } = await openWindow(browser);
+	const index = world.files.get("index/terms.json") as string;
+	world.files.set("index/terms.json", index.replace('"version":1', '"version":2'));
+	await window.goto(world.url("en/?q=rivers"));
+	await window.getByRole("alert").getByText("another version than this page").waitFor();
+	world.files.set("index/terms.json", index.slice(0, 30));
+	await window.getByRole("button", { name: "Try again" }).click();
+	await window.getByRole("alert").getByText("(index/terms.json)").waitFor();
+	world.files.set("index/terms.json", index);
+	await window.getByRole("button", { name: "Try again" }).click();
+	await window.getByText("The first 10; there are more").waitFor();
+	assert.is(await window.getByRole("alert").count(), 0);
+	await world.close();
+	await window.getByRole("searchbox").fill("schools");
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	assert.equal(faults, []);
+	await context.close();
+});
+
+page(
+	"a layer's page has both languages, what differs, its last change and how it is read",
+	async ({ browser }) => {
+		const world = await SiteWorld.open(layers, {
+			repository: "https://github.example/org/layers",
+			branch: "main",
+		});
+		const { page: window, context } = await openWindow(browser);
+		await window.goto(world.url("en/?layer=same"));
+		await window.getByRole("heading", { level: 1, name: "Radon" }).waitFor();
+		await window.getByText("the French address is the English one").waitFor();
+		await window.getByText("the same in both languages").waitFor();
+		await window.getByText("March 4, 2026, commit 0123456").waitFor();
+		const history = await window.getByRole("link", { name: "its history" }).getAttribute("href");
+		assert.is(history, "https://github.example/org/layers/commits/main/layers/sa/same.json");
+		const copies = await window.locator(".copybox pre").allTextContents();
+		assert.ok(copies.includes("same"));
+		assert.ok(copies.includes(world.url("v0.9/doc/en/same")));
+		assert.ok(copies.includes(world.url("v2/doc/en/same")));
+		assert.ok(copies.includes(`curl --fail --compressed '${world.url("v0.9/doc/en/same")}'`));
+		assert.ok(
+			copies.some((text) => JSON.parse(text.startsWith("{") ? text : "{}").layerType === "ogc-wms"),
+			"RAMP4",
+		);
+		await window.goto(world.url("en/?layer=not-there"));
+		await window.getByRole("heading", { name: "There is no layer not-there." }).waitFor();
+		await context.close();
+		await world.close();
+	},
+);
+
+page("the health page lists the sick layers by who can mend them", async ({ browser, world }) => {
+	const { page: window, context } = await openWindow(browser, { locale: "fr-CA" });
+	await window.goto(world.url("fr/?page=health"));
+	const table = window.getByRole("table", { name: "Qui peut corriger\u00a0: @org/menders (1 couche)" });
+	await table.waitFor();
+	assert.match(await table.innerText(), /Glaciers du Canada\s+Le service ne répond pas\s+2026-W09/);
+	await table.getByRole("link", { name: "Glaciers du Canada" }).click();
+	await window.getByRole("heading", { level: 1, name: "Glaciers du Canada" }).waitFor();
+	await context.close();
+});
+
+page("the root chooses the browser's language, and takes the address along", async ({ browser, world }) => {
+	for (const [locale, lang] of [
+		["fr-CA", "fr"],
+		["en-CA", "en"],
+		["de-DE", "en"],
+	]) {
+		const { page: window, context } = await openWindow(browser, { locale });
+		await window.goto(world.url("?q=ecole#x"));
+		await window.waitForURL(world.url(`${lang}/?q=ecole#x`));
+		await context.close();
+	}
+});
+
+page(
+	"without JavaScript there is the plain list, with every layer and its fragments",
+	async ({ browser, world }) => {
+		const { page: window, context } = await openWindow(browser, { javaScriptEnabled: false });
+		await window.goto(world.url("fr/"));
+		await window.getByRole("link", { name: "la liste simple de toutes les couches" }).click();
+		const pages = await window.locator("main li a").count();
+		assert.is(pages, 1);
+		await window.locator("main li a").first().click();
+		assert.is(await window.locator("tbody tr").count(), 44);
+		assert.match(
+			await window.locator("tr[id='sick-one']").innerText(),
+			/Glaciers[\s\S]*The service does not answer/,
+		);
+		await window.locator("tr[id='ecoles']").getByRole("link", { name: "v0.9 fr" }).click();
+		assert.match(await window.locator("body").innerText(), /Écoles du Québec/);
+		await context.close();
+	},
+);
+
+if (executable || process.env.CI) page.run();
+else {
+	const skipped = suite("catalogue page");
+	skipped.skip("needs Chromium");
+	skipped.run();
+	console.log(
+		"skipped: tests/site/page/catalogue.test.ts: there is no Chromium (Debian: apt-get install chromium)",
+	);
+}

@@ -1,0 +1,314 @@
+import type { Browser, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Description, Renderer } from "../../../registry/description.ts";
+import type { Registration } from "../../../registry/registration.ts";
+import { hang, Peer } from "../../harvest/peer.ts";
+import { eventually } from "../../wait.ts";
+import { colourAt, executable, isNear, openBrowser, openWindow } from "../browser.ts";
+import {
+	blue,
+	type Colour,
+	green,
+	red,
+	sendJson,
+	sendText,
+	serveExport,
+	serveFeatures,
+	serveWms,
+	symbolImage,
+} from "../map-services.ts";
+import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
+
+interface Context {
+	browser: Browser;
+	maps: Peer;
+	/** Another server, for what fails. */
+	odd: Peer;
+	world: SiteWorld;
+}
+
+const map = suite<Context>("map");
+
+/** The rectangle that every feature layer of these tests lies in: its middle is the middle of the map. */
+const extent = { wkid: 3978, xmin: -1_000_000, ymin: 0, xmax: 1_000_000, ymax: 2_000_000 };
+
+function featureLayer(smallkey: string, address: string, renderer: Renderer, more: object = {}): TestLayer {
+	const entry = { service_url: address };
+	const described = {
+		service_url: address,
+		name: `The ${smallkey}`,
+		display_field: "NAME",
+		geometry_type: "esriGeometryPoint",
+		min_scale: 0,
+		max_scale: 0,
+		extent,
+		fields: [
+			{ name: "NAME", alias: "Name of it", type: "esriFieldTypeString" },
+			{ name: "KIND", alias: "Kind", type: "esriFieldTypeInteger" },
+		],
+		renderer,
+		count: 3,
+		...more,
+	};
+	const registration = { version: "1.0.0", payload_type: "feature", en: entry, fr: entry } as Registration;
+	return { smallkey, registration, description: { en: described, fr: described } as Description };
+}
+
+/** A square of a million metres to a side, by its lower left corner. */
+function square(x: number, y: number): object {
+	const [right, top] = [x + 1_000_000, y + 1_000_000];
+	return {
+		rings: [
+			[
+				[x, y],
+				[x, top],
+				[right, top],
+				[right, y],
+				[x, y],
+			],
+		],
+	};
+}
+
+function drawing(fill: Colour, label: string) {
+	return { image: symbolImage(fill), label };
+}
+
+/** Every service, and the layers that name them. */
+function layersOf(maps: Peer, odd: Peer): TestLayer[] {
+	const at = (path: string) => maps.origin + path;
+	serveWms(maps, "/wms", { info: "<h1>Here</h1><script>parent.document.title='owned'</script>" });
+	serveWms(maps, "/wms-text", { info: "plain <b>text</b>" });
+	serveWms(maps, "/wms-3857", { onlyReference: "EPSG:3857", colourOf: () => green });
+	serveWms(odd, "/says-no", { exception: "Layer <b>gone</b> is not here" });
+	odd.on("/hangs", hang);
+	odd.on("/status", sendText("no", "text/plain", 503));
+	odd.on("/page", sendText("<html>Maintenance</html>", "text/html"));
+	serveExport(maps, "/rest/MapServer", green);
+	const point = (x: number, y: number, attributes: object) => ({ attributes, geometry: { x, y } });
+	serveFeatures(maps, "/points/MapServer/0", [point(0, 1_000_000, { NAME: "<i>Middle</i>", KIND: 1 })]);
+	serveFeatures(maps, "/areas/MapServer/0", [
+		{ attributes: { NAME: "west", KIND: 1 }, geometry: square(-1_000_000, 500_000) },
+		{ attributes: { NAME: "east", KIND: 2 }, geometry: square(0, 500_000) },
+	]);
+	odd.on("/MapServer/0/query", sendJson({ error: { code: 400, message: "Invalid <b>query</b>" } }));
+	const unique: Renderer = {
+		type: "unique",
+		fields: ["KIND"],
+		default: null,
+		classes: [
+			{ ...drawing(red, "one"), value: 1 },
+			{ ...drawing(blue, "two"), value: 2 },
+		],
+	};
+	const breaks: Renderer = {
+		type: "breaks",
+		field: "KIND",
+		min: 0,
+		default: null,
+		classes: [
+			{ ...drawing(green, "to 1"), max: 1 },
+			{ ...drawing(blue, "to 5"), max: 5 },
+		],
+	};
+	const wms = (smallkey: string, address: string, more: object = {}): TestLayer => ({
+		smallkey,
+		registration: wmsAt(address, "l", [`Pictures ${smallkey}`, `Images ${smallkey}`], more),
+	});
+	const feature = { service_url: at("/rest/MapServer/3") };
+	return [
+		wms("wms", at("/wms"), { feature_info_type: "text/html" }),
+		wms("wms-text", at("/wms-text?map=a"), { feature_info_type: "text/plain" }),
+		wms("wms-3857", at("/wms-3857")),
+		wms("says-no", `${odd.origin}/says-no`),
+		wms("hangs", `${odd.origin}/hangs`),
+		wms("status", `${odd.origin}/status`),
+		wms("page", `${odd.origin}/page`),
+		wms("nowhere", "https://nowhere.example.ca/wms"),
+		featureLayer("points", at("/points/MapServer/0"), { type: "simple", ...drawing(red, "Station") }),
+		featureLayer("unique", at("/areas/MapServer/0"), unique),
+		featureLayer("breaks", at("/areas/MapServer/0"), breaks),
+		featureLayer("far", at("/areas/MapServer/0"), breaks, { min_scale: 1_000 }),
+		featureLayer("error", `${odd.origin}/MapServer/0`, unique),
+		{
+			smallkey: "not-harvested",
+			registration: { version: "1.0.0", payload_type: "feature", en: feature, fr: feature },
+		},
+	];
+}
+
+map.before(async (context) => {
+	context.browser = await openBrowser();
+	context.maps = await Peer.open();
+	context.odd = await Peer.open();
+	context.world = await SiteWorld.open(layersOf(context.maps, context.odd));
+});
+
+map.after(async ({ browser, maps, odd, world }) => {
+	await browser?.close();
+	await Promise.all([maps?.close(), odd?.close(), world?.close()]);
+});
+
+/** Opens a layer and waits until its map has come to an end. */
+async function openLayer({ browser, world }: Context, smallkey: string, end = "drawn") {
+	const window = await openWindow(browser);
+	await window.page.goto(world.url(`en/?layer=${smallkey}`));
+	await window.page.locator(`.map[data-state="${end}"]`).waitFor();
+	return { ...window, status: await window.page.locator(".mapstatus").innerText() };
+}
+
+/** Waits for a colour at a share of the map's width and height: pictures of symbols are read before they are used. */
+async function assertColour(page: Page, x: number, y: number, colour: Colour, not = false): Promise<void> {
+	let seen: number[] = [];
+	await eventually(async () => {
+		seen = await colourAt(page, ".map", x, y);
+		return isNear(seen, colour) !== not;
+	}, 10_000).catch(() => assert.unreachable(`at ${x}, ${y}: ${seen} and not ${colour}`));
+}
+
+map(
+	"pictures of a WMS lie where they belong: west of the middle meridian red, east of it blue",
+	async (context) => {
+		const { page, context: window, faults, status } = await openLayer(context, "wms");
+		assert.is(status, "Drawn.");
+		await assertColour(page, 0.25, 0.5, red);
+		await assertColour(page, 0.75, 0.5, blue);
+		const request = new URL(
+			context.maps.asked.find((target) => target.includes("GetMap")) ?? "",
+			context.maps.origin,
+		);
+		assert.is(request.searchParams.get("CRS"), "EPSG:3978");
+		assert.is(request.searchParams.get("LAYERS"), "l");
+		assert.equal(faults, []);
+		await window.close();
+	},
+);
+
+map("features have the fragment's symbols: one for all, by value, by range", async (context) => {
+	const simple = await openLayer(context, "points");
+	assert.is(simple.status, "1 feature drawn.");
+	await assertColour(simple.page, 0.5, 0.5, red);
+	await assertColour(simple.page, 0.25, 0.5, red, true);
+	const unique = await openLayer(context, "unique");
+	assert.is(unique.status, "2 features drawn.");
+	await assertColour(unique.page, 0.42, 0.5, red);
+	await assertColour(unique.page, 0.58, 0.5, blue);
+	assert.match(await unique.page.locator(".legend").innerText(), /Legend\s+one\s+two/);
+	const breaks = await openLayer(context, "breaks");
+	await assertColour(breaks.page, 0.42, 0.5, green);
+	await assertColour(breaks.page, 0.58, 0.5, blue);
+	for (const { context: window, faults } of [simple, unique, breaks]) {
+		assert.equal(faults, []);
+		await window.close();
+	}
+});
+
+map("a layer that was not harvested is drawn by its service, and said to be", async (context) => {
+	const { page, context: window, status } = await openLayer(context, "not-harvested");
+	assert.match(status, /^Drawn\. Drawn by the service itself/);
+	await assertColour(page, 0.5, 0.5, green);
+	assert.ok(context.maps.asked.some((target) => /\/export\?.*LAYERS=show%3A3/.test(target)));
+	await window.close();
+});
+
+map(
+	"a service that does not know the map's reference is asked in another, and the page says so",
+	async (context) => {
+		const { page, context: window, status } = await openLayer(context, "wms-3857");
+		assert.match(status, /does not draw in the map’s reference/);
+		await assertColour(page, 0.5, 0.5, green);
+		await window.close();
+	},
+);
+
+map("a click asks what is there; HTML of a service stays in a frame without scripts", async (context) => {
+	const { page, context: window, faults } = await openLayer(context, "wms");
+	await page.locator(".map").click();
+	const frame = page.locator(".info iframe");
+	await frame.waitFor();
+	assert.is(await frame.getAttribute("sandbox"), "");
+	await page.frameLocator(".info iframe").getByRole("heading", { name: "Here" }).waitFor();
+	assert.not.match(await page.title(), /owned/);
+	await page.getByRole("button", { name: "Close" }).click();
+	assert.is(await frame.count(), 0);
+	assert.equal(faults, []);
+	await window.close();
+	const text = await openLayer(context, "wms-text");
+	await text.page.locator(".map").focus();
+	await text.page.keyboard.press("Enter");
+	await text.page.getByText("plain <b>text</b>").waitFor();
+	await text.context.close();
+	const points = await openLayer(context, "points");
+	await assertColour(points.page, 0.5, 0.5, red);
+	await points.page.locator(".map").click();
+	await points.page.getByRole("heading", { name: "<i>Middle</i>" }).waitFor();
+	assert.match(await points.page.locator(".info dl").innerText(), /Name of it\s+<i>Middle<\/i>\s+Kind\s+1/);
+	await points.context.close();
+});
+
+map("a service that fails is named with what it said, and is not drawn", async (context) => {
+	const failures: [string, RegExp][] = [
+		["says-no", /^127\.0\.0\.1:\d+ says: Layer <b>gone<\/b> is not here$/],
+		["status", /^127\.0\.0\.1:\d+ answered with status 503\.$/],
+		["page", /^127\.0\.0\.1:\d+ answered with something that is no map\.$/],
+		["error", /^127\.0\.0\.1:\d+ says: Invalid <b>query<\/b>$/],
+		["nowhere", /^nowhere\.example\.ca could not be reached from this page/],
+	];
+	for (const [smallkey, expected] of failures) {
+		const { context: window, status, faults } = await openLayer(context, smallkey, "failed");
+		assert.match(status, expected, smallkey);
+		assert.equal(faults, [], smallkey);
+		await window.close();
+	}
+});
+
+map("a service that does not answer within ten seconds is said not to", async ({ browser, world }) => {
+	const { page, context } = await openWindow(browser);
+	await page.clock.install();
+	await page.goto(world.url("en/?layer=hangs"));
+	await page.locator('.map[data-state="loading"]').waitFor();
+	await page.clock.fastForward(9_000);
+	assert.is(await page.locator(".mapstatus").innerText(), "Drawing…");
+	await page.clock.fastForward(2_000);
+	await page.locator('.map[data-state="failed"]').waitFor();
+	assert.match(await page.locator(".mapstatus").innerText(), /did not answer within 10 seconds\.$/);
+	await context.close();
+});
+
+map("a layer that is drawn at other scales only is not asked for", async (context) => {
+	const { status, context: window } = await openLayer(context, "far");
+	assert.is(status, "The layer is drawn at other scales only: zoom in or out.");
+	await window.close();
+});
+
+map("the map's view filters, and stays in the address", async (context) => {
+	const { browser, world } = context;
+	const { page, context: window, faults } = await openWindow(browser);
+	await page.goto(world.url("en/"));
+	await page.getByText("Filters", { exact: true }).click();
+	await page.getByRole("checkbox", { name: "In the map’s view" }).check();
+	await page.locator(".overview .map canvas").first().waitFor();
+	await eventually(() => page.url().includes("view="), 10_000);
+	await eventually(async () => (await page.locator(".results li").count()) === 5, 10_000);
+	const titles = await page.locator(".results h3").allTextContents();
+	assert.equal(titles.sort(), ["The breaks", "The error", "The far", "The points", "The unique"]);
+	await page.getByRole("checkbox", { name: "In the map’s view" }).uncheck();
+	await eventually(() => !page.url().includes("view="), 10_000);
+	assert.equal(faults, []);
+	await window.close();
+	const far = await openWindow(browser);
+	await far.page.goto(world.url("en/?view=3000000,-900000,3200000,-700000"));
+	await far.page.getByText("No layer is like that.").waitFor();
+	await far.context.close();
+});
+
+if (executable || process.env.CI) map.run();
+else {
+	const skipped = suite("map");
+	skipped.skip("needs Chromium");
+	skipped.run();
+	console.log(
+		"skipped: tests/site/page/map.test.ts: there is no Chromium (Debian: apt-get install chromium)",
+	);
+}

@@ -1,0 +1,140 @@
+import { gzipSync } from "node:zlib";
+import { etagOf } from "../../api/read.ts";
+import type { Description } from "../../registry/description.ts";
+import type { Sickness } from "../../registry/health.ts";
+import { entryOf } from "../../registry/index/layer-entry.ts";
+import type { Registration } from "../../registry/registration.ts";
+import { langs } from "../../registry/smallkey.ts";
+import { renderLayer, targetPath, targets } from "../../registry/targets/table.ts";
+import type { TargetName } from "../../registry/targets/target.ts";
+import { buildCatalogue, type ListedLayer } from "../../scripts/build/catalogue.ts";
+import { buildSite, type SiteFiles } from "../../scripts/build/site.ts";
+import { plainSettings, type SiteSettings } from "../../site/page/settings.ts";
+import { Peer } from "../harvest/peer.ts";
+
+/** A layer of a test's catalogue. */
+export interface TestLayer {
+	smallkey: string;
+	registration: Registration;
+	description?: Description;
+	health?: Sickness;
+	sender?: string;
+}
+
+const settings = { metadataUrl: "", catalogueUrl: "" };
+
+/** The page's own files: bundled once for all tests of a file. */
+let site: Promise<SiteFiles> | undefined;
+
+/** A static site with some layers, as a build makes it, below a prefix. */
+export class SiteWorld {
+	readonly files = new Map<string, string | Uint8Array>();
+
+	private constructor(
+		readonly server: Peer,
+		readonly prefix: string,
+	) {}
+
+	/** Address of a page below the site's root. */
+	url(path: string): string {
+		return `${this.server.origin}${this.prefix}/${path}`;
+	}
+
+	static async open(
+		layers: readonly TestLayer[],
+		more: Partial<SiteSettings> = {},
+		prefix = "",
+	): Promise<SiteWorld> {
+		const world = new SiteWorld(await Peer.open(), prefix);
+		site ??= buildSite(plainSettings);
+		const { files, assets } = await site;
+		for (const [path, content] of files) world.files.set(path, content);
+		world.files.set("site.json", JSON.stringify({ ...plainSettings, ...more }));
+		const commit = { commit: "0123456789abcdef0123456789abcdef01234567", date: "2026-03-04T12:00:00Z" };
+		const listed = layers.map((layer) => world.#addLayer(layer, commit));
+		const history = [
+			{ ...commit, layers: layers.map(({ smallkey }) => ({ smallkey, kind: "added" as const })) },
+		];
+		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);
+		for (const [path, text] of buildCatalogue(listed, history, { assets, publicUrl: "", owners })) {
+			if (text !== null) world.files.set(path, text);
+		}
+		world.server.server.prependListener("request", (request) => world.#route(request.url ?? ""));
+		return world;
+	}
+
+	close(): Promise<void> {
+		return this.server.close();
+	}
+
+	/** Bytes of some files as they travel. */
+	bytesOf(paths: Iterable<string>): number {
+		return [...paths].reduce(
+			(sum, path) => sum + gzipSync(this.files.get(path) ?? "", { level: 9 }).length,
+			0,
+		);
+	}
+
+	#addLayer(layer: TestLayer, changed: { commit: string; date: string }): ListedLayer {
+		const { smallkey, registration, description = null, health, sender } = layer;
+		const fragments: Partial<Record<TargetName, { en: string | null; fr: string | null }>> = {};
+		const rendered = langs.map((lang) =>
+			renderLayer(targets, lang, smallkey, registration, description, settings),
+		);
+		targets.forEach((target, at) => {
+			const [en = null, fr = null] = rendered.map((texts) => texts[at] ?? null);
+			fragments[target.name] = { en, fr };
+			if (en !== null) this.files.set(targetPath(target, "en", smallkey), en);
+			if (fr !== null) this.files.set(targetPath(target, "fr", smallkey), fr);
+		});
+		const hash = (text: string) => etagOf(Buffer.from(text)).slice(1, -1);
+		const news = { changed, ...(health && { health }), ...(sender && { sender }) };
+		const entry = entryOf({ smallkey, registration, description, fragments }, news, hash);
+		return { entry, addresses: { en: registration.en.service_url, fr: registration.fr.service_url } };
+	}
+
+	/** Answers as a plain web server does; a path that a test has taken stays its own. */
+	#route(target: string): void {
+		const path = target.split("?")[0] ?? "";
+		if (this.server.routes.has(path) && !this.#ours.has(path)) return;
+		this.#ours.add(path);
+		this.server.on(path, (_request, response) => {
+			const below = decodeURIComponent(path.slice(this.prefix.length + 1));
+			const file = below === "" || below.endsWith("/") ? `${below}index.html` : below;
+			const content = path.startsWith(`${this.prefix}/`) ? this.files.get(file) : undefined;
+			if (content === undefined) return void response.writeHead(404).end();
+			response.writeHead(200, { "Content-Type": typeOf(file), "Cache-Control": "max-age=60" }).end(content);
+		});
+	}
+
+	readonly #ours = new Set<string>();
+}
+
+const types: Record<string, string> = {
+	html: "text/html; charset=utf-8",
+	js: "text/javascript; charset=utf-8",
+	css: "text/css; charset=utf-8",
+	svg: "image/svg+xml",
+	xml: "application/atom+xml",
+};
+
+function typeOf(file: string): string {
+	return types[/\.(\w+)$/.exec(file)?.[1] ?? ""] ?? "application/json; charset=utf-8";
+}
+
+/** A wms registration. */
+export function wmsAt(
+	address: string,
+	layer: string,
+	titles: [string, string],
+	more: object = {},
+): Registration {
+	const [en, fr] = titles;
+	const entry = { service_url: address, layer, ...more };
+	return {
+		version: "1.0.0",
+		payload_type: "wms",
+		en: { ...entry, service_name: en },
+		fr: { ...entry, service_name: fr },
+	} as Registration;
+}
