@@ -1,7 +1,7 @@
 import type { Sickness } from "../health.ts";
 import type { Lang } from "../smallkey.ts";
 import { orderedText, toDigits } from "./ordered.ts";
-import { type Box, placeOf } from "./place.ts";
+import { type Box, placeOf, roundedOut } from "./place.ts";
 import { titleWords } from "./words.ts";
 
 /** What the index says of one layer. */
@@ -61,8 +61,8 @@ export interface Name {
 	health: string;
 	/** `""` where it has no public name. */
 	sender: string;
-	/** Cell that holds the layer's extent (`placeOf`); null where the extent is not known. */
-	place: string | null;
+	/** The layer's extent, rounded outwards; null where it is not known. */
+	extent: Box | null;
 }
 
 /** The part of an entry that searching needs. */
@@ -74,7 +74,7 @@ export function nameOf(entry: Entry): Name {
 		hosts: [...new Set([entry.host.en, entry.host.fr])].filter(Boolean),
 		health: entry.health?.state ?? "",
 		sender: entry.sender ?? "",
-		place: entry.extent ? placeOf(entry.extent) : null,
+		extent: entry.extent ? roundedOut(entry.extent) : null,
 	};
 }
 
@@ -99,6 +99,6 @@ export function facetsOf(name: Name): string[] {
 export function termsOf(name: Name): string[] {
 	const words = [...titleWords(name.title.en), ...titleWords(name.title.fr)];
 	const terms = [...words, ...facetsOf(name), `=key:${name.smallkey.toLowerCase().slice(0, longestKeyTerm)}`];
-	if (name.place !== null) terms.push(`=place:${name.place}`);
+	if (name.extent !== null) terms.push(`=place:${placeOf(name.extent)}`);
 	return [...new Set(terms)];
 }

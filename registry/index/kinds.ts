@@ -1,5 +1,6 @@
 import { type Entry, facetsOf, type Name, nameOf, numberedText, numberLength } from "./entry.ts";
 import { orderedText } from "./ordered.ts";
+import type { Box } from "./place.ts";
 import { byteLength, indexVersion, parseObject, type SetKind } from "./set.ts";
 
 /** Most bytes of one file of the index. */
@@ -20,16 +21,16 @@ function readLines(member: string, text: string): unknown[] | null {
 	return Array.isArray(things) ? things : null;
 }
 
-/** A name as a row: smallkey, type, titles, hosts, health, sender, place; a French title only where it differs. */
-type Row = [string, string, string, string | 0, string, string, string, string | 0];
+/** A name as a row: smallkey, type, titles, hosts, health, sender, extent; a French title only where it differs. */
+type Row = [string, string, string, string | 0, string, string, string, Box | 0];
 
-function rowOf({ smallkey, type, title, hosts, health, sender, place }: Name): Row {
+function rowOf({ smallkey, type, title, hosts, health, sender, extent }: Name): Row {
 	const french = title.fr === title.en ? 0 : title.fr;
-	return [smallkey, type, title.en, french, hosts.join(" "), health, sender, place ?? 0];
+	return [smallkey, type, title.en, french, hosts.join(" "), health, sender, extent ?? 0];
 }
 
 function nameOfRow(row: unknown): Name {
-	const [smallkey, type, en, fr, hosts, health, sender, place] = row as Row;
+	const [smallkey, type, en, fr, hosts, health, sender, extent] = row as Row;
 	return {
 		smallkey,
 		type,
@@ -37,7 +38,7 @@ function nameOfRow(row: unknown): Name {
 		hosts: hosts.split(" ").filter(Boolean),
 		health,
 		sender,
-		place: place === 0 ? null : place,
+		extent: extent === 0 ? null : extent,
 	};
 }
 

@@ -32,7 +32,17 @@ export function placeOf([xmin, ymin, xmax, ymax]: Box): string {
 	return cell;
 }
 
-/** Whether something in cell `place` may lie in a view whose own cell is `view`: one of them holds the other. */
-export function mayMeet(place: string, view: string): boolean {
-	return place.startsWith(view) || view.startsWith(place);
+/** Largest number of degrees; what is larger is metres. */
+const mostDegrees = 400;
+
+/** A somewhat larger rectangle in fewer digits: whole kilometres, or whole degrees. */
+export function roundedOut(box: Box): Box {
+	const step = box.some((number) => Math.abs(number) > mostDegrees) ? 1_000 : 1;
+	const [xmin, ymin, xmax, ymax] = box.map((number) => number / step) as Box;
+	return [Math.floor(xmin) * step, Math.floor(ymin) * step, Math.ceil(xmax) * step, Math.ceil(ymax) * step];
+}
+
+/** Whether two rectangles have a point in common. */
+export function meets(one: Box, other: Box): boolean {
+	return one[0] <= other[2] && other[0] <= one[2] && one[1] <= other[3] && other[1] <= one[3];
 }

@@ -1,5 +1,5 @@
 import { hasOneTitle, longestKeyTerm, type Name } from "../../registry/index/entry.ts";
-import { mayMeet } from "../../registry/index/place.ts";
+import { type Box, meets, placeOf } from "../../registry/index/place.ts";
 import { fold, isEmptyWord, titleWords, wordsOf } from "../../registry/index/words.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
 
@@ -12,8 +12,8 @@ export interface Query {
 	health: string;
 	/** Only layers whose French title is the English one. */
 	oneTitle: boolean;
-	/** Cell of the map's view (`placeOf`); null: anywhere. */
-	place: string | null;
+	/** A rectangle of the map that the layer meets; null: anywhere. */
+	view: Box | null;
 }
 
 /** Longest text that is looked for, in UTF-16 units; the rest is left out. */
@@ -46,7 +46,7 @@ export function needlesOf(query: Query): Needle[] {
 	facet("sender", query.sender);
 	facet("health", query.health);
 	facet("title", query.oneTitle ? "same" : "");
-	if (query.place !== null) needles.push({ kind: "place", cell: query.place });
+	if (query.view !== null) needles.push({ kind: "place", cell: placeOf(query.view) });
 	return needles;
 }
 
@@ -86,6 +86,6 @@ function meetsFilters(query: Query, name: Name): boolean {
 		(query.sender === "" || name.sender === query.sender) &&
 		(query.health === "" || name.health === query.health) &&
 		(!query.oneTitle || hasOneTitle(name.title)) &&
-		(query.place === null || (name.place !== null && mayMeet(name.place, query.place)))
+		(query.view === null || (name.extent !== null && meets(name.extent, query.view)))
 	);
 }

@@ -128,7 +128,9 @@ export function exceptionOf(text: string): string | null {
 	if (text.trimStart().startsWith("{")) return json?.[1] ? words(json[1]) : null;
 	const start = text.search(/<(?:\w+:)?ServiceException[\s>]/);
 	if (start < 0) return null;
-	const [inside = ""] = text.slice(text.indexOf(">", start) + 1, start + 4_000).split(/<\/(?:\w+:)?ServiceException>/);
+	const [inside = ""] = text
+		.slice(text.indexOf(">", start) + 1, start + 4_000)
+		.split(/<\/(?:\w+:)?ServiceException>/);
 	return words(inside.replace(/<!\[CDATA\[|\]\]>/g, "")) || null;
 }
 

@@ -1,4 +1,4 @@
-import { type Box, placeOf } from "../../registry/index/place.ts";
+import type { Box } from "../../registry/index/place.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
 import type { Query } from "../catalogue/query.ts";
 
@@ -77,7 +77,7 @@ export function writeState(state: State): string {
 /** What a state looks for. */
 export function queryOf(state: State): Query {
 	const { text, type, host, sender, health, oneTitle, view } = state;
-	return { text, type, host, sender, health, oneTitle, place: view ? placeOf(view) : null };
+	return { text, type, host, sender, health, oneTitle, view };
 }
 
 /** How many filters are on. */

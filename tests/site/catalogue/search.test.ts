@@ -6,12 +6,13 @@ import { randomFrom } from "../../../bench/layers.ts";
 import { type Entry, nameOf } from "../../../registry/index/entry.ts";
 import { buildIndex, indexPath } from "../../../registry/index/index.ts";
 import { names, terms } from "../../../registry/index/kinds.ts";
+import type { Box } from "../../../registry/index/place.ts";
 import { type Files, shapePath } from "../../../registry/index/set.ts";
 import { Pieces } from "../../../site/catalogue/pieces.ts";
 import { type Query, rank } from "../../../site/catalogue/query.ts";
 import { findLayer, search } from "../../../site/catalogue/search.ts";
 
-const nothing: Query = { text: "", type: "", host: "", sender: "", health: "", oneTitle: false, place: null };
+const nothing: Query = { text: "", type: "", host: "", sender: "", health: "", oneTitle: false, view: null };
 
 const many = [...generateEntries(4_000)];
 const manyFiles = buildIndex(many);
@@ -90,7 +91,14 @@ searching("finds exactly what looking at every layer finds, whatever is combined
 			host: random() < 0.2 ? one.host.en : "",
 			sender: random() < 0.2 ? (one.sender ?? "") : "",
 			health: random() < 0.1 ? "down" : "",
-			place: random() < 0.1 ? pick(["0", "12", "30", ""]) : null,
+			view:
+				random() < 0.15
+					? pick<Box>([
+							[0, 0, 3e5, 3e5],
+							[-4e6, -4e6, 4e6, 5e6],
+							[2e6, 1e6, 2.1e6, 1.1e6],
+						])
+					: null,
 		};
 		const expected = many
 			.filter((entry) => rank(query, nameOf(entry)) !== null)
