@@ -24,7 +24,7 @@ const fewCandidates = 12;
 /** What a piece of names and one of terms weigh compressed, in kB, and what a search may weigh for each hit asked for. */
 const namesWeight = 2.5;
 const termsWeight = 5.5;
-const weightForHit = 4;
+const weightForHit = 3.7;
 const weightForChecks = 2;
 
 /** Names that are read at once. */

@@ -5,23 +5,14 @@ import MouseWheelZoom from "ol/interaction/MouseWheelZoom.js";
 import PinchZoom from "ol/interaction/PinchZoom.js";
 import ImageLayer from "ol/layer/Image.js";
 import OlMap from "ol/Map.js";
-import Projection from "ol/proj/Projection.js";
-import { addProjection, get as knownProjection } from "ol/proj.js";
 import ImageStatic from "ol/source/ImageStatic.js";
 import View from "ol/View.js";
 import { layerExtent } from "../../registry/extent.ts";
 import type { Box } from "../../registry/index/place.ts";
 import { h } from "../page/dom.ts";
 import type { SiteSettings } from "../page/settings.ts";
+import { projectionOf, resolutions } from "./grid.ts";
 import { landExtent } from "./land.ts";
-
-/** Metres of one pixel at each step of Canada's official tile grid in EPSG:3978 (CBMT/CBCT). */
-export const resolutions: readonly number[] = [
-	38364.660062653464, 22489.62831258996, 13229.193125052918, 7937.5158750317505, 4630.2175937685215,
-	2645.8386250105837, 1587.5031750063501, 926.0435187537042, 529.1677250021168, 317.50063500127004,
-	185.20870375074085, 111.12522225044451, 66.1459656252646, 38.36466006265346, 22.48962831258996,
-	13.229193125052918, 7.9375158750317505, 4.6302175937685215, 2.6458386250105836, 1.5875031750063502,
-];
 
 /** A map with its base, its size followed, without any layer on it. */
 export interface BaseMap {
@@ -33,16 +24,6 @@ export interface BaseMap {
 	shown(): Box;
 	zoom(steps: number): void;
 	close(): void;
-}
-
-/** The projection of a spatial reference; its coordinates are never computed here, but handed to services. */
-export function projectionOf(wkid: number): Projection {
-	const code = `EPSG:${wkid}`;
-	const known = knownProjection(code);
-	if (known) return known;
-	const projection = new Projection({ code, units: "m", extent: [-9e6, -6e6, 9e6, 9e6] });
-	addProjection(projection);
-	return projection;
 }
 
 /** The extent of Canada in the map's reference. */
@@ -99,7 +80,8 @@ export function openBaseMap(
 	const { baseMapAttribution } = settings;
 	if (baseMapAttribution) target.parentElement?.append(h("p", { class: "attribution" }, baseMapAttribution));
 	const hasTiles = settings.mapWkid === 3978 && settings.baseMap !== "";
-	if (hasTiles) void import("./tiles.ts").then(({ layTiles }) => layTiles(base, settings));
+	if (hasTiles)
+		void import("./tiles.ts").then(({ tileLayer }) => map.getLayers().insertAt(0, tileLayer(settings)));
 	return base;
 }
 

@@ -2,8 +2,9 @@ import ImageLayer from "ol/layer/Image.js";
 import type ImageSource from "ol/source/Image.js";
 import ImageArcGISRest from "ol/source/ImageArcGISRest.js";
 import ImageWMS from "ol/source/ImageWMS.js";
-import { type BaseMap, projectionOf } from "./base.ts";
+import type { BaseMap } from "./base.ts";
 import type { Drawable } from "./drawable.ts";
+import { projectionOf } from "./grid.ts";
 
 /** Pictures of a service over the map, and what can be asked of them. */
 export interface Pictures {
