@@ -1,8 +1,16 @@
-import { access, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { companionEndings, isCompanion } from "../build/output.ts";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isCompanion } from "../build/output.ts";
 import { type Slot, slotPath } from "../build/slots.ts";
 import { writeInProcess } from "./files-process.ts";
+import {
+	countFiles,
+	holds,
+	isThere,
+	removeCompanions,
+	removeTemporary,
+	replaceFile,
+} from "./rendered-file.ts";
 import { bodyOf, type Table } from "./table.ts";
 
 /** What the rendered files need from outside. */
@@ -154,31 +162,13 @@ export class Files {
 				const target = join(out, slotPath(slot, smallkey));
 				const body = entry && bodyOf(entry, position);
 				if (isCompressed) await removeCompanions(target);
-				if (body) await this.#replace(target, body);
-				else await rm(target, { force: true });
+				if (!body) await rm(target, { force: true });
+				// Somebody has removed the folder, and with it all that was there.
+				else if (await replaceFile(out, target, body)) this.compareAll();
 			}
 			this.#failed.delete(smallkey);
 		} catch (error) {
 			this.#fail([smallkey], (error as Error).message);
-		}
-	}
-
-	/** Readers meet the old file or the new one, never a part. */
-	async #replace(target: string, body: Uint8Array): Promise<void> {
-		const { out } = this.#options;
-		const temporary = join(dirname(out), `.${basename(out)}.${process.pid}.${serial++}.tmp`);
-		try {
-			await writeFile(temporary, body);
-			await rename(temporary, target).catch(async (error: NodeJS.ErrnoException) => {
-				if (error.code !== "ENOENT") throw error;
-				// Somebody has removed the folder, and with it all that was there.
-				await mkdir(dirname(target), { recursive: true });
-				await rename(temporary, target);
-				this.compareAll();
-			});
-		} catch (error) {
-			await rm(temporary, { force: true }).catch(() => undefined);
-			throw error;
 		}
 	}
 
@@ -274,39 +264,6 @@ export class Files {
 		if (this.#compares || this.#many.size > 0) this.#process();
 		if (this.#next.size > 0) void this.#write();
 	}
-}
-
-let serial = 0;
-
-async function isThere(path: string): Promise<boolean> {
-	return access(path).then(
-		() => true,
-		() => false,
-	);
-}
-
-/** Whether a file has just these bytes. */
-async function holds(path: string, body: Uint8Array): Promise<boolean> {
-	const present = await readFile(path).catch(() => null);
-	return present?.equals(body) ?? false;
-}
-
-/** Removes what a killed process had not yet put in its place. */
-async function removeTemporary(out: string): Promise<void> {
-	for (const name of await readdir(dirname(out))) {
-		const isOurs = name.startsWith(`.${basename(out)}.`) && name.endsWith(".tmp");
-		if (isOurs) await rm(join(dirname(out), name), { force: true });
-	}
-}
-
-/** Drops the compressed copies of a file that changes: a web server would go on serving them. */
-async function removeCompanions(target: string): Promise<void> {
-	for (const ending of companionEndings) await rm(target + ending, { force: true });
-}
-
-async function countFiles(folder: string): Promise<number> {
-	const names = await readdir(folder).catch(() => []);
-	return names.filter((name) => !isCompanion(name)).length;
 }
 
 /** Waits for `work`, but no longer than a time in milliseconds. */
