@@ -1,7 +1,8 @@
-import { type LangEntry, type Registration, serviceTypeOf } from "../registry/registration.ts";
+import { isVersion2, type LangEntry, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { isObject, listOf, textOf } from "./answer.ts";
 import { askLayer } from "./arcgis/feature-layer.ts";
+import { checkNode } from "./check-node.ts";
 import { type Finding, quote } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
 import { checkWms, type WmsFacts } from "./wms/check-wms.ts";
@@ -21,7 +22,7 @@ export interface CheckedServices {
 
 /**
  * Asks the services behind one layer whether its registration is right: for wms GetCapabilities, for feature the
- * layer's own document, in both languages. It never rejects: a service that fails is a finding of kind `server`.
+ * layer's own document, for version 2.0 the service's, in both languages. It never rejects: a service that fails is a finding of kind `server`.
  */
 export type CheckLayer = (smallkey: string, registration: Registration) => Promise<CheckedServices>;
 
@@ -32,10 +33,10 @@ export type CheckLayer = (smallkey: string, registration: Registration) => Promi
  */
 export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)): CheckLayer {
 	const checkService = (registration: Registration, lang: Lang) => {
-		const type = serviceTypeOf(registration, lang);
-		const entry: LangEntry = registration[lang];
-		if (type === "ogcWms" && entry.layer !== undefined) return checkWms(lang, entry, read);
-		return type === "esriFeature" ? checkFeature(lang, entry, ask) : unchecked;
+		if (serviceTypeOf(registration, lang) === "esriFeature")
+			return checkFeature(lang, registration[lang], ask);
+		if (isVersion2(registration)) return checkNode(lang, registration[lang], read, ask);
+		return checkWms(lang, registration[lang], read);
 	};
 	return async (_smallkey, registration) => {
 		const checked: CheckedServices = { facts: {}, findings: [] };
@@ -47,9 +48,6 @@ export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)): 
 		return checked;
 	};
 }
-
-/** A service of a kind that is not asked. */
-const unchecked: { facts: LayerFacts | null; findings: Finding[] } = { facts: null, findings: [] };
 
 async function checkFeature(
 	lang: Lang,

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { createCheckLayer } from "../../harvest/check-layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
-import type { LangEntry, Registration } from "../../registry/registration.ts";
+import type { LangEntry, Registration, Registration2 } from "../../registry/registration.ts";
 import { featureAt } from "../viewer/viewer.ts";
 import { layerDocument, mapLayer, oddRoutes, serveLayer } from "./arcgis-server.ts";
 import { json, Peer, text } from "./peer.ts";
@@ -207,6 +207,51 @@ test("a feature layer: its title, a field that it does not have, and whose fault
 		"registration",
 		"/en/service_url",
 		"answers with status 404",
+	]);
+});
+
+test("version 2.0: whether a service has the layers that are named, of each kind", async () => {
+	const service = "/arcgis/rest/services/Odd/MapServer";
+	const node = (service_type: string, path: string, more: object = {}): Registration2["en"] => {
+		return { service_type, service_url: peer.origin + path, ...more } as Registration2["en"];
+	};
+	const findings = (en: Registration2["en"]) => found({ version: "2.0", en, fr: node("esriTile", service) });
+	peer.on(
+		service,
+		json({ mapName: "Map", layers: [{ id: 0 }, { id: 4, parentLayerId: 0 }], tables: [{ id: 9 }] }),
+	);
+	peer.on("/wms", text(current, "text/xml"));
+	const tiles =
+		"<Capabilities><Contents><Layer><ows:Identifier>topo</ows:Identifier></Layer></Contents></Capabilities>";
+	peer.on("/wmts", text(tiles, "text/xml"));
+	for (const good of [
+		node("esriMapServer", service, { scrape_only: [4, 9] }),
+		node("esriFeatureServer", service, { recursive: true }),
+		node("esriImage", service),
+		node("ogcWms", "/wms", { scrape_only: ["roads", "routes"] }),
+		node("ogcWmts", "/wmts", { scrape_only: ["topo"] }),
+	]) {
+		assert.equal(await findings(good), [], good.service_type);
+	}
+	assert.equal(await findings(node("esriMapServer", service, { scrape_only: [0, 5] })), [
+		["registration", "/en/scrape_only/1", "has no layer 5 among its 3"],
+	]);
+	assert.equal(await findings(node("ogcWms", "/wms", { scrape_only: ["rails", "__proto__"] })), [
+		["registration", "/en/scrape_only/0", "has no layer rails among its 2"],
+		["registration", "/en/scrape_only/1", "has no layer __proto__ among its 2"],
+	]);
+	assert.equal(await findings(node("ogcWmts", "/wms")), [
+		["registration", "/en/service_url", "does not answer as a WMTS does"],
+	]);
+	const many = Array.from({ length: 500 }, (_, index) => `n${index}`);
+	const bounded = await findings(node("ogcWms", "/wms", { scrape_only: many }));
+	assert.is(bounded.length, 11);
+	assert.equal(bounded[10], ["registration", "/en/scrape_only", "does not have 490 more of its layers"]);
+	peer.on(service, json({ error: { code: 404, message: "Service not found" } }));
+	const gone = ["registration", "service_url", "answers with ArcGIS error 404: Service not found"];
+	assert.equal(await findings(node("esriImage", service)), [
+		[gone[0], `/en/${gone[1]}`, gone[2]],
+		[gone[0], `/fr/${gone[1]}`, gone[2]],
 	]);
 });
 

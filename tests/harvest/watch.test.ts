@@ -133,9 +133,11 @@ test("registrations of version 2.0: named layers of a WMS are looked at, picture
 	serveWms(() => png(blank));
 	const node = (more: object) => ({ service_url: `${peer.origin}/wms`, ...more }) as Registration2["en"];
 	const version2 = (more: object): Registration2 => ({ version: "2.0", en: node(more), fr: node(more) });
-	assert.is((await watch(version2({ service_type: "esriTile" }))).state, null);
-	assert.is((await watch(version2({ service_type: "ogcWmts" }))).state, null);
-	assert.equal(peer.asked, []);
+	peer.on("/tiles", json({ tileInfo: {} }));
+	const tiles = `${peer.origin}/tiles`;
+	assert.is((await watch(version2({ service_type: "esriTile", service_url: tiles }))).state, null);
+	assert.equal(peer.asked, ["/tiles?f=json", "/tiles?f=json"], "no picture");
+	assert.is((await watch(version2({ service_type: "ogcWmts" }))).state, "wrong");
 	assert.is((await watch(version2({ service_type: "ogcWms", scrape_only: ["roads"] }))).state, "empty");
 });
 
