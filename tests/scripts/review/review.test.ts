@@ -58,10 +58,13 @@ test("what viewers take for markup is a problem where it is written, and none wh
 		problemLines(written.outcome).map((line) => line.slice(0, line.indexOf(" must"))),
 		["layers/en/energy-2.json:6 /en/service_name", "layers/en/energy-2.json:10 /fr/service_name"],
 	);
-	const beside = await reviewed({ "layers/en/energy-1.service.json": "{}" }, {}, base);
-	assert.equal(problemLines(beside.outcome), [
-		"layers/en/energy-1.service.json:1  must be a service description, as npm run harvest writes it",
-	]);
+	const described = { ...base, "layers/en/energy-1.service.json": "{}" };
+	const beside = await reviewed({ "layers/en/energy-1.service.json": null }, {}, described);
+	assert.equal(problemLines(beside.outcome), []);
+	assert.equal(
+		beside.outcome.layers.map(({ smallkey, verb }) => [smallkey, verb]),
+		[["energy-1", "changed"]],
+	);
 });
 
 test("a member's name that looks like a place is told apart from one", async () => {
