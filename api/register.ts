@@ -16,6 +16,7 @@ import {
 	parseSmallkey,
 	smallkeyRule,
 } from "../registry/smallkey.ts";
+import { warningsOf } from "../registry/warnings.ts";
 import { blobId } from "./blob-id.ts";
 import type { Context } from "./context.ts";
 import { acceptWrite, type Reply, refuseLimited, refuseWrite, removed } from "./reply.ts";
@@ -61,19 +62,21 @@ interface Asked {
 	/** What the commit says of it: `register 23ax5t (wms)`. */
 	subject: string;
 	edits: Edits;
+	/** What is accepted and probably not meant. */
+	warnings: readonly string[];
 }
 
 /** PUT <base>/register/<smallkey> and <base>/v1/register/<smallkey> (specification, "Write: register a layer"). */
 export function handlePut(write: Write, context: Context): Promise<Reply> {
-	return handleWrite(write, context, askToRegister, ({ smallkey }, outcome) =>
-		acceptWrite(201, receipt(smallkey, outcome, context)),
+	return handleWrite(write, context, askToRegister, (asked, outcome) =>
+		acceptWrite(201, receipt(asked, outcome, context)),
 	);
 }
 
 /** DELETE <base>/register/<smallkey> and <base>/v1/register/<smallkey>: signed, with an empty body. */
 export function handleDelete(write: Write, context: Context): Promise<Reply> {
-	return handleWrite(write, context, askToRemove, ({ smallkey }, outcome, { sender }) =>
-		sender.review ? acceptWrite(202, receipt(smallkey, outcome, context)) : removed(),
+	return handleWrite(write, context, askToRemove, (asked, outcome, { sender }) =>
+		sender.review ? acceptWrite(202, receipt(asked, outcome, context)) : removed(),
 	);
 }
 
@@ -105,14 +108,16 @@ function askToRegister({ sender, body }: Verified, smallkey: string): Asked | Re
 	if (!registration) return { status: 400, errors: problems };
 	if (!mayChange(sender, smallkey)) return notYours(sender, smallkey);
 	const subject = `register ${smallkey} (${kindOf(registration)})`;
-	return { smallkey, subject, edits: (now) => putEdits(now, smallkey, registration) };
+	const warnings = warningsOf(registration);
+	return { smallkey, subject, edits: (now) => putEdits(now, smallkey, registration), warnings };
 }
 
 function askToRemove({ sender, body }: Verified, smallkey: string): Asked | Refusal {
 	// The method is not signed: with a body, a captured PUT could be sent again as a DELETE.
 	if (body.length > 0) return { status: 400, errors: ["the body must be empty"] };
 	if (!mayChange(sender, smallkey)) return notYours(sender, smallkey);
-	return { smallkey, subject: `remove ${smallkey}`, edits: (now) => deleteEdits(now, smallkey) };
+	const subject = `remove ${smallkey}`;
+	return { smallkey, subject, edits: (now) => deleteEdits(now, smallkey), warnings: [] };
 }
 
 function refuse({ status, errors }: Refusal): Reply {
@@ -238,7 +243,7 @@ async function deleteEdits(now: Reader, smallkey: string): Promise<Edit[] | Refu
 }
 
 /** What a publisher is told of a write that was accepted. */
-function receipt(smallkey: string, outcome: Commit, context: Context): object {
+function receipt({ smallkey, warnings }: Asked, outcome: Commit, context: Context): object {
 	const { basePath } = context.settings;
 	return {
 		smallkey,
@@ -247,6 +252,6 @@ function receipt(smallkey: string, outcome: Commit, context: Context): object {
 		published: context.store.published && outcome.branch === undefined,
 		branch: outcome.branch,
 		pull_request: outcome.pullRequest,
-		warnings: outcome.warnings ?? [],
+		warnings: [...warnings, ...(outcome.warnings ?? [])],
 	};
 }

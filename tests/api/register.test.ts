@@ -44,7 +44,11 @@ for (const prefix of ["/register", "/v1/register"]) {
 			commit: await local.git("rev-parse", "main"),
 			fragments: ["/v0.9/doc/en/23ax5t", "/v0.9/doc/fr/23ax5t"],
 			published: true,
-			warnings: [],
+			warnings: [
+				"/en/service_url: is not https: a page that is cannot show what comes from it",
+				"/fr/service_url: is not https: a page that is cannot show what comes from it",
+				"/fr/service_url: is that of /en, so the layer is the same in both languages",
+			],
 		});
 		const stored = await local.git("show", "main:layers/23/23ax5t.json");
 		assert.equal(JSON.parse(stored), JSON.parse(manual));
