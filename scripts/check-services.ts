@@ -5,11 +5,12 @@ import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harv
 import { quote } from "../harvest/finding.ts";
 import type { CheckedLayer } from "../registry/catalogue.ts";
 import { langs } from "../registry/smallkey.ts";
+import { layersOption, nameSource, refOption, repoOption } from "./build/source.ts";
 import { askWith } from "./harvest/ask.ts";
 import { layersAtOnce, printFindings, readLayers } from "./harvest/layers.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
 import { createCommandLine, createRun, runCommand } from "./terminal/command-line.ts";
-import { printLine } from "./terminal/io.ts";
+import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 import { progress } from "./terminal/progress.ts";
 
@@ -34,10 +35,14 @@ function factsText(facts: LayerFacts): string {
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("check-services", io)
 		.argument("[smallkey...]", "which layers; all where none is named")
-		.option("--layers <dir>", "a folder of layers", "layers")
+		.addOption(layersOption)
+		.addOption(repoOption)
+		.addOption(refOption)
 		.parse(argv, { from: "user" });
+	const { source, name } = nameSource(line.opts());
+	printError(io, `Asking the services behind ${name}`);
 	const check = createCheckLayer(askWith(readConfiguration(withoutStore(environment)).harvest));
-	const layers = await readLayers(line.opts().layers, line.processedArgs[0], io);
+	const layers = await readLayers(source, line.processedArgs[0], io);
 	const bar = progress(layers.length, "checking");
 	const results = await pMap(
 		layers,

@@ -13,6 +13,7 @@ import type { CheckedLayer } from "../registry/catalogue.ts";
 import { descriptionText } from "../registry/description.ts";
 import { harvestedLangs } from "../registry/registration.ts";
 import { descriptionPath } from "../registry/smallkey.ts";
+import { layersOption, workingFolder } from "./build/source.ts";
 import { askWith } from "./harvest/ask.ts";
 import {
 	type Found,
@@ -25,7 +26,7 @@ import {
 } from "./harvest/layers.ts";
 import { parseSpan, readConfiguration, withoutStore } from "./service/settings.ts";
 import { createCommandLine, createRun, runCommand } from "./terminal/command-line.ts";
-import { printLine } from "./terminal/io.ts";
+import { printError, printLine } from "./terminal/io.ts";
 import { progress } from "./terminal/progress.ts";
 
 /** What became of one layer. */
@@ -70,12 +71,15 @@ export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("harvest", io)
 		.argument("[smallkey...]", "which layers; all where none is named")
 		.option("--older-than <age>", "only what was harvested so long ago: 7d, 12h, 30m, 45s", parseAge)
-		.option("--layers <dir>", "a folder of layers", "layers")
+		.addOption(layersOption)
+		.option("--repo <dir>", "a folder with a folder layers in it, such as another checkout")
 		.parse(argv, { from: "user" });
-	const { layers: folder, olderThan: olderThanMs } = line.opts();
+	const { olderThan: olderThanMs, ...sourceOptions } = line.opts();
+	const folder = workingFolder(sourceOptions);
+	printError(io, `Harvesting into ${folder}`);
 	const configuration = readConfiguration(withoutStore(environment));
 	const settings = { ask: askWith(configuration.harvest), mapWkid: configuration.mapWkid };
-	const layers = await readLayers(folder, line.processedArgs[0], io);
+	const layers = await readLayers({ folder }, line.processedArgs[0], io);
 	const due = { folder, olderThanMs, now: io.now() };
 	const features = layers.filter((layer) => harvestedLangs(layer.registration).length > 0);
 	const areDue = await pMap(features, (layer) => isDue(layer, due), { concurrency: layersAtOnce });

@@ -37,7 +37,10 @@ export const run = createRun(async (argv, environment, io) => {
 	const target = dryRun ? null : targetOf(configuration);
 	const descriptions = await newDescriptions(".");
 	const changed = new Set(descriptions.map(({ smallkey }) => smallkey));
-	const layers = await watchAll(await readLayers("layers", [], io), askWith(configuration.harvest));
+	const layers = await watchAll(
+		await readLayers({ folder: "layers" }, [], io),
+		askWith(configuration.harvest),
+	);
 	const before = target
 		? await readHealthText(target, (await findRefresh(target)) !== null)
 		: ((await readLocal(healthPath))?.toString("utf8") ?? null);

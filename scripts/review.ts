@@ -9,7 +9,7 @@ import { renderComment } from "./review/comment.ts";
 import { isWrong, type Review, review } from "./review/review.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
-import { printLine } from "./terminal/io.ts";
+import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
 /** Longest that services are asked, in milliseconds: slow ones must not keep the check from ending. */
@@ -52,6 +52,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.opts();
 	if (options.base === undefined)
 		throw new Error("--base: is needed; npm run review -- --help lists what can be said");
+	printError(io, plain(`Comparing ${options.base} with ${options.head} in ${options.repo}`));
 	const configuration = readConfiguration(withoutStore(environment));
 	const outcome = await review({
 		repository: options.repo,

@@ -12,7 +12,8 @@ import { ownersPath, parseOwners } from "../registry/owners.ts";
 import type { Registration } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
-import { collectFolder } from "./build/collect.ts";
+import type { Source } from "./build/build.ts";
+import { collectSource, layersOption, nameSource, refOption, repoOption } from "./build/source.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
@@ -65,8 +66,8 @@ function ownersProblems(files: LayerFile[]): Problem[] {
 	return owners ? parseOwners(owners.bytes).problems.map((text) => ({ file: ownersPath, text })) : [];
 }
 
-async function check(names: string[]): Promise<Checked> {
-	const files = names.length > 0 ? await Promise.all(names.map(readNamed)) : await collectFolder("layers");
+async function check(names: string[], source: Source): Promise<Checked> {
+	const files = names.length > 0 ? await Promise.all(names.map(readNamed)) : await collectSource(source);
 	files.sort((a, b) => (a.path < b.path ? -1 : 1));
 	if (names.length > 0) return checkNamed(files);
 	const problems = [...checkCatalogue(files, () => undefined), ...ownersProblems(files)];
@@ -80,9 +81,18 @@ function counted(count: number, what: string): string {
 
 export const run = createRun(async (argv, _environment, io) => {
 	const line = createCommandLine("validate", io)
-		.argument("[file...]", "registrations, wherever they lie; all of layers/ where none is named")
+		.argument("[file...]", "registrations, wherever they lie; all layers where none is named")
+		.addOption(layersOption)
+		.addOption(repoOption)
+		.addOption(refOption)
 		.parse(argv, { from: "user" });
-	const { files, problems, warnings } = await check(line.processedArgs[0]);
+	const [named] = line.processedArgs;
+	const { source, name } = nameSource(line.opts());
+	if (named.length > 0 && Object.keys(line.opts()).length > 0) {
+		throw new Error("files, or one of --layers and --repo: both cannot be checked at once");
+	}
+	printError(io, `Checking ${named.length > 0 ? counted(named.length, "named file") : name}`);
+	const { files, problems, warnings } = await check(named, source);
 	for (const problem of problems) printError(io, plain(problemLine(problem)));
 	for (const warning of warnings) printError(io, plain(`warning: ${problemLine(warning)}`));
 	const counts = [counted(files, "file"), counted(problems.length, "problem")];

@@ -1,8 +1,14 @@
 // npm run verify: whether a hosting serves what was built (docs/hosting.md).
-import { resolve } from "node:path";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Option } from "@commander-js/extra-typings";
 import { InvalidArgumentError } from "commander";
+import { build, type Source } from "./build/build.ts";
+import { nameSource, refOption, repoOption } from "./build/source.ts";
 import { listBuild, missingPath, sample, verifyHosting } from "./hosting/verify.ts";
+import { type Configuration, readConfiguration, withoutStore } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
 import { type Io, printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
@@ -51,15 +57,43 @@ function parseAddress(text: string): string {
 	throw new InvalidArgumentError(`It must be an http or https address, not ${text}.`);
 }
 
-export const run = createRun(async (argv, _environment, io) => {
+/** Builds into a folder of its own, which goes afterwards. @throws {Error} where the layers are not in order */
+async function withBuild(
+	source: Source,
+	configuration: Configuration,
+	use: (dist: string) => Promise<number>,
+): Promise<number> {
+	const folder = await mkdtemp(join(tmpdir(), "verify-"));
+	try {
+		const dist = join(folder, "dist");
+		const { problems, written } = await build(source, dist, configuration);
+		if (!written) throw new Error(problems.map(plain).join("\n"));
+		return await use(dist);
+	} finally {
+		await rm(folder, { recursive: true, force: true });
+	}
+}
+
+export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("verify", io)
 		.argument("<url>", "the service with its base path, such as https://fragments.example", parseAddress)
 		.option("--sample <n>", "look at n fragments only, spread over all", parseCount)
 		.option("--wait <seconds>", "look at what differs again, so long, until nothing does", parseCount)
-		.option("--dist <dir>", "the build to compare with", "dist")
+		.addOption(new Option("--dist <dir>", "the build to compare with").default("dist").conflicts("repo"))
+		.addOption(repoOption)
+		.addOption(refOption)
 		.parse(argv, { from: "user" });
-	const options = line.opts();
-	return verify(line.processedArgs[0], resolve(options.dist), options, io);
+	const { dist, repo, ref, ...options } = line.opts();
+	const [address] = line.processedArgs;
+	if (repo === undefined) {
+		if (ref !== undefined) throw new Error("--ref: is for --repo");
+		printError(io, `Comparing ${address} with the build in ${resolve(dist)}`);
+		return verify(address, resolve(dist), options, io);
+	}
+	const { source, name } = nameSource({ repo, ref });
+	printError(io, `Comparing ${address} with a build of ${name}`);
+	const configuration = readConfiguration(withoutStore(environment));
+	return withBuild(source, configuration, (folder) => verify(address, folder, options, io));
 });
 
 await runCommand(import.meta.url, run);

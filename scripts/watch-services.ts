@@ -37,8 +37,8 @@ export const run = createRun(async (argv, environment, io) => {
 		.parse(argv, { from: "user" });
 	const folder = line.opts().layers;
 	const ask = askWith(readConfiguration(withoutStore(environment)).harvest);
-	const registered = new Set((await readLayers(folder, [], io)).map(({ smallkey }) => smallkey));
-	const layers = await readLayers(folder, line.processedArgs[0], io);
+	const registered = new Set((await readLayers({ folder }, [], io)).map(({ smallkey }) => smallkey));
+	const layers = await readLayers({ folder }, line.processedArgs[0], io);
 	const all = await watchAll(layers, ask);
 	const before = await readStored(folder, healthPath);
 	const week = weekOf(io.now());

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import type { Finding } from "../../harvest/finding.ts";
 import { type CheckedLayer, checkCatalogue, problemLine } from "../../registry/catalogue.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { collectFolder } from "../build/collect.ts";
+import type { Source } from "../build/build.ts";
 import { writeWhole } from "../build/output.ts";
+import { collectSource } from "../build/source.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
@@ -15,9 +16,9 @@ export const layersAtOnce = 64;
  * Reads the layers that a command names, or all. Files that are wrong are named on standard error, and left out.
  * @throws {Error} where a named layer is not there
  */
-export async function readLayers(folder: string, smallkeys: string[], io: Io): Promise<CheckedLayer[]> {
+export async function readLayers(source: Source, smallkeys: string[], io: Io): Promise<CheckedLayer[]> {
 	const layers = new Map<string, CheckedLayer>();
-	const problems = checkCatalogue(await collectFolder(folder), (layer) => layers.set(layer.smallkey, layer));
+	const problems = checkCatalogue(await collectSource(source), (layer) => layers.set(layer.smallkey, layer));
 	for (const problem of problems) printError(io, plain(problemLine(problem)));
 	if (smallkeys.length === 0) return [...layers.values()];
 	return smallkeys.map((smallkey) => {

@@ -9,6 +9,9 @@ const lookEveryMs = 100;
 /** The longest path of a lock, in bytes: with what `tryLock` adds, one that every system takes for a socket. */
 const maxPathBytes = 88;
 
+/** The longest path that a socket may have on any system, in bytes. */
+const maxSocketPathBytes = 103;
+
 /** Number of the next attempt of this process: two of them at once must not take one name. */
 let attempts = 0;
 
@@ -48,6 +51,13 @@ export async function lockFolder(folder: string, options: LockOptions = {}): Pro
 		if (first) waiting?.(`${holder}; waiting ${maxWaitMs / 1000} s for its end`);
 		await sleep(lookEveryMs);
 	}
+}
+
+/** Whether a process holds a folder now. */
+export async function isFolderLocked(folder: string): Promise<boolean> {
+	const path = join(folder, "publisher.lock");
+	// A longer path can be no lock's.
+	return Buffer.byteLength(path) <= maxSocketPathBytes && (await tryConnect(path)) === "alive";
 }
 
 /** The name goes while its holder still answers: whoever comes next finds it free, or a living holder. */
