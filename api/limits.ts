@@ -21,7 +21,7 @@ const badSignatureTokens = 10;
 /** Most buckets that are kept; beyond, the one that was used least lately is forgotten. */
 const maxBuckets = 20_000;
 
-interface Bucket {
+interface Allowance {
 	tokens: number;
 	/** When `tokens` was right, in milliseconds since 1970. */
 	timeMs: number;
@@ -32,7 +32,7 @@ export class TokenBuckets implements WriteLimiter {
 	readonly #limits: WriteLimits;
 	readonly #now: () => Date;
 	/** By address or sender, the one that was used least lately first. */
-	readonly #buckets = new Map<string, Bucket>();
+	readonly #allowances = new Map<string, Allowance>();
 
 	constructor(limits: WriteLimits, now: () => Date) {
 		this.#limits = limits;
@@ -44,7 +44,7 @@ export class TokenBuckets implements WriteLimiter {
 	}
 
 	punish(address: string): void {
-		const bucket = this.#bucketOf(`address ${address}`);
+		const bucket = this.#allowanceOf(`address ${address}`);
 		bucket.tokens = Math.max(bucket.tokens - (badSignatureTokens - 1), -badSignatureTokens);
 	}
 
@@ -53,24 +53,25 @@ export class TokenBuckets implements WriteLimiter {
 	}
 
 	#take(name: string): number {
-		const bucket = this.#bucketOf(name);
+		const bucket = this.#allowanceOf(name);
 		if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) / this.#limits.perMinute) * 60);
 		bucket.tokens -= 1;
 		return 0;
 	}
 
 	/** The bucket as it is now, kept as the one that was used last. */
-	#bucketOf(name: string): Bucket {
+	#allowanceOf(name: string): Allowance {
 		const { perMinute, burst } = this.#limits;
 		const timeMs = this.#now().getTime();
-		const bucket = this.#buckets.get(name) ?? { tokens: burst, timeMs };
+		const bucket = this.#allowances.get(name) ?? { tokens: burst, timeMs };
 		// A clock that is set back gives nothing.
 		const passedMs = Math.max(0, timeMs - bucket.timeMs);
 		bucket.tokens = Math.min(burst, bucket.tokens + (passedMs * perMinute) / 60_000);
 		bucket.timeMs = timeMs;
-		this.#buckets.delete(name);
-		this.#buckets.set(name, bucket);
-		if (this.#buckets.size > maxBuckets) this.#buckets.delete(this.#buckets.keys().next().value as string);
+		this.#allowances.delete(name);
+		this.#allowances.set(name, bucket);
+		if (this.#allowances.size > maxBuckets)
+			this.#allowances.delete(this.#allowances.keys().next().value as string);
 		return bucket;
 	}
 }

@@ -45,14 +45,14 @@ export async function harvestLayer(
 		const address = registration[lang].service_url;
 		const type = serviceTypeOf(registration, lang);
 		const name = `${type} ${address}`;
-		const answer = answers.get(name) ?? (await describe(type, address, options, signal));
+		const answer = answers.get(name) ?? (await describeService(type, address, options, signal));
 		answers.set(name, answer);
 		addAnswer(harvested, lang, address, answer);
 	}
 	return harvested;
 }
 
-function describe(
+function describeService(
 	type: ServiceType,
 	address: string,
 	{ ask, mapWkid }: HarvestOptions,

@@ -3,7 +3,7 @@ import { isVersion2, type Registration, type ServiceType, serviceTypeOf } from "
 import { type Lang, langs } from "./smallkey.ts";
 
 /** An address of a registration, and what is behind it. */
-interface Service {
+interface Address {
 	/** As it is registered. */
 	address: string;
 	url: URL;
@@ -11,7 +11,7 @@ interface Service {
 }
 
 /** What is odd about an address, or null; of several, the first is told. */
-type Rule = (service: Service) => string | null;
+type Rule = (service: Address) => string | null;
 
 /** One layer of an ArcGIS service, at the end of a path; the number is missing where the service is meant as a whole. */
 const arcgisPath = /\/(MapServer|FeatureServer)(?:\/(\d{1,9}))?\/?$/i;
@@ -78,7 +78,7 @@ export function warningsOf(registration: Registration): string[] {
 }
 
 function addressWarnings(address: string, type: ServiceType, pointer: string): string[] {
-	const service: Service = { address, url: new URL(address), type };
+	const service: Address = { address, url: new URL(address), type };
 	return rules.flatMap((rule) => {
 		const text = rule(service);
 		return text === null ? [] : [`${pointer}: ${text}`];

@@ -58,7 +58,7 @@ export async function review(options: ReviewOptions): Promise<Review> {
 		return {
 			problems,
 			services: await askServices(layers, check),
-			layers: layers.map((layer, index) => describe(layer, index < mostRendered ? settings : null)),
+			layers: layers.map((layer, index) => layerChange(layer, index < mostRendered ? settings : null)),
 			approvals: owners && approvals(changes, owners),
 			outside: changes.outside,
 		};
@@ -67,7 +67,7 @@ export async function review(options: ReviewOptions): Promise<Review> {
 	}
 }
 
-function describe(layer: ChangedLayer, settings: FragmentSettings | null): LayerChange {
+function layerChange(layer: ChangedLayer, settings: FragmentSettings | null): LayerChange {
 	const { smallkey, before, after, removed } = layer;
 	if (!after && !removed) return { smallkey, verb: "wrong", fragments: [] };
 	const verb = removed ? "removed" : before ? "changed" : "added";
