@@ -76,7 +76,6 @@ function refused(status: number, error: string): Refused {
 
 /** Whether a URL parser leaves the path as it is: no `..`, no `\`, no second `/` at the start, no raw space. */
 function isLiteralPath(target: string): boolean {
-	if (!target.startsWith("/") || target.startsWith("//")) return false;
 	return URL.canParse(target, "http://host") && new URL(target, "http://host").pathname === target;
 }
 

@@ -208,6 +208,8 @@ writes("signature and time", async ({ local }) => {
 	await refused(local, { ...good, secret: "other" }, 401, mismatch);
 	await refused(local, { ...good, sender: "nobody" }, 401, mismatch);
 	await refused(local, { ...good, sender: "nobody", secret: "None" }, 401, mismatch);
+	// What the code itself signs with where there is no such sender.
+	await refused(local, { ...good, sender: "nobody", secret: "no sender has this secret" }, 401, mismatch);
 	await refused(local, { ...good, headers: { Sender: "narrow" } }, 401, mismatch);
 	await refused(local, { ...good, headers: { TimeStamp: new Date(noon + 1).toISOString() } }, 401, mismatch);
 	await refused(local, { ...good, headers: { Authorization: "=" } }, 401, mismatch);

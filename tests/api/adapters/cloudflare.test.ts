@@ -110,6 +110,40 @@ test("more keys than one request may fetch are 414 before anything is fetched", 
 	);
 });
 
+test("docs over 32 MB is 414, and no more is fetched than tells so", async () => {
+	const { worker, log } = make();
+	const body = JSON.stringify("x".repeat(999_998));
+	const { binding, asked } = assets(() => new Response(body, { headers: { ETag: '"x"' } }));
+	const keys = (count: number) => Array.from({ length: count }, (_, index) => `k${index}`).join(",");
+	const bindings = { ...binding, DOCS_MAX_KEYS: "900" };
+	assert.is((await worker.fetch(get(`/v0.9/docs/en/${keys(200)}`), bindings)).status, 414);
+	assert.ok(asked.length < 32 + 2 * 24, `${asked.length} were fetched`);
+	const repeated = `/v0.9/docs/en/${Array(33).fill("k").join(",")}`;
+	assert.is((await worker.fetch(get(repeated), bindings)).status, 414, "repeats count");
+	const large = await worker.fetch(get(`/v0.9/docs/en/${keys(3)}`), bindings);
+	assert.is((await large.text()).length, 3 * (body.length + 1) + 1);
+	assert.not.match(log.join(), /error/);
+});
+
+test("a body that is too large is read to 16 MB, and no further", async () => {
+	const { worker } = make();
+	let sent = 0;
+	const body = new ReadableStream({
+		pull(controller) {
+			sent += 1;
+			controller.enqueue(new Uint8Array(1_048_576));
+		},
+	});
+	const request = new Request("https://f.example/register/a", {
+		method: "PUT",
+		body,
+		duplex: "half",
+	} as RequestInit);
+	const answer = await worker.fetch(request, { ...assets().binding, SENDERS: "{}" });
+	assert.is(answer.status, 413);
+	assert.ok(sent >= 16 && sent <= 20, `${sent} MB`);
+});
+
 test("a fragment keeps the tag that its asset or object has", async () => {
 	const { worker } = make();
 	const weak = assets(() => Response.json({}, { headers: { ETag: 'W/"of the asset"' } }));

@@ -29,6 +29,7 @@ export class TestServer {
 	/** Why `readyz` is 503. */
 	problem: string | null = null;
 	readonly #server: NodeServer;
+	static readonly #open = new Set<TestServer>();
 
 	private constructor(options: TestOptions) {
 		const context: Context = {
@@ -57,8 +58,18 @@ export class TestServer {
 
 	static async start(options: TestOptions = {}): Promise<TestServer> {
 		const server = new TestServer(options);
+		TestServer.#open.add(server);
 		await new Promise<void>((resolve) => server.#server.server.listen(0, "127.0.0.1", resolve));
 		return server;
+	}
+
+	/** Ends what a test that failed has left open. */
+	static closeAll(): void {
+		for (const { server } of [...TestServer.#open].map((one) => one.#server)) {
+			server.close();
+			server.closeAllConnections();
+		}
+		TestServer.#open.clear();
 	}
 
 	get port(): number {
@@ -69,8 +80,9 @@ export class TestServer {
 		return `http://127.0.0.1:${this.port}`;
 	}
 
-	end(): Promise<void> {
-		return this.#server.end();
+	async end(): Promise<void> {
+		await this.#server.end();
+		TestServer.#open.delete(this);
 	}
 
 	/** The bytes of a signed PUT. */

@@ -6,6 +6,7 @@ import { eventually } from "../../wait.ts";
 import { TestServer } from "./node-server.ts";
 
 const node = suite("the Node server");
+node.after.each(() => TestServer.closeAll());
 
 /** Something that a test opens when it wants to. */
 function gate() {
@@ -74,6 +75,7 @@ node("the end waits for requests under way, and cuts off who says nothing", asyn
 	await end;
 	await writing.closed;
 	assert.equal(writing.statuses, [201]);
+	assert.match(writing.text, /\r\nConnection: close\r\n/);
 	assert.equal(server.stored, ["last"]);
 });
 

@@ -4,6 +4,7 @@ import { eventually } from "../../wait.ts";
 import { TestServer } from "./node-server.ts";
 
 const slow = suite("slow clients");
+slow.after.each(() => TestServer.closeAll());
 
 slow("a head or a body that does not come is cut off, and others are served meanwhile", async () => {
 	const server = await TestServer.start({
