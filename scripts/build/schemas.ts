@@ -1,5 +1,5 @@
 import { basename, dirname } from "node:path";
-import Ajv, { _, type Options } from "ajv";
+import Ajv, { _, type AnySchema, type Options } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import type { Plugin } from "esbuild";
 import { everyError, firstError } from "../../schemas/compile.ts";
@@ -21,9 +21,20 @@ const validators: Record<string, { options: Options; exports: Record<string, { $
 	},
 };
 
+/** A schema without the texts for people who read it: an error carries only the words of its rule. */
+function withoutDescriptions(part: unknown): unknown {
+	if (typeof part !== "object" || part === null) return part;
+	if (Array.isArray(part)) return part.map(withoutDescriptions);
+	// A member of a document may be called so, too: its rules are an object.
+	const isText = ([keyword, value]: [string, unknown]) =>
+		typeof value === "string" && (keyword === "description" || keyword === "title");
+	const kept = Object.entries(part).filter((entry) => !isText(entry));
+	return Object.fromEntries(kept.map(([keyword, value]) => [keyword, withoutDescriptions(value)]));
+}
+
 /**
- * Workers cannot compile a schema (no code generation there), and pages should not: each module that does is replaced by what ajv's
- * standalone mode makes of it.
+ * Workers cannot compile a schema (no code generation there), and pages should not: each module that does is replaced
+ * by what ajv's standalone mode makes of it.
  */
 export const compiledSchemas: Plugin = {
 	name: "compiled-schemas",
@@ -35,7 +46,7 @@ export const compiledSchemas: Plugin = {
 			const schemas = Object.entries(validator.exports);
 			const ajv = new Ajv({
 				...validator.options,
-				schemas: schemas.map(([, schema]) => schema),
+				schemas: schemas.map(([, schema]) => withoutDescriptions(schema) as AnySchema),
 				code: { source: true, esm: true, lines: true, formats: _`formats` },
 			});
 			const names = Object.fromEntries(schemas.map(([name, schema]) => [name, schema.$id]));

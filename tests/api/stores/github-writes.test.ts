@@ -6,6 +6,7 @@ import type { Write } from "../../../api/register.ts";
 import { parseSenders } from "../../../api/senders.ts";
 import { sign } from "../../../api/signature.ts";
 import { readTargets } from "../../../api/targets.ts";
+import { warningsOf } from "../../../registry/warnings.ts";
 import { manual, responseOf, wms } from "../../local.ts";
 import { type Peer, startPeer } from "./github-peer.ts";
 
@@ -80,7 +81,7 @@ writes("PUT: 201 with the receipt of a commit that is on the branch", async (ser
 		commit: newest?.sha,
 		fragments: ["/v0.9/doc/en/23ax5t", "/v0.9/doc/fr/23ax5t"],
 		published: false,
-		warnings: [],
+		warnings: warningsOf(JSON.parse(manual)),
 	});
 	const [subject, blank, ...trailers] = newest?.commit.message.split("\n") ?? [];
 	assert.equal([subject, blank], ["register 23ax5t (wms)", ""]);
