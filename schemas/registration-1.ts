@@ -90,7 +90,11 @@ export const registration1 = {
 						"wms: the type asked of GetFeatureInfo. The viewer reads text/html, text/plain and application/json.",
 					$ref: "#/definitions/mime",
 				},
-				loading_mode: { enum: ["ondemand", "snapshot"] },
+				loading_mode: {
+					description:
+						"Whether the viewer loads what the map shows (ondemand), or all of the layer once (snapshot).",
+					enum: ["ondemand", "snapshot"],
+				},
 				max_allowable_offset: {
 					description: "feature: how far a simplified line may stray, in map units.",
 					type: "integer",

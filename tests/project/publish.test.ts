@@ -1,0 +1,144 @@
+import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parseRegistration } from "../../registry/registration.ts";
+import { registration1 } from "../../schemas/registration-1.ts";
+import { temporaryFolder } from "../local.ts";
+import { cleanEnvironment, type Ended, root, ServerProcess } from "../process.ts";
+
+const page = await readFile(join(root, "docs/publish.md"), "utf8");
+
+/** The fenced blocks of one language, in order. */
+function blocks(language: string): string[] {
+	const fenced = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms");
+	return [...page.matchAll(fenced)].map((match) => match[1] as string);
+}
+
+interface Member {
+	description?: string;
+	$ref?: string;
+}
+
+const definitions = registration1.definitions as unknown as Record<string, Member>;
+
+/** Rows of a table of members, as the schema describes them. */
+function rows(members: Record<string, Member>): string[] {
+	return Object.entries(members).map(([name, member]) => {
+		const meant = member.$ref ? definitions[member.$ref.replace("#/definitions/", "")] : undefined;
+		const text = member.description ?? meant?.description;
+		assert.ok(text, `${name}: the schema does not describe it`);
+		return `| \`${name}\` | ${text.replace(/\b(wms|feature): /g, "`$1`: ")} |`;
+	});
+}
+
+/** A secret with bytes that a shell or openssl could take for something else. */
+const secret = "a secret: -x $é that is longer than sixteen bytes";
+
+const test = suite<{ folder: string; remove: () => Promise<void>; server: ServerProcess }>("docs/publish.md");
+
+test.before(async (scene) => {
+	const { path, remove } = await temporaryFolder();
+	scene.folder = path;
+	scene.remove = remove;
+	scene.server = await ServerProcess.start({
+		DATA_DIR: path,
+		SENDERS: JSON.stringify({ publisher: secret }),
+	});
+	await writeFile(join(path, "layer.json"), blocks("json")[0] as string);
+	await writeFile(join(path, "empty"), "");
+});
+test.after(async ({ server, remove }) => {
+	await server.stop();
+	await remove();
+});
+
+test("the members of a registration are those of the schema, in its words", () => {
+	const tables = [...page.matchAll(/^\| member \| what it is \|\n\|---\|---\|\n((?:\|.*\|\n)+)/gm)];
+	const shown = tables.map(([, body]) => (body as string).trim().split("\n"));
+	assert.equal(shown, [rows(registration1.properties), rows(registration1.definitions.lang.properties)]);
+});
+
+test("the registrations of the page are right", () => {
+	const texts = blocks("json");
+	assert.is(texts.length, 2);
+	for (const text of texts) {
+		assert.equal(parseRegistration(new TextEncoder().encode(text), "written").problems, []);
+	}
+});
+
+interface Client {
+	language: string;
+	command: string[];
+	/** The text that takes the layer away. */
+	removing: (text: string) => string;
+}
+
+const clients: Client[] = [
+	{
+		language: "sh",
+		command: ["sh", "-c"],
+		removing: (text) => text.replace("METHOD=PUT", "METHOD=DELETE").replace("BODY=layer.json", "BODY=empty"),
+	},
+	{
+		language: "js",
+		command: [process.execPath, "--input-type=module", "--eval"],
+		removing: (text) => text.replace('method = "PUT"', 'method = "DELETE"'),
+	},
+	{
+		language: "python",
+		command: ["python3", "-c"],
+		removing: (text) => text.replace('method = "PUT"', 'method = "DELETE"'),
+	},
+];
+
+async function run([program, ...words]: string[], text: string, cwd: string, key?: string): Promise<Ended> {
+	const env = cleanEnvironment(key === undefined ? {} : { SECRET: key });
+	const options = { cwd, env };
+	return promisify(execFile)(program as string, [...words, text], options).then(
+		({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+		({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+	);
+}
+
+for (const { language, command, removing } of clients) {
+	const missing = (await run(command, "", root)).code !== 0;
+	if (missing) console.log(`skipped: the client in ${language}: ${command[0]} is not installed`);
+	const unlessMissing = missing ? test.skip : test;
+
+	unlessMissing(
+		`the client in ${language} registers, is refused, and removes`,
+		async ({ server, folder }) => {
+			const [block = ""] = blocks(language);
+			const text = block.replace("http://127.0.0.1:8080", server.url);
+			assert.is.not(text, block);
+			const layer = `${server.url}/v0.9/doc/en/my-layer`;
+			const unset = await run(command, text, folder);
+			assert.is.not(unset.code, 0);
+			assert.match(unset.stderr, "is not set: it holds the secret of the sender");
+			assert.is((await fetch(layer)).status, 404);
+
+			const registered = await run(command, text, folder, secret);
+			assert.is(registered.code, 0, registered.stderr);
+			assert.match(registered.stdout, '"smallkey":"my-layer"');
+			assert.match(registered.stdout, "201");
+			assert.match(await (await fetch(layer)).text(), '"id":"rcs.my-layer.en"');
+
+			const refused = await run(command, text, folder, "another secret");
+			assert.is.not(refused.code, 0);
+			assert.match(refused.stdout + refused.stderr, "401");
+			assert.match(refused.stdout + refused.stderr, '{"errors":["');
+
+			const removal = removing(text);
+			assert.is.not(removal, text);
+			const removed = await run(command, removal, folder, secret);
+			assert.is(removed.code, 0, removed.stderr);
+			assert.match(removed.stdout, "204");
+			assert.is((await fetch(layer)).status, 404);
+		},
+	);
+}
+
+test.run();
