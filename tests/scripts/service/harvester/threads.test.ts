@@ -109,6 +109,14 @@ test("a thread with work is not ended as idle", async () => {
 	assert.equal(await waits, [first]);
 });
 
+test("a thread that answers is not taken for one that is stuck, however long it lives", async () => {
+	const [first] = await found("/good");
+	for (let round = 0; round < 20; round += 1) {
+		step();
+		assert.equal(await found("/good"), [first]);
+	}
+});
+
 for (const [path, words] of [
 	["/eats", "takes more than 24 MB to be read"],
 	["/throws", "cannot be read: a fault of the program"],
