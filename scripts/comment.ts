@@ -1,7 +1,10 @@
 // npm run comment: posts what npm run review wrote, or edits it
 import { readFile, stat } from "node:fs/promises";
+import { Option } from "@commander-js/extra-typings";
+import type { Github } from "../api/stores/github/routes.ts";
 import { longestComment } from "./review/comment.ts";
-import { findPullRequest, parseRun, postComment } from "./review/post.ts";
+import { findPullRequest, parseRun, postComment, type Run } from "./review/post.ts";
+import { setStatus } from "./review/status.ts";
 import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
@@ -14,11 +17,32 @@ async function readText(path: string, mostBytes: number): Promise<string> {
 	return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
 }
 
+/** The status that a ruleset requires. */
+const statusContext = "layers";
+
+const descriptions = {
+	success: "the layers are in order",
+	failure: "something is to be mended: see the comment",
+	error: "could not be looked at: see the workflow comment",
+} as const;
+
+async function setState(github: Github, { head }: Run, state: keyof typeof descriptions, author: string) {
+	const status = { context: statusContext, state, description: descriptions[state] };
+	await setStatus(github, head, status, author);
+}
+
 export const run = createRun(async (argv, environment, io) => {
 	const options = createCommandLine("comment", io)
 		.option("--file <file>", "needed: the comment, as npm run review -- --out FILE wrote it")
 		.option("--event <file>", "the workflow_run event (GITHUB_EVENT_PATH): it tells the pull request")
 		.option("--author <login>", "who posts: only its comment is edited", "github-actions[bot]")
+		.addOption(
+			new Option("--state <state>", `also set the status ${statusContext} of the commit`).choices([
+				"success",
+				"failure",
+				"error",
+			] as const),
+		)
 		.parse(argv, { from: "user" })
 		.opts();
 	if (options.file === undefined)
@@ -31,6 +55,11 @@ export const run = createRun(async (argv, environment, io) => {
 	const number = run && (await findPullRequest(github, run, configuration.github?.branch ?? "main"));
 	if (number === null) {
 		printLine(io, "nothing posted: the run's commit is not the newest of an open pull request");
+		return exitCodes.done;
+	}
+	if (options.state !== undefined && run !== null) await setState(github, run, options.state, options.author);
+	if (options.state === "error") {
+		printLine(io, `#${number}: could not be looked at`);
 		return exitCodes.done;
 	}
 	const text = await readText(options.file, 4 * longestComment);

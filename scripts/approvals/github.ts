@@ -1,6 +1,7 @@
 import { dataOf, isAnswered } from "../../api/stores/github/refusal.ts";
 import type { Github } from "../../api/stores/github/routes.ts";
 import type { Owners } from "../../registry/owners.ts";
+import { setStatus } from "../review/status.ts";
 import { approvalsMarker, renderApprovals } from "./comment.ts";
 import { type GivenReview, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
 
@@ -101,32 +102,6 @@ function onlyIfRefused(error: unknown): null {
 	throw error;
 }
 
-/** Sets the status of a commit, where it is not so already: GitHub takes a thousand of a commit. */
-export async function setStatus(
-	{ rest, repo, paginate }: Github,
-	pull: OpenPull,
-	{ state, description }: Judgement,
-	author: string,
-): Promise<void> {
-	const parameters = { ...repo, ref: pull.head.sha, per_page: 100 };
-	const statuses = await listAll(
-		paginate(rest.repos.listCommitStatusesForRef, parameters),
-		"list the statuses",
-	);
-	const last = statuses.find(
-		({ context, creator }) => context === statusContext && creator?.login === author,
-	);
-	if (last?.state === state && last.description === description) return;
-	const status = {
-		sha: pull.head.sha,
-		context: statusContext,
-		state,
-		description,
-		target_url: pull.html_url,
-	};
-	await dataOf(rest.repos.createCommitStatus({ ...repo, ...status }), "set the status");
-}
-
 /** Asks for the reviews that are missing, of people whom GitHub lets be asked: others only can be named. */
 export async function requestReviews(
 	{ rest, repo }: Github,
@@ -162,7 +137,9 @@ export async function judgePull(
 ): Promise<Judgement> {
 	const reviews = await readReviews(github, pull.number);
 	const judgement = judgeApprovals(await readProposal(github, pull), reviews, owners, teams);
-	await setStatus(github, pull, judgement, options.author);
+	const { state, description } = judgement;
+	const status = { context: statusContext, state, description, target_url: pull.html_url };
+	await setStatus(github, pull.head.sha, status, options.author);
 	if (judgement.groups.length > 0)
 		await writeComment(github, pull.number, renderApprovals(judgement), options.author);
 	if (options.isRequesting) await requestReviews(github, pull, judgement, reviews);

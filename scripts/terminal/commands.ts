@@ -27,6 +27,7 @@ export const commands = {
 		"watch-services":
 			"look at each layer as a viewer would, and write which are sick into layers/health.json",
 		refresh: "propose what harvest found, with the health of all services, as a pull request",
+		"tell-failure": "keep one issue open for as long as a workflow fails",
 		"commit-descriptions": "commit what harvest wrote into layers/",
 	},
 	move: {

@@ -16,6 +16,9 @@ interface Step {
 }
 
 interface Job {
+	if?: string;
+	needs?: string | string[];
+	environment?: string;
 	permissions?: Record<string, string>;
 	"timeout-minutes"?: number;
 	steps: Step[];
@@ -49,8 +52,12 @@ function steps(): [string, Step][] {
 	return jobs().flatMap(([name, job]) => job.steps.map((step): [string, Step] => [name, step]));
 }
 
+/** The branch of the layers, as a workflow names it. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of GitHub's
+const layersBranch = "${{ vars.LAYERS_BRANCH || 'main' }}";
+
 test("there are these workflows", () => {
-	const names = ["check", "comment", "publish", "refresh", "review"];
+	const names = ["approval", "check", "comment", "owners", "publish", "refresh", "review"];
 	assert.equal(
 		paths,
 		names.map((name) => `.github/workflows/${name}.yml`),
@@ -76,7 +83,7 @@ test("actionlint would find something", async () => {
 	const text = texts.get(".github/workflows/review.yml") as string;
 	assert.ok((await lint(text.replace("runs-on", "runs-of"), "wrong.yml")).length > 0);
 	const injected = text.replace(
-		"run: npm ci --ignore-scripts",
+		"run: npm ci --omit=dev --ignore-scripts",
 		// biome-ignore lint/suspicious/noTemplateCurlyInString: it is what must not stand in a workflow
 		"run: echo ${{ github.event.pull_request.title }}",
 	);
@@ -88,20 +95,102 @@ test("a workflow has no permissions of its own, and a job only those that it nee
 	const granted = Object.fromEntries(
 		jobs().map(([name, { permissions }]) => [name.replace(".github/workflows/", ""), permissions]),
 	);
+	const read = { contents: "read" };
+	const tell = { ...read, issues: "write" };
 	assert.equal(granted, {
-		"check.yml: check": { contents: "read" },
-		"comment.yml: review": { contents: "read" },
-		"comment.yml: comment": { contents: "read", "pull-requests": "write" },
-		"publish.yml: publish": { contents: "write" },
-		"refresh.yml: refresh": { contents: "write", "pull-requests": "write" },
-		"review.yml: review": { contents: "read" },
+		"approval.yml: given": {},
+		"check.yml: changes": read,
+		"check.yml: check": read,
+		"comment.yml: look": read,
+		"comment.yml: comment": { ...read, "pull-requests": "write", statuses: "write" },
+		"owners.yml: owners": { ...read, "pull-requests": "write", statuses: "write" },
+		"publish.yml: publish": read,
+		"publish.yml: harvest": read,
+		"publish.yml: describe": read,
+		"publish.yml: describe-by-token": { contents: "write", actions: "write" },
+		"publish.yml: tell": tell,
+		"refresh.yml: harvest": read,
+		"refresh.yml: refresh": read,
+		"refresh.yml: refresh-by-token": { contents: "write", "pull-requests": "write" },
+		"refresh.yml: tell": tell,
+		"review.yml: review": read,
 	});
+});
+
+test("the contents are written by a workflow's own token only where there is no App", () => {
+	for (const [name, job] of jobs()) {
+		if (job.permissions?.contents === "write") assert.match(job.if ?? "", "vars.WORKFLOW_APP_ID == ''", name);
+	}
+});
+
+test("every secret is in the environment production, whose branch is the base's", () => {
+	for (const [name, job] of jobs()) {
+		const usesSecrets = JSON.stringify(job).includes("secrets.");
+		assert.is(job.environment, usesSecrets ? "production" : undefined, name);
+	}
+});
+
+test("no workflow holds the key of the service's own App", () => {
+	for (const [path, text] of texts) assert.not.match(text, /PUBLISHER_APP|SENDERS/, path);
+});
+
+test("foreign servers are asked where there is no secret", () => {
+	const asks = (job: Job) => job.steps.some(({ run }) => run?.startsWith("npm run harvest"));
+	const asking = jobs().filter(([, job]) => asks(job));
+	assert.is(asking.length, 2);
+	for (const [name, job] of asking)
+		assert.not.match(JSON.stringify(job), /secrets\.|github\.token|write/, name);
+});
+
+test("Cloudflare's tool chain is installed before its token is there", () => {
+	const { steps } = workflow("publish").jobs.publish as Job;
+	const install = steps.findIndex(({ run }) => run?.includes("--prefix deploy/workers"));
+	const first = steps.findIndex(({ env }) => env?.CLOUDFLARE_API_TOKEN !== undefined);
+	assert.ok(install >= 0 && install < first);
+	assert.is(steps[install]?.env, undefined);
+});
+
+test("what works on layers installs what it needs, and runs nothing on the way", () => {
+	for (const [name, job] of jobs()) {
+		const installs = job.steps.flatMap(({ run }) => run?.match(/^npm ci.*$/m) ?? []);
+		for (const install of installs)
+			assert.match(install, /^npm ci --omit=dev (?:--ignore-scripts|--prefix )/, name);
+	}
+});
+
+test("what a ruleset requires is set by the base's workflows, from its own scripts", () => {
+	const sets = (job: Job) => job.steps.some(({ run }) => /npm run (?:approvals|comment)/.test(run ?? ""));
+	const setting = jobs().filter(([, job]) => sets(job));
+	assert.equal(
+		setting.map(([name]) => name.replace(".github/workflows/", "")),
+		["comment.yml: comment", "owners.yml: owners"],
+	);
+	for (const name of ["comment", "owners"]) assert.ok("workflow_run" in workflow(name).on, name);
+	// A job of that name in a pull request's own workflow would be a check of that name.
+	for (const { jobs } of workflows.values())
+		for (const job of Object.keys(jobs)) assert.is.not(job, "layers");
+});
+
+test("a pull request that is pointed at another branch is looked at, and layers alone are no code", () => {
+	const { types } = workflow("review").on.pull_request as { types: string[] };
+	assert.ok(types.includes("edited"));
+	assert.equal(workflow("check").on.push, { branches: ["main"], "paths-ignore": ["layers/**"] });
+	assert.equal(workflow("check").on.pull_request, null, "a workflow that `paths` skips would stay pending");
+	assert.match(workflow("check").jobs.check?.if ?? "", "needs.changes.outputs.code != 'false'");
+});
+
+test("a branch other than main is in every place", () => {
+	for (const [path, text] of texts) {
+		const rest = text.replaceAll(layersBranch, "").replaceAll("vars.LAYERS_BRANCH || 'main'", "");
+		const lines = rest.split("\n").filter((line) => /\bmain\b/.test(line) && !line.trim().startsWith("#"));
+		assert.equal(lines, path.endsWith("check.yml") ? ["    branches: [main]"] : [], path);
+	}
 });
 
 test("every action is pinned by its full commit, with its version beside it", () => {
 	for (const [path, text] of texts) {
 		const uses = text.split("\n").filter((line) => /\buses:/.test(line));
-		assert.ok(uses.length > 0);
+		assert.is(uses.length > 0, !path.endsWith("approval.yml"), path);
 		for (const line of uses)
 			assert.match(line, /uses: actions\/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, path);
 	}
@@ -132,26 +221,26 @@ test("every job ends some time", () => {
 
 test("services that take long keep nothing from being published or proposed", () => {
 	for (const name of ["publish", "refresh"]) {
-		const job = workflow(name).jobs[name] as Job;
+		const job = workflow(name).jobs.harvest as Job;
 		const harvest = job.steps.find(({ run }) => run?.startsWith("npm run harvest"));
 		assert.is(harvest?.["continue-on-error"], true, name);
 		const left = (job["timeout-minutes"] as number) - (harvest?.["timeout-minutes"] ?? Infinity);
-		assert.ok(left >= 40, `${name}: ${left} minutes are left for the rest`);
+		assert.ok(left >= 30, `${name}: ${left} minutes are left for the rest`);
 	}
 });
 
 test("CI runs the one command that everybody runs", () => {
-	const [job] = Object.values(workflow("check").jobs);
+	const { check: job } = workflow("check").jobs;
 	assert.equal(job?.steps.map(({ run }) => run).filter(Boolean), [".ci/run"]);
 });
 
-test("where foreign layers are read, only the main branch's code is checked out", () => {
-	for (const name of ["review", "comment", "publish", "refresh"]) {
+test("where foreign layers are read, only the base's code is checked out", () => {
+	for (const name of ["review", "comment", "owners", "publish", "refresh"]) {
 		for (const job of Object.values(workflow(name).jobs)) {
 			const checkouts = job.steps.filter(({ uses }) => uses?.startsWith("actions/checkout@"));
 			assert.equal(
 				checkouts.map((step) => step.with?.ref),
-				["refs/heads/main"],
+				[`refs/heads/${layersBranch}`],
 				name,
 			);
 			assert.not.match(JSON.stringify(job.steps), /git (?:checkout|switch|merge|worktree|pull)/);
@@ -162,17 +251,18 @@ test("where foreign layers are read, only the main branch's code is checked out"
 
 test("no secret and no right to write is near foreign data", () => {
 	for (const path of ["check", "review"]) assert.not.match(JSON.stringify(workflow(path)), "secrets.");
-	const { review, comment } = workflow("comment").jobs;
-	assert.not.match(JSON.stringify(review), /secrets\.|github\.token|write/);
-	assert.not.match(JSON.stringify(comment), /secrets\.|git fetch|npm run review/);
+	const { look, comment } = workflow("comment").jobs;
+	assert.not.match(JSON.stringify(look), /secrets\.|github\.token|write/);
+	assert.not.match(JSON.stringify(comment), /git fetch|npm run review/);
+	assert.not.match(JSON.stringify(workflow("owners")), /git fetch|npm run review/);
 	const download = comment?.steps.find(({ uses }) => uses?.startsWith("actions/download-artifact@"));
 	assert.equal(download?.with, { name: "comment", path: "review" }, "of this run, not of the pull request's");
 });
 
 test("a burst of pushes is one publication at a time, and none is cut off", () => {
-	for (const name of ["publish", "refresh"]) {
-		assert.equal(workflow(name).concurrency, { group: name, "cancel-in-progress": false });
-	}
+	assert.equal(workflow("refresh").concurrency, { group: "refresh", "cancel-in-progress": false });
+	const group = "publish-$" + "{{ github.ref }}";
+	assert.equal(workflow("publish").concurrency, { group, "cancel-in-progress": false });
 });
 
 test("publishing ends with comparing what is served", () => {

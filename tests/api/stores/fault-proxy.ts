@@ -4,7 +4,14 @@ import type { AddressInfo } from "node:net";
 /** What happens to a request on its way. */
 export type Effect =
 	/** The peer never sees it; this is the answer. */
-	| { kind: "answer"; status: number; headers?: Record<string, string>; message?: string; text?: string }
+	| {
+			kind: "answer";
+			status: number;
+			headers?: Record<string, string>;
+			message?: string;
+			text?: string;
+			json?: unknown;
+	  }
 	/** The peer never sees it, and nobody answers. */
 	| { kind: "silence" }
 	/** The peer deals with it, and nobody answers. */
@@ -83,7 +90,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 		}
 		if (effect?.kind === "answer") {
 			const { status, headers = {}, message = "a fault of the test" } = effect;
-			const { text = JSON.stringify({ message }) } = effect;
+			const { text = JSON.stringify(effect.json ?? { message }) } = effect;
 			const type = effect.text === undefined ? "application/json" : "text/html";
 			response.writeHead(status, { "Content-Type": type, ...headers });
 			response.end(text);

@@ -1,14 +1,14 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFile, symlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Clone } from "../../clone.ts";
-import { Local, manual, temporaryFolder, textOf, wms } from "../../local.ts";
+import { Local, manual, textOf, wms } from "../../local.ts";
 import { eventually } from "../../wait.ts";
 
-const run = promisify(execFile);
+const _run = promisify(execFile);
 
 const store = suite<{ local: Local; clone: Clone }>("git store");
 

@@ -17,8 +17,8 @@ export function commands(workflow: string, job: string): string[] {
 	const text = readFileSync(join(root, ".github", "workflows", `${workflow}.yml`), "utf8");
 	const { jobs } = parse(text) as { jobs: Record<string, { steps: Step[] }> };
 	const runs = jobs[job]?.steps.flatMap(({ run }) => run ?? []) ?? [];
-	assert.ok(runs.includes("npm ci --ignore-scripts"));
-	return runs.filter((run) => run !== "npm ci --ignore-scripts");
+	assert.ok(runs.includes("npm ci --omit=dev --ignore-scripts"));
+	return runs.filter((run) => run !== "npm ci --omit=dev --ignore-scripts");
 }
 
 /** The project as it is in this checkout, in a repository of its own, as the main branch of an origin. */

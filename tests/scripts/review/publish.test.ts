@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -23,11 +24,24 @@ function untilBuild(): string[] {
 }
 
 function publish(cwd: string) {
-	return runJob(cwd, untilBuild(), {
-		HARVEST_ALLOW_PRIVATE: "on",
-		GITHUB_TOKEN: peer.token,
-		GITHUB_API_URL: peer.proxy.url,
-	});
+	return runJob(cwd, untilBuild(), {});
+}
+
+/** Whether a checkout's services had something new to say; it is in the patch then. */
+async function harvest(cwd: string): Promise<string> {
+	const output = join(cwd, "output");
+	const env = { HARVEST_ALLOW_PRIVATE: "on", GITHUB_OUTPUT: output };
+	const ended = await runJob(cwd, commands("publish", "harvest"), env);
+	assert.is(ended.status, 0, ended.output);
+	return readFileSync(output, "utf8");
+}
+
+/** Commits what another job has harvested. */
+function describe(cwd: string, patch: string) {
+	mkdirSync(join(cwd, "harvested"));
+	copyFileSync(patch, join(cwd, "harvested", "descriptions.patch"));
+	const env = { GITHUB_TOKEN: peer.token, GITHUB_API_URL: peer.proxy.url };
+	return runJob(cwd, commands("publish", "describe"), env);
 }
 
 test.before(async () => {
@@ -56,17 +70,22 @@ test.after(async () => {
 	await peer.close();
 });
 
-test("a push is harvested, committed and built, and that commit's own run changes nothing more", async () => {
+test("a push is built before anybody is asked; what is harvested then is a commit, which changes nothing more", async () => {
 	const before = (await peer.commits()).length;
 	const cwd = origin.checkout();
 	const first = await publish(cwd);
 	assert.is(first.status, 0, first.output);
+	assert.ok(existsSync(join(cwd, "dist", "v0.9", "doc", "fr", "wells")));
+	assert.is(asked, 0);
+
+	const harvested = origin.checkout();
+	assert.is(await harvest(harvested), "found=true\n");
+	const committed = await describe(origin.checkout(), join(harvested, "descriptions.patch"));
+	assert.is(committed.status, 0, committed.output);
 	const path = "layers/we/wells.service.json";
 	const description = await peer.file(path);
 	assert.match(description ?? "", '"name": "Wells"');
 	assert.is((await peer.commits()).length, before + 1);
-	const built = readFileSync(join(cwd, "dist", "v0.9", "doc", "fr", "wells"), "utf8");
-	assert.is(JSON.parse(built).layers.feature[0].displayName, "Wells");
 
 	// The next run's checkout has what was committed.
 	origin.push({ [path]: description });
@@ -74,10 +93,27 @@ test("a push is harvested, committed and built, and that commit's own run change
 	const again = origin.checkout();
 	const second = await publish(again);
 	assert.is(second.status, 0, second.output);
-	assert.match(second.output, "no new descriptions");
+	const built = readFileSync(join(again, "dist", "v0.9", "doc", "fr", "wells"), "utf8");
+	assert.is(JSON.parse(built).layers.feature[0].displayName, "Wells");
+	assert.is(await harvest(origin.checkout()), "found=false\n");
 	assert.is(asked, calls);
 	assert.is((await peer.commits()).length, before + 1);
-	assert.is(readFileSync(join(again, "dist", "v0.9", "doc", "fr", "wells"), "utf8"), built);
+});
+
+test("of a patch that changes more, only service descriptions are taken", async () => {
+	const evil = origin.checkout();
+	writeFileSync(join(evil, "layers", "we", "wells.service.json"), "{}\n");
+	writeFileSync(join(evil, "layers", "owners.json"), "{}\n");
+	writeFileSync(join(evil, "package.json"), "{}\n");
+	const patch = join(evil, "evil.patch");
+	writeFileSync(patch, execFileSync("git", ["-C", evil, "diff", "--binary"]));
+	const cwd = origin.checkout();
+	const before = (await peer.commits()).length;
+	await describe(cwd, patch);
+	for (const path of ["layers/owners.json", "package.json"])
+		assert.is.not(readFileSync(join(cwd, path), "utf8"), "{}\n", path);
+	assert.is((await peer.commits()).length, before + 1);
+	assert.is(await peer.file("layers/owners.json"), ownersFile);
 });
 
 test("a wrong layer stops the publication before anything is built", async () => {

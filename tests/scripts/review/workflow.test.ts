@@ -80,8 +80,10 @@ test("a wrong pull request from a fork gets its comment, made anew and posted wi
 
 		const head = origin.propose(4, { "layers/ne/new.json": wmsFile("a", "ftp://maps.example/@maps/all") });
 		const reviewed = origin.checkout();
-		const review = await runJob(reviewed, commands("comment", "review"), { HEAD: head });
+		const output = join(reviewed, "output");
+		const review = await runJob(reviewed, commands("comment", "look"), { HEAD: head, GITHUB_OUTPUT: output });
 		assert.is(review.status, 0, review.output);
+		assert.is(readFileSync(output, "utf8"), "state=failure\n");
 
 		const posting = origin.checkout();
 		mkdirSync(join(posting, "review"));
@@ -95,10 +97,28 @@ test("a wrong pull request from a fork gets its comment, made anew and posted wi
 			pull_requests: [],
 		};
 		writeFileSync(event, JSON.stringify({ workflow_run: run }));
-		const env = { GITHUB_EVENT_PATH: event, GITHUB_TOKEN: peer.token, GITHUB_API_URL: peer.proxy.url };
+		// The peer knows no statuses.
+		const status = { path: /\/status(?:es|es\/\w+)$/, times: 1 };
+		peer.proxy.faults.push(
+			{ ...status, method: "GET", effect: { kind: "answer", status: 200, json: [] } },
+			{
+				...status,
+				method: "POST",
+				body: (text) => JSON.parse(text).state === "failure" && JSON.parse(text).context === "layers",
+				effect: { kind: "answer", status: 201, json: {} },
+			},
+		);
+		const env = {
+			GITHUB_EVENT_PATH: event,
+			GITHUB_TOKEN: peer.token,
+			GITHUB_API_URL: peer.proxy.url,
+			STATE: "failure",
+			AUTHOR: "maps",
+		};
 		const posted = await runJob(posting, commands("comment", "comment"), env);
 		assert.is(posted.status, 0, posted.output);
 		assert.match(posted.output, `#${number}: posted`);
+		assert.equal(peer.proxy.faults, [], "the status was set");
 		const comments = (await peer.api<{ body: string }[]>("GET", `/issues/${number}/comments`)).data;
 		assert.is(comments.length, 1);
 		assert.match(comments[0]?.body ?? "", "### 2 things to mend in this change");
@@ -110,9 +130,13 @@ test("a wrong pull request from a fork gets its comment, made anew and posted wi
 
 test("a review that cannot be made fails, and leaves no comment behind", async () => {
 	const cwd = origin.checkout();
-	const { status } = await runJob(cwd, commands("comment", "review"), { HEAD: "1".repeat(40) });
+	const { status } = await runJob(cwd, commands("comment", "look"), {
+		HEAD: "1".repeat(40),
+		GITHUB_OUTPUT: join(cwd, "output"),
+	});
 	assert.ok(status !== 0);
 	assert.not.ok(existsSync(join(cwd, "comment.md")));
+	assert.not.ok(existsSync(join(cwd, "output")));
 });
 
 test.run();

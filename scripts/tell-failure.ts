@@ -1,0 +1,58 @@
+// npm run tell-failure: keeps one issue open for as long as a workflow fails
+import { dataOf } from "../api/stores/github/refusal.ts";
+import type { Github } from "../api/stores/github/routes.ts";
+import { connectToGithub } from "./service/github.ts";
+import { readConfiguration } from "./service/settings.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { printLine } from "./terminal/io.ts";
+
+const help = `
+A failed run notifies only whoever pushed, and nobody where that was a bot: an issue reaches those who watch.`;
+
+/** The open issue about a workflow that `author` has opened. */
+async function findIssue({ rest, repo, paginate }: Github, title: string, author: string) {
+	const issues = paginate(rest.issues.listForRepo, { ...repo, state: "open", per_page: 100 });
+	const all = await dataOf(
+		issues.then((data) => ({ data })),
+		"list the issues",
+	);
+	return all.find((issue) => !issue.pull_request && issue.title === title && issue.user?.login === author);
+}
+
+/** @returns what was done */
+async function tell(github: Github, workflow: string, fails: boolean, page: string, author: string) {
+	const { rest, repo } = github;
+	const title = `The workflow ${workflow} fails`;
+	const open = await findIssue(github, title, author);
+	if (!fails) {
+		if (!open) return "nothing to tell";
+		const about = { ...repo, issue_number: open.number };
+		await dataOf(rest.issues.createComment({ ...about, body: `It works again: ${page}` }), "write a comment");
+		await dataOf(rest.issues.update({ ...about, state: "closed" }), "close the issue");
+		return `#${open.number} closed`;
+	}
+	const body = `The last run that failed: ${page}\n\nThis is closed by the next run that does not fail.\n`;
+	if (open) {
+		await dataOf(rest.issues.update({ ...repo, issue_number: open.number, body }), "update the issue");
+		return `#${open.number} updated`;
+	}
+	const { number } = await dataOf(rest.issues.create({ ...repo, title, body }), "open an issue");
+	return `#${number} opened`;
+}
+
+export const run = createRun(async (argv, environment, io) => {
+	const options = createCommandLine("tell-failure", io)
+		.requiredOption("--workflow <name>", "needed: the workflow, such as publish")
+		.requiredOption("--results <words>", "needed: how its jobs ended, such as success skipped")
+		.requiredOption("--run <address>", "needed: the page of its run")
+		.option("--author <login>", "who opens the issue", "github-actions[bot]")
+		.addHelpText("after", help)
+		.parse(argv, { from: "user" })
+		.opts();
+	const fails = /\b(?:failure|cancelled)\b/.test(options.results);
+	const github = connectToGithub(readConfiguration(environment));
+	printLine(io, await tell(github, options.workflow, fails, options.run, options.author));
+	return exitCodes.done;
+});
+
+await runCommand(import.meta.url, run);
