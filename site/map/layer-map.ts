@@ -127,7 +127,12 @@ export class LayerMap {
 	#showLegendPicture(address: string | null): void {
 		const { texts } = this.#page;
 		if (address === null) return fill(this.#legend);
-		const image = h("img", { src: address, alt: texts.legend, referrerpolicy: "no-referrer" });
+		const image = h("img", {
+			class: "picture",
+			src: address,
+			alt: texts.legend,
+			referrerpolicy: "no-referrer",
+		});
 		image.addEventListener("error", () => fill(this.#legend));
 		fill(this.#legend, h("h3", {}, texts.legend), image);
 	}

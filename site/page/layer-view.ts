@@ -23,7 +23,9 @@ export class LayerView implements View {
 	readonly #page: Page;
 	readonly #smallkey: string;
 	readonly #back = h("p", { class: "back" });
-	readonly #head = h("header", { class: "layerhead" });
+	/** It stays the same element, since it has the focus. */
+	readonly #heading = h("h1", { tabindex: "-1" });
+	readonly #head = h("div");
 	readonly #body = h("div", { class: "layerbody" });
 	readonly element: HTMLElement;
 	#title: string;
@@ -34,8 +36,9 @@ export class LayerView implements View {
 		this.#page = page;
 		this.#smallkey = smallkey;
 		this.#title = smallkey;
-		this.element = h("article", { class: "layer" }, this.#back, this.#head, this.#body);
-		fill(this.#head, h("h1", { tabindex: "-1" }, smallkey));
+		const head = h("header", { class: "layerhead" }, this.#heading, this.#head);
+		this.element = h("article", { class: "layer" }, this.#back, head, this.#body);
+		fill(this.#heading, smallkey);
 		this.element.setAttribute("aria-busy", "true");
 		void this.#load();
 	}
@@ -80,7 +83,7 @@ export class LayerView implements View {
 	}
 
 	#missing(): void {
-		fill(this.#head, h("h1", { tabindex: "-1" }, this.#page.texts.layerMissing(this.#smallkey)));
+		fill(this.#heading, this.#page.texts.layerMissing(this.#smallkey));
 	}
 
 	async #readFragment(lang: Lang): Promise<Drawable | null> {
@@ -96,9 +99,9 @@ export class LayerView implements View {
 		const { lang, texts } = this.#page;
 		const other = lang === "en" ? "fr" : "en";
 		const second = drawables[other]?.title ?? entry?.title[other] ?? "";
+		fill(this.#heading, breakable(this.#title));
 		fill(
 			this.#head,
-			h("h1", { tabindex: "-1" }, breakable(this.#title)),
 			second !== this.#title && second !== "" && h("p", { class: "second", lang: other }, breakable(second)),
 			h(
 				"p",

@@ -70,7 +70,7 @@ export class Results {
 		return h(
 			"li",
 			{},
-			h("h3", {}, stateLink(this.#page, { ...state, layer: name.smallkey }, breakable(title))),
+			h("h2", {}, stateLink(this.#page, { ...state, layer: name.smallkey }, breakable(title))),
 			second && h("p", { class: "second", lang: other }, breakable(second)),
 			h(
 				"p",

@@ -33,7 +33,7 @@ ${headOf("../", assets, texts.title, `<meta name="description" content="${t(text
 <a class="skip" href="#main">${t(texts.skip)}</a>
 <header class="bar"><div class="head">
 <a class="name" href="./" data-page="layers">${t(texts.title)}</a>
-<nav aria-label="${t(texts.menu)}"><ul>
+<nav aria-label="${t(texts.menu)}"><ul class="menu">
 <li><a href="./" data-page="layers">${t(texts.navLayers)}</a></li>
 <li><a href="?page=health" data-page="health">${t(texts.navHealth)}</a></li>
 <li><a href="?page=draft" data-page="draft">${t(texts.navDraft)}</a></li>

@@ -55,7 +55,7 @@ page(
 	async ({ browser, world }) => {
 		const { page: window, context, faults } = await openWindow(browser);
 		await window.goto(world.url("en/"));
-		const rows = window.locator(".results li h3");
+		const rows = window.locator(".results li h2");
 		await window.getByText("10 of 44 layers").waitFor();
 		await window.getByRole("searchbox").pressSequentially("ecole");
 		await window.getByText("1 layer", { exact: true }).waitFor();

@@ -291,7 +291,7 @@ map("the map's view filters, and stays in the address", async (context) => {
 	await page.locator(".overview .map canvas").first().waitFor();
 	await eventually(() => page.url().includes("view="), 10_000);
 	await eventually(async () => (await page.locator(".results li").count()) === 5, 10_000);
-	const titles = await page.locator(".results h3").allTextContents();
+	const titles = await page.locator(".results h2").allTextContents();
 	assert.equal(titles.sort(), ["The breaks", "The error", "The far", "The points", "The unique"]);
 	await page.getByRole("checkbox", { name: "In the map’s view" }).uncheck();
 	await eventually(() => !page.url().includes("view="), 10_000);

@@ -1,0 +1,219 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Description } from "../../../registry/description.ts";
+import type { Registration } from "../../../registry/registration.ts";
+import { packDraft } from "../../../site/draft/link.ts";
+import { Peer } from "../../harvest/peer.ts";
+import { root } from "../../process.ts";
+import { executable, openBrowser, openWindow } from "../browser.ts";
+import { blue, red, serveFeatures, serveWms, symbolImage } from "../map-services.ts";
+import { SiteWorld, wmsAt } from "../site-world.ts";
+
+interface Context {
+	browser: Browser;
+	maps: Peer;
+	world: SiteWorld;
+	axe: string;
+	/** Address of each page below the language, and what tells that it is there. */
+	pages: [string, (page: Page) => Promise<unknown>][];
+}
+
+const people = suite<Context>("for people");
+
+/** What axe-core says of one rule. */
+interface Violation {
+	id: string;
+	impact: string;
+	nodes: { html: string; failureSummary: string }[];
+}
+
+people.before(async (context) => {
+	context.browser = await openBrowser();
+	context.axe = await readFile(join(root, "node_modules/axe-core/axe.min.js"), "utf8");
+	context.maps = await Peer.open();
+	const { maps } = context;
+	serveWms(maps, "/wms", { info: "x" });
+	serveFeatures(maps, "/MapServer/0", [
+		{ attributes: { NAME: "one", KIND: 1 }, geometry: { x: 0, y: 1_000_000 } },
+	]);
+	const address = `${maps.origin}/MapServer/0`;
+	const described = {
+		service_url: address,
+		name: "Stations of the whole long country, with their catchments and gauges",
+		display_field: "NAME",
+		geometry_type: "esriGeometryPoint",
+		min_scale: 0,
+		max_scale: 0,
+		extent: { wkid: 3978, xmin: -1e6, ymin: 0, xmax: 1e6, ymax: 2e6 },
+		fields: [{ name: "NAME", alias: "Name", type: "esriFieldTypeString" }],
+		renderer: {
+			type: "unique",
+			fields: ["KIND"],
+			default: null,
+			classes: [
+				{ label: "one", image: symbolImage(red), value: 1 },
+				{ label: "two", image: symbolImage(blue), value: 2 },
+			],
+		},
+		count: 1,
+	};
+	const entry = { service_url: address };
+	const features = {
+		smallkey: "stations",
+		registration: { version: "1.0.0", payload_type: "feature", en: entry, fr: entry } as Registration,
+		description: { en: described, fr: described } as Description,
+	};
+	const pictures = wmsAt(`${maps.origin}/wms`, "l", ["Rivers", "Rivières"], {
+		feature_info_type: "text/plain",
+	});
+	context.world = await SiteWorld.open(
+		[
+			features,
+			{ smallkey: "rivers", registration: pictures, sender: "Rivers Canada" },
+			{
+				smallkey: "sick",
+				registration: wmsAt("https://gone.example.ca/wms", "g", ["Ice", "Glace"]),
+				health: { state: "down", since: "2026-W09" },
+			},
+		],
+		{ canSend: true, repository: "https://github.example/org/layers" },
+	);
+	const draft = await packDraft({ smallkey: "new", text: JSON.stringify(pictures) });
+	const drawn = (page: Page) => page.locator('.map[data-state="drawn"]').waitFor();
+	const failed = (page: Page) => page.locator('.map[data-state="failed"]').waitFor();
+	context.pages = [
+		["", (page) => page.locator(".results li").first().waitFor()],
+		["?q=nothing&type=wms&title=same", (page) => page.locator(".count strong").waitFor()],
+		["?layer=stations", drawn],
+		["?layer=rivers", drawn],
+		["?layer=sick", failed],
+		["?page=health", (page) => page.locator("table").waitFor()],
+		["?page=draft", (page) => page.locator("textarea").waitFor()],
+		[`?page=draft#draft=${draft}`, drawn],
+	];
+});
+
+people.after(async ({ browser, maps, world }) => {
+	await browser?.close();
+	await Promise.all([maps?.close(), world?.close()]);
+});
+
+/** What axe-core finds serious on a page, by the rules of WCAG 2.2 AA and its own of good practice. */
+async function violations(page: Page, axe: string): Promise<string[]> {
+	await page.evaluate(axe);
+	const found = (await page.evaluate(
+		"axe.run(document, { iframes: false }).then(({ violations }) => violations)",
+	)) as Violation[];
+	return found
+		.filter(({ impact }) => impact !== "minor")
+		.map(
+			({ id, nodes }) =>
+				`${id}: ${nodes.map(({ html, failureSummary }) => `${html}\n  ${failureSummary}`).join("\n")}`,
+		);
+}
+
+for (const lang of ["en", "fr"]) {
+	people(
+		`axe-core finds nothing on any page: ${lang}, light and dark`,
+		async ({ browser, world, axe, pages }) => {
+			for (const dark of [false, true]) {
+				// axe-core comes in beside the page's policy.
+				const colorScheme = dark ? "dark" : "light";
+				const window = await browser.newContext({ bypassCSP: true, colorScheme, reducedMotion: "reduce" });
+				for (const [path, ready] of pages) {
+					const tab = await window.newPage();
+					await tab.goto(world.url(`${lang}/${path}`));
+					await ready(tab);
+					if (path === "") await tab.locator("summary").click();
+					assert.equal(await violations(tab, axe), [], `${lang}/${path}`);
+					await tab.close();
+				}
+				await window.close();
+			}
+		},
+	);
+}
+
+people("the plain list and the root page are in order, too", async ({ browser, world, axe }) => {
+	const window = await browser.newContext({ bypassCSP: true, javaScriptEnabled: true });
+	const tab = await window.newPage();
+	await tab.goto(world.url("list/index.html"));
+	assert.equal(await violations(tab, axe), []);
+	await tab.locator("main li a").first().click();
+	await tab.locator("tbody tr").first().waitFor();
+	assert.equal(await violations(tab, axe), []);
+	await window.close();
+});
+
+people(
+	"nothing is wider than a phone of 320 pixels, in both languages",
+	async ({ browser, world, pages }) => {
+		for (const lang of ["en", "fr"]) {
+			for (const [path, ready] of pages) {
+				const { page, context, faults } = await openWindow(browser, { width: 320, height: 640 });
+				await page.goto(world.url(`${lang}/${path}`));
+				await ready(page);
+				const width = (await page.evaluate("document.documentElement.scrollWidth")) as number;
+				assert.ok(width <= 320, `${lang}/${path}: ${width}`);
+				assert.equal(faults, []);
+				await context.close();
+			}
+		}
+	},
+);
+
+people(
+	"everything can be done with the keyboard, and the focus goes where one goes",
+	async ({ browser, world }) => {
+		const { page, context } = await openWindow(browser);
+		await page.goto(world.url("en/"));
+		await page.locator(".results li").first().waitFor();
+		await page.keyboard.press("Tab");
+		assert.is(await page.evaluate("document.activeElement.textContent"), "Skip to the content");
+		await page.getByRole("searchbox").focus();
+		await page.keyboard.type("rivers");
+		await page.getByText("1 layer", { exact: true }).waitFor();
+		await page.locator(".results a").first().focus();
+		await page.keyboard.press("Enter");
+		await page.getByRole("heading", { level: 1, name: "Rivers" }).waitFor();
+		assert.is(await page.evaluate("document.activeElement.tagName"), "H1");
+		assert.is(await page.title(), "Rivers – Map layers");
+		await page.locator('.map[data-state="drawn"]').waitFor();
+		await page.locator(".map").focus();
+		await page.keyboard.press("Enter");
+		await page.getByText("x", { exact: true }).waitFor();
+		await context.close();
+	},
+);
+
+people(
+	"the page speaks the language that it says, and links to the other one",
+	async ({ browser, world }) => {
+		for (const [lang, other] of [
+			["en", "fr"],
+			["fr", "en"],
+		]) {
+			const { page, context } = await openWindow(browser);
+			await page.goto(world.url(`${lang}/?layer=rivers`));
+			await page.locator("h1").first().waitFor();
+			assert.is(await page.locator("html").getAttribute("lang"), lang);
+			assert.is(await page.locator(`link[hreflang=${other}]`).getAttribute("href"), `../${other}/`);
+			await page.locator(".layerhead .second").waitFor();
+			assert.is(await page.locator(".layerhead .second").getAttribute("lang"), other);
+			await context.close();
+		}
+	},
+);
+
+if (executable || process.env.CI) people.run();
+else {
+	const skipped = suite("for people");
+	skipped.skip("needs Chromium");
+	skipped.run();
+	console.log(
+		"skipped: tests/site/page/accessibility.test.ts: there is no Chromium (Debian: apt-get install chromium)",
+	);
+}

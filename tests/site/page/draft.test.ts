@@ -1,0 +1,248 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Browser, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { sign } from "../../../api/signature.ts";
+import { packDraft, unpackDraft } from "../../../site/draft/link.ts";
+import { sign as signInPage } from "../../../site/draft/send.ts";
+import { Peer } from "../../harvest/peer.ts";
+import { eventually } from "../../wait.ts";
+import { colourAt, executable, isNear, openBrowser, openWindow } from "../browser.ts";
+import { red, serveWms } from "../map-services.ts";
+import { SiteWorld, wmsAt } from "../site-world.ts";
+
+interface Context {
+	browser: Browser;
+	maps: Peer;
+	world: SiteWorld;
+}
+
+/** What the page sent. */
+interface Sent {
+	method: string;
+	path: string;
+	headers: Record<string, string>;
+	body: string;
+}
+
+const draft = suite<Context>("draft");
+
+draft.before(async (context) => {
+	context.browser = await openBrowser();
+	context.maps = await Peer.open();
+	serveWms(context.maps, "/wms", { colourOf: () => red });
+	const taken = {
+		smallkey: "taken",
+		registration: wmsAt("https://maps.example.ca/wms", "t", ["Taken", "Prise"]),
+	};
+	const settings = { canSend: true, repository: "https://github.example/org/layers" };
+	context.world = await SiteWorld.open([taken], settings, "/base");
+});
+
+draft.after(async ({ browser, maps, world }) => {
+	await browser?.close();
+	await Promise.all([maps?.close(), world?.close()]);
+});
+
+/** Lets the site's server take one PUT, and answer as the service does. */
+function takePut(world: SiteWorld, path: string, status: number, answer: object): Promise<Sent> {
+	return new Promise((resolve) => {
+		world.server.on(path, (request, response) => {
+			const parts: Buffer[] = [];
+			request.on("data", (part) => parts.push(part));
+			request.on("end", () => {
+				response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(answer));
+				const headers = request.headers as Record<string, string>;
+				const body = Buffer.concat(parts).toString("utf8");
+				resolve({ method: request.method ?? "", path: request.url ?? "", headers, body });
+			});
+		});
+	});
+}
+
+async function fillForm(page: Page, address: string): Promise<void> {
+	await page.getByLabel("Smallkey").fill("a+b=1");
+	for (const lang of ["English", "French"]) {
+		await page.getByLabel(`Address (${lang})`).fill(address);
+		await page.getByLabel(`Layer in the service (${lang})`).fill("l");
+		await page.getByLabel(`Title (${lang})`).fill(`Title in ${lang}`);
+	}
+}
+
+draft(
+	"a draft is judged as one types, by the rules and in the words of the API",
+	async ({ browser, world }) => {
+		const { page, context, faults } = await openWindow(browser);
+		await page.goto(world.url("en/?page=draft"));
+		const text = page.getByLabel("The registration (JSON)");
+		await text.fill(
+			'{"version":"1.0.0","payload_type":"wms","en":{"service_url":"ftp://x","layer":""},"fr":{}}',
+		);
+		const verdict = page.locator(".verdict li");
+		await verdict.first().waitFor();
+		const problems = await verdict.allTextContents();
+		assert.ok(problems.includes("/fr/service_url: is missing"), problems.join("\n"));
+		assert.ok(problems.some((one) => one.startsWith("/en/service_url: must be an http or https address")));
+		await text.fill("<img src=x onerror=alert(1)>");
+		await page.locator(".verdict").getByText("must be JSON").waitFor();
+		assert.is(await page.locator("main img").count(), 0);
+		await page.getByLabel("Smallkey").fill("no key");
+		await page.getByText("The smallkey must be 1 to 64 of").waitFor();
+		await page.getByLabel("Smallkey").fill("taken");
+		await page.getByText("This smallkey is registered").waitFor();
+		assert.is(await page.getByRole("heading", { name: "Register it" }).count(), 0);
+		assert.equal(faults, []);
+		await context.close();
+	},
+);
+
+draft(
+	"a draft of the form is drawn, shared by its address, and sent signed",
+	async ({ browser, maps, world }) => {
+		const { page, context, faults } = await openWindow(browser);
+		await page.goto(world.url("en/?page=draft"));
+		await fillForm(page, `${maps.origin}/wms`);
+		await page.getByText("The registration is in order.").waitFor();
+		await page.locator('.map[data-state="drawn"]').waitFor();
+		await eventually(async () => isNear(await colourAt(page, ".map", 0.5, 0.5), red), 10_000);
+		await eventually(() => page.url().includes("#draft="), 10_000);
+		const shared = await openWindow(browser);
+		await shared.page.goto(page.url());
+		await shared.page.getByText("The registration is in order.").waitFor();
+		assert.is(await shared.page.getByLabel("Smallkey").inputValue(), "a+b=1");
+		await shared.context.close();
+		const sent = takePut(world, "/base/register/a+b=1", 201, {
+			smallkey: "a+b=1",
+			warnings: ["/en: <b>odd</b>"],
+		});
+		await page.getByLabel("Sender id").fill("jstest");
+		await page.getByLabel("Secret").fill("test_-k");
+		await page.getByRole("button", { name: "Sign and send" }).click();
+		await page.getByText("Accepted (201).").waitFor();
+		await page.getByText("/en: <b>odd</b>").waitFor();
+		const { method, path, headers, body } = await sent;
+		assert.is(method, "PUT");
+		const signed = { path, sender: "jstest", timestamp: headers.timestamp ?? "", body: Buffer.from(body) };
+		assert.is(headers.authorization, await sign("test_-k", signed));
+		assert.is(JSON.parse(body).fr.service_name, "Title in French");
+		const kept = await page.evaluate(() =>
+			JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
+		);
+		assert.not.match(kept, /test_-k/);
+		const proposal = await page
+			.getByRole("link", { name: "Open GitHub with the file filled in" })
+			.getAttribute("href");
+		const { pathname, searchParams } = new URL(proposal ?? "");
+		assert.is(pathname, "/org/layers/new/main");
+		assert.is(searchParams.get("filename"), "layers/a+/a+b=1.json");
+		assert.is(searchParams.get("value"), body);
+		assert.equal(faults, []);
+		await context.close();
+	},
+);
+
+draft("what the service refuses is shown in its words", async ({ browser, maps, world }) => {
+	const { page, context } = await openWindow(browser);
+	await page.goto(world.url("en/?page=draft"));
+	await fillForm(page, `${maps.origin}/wms`);
+	void takePut(world, "/base/register/a+b=1", 401, { errors: ["the <i>signature</i> is wrong"] });
+	await page.getByLabel("Sender id").fill("jstest");
+	await page.getByLabel("Secret").fill("wrong");
+	await page.getByRole("button", { name: "Sign and send" }).click();
+	await page.getByText("Refused (401):").waitFor();
+	await page.getByText("the <i>signature</i> is wrong").waitFor();
+	await context.close();
+});
+
+draft(
+	"the copied command signs and sends the very registration, with a shell, openssl and curl",
+	async ({ browser, maps, world }) => {
+		const { page, context } = await openWindow(browser);
+		await page.goto(world.url("en/?page=draft"));
+		await fillForm(page, `${maps.origin}/wms`);
+		await page.getByLabel("Title (French)").fill("L'école d’été");
+		await page.getByLabel("Sender id").fill("jstest");
+		await page.getByText("The registration is in order.").waitFor();
+		await eventually(async () => (await page.locator(".register pre").innerText()).includes("d’été"), 10_000);
+		const command = await page.locator(".register pre").innerText();
+		const sent = takePut(world, "/base/register/a+b=1", 201, { smallkey: "a+b=1" });
+		const options = { env: { PATH: process.env.PATH, SECRET: "test_-k" } };
+		await promisify(execFile)("sh", ["-c", command], options);
+		const { path, headers, body } = await sent;
+		const signed = { path, sender: "jstest", timestamp: headers.timestamp ?? "", body: Buffer.from(body) };
+		assert.is(headers.authorization, await sign("test_-k", signed));
+		assert.is(JSON.parse(body).fr.service_name, "L'école d’été");
+		await assert.not.ok(command.includes("test_-k"));
+		await context.close();
+	},
+);
+
+draft(
+	"a dropped file fills the draft; one that is too large or no draft in the address is said to be",
+	async ({ browser, world }) => {
+		const { page, context, faults } = await openWindow(browser);
+		await page.goto(world.url("fr/?page=draft#draft=AAAA"));
+		await page.getByText("L’ébauche dans l’adresse n’a pas pu être lue").waitFor();
+		const input = page.locator("input[type=file]");
+		const text = JSON.stringify(wmsAt("https://maps.example.ca/wms", "x", ["One", "Un"]));
+		await input.setInputFiles({
+			name: "nrn-7.json",
+			mimeType: "application/json",
+			buffer: Buffer.from(text),
+		});
+		await page.getByText("L’inscription est en ordre.").waitFor();
+		assert.is(await page.getByLabel("Clé", { exact: true }).inputValue(), "nrn-7");
+		await input.setInputFiles({
+			name: "large.json",
+			mimeType: "application/json",
+			buffer: Buffer.alloc(1_000_000, " "),
+		});
+		await page.getByRole("alert").getByText("Le fichier dépasse").waitFor();
+		assert.equal(faults, []);
+		await context.close();
+	},
+);
+
+const units = suite("draft links");
+
+units("a draft survives its address, whatever it holds; what was cut off is none", async () => {
+	const drafts = [
+		{ smallkey: "a+b=", text: '{"é": "\u202e<script>", "x": "‹"}' },
+		{ smallkey: "", text: "" },
+		{ smallkey: "k", text: "x".repeat(60_000) },
+	];
+	for (const one of drafts) {
+		const link = await packDraft(one);
+		assert.match(link, /^[A-Za-z0-9_-]+$/);
+		assert.equal(await unpackDraft(link), one);
+		assert.is(await unpackDraft(link.slice(0, -4)), null);
+	}
+	assert.is(await unpackDraft(await packDraft({ smallkey: "k", text: "x".repeat(1_000_000) })), null);
+	for (const wrong of ["", "!", "AAAA", "x".repeat(200_000)])
+		assert.is(await unpackDraft(wrong), null, wrong.slice(0, 9));
+});
+
+units("the page signs as the API does", async () => {
+	const signed = {
+		path: "/register/x",
+		sender: "jstest",
+		timestamp: "2026-03-04T12:00:00Z",
+		body: Buffer.from("{é}"),
+	};
+	assert.is(
+		await signInPage("test_-k", signed.path, signed.sender, signed.timestamp, "{é}"),
+		await sign("test_-k", signed),
+	);
+});
+
+units.run();
+if (executable || process.env.CI) draft.run();
+else {
+	const skipped = suite("draft");
+	skipped.skip("needs Chromium");
+	skipped.run();
+	console.log(
+		"skipped: tests/site/page/draft.test.ts: there is no Chromium (Debian: apt-get install chromium)",
+	);
+}
