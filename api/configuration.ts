@@ -89,7 +89,8 @@ export function parseSpan(text: string): number | null {
 	return match ? Number(match[1]) * (units[match[2] as string] as number) : null;
 }
 
-const addressTemplate = /^https?:\/\/[^\s"<>]+$/;
+/** An http or https address with `{0}` in it. */
+const addressTemplate = /^https?:\/\/[^\s"<>{]*\{0\}[^\s"<>]*$/;
 
 /** What every engine is told of its reads and fragments (README, "Configuration"). */
 export function readServing(

@@ -16,6 +16,18 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
 	process.exit(2);
 }
 
+// npm starts a shell, and a shell that is ended by a signal does not pass it on: `exec` would, and is unknown on Windows.
+const parent = process.ppid;
+const parentLookMs = 500;
+if (process.env.npm_lifecycle_event && process.platform !== "win32") {
+	const timer = setInterval(() => {
+		if (process.ppid === parent) return;
+		clearInterval(timer);
+		process.kill(process.pid, "SIGTERM");
+	}, parentLookMs);
+	timer.unref();
+}
+
 const name = process.argv[2];
 const script = resolve(__dirname, name.includes("/") ? ".." : ".", `${name}.ts`);
 // As if node had been told the script itself.

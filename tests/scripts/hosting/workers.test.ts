@@ -135,7 +135,7 @@ test("a bad variable, a taken port or a build with problems is told before anyth
 	assert.match(none.stderr, /none: is not a folder/);
 	const quotes = await runScript("workers", ["--dist", join(folder, "dist")], {
 		...env,
-		METADATA_URL: "http://x/'`",
+		METADATA_URL: "http://x/{0}'`",
 	});
 	assert.is(quotes.code, 2);
 	assert.match(quotes.stderr, /METADATA_URL: must not hold both/);

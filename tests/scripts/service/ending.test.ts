@@ -1,7 +1,10 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { temporaryFolder } from "../../local.ts";
-import { runScript, ServerProcess } from "../../process.ts";
+import { cleanEnvironment, root, runScript, ServerProcess } from "../../process.ts";
+import { eventually } from "../../wait.ts";
 
 const test = suite<{ folder: string; remove: () => Promise<void>; server: ServerProcess }>("a service ends");
 
@@ -34,6 +37,19 @@ test("a closed log ends neither the service nor a write", async ({ server, folde
 	}
 	assert.is((await fetch(`${server.url}/v0.9/doc/en/piped`)).status, 200);
 	assert.is(await server.stop(), 0);
+});
+
+test("a signal to npm start gets to the service, whatever shell npm has", async ({ folder }) => {
+	const env = cleanEnvironment({ DATA_DIR: join(folder, "other"), PORT: "0", HARVEST: "off" });
+	const npm = spawn("npm", ["start"], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+	let output = "";
+	for (const stream of [npm.stdout, npm.stderr]) stream.on("data", (data) => (output += data));
+	const closed = new Promise((resolve) => npm.once("close", resolve));
+	await eventually(() => output.includes("Register a first layer"), 60_000);
+	npm.kill("SIGTERM");
+	// Its output is closed only when the service has ended, too.
+	await closed;
+	assert.match(output, "\nEnding: what was accepted is answered and stored first.");
 });
 
 test.run();

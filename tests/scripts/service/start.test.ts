@@ -41,6 +41,11 @@ const bad: [string, Record<string, string>, RegExp][] = [
 	["globs", { SENDERS: '{"a":{"key":"hidden-x","smallkeys":"*"}}' }, /smallkeys must be a list of globs/],
 	["GitHub without a credential", { GITHUB_REPOSITORY: "owner/name" }, /needs GITHUB_TOKEN/],
 	["a base path", { BASE_PATH: "rcs/" }, /BASE_PATH: must be a path/],
+	[
+		"a template without a place",
+		{ METADATA_URL: "https://x/" },
+		/^METADATA_URL: must be an address with \{0\} in it/,
+	],
 	["a proxy", { HTTPS_PROXY: "hidden-x@proxy" }, /^HTTPS_PROXY: must be an http or https address, such as/],
 	["a time", { HARVEST_EVERY: "often" }, /HARVEST_EVERY: must be a time/],
 	[
