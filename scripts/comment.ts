@@ -7,7 +7,7 @@ import { findPullRequest, parseRun, postComment, type Run } from "./review/post.
 import { setStatus } from "./review/status.ts";
 import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, needed, runCommand } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
 
 /** Reads a text of at most so many bytes. @throws {Error} where it is larger, or not UTF-8 */
@@ -45,8 +45,7 @@ export const run = createRun(async (argv, environment, io) => {
 		)
 		.parse(argv, { from: "user" })
 		.opts();
-	if (options.file === undefined)
-		throw new Error("--file: is needed; npm run comment -- --help lists what can be said");
+	const file = needed("--file", options.file);
 	const event = options.event ?? environment.GITHUB_EVENT_PATH;
 	if (event === undefined) throw new Error("--event: is needed where GITHUB_EVENT_PATH is not set");
 	const configuration = readConfiguration(environment);
@@ -62,7 +61,7 @@ export const run = createRun(async (argv, environment, io) => {
 		printLine(io, `#${number}: could not be looked at`);
 		return exitCodes.done;
 	}
-	const text = await readText(options.file, 4 * longestComment);
+	const text = await readText(file, 4 * longestComment);
 	printLine(io, `#${number}: ${await postComment(github, number, text, options.author)}`);
 	return exitCodes.done;
 });

@@ -8,7 +8,7 @@ import { annotations, plainLine } from "./review/annotations.ts";
 import { renderComment } from "./review/comment.ts";
 import { isWrong, type Review, review } from "./review/review.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, needed, runCommand } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -50,13 +50,12 @@ export const run = createRun(async (argv, environment, io) => {
 		.addHelpText("after", "\nA server that is down blocks nothing.")
 		.parse(argv, { from: "user" })
 		.opts();
-	if (options.base === undefined)
-		throw new Error("--base: is needed; npm run review -- --help lists what can be said");
-	printError(io, plain(`Comparing ${options.base} with ${options.head} in ${options.repo}`));
+	const base = needed("--base", options.base);
+	printError(io, plain(`Comparing ${base} with ${options.head} in ${options.repo}`));
 	const configuration = readConfiguration(withoutStore(environment));
 	const outcome = await review({
 		repository: options.repo,
-		base: options.base,
+		base,
 		head: options.head,
 		settings: configuration,
 		check: createCheckLayer(askUntil(AbortSignal.timeout(longestAsking), askWith(configuration.harvest))),

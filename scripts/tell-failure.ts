@@ -3,7 +3,7 @@ import { dataOf } from "../api/stores/github/refusal.ts";
 import type { Github } from "../api/stores/github/routes.ts";
 import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, needed, runCommand } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
 
 const help = `
@@ -42,16 +42,18 @@ async function tell(github: Github, workflow: string, fails: boolean, page: stri
 
 export const run = createRun(async (argv, environment, io) => {
 	const options = createCommandLine("tell-failure", io)
-		.requiredOption("--workflow <name>", "needed: the workflow, such as publish")
-		.requiredOption("--results <words>", "needed: how its jobs ended, such as success skipped")
-		.requiredOption("--run <address>", "needed: the page of its run")
+		.option("--workflow <name>", "needed: the workflow, such as publish")
+		.option("--results <words>", "needed: how its jobs ended, such as success skipped")
+		.option("--run <address>", "needed: the page of its run")
 		.option("--author <login>", "who opens the issue", "github-actions[bot]")
 		.addHelpText("after", help)
 		.parse(argv, { from: "user" })
 		.opts();
-	const fails = /\b(?:failure|cancelled)\b/.test(options.results);
+	const workflow = needed("--workflow", options.workflow);
+	const page = needed("--run", options.run);
+	const fails = /\b(?:failure|cancelled)\b/.test(needed("--results", options.results));
 	const github = connectToGithub(readConfiguration(environment));
-	printLine(io, await tell(github, options.workflow, fails, options.run, options.author));
+	printLine(io, await tell(github, workflow, fails, page, options.author));
 	return exitCodes.done;
 });
 

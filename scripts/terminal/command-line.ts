@@ -70,6 +70,16 @@ function capitalized(text: string): string {
 	return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/**
+ * The value of an option without which a command cannot work. commander's own check comes before that for unknown
+ * options: a misspelt one would be told to be missing, and its nearest not be named.
+ * @throws {Error} where it was not said
+ */
+export function needed<T>(flag: string, value: T | undefined): T {
+	if (value === undefined) throw new Error(`${flag}: is needed; -- --help lists what can be said`);
+	return value;
+}
+
 /** Parses an option's value as a whole number from 1. @throws {InvalidArgumentError} for anything else */
 export function parseCount(text: string): number {
 	if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
