@@ -29,6 +29,6 @@ Senders: ${place}${created ? `, created now with the sender ${created}` : ""}
 
 Register a first layer, and read it back${asks}:
 
-  ${where}npm run put -- my-layer layers/to/toporama.json --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer
+  ${where}npm run put -- my-layer docs/example-layer.json --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer
 `;
 }

@@ -17,7 +17,7 @@ building.before.each(async (context) => {
 	context.remove = folder.remove;
 	context.layers = join(folder.path, "layers");
 	context.out = join(folder.path, "out");
-	await cp(join(root, "layers"), context.layers, { recursive: true });
+	await cp(join(root, "tests/fixtures/layers"), context.layers, { recursive: true });
 });
 building.after.each(({ remove }) => remove());
 

@@ -35,10 +35,13 @@ export class Origin {
 			encoding: "utf8",
 		});
 		this.#project = new Repository({});
-		for (const path of listed.split("\0").filter((path) => path && existsSync(join(root, path)))) {
+		const files = listed.split("\0").filter((path) => path && existsSync(join(root, path)));
+		// The layers are the tests' own: those of this checkout are anybody's to change.
+		for (const path of files.filter((path) => !path.startsWith("layers/"))) {
 			mkdirSync(dirname(join(this.#project.path, path)), { recursive: true });
 			cpSync(join(root, path), join(this.#project.path, path));
 		}
+		cpSync(join(root, "tests/fixtures/layers"), join(this.#project.path, "layers"), { recursive: true });
 		this.#project.commit("the project", change);
 		this.#project.git("init", "-q", "--bare", this.bare);
 		// As on GitHub: any commit can be fetched by its id.

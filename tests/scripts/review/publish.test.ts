@@ -58,7 +58,9 @@ test.before(async () => {
 		"layers/owners.json": ownersFile,
 		"layers/we/wells.json": featureFile(`http://127.0.0.1:${port}/MapServer/1`),
 	};
-	const others = readdirSync(join(root, "layers")).map((name) => [`layers/${name}`, null] as const);
+	const others = readdirSync(join(root, "tests/fixtures/layers")).map(
+		(name) => [`layers/${name}`, null] as const,
+	);
 	origin = new Origin({ ...Object.fromEntries(others), ...own });
 	peer = await startPeer();
 	for (const [path, text] of Object.entries(own)) await peer.push(path, text as string);

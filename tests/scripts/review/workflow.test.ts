@@ -30,7 +30,10 @@ async function check(number: number, files: Files) {
 
 test("the check of a good pull request passes, and shows what changes", async () => {
 	const path = "layers/to/toporama.json";
-	const renamed = readFileSync(join(root, path), "utf8").replace('"Toporama"', '"Topographic map"');
+	const renamed = readFileSync(join(root, "tests/fixtures", path), "utf8").replace(
+		'"Toporama"',
+		'"Topographic map"',
+	);
 	const { status, output, summary } = await check(1, { [path]: renamed });
 	assert.is(status, 0, output);
 	assert.match(
