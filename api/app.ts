@@ -1,10 +1,11 @@
 import type { Context } from "./context.ts";
 import type { Allocate } from "./docs.ts";
 import type { Fragments } from "./fragment.ts";
-import { answerRead } from "./read.ts";
+import { answerRead, fragmentHeaders } from "./read.ts";
 import { handleDelete, handlePut, type Write } from "./register.ts";
 import { plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
 import { StoreBusy } from "./store.ts";
+import { version } from "./version.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
 
 /** A request that its method and target alone refuse: a read without a body, a write with its errors. */
@@ -19,6 +20,7 @@ export interface Refused {
 export type Route =
 	| Wanted
 	| { kind: "write"; method: Write["method"] }
+	| { kind: "version" }
 	| { kind: "healthz" }
 	| { kind: "readyz" }
 	| Refused;
@@ -33,9 +35,9 @@ export const reservedSegments: ReadonlySet<string> = new Set([
 ]);
 
 /** One path segment of a write's target, whatever it holds: its rule is checked after the signature. */
-const writePath = /^(?:\/v1)?\/register\/[^/]*$/;
+const writePath = /^(?:\/v[12])?\/register\/[^/]*$/;
 /** Everything below the segment is the writes'. */
-const writePaths = /^(?:\/v1)?\/register(?:[/?]|$)/;
+const writePaths = /^(?:\/v[12])?\/register(?:[/?]|$)/;
 
 /**
  * The only routing, on every engine.
@@ -45,15 +47,26 @@ export function routeOf(method: string, target: string, settings: ReadSettings):
 	// Reads first: they are nearly all of the requests, and no target is both a read's and a write's.
 	const read = parseRead(method, target, settings);
 	if (typeof read === "number") return { kind: "refused", status: read, errors: null };
-	return read ?? routeOther(method, target, settings.basePath);
+	return read ?? routeOther(method, target, settings);
 }
 
-function routeOther(method: string, target: string, basePath: string): Route {
+/** Paths that are answered by themselves. */
+const pages: ReadonlyMap<string, "healthz" | "readyz" | "version"> = new Map([
+	["/healthz", "healthz"],
+	["/readyz", "readyz"],
+	["/v2/version/", "version"],
+	["/v2/version", "version"],
+]);
+
+function isRead(method: string): boolean {
+	return method === "GET" || method === "HEAD";
+}
+
+function routeOther(method: string, target: string, { basePath, targets }: ReadSettings): Route {
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
-	if (path === "/healthz" || path === "/readyz") {
-		if (method !== "GET" && method !== "HEAD") return { kind: "refused", status: 405, errors: null };
-		return { kind: path === "/healthz" ? "healthz" : "readyz" };
-	}
+	const page = pages.get(path);
+	if (page === "version" && !targets.includes("v2")) return { kind: "refused", status: 404, errors: null };
+	if (page) return isRead(method) ? { kind: page } : { kind: "refused", status: 405, errors: null };
 	// Another PUT or DELETE is refused as a write, too, with its reason.
 	const isWrite = method === "PUT" || method === "DELETE" || writePaths.test(path);
 	return isWrite ? routeWrite(method, target, basePath) : { kind: "refused", status: 404, errors: null };
@@ -91,6 +104,12 @@ export function answerRefused({ status, errors }: Refused): Reply {
  */
 export function answerHealth(problem: string | null): Reply {
 	return problem === null ? plainText(200, "ok") : plainText(503, problem.replace(/\s+/g, " ").slice(0, 500));
+}
+
+/** GET <base>/v2/version/: as the older service does, a list. */
+export function answerVersion(): Reply {
+	const headers = { ...fragmentHeaders, "Cache-Control": "no-store" };
+	return { status: 200, headers, body: new TextEncoder().encode(JSON.stringify([version])) };
 }
 
 /** Answers a read. A fragment that cannot be read is a 500. */

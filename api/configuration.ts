@@ -1,7 +1,8 @@
 import { defaultMapWkid, mapWkids } from "../registry/extent.ts";
 import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
+import { targetNames } from "../registry/targets/names.ts";
+import { parseTargets } from "../registry/targets/table.ts";
 import type { WriteLimits } from "./limits.ts";
-import { readTargets } from "./targets.ts";
 import type { ReadSettings } from "./wanted.ts";
 
 /** The variables of the environment, as given. */
@@ -100,7 +101,7 @@ export function readServing(
 	return {
 		basePath: variables.matching("BASE_PATH", "", /^(?:\/[A-Za-z0-9._~-]+)+$/, "a path such as /rcs"),
 		docsMaxKeys: variables.integer("DOCS_MAX_KEYS", docsMaxKeys.fallback, 1, docsMaxKeys.most),
-		targets: readTargets,
+		targets: variables.parsed("TARGETS", targetNames, parseTargets),
 		metadataUrl: variables.matching("METADATA_URL", "", addressTemplate, "an address with {0} in it"),
 		catalogueUrl: variables.matching("CATALOGUE_URL", "", addressTemplate, "an address with {0} in it"),
 		mapWkid: variables.oneOf("MAP_WKID", defaultMapWkid, mapWkids),

@@ -1,11 +1,11 @@
-import type { FragmentSettings } from "../registry/fragment.ts";
+import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { WriteLimiter } from "./limits.ts";
 import type { Senders } from "./senders.ts";
 import type { Store } from "./store.ts";
 import type { ReadSettings } from "./wanted.ts";
 
 /** What the adapter read from its environment, once. */
-export interface Settings extends ReadSettings, FragmentSettings {
+export interface Settings extends ReadSettings, Omit<FragmentSettings, "targets"> {
 	senders: Senders;
 }
 

@@ -1,6 +1,6 @@
 import { parseSmallkey } from "../registry/smallkey.ts";
 import { etagOfTags } from "./etag.ts";
-import type { Fragments } from "./fragment.ts";
+import type { Fragment, Fragments } from "./fragment.ts";
 import type { Pieces } from "./reply.ts";
 import { countSeparators, escapeSeparators } from "./script.ts";
 import type { WantedDocs } from "./wanted.ts";
@@ -33,6 +33,16 @@ interface JsonArray {
 	length: number;
 }
 
+const noEnvelope = { open: "", close: "" };
+
+/** A fragment as the argument of a script's function. */
+export function asScript({ body, etag }: Fragment, callback: string): Fragment {
+	const element = escapeSeparators(body);
+	const [open, close] = [`/**/${callback}(`, ");"];
+	const joined = join(open, [element], close, new Uint8Array(open.length + element.length + close.length));
+	return { body: joined, etag: etagOfTags([etag, callback]) };
+}
+
 /** Finds what a `docs` asks for; null where the answer would have more than `maxDocsBytes`. */
 export function findDocs(wanted: WantedDocs, fragments: Fragments, allocate: Allocate): Docs | null {
 	const { target, lang, callback } = wanted;
@@ -51,11 +61,13 @@ export function findDocs(wanted: WantedDocs, fragments: Fragments, allocate: All
 	}
 	const isScript = callback !== null;
 	if (isScript) bytes += 3 * countAll(elements, tags);
-	const open = isScript ? `/**/${callback}([` : "[";
-	const close = isScript ? "]);" : "]";
+	const { open: before, close: after } = wanted.envelope ?? noEnvelope;
+	const open = isScript ? `/**/${callback}(${before}[` : `${before}[`;
+	const close = isScript ? `]${after});` : `]${after}`;
 	const length = open.length + bytes + Math.max(0, elements.length - 1) + close.length;
 	if (length > maxDocsBytes) return null;
 	if (isScript) tags.push(callback);
+	if (wanted.envelope) tags.push(before);
 	const array = { open, elements, close, isScript, length };
 	return { etag: etagOfTags(tags), body: () => bodyOf(array, allocate) };
 }

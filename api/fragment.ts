@@ -1,4 +1,5 @@
 import type { Lang } from "../registry/smallkey.ts";
+import type { TargetName } from "../registry/targets/names.ts";
 
 /** A fragment as it is sent. */
 export interface Fragment {
@@ -9,4 +10,4 @@ export interface Fragment {
 }
 
 /** Where fragments are read from: one of a target (`v0.9`), a language and a smallkey, or null. */
-export type Fragments = (target: string, lang: Lang, smallkey: string) => Fragment | null;
+export type Fragments = (target: TargetName, lang: Lang, smallkey: string) => Fragment | null;

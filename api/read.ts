@@ -1,4 +1,4 @@
-import { type Allocate, findDocs } from "./docs.ts";
+import { type Allocate, asScript, findDocs } from "./docs.ts";
 import { matchesEtag } from "./etag.ts";
 import type { Fragments } from "./fragment.ts";
 import { emptyBody, type Reply, refuseRead } from "./reply.ts";
@@ -33,10 +33,13 @@ export function answerRead(
 	allocate: Allocate = (length) => new Uint8Array(length),
 ): Reply {
 	if (wanted.kind === "docs") return answerDocs(wanted, ifNoneMatch, fragments, allocate);
-	const fragment = fragments(wanted.target, wanted.lang, wanted.smallkey);
-	if (!fragment) return refuseRead(404);
-	if (isUnchanged(ifNoneMatch, fragment.etag)) return notModified(jsonType, fragment.etag);
-	return { status: 200, headers: headersOf(jsonType, fragment.etag), body: fragment.body };
+	const { target, lang, smallkey, callback } = wanted;
+	const found = fragments(target, lang, smallkey);
+	if (!found) return refuseRead(404);
+	const fragment = callback === null ? found : asScript(found, callback);
+	const type = callback === null ? jsonType : scriptType;
+	if (isUnchanged(ifNoneMatch, fragment.etag)) return notModified(type, fragment.etag);
+	return { status: 200, headers: headersOf(type, fragment.etag), body: fragment.body };
 }
 
 function answerDocs(

@@ -10,12 +10,13 @@ import {
 	decodeSegment,
 	descriptionPath,
 	folderOf,
-	fragmentPath,
 	langs,
 	layerPath,
 	parseSmallkey,
 	smallkeyRule,
 } from "../registry/smallkey.ts";
+import { readableAt, unreadWarnings } from "../registry/targets/readable.ts";
+import { targetPath } from "../registry/targets/table.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import { blobId } from "./blob-id.ts";
 import type { Context } from "./context.ts";
@@ -61,6 +62,8 @@ interface Asked {
 	smallkey: string;
 	/** What the commit says of it: `register 23ax5t (wms)`. */
 	subject: string;
+	/** What will be stored; null where the layer goes. */
+	registration: Registration | null;
 	edits: Edits;
 	/** What is accepted and probably not meant. */
 	warnings: readonly string[];
@@ -109,7 +112,8 @@ function askToRegister({ sender, body }: Verified, smallkey: string): Asked | Re
 	if (!mayChange(sender, smallkey)) return notYours(sender, smallkey);
 	const subject = `register ${smallkey} (${kindOf(registration)})`;
 	const warnings = warningsOf(registration);
-	return { smallkey, subject, edits: (now) => putEdits(now, smallkey, registration), warnings };
+	const edits: Edits = (now) => putEdits(now, smallkey, registration);
+	return { smallkey, subject, registration, edits, warnings };
 }
 
 function askToRemove({ sender, body }: Verified, smallkey: string): Asked | Refusal {
@@ -117,7 +121,8 @@ function askToRemove({ sender, body }: Verified, smallkey: string): Asked | Refu
 	if (body.length > 0) return { status: 400, errors: ["the body must be empty"] };
 	if (!mayChange(sender, smallkey)) return notYours(sender, smallkey);
 	const subject = `remove ${smallkey}`;
-	return { smallkey, subject, edits: (now) => deleteEdits(now, smallkey), warnings: [] };
+	const edits: Edits = (now) => deleteEdits(now, smallkey);
+	return { smallkey, subject, registration: null, edits, warnings: [] };
 }
 
 function refuse({ status, errors }: Refusal): Reply {
@@ -243,15 +248,19 @@ async function deleteEdits(now: Reader, smallkey: string): Promise<Edit[] | Refu
 }
 
 /** What a publisher is told of a write that was accepted. */
-function receipt({ smallkey, warnings }: Asked, outcome: Commit, context: Context): object {
-	const { basePath } = context.settings;
+function receipt(asked: Asked, outcome: Commit, { settings, store }: Context): object {
+	const { smallkey, registration, warnings } = asked;
+	const readable = registration ? readableAt(smallkey, registration, settings) : { read: [], unread: [] };
 	return {
 		smallkey,
+		key: smallkey,
 		commit: outcome.commit,
-		fragments: langs.map((lang) => `${basePath}/${fragmentPath(lang, smallkey)}`),
-		published: context.store.published && outcome.branch === undefined,
+		fragments: readable.read.map(
+			({ target, lang }) => `${settings.basePath}/${targetPath(target, lang, smallkey)}`,
+		),
+		published: store.published && outcome.branch === undefined,
 		branch: outcome.branch,
 		pull_request: outcome.pullRequest,
-		warnings: [...warnings, ...(outcome.warnings ?? [])],
+		warnings: [...warnings, ...unreadWarnings(readable), ...(outcome.warnings ?? [])],
 	};
 }

@@ -1,19 +1,23 @@
 import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/smallkey.ts";
-import { type ReadPath, type ReadTarget, readPaths } from "./targets.ts";
+import type { TargetName } from "../registry/targets/names.ts";
+import type { Envelope } from "../registry/targets/target.ts";
+import { type ReadPath, readPaths } from "./targets.ts";
 
 /** One fragment. */
 export interface WantedDoc {
 	kind: "doc";
 	/** Name of the target: `v0.9`. */
-	target: string;
+	target: TargetName;
 	lang: Lang;
 	smallkey: string;
+	/** The script's function, or null where JSON is asked for. */
+	callback: string | null;
 }
 
 /** Several fragments. */
 export interface WantedDocs {
 	kind: "docs";
-	target: string;
+	target: TargetName;
 	lang: Lang;
 	/** As asked for, decoded and trimmed; not each has to be a smallkey. */
 	items: string[];
@@ -21,6 +25,8 @@ export interface WantedDocs {
 	callback: string | null;
 	/** The element of an item that is not found, as JSON; null where it is left out. */
 	absent: (item: string) => string | null;
+	/** What stands around the array; null where it is the whole answer. */
+	envelope: Envelope | null;
 }
 
 /** What a read asks for, before any fragment is looked up. */
@@ -33,7 +39,7 @@ export interface ReadSettings {
 	/** Most different keys that one `docs` may look up; more is 414. */
 	docsMaxKeys: number;
 	/** The forms that can be read. */
-	targets: readonly ReadTarget[];
+	targets: readonly TargetName[];
 }
 
 /** Most items that one `docs` may name, and the longest target in bytes. */
@@ -61,11 +67,23 @@ function splitTarget(target: string, { basePath, targets }: ReadSettings): Parts
 	const langStart = basePath.length + path.prefix.length;
 	const question = target.indexOf("?");
 	const end = question < 0 ? target.length : question;
+	if (path.kind === "query") return langStart === end ? splitQuery(path, target.slice(end + 1)) : null;
 	const langEnd = target.indexOf("/", langStart);
 	if (langEnd < 0 || langEnd >= end) return null;
 	const keys = target.slice(langEnd + 1, end);
 	if (keys.includes("/")) return null;
 	return { path, lang: target.slice(langStart, langEnd), keys, query: target.slice(end + 1) };
+}
+
+/** `<path>?lang=<lang>&id=<keys>`, in any order and among others; what is not there is empty. */
+function splitQuery(path: ReadPath, query: string): Parts {
+	return { path, lang: parameterOf(query, "lang"), keys: parameterOf(query, "id"), query };
+}
+
+/** A parameter of a query, still encoded: a smallkey's + is no space, as it would be in form data. The last counts. */
+function parameterOf(query: string, name: string): string {
+	const found = query.split("&").findLast((part) => part.startsWith(`${name}=`));
+	return found?.slice(name.length + 1) ?? "";
 }
 
 /**
@@ -80,12 +98,15 @@ export function parseRead(method: string, target: string, settings: ReadSettings
 	const lang = parseLang(decodeSegment(parts.lang) ?? "");
 	if (!lang) return 400;
 	if (isDocs(parts)) return target.length > maxTargetLength ? 414 : parseDocs(lang, parts, settings);
+	const callback = lastCallback(parts.query);
+	if (callback !== null && !isCallback(callback)) return 400;
 	const smallkey = parseSmallkey(decodeSegment(parts.keys) ?? "");
-	return smallkey ? { kind: "doc", target: parts.path.target.name, lang, smallkey } : 404;
+	return smallkey ? { kind: "doc", target: parts.path.target.name, lang, smallkey, callback } : 404;
 }
 
 function isDocs({ path, keys }: Parts): boolean {
-	return path.kind === "docs" || (path.kind === "either" && /,|%2c/i.test(keys));
+	if (path.kind === "either") return /,|%2c/i.test(keys);
+	return path.kind !== "doc";
 }
 
 function parseDocs(lang: Lang, { path, keys, query }: Parts, settings: ReadSettings): Wanted | number {
@@ -98,8 +119,9 @@ function parseDocs(lang: Lang, { path, keys, query }: Parts, settings: ReadSetti
 	const trimmed = items.map(trimSpaces);
 	const isTooMany = items.length > settings.docsMaxKeys && smallkeysOf(trimmed).length > settings.docsMaxKeys;
 	if (isTooMany) return 414;
-	const { name, absent } = path.target;
-	return { kind: "docs", target: name, lang, items: trimmed, callback, absent };
+	const { name, absent, queryDoor } = path.target;
+	const envelope = path.kind === "query" ? (queryDoor?.envelope(lang) ?? null) : null;
+	return { kind: "docs", target: name, lang, items: trimmed, callback, absent, envelope };
 }
 
 function decodeItem(item: string): string {

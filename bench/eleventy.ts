@@ -26,7 +26,7 @@ async function bundleRenderer(path: string): Promise<void> {
 	await build({
 		stdin: {
 			contents:
-				'export { parseRegistration } from "./api/registration.ts"; export { renderFragment } from "./api/fragment.ts";',
+				'export { parseRegistration } from "./registry/registration.ts"; export { renderLayer } from "./registry/targets/render.ts";',
 			resolveDir: root,
 		},
 		bundle: true,

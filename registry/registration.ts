@@ -64,15 +64,8 @@ export type ParsedRegistration =
 	| { registration: Registration; problems: [] }
 	| { registration: null; problems: string[] };
 
-/** As `parseRegistrationOfAnyVersion`, for the versions that every reader here renders. */
-export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegistration {
-	const parsed = parseRegistrationOfAnyVersion(bytes, rules);
-	if (!parsed.registration || !isVersion2(parsed.registration)) return parsed;
-	return { registration: null, problems: ["/version: must be 1.x.y: 2.0 is not served yet"] };
-}
-
 /** Reads a registration from the bytes of a body or a file, by the rules of what is written or stored. */
-export function parseRegistrationOfAnyVersion(bytes: Uint8Array, rules: Rules): ParsedRegistration {
+export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegistration {
 	if (bytes.length > largestRegistration) {
 		const problem = `the document must have at most ${largestRegistration} bytes, not ${bytes.length}`;
 		return { registration: null, problems: [problem] };

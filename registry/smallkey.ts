@@ -47,8 +47,3 @@ export function layerPath(smallkey: string): string {
 export function descriptionPath(smallkey: string): string {
 	return `layers/${folderOf(smallkey)}/${smallkey}.service.json`;
 }
-
-/** The path below the read prefix at which a fragment is read: `v0.9/doc/en/23ax5t`. */
-export function fragmentPath(lang: Lang, smallkey: string): string {
-	return `v0.9/doc/${lang}/${smallkey}`;
-}

@@ -1,4 +1,3 @@
-import ipaddr from "ipaddr.js";
 import { isVersion2, type Registration, type ServiceType, serviceTypeOf } from "./registration.ts";
 import { type Lang, langs } from "./smallkey.ts";
 
@@ -47,11 +46,17 @@ const queryRule: Rule = ({ address, url, type }) => {
 const fragmentRule: Rule = ({ url }) =>
 	url.hash === "" ? null : "has a #, and what follows it is never sent";
 
+/**
+ * Addresses that only a network's own readers reach: as a URL parser writes them, IPv4 of RFC 1918, this host, its link and
+ * carrier-grade NAT; IPv6 of this host, unique local and its link. Not a library: a worker carries every byte of this.
+ */
+const privateHost =
+	/^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.[\d.]+$|^::1?$|^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:|^::ffff:/;
+
 const hostRule: Rule = ({ url }) => {
 	const host = url.hostname.replace(/^\[|\]$/g, "");
 	const isLocal = host === "localhost" || host.endsWith(".localhost");
-	const isPrivate = ipaddr.isValid(host) && ipaddr.process(host).range() !== "unicast";
-	return isLocal || isPrivate ? `is at ${host}, which readers elsewhere cannot reach` : null;
+	return isLocal || privateHost.test(host) ? `is at ${host}, which readers elsewhere cannot reach` : null;
 };
 
 const schemeRule: Rule = ({ url }) =>

@@ -30,7 +30,7 @@ export const run = createRun(async (argv, environment, io) => {
 		printError(io, `${problems.length} problems; nothing was written`);
 		return exitCodes.wrong;
 	}
-	await writeHostingFiles(out, options.compress ?? false);
+	await writeHostingFiles(out, options.compress ?? false, configuration.targets);
 	printLine(io, `${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
 	return exitCodes.done;
 });

@@ -34,14 +34,16 @@ async function checkFileCount(dist: string, plan: string): Promise<void> {
 	if (files.length <= most) return;
 	const [count, limit] = [files.length, most].map((number) => number.toLocaleString("en"));
 	throw new Error(`${dist}: has ${count} files, and Cloudflare's ${plan} plan takes ${limit} in one deployment.
-The way out: --plan paid, where the account has it, takes 100,000. Past that the fragments go to a bucket:
-npm run publish-objects, then npm run deploy -- --objects (docs/hosting.md, "Past the file limit")`);
+Each layer is two files for each target. The ways out: fewer targets (TARGETS); --plan paid, where the account has it,
+which takes 100,000 files; or past that the fragments in a bucket: npm run publish-objects, then npm run deploy --
+--objects (docs/hosting.md, "Past the file limit")`);
 }
 
 async function buildFragments(layers: string, dist: string, env: Environment): Promise<void> {
-	const { problems, written } = await build({ folder: layers }, dist, readConfiguration(withoutStore(env)));
+	const configuration = readConfiguration(withoutStore(env));
+	const { problems, written } = await build({ folder: layers }, dist, configuration);
 	if (!written) throw new Error([...problems, `${problems.length} problems; nothing was written`].join("\n"));
-	await writeHostingFiles(dist, false);
+	await writeHostingFiles(dist, false, configuration.targets);
 }
 
 /** The worker's variables and secrets are those that it has at Cloudflare and in wrangler.jsonc: none goes from here. */

@@ -7,7 +7,7 @@ import { Option } from "@commander-js/extra-typings";
 import { InvalidArgumentError } from "commander";
 import { build, type Source } from "./build/build.ts";
 import { nameSource, refOption, repoOption } from "./build/source.ts";
-import { listBuild, missingPath, sample, verifyHosting } from "./hosting/verify.ts";
+import { listBuild, missingPaths, sample, verifyHosting } from "./hosting/verify.ts";
 import { type Configuration, readConfiguration, withoutStore } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
 import { type Io, printError, printLine } from "./terminal/io.ts";
@@ -35,7 +35,7 @@ async function verify(
 	const paths = most === undefined ? all : sample(all, most);
 	const bar = progress(paths.length + 1, "verifying");
 	const until = Date.now() + wait * 1000;
-	let differences = await verifyHosting(address, dist, [...paths, missingPath], () => bar.tick());
+	let differences = await verifyHosting(address, dist, [...paths, ...missingPaths], () => bar.tick());
 	bar.stop();
 	while (differences.length > 0 && Date.now() < until) {
 		await sleep(pauseMs);

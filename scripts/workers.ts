@@ -35,7 +35,7 @@ const startTimeoutMs = 60_000;
 async function buildFragments(layers: string, dist: string, configuration: Configuration): Promise<void> {
 	const { problems, written } = await build({ folder: layers }, dist, configuration);
 	if (!written) throw new Error([...problems, `${problems.length} problems; nothing was written`].join("\n"));
-	await writeHostingFiles(dist, false);
+	await writeHostingFiles(dist, false, configuration.targets);
 }
 
 /** The variables for the worker; the senders are those of this machine's service where SENDERS is not set. */

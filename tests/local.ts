@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { answerHealth, answerRefused, handleRead, handleWrite, routeOf } from "../api/app.ts";
+import { answerHealth, answerRefused, answerVersion, handleRead, handleWrite, routeOf } from "../api/app.ts";
 import type { Context } from "../api/context.ts";
 import { runGit } from "../api/git/run.ts";
 import type { Write as HandledWrite } from "../api/register.ts";
@@ -11,6 +11,9 @@ import { sign } from "../api/signature.ts";
 import type { Edit } from "../api/store.ts";
 import type { GitStore, StoreLimits } from "../api/stores/git.ts";
 import { largestRegistration } from "../registry/registration.ts";
+import { langs } from "../registry/smallkey.ts";
+import { targetNames } from "../registry/targets/names.ts";
+import { targetPath } from "../registry/targets/table.ts";
 import { type LocalService, openLocal } from "../scripts/service/composition.ts";
 import type { FilesTimes } from "../scripts/service/files.ts";
 import type { Publication } from "../scripts/service/publication.ts";
@@ -30,6 +33,11 @@ const senders = {
 /** The manual's own payload. */
 export const manual =
 	'{"version":"1.0.0","payload_type":"wms","en":{"service_url":"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en","layer":"limits"},"fr":{"service_url":"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en","layer":"limits"}}';
+
+/** Where a layer is read that every target can express, as its receipt has it. */
+export function everyPath(smallkey: string): string[] {
+	return targetNames.flatMap((name) => langs.map((lang) => `/${targetPath(name, lang, smallkey)}`));
+}
 
 /** A wms payload whose layer is called `layer`. */
 export function wms(layer: string): string {
@@ -155,6 +163,7 @@ export class Local {
 	get(target: string, ifNoneMatch: string | null = null, method = "GET"): Reply {
 		const route = routeOf(method, target, this.context.settings);
 		if (route.kind === "refused") return answerRefused(route);
+		if (route.kind === "version") return answerVersion();
 		if (route.kind === "healthz") return answerHealth(null);
 		if (route.kind === "readyz") return answerHealth(this.context.readiness());
 		if (route.kind === "write") throw new Error(`${method} ${target} is a write`);

@@ -4,6 +4,7 @@ import {
 	answerFailure,
 	answerHealth,
 	answerRefused,
+	answerVersion,
 	handleWrite,
 	type Route,
 	refuseTooMany,
@@ -53,6 +54,8 @@ export function createWorker(log: (fields: object) => void): Worker {
 			switch (route.kind) {
 				case "refused":
 					return answerRefused(route);
+				case "version":
+					return answerVersion();
 				case "healthz":
 					return answerHealth(problemOf(bindings));
 				case "readyz":

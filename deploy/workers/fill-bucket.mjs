@@ -1,7 +1,7 @@
 // Brings the local runtime's R2 bucket in step with a build, as npm run publish-objects does with a real one.
 // A process of its own, because the runtime's library ends the process that loads it at a signal.
 //
-//   node deploy/workers/fill-bucket.mjs CONFIGURATION PERSIST DIST
+//   node deploy/workers/fill-bucket.mjs CONFIGURATION PERSIST DIST FOLDER…
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { getPlatformProxy } from "wrangler";
@@ -9,7 +9,7 @@ import { getPlatformProxy } from "wrangler";
 /** Most objects that are written at once. */
 const atOnce = 16;
 
-const [configPath, persist, dist] = process.argv.slice(2);
+const [configPath, persist, dist, ...folders] = process.argv.slice(2);
 // `wrangler dev --persist-to` adds the version of its own layout.
 const { env, dispose } = await getPlatformProxy({ configPath, persist: { path: join(persist, "v3") } });
 try {
@@ -29,10 +29,10 @@ try {
 
 async function listFragments() {
 	const paths = new Set();
-	for (const lang of ["en", "fr"]) {
-		const names = await readdir(join(dist, "v0.9/doc", lang));
+	for (const folder of folders) {
+		const names = await readdir(join(dist, folder)).catch(() => []);
 		// No smallkey has a dot: what has one is a compressed copy.
-		for (const name of names) if (!name.includes(".")) paths.add(`v0.9/doc/${lang}/${name}`);
+		for (const name of names) if (!name.includes(".")) paths.add(`${folder}/${name}`);
 	}
 	return paths;
 }

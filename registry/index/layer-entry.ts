@@ -3,7 +3,7 @@ import { defaultMapWkid } from "../extent.ts";
 import type { Sickness } from "../health.ts";
 import { kindOf, type Registration } from "../registration.ts";
 import { type Lang, langs } from "../smallkey.ts";
-import type { TargetName } from "../targets/target.ts";
+import type { TargetName } from "../targets/names.ts";
 import type { Entry } from "./entry.ts";
 import type { Box } from "./place.ts";
 

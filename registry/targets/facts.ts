@@ -8,6 +8,7 @@ import {
 } from "../registration.ts";
 import { harmless } from "../shown.ts";
 import type { Lang } from "../smallkey.ts";
+import type { TargetName } from "./names.ts";
 
 /** What an operator sets for all fragments. */
 export interface FragmentSettings {
@@ -19,6 +20,8 @@ export interface FragmentSettings {
 	mapWkid?: number;
 	/** How v2 names one layer of a MapServer; `esriDynamic`, which every viewer of v2 draws, where it is not set. */
 	mapServerType?: MapServerType;
+	/** The targets that are built and served; all where it is not set. */
+	targets?: readonly TargetName[];
 }
 
 /** The two ways in which v2 can name one layer of a MapServer. */

@@ -5,36 +5,26 @@ import type { Lang } from "../smallkey.ts";
 import { genericSymbology, renderSymbology, wmsImage } from "../symbology.ts";
 import { geometryFieldType, type LayerFacts, plainFeatureInfoType, type ServiceFacts } from "./facts.ts";
 
-/** What RAMP 4.0.x to 5.5 read: a fragment of their configuration. They differ in how a grid column is spelled. */
-export class RampFragments {
-	readonly #spell: (column: Column) => object;
-	/** The data grid of a layer without fields. */
-	readonly #emptyGrids: Readonly<Record<Lang, string>>;
+/** A grid column as a viewer reads it. */
+type Spell = (column: Column) => object;
 
-	/** @param spell a column as the viewer reads it */
-	constructor(spell: (column: Column) => object) {
-		this.#spell = spell;
-		this.#emptyGrids = { en: this.#datagridOf("en", []), fr: this.#datagridOf("fr", []) };
+/**
+ * What RAMP 4.0.x to 5.5 read: a fragment of their configuration, as JSON; null where the layer is no feature layer and
+ * no single layer of a WMS.
+ * @param spell a grid column as the viewer reads it: nothing else differs
+ */
+export function renderRamp(layer: LayerFacts, spell: Spell): string | null {
+	if (layer.type === "ogcWms") {
+		return layer.entries.length === 1 ? JSON.stringify({ layers: { wms: [wmsNode(layer)] } }) : null;
 	}
+	if (layer.type !== "esriFeature") return null;
+	return `{"layers":{"feature":[${featureStart(layer)},"datagrid":${datagrid(layer, spell)}}]}}`;
+}
 
-	/** The layer as JSON; null where it is no wms layer and no feature layer. */
-	render(layer: LayerFacts): string | null {
-		if (layer.type === "ogcWms") {
-			return layer.entries.length === 1 ? JSON.stringify({ layers: { wms: [wmsNode(layer)] } }) : null;
-		}
-		if (layer.type !== "esriFeature") return null;
-		const { lang, service } = layer;
-		const grid =
-			service.fields.length === 0 ? this.#emptyGrids[lang] : this.#datagridOf(lang, service.fields);
-		// The data grid is most of the text and the same for many layers: it is not made anew for each of them.
-		return `{"layers":{"feature":[${featureStart(layer)},"datagrid":${grid}}]}}`;
-	}
-
-	#datagridOf(lang: Lang, fields: readonly Field[]): string {
-		const columns = fields.filter((field) => field.type !== geometryFieldType).map(fieldColumn);
-		const all = [...fixedColumns[lang], ...columns];
-		return JSON.stringify({ gridColumns: all.map((column) => this.#spell(column)) });
-	}
+function datagrid({ lang, service }: LayerFacts, spell: Spell): string {
+	const fields = service.fields.filter((field) => field.type !== geometryFieldType);
+	const columns = [...fixedColumns(lang), ...fields.map(fieldColumn)];
+	return JSON.stringify({ gridColumns: columns.map(spell) });
 }
 
 /** A column of a data grid, in the words of v0.9. */
@@ -49,17 +39,19 @@ export interface Column {
 	columnTemplate: string;
 }
 
-/** The two columns that every data grid of the viewer starts with; their titles are shown to people. */
-const fixedColumns: Readonly<Record<Lang, readonly Column[]>> = {
-	en: [
-		fixedColumn("iconCol", "50px", "Icon", "graphic_icon"),
-		fixedColumn("detailsCol", "60px", "Details", "details_button"),
-	],
-	fr: [
-		fixedColumn("iconCol", "50px", "Icône", "graphic_icon"),
-		fixedColumn("detailsCol", "60px", "Détails", "details_button"),
-	],
+/** Titles of the two columns that every data grid of the viewer starts with: they are shown to people. */
+const fixedTitles: Readonly<Record<Lang, readonly [icon: string, details: string]>> = {
+	en: ["Icon", "Details"],
+	fr: ["Icône", "Détails"],
 };
+
+function fixedColumns(lang: Lang): Column[] {
+	const [icon, details] = fixedTitles[lang];
+	return [
+		fixedColumn("iconCol", "50px", icon, "graphic_icon"),
+		fixedColumn("detailsCol", "60px", details, "details_button"),
+	];
+}
 
 function fixedColumn(id: string, width: string, title: string, columnTemplate: string): Column {
 	const sorting = { isSortable: false, sortType: "string", alignment: 0 } as const;

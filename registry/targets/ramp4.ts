@@ -1,6 +1,6 @@
 import { harmless } from "../shown.ts";
 import { geometryFieldType, type LayerFacts, plainFeatureInfoType } from "./facts.ts";
-import type { Target } from "./target.ts";
+import type { Render, Target } from "./target.ts";
 
 /** A layer of the configuration of RAMP4 (ramp4-pcar4), whose schema allows no other members. */
 export const ramp4: Target = {
@@ -9,10 +9,11 @@ export const ramp4: Target = {
 	docs: "ramp4",
 	aliases: [],
 	absent: () => null,
-	render: (layer) => {
-		const item = itemOf(layer);
-		return item && JSON.stringify(item);
-	},
+};
+
+export const renderRamp4: Render = (layer) => {
+	const item = itemOf(layer);
+	return item && JSON.stringify(item);
 };
 
 /** null where RAMP4 has no such layers: it reads no tiled OGC services, and no layer without sublayers. */

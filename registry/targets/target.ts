@@ -1,9 +1,20 @@
+import type { Lang } from "../smallkey.ts";
 import type { LayerFacts } from "./facts.ts";
+import type { TargetName } from "./names.ts";
 
-/** Names of the targets, in the order of their age. */
-export type TargetName = "v0.9" | "v1" | "v2" | "ramp4";
+/** What stands around an array of layers, where it is not the whole answer: JSON before it and after it. */
+export interface Envelope {
+	open: string;
+	close: string;
+}
 
-/** A form in which layers are read: where they are read, and how one is written there. */
+/** Another way to ask for several layers: `<path>?lang=<lang>&id=<smallkey>,<smallkey>`. */
+export interface QueryDoor {
+	path: string;
+	envelope(lang: Lang): Envelope;
+}
+
+/** A form in which layers are read: where, and what stands for one that is not there. Beside it stands its `Render`. */
 export interface Target {
 	name: TargetName;
 	/** Where one layer is read, before `/<lang>/<smallkey>`; its files stand in the folder of this name. */
@@ -12,15 +23,17 @@ export interface Target {
 	docs: string;
 	/** Other addresses of `doc` and `docs`: routes or rewrites, never copies of files. */
 	aliases: readonly Readonly<Pick<Target, "doc" | "docs">>[];
+	queryDoor?: QueryDoor;
 	/**
 	 * What stands in an answer of several layers for a key that is not found.
 	 * @param item the key as it was asked for
 	 * @returns JSON, or null where nothing stands for it
 	 */
 	absent(item: string): string | null;
-	/**
-	 * One layer in one language.
-	 * @returns JSON, one line, no newline at the end; null where the layer cannot be expressed in this target
-	 */
-	render(layer: LayerFacts): string | null;
 }
+
+/**
+ * Writes one layer in one language as a target has it.
+ * @returns JSON, one line, no newline at the end; null where the layer cannot be expressed in the target
+ */
+export type Render = (layer: LayerFacts) => string | null;

@@ -1,7 +1,5 @@
-import { RampFragments } from "./ramp.ts";
-import type { Target } from "./target.ts";
-
-const fragments = new RampFragments((column) => column);
+import { renderRamp } from "./ramp.ts";
+import type { Render, Target } from "./target.ts";
 
 /**
  * What RAMP 4.0.x merges into its configuration (configSchema.json of its tag v4.0.1). Its default configuration names
@@ -14,5 +12,6 @@ export const v09: Target = {
 	aliases: [{ doc: "doc", docs: "docs" }],
 	// The missing-key fragment (specification, "Missing-key fragment").
 	absent: (item) => JSON.stringify({ error_code: 404, smallkey: item }),
-	render: (layer) => fragments.render(layer),
 };
+
+export const renderV09: Render = (layer) => renderRamp(layer, (column) => column);

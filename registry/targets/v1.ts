@@ -1,7 +1,16 @@
-import { type Column, RampFragments } from "./ramp.ts";
-import type { Target } from "./target.ts";
+import { type Column, renderRamp } from "./ramp.ts";
+import type { Render, Target } from "./target.ts";
 
-const fragments = new RampFragments(spell);
+/** What RAMP 5.0 to 5.5 read: the fragment of v0.9 with DataTables' own names in its grid columns. */
+export const v1: Target = {
+	name: "v1",
+	doc: "v1/doc",
+	docs: "v1/docs",
+	aliases: [],
+	absent: () => "null",
+};
+
+export const renderV1: Render = (layer) => renderRamp(layer, spell);
 
 /** A column with DataTables' own names of two members. */
 function spell({
@@ -25,13 +34,3 @@ function spell({
 		columnTemplate,
 	};
 }
-
-/** What RAMP 5.0 to 5.5 read: the fragment of v0.9 with DataTables' own names in its grid columns. */
-export const v1: Target = {
-	name: "v1",
-	doc: "v1/doc",
-	docs: "v1/docs",
-	aliases: [],
-	absent: () => "null",
-	render: (layer) => fragments.render(layer),
-};

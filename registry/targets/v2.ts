@@ -1,6 +1,6 @@
 import type { ServiceType } from "../registration.ts";
 import type { LayerFacts } from "./facts.ts";
-import type { Target } from "./target.ts";
+import type { Render, Target } from "./target.ts";
 
 /** What FGPV 2 and 3 read, GeoView and the geo.ca portal: one node of a layer, without symbols, extent or grid. */
 export const v2: Target = {
@@ -9,10 +9,16 @@ export const v2: Target = {
 	docs: "v2/docs",
 	// GeoView's own default address ends with a slash.
 	aliases: [{ doc: "v2/doc/", docs: "v2/docs/" }],
+	// The geo.ca portal's, which GeoView asks as well.
+	queryDoor: {
+		path: "vcs",
+		envelope: (lang) => ({ open: `{"response":{"rcs":{"${lang}":`, close: '},"gcs":[]}}' }),
+	},
 	// FGPV drops what is empty, and throws on an object that is no layer.
 	absent: () => "null",
-	render: (layer) => `{"layers":[${JSON.stringify(nodeOf(layer))}]}`,
 };
+
+export const renderV2: Render = (layer) => `{"layers":[${JSON.stringify(nodeOf(layer))}]}`;
 
 /** Makes the members that only some kinds of layers have. */
 type Members = (layer: LayerFacts) => object;

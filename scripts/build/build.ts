@@ -2,8 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { diffTree, listTree } from "../../api/git/tree.ts";
 import { isOtherFile, type Problem, parseLayerPath, problemLine } from "../../registry/catalogue.ts";
-import type { FragmentSettings } from "../../registry/fragment.ts";
-import { fragmentPath, langs } from "../../registry/smallkey.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { progress } from "../terminal/progress.ts";
 import { listFolder, resolveCommit } from "./collect.ts";
 import {
@@ -14,9 +13,17 @@ import {
 	rendererStamp,
 	writeManifest,
 } from "./manifest.ts";
-import { prepareOutput, removeFile, removeStale, removeTemporary, type Written } from "./output.ts";
+import {
+	prepareOutput,
+	removeFile,
+	removeOthers,
+	removeStale,
+	removeTemporary,
+	type Written,
+} from "./output.ts";
 import type { ShareSource } from "./share.ts";
 import { shareOut } from "./shares.ts";
+import { fragmentSettings, slotPath, slotsOf } from "./slots.ts";
 
 /** What is built: a folder of layers, or one commit of a git repository. */
 export type Source = { folder: string } | { repository: string; ref: string };
@@ -39,9 +46,10 @@ const mostChanges = 1_000;
 export async function build(
 	source: Source,
 	out: string,
-	settings: FragmentSettings,
+	given: FragmentSettings,
 	fresh = false,
 ): Promise<Built> {
+	const settings = fragmentSettings(given);
 	const renderer = rendererStamp(settings);
 	const known = fresh ? null : readManifest(out);
 	const earlier = known?.renderer === renderer ? known : null;
@@ -51,7 +59,7 @@ export async function build(
 
 /** A build that found its output in step already. */
 function nothingToDo(manifest: Manifest): Built {
-	return { problems: [], written: { written: 0, removed: 0, unchanged: manifest.fragments } };
+	return { problems: [], written: { written: 0, added: 0, removed: 0, unchanged: manifest.fragments } };
 }
 
 async function buildFolder(
@@ -103,11 +111,13 @@ async function buildAll(source: ShareSource, out: string, settings: FragmentSett
 		const problems = await shares.render(settings);
 		if (problems.length > 0) return refused(problems);
 		removeManifest(out);
-		const inUse = prepareOutput(out);
+		const slots = slotsOf(settings);
+		removeOthers(out, slots);
+		const inUse = prepareOutput(out, slots);
 		const smallkeys = smallkeysOf(source.files);
-		const bar = progress(smallkeys.size * langs.length, "writing");
+		const bar = progress(smallkeys.size * slots.length, "writing");
 		const written = await shares.write(out, inUse, bar.tick).finally(bar.stop);
-		if (inUse) written.removed = removeStale(out, (smallkey) => smallkeys.has(smallkey));
+		if (inUse) written.removed += removeStale(out, slots, (smallkey) => smallkeys.has(smallkey));
 		removeTemporary(out);
 		return { problems: [], written };
 	} finally {
@@ -171,19 +181,18 @@ async function buildSome(
 		if (problems.length > 0) return refused(problems);
 		removeManifest(out);
 		const present = smallkeysOf(source.files);
-		const gone = [...touched].filter((smallkey) => !present.has(smallkey)).flatMap(fragmentPaths);
-		const old = gone.filter((path) => existsSync(join(out, path)));
-		const added = [...touched].filter((smallkey) => present.has(smallkey)).flatMap(fragmentPaths);
-		const fresh = added.filter((path) => !existsSync(join(out, path)));
-		const { written } = await shares.write(out, true, () => undefined);
-		for (const path of gone) removeFile(out, path);
-		const unchanged = before + fresh.length - old.length - written;
-		return { problems: [], written: { written, removed: old.length, unchanged } };
+		const gone = [...touched].filter((smallkey) => !present.has(smallkey));
+		const slots = slotsOf(settings);
+		const paths = gone.flatMap((smallkey) => slots.map((slot) => slotPath(slot, smallkey)));
+		const old = paths.filter((path) => existsSync(join(out, path)));
+		const { written, added, removed } = await shares.write(out, true, () => undefined);
+		for (const path of old) removeFile(out, path);
+		const lost = removed + old.length;
+		return {
+			problems: [],
+			written: { written, added, removed: lost, unchanged: before + added - lost - written },
+		};
 	} finally {
 		await shares.close();
 	}
-}
-
-function fragmentPaths(smallkey: string): string[] {
-	return langs.map((lang) => fragmentPath(lang, smallkey));
 }

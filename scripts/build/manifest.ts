@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { FragmentSettings } from "../../registry/fragment.ts";
-import { langs } from "../../registry/smallkey.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
+import { targetNames } from "../../registry/targets/names.ts";
 import type { FoundFile } from "./collect.ts";
-import { langFolder } from "./output.ts";
+import { fragmentSettings, slotFolder, slotsOf } from "./slots.ts";
 
 /** What an output folder was built from: kept beside it, as `<out>.manifest`, never served. */
 export interface Manifest {
@@ -32,16 +32,13 @@ const rendererRooms = ["registry", "schemas"];
  * versions of what it uses, and the settings.
  * @param project folder of the project
  */
-export function rendererStamp(settings: FragmentSettings, project = root): string {
+export function rendererStamp(given: FragmentSettings, project = root): string {
+	const settings = fragmentSettings(given);
 	const hash = createHash("sha256");
 	for (const path of [...rendererRooms.flatMap((room) => listModules(project, room)), "package-lock.json"]) {
 		hash.update(`${path}\n`).update(readFileSync(join(project, path)));
 	}
-	return hash
-		.update(
-			JSON.stringify([settings.metadataUrl, settings.catalogueUrl, settings.mapWkid, settings.mapServerType]),
-		)
-		.digest("hex");
+	return hash.update(JSON.stringify(settings)).digest("hex");
 }
 
 function listModules(project: string, room: string): string[] {
@@ -71,11 +68,14 @@ export function folderStamp(folder: string, found: readonly FoundFile[]): string
 	return `folder ${hash.update(lines.join("\n")).digest("hex")}`;
 }
 
+/** Folders in which fragments of any target stand, below an output folder. */
+const everyFolder = slotsOf({ targets: targetNames }).map(slotFolder);
+
 /** A stamp of an output's folders. */
 export function outputStamp(out: string): string {
-	return langs
-		.map((lang) => {
-			const found = statSync(langFolder(out, lang), { throwIfNoEntry: false });
+	return everyFolder
+		.map((folder) => {
+			const found = statSync(join(out, folder), { throwIfNoEntry: false });
 			return found ? `${found.ino} ${found.mtimeMs}` : "none";
 		})
 		.join(", ");

@@ -9,29 +9,30 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { fragmentPath, type Lang, langs } from "../../registry/smallkey.ts";
+import { otherFolders, type Slot, slotFolder, slotPath } from "./slots.ts";
 
 // Synchronous throughout: for hundreds of thousands of small files that takes a third of the time.
 
-/** One rendered fragment: its path below the output folder, such as `v0.9/doc/en/23ax5t`, and its text. */
-export type Rendered = readonly [path: string, bytes: Uint8Array];
+/**
+ * One rendered fragment: its path below the output folder, such as `v0.9/doc/en/23ax5t`, and its text; null where
+ * nothing is to stand there.
+ */
+export type Rendered = readonly [path: string, bytes: Uint8Array | null];
 
 /** What a build changed in its output folder. */
 export interface Written {
+	/** Files that are other now, and how many of them were not there before. */
 	written: number;
+	added: number;
 	removed: number;
 	unchanged: number;
 }
 
-/** The folder of one language below the output folder. */
-export function langFolder(out: string, lang: Lang): string {
-	return join(out, dirname(fragmentPath(lang, "x")));
-}
-
 /** Makes the folders of an output; whether fragments are there already. */
-export function prepareOutput(out: string): boolean {
-	for (const lang of langs) mkdirSync(langFolder(out, lang), { recursive: true });
-	return langs.some((lang) => readdirSync(langFolder(out, lang)).length > 0);
+export function prepareOutput(out: string, slots: readonly Slot[]): boolean {
+	const folders = slots.map((slot) => join(out, slotFolder(slot)));
+	for (const folder of folders) mkdirSync(folder, { recursive: true });
+	return folders.some((folder) => readdirSync(folder).length > 0);
 }
 
 /**
@@ -45,32 +46,52 @@ export function writeRendered(
 	inUse: boolean,
 	tick: () => void,
 ): Written {
-	const result: Written = { written: 0, removed: 0, unchanged: 0 };
+	const result: Written = { written: 0, added: 0, removed: 0, unchanged: 0 };
 	for (const [path, bytes] of rendered) {
-		if (inUse && isSame(join(out, path), bytes)) result.unchanged += 1;
-		else {
-			writeWhole(out, path, bytes, inUse);
-			result.written += 1;
+		const isThere = inUse && existsSync(join(out, path));
+		if (bytes) writeFragment(out, path, bytes, isThere, inUse, result);
+		else if (isThere) {
+			removeFile(out, path);
+			result.removed += 1;
 		}
 		tick();
 	}
 	return result;
 }
 
-/** Number of fragments that an output has. */
-export function countFragments(out: string): number {
-	prepareOutput(out);
-	const names = langs.flatMap((lang) => readdirSync(langFolder(out, lang)));
-	return names.filter((name) => !isCompanion(name)).length;
+function writeFragment(
+	out: string,
+	path: string,
+	bytes: Uint8Array,
+	isThere: boolean,
+	inUse: boolean,
+	result: Written,
+): void {
+	if (isThere && isSame(join(out, path), bytes)) {
+		result.unchanged += 1;
+		return;
+	}
+	writeWhole(out, path, bytes, inUse);
+	result.written += 1;
+	if (!isThere) result.added += 1;
+}
+
+/** Removes the folders of targets that are not built. */
+export function removeOthers(out: string, slots: readonly Slot[]): void {
+	for (const folder of otherFolders(slots)) rmSync(join(out, folder), { recursive: true, force: true });
 }
 
 /** Removes the fragments of smallkeys that `isWanted` does not know; how many files went. */
-export function removeStale(out: string, isWanted: (smallkey: string) => boolean): number {
+export function removeStale(
+	out: string,
+	slots: readonly Slot[],
+	isWanted: (smallkey: string) => boolean,
+): number {
 	let removed = 0;
-	for (const lang of langs) {
-		for (const name of readdirSync(langFolder(out, lang))) {
+	for (const slot of slots) {
+		for (const name of readdirSync(join(out, slotFolder(slot)))) {
 			if (isCompanion(name) || isWanted(name)) continue;
-			removeFile(out, fragmentPath(lang, name));
+			removeFile(out, slotPath(slot, name));
 			removed += 1;
 		}
 	}

@@ -1,6 +1,6 @@
 // One share of a large build, in a process of its own.
 import type { Problem } from "../../registry/catalogue.ts";
-import type { FragmentSettings } from "../../registry/fragment.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import type { Written } from "./output.ts";
 import { Share, type ShareSource } from "./share.ts";
 

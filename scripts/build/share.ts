@@ -1,9 +1,9 @@
 import type { PathChange } from "../../api/git/tree.ts";
 import { checkCatalogue, type LayerFile, type Problem } from "../../registry/catalogue.ts";
-import { type FragmentSettings, renderFragment } from "../../registry/fragment.ts";
-import { fragmentPath, langs } from "../../registry/smallkey.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { type FoundFile, readEntries, readFound } from "./collect.ts";
 import { type Rendered, type Written, writeRendered } from "./output.ts";
+import { renderSlots, type Slot, slotPath, slotsOf } from "./slots.ts";
 
 /** Where the files of one share are: in a folder of layers, or in a commit of a repository. */
 export type ShareSource =
@@ -12,24 +12,27 @@ export type ShareSource =
 
 /** A part of the layers, by whole folders: checked and rendered by itself, and written once all parts are good. */
 export class Share {
-	readonly #rendered: Rendered[][] = langs.map(() => []);
+	/** Slot by slot: files of one folder are quickest written together. */
+	#rendered: Rendered[][] = [];
 
 	/** Reads, checks and renders; every problem, and nothing is written. */
 	async render(source: ShareSource, settings: FragmentSettings): Promise<Problem[]> {
-		return checkCatalogue(await readShare(source), ({ smallkey, registration, description }) => {
-			langs.forEach((lang, index) => {
-				const text = renderFragment(lang, smallkey, registration, description, settings);
-				this.#rendered[index]?.push([fragmentPath(lang, smallkey), Buffer.from(text)]);
-			});
+		const slots = slotsOf(settings);
+		this.#rendered = slots.map(() => []);
+		return checkCatalogue(await readShare(source), (layer) => {
+			for (const [position, bytes] of renderSlots(layer, settings).entries()) {
+				this.#rendered[position]?.push([slotPath(slots[position] as Slot, layer.smallkey), bytes]);
+			}
 		});
 	}
 
 	/**
 	 * Writes what was rendered.
-	 * @param start the language to begin with: two shares at once are quickest in two folders
+	 * @param start the slot to begin with: two shares at once are quickest in two folders
 	 */
 	write(out: string, inUse: boolean, start: number, tick: () => void): Written {
-		const order = [...this.#rendered.slice(start), ...this.#rendered.slice(0, start)];
+		const first = start % Math.max(1, this.#rendered.length);
+		const order = [...this.#rendered.slice(first), ...this.#rendered.slice(0, first)];
 		return writeRendered(out, order.flat(), inUse, tick);
 	}
 }

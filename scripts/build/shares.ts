@@ -1,8 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import type { Problem } from "../../registry/catalogue.ts";
-import type { FragmentSettings } from "../../registry/fragment.ts";
-import { langs } from "../../registry/smallkey.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import type { Written } from "./output.ts";
 import { Share, type ShareSource } from "./share.ts";
 import type { ShareOrder, ShareReport } from "./share-worker.ts";
@@ -89,12 +88,14 @@ class ProcessShares implements Shares {
 	}
 
 	async write(out: string, inUse: boolean, tick: (steps: number) => void): Promise<Written> {
-		const total: Written = { written: 0, removed: 0, unchanged: 0 };
+		const total: Written = { written: 0, added: 0, removed: 0, unchanged: 0 };
 		const writing = this.#workers.map(async (worker, index) => {
-			const order: ShareOrder = { kind: "write", out, inUse, start: index % langs.length };
+			const order: ShareOrder = { kind: "write", out, inUse, start: index };
 			const report = await ask(worker, order, tick);
 			if (report.kind !== "written") return;
 			total.written += report.written.written;
+			total.added += report.written.added;
+			total.removed += report.written.removed;
 			total.unchanged += report.written.unchanged;
 		});
 		await Promise.all(writing);

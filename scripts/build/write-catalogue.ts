@@ -9,8 +9,9 @@ import { entryOf } from "../../registry/index/layer-entry.ts";
 import { ownersOf, ownersPath, parseOwners } from "../../registry/owners.ts";
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { renderLayer, targetPath, targets } from "../../registry/targets/table.ts";
-import type { TargetName } from "../../registry/targets/target.ts";
+import { type TargetName, targetNames } from "../../registry/targets/names.ts";
+import { renderLayer } from "../../registry/targets/render.ts";
+import { targetPath } from "../../registry/targets/table.ts";
 import { plainSettings, type SiteSettings } from "../../site/page/settings.ts";
 import type { Source } from "./build.ts";
 import { buildCatalogue, type ListedLayer } from "./catalogue.ts";
@@ -85,12 +86,13 @@ function readLayers(
 	const listed: ListedLayer[] = [];
 	const problems = checkCatalogue(collected, ({ smallkey, registration, description }) => {
 		const fragments: Partial<Record<TargetName, Record<Lang, string | null>>> = {};
-		for (const target of targets) fragments[target.name] = { en: null, fr: null };
+		const { targets = targetNames } = settings;
+		for (const target of targets) fragments[target] = { en: null, fr: null };
 		for (const lang of langs) {
 			const texts = renderLayer(targets, lang, smallkey, registration, description, settings);
 			targets.forEach((target, at) => {
 				const text = texts[at] ?? null;
-				(fragments[target.name] as Record<Lang, string | null>)[lang] = text;
+				(fragments[target] as Record<Lang, string | null>)[lang] = text;
 				if (text !== null) files.set(targetPath(target, lang, smallkey), text);
 			});
 		}

@@ -1,11 +1,13 @@
 import { access, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from "node:zlib";
 import pMap from "p-map";
 import { fragmentHeaders } from "../../api/read.ts";
-import { fragmentPath, type Lang, langs } from "../../registry/smallkey.ts";
+import { type TargetName, targetNames } from "../../registry/targets/names.ts";
+import { targetOf } from "../../registry/targets/table.ts";
 import { isCompanion, writeWhole } from "../build/output.ts";
+import { slotFolder, slotsOf } from "../build/slots.ts";
 import { progress } from "../terminal/progress.ts";
 
 /** Most files that are compressed at once: zlib works on four threads (libuv's pool). */
@@ -37,14 +39,18 @@ const codings: Coding[] = [
  * Content-Type of its own) and `.assetsignore`, and with `compress` a `.gz` and a `.br` beside each fragment for a
  * web server. What is there already is not written again; copies of removed files, or without `compress` all, go.
  */
-export async function writeHostingFiles(out: string, compress: boolean): Promise<void> {
-	await writeChanged(join(out, "_headers"), headersFile());
+export async function writeHostingFiles(
+	out: string,
+	compress: boolean,
+	targets: readonly TargetName[] = targetNames,
+): Promise<void> {
+	await writeChanged(join(out, "_headers"), headersFile(targets));
 	await writeChanged(join(out, ".assetsignore"), `*.gz\n*.br\n${compressedMark}\n`);
 	const mark = join(out, compressedMark);
 	if (compress) await writeChanged(mark, "");
 	// Without the mark no build has compressed anything here: no folder has to be listed.
 	if (!compress && !(await exists(mark))) return;
-	for (const lang of langs) await syncCompanions(out, lang, compress);
+	for (const slot of slotsOf({ targets })) await syncCompanions(out, slotFolder(slot), compress);
 	if (!compress) await rm(mark);
 }
 
@@ -59,9 +65,9 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** Cloudflare's rules for the headers of static assets (Workers, "Static assets", "Headers"). */
-function headersFile(): string {
+function headersFile(targets: readonly TargetName[]): string {
 	const lines = Object.entries(fragmentHeaders).map(([name, value]) => `  ${name}: ${value}\n`);
-	return `/v0.9/doc/*\n${lines.join("")}`;
+	return targets.map((name) => `/${targetOf(name).doc}/*\n${lines.join("")}`).join("\n");
 }
 
 async function writeChanged(path: string, text: string): Promise<void> {
@@ -69,15 +75,14 @@ async function writeChanged(path: string, text: string): Promise<void> {
 	if (present !== text) await writeFile(path, text);
 }
 
-async function syncCompanions(out: string, lang: Lang, compress: boolean): Promise<void> {
-	const folder = dirname(fragmentPath(lang, "x"));
+async function syncCompanions(out: string, folder: string, compress: boolean): Promise<void> {
 	const names = await readdir(join(out, folder));
 	const plain = names.filter((name) => !isCompanion(name));
 	const wanted = new Set(compress ? codings.flatMap(({ ending }) => plain.map((name) => name + ending)) : []);
 	const stale = names.filter((name) => isCompanion(name) && !wanted.has(name));
 	await pMap(stale, (name) => rm(join(out, folder, name)), { concurrency: atOnce });
 	if (!compress) return;
-	const bar = progress(plain.length, `compressing ${lang}`);
+	const bar = progress(plain.length, `compressing ${folder}`);
 	try {
 		const present = new Set(names);
 		await pMap(

@@ -1,8 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import pMap from "p-map";
-import { fragmentPath, langs } from "../../registry/smallkey.ts";
+import { targetNames } from "../../registry/targets/names.ts";
 import { isCompanion } from "../build/output.ts";
+import { slotFolder, slotPath, slotsOf } from "../build/slots.ts";
 
 /** Most requests that are under way at once. */
 const atOnce = 16;
@@ -17,9 +18,9 @@ const nobodysKey = "=verify=nobody=";
 /** The fragments of a build, sorted: `v0.9/doc/en/23ax5t`. @throws {Error} where there are none */
 export async function listBuild(dist: string): Promise<string[]> {
 	const paths: string[] = [];
-	for (const lang of langs) {
-		const names = await readdir(join(dist, dirname(fragmentPath(lang, "x")))).catch(() => []);
-		for (const name of names) if (!isCompanion(name)) paths.push(fragmentPath(lang, name));
+	for (const slot of slotsOf({ targets: targetNames })) {
+		const names = await readdir(join(dist, slotFolder(slot))).catch(() => []);
+		for (const name of names) if (!isCompanion(name)) paths.push(slotPath(slot, name));
 	}
 	if (paths.length === 0) throw new Error(`${dist}: has no fragments; npm run build makes them`);
 	return paths.sort();
@@ -38,12 +39,14 @@ export interface Difference {
 	text: string;
 }
 
-/** The path of a smallkey that is in no build: it has to be answered with 404. */
-export const missingPath = fragmentPath("en", nobodysKey);
+/** The paths of a smallkey that is in no build, in every target: each has to be answered with 404. */
+export const missingPaths: readonly string[] = slotsOf({ targets: targetNames })
+	.filter(({ lang }) => lang === "en")
+	.map((slot) => slotPath(slot, nobodysKey));
 
 /**
  * Compares what a hosting serves with what was built: status, type and body of each fragment, and that its `ETag`
- * stands for it (a conditional request is answered with 304); of `missingPath`, that it is not found.
+ * stands for it (a conditional request is answered with 304); of `missingPaths`, that they are not found.
  * @param address with the base path, without a `/` at the end
  * @returns the differences, sorted by path
  */
@@ -56,7 +59,7 @@ export async function verifyHosting(
 	const texts = await pMap(
 		paths,
 		async (path) => {
-			const look = path === missingPath ? lookForNothing(address) : compare(address, path, dist);
+			const look = missingPaths.includes(path) ? lookForNothing(address, path) : compare(address, path, dist);
 			const text = await look.catch(causeOf);
 			tick();
 			return text;
@@ -69,8 +72,8 @@ export async function verifyHosting(
 	return differences.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-async function lookForNothing(address: string): Promise<string | null> {
-	const { status } = await ask(`${address}/${missingPath}`);
+async function lookForNothing(address: string, path: string): Promise<string | null> {
+	const { status } = await ask(`${address}/${encodedPath(path)}`);
 	return status === 404 ? null : `answers ${status}, where 404 is right: nobody has registered it`;
 }
 

@@ -3,6 +3,7 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { slotFolder, slotsOf } from "../build/slots.ts";
 import type { Environment } from "../service/settings.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -20,6 +21,7 @@ const variableNames = [
 	"SENDERS",
 	"BASE_PATH",
 	"DOCS_MAX_KEYS",
+	"TARGETS",
 	"METADATA_URL",
 	"CATALOGUE_URL",
 	"GITHUB_REPOSITORY",
@@ -99,7 +101,8 @@ export function spawnWrangler(
 
 /** Brings the local runtime's bucket in step with a build. */
 export async function fillLocalBucket(folder: RunFolder, persist: string, dist: string): Promise<void> {
-	const words = [join(engineFolder, "fill-bucket.mjs"), folder.configuration, persist, dist];
+	const folders = slotsOf({}).map(slotFolder);
+	const words = [join(engineFolder, "fill-bucket.mjs"), folder.configuration, persist, dist, ...folders];
 	const env = { ...quiet, ...folder.environment };
 	const child = spawn(process.execPath, words, { cwd: root, env, stdio: ["ignore", "ignore", "inherit"] });
 	const code = await ended(child);

@@ -2,8 +2,7 @@ import { descriptionText } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
-import { v09 } from "../../registry/targets/v0.9.ts";
-import { v1 } from "../../registry/targets/v1.ts";
+import { renderAt } from "../../registry/targets/render.ts";
 import { differences } from "../compare/differences.ts";
 import { type Json, listOf, objectOf } from "../compare/json.ts";
 import { isMoved, type Moved, moveDocument, type NotMoved } from "./document.ts";
@@ -71,8 +70,8 @@ function noteDifferences(
 	for (const lang of langs) {
 		const before = nodes[lang];
 		if (!before) continue;
-		const target = isSpelledAsV1(before) ? v1 : v09;
-		const text = target.render(layerFacts(lang, smallkey, registration, description, settings));
+		const target = isSpelledAsV1(before) ? "v1" : "v0.9";
+		const text = renderAt(target, layerFacts(lang, smallkey, registration, description, settings));
 		const { layers } = objectOf(text === null ? null : JSON.parse(text));
 		const now = [...listOf(objectOf(layers).wms), ...listOf(objectOf(layers).feature)][0];
 		if (now === undefined) kinds.add("not to be had at v0.9 and v1");

@@ -1,6 +1,7 @@
 import { parseRegistration } from "../../registry/registration.ts";
 import { langs, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
-import { renderLayer, targetPath, targets } from "../../registry/targets/table.ts";
+import { renderLayer } from "../../registry/targets/render.ts";
+import { targetPath } from "../../registry/targets/table.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import type { Configuration } from "../service/settings.ts";
 import { exitCodes } from "../terminal/command-line.ts";
@@ -28,8 +29,8 @@ export function printPreview({ smallkey, file, body }: Draft, configuration: Con
 	if (!registration || wrong.length > 0) return exitCodes.wrong;
 	for (const warning of warningsOf(registration)) printError(io, plain(`warning: ${file}: ${warning}`));
 	for (const lang of langs) {
-		const texts = renderLayer(targets, lang, smallkey, registration, null, configuration);
-		for (const [index, target] of targets.entries()) {
+		const texts = renderLayer(configuration.targets, lang, smallkey, registration, null, configuration);
+		for (const [index, target] of configuration.targets.entries()) {
 			const text = texts[index] ?? null;
 			printLine(io, `/${targetPath(target, lang, smallkey)}`);
 			printLine(io, text === null ? "(cannot be expressed there)" : indented(text));

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { structuredPatch } from "diff";
 import type { CheckedLayer } from "../../registry/catalogue.ts";
-import { type FragmentSettings, renderFragment } from "../../registry/fragment.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
+import { targetNames } from "../../registry/targets/names.ts";
+import { renderAt } from "../../registry/targets/render.ts";
 import type { ChangedLayer } from "./check.ts";
 
 /** What viewers will read otherwise in one language; no lines: the same as before. */
@@ -23,18 +25,30 @@ const mostLines = 80;
 /** Most lines that may differ for a difference to be looked for: the time for it grows with their square. */
 const mostEdits = 2_000;
 
-/** What a layer's fragments are before and after, language by language. A layer that is wrong has none. */
+/**
+ * What a layer's fragments are before and after, language by language, in the first target that can express it. A layer
+ * that is wrong has none.
+ */
 export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings): FragmentChange[] {
 	return langs.map((lang) => {
-		const all = differences(linesOf(layer.before, lang, settings), linesOf(layer.after, lang, settings));
+		const before = textsOf(layer.before, lang, settings);
+		const after = textsOf(layer.after, lang, settings);
+		const found = after.findIndex((text, index) => text !== null || before[index] != null);
+		const all = differences(linesOf(before[found]), linesOf(after[found]));
 		return { lang, lines: all.slice(0, mostLines), hidden: Math.max(0, all.length - mostLines) };
 	});
 }
 
-function linesOf(layer: CheckedLayer | null, lang: Lang, settings: FragmentSettings): string[] {
-	if (!layer) return [];
-	const text = renderFragment(lang, layer.smallkey, layer.registration, layer.description, settings);
-	return JSON.stringify(JSON.parse(text, shorten), null, 2).split("\n");
+/** A layer in every target. */
+function textsOf(layer: CheckedLayer | null, lang: Lang, settings: FragmentSettings): (string | null)[] {
+	const { targets = targetNames } = settings;
+	if (!layer) return targets.map(() => null);
+	const facts = layerFacts(lang, layer.smallkey, layer.registration, layer.description, settings);
+	return targets.map((name) => renderAt(name, facts));
+}
+
+function linesOf(text: string | null | undefined): string[] {
+	return text == null ? [] : JSON.stringify(JSON.parse(text, shorten), null, 2).split("\n");
 }
 
 /** A long string as its start, its length and a digest, so that a change of its rest still shows. */

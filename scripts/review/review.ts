@@ -1,5 +1,5 @@
-import type { FragmentSettings } from "../../registry/fragment.ts";
 import { type Owners, ownersPath, parseOwners } from "../../registry/owners.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { type Approval, approvals } from "./approvers.ts";
 import { type Changes, FileReader, readChanges } from "./changes.ts";
 import { type ChangedLayer, checkChanges, entriesToRead } from "./check.ts";

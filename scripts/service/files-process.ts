@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { setPriority } from "node:os";
-import { type Slot, slotPath } from "../build/slots.ts";
+import { otherFolders, type Slot, slotPath } from "../build/slots.ts";
 import type { FilesOrder, FilesReport } from "./files-worker.ts";
 import { nextTurn } from "./slices.ts";
 import { bodyOf, type Table } from "./table.ts";
@@ -67,7 +67,7 @@ async function handOver(
 		await nextTurn();
 	};
 	const folders = task.slots.map((slot) => slotPath(slot, ""));
-	await ask({ kind: "begin", out: task.out, folders });
+	await ask({ kind: "begin", out: task.out, folders, others: otherFolders(task.slots) });
 	for (let start = 0; start < smallkeys.length; start += layersAtOnce) {
 		const some = smallkeys.slice(start, start + layersAtOnce);
 		await ask({ kind: "write", layers: some.map((smallkey) => [smallkey, bodiesOf(smallkey, task)]) });

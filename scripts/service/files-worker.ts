@@ -1,5 +1,5 @@
 // Brings many rendered files in step, in a process of its own.
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isCompanion, isSame, removeFile, removeTemporary, writeWhole } from "../build/output.ts";
 
@@ -10,6 +10,8 @@ export type FilesOrder =
 			out: string;
 			/** The folder below `out` of each slot. */
 			folders: string[];
+			/** Folders below it that go. */
+			others: string[];
 	  }
 	| {
 			kind: "write";
@@ -41,7 +43,7 @@ process.on("message", (order: FilesOrder) => process.send?.(carryOut(order)));
 process.on("disconnect", () => process.exit(1));
 
 function carryOut(order: FilesOrder): FilesReport {
-	if (order.kind === "begin") return begin(order.out, order.folders);
+	if (order.kind === "begin") return begin(order);
 	if (order.kind === "remove-others") return removeOthers(order.except);
 	const report: FilesReport = { failed: [], reason: null };
 	for (const [smallkey, bodies] of order.layers) {
@@ -56,11 +58,12 @@ function carryOut(order: FilesOrder): FilesReport {
 }
 
 /** A folder that cannot be made fails again with the first file of it. */
-function begin(into: string, names: string[]): FilesReport {
+function begin({ out: into, folders: names, others }: FilesOrder & { kind: "begin" }): FilesReport {
 	out = into;
 	folders = names;
 	written = names.map(() => new Set());
 	try {
+		for (const name of others) rmSync(join(out, name), { recursive: true, force: true });
 		for (const name of names) mkdirSync(join(out, name), { recursive: true });
 		removeTemporary(out);
 		inUse = names.map((name) => readdirSync(join(out, name)).length > 0);

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isCompanion } from "../build/output.ts";
-import { type Slot, slotPath } from "../build/slots.ts";
+import { otherFolders, type Slot, slotPath } from "../build/slots.ts";
 import { writeInProcess } from "./files-process.ts";
 import {
 	countFiles,
@@ -216,6 +216,7 @@ export class Files {
 		this.#compares = false;
 		try {
 			await removeTemporary(out);
+			for (const other of otherFolders(slots)) await rm(join(out, other), { recursive: true, force: true });
 			for (const [position, slot] of slots.entries()) {
 				const folder = dirname(join(out, slotPath(slot, "x")));
 				await mkdir(folder, { recursive: true });

@@ -3,8 +3,7 @@ import { join, resolve } from "node:path";
 import { etagOf, type Fragments } from "../../api/read.ts";
 import type { Senders } from "../../api/senders.ts";
 import { githubStore } from "../../api/stores/github.ts";
-import { fragmentPath } from "../../registry/smallkey.ts";
-import { langFolder } from "../build/output.ts";
+import { slotFolder, slotPath, slotsOf } from "../build/slots.ts";
 import { fetchFromGithub } from "./github.ts";
 import { logError } from "./log.ts";
 import type { Service } from "./service.ts";
@@ -19,9 +18,9 @@ export async function openGithubService(configuration: Configuration, senders: S
 	const store = githubStore({ ...github, fetch: fetchFromGithub(configuration), now, report: logError });
 	return {
 		context: { store, settings: { ...configuration, senders }, now, report: logError, readiness: () => null },
-		fragments: (_target, lang, smallkey) => readBuilt(join(out, fragmentPath(lang, smallkey))),
+		fragments: (target, lang, smallkey) => readBuilt(join(out, slotPath({ target, lang }, smallkey))),
 		version: null,
-		layers: () => countBuilt(langFolder(out, "en")),
+		layers: () => Math.max(...slotsOf(configuration).map((slot) => countBuilt(join(out, slotFolder(slot))))),
 		close: async () => undefined,
 	};
 }

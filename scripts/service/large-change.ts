@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { availableParallelism, setPriority } from "node:os";
 import type { Step } from "../../api/stores/git.ts";
-import type { FragmentSettings } from "../../registry/fragment.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import type { RenderOrder, RenderReport } from "./render-worker.ts";
 import type { RenderedStep } from "./small-change.ts";
 import { entriesIn } from "./table.ts";

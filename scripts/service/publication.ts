@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Fragments } from "../../api/read.ts";
 import type { Published, Step } from "../../api/stores/git.ts";
 import { problemLine } from "../../registry/catalogue.ts";
-import type { FragmentSettings } from "../../registry/fragment.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { rendererStamp } from "../build/manifest.ts";
 import { fragmentSettings, renderSlots, type Slot, slotsOf } from "../build/slots.ts";
 import { findEarlier } from "./earlier.ts";

@@ -1,7 +1,7 @@
 // One part of a large step, in a process of its own: reads, checks, renders, and hands over runs of fragments.
 import { diffTree, listTree, type PathChange } from "../../api/git/tree.ts";
 import { isOtherFile, type LayerFile, type Problem, parseLayerPath } from "../../registry/catalogue.ts";
-import type { FragmentSettings } from "../../registry/fragment.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { streamEntries } from "../build/collect.ts";
 import { renderSlots } from "../build/slots.ts";
 import { pickServed, type StoredLayer } from "./served.ts";

@@ -1,8 +1,8 @@
 import type { PathChange } from "../../api/git/tree.ts";
 import type { Step } from "../../api/stores/git.ts";
 import { isOtherFile, parseLayerPath } from "../../registry/catalogue.ts";
-import type { FragmentSettings } from "../../registry/fragment.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { renderSlots } from "../build/slots.ts";
 import { type Picked, pickServed, type StoredLayer } from "./served.ts";
 import { Slices } from "./slices.ts";

@@ -1,8 +1,9 @@
 import { canonicalText } from "../../registry/canonical.ts";
 import { largestRegistration, parseRegistration, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { parseTargets, renderLayer } from "../../registry/targets/table.ts";
-import type { TargetName } from "../../registry/targets/target.ts";
+import type { TargetName } from "../../registry/targets/names.ts";
+import { renderLayer } from "../../registry/targets/render.ts";
+import { parseTargets } from "../../registry/targets/table.ts";
 import type { SiteSettings } from "../page/settings.ts";
 
 /** A draft that was judged by the rules of a PUT. */
@@ -38,8 +39,8 @@ export function draftFragments(
 		Lang,
 		(string | null)[]
 	>;
-	return targets.map(({ name }, at) => ({
-		target: name,
+	return targets.map((target, at) => ({
+		target,
 		fragments: { en: rendered.en[at] ?? null, fr: rendered.fr[at] ?? null },
 	}));
 }

@@ -1,6 +1,6 @@
 import type { Entry } from "../../registry/index/entry.ts";
 import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
-import type { TargetName } from "../../registry/targets/target.ts";
+import type { TargetName } from "../../registry/targets/names.ts";
 import { findLayer } from "../catalogue/search.ts";
 import { type Drawable, parseFragment } from "../map/drawable.ts";
 import type { State } from "./address.ts";

@@ -1,12 +1,22 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { answerFailure, answerHealth, answerRefused, reservedSegments, routeOf } from "../../api/app.ts";
+import {
+	answerFailure,
+	answerHealth,
+	answerRefused,
+	answerVersion,
+	reservedSegments,
+	routeOf,
+} from "../../api/app.ts";
 import { refuseWrite } from "../../api/reply.ts";
-import { readPaths, readTargets } from "../../api/targets.ts";
-import { targets } from "../../registry/targets/table.ts";
+import { readPaths } from "../../api/targets.ts";
+import { targetNames } from "../../registry/targets/names.ts";
 import { textOf } from "../local.ts";
+import { root } from "../process.ts";
 
-const settings = { basePath: "", docsMaxKeys: 9, targets: readTargets };
+const settings = { basePath: "", docsMaxKeys: 9, targets: targetNames };
 
 /** What a route comes to, in a few words. */
 function said(method: string, target: string, basePath = ""): string {
@@ -27,6 +37,10 @@ test("one table of routes, for every engine", () => {
 		["GET /v0.9/doc/de/a", "400 empty"],
 		["PUT /v0.9/doc/en/a", "405 empty, Allow: GET, HEAD"],
 		["OPTIONS /v0.9/docs/en/a", "405 empty, Allow: GET, HEAD"],
+		["GET /v2/version/", "version"],
+		["HEAD /v2/version", "version"],
+		["POST /v2/version/", "405 empty, Allow: GET, HEAD"],
+		["GET /v2/versions/", "404 empty"],
 		["GET /healthz", "healthz"],
 		["HEAD /readyz", "readyz"],
 		["PUT /healthz", "405 empty, Allow: GET, HEAD"],
@@ -34,6 +48,9 @@ test("one table of routes, for every engine", () => {
 		["GET /healthz/", "404 empty"],
 		["PUT /register/a", "write"],
 		["DELETE /v1/register/a%2Fb", "write"],
+		["PUT /v2/register/a", "write"],
+		["DELETE /v2/register/a", "write"],
+		["PUT /v3/register/a", notFound],
 		["PUT /register/", "write"],
 		["GET /register/a", "405 method: must be PUT or DELETE, not GET, Allow: DELETE, PUT"],
 		["TRACE /v1/register/a", "405 method: must be PUT or DELETE, not TRACE, Allow: DELETE, PUT"],
@@ -62,6 +79,13 @@ test("one table of routes, for every engine", () => {
 	}
 });
 
+test("the version is the project's, and goes with v2", async () => {
+	const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+	assert.equal(JSON.parse(textOf(answerVersion())), [version]);
+	const route = routeOf("GET", "/v2/version/", { ...settings, targets: ["v0.9"] });
+	assert.equal(route, { kind: "refused", status: 404, errors: null });
+});
+
 test("a base path stands before every route", () => {
 	for (const path of ["/v0.9/doc/en/a", "/healthz", "/readyz"]) {
 		assert.is(said("GET", path, "/rcs"), "404 empty", path);
@@ -74,7 +98,7 @@ test("a base path stands before every route", () => {
 });
 
 test("the first segment of every route is reserved", () => {
-	for (const { prefix } of readPaths(targets)) {
+	for (const { prefix } of readPaths(targetNames)) {
 		assert.ok(reservedSegments.has(prefix.split("/")[1] as string), prefix);
 	}
 	for (const segment of ["register", "v1", "healthz", "readyz"]) assert.ok(reservedSegments.has(segment));

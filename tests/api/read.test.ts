@@ -4,8 +4,8 @@ import { answerRefused, handleRead, routeOf } from "../../api/app.ts";
 import { etagOf } from "../../api/etag.ts";
 import type { Fragments } from "../../api/fragment.ts";
 import type { Reply } from "../../api/reply.ts";
-import { type ReadTarget, readTargets } from "../../api/targets.ts";
 import { keysOf } from "../../api/wanted.ts";
+import { type TargetName, targetNames } from "../../registry/targets/names.ts";
 import { textOf as text } from "../local.ts";
 
 const encoder = new TextEncoder();
@@ -35,7 +35,7 @@ function readFrom(
 	method = "GET",
 	docsMaxKeys = 1000,
 ): Reply {
-	const route = routeOf(method, target, { basePath: "", docsMaxKeys, targets: readTargets });
+	const route = routeOf(method, target, { basePath: "", docsMaxKeys, targets: targetNames });
 	if (route.kind === "refused") return answerRefused(route);
 	if (route.kind !== "doc" && route.kind !== "docs") throw new Error(`${target}: ${route.kind}`);
 	return handleRead(route, ifNoneMatch, from, (error) => {
@@ -143,7 +143,7 @@ test("docs is 414 past a thousand items, past 16,000 bytes, and past the keys th
 	assert.is(long.body.length, 0);
 	assert.is(read("/v0.9/docs/en/a,B,a,B", null, "GET", 2).status, 200);
 	assert.is(read("/v0.9/docs/en/a,B,none", null, "GET", 2).status, 414);
-	const settings = { basePath: "", docsMaxKeys: 9, targets: readTargets };
+	const settings = { basePath: "", docsMaxKeys: 9, targets: targetNames };
 	const route = routeOf("GET", "/v0.9/docs/en/a,B,a,!,", settings);
 	assert.equal(route.kind === "docs" && keysOf(route), ["a", "B"]);
 });
@@ -212,9 +212,15 @@ test("a conditional read is 304 while the fragment is the same", () => {
 });
 
 test("a base path stands before every read", () => {
-	const settings = { basePath: "/rcs", docsMaxKeys: 9, targets: readTargets };
+	const settings = { basePath: "/rcs", docsMaxKeys: 9, targets: targetNames };
 	const at = (target: string) => routeOf("GET", target, settings);
-	assert.equal(at("/rcs/v0.9/doc/en/a"), { kind: "doc", target: "v0.9", lang: "en", smallkey: "a" });
+	assert.equal(at("/rcs/v0.9/doc/en/a"), {
+		kind: "doc",
+		target: "v0.9",
+		lang: "en",
+		smallkey: "a",
+		callback: null,
+	});
 	assert.equal(at("/v0.9/doc/en/a"), { kind: "refused", status: 404, errors: null });
 	assert.equal(at("/rcsv0.9/doc/en/a"), { kind: "refused", status: 404, errors: null });
 });
@@ -287,42 +293,74 @@ test("spaces inside an item cost their number, not its square", () => {
 	assert.ok(costOf(`/v0.9/docs/en/${item}`) < 50 * costOf(plain));
 });
 
-test("a target says where it is read, and what an unknown key is in docs", () => {
-	const targets: ReadTarget[] = [
-		{
-			name: "v1",
-			doc: "v1/doc",
-			docs: "v1/docs",
-			aliases: [{ doc: "doc", docs: "docs" }],
-			absent: () => "null",
-		},
-		{
-			name: "v2",
-			doc: "v2/doc",
-			docs: "v2/docs",
-			aliases: [{ doc: "v2/doc/", docs: "v2/docs/" }],
-			absent: () => "null",
-		},
-		{ name: "ramp4", doc: "ramp4", docs: "ramp4", aliases: [], absent: () => null },
-	];
+/** Answers of a service that has `a` in every target, each with the name and the language as its fragment. */
+function everyTarget(
+	path: string,
+	chosen: readonly TargetName[] = targetNames,
+): { said: string; type: string; etag: string } {
 	const some: Fragments = (name, lang, smallkey) =>
-		smallkey === "a" ? { body: encoder.encode(`"${name} ${lang}"`), etag: name } : null;
-	const at = (path: string) => {
-		const route = routeOf("GET", `/b${path}`, { basePath: "/b", docsMaxKeys: 9, targets });
-		if (route.kind === "refused") return String(route.status);
-		if (route.kind !== "docs" && route.kind !== "doc") throw new Error(route.kind);
-		return text(handleRead(route, null, some, () => undefined));
-	};
+		smallkey === "a" ? { body: encoder.encode(`"${name} ${lang}\u2028"`), etag: `"${name}"` } : null;
+	const route = routeOf("GET", `/b${path}`, { basePath: "/b", docsMaxKeys: 9, targets: chosen });
+	if (route.kind === "refused") return { said: String(route.status), type: "", etag: "" };
+	if (route.kind !== "docs" && route.kind !== "doc") throw new Error(route.kind);
+	const reply = handleRead(route, null, some, () => undefined);
+	const said = reply.status === 200 ? text(reply).replaceAll("\u2028", "") : String(reply.status);
+	return { said, type: reply.headers["Content-Type"] ?? "", etag: reply.headers.ETag ?? "" };
+}
+
+test("each target is read at its own addresses, and has its own element for an unknown key", () => {
+	const at = (path: string) => everyTarget(path).said;
+	assert.is(at("/v0.9/doc/en/a"), '"v0.9 en"');
+	assert.is(at("/doc/en/a"), '"v0.9 en"', "as the older service had it at its root");
+	assert.is(at("/docs/fr/a,x"), '["v0.9 fr",{"error_code":404,"smallkey":"x"}]');
 	assert.is(at("/v1/docs/en/x,a,!"), '[null,"v1 en",null]');
-	assert.is(at("/docs/fr/a"), '["v1 fr"]');
-	assert.is(at("/doc/fr/a"), '"v1 fr"');
-	assert.is(at("/v2/docs//en/a,x"), '["v2 en",null]');
+	assert.is(at("/v1/doc/fr/a"), '"v1 fr"');
+	assert.is(at("/v2/docs/en/a,x"), '["v2 en",null]');
+	assert.is(at("/v2/docs//en/a,x"), '["v2 en",null]', "GeoView's own default address");
 	assert.is(at("/v2/doc//en/a"), '"v2 en"');
-	assert.is(at("/v2/doc///en/a"), "404");
 	assert.is(at("/ramp4/en/a"), '"ramp4 en"');
 	assert.is(at("/ramp4/en/x,a,!"), '["ramp4 en"]');
+	assert.is(at("/ramp4/en/a%2Cx"), '["ramp4 en"]', "a comma makes it an array");
 	assert.is(at("/ramp4/en/x%2Cx?callback=f"), "/**/f([]);");
-	assert.is(at("/v0.9/doc/en/a"), "404");
+	for (const path of ["/v2/doc///en/a", "/v3/doc/en/a", "/ramp4/en/x", "/v1/doc/en/x", "/ramp4/doc/en/a"])
+		assert.is(at(path), "404", path);
+	for (const path of ["/v1/doc/de/a", "/ramp4/de/a", "/v2/docs//de/a", "/docs/EN/a"])
+		assert.is(at(path), "400", path);
+});
+
+test("TARGETS chooses what is served", () => {
+	const at = (path: string) => everyTarget(path, ["v1"]).said;
+	assert.is(at("/v1/doc/en/a"), '"v1 en"');
+	for (const path of ["/v0.9/doc/en/a", "/doc/en/a", "/v2/docs//en/a", "/ramp4/en/a", "/vcs?lang=en&id=a"])
+		assert.is(at(path), "404", path);
+});
+
+test("the portal asks by a query, and its answer is wrapped", () => {
+	const at = (path: string) => everyTarget(path).said;
+	const wrapped = '{"response":{"rcs":{"fr":["v2 fr",null]},"gcs":[]}}';
+	assert.is(at("/vcs?lang=fr&id=a,x"), wrapped);
+	assert.is(at("/vcs?id=a%2Cx&referrer=host.example&lang=fr"), wrapped);
+	assert.is(at("/vcs?lang=en&id=a+b"), '{"response":{"rcs":{"en":[null]},"gcs":[]}}');
+	const escaped = wrapped.replace("v2 fr", "v2 fr\\u2028");
+	assert.is(at("/vcs?lang=fr&id=a,x&callback=f"), `/**/f(${escaped});`);
+	assert.is.not(everyTarget("/vcs?lang=fr&id=a").etag, everyTarget("/v2/docs/fr/a").etag);
+	for (const path of ["/vcs", "/vcs?id=a", "/vcs?lang=de&id=a", "/vcs?language=en&id=a"])
+		assert.is(at(path), "400", path);
+	for (const path of ["/vcs/?lang=fr&id=a", "/vcs/en/a", "/vcsx?lang=fr&id=a"])
+		assert.is(at(path), "404", path);
+});
+
+test("one fragment is read as a script, too, in every target", () => {
+	for (const name of targetNames) {
+		const path = name === "ramp4" ? "/ramp4/fr/a" : `/${name}/doc/fr/a`;
+		const script = everyTarget(`${path}?callback=a.b`);
+		assert.is(script.said, `/**/a.b("${name} fr\\u2028");`);
+		assert.is(script.type, "application/javascript; charset=utf-8");
+		assert.is.not(script.etag, everyTarget(path).etag);
+		assert.is.not(script.etag, everyTarget(`${path}?callback=c`).etag);
+		assert.is(everyTarget(`${path}?callback=a(b)`).said, "400");
+		assert.is(everyTarget(`${path.slice(0, -1)}x?callback=f`).said, "404");
+	}
 });
 
 test.run();

@@ -2,7 +2,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { handleWrite } from "../../api/app.ts";
 import type { Write as HandledWrite } from "../../api/register.ts";
-import { feature, Local, manual, noon, signedWrite, textOf, type Write, wms } from "../local.ts";
+import { warningsOf } from "../../registry/warnings.ts";
+import { everyPath, feature, Local, manual, noon, signedWrite, textOf, type Write, wms } from "../local.ts";
 
 const writes = suite<{ local: Local }>("writes");
 
@@ -35,14 +36,15 @@ async function refused(local: Local, write: Write, status: number, text: RegExp 
 	assert.equal(local.reported, []);
 }
 
-for (const prefix of ["/register", "/v1/register"]) {
+for (const prefix of ["/register", "/v1/register", "/v2/register"]) {
 	writes(`PUT ${prefix}/<smallkey> stores the layer and answers with a receipt`, async ({ local }) => {
 		const answer = await local.write({ target: `${prefix}/23ax5t`, body: manual });
 		assert.is(answer.status, 201);
 		assert.equal(await answer.json(), {
 			smallkey: "23ax5t",
+			key: "23ax5t",
 			commit: await local.git("rev-parse", "main"),
-			fragments: ["/v0.9/doc/en/23ax5t", "/v0.9/doc/fr/23ax5t"],
+			fragments: everyPath("23ax5t"),
 			published: true,
 			warnings: [
 				"/en/service_url: is not https: a page that is cannot show what comes from it",
@@ -55,6 +57,28 @@ for (const prefix of ["/register", "/v1/register"]) {
 		assert.is(local.get("/v0.9/doc/en/23ax5t").status, 200);
 	});
 }
+
+writes(
+	"what cannot be read everywhere is accepted, and its publisher is told where it cannot",
+	async ({ local }) => {
+		const node = { service_type: "esriTile", service_url: "https://host.example/MapServer" };
+		const body = JSON.stringify({ version: "2.0", en: node, fr: { ...node, service_type: "ogcWmts" } });
+		const answer = await local.put("tiles", body);
+		assert.is(answer.status, 201);
+		const { fragments, warnings } = (await answer.json()) as { fragments: string[]; warnings: string[] };
+		assert.equal(fragments, ["/v2/doc/en/tiles", "/v2/doc/fr/tiles", "/ramp4/en/tiles"]);
+		const rule = "this layer has no form there yet, and is answered with 404";
+		assert.equal(warnings.slice(-3), [
+			`v0.9, en and fr: ${rule}`,
+			`v1, en and fr: ${rule}`,
+			`ramp4, fr: ${rule}`,
+		]);
+		for (const path of fragments) assert.is(local.get(path).status, 200, path);
+		for (const path of ["/v0.9/doc/en/tiles", "/v1/doc/fr/tiles", "/ramp4/fr/tiles"])
+			assert.is(local.get(path).status, 404, path);
+		assert.is(textOf(local.get("/ramp4/fr/tiles,tiles")), "[]");
+	},
+);
 
 writes("the known answer of the older manual is accepted in its minute", async ({ local }) => {
 	local.now = Date.UTC(2014, 11, 5, 18, 29, 10);
@@ -341,7 +365,7 @@ writes("paths and methods", async ({ local }) => {
 	]) {
 		await refused(local, { target, body: manual }, 400, /^path: must start with one/);
 	}
-	for (const target of ["/register", "/register/a/b", "/v2/register/a", "/v1/v1/register/a"]) {
+	for (const target of ["/register", "/register/a/b", "/v3/register/a", "/v1/v1/register/a"]) {
 		await refused(local, { target, body: manual }, 404, "path: must be /register/<smallkey>");
 	}
 	for (const method of ["POST", "PATCH", "OPTIONS"]) {

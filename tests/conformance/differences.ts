@@ -8,6 +8,8 @@ export const differences = {
 	"malformed percent-encoding": ["nginx"],
 	/** Static assets know one tag and `W/` before it; a list or `*` is answered with 200. */
 	"If-None-Match lists": ["Workers"],
+	/** A static asset has no query. */
+	"callback of a file": ["Workers"],
 	/** Static assets answer another method without `Allow`. */
 	"Allow of a file": ["Workers"],
 	/** workerd takes spaces, control characters and bytes above 7F in a target for a path; others refuse the request. */

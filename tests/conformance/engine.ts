@@ -43,7 +43,19 @@ export const layers: ReadonlyMap<string, string> = new Map([
 	["Z", wms(separators)],
 	["x".repeat(64), wms("long")],
 	["feature", featurePayload()],
+	["many", version2({ service_type: "ogcWms", scrape_only: ["b", "a"] })],
+	["server", version2({ service_type: "esriMapServer", scrape_only: [5, 0] })],
+	["tiles", version2({ service_type: "esriTile", service_name: "Tiles" })],
 ]);
+
+/** Those of them that every target can express; the others are of version 2.0. */
+export const plainKeys: readonly string[] = [...layers.keys()].slice(0, -3);
+
+/** A payload of version 2.0 with one node for both languages. */
+function version2(node: object): string {
+	const whole = { service_url: "https://host.example/MapServer", ...node };
+	return JSON.stringify({ version: "2.0", en: whole, fr: whole });
+}
 
 /** The manual's payload with another layer's name, which is the fragment's `displayName` and `layerName`. */
 export function wms(name: string): string {

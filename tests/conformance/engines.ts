@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { folderOf } from "../../registry/smallkey.ts";
+import { type TargetName, targetNames } from "../../registry/targets/names.ts";
 import { build } from "../../scripts/build/build.ts";
 import { writeHostingFiles } from "../../scripts/hosting/files.ts";
 import { isEngineInstalled } from "../../scripts/hosting/wrangler.ts";
@@ -83,6 +84,7 @@ export async function buildDist(
 	layers: ReadonlyMap<string, string>,
 	folder: string,
 	compress = false,
+	targets: readonly TargetName[] = targetNames,
 ): Promise<string> {
 	for (const [smallkey, body] of layers) {
 		const path = join(folder, "layers", folderOf(smallkey), `${smallkey}.json`);
@@ -90,10 +92,10 @@ export async function buildDist(
 		await writeFile(path, body);
 	}
 	const out = join(folder, "dist");
-	const settings = { metadataUrl: "", catalogueUrl: "" };
+	const settings = { metadataUrl: "", catalogueUrl: "", targets };
 	const { problems, written } = await build({ folder: join(folder, "layers") }, out, settings);
 	if (!written) throw new Error(problems.join("\n"));
-	await writeHostingFiles(out, compress);
+	await writeHostingFiles(out, compress, targets);
 	return out;
 }
 

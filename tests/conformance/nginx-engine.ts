@@ -46,7 +46,8 @@ async function renderNginx(
 		.replace("server 127.0.0.1:8080;", `server ${service};`)
 		.replace("listen 80 default_server;", `listen 127.0.0.1:${port};`)
 		.replace("root /var/lib/fragments/dist;", `root ${dist};`)
-		.replaceAll("(?<fragment>/v0", `${base}(?<fragment>/v0`)
+		.replaceAll("(?<fragment>/", `${base}(?<fragment>/`)
+		.replaceAll("(?<alias>/", `${base}(?<alias>/`)
 		.replace("# brotli_static on;", brotli ? "brotli_static on;" : "");
 	const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
 		(name) => `${name}_temp_path ${join(folder, name)};`,

@@ -3,6 +3,7 @@ import { docsTests } from "./docs.ts";
 import { type Candidate, type Engine, layers } from "./engine.ts";
 import { docTests } from "./reads.ts";
 import { refusalTests } from "./refusals.ts";
+import { targetTests } from "./targets.ts";
 import { writeTests } from "./writes.ts";
 
 /** Runs the whole conformance suite against one engine, started once; skipped where it cannot be had. */
@@ -24,6 +25,7 @@ export function conformance(candidate: Candidate): void {
 	};
 	docTests(test, candidate, started);
 	docsTests(test, candidate, started);
+	targetTests(test, candidate, started);
 	writeTests(test, started);
 	refusalTests(test, candidate, started);
 	test.run();

@@ -5,10 +5,9 @@ import { createCheckLayer } from "../../harvest/check-layer.ts";
 import { type Harvested, harvestLayer, mergeDescription } from "../../harvest/harvest-layer.ts";
 import type { Answer, Ask } from "../../harvest/net/ask.ts";
 import { descriptionText, parseDescription } from "../../registry/description.ts";
-import { renderFragment } from "../../registry/fragment.ts";
 import type { Registration1 } from "../../registry/registration.ts";
 import { fuzzRuns } from "../fuzz.ts";
-import { assertAccepted, featureAt } from "../viewer/viewer.ts";
+import { assertAccepted, featureAt, renderV09 } from "../viewer/viewer.ts";
 import { layerDocument, legend, marker } from "./arcgis-server.ts";
 
 const address = "http://maps.example/arcgis/rest/services/Odd/MapServer/3";
@@ -123,7 +122,7 @@ test("whatever a feature service sends, a layer is served that the viewer accept
 			assert.equal(parseDescription(written), description, "it is read as it was written");
 		}
 		for (const lang of ["en", "fr"] as const) {
-			assertAccepted(renderFragment(lang, "odd", registration, description, settings));
+			assertAccepted(renderV09(lang, "odd", registration, description, settings));
 		}
 	});
 	await fc.assert(property, { numRuns: fuzzRuns });

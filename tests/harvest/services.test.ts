@@ -6,8 +6,7 @@ import { harvestLayer, mergeDescription } from "../../harvest/harvest-layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import { descriptionText } from "../../registry/description.ts";
-import { renderFragment } from "../../registry/fragment.ts";
-import { assertAccepted, featureAt, nodeOf } from "../viewer/viewer.ts";
+import { assertAccepted, featureAt, nodeOf, renderV09 } from "../viewer/viewer.ts";
 import {
 	entry,
 	featureLayer,
@@ -35,7 +34,7 @@ async function harvest(path = mapLayer, stored: string | null = null, timeoutMs 
 	const ask = createAsk({ fetch, sleep: async () => {} });
 	const harvested = await harvestLayer(registration, { ask, mapWkid: 3978 });
 	const description = mergeDescription(registration, harvested, stored);
-	const fragment = renderFragment("en", "odd", registration, description, settings);
+	const fragment = renderV09("en", "odd", registration, description, settings);
 	assertAccepted(fragment);
 	const written = description && descriptionText(description);
 	return { node: nodeOf(fragment), findings: harvested.findings, description, text: written };

@@ -5,7 +5,8 @@ import { type Description, descriptionText, parseDescription } from "../../regis
 import { mapWkids } from "../../registry/extent.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
 import { wmsImage } from "../../registry/symbology.ts";
-import { renderLayer, targets } from "../../registry/targets/table.ts";
+import { targetNames } from "../../registry/targets/names.ts";
+import { renderLayer } from "../../registry/targets/render.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { assertAccepted, featureAt, nodeOf } from "../viewer/viewer.ts";
 
@@ -13,8 +14,8 @@ const settings = { metadataUrl: "", catalogueUrl: "" };
 
 /** The fragment of v0.9; those of all other targets have to be accepted by their own readers. */
 function renderFragment(...layer: LayerArguments): string {
-	const texts = renderLayer(targets, ...layer);
-	for (const [index, { name }] of targets.entries()) assertAcceptedAt(name, texts[index] as string);
+	const texts = renderLayer(targetNames, ...layer);
+	for (const [index, name] of targetNames.entries()) assertAcceptedAt(name, texts[index] as string);
 	return texts[0] as string;
 }
 

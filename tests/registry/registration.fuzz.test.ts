@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { canonicalText } from "../../registry/canonical.ts";
-import { parseRegistrationOfAnyVersion, type Registration } from "../../registry/registration.ts";
+import { parseRegistration, type Registration } from "../../registry/registration.ts";
 import { isHarmful } from "../../registry/shown.ts";
 import { fuzzRuns } from "../fuzz.ts";
 import { registrations1, registrations2 } from "./registrations.ts";
@@ -12,7 +12,7 @@ const registrations = fc.oneof(registrations1, registrations2);
 const parameters = { numRuns: fuzzRuns };
 
 function parsed(text: string): Registration {
-	const { registration, problems } = parseRegistrationOfAnyVersion(encoder.encode(text), "written");
+	const { registration, problems } = parseRegistration(encoder.encode(text), "written");
 	assert.equal(problems, [], text);
 	return registration as Registration;
 }
@@ -95,7 +95,7 @@ test("the rule of what is written, and what makes a stored text harmless, agree 
 	fc.assert(
 		fc.property(registrations1, texts, (registration, service_name) => {
 			const text = JSON.stringify({ ...registration, en: { ...registration.en, service_name } });
-			const { problems } = parseRegistrationOfAnyVersion(encoder.encode(text), "written");
+			const { problems } = parseRegistration(encoder.encode(text), "written");
 			assert.is(problems.length > 0, isHarmful(service_name), service_name);
 		}),
 		parameters,
@@ -106,8 +106,8 @@ test("whatever comes: read, or refused in bounded words, by either rules, and wh
 	const anything = fc.oneof(nearlyRegistrations, brokenTexts, fc.json(), fc.string());
 	fc.assert(
 		fc.property(anything, (text) => {
-			const written = parseRegistrationOfAnyVersion(encoder.encode(text), "written");
-			const stored = parseRegistrationOfAnyVersion(encoder.encode(text), "stored");
+			const written = parseRegistration(encoder.encode(text), "written");
+			const stored = parseRegistration(encoder.encode(text), "stored");
 			if (written.registration) assert.equal(stored, written);
 			for (const { registration, problems } of [written, stored]) {
 				assert.is(registration === null, problems.length > 0);
@@ -115,7 +115,7 @@ test("whatever comes: read, or refused in bounded words, by either rules, and wh
 				assert.ok(encoder.encode(JSON.stringify({ errors: problems })).length <= 16_000);
 				for (const problem of problems) assert.match(problem, /^(?:\/.*?: |the document:? )/s);
 				if (!registration) continue;
-				const again = parseRegistrationOfAnyVersion(encoder.encode(canonicalText(registration)), "stored");
+				const again = parseRegistration(encoder.encode(canonicalText(registration)), "stored");
 				assert.equal(again.registration, registration);
 			}
 		}),

@@ -7,7 +7,6 @@ import {
 	kindOf,
 	type LangNode,
 	parseRegistration,
-	parseRegistrationOfAnyVersion,
 	type Registration2,
 } from "../../registry/registration.ts";
 
@@ -22,12 +21,12 @@ for (const folder of ["", "version-2/"]) {
 	for (const name of await names(`${folder}valid`)) {
 		test(`valid: ${folder}${name}`, async () => {
 			const bytes = await readFile(new URL(`${folder}valid/${name}`, fixtures));
-			const { registration, problems } = parseRegistrationOfAnyVersion(bytes, "written");
+			const { registration, problems } = parseRegistration(bytes, "written");
 			assert.equal(problems, []);
 			if (!registration) return assert.unreachable();
 			const text = canonicalText(registration);
 			assert.equal(JSON.parse(text), JSON.parse(bytes.toString()), "nothing is added and nothing is lost");
-			const again = parseRegistrationOfAnyVersion(encoder.encode(text), "written").registration;
+			const again = parseRegistration(encoder.encode(text), "written").registration;
 			assert.is(again && canonicalText(again), text);
 		});
 	}
@@ -37,7 +36,7 @@ for (const folder of ["", "version-2/"]) {
 			const bytes = await readFile(new URL(`${folder}invalid/${name}`, fixtures));
 			const path = `${folder}invalid/${name.replace(".json", ".txt")}`;
 			const expected = await readFile(new URL(path, fixtures), "utf8");
-			const { registration, problems } = parseRegistrationOfAnyVersion(bytes, "written");
+			const { registration, problems } = parseRegistration(bytes, "written");
 			assert.is(registration, null);
 			assert.is(`${[...problems].sort().join("\n")}\n`, expected);
 			assert.not.match(problems.join(), "hidden");

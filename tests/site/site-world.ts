@@ -5,8 +5,9 @@ import type { Sickness } from "../../registry/health.ts";
 import { entryOf } from "../../registry/index/layer-entry.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { renderLayer, targetPath, targets } from "../../registry/targets/table.ts";
-import type { TargetName } from "../../registry/targets/target.ts";
+import { type TargetName, targetNames } from "../../registry/targets/names.ts";
+import { renderLayer } from "../../registry/targets/render.ts";
+import { targetPath } from "../../registry/targets/table.ts";
 import { buildCatalogue, type ListedLayer } from "../../scripts/build/catalogue.ts";
 import { buildSite, type SiteFiles } from "../../scripts/build/site.ts";
 import { plainSettings, type SiteSettings } from "../../site/page/settings.ts";
@@ -79,11 +80,11 @@ export class SiteWorld {
 		const { smallkey, registration, description = null, health, sender } = layer;
 		const fragments: Partial<Record<TargetName, { en: string | null; fr: string | null }>> = {};
 		const rendered = langs.map((lang) =>
-			renderLayer(targets, lang, smallkey, registration, description, settings),
+			renderLayer(targetNames, lang, smallkey, registration, description, settings),
 		);
-		targets.forEach((target, at) => {
+		targetNames.forEach((target, at) => {
 			const [en = null, fr = null] = rendered.map((texts) => texts[at] ?? null);
-			fragments[target.name] = { en, fr };
+			fragments[target] = { en, fr };
 			if (en !== null) this.files.set(targetPath(target, "en", smallkey), en);
 			if (fr !== null) this.files.set(targetPath(target, "fr", smallkey), fr);
 		});

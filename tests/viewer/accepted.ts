@@ -1,6 +1,6 @@
 import Ajv from "ajv";
 import * as assert from "uvu/assert";
-import type { TargetName } from "../../registry/targets/target.ts";
+import type { TargetName } from "../../registry/targets/names.ts";
 import { everyError, type Validator } from "../../schemas/compile.ts";
 import ramp4Schema from "../../schemas/fragment-ramp4.schema.json";
 import v09Schema from "../../schemas/fragment-v0.9.schema.json";

@@ -1,5 +1,7 @@
 import * as assert from "uvu/assert";
 import type { Registration1 } from "../../registry/registration.ts";
+import { layerFacts } from "../../registry/targets/facts.ts";
+import { renderAt } from "../../registry/targets/render.ts";
 import { compile, everyError } from "../../schemas/compile.ts";
 import schema from "../../schemas/fragment-v0.9.schema.json";
 
@@ -37,6 +39,11 @@ export function assertAccepted(...fragments: string[]): void {
 		emptyConfiguration(),
 	);
 	assert.ok(validate(merged), JSON.stringify(validate.errors, null, 1));
+}
+
+/** The fragment of v0.9. */
+export function renderV09(...layer: Parameters<typeof layerFacts>): string {
+	return renderAt("v0.9", layerFacts(...layer)) as string;
 }
 
 /** The one node of a fragment. */

@@ -1,4 +1,6 @@
-import { fragmentPath, type Lang } from "../../../registry/smallkey.ts";
+import type { Lang } from "../../../registry/smallkey.ts";
+import type { TargetName } from "../../../registry/targets/names.ts";
+import { targetPath } from "../../../registry/targets/table.ts";
 import { etagOf } from "../../etag.ts";
 import type { Fragment } from "../../fragment.ts";
 
@@ -29,23 +31,25 @@ export interface Bindings {
 }
 
 /** Fetches one fragment from the hosting, or null where there is none. @throws {Error} where the hosting fails */
-export type FetchFragment = (lang: Lang, smallkey: string) => Promise<Fragment | null>;
+export type FetchFragment = (target: TargetName, lang: Lang, smallkey: string) => Promise<Fragment | null>;
 
 /** Where the fragments are fetched from. @throws {Error} that names the missing binding */
 export function fragmentsOf({ ASSETS, OBJECTS }: Bindings): FetchFragment {
-	if (OBJECTS) return (lang, smallkey) => fetchObject(OBJECTS, lang, smallkey);
-	if (ASSETS) return (lang, smallkey) => fetchAsset(ASSETS, lang, smallkey);
+	if (OBJECTS) return (target, lang, smallkey) => fetchObject(OBJECTS, targetPath(target, lang, smallkey));
+	// The encoded name: a literal + or = is answered by a redirect.
+	if (ASSETS)
+		return (target, lang, smallkey) =>
+			fetchAsset(ASSETS, targetPath(target, lang, encodeURIComponent(smallkey)));
 	throw new Error("the binding ASSETS (or OBJECTS) is missing: see wrangler.jsonc");
 }
 
-async function fetchObject(bucket: Bucket, lang: Lang, smallkey: string): Promise<Fragment | null> {
-	const object = await bucket.get(fragmentPath(lang, smallkey));
+async function fetchObject(bucket: Bucket, name: string): Promise<Fragment | null> {
+	const object = await bucket.get(name);
 	return object && { body: new Uint8Array(await object.arrayBuffer()), etag: object.httpEtag };
 }
 
-async function fetchAsset(assets: Assets, lang: Lang, smallkey: string): Promise<Fragment | null> {
-	// The encoded name: a literal + or = is answered by a redirect. The host's name means nothing to the binding.
-	const path = fragmentPath(lang, encodeURIComponent(smallkey));
+async function fetchAsset(assets: Assets, path: string): Promise<Fragment | null> {
+	// The host's name means nothing to the binding.
 	const response = await assets.fetch(`http://assets/${path}`);
 	if (response.status === 404) return null;
 	if (response.status !== 200) throw new Error(`ASSETS: answers ${response.status} to /${path}`);

@@ -33,7 +33,7 @@ async function fetchWanted(wanted: Wanted, bindings: Bindings): Promise<Map<stri
 	let bytes = 0;
 	const work = async () => {
 		for (let key = waiting.pop(); key !== undefined && bytes <= maxDocsBytes; key = waiting.pop()) {
-			const fragment = await fetchFragment(wanted.lang, key);
+			const fragment = await fetchFragment(wanted.target, wanted.lang, key);
 			bytes += fragment?.body.length ?? 0;
 			fetched.set(key, fragment);
 		}

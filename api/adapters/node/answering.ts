@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { answerHealth, answerRefused, handleRead, type Route, routeOf } from "../../app.ts";
+import { answerHealth, answerRefused, answerVersion, handleRead, type Route, routeOf } from "../../app.ts";
 import { RecentReplies } from "../../recent.ts";
 import type { Write } from "../../register.ts";
 import type { Reply } from "../../reply.ts";
@@ -68,6 +68,8 @@ export class Answering {
 		switch (route.kind) {
 			case "refused":
 				return answerRefused(route);
+			case "version":
+				return answerVersion();
 			case "healthz":
 				return answerHealth(null);
 			case "readyz":

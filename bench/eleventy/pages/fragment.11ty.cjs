@@ -1,5 +1,5 @@
 // One page for each fragment, rendered by the project's own renderer.
-const { renderFragment } = require(process.env.RENDERER);
+const { renderLayer } = require(process.env.RENDERER);
 
 const settings = { mapWkid: 3978, metadataUrl: null, catalogueUrl: null };
 
@@ -9,4 +9,4 @@ exports.data = {
 };
 
 exports.render = ({ fragment }) =>
-	renderFragment(fragment.lang, fragment.smallkey, fragment.registration, null, settings);
+	renderLayer(["v0.9"], fragment.lang, fragment.smallkey, fragment.registration, null, settings)[0];

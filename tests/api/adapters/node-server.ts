@@ -11,7 +11,7 @@ import type { Fragments } from "../../../api/fragment.ts";
 import { parseSenders } from "../../../api/senders.ts";
 import { sign } from "../../../api/signature.ts";
 import type { Commit, Store } from "../../../api/store.ts";
-import { readTargets } from "../../../api/targets.ts";
+import { targetNames } from "../../../registry/targets/names.ts";
 import { manual, secrets } from "../../local.ts";
 
 /** What a test sets otherwise. */
@@ -36,7 +36,7 @@ export class TestServer {
 			store: this.#store(),
 			settings: {
 				senders: parseSenders(JSON.stringify({ jstest: secrets.jstest }), "SENDERS"),
-				...{ basePath: "", docsMaxKeys: 1000, targets: readTargets, metadataUrl: "", catalogueUrl: "" },
+				...{ basePath: "", docsMaxKeys: 1000, targets: targetNames, metadataUrl: "", catalogueUrl: "" },
 			},
 			now: () => new Date(),
 			report: (error) => this.reported.push(error),

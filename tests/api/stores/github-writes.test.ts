@@ -5,9 +5,9 @@ import type { Context } from "../../../api/context.ts";
 import type { Write } from "../../../api/register.ts";
 import { parseSenders } from "../../../api/senders.ts";
 import { sign } from "../../../api/signature.ts";
-import { readTargets } from "../../../api/targets.ts";
+import { targetNames } from "../../../registry/targets/names.ts";
 import { warningsOf } from "../../../registry/warnings.ts";
-import { manual, responseOf, wms } from "../../local.ts";
+import { everyPath, manual, responseOf, wms } from "../../local.ts";
 import { type Peer, startPeer } from "./github-peer.ts";
 
 const senders = {
@@ -34,7 +34,7 @@ writes.before.each(async (service) => {
 			senders: parseSenders(JSON.stringify(senders), "SENDERS"),
 			basePath: "",
 			docsMaxKeys: 1000,
-			targets: readTargets,
+			targets: targetNames,
 			metadataUrl: "",
 			catalogueUrl: "",
 		},
@@ -78,8 +78,9 @@ writes("PUT: 201 with the receipt of a commit that is on the branch", async (ser
 	const [newest] = await service.peer.commits();
 	assert.equal(await answer.json(), {
 		smallkey: "23ax5t",
+		key: "23ax5t",
 		commit: newest?.sha,
-		fragments: ["/v0.9/doc/en/23ax5t", "/v0.9/doc/fr/23ax5t"],
+		fragments: everyPath("23ax5t"),
 		published: false,
 		warnings: warningsOf(JSON.parse(manual)),
 	});

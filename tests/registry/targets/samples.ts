@@ -3,6 +3,7 @@ import type { Description } from "../../../registry/description.ts";
 import type { LangEntry, Registration, Registration1 } from "../../../registry/registration.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../../registry/targets/facts.ts";
+import { renderAt as render } from "../../../registry/targets/render.ts";
 import type { Target } from "../../../registry/targets/target.ts";
 import { assertAcceptedAt } from "../../viewer/accepted.ts";
 
@@ -49,7 +50,7 @@ export function renderAt(
 ): any {
 	const settings = { metadataUrl: "", catalogueUrl: "", ...given.settings };
 	const { lang = "en", description = null } = given;
-	const text = target.render(layerFacts(lang, "k", registration, description, settings));
+	const text = render(target.name, layerFacts(lang, "k", registration, description, settings));
 	if (text === null) return null;
 	assert.not.match(text, /\n/);
 	assertAcceptedAt(target.name, text);

@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { wmsImage } from "../../../registry/symbology.ts";
+import { targetOf, targets } from "../../../registry/targets/table.ts";
 import { manual, temporaryFolder, wms } from "../../local.ts";
 import { root, runScript } from "../../process.ts";
 
@@ -40,7 +42,7 @@ async function write(path: string, text: string): Promise<void> {
 	await writeFile(path, text);
 }
 
-building("every layer becomes a file in each language", async ({ layers, out }) => {
+building("every layer becomes a file in each target and language", async ({ layers, out }) => {
 	const built = await runScript("build", ["--layers", layers, "--out", out]);
 	assert.is(built.code, 0, built.stderr);
 	const files = (await readdir(layers, { recursive: true })).filter((name) =>
@@ -48,7 +50,12 @@ building("every layer becomes a file in each language", async ({ layers, out }) 
 	);
 	const keys = files.map((name) => name.slice(name.indexOf("/") + 1, -5)).sort();
 	assert.ok(keys.length >= 22);
-	for (const lang of ["en", "fr"]) assert.equal((await readdir(join(out, "v0.9/doc", lang))).sort(), keys);
+	for (const { name } of targets) {
+		for (const lang of ["en", "fr"]) {
+			const folder = join(out, targetOf(name).doc, lang);
+			assert.equal((await readdir(folder)).sort(), keys, folder);
+		}
+	}
 	const french = JSON.parse(await readFile(join(out, "v0.9/doc/fr/nhn"), "utf8"));
 	const [{ imageUrl, ...node }, ...others] = french.layers.wms;
 	assert.match(imageUrl, /^data:image\/svg\+xml;base64,/);
@@ -87,7 +94,7 @@ building(
 		await write(join(layers, "ca/canvec.json"), wms("changed"));
 		await rm(join(out, "v0.9/doc/en/railway"));
 		const again = await runScript("build", ["--layers", layers, "--out", out]);
-		assert.match(again.stdout, /^3 written, \d+ unchanged, 2 removed/);
+		assert.match(again.stdout, /^9 written, \d+ unchanged, 8 removed/);
 		await write(join(out, "v0.9/doc/fr/railway"), "spoilt");
 		const fresh = await runScript("build", ["--layers", layers, "--out", out, "--fresh"]);
 		assert.match(fresh.stdout, /^1 written, \d+ unchanged, 0 removed/);
@@ -100,6 +107,40 @@ building(
 		assert.equal(after.get("/v0.9/doc/en/ozone"), before.get("/v0.9/doc/en/ozone"));
 	},
 );
+
+building(
+	"TARGETS chooses what is built; what an earlier build had of the others goes",
+	async ({ layers, out }) => {
+		await runScript("build", ["--layers", layers, "--out", out]);
+		const few = await runScript("build", ["--layers", layers, "--out", out], { TARGETS: "ramp4,v0.9" });
+		assert.is(few.code, 0, few.stderr);
+		const files = [...(await snapshot(out)).keys()].filter((path) => path.split("/").length > 2);
+		assert.equal([...new Set(files.map((path) => path.split("/")[1]))].sort(), ["ramp4", "v0.9"]);
+		const again = await runScript("build", ["--layers", layers, "--out", out], { TARGETS: "v0.9,ramp4" });
+		assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
+		const wrong = await runScript("build", ["--layers", layers, "--out", out], { TARGETS: "v0.9,v3" });
+		assert.equal([wrong.code, wrong.stderr], [2, "TARGETS: must be some of v0.9,v1,v2,ramp4, not v3\n"]);
+	},
+);
+
+building("a layer has no file where a target cannot express it", async ({ layers, out, folder }) => {
+	const node = (service_type: string) => ({ service_type, service_url: "https://host.example/s" });
+	const text = (type: string) => JSON.stringify({ version: "2.0", en: node(type), fr: node(type) });
+	const pathsOf = async () => {
+		const paths = [...(await snapshot(out)).keys()].filter((path) => path.endsWith("/tiles"));
+		return paths.map((path) => path.slice(1)).sort();
+	};
+	await write(join(layers, "ti/tiles.json"), text("esriTile"));
+	assert.is((await runScript("build", ["--layers", layers, "--out", out])).code, 0);
+	assert.equal(await pathsOf(), ["ramp4/en/tiles", "ramp4/fr/tiles", "v2/doc/en/tiles", "v2/doc/fr/tiles"]);
+	await write(join(layers, "ti/tiles.json"), text("ogcWmts"));
+	const other = await runScript("build", ["--layers", layers, "--out", out]);
+	assert.match(other.stdout, /^2 written, \d+ unchanged, 2 removed/);
+	assert.equal(await pathsOf(), ["v2/doc/en/tiles", "v2/doc/fr/tiles"]);
+	const afresh = join(folder, "afresh");
+	await runScript("build", ["--layers", layers, "--out", afresh]);
+	assert.equal([...(await snapshot(afresh)).keys()].sort(), [...(await snapshot(out)).keys()].sort());
+});
 
 building(
 	"every problem is reported with file, pointer and reason, and the old output stays whole",
@@ -162,9 +203,9 @@ building("one commit of a repository gives what its folder gives", async ({ laye
 		[...(await snapshot(path))].map(([name, { text }]) => `${name} ${text}`).sort();
 	assert.equal(await texts(other), await texts(out));
 	const newer = await runScript("build", ["--repo", repository, "--out", other]);
-	assert.match(newer.stdout, /^2 written, \d+ unchanged, 0 removed/);
+	assert.match(newer.stdout, /^8 written, \d+ unchanged, 0 removed/);
 	const older = await runScript("build", ["--repo", repository, "--ref", "main~1", "--out", other]);
-	assert.match(older.stdout, /^0 written, \d+ unchanged, 2 removed/);
+	assert.match(older.stdout, /^0 written, \d+ unchanged, 8 removed/);
 	assert.equal(await texts(other), await texts(out));
 	for (const ref of ["none", "--help", "main:layers"]) {
 		const failed = await runScript("build", ["--repo", repository, `--ref=${ref}`, "--out", other]);

@@ -14,7 +14,7 @@ const settings = { metadataUrl: "", catalogueUrl: "" };
 async function reachedModules(): Promise<string[]> {
 	const { metafile } = await build({
 		absWorkingDir: root,
-		entryPoints: ["registry/fragment.ts", "registry/catalogue.ts"],
+		entryPoints: ["registry/targets/render.ts", "registry/catalogue.ts"],
 		bundle: true,
 		write: false,
 		metafile: true,
@@ -54,9 +54,10 @@ test("the stamp changes with the settings that fragments show", () => {
 		...others,
 		{ mapWkid: 3857 },
 		{ mapServerType: "esriFeature" },
+		{ targets: ["v2"] },
 	];
 	const stamps = more.map((other) => rendererStamp({ ...settings, ...other }));
-	assert.is(new Set(stamps).size, 5);
+	assert.is(new Set(stamps).size, 6);
 });
 
 test.run();

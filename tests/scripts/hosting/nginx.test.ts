@@ -62,9 +62,12 @@ test("fragments come from disk, compressed at build time, and the service is not
 	assert.is(gzip.headers["content-encoding"], "gzip");
 	assert.match(gzip.headers.vary ?? "", /Accept-Encoding/);
 	assert.equal(JSON.parse(gunzipSync(gzip.bytes).toString()), wmsFragment("23ax5t", "en", "limits"));
-	const plain = await ask(origin, "GET", "/v0.9/doc/en/a+b=c?callback=x");
+	const plain = await ask(origin, "GET", "/v0.9/doc/en/a+b=c?x");
 	assert.is(plain.headers["content-encoding"], undefined);
 	assert.equal(JSON.parse(plain.text), wmsFragment("a+b=c", "en", "plus"));
+	assert.is((await ask(origin, "GET", "/doc/en/a+b=c")).text, plain.text, "another address of the same file");
+	for (const path of ["/v1/doc/fr/23ax5t", "/v2/doc/fr/23ax5t?", "/ramp4/fr/23ax5t"])
+		assert.match((await ask(origin, "GET", path)).text, '"rcs.23ax5t.fr"');
 	assert.equal(passed, []);
 });
 
@@ -88,6 +91,11 @@ test("what is no file in its plain spelling goes to the service, with the litera
 	const targets = [
 		"GET /v0.9/docs/en/23ax5t,%2023ax5t",
 		"GET /v0.9/doc/en/%323ax5t",
+		"GET /v0.9/doc/en/23ax5t?callback=x",
+		"GET /doc/en/23ax5t?a=b&%63allback=x",
+		"GET /ramp4/en/23ax5t,none",
+		"GET /v2/doc//en/23ax5t",
+		"GET /vcs?lang=en&id=23ax5t",
 		"GET /v0.9//doc/en/23ax5t",
 		"GET //v0.9/doc/en/23ax5t",
 		"GET /v0.9/doc/en/none",
@@ -111,7 +119,7 @@ test("what is no file in its plain spelling goes to the service, with the litera
 test("files are verified as they were built", async ({ origin, dist, passed }) => {
 	// Encoded spellings and missing keys are the service's, which in this test knows no fragment.
 	const { stderr } = await runScript("verify", [origin, "--dist", dist]);
-	const lines = stderr.split("\n").filter((line) => !/^$|^Comparing |^v0\.9\/doc\/..\/\S*[+=]/.test(line));
+	const lines = stderr.split("\n").filter((line) => !/^$|^Comparing |^\S+\/(?:en|fr)\/\S*[+=]/.test(line));
 	assert.equal(lines, []);
 	assert.equal(
 		passed.filter((line) => !/%|nobody/.test(line)),

@@ -20,7 +20,7 @@ const test = suite<Scene>("publish-objects");
 test.before.each(async (scene) => {
 	const folder = await temporaryFolder();
 	scene.folder = folder.path;
-	scene.dist = await buildDist(layers, folder.path);
+	scene.dist = await buildDist(layers, folder.path, false, ["v0.9"]);
 	scene.peer = await startS3();
 	scene.end = async () => {
 		await scene.peer.close();
@@ -83,7 +83,7 @@ test("the next one uploads what changed, and then removes what is gone", async (
 	const next = new Map(layers).set("23ax5t", wms("other")).set("new", wms("new"));
 	next.delete("a+b=c");
 	await rm(join(scene.folder, "layers"), { recursive: true });
-	await buildDist(next, scene.folder);
+	await buildDist(next, scene.folder, false, ["v0.9"]);
 	scene.peer.passed.length = 0;
 	const dry = await run(scene, "--dry-run");
 	assert.is(
@@ -107,7 +107,7 @@ test("a publication that is cut leaves the old one serving, and the next run goe
 	const next = new Map([...layers].map(([smallkey]) => [smallkey, wms(`next ${smallkey}`)] as const));
 	next.delete("feature");
 	await rm(join(scene.folder, "layers"), { recursive: true });
-	await buildDist(next, scene.folder);
+	await buildDist(next, scene.folder, false, ["v0.9"]);
 	const after = await built(scene);
 
 	scene.peer.passed.length = 0;
@@ -129,7 +129,7 @@ test("a publication that is cut leaves the old one serving, and the next run goe
 	scene.peer.fault = () => undefined;
 	scene.peer.passed.length = 0;
 	const { stdout } = await run(scene);
-	assert.is(stdout, "11 uploaded, 2 removed, 5 unchanged\n");
+	assert.is(stdout, "17 uploaded, 2 removed, 5 unchanged\n");
 	assert.equal(
 		changes(scene).filter((change) => uploaded.includes(change)),
 		[],
@@ -149,7 +149,7 @@ test("an object that a cut left behind is removed when its layer is built no mor
 	const next = new Map(layers);
 	next.delete("feature");
 	await rm(join(scene.folder, "layers"), { recursive: true });
-	await buildDist(next, scene.folder);
+	await buildDist(next, scene.folder, false, ["v0.9"]);
 	scene.peer.fault = () => undefined;
 	const { stdout } = await run(scene);
 	assert.is(stdout, "16 uploaded, 2 removed, 0 unchanged\n");

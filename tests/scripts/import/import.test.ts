@@ -8,8 +8,7 @@ import { parseDescription } from "../../../registry/description.ts";
 import { parseRegistration } from "../../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
 import { layerFacts } from "../../../registry/targets/facts.ts";
-import { v09 } from "../../../registry/targets/v0.9.ts";
-import { v1 } from "../../../registry/targets/v1.ts";
+import { renderAt } from "../../../registry/targets/render.ts";
 import { type Ended, runScript } from "../../process.ts";
 import { assertAcceptedAt } from "../../viewer/accepted.ts";
 import {
@@ -90,9 +89,10 @@ function served(context: Context, smallkey: string, lang: Lang, isV1 = false): R
 	const described = fileOf(context, descriptionPath(smallkey));
 	const description = described === null ? null : parseDescription(described);
 	const settings = { metadataUrl: "", catalogueUrl: "" };
-	const target = isV1 ? v1 : v09;
-	const fragment = target.render(layerFacts(lang, smallkey, registration, description, settings)) ?? "null";
-	assertAcceptedAt(target.name, fragment);
+	const target = isV1 ? "v1" : "v0.9";
+	const fragment =
+		renderAt(target, layerFacts(lang, smallkey, registration, description, settings)) ?? "null";
+	assertAcceptedAt(target, fragment);
 	const { layers } = JSON.parse(fragment);
 	return (layers.wms ?? layers.feature)[0];
 }

@@ -8,7 +8,7 @@ module.exports = () => {
 	const files = folders.flatMap((folder) => readdirSync(folder).map((name) => [folder, name]));
 	const layers = files.map(([folder, name]) => ({
 		smallkey: name.slice(0, -".json".length),
-		registration: parseRegistration(readFileSync(join(folder, name))).registration,
+		registration: parseRegistration(readFileSync(join(folder, name)), "stored").registration,
 	}));
 	return ["en", "fr"].flatMap((lang) => layers.map((layer) => ({ lang, ...layer })));
 };

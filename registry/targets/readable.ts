@@ -1,0 +1,46 @@
+import { isVersion2, type Registration } from "../registration.ts";
+import { type Lang, langs } from "../smallkey.ts";
+import { type FragmentSettings, layerFacts } from "./facts.ts";
+import { type TargetName, targetNames } from "./names.ts";
+import { renderAt } from "./render.ts";
+
+/** A target in one language. */
+export interface Place {
+	target: TargetName;
+	lang: Lang;
+}
+
+/** Where a registration can be read, and where its readers are told that there is no such layer. */
+export interface Readable {
+	read: Place[];
+	unread: Place[];
+}
+
+/** Divides the targets that are served by whether a registration can be expressed in them, before any harvest. */
+export function readableAt(
+	smallkey: string,
+	registration: Registration,
+	settings: FragmentSettings,
+): Readable {
+	const { targets = targetNames } = settings;
+	const readable: Readable = { read: [], unread: [] };
+	const facts = langs.map((lang) => layerFacts(lang, smallkey, registration, null, settings));
+	for (const target of targets) {
+		for (const layer of facts) {
+			// Every target has a form for what version 1.x can say.
+			const isRead = !isVersion2(registration) || renderAt(target, layer) !== null;
+			(isRead ? readable.read : readable.unread).push({ target, lang: layer.lang });
+		}
+	}
+	return readable;
+}
+
+/** What a publisher has to know of the targets that cannot express a registration. */
+export function unreadWarnings({ unread }: Readable): string[] {
+	const names = [...new Set(unread.map(({ target }) => target))];
+	return names.map((name) => {
+		const where = unread.filter(({ target }) => target === name).map(({ lang }) => lang);
+		const rule = "this layer has no form there yet, and is answered with 404";
+		return `${name}, ${where.join(" and ")}: ${rule}`;
+	});
+}

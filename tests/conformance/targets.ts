@@ -1,0 +1,148 @@
+import type { Test } from "uvu";
+import * as assert from "uvu/assert";
+import { langs } from "../../registry/smallkey.ts";
+import { targets } from "../../registry/targets/table.ts";
+import { assertAcceptedAt } from "../viewer/accepted.ts";
+import { readAsFgpv } from "../viewer/fgpv.ts";
+import { readAsGeoview, readAsPortal } from "../viewer/geoview.ts";
+import { readAsRamp4 } from "../viewer/ramp4.ts";
+import { ask } from "./client.ts";
+import { differs } from "./differences.ts";
+import { type Candidate, type Engine, plainKeys } from "./engine.ts";
+import { assertReadHeaders, assertRefused } from "./reads.ts";
+
+/** A smallkey as it stands in a path. */
+const encoded = (smallkey: string) => encodeURIComponent(smallkey);
+
+/** Every target at every address, as its viewers read it. */
+export function targetTests(test: Test, candidate: Candidate, engine: () => Engine): void {
+	const get = (target: string) => ask(engine().origin, "GET", target);
+
+	test("every target has every layer in both languages, and its readers accept it", async () => {
+		for (const { name, doc } of targets) {
+			for (const lang of langs) {
+				for (const smallkey of plainKeys) {
+					const answer = await get(`/${doc}/${lang}/${encoded(smallkey)}`);
+					assert.is(answer.status, 200, `${name} ${smallkey}`);
+					assertReadHeaders(answer);
+					assertAcceptedAt(name, answer.text);
+					assert.match(answer.text, `"rcs.${smallkey}.${lang}"`);
+				}
+			}
+		}
+	});
+
+	test("a key that is not registered is 404 in doc, and what its viewers expect in docs", async () => {
+		for (const { name, doc, docs, absent } of targets) {
+			assertRefused(await get(`/${doc}/en/none`), 404, name);
+			assertRefused(await get(`/${doc}/de/23ax5t`), 400, name);
+			const known = (await get(`/${doc}/en/23ax5t`)).text;
+			const answer = await get(`/${docs}/en/none,23ax5t,not%20a%20key`);
+			assert.is(answer.status, 200, name);
+			assertReadHeaders(answer);
+			const elements = [absent("none"), known, absent("not a key")].filter((one) => one !== null);
+			assert.is(answer.text, `[${elements.join(",")}]`, name);
+			const script = await get(`/${docs}/en/none,23ax5t?callback=a.b`);
+			assertReadHeaders(script, "application/javascript; charset=utf-8");
+			const two = [absent("none"), known].filter((one) => one !== null);
+			assert.is(script.text, `/**/a.b([${two.join(",")}]);`, name);
+		}
+	});
+
+	test("aliases are the same layers at other addresses", async () => {
+		for (const { doc, docs, aliases } of targets) {
+			for (const alias of aliases) {
+				for (const smallkey of ["23ax5t", "feature", "a%2Bb%3Dc"]) {
+					const own = await get(`/${doc}/fr/${smallkey}`);
+					const other = await get(`/${alias.doc}/fr/${smallkey}`);
+					assert.is(other.status, 200, alias.doc);
+					assertReadHeaders(other);
+					assert.is(other.text, own.text);
+				}
+				const list = "none,23ax5t";
+				assert.is((await get(`/${alias.docs}/fr/${list}`)).text, (await get(`/${docs}/fr/${list}`)).text);
+				assertRefused(await get(`/${alias.doc}/fr/none`), 404, alias.doc);
+			}
+		}
+	});
+
+	test("doc is a script where a process answers", async () => {
+		for (const { name, doc } of targets) {
+			const plain = await get(`/${doc}/en/23ax5t`);
+			const answer = await get(`/${doc}/en/23ax5t?callback=f.g`);
+			assert.is(answer.status, 200, name);
+			if (differs(candidate, "callback of a file")) {
+				assert.is(answer.text, plain.text, name);
+				continue;
+			}
+			assertReadHeaders(answer, "application/javascript; charset=utf-8");
+			assert.is(answer.text, `/**/f.g(${plain.text});`);
+			assertRefused(await get(`/${doc}/en/23ax5t?callback=f(g)`), 400, name);
+		}
+	});
+
+	test("layers of version 2.0 are read where a target has a form for them", async () => {
+		const table: [smallkey: string, statuses: number[]][] = [
+			["many", [404, 404, 200, 200]],
+			["server", [404, 404, 200, 200]],
+			["tiles", [404, 404, 200, 200]],
+		];
+		for (const [smallkey, statuses] of table) {
+			for (const [index, { name, doc }] of targets.entries()) {
+				const answer = await get(`/${doc}/en/${smallkey}`);
+				assert.is(answer.status, statuses[index], `${name} ${smallkey}`);
+				if (answer.status === 200) assertAcceptedAt(name, answer.text);
+			}
+		}
+		const missing = JSON.parse((await get("/v0.9/docs/en/many,23ax5t")).text)[0];
+		assert.equal(missing, { error_code: 404, smallkey: "many" });
+	});
+
+	test("FGPV, GeoView and the portal read what they ask for", async () => {
+		const keys = "23ax5t,none,feature,many,server";
+		const elements = JSON.parse((await get(`/v2/docs/en/${keys}`)).text);
+		assert.equal(
+			readAsFgpv(elements).map(({ key, layerType }) => `${key} ${layerType}`),
+			["23ax5t ogcWms", "feature esriDynamic", "many ogcWms", "server esriDynamic"],
+		);
+		const expected = [
+			["23ax5t", ["limits"]],
+			["feature", ["1"]],
+			["many", ["b", "a"]],
+			["server", ["5", "0"]],
+		];
+		// GeoView's own default address ends with a slash.
+		const geoview = readAsGeoview(JSON.parse((await get(`/v2/docs//en/${keys}`)).text));
+		assert.equal(
+			geoview.map(({ id, layers }) => [id, layers]),
+			expected,
+		);
+		const portal = await get(`/vcs?lang=en&id=${keys}&referrer=host.example`);
+		assertReadHeaders(portal);
+		assert.equal(
+			readAsPortal(JSON.parse(portal.text), "en").map(({ id, layers }) => [id, layers]),
+			expected,
+		);
+		assertRefused(await get(`/vcs?lang=de&id=${keys}`), 400, "the portal's language");
+	});
+
+	test("RAMP4 reads one layer as an object, and several as an array", async () => {
+		const one = JSON.parse((await get("/ramp4/fr/many")).text);
+		assert.equal(readAsRamp4([one])[0]?.sublayers, ["b", "a"]);
+		for (const comma of [",", "%2C", "%2c"]) {
+			const items = JSON.parse((await get(`/ramp4/fr/tiles${comma}none${comma}many`)).text);
+			assert.equal(
+				readAsRamp4(items).map(({ type }) => type),
+				["esri-tile", "ogc-wms"],
+			);
+		}
+		assert.is((await get("/ramp4/fr/none,nothing")).text, "[]");
+	});
+
+	test("the version is a list, as the older service has it", async () => {
+		const answer = await get("/v2/version/");
+		assert.is(answer.status, 200);
+		assert.match(answer.text, /^\["\d+\.\d+\.\d+"\]$/);
+		assert.is(answer.headers["access-control-allow-origin"], "*");
+	});
+}
