@@ -119,7 +119,8 @@ building(
 		const again = await runScript("build", ["--layers", layers, "--out", out], { TARGETS: "v0.9,ramp4" });
 		assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
 		const wrong = await runScript("build", ["--layers", layers, "--out", out], { TARGETS: "v0.9,v3" });
-		assert.equal([wrong.code, wrong.stderr], [2, "TARGETS: must be some of v0.9,v1,v2,ramp4, not v3\n"]);
+		assert.is(wrong.code, 2);
+		assert.match(wrong.stderr, /^TARGETS: must be some of v0\.9,v1,v2,ramp4, not v3$/m);
 	},
 );
 
