@@ -135,7 +135,7 @@ export class GitStore implements Store {
 
 	/** Starts to look for pushes, and after itself. */
 	start(): void {
-		this.#timer = setInterval(() => void this.#look(), this.#parts.limits.lookMs);
+		this.#timer ??= setInterval(() => void this.#look(), this.#parts.limits.lookMs);
 	}
 
 	read(smallkey: string): Promise<Layer | null> {

@@ -14,7 +14,6 @@ const store = suite<{ local: Local; clone: Clone }>("git store");
 
 store.before.each(async (context) => {
 	context.local = await Local.open([{ path: "layers/on/one.json", text: wms("one") }]);
-	context.local.store.start();
 	context.clone = await Clone.of(context.local.repository);
 });
 store.after.each(async ({ local, clone }) => {
