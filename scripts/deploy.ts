@@ -34,9 +34,10 @@ async function checkFileCount(dist: string, plan: string): Promise<void> {
 	if (files.length <= most) return;
 	const [count, limit] = [files.length, most].map((number) => number.toLocaleString("en"));
 	throw new Error(`${dist}: has ${count} files, and Cloudflare's ${plan} plan takes ${limit} in one deployment.
-Each layer is two files for each target. The ways out: fewer targets (TARGETS); --plan paid, where the account has it,
-which takes 100,000 files; or past that the fragments in a bucket: npm run publish-objects, then npm run deploy --
---objects (docs/hosting.md, "Past the file limit")`);
+Each layer is two files for each target. The ways out: fewer targets (TARGETS);
+--plan paid, where the account has it, which takes 100,000 files;
+or past that the fragments in a bucket: npm run publish-objects, then npm run deploy -- --objects
+(docs/hosting.md, "Past the file limit")`);
 }
 
 async function buildFragments(layers: string, dist: string, env: Environment): Promise<void> {
