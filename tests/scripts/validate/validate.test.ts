@@ -31,7 +31,7 @@ test("a loose file is checked for its content, whatever it is called and whereve
 }) => {
 	const path = await write(join(folder, "my layer.txt"), good);
 	const { code, stdout, stderr } = await runScript("validate", [path]);
-	assert.equal([code, stdout, stderr], [0, "1 file, 0 problems\n", ""]);
+	assert.equal([code, stdout, stderr], [0, "1 file, 0 problems\n", "Checking 1 named file\n"]);
 	await write(path, { ...good, en: {} });
 	const wrong = await runScript("validate", [path]);
 	assert.is(wrong.code, 1);
@@ -42,7 +42,7 @@ test("in a folder called layers, the place is checked as well", async ({ folder 
 	const path = await write(join(folder, "layers/xy/abc.json"), good);
 	const { code, stderr } = await runScript("validate", [path]);
 	assert.is(code, 1);
-	assert.is(stderr, "layers/xy/abc.json: must be at layers/ab/abc.json\n");
+	assert.is(stderr, "Checking 1 named file\nlayers/xy/abc.json: must be at layers/ab/abc.json\n");
 });
 
 test("wrong JSON gets line and column", async ({ folder }) => {
@@ -78,7 +78,7 @@ test("the owners are checked, and a link is refused", async ({ folder }) => {
 	const owners = await write(join(folder, "layers/owners.json"), { operators: [], layers: {} });
 	const { code, stderr } = await runScript("validate", [owners]);
 	assert.is(code, 1);
-	assert.is(stderr, "layers/owners.json: /operators: must have at least 1 entry\n");
+	assert.is(stderr, "Checking 1 named file\nlayers/owners.json: /operators: must have at least 1 entry\n");
 	await symlink(owners, join(folder, "link.json"));
 	assert.match((await runScript("validate", [join(folder, "link.json")])).stderr, "must be a plain file");
 });
