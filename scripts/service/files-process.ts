@@ -39,6 +39,10 @@ export async function writeInProcess(smallkeys: readonly string[], task: FilesTa
 		serialization: "advanced",
 		env: { PATH: process.env.PATH },
 	});
+	const ended = new Promise<void>((resolve) => {
+		worker.once("exit", () => resolve());
+		worker.once("error", () => resolve());
+	});
 	const end = () => worker.kill("SIGTERM");
 	task.signal.addEventListener("abort", end, { once: true });
 	try {
@@ -49,6 +53,8 @@ export async function writeInProcess(smallkeys: readonly string[], task: FilesTa
 	} finally {
 		task.signal.removeEventListener("abort", end);
 		worker.kill("SIGTERM");
+		// Nothing is written once this has answered.
+		await ended;
 	}
 }
 

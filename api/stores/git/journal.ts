@@ -28,6 +28,7 @@ export class Journal {
 	#isDirty = false;
 	/** The file whose name is on the disk. */
 	#named = "";
+	readonly #removing = new Set<Promise<void>>();
 	#running: Promise<void> = Promise.resolve();
 	#next: Promise<void> | null = null;
 
@@ -45,7 +46,10 @@ export class Journal {
 	): Promise<Journal> {
 		await mkdir(folder, { recursive: true });
 		const files = (await readdir(folder)).filter((name) => fileName.test(name)).sort(byNumber);
-		for (const file of files) take(file, (await readFile(join(folder, file), "latin1")).split("\n"));
+		for (const file of files) {
+			const text = await readIfThere(join(folder, file));
+			if (text !== null) take(file, text.split("\n"));
+		}
 		return new Journal(folder, sync, numberOf(files.at(-1) ?? "") + 1);
 	}
 
@@ -94,12 +98,16 @@ export class Journal {
 	}
 
 	/** Removes a file that is not the one that is written. */
-	async remove(file: string): Promise<void> {
-		await rm(join(this.#folder, file), { force: true });
+	remove(file: string): Promise<void> {
+		const removing = rm(join(this.#folder, file), { force: true });
+		this.#removing.add(removing);
+		return removing.finally(() => this.#removing.delete(removing));
 	}
 
 	async close(): Promise<void> {
 		await this.sync();
+		// Whoever opens the folder next must not meet a file on its way out.
+		await Promise.allSettled(this.#removing);
 		if (this.#file !== null) closeSync(this.#file);
 		this.#file = null;
 	}
@@ -122,6 +130,14 @@ export class Journal {
 			throw error;
 		}
 	}
+}
+
+/** What an ended process was about to remove may go between the look at the folder and this. */
+async function readIfThere(path: string): Promise<string | null> {
+	return readFile(path, "latin1").catch((error: NodeJS.ErrnoException) => {
+		if (error.code === "ENOENT") return null;
+		throw error;
+	});
 }
 
 function numberOf(file: string): number {
