@@ -1,10 +1,11 @@
-import { access, readFile } from "node:fs/promises";
+import { access, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { buildWorker, sizeLine, workerParts } from "../../../scripts/hosting/bundle.ts";
+import { buildWorker, githubScopes, sizeLine, workerParts } from "../../../scripts/hosting/bundle.ts";
 import { temporaryFolder } from "../../local.ts";
+import { root } from "../../process.ts";
 
 const test = suite<{ path: string; remove: () => Promise<void> }>("bundle");
 
@@ -31,6 +32,17 @@ test("validators are compiled ahead: nothing in the bundle makes code from text,
 	const text = await readFile(path, "utf8");
 	assert.not.match(text, /new Function|\beval\(|from\s*"node:|require\("node:/);
 	assert.match(text, /payload_type/);
+});
+
+test("the worker has the routes of every part of GitHub's API that the store uses", async () => {
+	const folder = join(root, "api/stores");
+	const files = await readdir(folder, { recursive: true });
+	const used = new Set<string>();
+	for (const file of files.filter((name) => name.endsWith(".ts"))) {
+		const text = await readFile(join(folder, file), "utf8");
+		for (const [, scope = ""] of text.matchAll(/\brest\.([a-z]+)\.[a-z]/gi)) used.add(scope);
+	}
+	assert.equal([...used].sort(), githubScopes);
 });
 
 test("a part over its limit is an error, and no bundle is written", async ({ path }) => {
