@@ -16,14 +16,9 @@ const minPieceBytes = 65_536;
 
 const encoder = new TextEncoder();
 
-/** The answer to a `docs`: its entity tag, and its body, which is put together only where it is sent. */
+/** The answer to a `docs`, not put together yet: elements between two texts of ASCII, with commas. */
 export interface Docs {
 	etag: string;
-	body: () => Uint8Array | Pieces;
-}
-
-/** Elements between two texts of ASCII, with commas. */
-interface JsonArray {
 	open: string;
 	elements: Uint8Array[];
 	close: string;
@@ -44,7 +39,7 @@ export function asScript({ body, etag }: Fragment, callback: string): Fragment {
 }
 
 /** Finds what a `docs` asks for; null where the answer would have more than `maxDocsBytes`. */
-export function findDocs(wanted: WantedDocs, fragments: Fragments, allocate: Allocate): Docs | null {
+export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null {
 	const { target, lang, callback } = wanted;
 	const elements: Uint8Array[] = [];
 	const tags: string[] = [];
@@ -68,8 +63,7 @@ export function findDocs(wanted: WantedDocs, fragments: Fragments, allocate: All
 	if (length > maxDocsBytes) return null;
 	if (isScript) tags.push(callback);
 	if (wanted.envelope) tags.push(before);
-	const array = { open, elements, close, isScript, length };
-	return { etag: etagOfTags(tags), body: () => bodyOf(array, allocate) };
+	return { etag: etagOfTags(tags), open, elements, close, isScript, length };
 }
 
 /** The separators in all elements; those of equal tags are counted once. */
@@ -85,14 +79,15 @@ function countAll(elements: Uint8Array[], tags: string[]): number {
 	return count;
 }
 
-function bodyOf(array: JsonArray, allocate: Allocate): Uint8Array | Pieces {
-	const { open, elements, close, isScript, length } = array;
-	if (length > maxJoinedBytes) return { length, [Symbol.iterator]: () => piecesOf(array) };
+/** Puts an answer together, or says how it is sent in pieces. */
+export function bodyOf(docs: Docs, allocate: Allocate): Uint8Array | Pieces {
+	const { open, elements, close, isScript, length } = docs;
+	if (length > maxJoinedBytes) return { length, [Symbol.iterator]: () => piecesOf(docs) };
 	return join(open, isScript ? elements.map(escapeSeparators) : elements, close, allocate(length));
 }
 
 /** What `join` would put together, in pieces: of what is large, nothing but the elements themselves is held. */
-function* piecesOf({ open, elements, close, isScript }: JsonArray): Generator<Uint8Array> {
+function* piecesOf({ open, elements, close, isScript }: Docs): Generator<Uint8Array> {
 	let start = open;
 	let run: Uint8Array[] = [];
 	let bytes = 0;

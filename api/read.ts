@@ -1,4 +1,4 @@
-import { type Allocate, asScript, findDocs } from "./docs.ts";
+import { type Allocate, asScript, bodyOf, findDocs } from "./docs.ts";
 import { matchesEtag } from "./etag.ts";
 import type { Fragments } from "./fragment.ts";
 import { emptyBody, type Reply, refuseRead } from "./reply.ts";
@@ -30,7 +30,7 @@ export function answerRead(
 	wanted: Wanted,
 	ifNoneMatch: string | null,
 	fragments: Fragments,
-	allocate: Allocate = (length) => new Uint8Array(length),
+	allocate: Allocate = newArray,
 ): Reply {
 	if (wanted.kind === "docs") return answerDocs(wanted, ifNoneMatch, fragments, allocate);
 	const { target, lang, smallkey, callback } = wanted;
@@ -42,17 +42,21 @@ export function answerRead(
 	return { status: 200, headers: headersOf(type, fragment.etag), body: fragment.body };
 }
 
+function newArray(length: number): Uint8Array {
+	return new Uint8Array(length);
+}
+
 function answerDocs(
 	wanted: WantedDocs,
 	ifNoneMatch: string | null,
 	fragments: Fragments,
 	allocate: Allocate,
 ): Reply {
-	const docs = findDocs(wanted, fragments, allocate);
+	const docs = findDocs(wanted, fragments);
 	if (!docs) return refuseRead(414);
 	const type = wanted.callback === null ? jsonType : scriptType;
 	if (isUnchanged(ifNoneMatch, docs.etag)) return notModified(type, docs.etag);
-	return { status: 200, headers: headersOf(type, docs.etag), body: docs.body() };
+	return { status: 200, headers: headersOf(type, docs.etag), body: bodyOf(docs, allocate) };
 }
 
 function isUnchanged(ifNoneMatch: string | null, etag: string): boolean {

@@ -6,13 +6,18 @@ const maxBodyBytes = 250_000;
 /** What an answer takes beside its body and its target: headers, and its place. */
 const overheadBytes = 2_000;
 
+/** How many answers that were made once are remembered, by 32 bits of their tags. */
+const onceLength = 4_096;
+
 /**
- * The whole answers that were made last, while no fragment changes: all viewers of one map ask for the same list of
- * keys, and putting 50 fragments together costs more than sending them.
+ * The whole answers that were made twice lately, while no fragment changes: all viewers of one map ask for the same list
+ * of keys, and putting 50 fragments together costs more than sending them. What is asked for once is not kept: to keep
+ * it would cost more than to make it.
  */
 export class RecentReplies {
 	readonly #version: () => number;
 	readonly #replies = new Map<string, Reply>();
+	readonly #once = new Int32Array(onceLength);
 	#keptVersion = -1;
 	#bytes = 0;
 
@@ -27,14 +32,25 @@ export class RecentReplies {
 		return this.#replies.get(target) ?? null;
 	}
 
-	/** Keeps an answer that was made of the fragments as they are now. */
+	/** Keeps a copy of an answer that was made of the fragments as they are now, the second time that it is made. */
 	keep(target: string, reply: Reply): void {
-		if (reply.status !== 200 || reply.body.length > maxBodyBytes || this.#replies.has(target)) return;
+		const { status, headers, body } = reply;
+		if (status !== 200 || body.length > maxBodyBytes || !(body instanceof Uint8Array)) return;
+		if (!this.#wasMade(headers.ETag ?? "") || this.#replies.has(target)) return;
 		// A text may take two bytes a character.
-		const bytes = reply.body.length + 2 * target.length + overheadBytes;
+		const bytes = body.length + 2 * target.length + overheadBytes;
 		if (this.#bytes + bytes > maxBytes || this.#keptVersion !== this.#version()) this.#clear();
-		this.#replies.set(target, reply);
+		this.#replies.set(target, { status, headers, body: new Uint8Array(body) });
 		this.#bytes += bytes;
+	}
+
+	/** Whether an answer with this tag was made before; two answers that are taken for one another do no harm. */
+	#wasMade(etag: string): boolean {
+		const bits = Number.parseInt(etag.slice(1, 9), 16) | 0;
+		const place = bits & (onceLength - 1);
+		const wasMade = this.#once[place] === bits;
+		this.#once[place] = bits;
+		return wasMade;
 	}
 
 	#clear(): void {

@@ -62,7 +62,7 @@ interface Parts {
 /** `<basePath><prefix><lang>/<keys>?<query>`, or null where a target is no read's. */
 function splitTarget(target: string, { basePath, targets }: ReadSettings): Parts | null {
 	if (!target.startsWith(basePath)) return null;
-	const path = readPaths(targets).find(({ prefix }) => target.startsWith(prefix, basePath.length));
+	const path = findPath(target, basePath.length, readPaths(targets));
 	if (!path) return null;
 	const langStart = basePath.length + path.prefix.length;
 	const question = target.indexOf("?");
@@ -84,6 +84,11 @@ function splitQuery(path: ReadPath, query: string): Parts {
 function parameterOf(query: string, name: string): string {
 	const found = query.split("&").findLast((part) => part.startsWith(`${name}=`));
 	return found?.slice(name.length + 1) ?? "";
+}
+
+function findPath(target: string, start: number, paths: readonly ReadPath[]): ReadPath | null {
+	for (const path of paths) if (target.startsWith(path.prefix, start)) return path;
+	return null;
 }
 
 /**

@@ -4,6 +4,7 @@ import { RecentReplies } from "../../recent.ts";
 import type { Write } from "../../register.ts";
 import type { Reply } from "../../reply.ts";
 import type { TrustedProxies } from "./address.ts";
+import { allocate } from "./allocate.ts";
 import { type Exchange, logOnceEnded } from "./exchange.ts";
 import { AnswerLog } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
@@ -53,13 +54,14 @@ export class Answering {
 		const { request, method, target } = exchange;
 		if (hasWaited && request.socket.destroyed) return;
 		const ifNoneMatch = request.headers["if-none-match"] ?? null;
-		const isPlain = method === "GET" && ifNoneMatch === null;
-		const kept = isPlain ? this.#recent?.find(target) : null;
+		// Only lists are kept: to find one fragment costs no more than to find its answer.
+		const recent = method === "GET" && ifNoneMatch === null && target.includes(",") ? this.#recent : null;
+		const kept = recent?.find(target);
 		if (kept) return this.#send(exchange, kept);
 		const route = routeOf(method, target, this.#options.context.settings);
 		if (route.kind === "write") return this.#answerWrite(exchange, route.method, hasWaited);
 		const reply = this.#replyTo(route, ifNoneMatch);
-		if (isPlain && route.kind === "docs") this.#recent?.keep(target, reply);
+		if (route.kind === "docs") recent?.keep(target, reply);
 		this.#send(exchange, reply);
 	}
 
@@ -75,7 +77,7 @@ export class Answering {
 			case "readyz":
 				return answerHealth(context.readiness());
 			default:
-				return handleRead(route, ifNoneMatch, fragments, context.report, Buffer.allocUnsafe);
+				return handleRead(route, ifNoneMatch, fragments, context.report, allocate);
 		}
 	}
 
