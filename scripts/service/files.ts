@@ -3,14 +3,8 @@ import { dirname, join } from "node:path";
 import { isCompanion } from "../build/output.ts";
 import { otherFolders, type Slot, slotPath } from "../build/slots.ts";
 import { writeInProcess } from "./files-process.ts";
-import {
-	countFiles,
-	holds,
-	isThere,
-	removeCompanions,
-	removeTemporary,
-	replaceFile,
-} from "./rendered-file.ts";
+import { FilesThread, type LayerFiles } from "./files-thread.ts";
+import { countFiles, holds, isThere, removeTemporary } from "./rendered-file.ts";
 import { bodyOf, type Table } from "./table.ts";
 
 /** What the rendered files need from outside. */
@@ -36,10 +30,8 @@ export interface FilesTimes {
 
 const ordinaryTimes: FilesTimes = { waitMs: 1_000, retryMs: 500, maxRetryMs: 60_000 };
 
-/** Layers of one change up to which this process writes the files itself. */
+/** Layers of one change up to which a thread of this process writes the files. */
 const mostHere = 1_000;
-/** Layers whose files are written at once. */
-const layersAtOnce = 8;
 
 /**
  * The rendered files of all layers, brought in step with the table off the event loop. They are derived: whatever
@@ -48,6 +40,7 @@ const layersAtOnce = 8;
 export class Files {
 	readonly #options: FilesOptions;
 	readonly #times: FilesTimes;
+	readonly #thread: FilesThread;
 	/** Smallkeys whose files this process writes next. */
 	readonly #next = new Set<string>();
 	/** Smallkeys whose files a process of their own writes next. */
@@ -67,6 +60,7 @@ export class Files {
 
 	constructor(options: FilesOptions) {
 		this.#options = options;
+		this.#thread = new FilesThread(options.out);
 		this.#times = { ...ordinaryTimes, ...options.times };
 	}
 
@@ -129,6 +123,7 @@ export class Files {
 		this.#closing.abort();
 		if (this.#timer) clearTimeout(this.#timer);
 		await this.idle();
+		await this.#thread.close();
 		return !this.#compares && this.behind === 0;
 	}
 
@@ -144,32 +139,33 @@ export class Files {
 	async #writeRounds(): Promise<void> {
 		while (this.#next.size > 0) {
 			const isCompressed = await isThere(join(this.#options.out, ".compressed"));
-			const worker = async () => {
-				for (const smallkey of this.#next) {
-					this.#next.delete(smallkey);
-					await this.#writeLayer(smallkey, isCompressed);
-				}
-			};
-			await Promise.all(Array.from({ length: layersAtOnce }, worker));
+			const smallkeys = [...this.#next];
+			this.#next.clear();
+			await this.#writeLayers(smallkeys, isCompressed);
 		}
 	}
 
-	async #writeLayer(smallkey: string, isCompressed: boolean): Promise<void> {
+	async #writeLayers(smallkeys: readonly string[], isCompressed: boolean): Promise<void> {
+		try {
+			const layers = smallkeys.map((smallkey) => this.#layerFiles(smallkey));
+			const { failed, reason, hasMadeFolder } = await this.#thread.write(layers, isCompressed);
+			for (const smallkey of smallkeys) this.#failed.delete(smallkey);
+			if (reason !== null) this.#fail(failed, reason);
+			// Somebody has removed a folder, and with it all that was there.
+			if (hasMadeFolder) this.compareAll();
+		} catch (error) {
+			this.#fail(smallkeys, (error as Error).message);
+		}
+	}
+
+	/** The files of a layer as they should be. */
+	#layerFiles(smallkey: string): LayerFiles {
 		const { out, slots, table } = this.#options;
 		const entry = table.entry(smallkey);
-		try {
-			for (const [position, slot] of slots.entries()) {
-				const target = join(out, slotPath(slot, smallkey));
-				const body = entry && bodyOf(entry, position);
-				if (isCompressed) await removeCompanions(target);
-				if (!body) await rm(target, { force: true });
-				// Somebody has removed the folder, and with it all that was there.
-				else if (await replaceFile(out, target, body)) this.compareAll();
-			}
-			this.#failed.delete(smallkey);
-		} catch (error) {
-			this.#fail([smallkey], (error as Error).message);
-		}
+		const files = slots.map((slot, position) => {
+			return [join(out, slotPath(slot, smallkey)), entry ? bodyOf(entry, position) : null] as const;
+		});
+		return { smallkey, files };
 	}
 
 	/** Has a process of its own write the files of thousands of layers, or compare all. */

@@ -1,34 +1,8 @@
-import { access, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { access, readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { companionEndings, isCompanion } from "../build/output.ts";
+import { isCompanion } from "../build/output.ts";
 
-// One rendered file at a time, off the event loop; scripts/build/output.ts writes hundreds of thousands.
-
-let serial = 0;
-
-/**
- * Puts a file in its place: readers meet the old one or the new one, never a part.
- * @param out the folder of all rendered files; the file is written beside it first
- * @returns whether its folder was gone, and had to be made again
- */
-export async function replaceFile(out: string, target: string, body: Uint8Array): Promise<boolean> {
-	const temporary = join(dirname(out), `.${basename(out)}.${process.pid}.${serial++}.tmp`);
-	try {
-		await writeFile(temporary, body);
-		return await rename(temporary, target).then(
-			() => false,
-			async (error: NodeJS.ErrnoException) => {
-				if (error.code !== "ENOENT") throw error;
-				await mkdir(dirname(target), { recursive: true });
-				await rename(temporary, target);
-				return true;
-			},
-		);
-	} catch (error) {
-		await rm(temporary, { force: true }).catch(() => undefined);
-		throw error;
-	}
-}
+// What is known of rendered files, off the event loop.
 
 /** Whether there is something at a path. */
 export async function isThere(path: string): Promise<boolean> {
@@ -50,11 +24,6 @@ export async function removeTemporary(out: string): Promise<void> {
 		const isOurs = name.startsWith(`.${basename(out)}.`) && name.endsWith(".tmp");
 		if (isOurs) await rm(join(dirname(out), name), { force: true });
 	}
-}
-
-/** Drops the compressed copies of a file that changes: a web server would go on serving them. */
-export async function removeCompanions(target: string): Promise<void> {
-	for (const ending of companionEndings) await rm(target + ending, { force: true });
 }
 
 /** Number of fragments in a folder; none where there is no such folder. */
