@@ -93,12 +93,21 @@ export function parseSpan(text: string): number | null {
 /** An http or https address with `{0}` in it. */
 const addressTemplate = /^https?:\/\/[^\s"<>{]*\{0\}[^\s"<>]*$/;
 
+/** Where everybody reaches the service, with its base path and no slash at its end; empty where that is not said. */
+export function readPublicUrl(variables: Variables): string {
+	const pattern = /^https?:\/\/[^\s"<>?#]+$/;
+	return variables
+		.matching("PUBLIC_URL", "", pattern, "an http or https address without ? and #")
+		.replace(/\/+$/, "");
+}
+
 /** What every engine is told of its reads and fragments (README, "Configuration"). */
 export function readServing(
 	variables: Variables,
 	docsMaxKeys: { fallback: number; most: number },
-): ReadSettings & Required<FragmentSettings> {
+): ReadSettings & Required<FragmentSettings> & { publicUrl: string } {
 	return {
+		publicUrl: readPublicUrl(variables),
 		basePath: variables.matching("BASE_PATH", "", /^(?:\/[A-Za-z0-9._~-]+)+$/, "a path such as /rcs"),
 		docsMaxKeys: variables.integer("DOCS_MAX_KEYS", docsMaxKeys.fallback, 1, docsMaxKeys.most),
 		targets: variables.parsed("TARGETS", targetNames, parseTargets),

@@ -7,6 +7,8 @@ import type { ReadSettings } from "./wanted.ts";
 /** What the adapter read from its environment, once. */
 export interface Settings extends ReadSettings, Omit<FragmentSettings, "targets"> {
 	senders: Senders;
+	/** Where everybody reaches the service, with its base path; empty or left out where that is not known. */
+	publicUrl?: string;
 }
 
 /** Everything that a handler needs from outside: handed in, never global. */

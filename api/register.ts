@@ -1,4 +1,5 @@
 import { canonicalText } from "../registry/canonical.ts";
+import { draftAddress } from "../registry/draft.ts";
 import {
 	harvestedLangs,
 	kindOf,
@@ -71,15 +72,15 @@ interface Asked {
 
 /** PUT <base>/register/<smallkey> and <base>/v1/register/<smallkey> (specification, "Write: register a layer"). */
 export function handlePut(write: Write, context: Context): Promise<Reply> {
-	return handleWrite(write, context, askToRegister, (asked, outcome) =>
-		acceptWrite(201, receipt(asked, outcome, context)),
+	return handleWrite(write, context, askToRegister, async (asked, outcome) =>
+		acceptWrite(201, await receipt(asked, outcome, context)),
 	);
 }
 
 /** DELETE <base>/register/<smallkey> and <base>/v1/register/<smallkey>: signed, with an empty body. */
 export function handleDelete(write: Write, context: Context): Promise<Reply> {
-	return handleWrite(write, context, askToRemove, (asked, outcome, { sender }) =>
-		sender.review ? acceptWrite(202, receipt(asked, outcome, context)) : removed(),
+	return handleWrite(write, context, askToRemove, async (asked, outcome, { sender }) =>
+		sender.review ? acceptWrite(202, await receipt(asked, outcome, context)) : removed(),
 	);
 }
 
@@ -87,7 +88,7 @@ async function handleWrite(
 	write: Write,
 	context: Context,
 	ask: (verified: Verified, smallkey: string) => Asked | Refusal,
-	accept: (asked: Asked, outcome: Commit, verified: Verified) => Reply,
+	accept: (asked: Asked, outcome: Commit, verified: Verified) => Promise<Reply>,
 ): Promise<Reply> {
 	const verified = await verifyWrite(write, context);
 	if (isRefusal(verified)) return refuse(verified);
@@ -248,8 +249,10 @@ async function deleteEdits(now: Reader, smallkey: string): Promise<Edit[] | Refu
 }
 
 /** What a publisher is told of a write that was accepted. */
-function receipt(asked: Asked, outcome: Commit, { settings, store }: Context): object {
+async function receipt(asked: Asked, outcome: Commit, { settings, store }: Context): Promise<object> {
 	const { smallkey, registration, warnings } = asked;
+	const text = registration && canonicalText(registration);
+	const draft = text && (await draftAddress(settings.publicUrl ?? "", { smallkey, text }));
 	const readable = registration ? readableAt(smallkey, registration, settings) : { read: [], unread: [] };
 	return {
 		smallkey,
@@ -261,6 +264,7 @@ function receipt(asked: Asked, outcome: Commit, { settings, store }: Context): o
 		published: store.published && outcome.branch === undefined,
 		branch: outcome.branch,
 		pull_request: outcome.pullRequest,
+		draft: draft ?? undefined,
 		warnings: [...warnings, ...unreadWarnings(readable), ...(outcome.warnings ?? [])],
 	};
 }

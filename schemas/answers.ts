@@ -23,6 +23,10 @@ export const receipt = {
 		published: { description: "Whether it can be read there already.", type: "boolean" },
 		branch: { description: "Where a reviewer has to agree: the branch of the change.", type: "string" },
 		pull_request: { description: "Where there is one: its address.", type: "string" },
+		draft: {
+			description: "Where the catalogue shows what was sent on a map; only with PUBLIC_URL.",
+			type: "string",
+		},
 		warnings,
 		status: { description: "Where the layer's harvest and health can be followed.", type: "string" },
 	},

@@ -1,3 +1,4 @@
+import { packDraft, unpackDraft } from "../../registry/draft.ts";
 import { type Lang, langs, layerPath, parseSmallkey } from "../../registry/smallkey.ts";
 import { findLayer } from "../catalogue/search.ts";
 import { type Drawable, parseFragment } from "../map/drawable.ts";
@@ -8,7 +9,6 @@ import { MapPanel } from "../page/map-panel.ts";
 import type { Page, View } from "../page/page.ts";
 import { checkDraft, draftFragments, mostBytes, storedText } from "./check.ts";
 import { DraftForm } from "./form.ts";
-import { packDraft, unpackDraft } from "./link.ts";
 import { RegisterPanel } from "./register-panel.ts";
 
 /** Longest address that GitHub is given a file's content in, in characters. */

@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { handleWrite } from "../../api/app.ts";
 import type { Write as HandledWrite } from "../../api/register.ts";
+import { unpackDraft } from "../../registry/draft.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import { everyPath, feature, Local, manual, noon, signedWrite, textOf, type Write, wms } from "../local.ts";
 
@@ -57,6 +58,17 @@ for (const prefix of ["/register", "/v1/register", "/v2/register"]) {
 		assert.is(local.get("/v0.9/doc/en/23ax5t").status, 200);
 	});
 }
+
+writes("with PUBLIC_URL the receipt says where the registration is seen on a map", async ({ local }) => {
+	const settings = { ...local.context.settings, publicUrl: "https://layers.example/rcs" };
+	local.context = { ...local.context, settings };
+	const { draft } = (await (await local.put("23ax5t")).json()) as { draft: string };
+	const [page, packed = ""] = draft.split("#draft=");
+	assert.is(page, "https://layers.example/rcs/?page=draft");
+	const shown = await unpackDraft(packed);
+	assert.is(shown?.smallkey, "23ax5t");
+	assert.is(shown?.text.trim(), await local.git("show", "main:layers/23/23ax5t.json"));
+});
 
 writes(
 	"what cannot be read everywhere is accepted, and its publisher is told where it cannot",

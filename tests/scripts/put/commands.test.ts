@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/signature.ts";
+import { unpackDraft } from "../../../registry/draft.ts";
 import { feature, manual, noon, temporaryFolder } from "../../local.ts";
 import { type Ended, runScript } from "../../process.ts";
 
@@ -104,6 +105,26 @@ for (const [status, text, code, said] of [
 		assert.is(ended.stdout, "");
 	});
 }
+
+test("with PUBLIC_URL a refusal names the page on which the registration can be mended", async (scene) => {
+	scene.answer = { status: 400, text: '{"errors":["/en: is missing"]}' };
+	const env = { SENDER_SECRET: secret, PUBLIC_URL: "https://layers.example/base/" };
+	const words = ["my-layer", scene.file];
+	for (const more of [[], ["--dry-run"]]) {
+		await writeFile(scene.file, manual.replace("1.0.0", "0.9.0"));
+		const { code, stderr } = await run(scene, "put", [...words, ...more], env);
+		assert.is(code, 1);
+		const link = /^Try it as a draft: https:\/\/layers\.example\/base\/\?page=draft#draft=(\S+)$/m.exec(
+			stderr,
+		)?.[1];
+		const draft = await unpackDraft(link ?? "");
+		assert.equal(draft, { smallkey: "my-layer", text: manual.replace("1.0.0", "0.9.0") });
+	}
+	scene.answer = { status: 201, text: "{}" };
+	assert.is((await run(scene, "put", words, env)).stderr, "");
+	scene.answer = { status: 503, text: "" };
+	assert.not.match((await run(scene, "put", words, env)).stderr, "draft");
+});
 
 test("no answer at all names the address", async (scene) => {
 	await new Promise((resolve) => scene.server.close(resolve));

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/signature.ts";
-import { packDraft, unpackDraft } from "../../../site/draft/link.ts";
+import { packDraft, unpackDraft } from "../../../registry/draft.ts";
 import { sign as signInPage } from "../../../site/draft/send.ts";
 import { Peer } from "../../harvest/peer.ts";
 import { eventually } from "../../wait.ts";

@@ -6,10 +6,13 @@ export interface Draft {
 }
 
 /** Longest part of an address that is read as a draft, in characters. */
-const longestLink = 100_000;
+const maxReadLength = 100_000;
 
-/** Most bytes that one may unpack to: somewhat more than a registration may have. */
-const mostBytes = 80_000;
+/** Longest part of an address that is handed to somebody: mail and terminals cut longer ones. */
+const maxHandedLength = 16_000;
+
+/** Most bytes that one may unpack to: a text within JSON may be twice as long as a registration may be. */
+const maxBytes = 140_000;
 
 /**
  * A draft as the part of an address behind `#draft=`: JSON, raw deflate (RFC 1951), URL-safe base64 (RFC 4648, section
@@ -25,9 +28,22 @@ export async function packDraft({ smallkey, text }: Draft): Promise<string> {
 	return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
+/**
+ * Where a draft can be looked at: on the catalogue's map, checked and with its fragments, nothing being stored. The
+ * page at the root chooses the language.
+ * @param publicUrl address of the service with its base path, with or without a slash at its end; empty where unknown
+ * @returns null without such an address, and for a draft that is too long for one
+ */
+export async function draftAddress(publicUrl: string, draft: Draft): Promise<string | null> {
+	if (publicUrl === "" || draft.text.length > maxBytes / 2) return null;
+	const packed = await packDraft(draft);
+	if (packed.length > maxHandedLength) return null;
+	return `${publicUrl.replace(/\/+$/, "")}/?page=draft#draft=${packed}`;
+}
+
 /** Reads what `packDraft` made; null where it is cut off, no draft, or too large. */
 export async function unpackDraft(link: string): Promise<Draft | null> {
-	if (link.length > longestLink || !/^[A-Za-z0-9_-]+$/.test(link)) return null;
+	if (link.length > maxReadLength || !/^[A-Za-z0-9_-]+$/.test(link)) return null;
 	try {
 		const binary = atob(link.replaceAll("-", "+").replaceAll("_", "/"));
 		const bytes = Uint8Array.from(binary, (unit) => unit.charCodeAt(0));
@@ -52,7 +68,7 @@ async function readBounded(stream: ReadableStream<Uint8Array>): Promise<string |
 		const { done, value } = await reader.read();
 		if (done) return text + decoder.decode();
 		length += value.length;
-		if (length > mostBytes) {
+		if (length > maxBytes) {
 			await reader.cancel();
 			return null;
 		}

@@ -1,0 +1,39 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { draftAddress, packDraft, unpackDraft } from "../../registry/draft.ts";
+
+const draft = suite("the address of a draft");
+
+const written = { smallkey: "a+b=1", text: '{"en": "École \u2028 <script>"}\n' };
+
+draft("leads to the catalogue's page of drafts, and carries all of it behind #", async () => {
+	for (const publicUrl of ["https://layers.example/base", "https://layers.example/base/"]) {
+		const address = await draftAddress(publicUrl, written);
+		const { origin, pathname, search, hash } = new URL(address ?? "");
+		assert.equal([origin, pathname, search], ["https://layers.example", "/base/", "?page=draft"]);
+		assert.match(hash, /^#draft=[A-Za-z0-9_-]+$/);
+		assert.equal(await unpackDraft(hash.slice("#draft=".length)), written);
+	}
+});
+
+draft("there is none without the service's own address, and for what is too long for one", async () => {
+	assert.is(await draftAddress("", written), null);
+	assert.is(await draftAddress("https://layers.example", { ...written, text: "x".repeat(100_000) }), null);
+	let junk = "";
+	for (let state = 1; junk.length < 40_000; state = (state * 48271) % 2147483647) junk += state.toString(36);
+	assert.is(await draftAddress("https://layers.example", { ...written, text: junk }), null);
+});
+
+draft("what is cut off, no draft or unpacks to very much is null", async () => {
+	const packed = await packDraft(written);
+	for (const link of [
+		"",
+		packed.slice(0, -4),
+		`${packed}.`,
+		"AAAA",
+		await packDraft({ smallkey: "a", text: "x".repeat(150_000) }),
+	])
+		assert.is(await unpackDraft(link), null, link.slice(0, 20));
+});
+
+draft.run();
