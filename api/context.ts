@@ -1,4 +1,5 @@
 import type { FragmentSettings } from "../registry/targets/facts.ts";
+import type { Hashes } from "./hashes.ts";
 import type { WriteLimiter } from "./limits.ts";
 import type { Senders } from "./senders.ts";
 import type { Store } from "./store.ts";
@@ -21,6 +22,8 @@ export interface Context {
 	report: (error: unknown) => void;
 	/** Why not all is served as it should be, in one line; null where it is. `/readyz` says it. */
 	readiness: () => string | null;
+	/** The engine's hashes; those of the Web Cryptography API without. */
+	hashes?: Hashes;
 	/** Where writes are limited. */
 	limiter?: WriteLimiter;
 }

@@ -11,7 +11,6 @@ import {
 	decodeSegment,
 	descriptionPath,
 	folderOf,
-	langs,
 	layerPath,
 	parseSmallkey,
 	smallkeyRule,
@@ -21,6 +20,7 @@ import { targetPath } from "../registry/targets/table.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import { blobId } from "./blob-id.ts";
 import type { Context } from "./context.ts";
+import type { Hashes } from "./hashes.ts";
 import { acceptWrite, type Reply, refuseLimited, refuseWrite, removed } from "./reply.ts";
 import { isSignedBy, mayChange, type Sender } from "./senders.ts";
 import { isSignature, isTimely, parseTimestamp, sha256Hex } from "./signature.ts";
@@ -87,7 +87,7 @@ export function handleDelete(write: Write, context: Context): Promise<Reply> {
 async function handleWrite(
 	write: Write,
 	context: Context,
-	ask: (verified: Verified, smallkey: string) => Asked | Refusal,
+	ask: (verified: Verified, smallkey: string, context: Context) => Asked | Refusal,
 	accept: (asked: Asked, outcome: Commit, verified: Verified) => Promise<Reply>,
 ): Promise<Reply> {
 	const verified = await verifyWrite(write, context);
@@ -95,7 +95,7 @@ async function handleWrite(
 	const waitSeconds = (await context.limiter?.sender(verified.sender.id)) ?? 0;
 	if (waitSeconds > 0) return refuseLimited("sender", waitSeconds);
 	const smallkey = parseTargetKey(write.target);
-	const asked = smallkey === null ? badSmallkey(write.target) : ask(verified, smallkey);
+	const asked = smallkey === null ? badSmallkey(write.target) : ask(verified, smallkey, context);
 	const meta = metaOf(write.method, verified);
 	if (isRefusal(asked)) {
 		// It was refused for good: the same signature must not take effect once the world has changed, or as another method.
@@ -107,13 +107,13 @@ async function handleWrite(
 }
 
 /** Payload, then ownership. */
-function askToRegister({ sender, body }: Verified, smallkey: string): Asked | Refusal {
+function askToRegister({ sender, body }: Verified, smallkey: string, { hashes }: Context): Asked | Refusal {
 	const { registration, problems } = parseRegistration(body, "written");
 	if (!registration) return { status: 400, errors: problems };
 	if (!mayChange(sender, smallkey)) return notYours(sender, smallkey);
 	const subject = `register ${smallkey} (${kindOf(registration)})`;
 	const warnings = warningsOf(registration);
-	const edits: Edits = (now) => putEdits(now, smallkey, registration);
+	const edits: Edits = (now) => putEdits(now, smallkey, registration, { hashes });
 	return { smallkey, subject, registration, edits, warnings };
 }
 
@@ -143,8 +143,8 @@ async function verifyWrite(write: Write, context: Context): Promise<Verified | R
 	const sender = context.settings.senders.get(senderId);
 	const signed = { path: target, sender: senderId, timestamp, body };
 	// All hashes for whatever comes so far: a genuine request takes as long as another.
-	const request = await sha256Hex(signature);
-	const genuine = await isSignedBy(sender, signed, signature, now);
+	const request = await sha256Hex(signature, context.hashes);
+	const genuine = await isSignedBy(sender, signed, signature, now, context.hashes);
 	if (!sender || !genuine) return unauthorized(write, context);
 	return { sender, timestamp, request, body };
 }
@@ -208,7 +208,7 @@ export async function putEdits(
 	now: Reader,
 	smallkey: string,
 	registration: Registration,
-	likeness: "payload" | "text" = "payload",
+	{ likeness = "payload", hashes }: { likeness?: "payload" | "text"; hashes?: Hashes | undefined } = {},
 ): Promise<Edit[] | Refusal> {
 	const ids = await now.ids(smallkey);
 	const twin = await caseTwin(now, smallkey);
@@ -218,7 +218,7 @@ export async function putEdits(
 		return { status: 409, errors: [`smallkey: ${smallkey} ${rule}`] };
 	}
 	const text = canonicalText(registration);
-	if (ids && ids.registration === (await blobId(text))) return [];
+	if (ids && ids.registration === (await blobId(text, hashes))) return [];
 	const stored = ids && likeness === "payload" ? await now.read(smallkey) : null;
 	if (stored && storedText(stored) === text) return [];
 	const edits: Edit[] = [{ path: layerPath(smallkey), text }];

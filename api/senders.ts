@@ -1,5 +1,6 @@
 import { matchesGlob } from "../registry/globs.ts";
 import { parseJson } from "../registry/json.ts";
+import type { Hashes } from "./hashes.ts";
 import { parseTimestamp, type Signed, verify } from "./signature.ts";
 
 /** A publisher that may write. */
@@ -56,11 +57,12 @@ export async function isSignedBy(
 	signed: Signed,
 	signature: string,
 	now: Date,
+	hashes?: Hashes,
 ): Promise<boolean> {
 	const secrets = [sender?.secret ?? null, previousSecret(sender, now)];
 	const matches = await Promise.all(
 		secrets.map(async (secret) => {
-			const matched = await verify(secret ?? nobodysSecret, signed, signature);
+			const matched = await verify(secret ?? nobodysSecret, signed, signature, hashes);
 			return secret !== null && matched;
 		}),
 	);

@@ -1,3 +1,5 @@
+import { type Hashes, webHashes } from "./hashes.ts";
+
 const encoder = new TextEncoder();
 
 /** What is signed, in the order in which it is joined (specification, "Signature computation"). */
@@ -21,22 +23,25 @@ function base64url(bytes: Uint8Array): string {
 }
 
 /** HMAC-SHA-256 of the joined parts, as the `Authorization` header carries it: 43 characters, no padding. */
-export async function sign(secret: string, signed: Signed): Promise<string> {
-	const algorithm = { name: "HMAC", hash: "SHA-256" };
-	const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, ["sign"]);
+export async function sign(secret: string, signed: Signed, hashes = webHashes): Promise<string> {
 	const head = encoder.encode(signed.path + signed.sender + signed.timestamp);
 	const message = new Uint8Array(head.length + signed.body.length);
 	message.set(head);
 	message.set(signed.body, head.length);
-	return base64url(new Uint8Array(await crypto.subtle.sign("HMAC", key, message)));
+	return base64url(await hashes.hmacSha256(encoder.encode(secret), message));
 }
 
 /**
  * Whether `signature` is that of the parts. Never throws, whatever the text. The encoded texts are compared, since
  * several texts decode to the same bytes, and in constant time.
  */
-export async function verify(secret: string, signed: Signed, signature: string): Promise<boolean> {
-	return sameText(await sign(secret, signed), signature);
+export async function verify(
+	secret: string,
+	signed: Signed,
+	signature: string,
+	hashes: Hashes = webHashes,
+): Promise<boolean> {
+	return sameText(await sign(secret, signed, hashes), signature);
 }
 
 function sameText(expected: string, given: string): boolean {
@@ -56,8 +61,8 @@ export function isSignature(text: string): boolean {
 }
 
 /** SHA-256 of a text in hex: the trailer `Request` of a commit is that of the signature's text. */
-export async function sha256Hex(text: string): Promise<string> {
-	const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(text)));
+export async function sha256Hex(text: string, hashes = webHashes): Promise<string> {
+	const digest = await hashes.sha256(encoder.encode(text));
 	return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 

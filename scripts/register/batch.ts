@@ -80,7 +80,7 @@ export async function storeBatch(
 			const decided = await pMap(
 				[...registrations],
 				async ([smallkey, registration]) => {
-					const edits = await putEdits(now, smallkey, registration, "text");
+					const edits = await putEdits(now, smallkey, registration, { likeness: "text" });
 					bar.tick();
 					return edits;
 				},

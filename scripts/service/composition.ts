@@ -1,3 +1,4 @@
+import { nodeHashes } from "../../api/adapters/node/hashes.ts";
 import type { Context } from "../../api/context.ts";
 import type { Senders } from "../../api/senders.ts";
 import type { Edit } from "../../api/store.ts";
@@ -79,6 +80,7 @@ export async function openLocal(
 		settings: { ...configuration, senders },
 		now,
 		report,
+		hashes: nodeHashes,
 		readiness: () => store.state() ?? publication.files.state(),
 	};
 	const close = async () => {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { nodeHashes } from "../../api/adapters/node/hashes.ts";
 import { etagOf, type Fragments } from "../../api/read.ts";
 import type { Senders } from "../../api/senders.ts";
 import { githubStore } from "../../api/stores/github.ts";
@@ -17,7 +18,14 @@ export async function openGithubService(configuration: Configuration, senders: S
 	const out = resolve("dist");
 	const store = githubStore({ ...github, fetch: fetchFromGithub(configuration), now, report: logError });
 	return {
-		context: { store, settings: { ...configuration, senders }, now, report: logError, readiness: () => null },
+		context: {
+			store,
+			settings: { ...configuration, senders },
+			now,
+			report: logError,
+			hashes: nodeHashes,
+			readiness: () => null,
+		},
 		fragments: (target, lang, smallkey) => readBuilt(join(out, slotPath({ target, lang }, smallkey))),
 		version: null,
 		layers: () => Math.max(...slotsOf(configuration).map((slot) => countBuilt(join(out, slotFolder(slot))))),

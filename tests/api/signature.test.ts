@@ -1,6 +1,9 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { isTimely, parseTimestamp, sign, verify } from "../../api/signature.ts";
+import { nodeHashes } from "../../api/adapters/node/hashes.ts";
+import { blobId } from "../../api/blob-id.ts";
+import { webHashes } from "../../api/hashes.ts";
+import { isTimely, parseTimestamp, sha256Hex, sign, verify } from "../../api/signature.ts";
 
 // The older service's manual, and the same request under /v1.
 const secret = "test_-k";
@@ -9,8 +12,16 @@ const text =
 const body = new TextEncoder().encode(text);
 const manual = { path: "/register/23ax5t", sender: "jstest", timestamp: "2014-12-05T18:28:56.714Z", body };
 
-test("the manual's example has the manual's signature", async () => {
-	assert.is(await sign(secret, manual), "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY");
+test("the manual's example has the manual's signature, by the hashes of either engine", async () => {
+	for (const hashes of [undefined, webHashes, nodeHashes]) {
+		assert.is(await sign(secret, manual, hashes), "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY");
+		// FIPS 180-4's example, and what `printf hello | git hash-object --stdin` prints.
+		assert.is(
+			await sha256Hex("abc", hashes),
+			"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+		);
+		assert.is(await blobId("hello", hashes), "b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0");
+	}
 });
 
 test("the version prefix is part of what is signed", async () => {

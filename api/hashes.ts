@@ -1,0 +1,26 @@
+/**
+ * The hashes of a write: in the form of whichever engine is there. What is hashed is small (at most 64 KiB), and an
+ * engine that can answer at once does: a thread's turn costs more than the hash.
+ */
+export interface Hashes {
+	sha1(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
+	sha256(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
+	/** HMAC-SHA-256 (RFC 2104). */
+	hmacSha256(key: Uint8Array, bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
+}
+
+const hmac = { name: "HMAC", hash: "SHA-256" };
+
+async function digest(algorithm: string, bytes: Uint8Array): Promise<Uint8Array> {
+	return new Uint8Array(await crypto.subtle.digest(algorithm, bytes as BufferSource));
+}
+
+/** Those of the Web Cryptography API, which every engine has. */
+export const webHashes: Hashes = {
+	sha1: (bytes) => digest("SHA-1", bytes),
+	sha256: (bytes) => digest("SHA-256", bytes),
+	hmacSha256: async (key, bytes) => {
+		const imported = await crypto.subtle.importKey("raw", key as BufferSource, hmac, false, ["sign"]);
+		return new Uint8Array(await crypto.subtle.sign("HMAC", imported, bytes as BufferSource));
+	},
+};
