@@ -52,6 +52,8 @@ export interface RunOptions {
 	input?: string | Uint8Array;
 	/** How long it may take, in milliseconds. */
 	limitMs?: number;
+	/** Variables beside those of every git process here. */
+	environment?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -63,7 +65,7 @@ export function runGit(repository: string, args: string[], options: RunOptions =
 	const { input, limitMs = ordinaryCommandMs } = options;
 	const name = args[0] ?? "";
 	return new Promise((resolve, reject) => {
-		const child = startGit(repository, args);
+		const child = startGit(repository, args, options.environment);
 		const printed: Buffer[] = [];
 		let printedBytes = 0;
 		let complaint = "";
@@ -93,9 +95,13 @@ export function runGit(repository: string, args: string[], options: RunOptions =
 }
 
 /** Starts git in a repository, without a shell, to talk to it over its pipes. @throws {GitFailure} where it cannot be started */
-export function startGit(repository: string, args: string[]): ChildProcessWithoutNullStreams {
+export function startGit(
+	repository: string,
+	args: string[],
+	further: Readonly<Record<string, string>> = {},
+): ChildProcessWithoutNullStreams {
 	const child = spawn("git", [...always, "-C", repository, ...args], {
-		env: environment(),
+		env: { ...environment(), ...further },
 		stdio: "pipe",
 		// A process group of its own: what git starts can be ended with it, and Ctrl-C reaches the service alone.
 		detached: true,

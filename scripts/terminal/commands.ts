@@ -16,6 +16,7 @@ export const commands = {
 	host: {
 		build: "render every fragment as a static file",
 		catalogue: "write the catalogue page, with its index and all fragments, as a static site",
+		"setup-github": "bring a repository on GitHub into the state that production needs, or check it",
 		deploy: "put the build and the worker on Cloudflare",
 		"publish-objects": "keep a bucket in step with the build",
 		verify: "check that a hosting serves what was built",

@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { startJsonServer } from "../json-server.ts";
 
 /** A pull request of the peer's. */
 export interface PeerPull {
@@ -159,35 +158,12 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		throw new Error(`${method} ${path} is no route of the peer's`);
 	}
 
-	const server = createServer(async (request, response) => {
-		const { pathname, searchParams } = new URL(request.url ?? "/", "http://peer");
-		const chunks: Buffer[] = [];
-		for await (const chunk of request) chunks.push(chunk as Buffer);
-		const body = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString("utf8")) : {};
-		peer.requests.push(`${request.method} ${pathname}`);
-		const fault = peer.answers.find(({ path }) => path.test(pathname));
-		let answer: unknown = fault
-			? { message: fault.message }
-			: answerTo(request.method ?? "", pathname, body, searchParams);
-		const headers: Record<string, string> = { "Content-Type": "application/json" };
-		if (Array.isArray(answer)) {
-			const size = Number(searchParams.get("per_page") ?? 30);
-			const page = Number(searchParams.get("page") ?? 1);
-			if (answer.length > page * size) {
-				searchParams.set("page", String(page + 1));
-				headers.Link = `<http://${request.headers.host}${pathname}?${searchParams}>; rel="next"`;
-			}
-			answer = answer.slice((page - 1) * size, page * size);
-		}
-		response.writeHead(fault?.status ?? (answer === null ? 404 : 200), headers);
-		response.end(JSON.stringify(answer ?? { message: "Not Found" }));
+	const server = await startJsonServer(({ method, path, query, body }) => {
+		peer.requests.push(`${method} ${path}`);
+		const fault = peer.answers.find((one) => one.path.test(path));
+		if (fault) return { status: fault.status, body: { message: fault.message } };
+		const answer = answerTo(method, path, body, query);
+		return answer === null ? { status: 404, body: { message: "Not Found" } } : { status: 200, body: answer };
 	});
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	const { port } = server.address() as AddressInfo;
-	const close = () =>
-		new Promise<void>((resolve) => {
-			server.close(() => resolve());
-			server.closeAllConnections();
-		});
-	return Object.assign(peer, { url: `http://127.0.0.1:${port}`, close });
+	return Object.assign(peer, server);
 }

@@ -1,0 +1,90 @@
+// npm run setup-github: brings a repository on GitHub into the state that docs/production.md describes, and checks it
+import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
+import { connectToGithub } from "./service/github.ts";
+import { readConfiguration } from "./service/settings.ts";
+import type { Outcome } from "./setup-github/finding.ts";
+import { type Setup, setUp } from "./setup-github/setup.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { type Io, printError, printLine } from "./terminal/io.ts";
+import { plain } from "./terminal/plain.ts";
+
+const help = `
+GITHUB_TOKEN: a token of somebody who may administer the repository; it is never said on the command line. A classic
+one needs the scopes repo and workflow (and read:org), a fine-grained one the permissions Administration, Actions,
+Contents, Environments, Issues, Secrets, Variables and Workflows.
+The workflows' variables (HOSTING, PUBLIC_URL, CLOUDFLARE_ACCOUNT_ID, …) are set as they are set here.
+Run it again as often as you like: what is right is left alone. Exit code 1: something is missing.`;
+
+/** What GitHub gives a private repository only on a paid plan (GitHub, "GitHub's plans"). */
+const paidNote =
+	"note: the repository is private. Rulesets and the environment's branches need GitHub Pro, Team or Enterprise there; " +
+	"without them whoever may push can read the secrets, and merge what nobody approved.";
+
+function parseRepository(text: string): string {
+	if (/^[\w.-]+\/[\w.-]+$/.test(text)) return text;
+	throw new InvalidArgumentError("It must be owner/name.");
+}
+
+const signs: Record<Outcome["state"], string> = {
+	right: "right      ",
+	set: "set now    ",
+	"would be set": "would set  ",
+	missing: "missing    ",
+};
+
+/** What was found, and at the end what a person has to do. */
+function print({ outcomes, target }: Setup, io: Io): number {
+	for (const { what, state, text } of outcomes) {
+		printLine(io, plain(`${signs[state]}${what}${text === "" ? "" : `: ${text}`}`));
+	}
+	if (target?.isPrivate) printLine(io, paidNote);
+	const of = (state: Outcome["state"]) => outcomes.filter((one) => one.state === state).length;
+	const parts = (["right", "set", "would be set", "missing"] as const)
+		.filter((state) => of(state) > 0)
+		.map((state) => `${of(state)} ${state === "set" ? "set now" : state}`);
+	printLine(io, parts.join(", "));
+	return of("missing") + of("would be set") === 0 ? exitCodes.done : exitCodes.wrong;
+}
+
+export const run = createRun(async (argv, environment, io) => {
+	const line = createCommandLine("setup-github", io)
+		.argument("<owner/name>", "the repository", parseRepository)
+		.option("--dry-run", "write nothing, and say what would be set")
+		.addOption(
+			new Option("--create <visibility>", "make the repository where there is none").choices([
+				"public",
+				"private",
+			] as const),
+		)
+		.option("--service-app <name>", "the service's App, by its name in github.com/apps/NAME")
+		.option("--workflow-app <name>", "the workflows' App, another one")
+		.option(
+			"--codeowners",
+			"let GitHub itself ask the owners in .github/CODEOWNERS, who need write access then",
+		)
+		.addHelpText("after", help)
+		.parse(argv, { from: "user" });
+	const [repository] = line.processedArgs;
+	const options = line.opts();
+	const token = environment.GITHUB_TOKEN;
+	if (!token) throw new Error("GITHUB_TOKEN: must be set, to a token that may administer the repository");
+	const configuration = readConfiguration({ ...environment, GITHUB_REPOSITORY: repository });
+	printError(io, `Looking at ${repository}${options.dryRun ? "; nothing is written" : ""}`);
+	const setup = await setUp(connectToGithub(configuration), {
+		isDryRun: options.dryRun ?? false,
+		create: options.create,
+		serviceApp: options.serviceApp,
+		workflowApp: options.workflowApp,
+		codeowners: options.codeowners ?? false,
+		push: {
+			clone: ".",
+			branch: configuration.github?.branch ?? "main",
+			token,
+			proxy: configuration.harvest.httpsProxy || undefined,
+		},
+		environment,
+	});
+	return print(setup, io);
+});
+
+await runCommand(import.meta.url, run);

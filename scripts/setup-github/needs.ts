@@ -1,0 +1,57 @@
+import type { Environment } from "../../api/configuration.ts";
+
+/** Variables of the workflows whose values are taken from the environment of this command. */
+const settable = [
+	"HOSTING",
+	"PUBLIC_URL",
+	"CLOUDFLARE_ACCOUNT_ID",
+	"WORKERS_PLAN",
+	"OBJECTS_ENDPOINT",
+	"OBJECTS_BUCKET",
+	"OBJECTS_REGION",
+	"BASE_PATH",
+	"METADATA_URL",
+	"CATALOGUE_URL",
+	"MAP_WKID",
+	"TARGETS",
+	"V2_MAP_SERVER",
+] as const;
+
+/** The variables that are set in the environment. */
+export function variablesFrom(environment: Environment): Map<string, string> {
+	return new Map(settable.flatMap((name) => (environment[name] ? [[name, environment[name]] as const] : [])));
+}
+
+/** How a variable's value is found. */
+type Variable = (name: string) => string | undefined;
+
+const hostings = ["workers", "objects", "none"];
+
+/** Variables that have to be there for the hosting, with what to do. */
+export function neededVariables(variable: Variable): { name: string; text: string }[] {
+	const hosting = variable("HOSTING");
+	const tell = (name: string, example: string) => ({
+		name,
+		text: `is not set: run this again with ${name}=${example} in front`,
+	});
+	const needed = [tell("HOSTING", "workers, objects, or none where npm run follow serves")];
+	if (hosting !== undefined && hostings.includes(hosting))
+		needed.push(tell("PUBLIC_URL", "the address that readers use, once it is known"));
+	if (hosting === "workers") needed.push(tell("CLOUDFLARE_ACCOUNT_ID", "the id beside the account's name"));
+	if (hosting === "objects") {
+		needed.push(tell("OBJECTS_ENDPOINT", "https://<account>.r2.cloudflarestorage.com"));
+		needed.push(tell("OBJECTS_BUCKET", "the bucket's name"));
+	}
+	return needed;
+}
+
+/** Secrets that the workflows need for what the variables say. */
+export function neededSecrets(variable: Variable): string[] {
+	const hosting = variable("HOSTING");
+	const deploys = hosting === "workers" || (hosting === "objects" && variable("CLOUDFLARE_ACCOUNT_ID"));
+	return [
+		"WORKFLOW_APP_PRIVATE_KEY",
+		...(deploys ? ["CLOUDFLARE_API_TOKEN"] : []),
+		...(hosting === "objects" ? ["OBJECTS_ACCESS_KEY_ID", "OBJECTS_SECRET_ACCESS_KEY"] : []),
+	];
+}

@@ -1,0 +1,55 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** One request to a server of a test's own. */
+export interface JsonRequest {
+	method: string;
+	path: string;
+	query: URLSearchParams;
+	body: Record<string, unknown>;
+}
+
+/** What is answered; a body that is a list comes in pages, as GitHub's do. */
+export interface JsonAnswer {
+	status: number;
+	body: unknown;
+}
+
+/** A server on this machine that speaks JSON, with GitHub's pages. */
+export interface JsonServer {
+	url: string;
+	close(): Promise<void>;
+}
+
+export async function startJsonServer(
+	answer: (request: JsonRequest) => JsonAnswer | Promise<JsonAnswer>,
+): Promise<JsonServer> {
+	const server = createServer(async (request, response) => {
+		const { pathname, searchParams: query } = new URL(request.url ?? "/", "http://peer");
+		const chunks: Buffer[] = [];
+		for await (const chunk of request) chunks.push(chunk as Buffer);
+		const body = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString("utf8")) : {};
+		const answered = await answer({ method: request.method ?? "", path: pathname, query, body });
+		const headers: Record<string, string> = { "Content-Type": "application/json" };
+		let shown = answered.body;
+		if (Array.isArray(shown)) {
+			const size = Number(query.get("per_page") ?? 30);
+			const page = Number(query.get("page") ?? 1);
+			if (shown.length > page * size) {
+				query.set("page", String(page + 1));
+				headers.Link = `<http://${request.headers.host}${pathname}?${query}>; rel="next"`;
+			}
+			shown = shown.slice((page - 1) * size, page * size);
+		}
+		response.writeHead(answered.status, headers);
+		response.end(answered.status === 204 ? undefined : JSON.stringify(shown));
+	});
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const { port } = server.address() as AddressInfo;
+	const close = () =>
+		new Promise<void>((resolve) => {
+			server.close(() => resolve());
+			server.closeAllConnections();
+		});
+	return { url: `http://127.0.0.1:${port}`, close };
+}
