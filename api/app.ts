@@ -1,12 +1,14 @@
+import { answerWrite } from "./answer-write.ts";
 import type { Context } from "./context.ts";
 import type { Allocate } from "./docs.ts";
 import type { Fragments } from "./fragment.ts";
 import { answerRead, fragmentHeaders } from "./read.ts";
-import { handleDelete, handlePut, type Write } from "./register.ts";
 import { plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
 import { StoreBusy } from "./store.ts";
 import { version } from "./version.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
+import type { Write } from "./write.ts";
+import { actionsAt, isForWrites, type WriteAction } from "./write-routes.ts";
 
 /** A request that its method and target alone refuse: a read without a body, a write with its errors. */
 export interface Refused {
@@ -14,12 +16,14 @@ export interface Refused {
 	status: number;
 	/** Null for a read. */
 	errors: string[] | null;
+	/** The methods that a write's path knows, where this is another one. */
+	allow?: string;
 }
 
 /** Whom a request is for. */
 export type Route =
 	| Wanted
-	| { kind: "write"; method: Write["method"] }
+	| { kind: "write"; action: WriteAction }
 	| { kind: "version" }
 	| { kind: "healthz" }
 	| { kind: "readyz" }
@@ -33,11 +37,6 @@ export const reservedSegments: ReadonlySet<string> = new Set([
 	...["doc", "docs", "v0.9", "v1", "v2", "ramp4", "vcs", "register"],
 	...["healthz", "readyz", "status", "index", "changes", "schemas", "guide", "en", "fr"],
 ]);
-
-/** One path segment of a write's target, whatever it holds: its rule is checked after the signature. */
-const writePath = /^(?:\/v[12])?\/register\/[^/]*$/;
-/** Everything below the segment is the writes'. */
-const writePaths = /^(?:\/v[12])?\/register(?:[/?]|$)/;
 
 /**
  * The only routing, on every engine.
@@ -68,8 +67,9 @@ function routeOther(method: string, target: string, { basePath, targets }: ReadS
 	if (page === "version" && !targets.includes("v2")) return { kind: "refused", status: 404, errors: null };
 	if (page) return isRead(method) ? { kind: page } : { kind: "refused", status: 405, errors: null };
 	// Another PUT or DELETE is refused as a write, too, with its reason.
-	const isWrite = method === "PUT" || method === "DELETE" || writePaths.test(path);
-	return isWrite ? routeWrite(method, target, basePath) : { kind: "refused", status: 404, errors: null };
+	return isForWrites(method, path)
+		? routeWrite(method, target, basePath)
+		: { kind: "refused", status: 404, errors: null };
 }
 
 function routeWrite(method: string, target: string, basePath: string): Route {
@@ -78,9 +78,13 @@ function routeWrite(method: string, target: string, basePath: string): Route {
 		return refused(400, "path: must start with one / and hold nothing that a URL parser would change");
 	}
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
-	if (!writePath.test(path)) return refused(404, `path: must be ${basePath}/register/<smallkey>`);
-	if (method === "PUT" || method === "DELETE") return { kind: "write", method };
-	return refused(405, `method: must be PUT or DELETE, not ${method}`);
+	const actions = actionsAt(path);
+	if (actions.size === 0) return refused(404, `path: must be ${basePath}/register/<smallkey>`);
+	const action = actions.get(method);
+	if (action) return { kind: "write", action };
+	const methods = [...actions.keys()];
+	const error = `method: must be ${methods.toReversed().join(" or ")}, not ${method}`;
+	return { ...refused(405, error), allow: methods.join(", ") };
 }
 
 function refused(status: number, error: string): Refused {
@@ -93,9 +97,9 @@ function isLiteralPath(target: string): boolean {
 }
 
 /** The answer to a request that its route refuses. */
-export function answerRefused({ status, errors }: Refused): Reply {
+export function answerRefused({ status, errors, allow }: Refused): Reply {
 	if (errors === null) return refuseRead(status);
-	return refuseWrite(status, errors, status === 405 ? { Allow: "DELETE, PUT" } : {});
+	return refuseWrite(status, errors, allow === undefined ? {} : { Allow: allow });
 }
 
 /**
@@ -139,7 +143,7 @@ export async function refuseTooMany(address: string | null, context: Context): P
 /** Answers a write. */
 export async function handleWrite(write: Write, context: Context): Promise<Reply> {
 	try {
-		return await (write.method === "PUT" ? handlePut(write, context) : handleDelete(write, context));
+		return await answerWrite(write, context);
 	} catch (error) {
 		return answerFailure(error, "write", context.report);
 	}

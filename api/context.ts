@@ -12,6 +12,15 @@ export interface Settings extends ReadSettings, Omit<FragmentSettings, "targets"
 	publicUrl?: string;
 }
 
+/** Which layers' services are to be asked anew. */
+export interface Refresh {
+	/** Only what was not harvested for so long, in milliseconds; null: however lately it was. */
+	olderThanMs: number | null;
+	/** At most so many layers, those first that were not asked for longest; null: all. */
+	maxLayers: number | null;
+	isWanted: (smallkey: string) => boolean;
+}
+
 /** Everything that a handler needs from outside: handed in, never global. */
 export interface Context {
 	store: Store;
@@ -24,6 +33,8 @@ export interface Context {
 	readiness: () => string | null;
 	/** The engine's hashes; those of the Web Cryptography API without. */
 	hashes?: Hashes;
+	/** Asks services anew, and says of how many layers; absent where the service does not harvest. */
+	refresh?: (refresh: Refresh) => number;
 	/** Where writes are limited. */
 	limiter?: WriteLimiter;
 }

@@ -51,9 +51,9 @@ export function refuseLimited(whose: "address" | "sender", waitSeconds: number):
 
 const jsonHeaders = { "Content-Type": "application/json", ...writeHeaders };
 
-/** The answer to a write that was accepted. */
-export function acceptWrite(status: number, receipt: object): Reply {
-	return { status, headers: { ...jsonHeaders }, body: encoder.encode(JSON.stringify(receipt)) };
+/** The answer to a write that was accepted: its receipt, or another value that is JSON. */
+export function acceptWrite(status: number, value: unknown): Reply {
+	return { status, headers: { ...jsonHeaders }, body: encoder.encode(JSON.stringify(value)) };
 }
 
 /** The answer to a removal. */

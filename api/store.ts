@@ -73,14 +73,14 @@ export interface Reader {
 /** Decides on the state that the change will be built on; asked again when that state has moved meanwhile. */
 export type Edits = (now: Reader) => Promise<Edit[] | Refusal>;
 
-/** A signed request that was refused before its change was looked at. */
+/** A signed request that was answered for good, and changed nothing of the layers. */
 export interface UsedRequest {
 	/** SHA-256 of the signature's text in hex. */
 	request: string;
 	method: string;
 	/** Its timestamp, in milliseconds since 1970. */
 	time: number;
-	/** Status of the refusal. */
+	/** Status of the answer. */
 	status: number;
 }
 
@@ -96,11 +96,12 @@ export interface Store extends Reader {
 	 */
 	change(edits: Edits, meta: Meta): Promise<Commit | Refusal>;
 	/**
-	 * Keeps a signed request that was refused, so that it cannot take effect later; durable when this answers. A store
-	 * without this keeps only the requests that its commits carry out.
+	 * Keeps a signed request that was refused, or that changed no layer, so that it cannot take effect later; durable
+	 * when this answers. A store without this keeps only the requests that its commits carry out.
+	 * @returns whether it is the first time; false also where that is forgotten
 	 * @throws {StoreBusy} where it could not be kept
 	 */
-	remember?(used: UsedRequest): Promise<void>;
+	remember?(used: UsedRequest): Promise<boolean>;
 }
 
 /** How long a request is remembered on its key, in milliseconds: longer than a signature can be used. */

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { answerHealth, answerRefused, answerVersion, handleRead, handleWrite, routeOf } from "../api/app.ts";
 import type { Context } from "../api/context.ts";
 import { runGit } from "../api/git/run.ts";
-import type { Write as HandledWrite } from "../api/register.ts";
 import type { Reply } from "../api/reply.ts";
 import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
 import type { Edit } from "../api/store.ts";
 import type { GitStore, StoreLimits } from "../api/stores/git.ts";
+import type { Write as HandledWrite } from "../api/write.ts";
 import { largestRegistration } from "../registry/registration.ts";
 import { langs } from "../registry/smallkey.ts";
 import { targetNames } from "../registry/targets/names.ts";
@@ -149,7 +149,7 @@ export class Local {
 		if (route.kind === "refused") return responseOf(answerRefused(route));
 		if (route.kind !== "write") throw new Error(`${method} ${target} is no write`);
 		const signed = await signedWrite({ method, target, ...write }, this.now);
-		return responseOf(await handleWrite(signed, this.context));
+		return responseOf(await handleWrite({ ...signed, action: route.action }, this.context));
 	}
 
 	put(smallkey: string, body = manual): Promise<Response> {
@@ -191,7 +191,7 @@ export async function signedWrite(write: Write, now: number): Promise<HandledWri
 	const signature = await sign(secret, { path: target, sender, timestamp, body: bytes });
 	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp, ...write.headers };
 	return {
-		method: method as HandledWrite["method"],
+		action: method === "DELETE" ? "remove" : "register",
 		target,
 		address: null,
 		sender: headers.Sender ?? "",

@@ -14,6 +14,7 @@ import type { Context } from "../context.ts";
 import { logText } from "../log.ts";
 import type { Reply } from "../reply.ts";
 import type { ReadSettings } from "../wanted.ts";
+import { isWriteMethod } from "../write-routes.ts";
 import { type Bindings, fragmentsOf } from "./cloudflare/bindings.ts";
 import { readBody, targetOf, toResponse, writeOf } from "./cloudflare/messages.ts";
 import { handleFetchedRead } from "./cloudflare/reads.ts";
@@ -61,7 +62,7 @@ export function createWorker(log: (fields: object) => void): Worker {
 				case "readyz":
 					return answerHealth(problemOf(bindings) ?? contextOf(bindings).readiness());
 				case "write": {
-					const write = writeOf(request, route.method, target, body);
+					const write = writeOf(request, route.action, target, body);
 					const tooMany = await refuseTooMany(write.address, contextOf(bindings));
 					return tooMany ?? (await handleWrite(write, contextOf(bindings)));
 				}
@@ -91,7 +92,7 @@ function once<T>(made: WeakMap<Bindings, T>, bindings: Bindings, make: () => T):
 
 /** One line for each write and each answer from 400 up, with the id that the answer gets; no signature is in it. */
 function logAnswer(request: Request, target: string, reply: Reply, log: (fields: object) => void): void {
-	const isWrite = request.method === "PUT" || request.method === "DELETE";
+	const isWrite = isWriteMethod(request.method);
 	if (reply.status < 400 && !isWrite) return;
 	const id = request.headers.get("CF-Ray") ?? crypto.randomUUID();
 	reply.headers["X-Request-Id"] = id;

@@ -157,11 +157,13 @@ export class GitStore implements Store {
 	}
 
 	/** Keeps a signed request that was refused before the store was asked: see `Store`. */
-	async remember({ request, method, time, status }: UsedRequest): Promise<void> {
+	async remember({ request, method, time, status }: UsedRequest): Promise<boolean> {
 		const { requests, condition } = this.#parts;
+		const isFirst = !requests.find(request) && !requests.isForgotten(time);
 		try {
 			requests.add(request, { method, timeMs: time, outcome: status });
 			await requests.sync();
+			return isFirst;
 		} catch (error) {
 			throw condition.failed(error);
 		}

@@ -24,6 +24,16 @@ export function schemaRef(schema: { $id: string }): { $ref: string } {
 	return { $ref: `#/components/schemas/${componentName(schema.$id)}` };
 }
 
+/** A reference to another part of the document: `ref("responses", "twin")`. */
+export function ref(section: string, name: string): { $ref: string } {
+	return { $ref: `#/components/${section}/${name}` };
+}
+
+/** An answer whose body is JSON. */
+export function json(description: string, schema: Json): Json {
+	return { description, content: { "application/json": { schema } } };
+}
+
 /** Schemas of files that no request and no answer holds. */
 const ofFiles: ReadonlySet<string> = new Set([description.$id, owners.$id]);
 

@@ -1,8 +1,8 @@
-import { errors, missing, receipt } from "../../schemas/answers.ts";
+import { missing } from "../../schemas/answers.ts";
 import { publishedSchemas } from "../../schemas/published.ts";
-import { registration } from "../../schemas/registration.ts";
 import type { Target } from "../targets/target.ts";
-import { schemaComponents, schemaRef } from "./components.ts";
+import { json, ref, schemaComponents, schemaRef } from "./components.ts";
+import { responses, securitySchemes, writePaths } from "./writes.ts";
 
 type Json = unknown;
 
@@ -42,14 +42,6 @@ function fragmentRef({ name }: Target): { $ref: string } {
 	const $id = `fragment-${name}.schema.json`;
 	if (!publishedSchemas.some((schema) => schema.$id === $id)) throw new Error(`there is no schema ${$id}`);
 	return schemaRef({ $id });
-}
-
-function ref(section: string, name: string): { $ref: string } {
-	return { $ref: `#/components/${section}/${name}` };
-}
-
-function json(description: string, schema: Json): Json {
-	return { description, content: { "application/json": { schema } } };
 }
 
 /** Where one layer, and where several, are read at a target. */
@@ -133,6 +125,20 @@ const parameters: Record<string, Json> = {
 		description: "Smallkeys with commas between them, at most 1,000.",
 		schema: { type: "string" },
 	},
+	age: {
+		name: "age",
+		in: "path",
+		required: true,
+		description: "all, or only what was not harvested for so many days.",
+		schema: { type: "string", pattern: "^(?:all|[0-9]{1,5})$" },
+	},
+	limit: {
+		name: "limit",
+		in: "path",
+		required: true,
+		description: "At most so many layers, those first that were not asked for longest.",
+		schema: { type: "integer", minimum: 1 },
+	},
 	callback: {
 		name: "callback",
 		in: "query",
@@ -144,81 +150,6 @@ const parameters: Record<string, Json> = {
 		},
 	},
 };
-
-const securitySchemes: Record<string, Json> = {
-	signature: {
-		type: "apiKey",
-		in: "header",
-		name: "Authorization",
-		description:
-			"HMAC-SHA-256 with the sender's secret of path, sender, TimeStamp and body, one after the other; URL-safe base64 without padding.",
-	},
-	timestamp: {
-		type: "apiKey",
-		in: "header",
-		name: "TimeStamp",
-		description: "ISO 8601, in UTC, within two minutes of the server's time.",
-	},
-	sender: { type: "apiKey", in: "header", name: "Sender", description: "The sender's id." },
-};
-
-const refused = (description: string) => json(description, schemaRef(errors));
-const later = (description: string) => ({
-	...(refused(description) as object),
-	headers: { "Retry-After": { description: "Seconds.", schema: { type: "integer" } } },
-});
-
-const responses: Record<string, Json> = {
-	invalid: refused("The path, the smallkey or the registration is wrong."),
-	unauthorized: refused("The signature or the time is wrong, or the signature was used before."),
-	forbidden: refused("The sender may not change this key."),
-	unknown: refused("The key is not registered."),
-	twin: refused("The key differs only in case from a registered one."),
-	large: refused("The body is too large."),
-	many: later("Too many writes of this address or sender."),
-	unavailable: later("The layers cannot be changed now."),
-};
-
-function writePaths(): Record<string, Json> {
-	const security = [{ signature: [], timestamp: [], sender: [] }];
-	const common = {
-		400: ref("responses", "invalid"),
-		401: ref("responses", "unauthorized"),
-		403: ref("responses", "forbidden"),
-		413: ref("responses", "large"),
-		429: ref("responses", "many"),
-		503: ref("responses", "unavailable"),
-	};
-	const operations = (suffix: string) => ({
-		parameters: [ref("parameters", "smallkey")],
-		put: {
-			operationId: `register${suffix}`,
-			summary: "Register a layer, or change it",
-			tags: ["write"],
-			security,
-			requestBody: { required: true, content: { "application/json": { schema: schemaRef(registration) } } },
-			responses: {
-				201: json("Registered. The same registration again is 201 and no new commit.", schemaRef(receipt)),
-				...common,
-				409: ref("responses", "twin"),
-			},
-		},
-		delete: {
-			operationId: `remove${suffix}`,
-			summary: "Take a layer away",
-			description: "The body is empty.",
-			tags: ["write"],
-			security,
-			responses: {
-				202: json("The removal waits for a reviewer.", schemaRef(receipt)),
-				204: { description: "Removed. No body." },
-				...common,
-				404: ref("responses", "unknown"),
-			},
-		},
-	});
-	return { "/register/{smallkey}": operations(""), "/v1/register/{smallkey}": operations("V1") };
-}
 
 function healthPaths(): Record<string, Json> {
 	const line = (description: string) => ({

@@ -82,6 +82,7 @@ export async function openLocal(
 		report,
 		hashes: nodeHashes,
 		readiness: () => store.state() ?? publication.files.state(),
+		refresh: harvester?.refresh,
 	};
 	const close = async () => {
 		await harvester?.close();

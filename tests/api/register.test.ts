@@ -4,7 +4,7 @@ import { nodeHashes } from "../../api/adapters/node/hashes.ts";
 import { handleWrite } from "../../api/app.ts";
 import type { Context } from "../../api/context.ts";
 import type { Hashes } from "../../api/hashes.ts";
-import type { Write as HandledWrite } from "../../api/register.ts";
+import type { Write as HandledWrite } from "../../api/write.ts";
 import { unpackDraft } from "../../registry/draft.ts";
 import { everyPath, feature, Local, manual, noon, signedWrite, textOf, type Write, wms } from "../local.ts";
 

@@ -62,7 +62,8 @@ export function wms(name: string): string {
 	return manual.replaceAll('"limits"', JSON.stringify(name));
 }
 
-function featurePayload(): string {
+/** A feature payload. */
+export function featurePayload(): string {
 	const entry = '{"service_url":"https://host.example/MapServer/1","service_name":"Wells"}';
 	return `{"version":"1.0.0","payload_type":"feature","en":${entry},"fr":${entry}}`;
 }

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import { docsTests } from "./docs.ts";
 import { type Candidate, type Engine, layers } from "./engine.ts";
+import { olderWriteTests } from "./older-writes.ts";
 import { docTests } from "./reads.ts";
 import { refusalTests } from "./refusals.ts";
 import { targetTests } from "./targets.ts";
@@ -27,6 +28,7 @@ export function conformance(candidate: Candidate): void {
 	docsTests(test, candidate, started);
 	targetTests(test, candidate, started);
 	writeTests(test, started);
+	olderWriteTests(test, started);
 	refusalTests(test, candidate, started);
 	test.run();
 }

@@ -1,6 +1,6 @@
 import { largestRegistration } from "../../../registry/registration.ts";
-import type { Write } from "../../register.ts";
 import type { Pieces, Reply } from "../../reply.ts";
+import type { Write } from "../../write.ts";
 
 /** Bytes of a refused body that are read and dropped. */
 const maxDiscardedBytes = 16 * 1024 * 1024;
@@ -22,13 +22,13 @@ export async function readBody(request: Request): Promise<Write["body"]> {
 /** A write as the handlers take it. */
 export function writeOf(
 	request: Request,
-	method: Write["method"],
+	action: Write["action"],
 	target: string,
 	body: Write["body"],
 ): Write {
 	const text = (name: string) => request.headers.get(name) ?? "";
 	const signed = { sender: text("Sender"), timestamp: text("TimeStamp"), signature: text("Authorization") };
-	return { method, target, address: request.headers.get("CF-Connecting-IP"), ...signed, body };
+	return { action, target, address: request.headers.get("CF-Connecting-IP"), ...signed, body };
 }
 
 /** The request target as it arrived: the engine keeps the path of an address as it was sent. */

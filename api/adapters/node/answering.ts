@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { answerHealth, answerRefused, answerVersion, handleRead, type Route, routeOf } from "../../app.ts";
 import { RecentReplies } from "../../recent.ts";
-import type { Write } from "../../register.ts";
 import type { Reply } from "../../reply.ts";
+import type { Write } from "../../write.ts";
+import { isWriteMethod } from "../../write-routes.ts";
 import type { TrustedProxies } from "./address.ts";
 import { allocate } from "./allocate.ts";
 import { type Exchange, logOnceEnded } from "./exchange.ts";
@@ -59,7 +60,7 @@ export class Answering {
 		const kept = recent?.find(target);
 		if (kept) return this.#send(exchange, kept);
 		const route = routeOf(method, target, this.#options.context.settings);
-		if (route.kind === "write") return this.#answerWrite(exchange, route.method, hasWaited);
+		if (route.kind === "write") return this.#answerWrite(exchange, route.action, hasWaited);
 		const reply = this.#replyTo(route, ifNoneMatch);
 		if (route.kind === "docs") recent?.keep(target, reply);
 		this.#send(exchange, reply);
@@ -82,10 +83,10 @@ export class Answering {
 	}
 
 	/** Answers a write, and keeps what comes behind it on its connection waiting until then. */
-	#answerWrite(exchange: Exchange, method: Write["method"], hasWaited: boolean): void | Promise<void> {
+	#answerWrite(exchange: Exchange, action: Write["action"], hasWaited: boolean): void | Promise<void> {
 		const { request, response } = exchange;
 		const work = async () => {
-			const reply = await this.#writing.replyTo(exchange, method, this.#trusted);
+			const reply = await this.#writing.replyTo(exchange, action, this.#trusted);
 			if (reply) return this.#send(exchange, reply);
 			// The sender went away in the middle of its body: there is nobody to answer.
 			logOnceEnded(exchange, this.#log, this.#trusted);
@@ -97,7 +98,7 @@ export class Answering {
 
 	#send(exchange: Exchange, reply: Reply): void {
 		const { request, response, method } = exchange;
-		const isNoted = reply.status >= 400 || method === "PUT" || method === "DELETE" || this.#options.allReads;
+		const isNoted = reply.status >= 400 || isWriteMethod(method) || this.#options.allReads;
 		if (isNoted) reply.headers["X-Request-Id"] = logOnceEnded(exchange, this.#log, this.#trusted);
 		else this.#options.count();
 		if (this.#isClosing) response.shouldKeepAlive = false;

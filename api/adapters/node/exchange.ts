@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isWriteMethod } from "../../write-routes.ts";
 import { clientAddress, type TrustedProxies } from "./address.ts";
 import type { Answered, AnswerLog } from "./log.ts";
 
@@ -40,7 +41,6 @@ const maxPathLength = 1_000;
 function describeAnswer(exchange: Exchange, id: string, address: string): Answered {
 	const { request, response, method, target, start } = exchange;
 	const { sender } = request.headers;
-	const isWrite = method === "PUT" || method === "DELETE";
 	// 499, as nginx has it: the client went away before there was an answer.
 	const status = response.headersSent ? response.statusCode : 499;
 	const answered = {
@@ -49,7 +49,7 @@ function describeAnswer(exchange: Exchange, id: string, address: string): Answer
 		path: shortCopy(target.split("?", 1)[0] ?? ""),
 		status,
 		milliseconds: Math.round((performance.now() - start) * 10) / 10,
-		sender: isWrite && typeof sender === "string" ? shortCopy(sender) : null,
+		sender: isWriteMethod(method) && typeof sender === "string" ? shortCopy(sender) : null,
 	};
 	return status < 400 ? answered : { ...answered, address };
 }

@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { largestRegistration } from "../../../registry/registration.ts";
 import { handleWrite, refuseTooMany } from "../../app.ts";
 import type { Context } from "../../context.ts";
-import type { Write } from "../../register.ts";
 import { type Reply, refuseWrite } from "../../reply.ts";
+import type { Write } from "../../write.ts";
 import { clientAddress, countedAs, type TrustedProxies } from "./address.ts";
 import { Body, type BodyLimits, BodyRoom } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
@@ -28,7 +28,7 @@ export class Writing {
 	/** The answer to a write, or null where its sender has gone. */
 	async replyTo(
 		{ request, target }: Exchange,
-		method: Write["method"],
+		action: Write["action"],
 		trusted: TrustedProxies,
 	): Promise<Reply | null> {
 		const counted = countedAs(clientAddress(request, trusted));
@@ -43,7 +43,7 @@ export class Writing {
 				const reason = "too many bodies are being read";
 				return refuseWrite(503, [reason], { "Retry-After": String(retryAfter) });
 			}
-			const write = { method, target, address: counted, ...signatureOf(request), body };
+			const write = { action, target, address: counted, ...signatureOf(request), body };
 			return await handleWrite(write, this.#context);
 		} finally {
 			reading.release();

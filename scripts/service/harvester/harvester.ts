@@ -11,6 +11,7 @@ import {
 } from "./commit.ts";
 import { isDue, lookInterval, nextMoment } from "./moments.ts";
 import { createQueue } from "./queue.ts";
+import { createRefreshing, type Refreshing } from "./refreshing.ts";
 import { createStartSummary, type StartLine } from "./start-summary.ts";
 import { createStates, type HarvestState } from "./states.ts";
 import { createNamedTimers, systemTimers, type Timers } from "./timers.ts";
@@ -38,6 +39,8 @@ export interface Harvester {
 	follow(smallkey: string): void;
 	/** Harvests what was never harvested, then every layer once in each period, spread over it. */
 	start(): void;
+	/** Asks services anew, behind what already waits. Returns at once; how many layers are looked at. */
+	refresh: Refreshing["refresh"];
 	/** What is known of a layer's harvest; null where it was not asked for since the start. */
 	stateOf(smallkey: string): HarvestState | null;
 	/** Ends what is under way: requests are cut off, a commit that has begun is finished. */
@@ -69,6 +72,12 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 	const failures = new Map<string, number>();
 	const retries = createNamedTimers(timers);
 	const looks = createNamedTimers(timers);
+	const refreshing = createRefreshing({
+		allKeys: options.allKeys,
+		stateOf: states.of,
+		time,
+		enqueue: (smallkey) => enqueue(smallkey, false, false),
+	});
 	let starting: Promise<void> = Promise.resolve();
 	let arrivals: Promise<void> = Promise.resolve();
 	let lastLook = 0;
@@ -174,13 +183,14 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 			lastLook = time();
 			starting = catchUp().then(lookLater);
 		},
+		refresh: refreshing.refresh,
 		stateOf: states.of,
 		async close() {
 			ending.abort(new Error("the service ends"));
 			retries.clearAll();
 			looks.clearAll();
 			queue.clear();
-			await Promise.all([starting, arrivals]);
+			await Promise.all([starting, arrivals, refreshing.close()]);
 			await queue.idle();
 		},
 		get waiting() {

@@ -10,7 +10,8 @@ import { systemTimers } from "./timers.ts";
 import { createWatcher, type Watcher } from "./watcher.ts";
 
 /** The harvester of the running service, with the watcher beside it. */
-export interface ServiceHarvester extends Pick<Harvester, "follow" | "start" | "stateOf" | "close"> {
+export interface ServiceHarvester
+	extends Pick<Harvester, "follow" | "start" | "refresh" | "stateOf" | "close"> {
 	sightOf: Watcher["sightOf"];
 }
 
@@ -50,6 +51,7 @@ export function openHarvester(
 			harvester.start();
 			watcher.start();
 		},
+		refresh: harvester.refresh,
 		stateOf: harvester.stateOf,
 		sightOf: watcher.sightOf,
 		async close() {

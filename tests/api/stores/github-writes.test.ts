@@ -2,9 +2,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { handleWrite } from "../../../api/app.ts";
 import type { Context } from "../../../api/context.ts";
-import type { Write } from "../../../api/register.ts";
 import { parseSenders } from "../../../api/senders.ts";
 import { sign } from "../../../api/signature.ts";
+import type { Write } from "../../../api/write.ts";
 import { targetNames } from "../../../registry/targets/names.ts";
 import { warningsOf } from "../../../registry/warnings.ts";
 import { everyPath, manual, responseOf, wms } from "../../local.ts";
@@ -54,7 +54,7 @@ async function signed(smallkey: string, body: string | null, sender = "jstest"):
 	const bytes = new TextEncoder().encode(body ?? "");
 	const signature = await sign(secret, { path: target, sender, timestamp, body: bytes });
 	return {
-		method: body === null ? "DELETE" : "PUT",
+		action: body === null ? "remove" : "register",
 		target,
 		address: null,
 		sender,

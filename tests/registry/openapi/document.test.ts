@@ -42,21 +42,29 @@ test("redocly finds nothing to mend, and would find something", async () => {
 
 /** A request of a path of the document. */
 function example(path: string): string {
-	return path.replace("{lang}", "fr").replace("{smallkeys}", "a,b").replace("{smallkey}", "a");
+	return path
+		.replace("{lang}", "fr")
+		.replace("{smallkeys}", "a,b")
+		.replace("{smallkey}", "a")
+		.replace("{age}", "all")
+		.replace("{limit}", "9");
 }
 
 test("every operation is a route of the service, and none is named twice", () => {
 	const settings = { basePath: "", docsMaxKeys: 1000, targets: targetNames };
 	const ids = new Set<string>();
+	const actions = new Set<string>();
 	for (const [path, operations] of Object.entries(document.paths)) {
 		for (const [method, { operationId }] of Object.entries(operations)) {
 			if (method === "parameters") continue;
 			const route = routeOf(method.toUpperCase(), example(path), settings);
 			assert.is.not(route.kind, "refused", `${method} ${path}`);
+			if (route.kind === "write") actions.add(route.action);
 			assert.not(ids.has(operationId), operationId);
 			ids.add(operationId);
 		}
 	}
+	assert.equal([...actions].sort(), ["refresh", "register", "remove", "simplify", "update", "updateFeature"]);
 	assert.ok(ids.size >= 4 + 2 * targets.length - 1);
 });
 

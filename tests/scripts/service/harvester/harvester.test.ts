@@ -320,6 +320,43 @@ test("what a start finds is one line, and each layer's findings are in its state
 	assert.is(lines[0]?.harvest, "wrong", "a layer that is registered later has a line of its own");
 });
 
+test("layers are asked for anew: all, the older ones, and those first that were not asked for longest", async () => {
+	serveLayer(peer);
+	const wanted = { olderThanMs: null, maxLayers: null, isWanted: () => true };
+	for (const smallkey of ["a", "b", "c"]) {
+		await put(smallkey, feature());
+		harvester.follow(smallkey);
+		await eventually(() => lines.some((line) => line.harvest === smallkey));
+		local.now += day;
+	}
+	await put("never", feature());
+	await put("plain", wms("limits"));
+	const harvested = async (count: number) => {
+		const asked = lines.splice(0);
+		assert.is(asked.length, 0);
+		await eventually(() => lines.length === count && harvester.waiting === 0);
+		return lines.splice(0).map(({ harvest }) => harvest);
+	};
+	lines.length = 0;
+	assert.is(harvester.refresh({ ...wanted, maxLayers: 2, isWanted: (key) => key !== "plain" }), 2);
+	assert.equal((await harvested(2)).sort(), ["a", "never"]);
+	assert.is(harvester.refresh({ ...wanted, olderThanMs: day, isWanted: (key) => key !== "plain" }), 2);
+	assert.equal((await harvested(2)).sort(), ["b", "c"]);
+	// Twice at once is once; a wms layer has nothing to be asked for.
+	assert.is(harvester.refresh(wanted), 5);
+	assert.is(harvester.refresh(wanted), 5);
+	assert.equal((await harvested(4)).sort(), ["a", "b", "c", "never"]);
+	assert.is(harvester.refresh({ ...wanted, isWanted: (key) => key === "b" }), 1);
+	assert.equal(await harvested(1), ["b"]);
+});
+
+test("a layer whose service has failed is older than any number of days", async () => {
+	await put("down", feature("/nowhere/MapServer/1"));
+	harvester.follow("down");
+	await eventually(() => lines.length === 1);
+	assert.is(harvester.refresh({ olderThanMs: day, maxLayers: null, isWanted: () => true }), 1);
+});
+
 test("no wait is longer than a timer of Node can be, however long the period is", async () => {
 	await put("ozone", feature());
 	serveLayer(peer, { layer: (_request, response) => response.writeHead(503).end() });

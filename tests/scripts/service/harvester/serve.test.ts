@@ -56,14 +56,16 @@ function feature(): string {
 	return JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
 }
 
-async function put(smallkey: string): Promise<void> {
-	const target = `/register/${smallkey}`;
-	const body = feature();
+async function send(method: string, target: string, body = ""): Promise<Response> {
 	const timestamp = new Date().toISOString();
 	const bytes = new TextEncoder().encode(body);
 	const Authorization = await sign(secret, { path: target, sender: "jstest", timestamp, body: bytes });
 	const headers = { Authorization, TimeStamp: timestamp, Sender: "jstest" };
-	const response = await fetch(server.url + target, { method: "PUT", headers, body });
+	return fetch(server.url + target, { method, headers, body: body === "" ? null : body });
+}
+
+async function put(smallkey: string): Promise<void> {
+	const response = await send("PUT", `/register/${smallkey}`, feature());
 	assert.is(response.status, 201, await response.text());
 }
 
@@ -116,15 +118,22 @@ test("a harvest that hangs does not keep the service from ending", async () => {
 	assert.is(await server.stop(), 0);
 });
 
-test("HARVEST=off asks nothing", async () => {
+test("HARVEST=off asks nothing; a service that harvests asks anew whom a sender wants", async () => {
 	serveLayer(peer);
 	server = await start("off");
 	await put("ozone");
 	await put("parks");
+	assert.is((await send("POST", "/v1/update/all")).status, 409);
 	await server.stop();
 	assert.equal(peer.asked, []);
 	server = await start("on");
 	await eventually(async () => (await displayName("parks")) === "Stations", patienceMs);
+	await eventually(async () => (await displayName("ozone")) === "Stations", patienceMs);
+	peer.asked.length = 0;
+	const answer = await send("POST", "/v2/refresh/all");
+	assert.is(answer.status, 202);
+	assert.equal(await answer.json(), { layers: 2 });
+	await eventually(() => peer.asked.length > 0, patienceMs);
 });
 
 test.run();

@@ -1,0 +1,31 @@
+import { canonicalText } from "../registry/canonical.ts";
+import { draftAddress } from "../registry/draft.ts";
+import { readableAt, unreadWarnings } from "../registry/targets/readable.ts";
+import { targetPath } from "../registry/targets/table.ts";
+import { warningsOf } from "../registry/warnings.ts";
+import type { Context } from "./context.ts";
+import type { Commit } from "./store.ts";
+import type { Asked } from "./write.ts";
+
+/** What a publisher is told of a write that was accepted. */
+export async function receipt(asked: Asked, outcome: Commit, { settings, store }: Context): Promise<object> {
+	const { smallkey } = asked;
+	const registration = asked.registration();
+	const text = registration && canonicalText(registration);
+	const draft = text && (await draftAddress(settings.publicUrl ?? "", { smallkey, text }));
+	const readable = registration ? readableAt(smallkey, registration, settings) : { read: [], unread: [] };
+	const warnings = registration ? warningsOf(registration) : [];
+	return {
+		smallkey,
+		key: smallkey,
+		commit: outcome.commit,
+		fragments: readable.read.map(
+			({ target, lang }) => `${settings.basePath}/${targetPath(target, lang, smallkey)}`,
+		),
+		published: store.published && outcome.branch === undefined,
+		branch: outcome.branch,
+		pull_request: outcome.pullRequest,
+		draft: draft ?? undefined,
+		warnings: [...warnings, ...unreadWarnings(readable), ...(outcome.warnings ?? [])],
+	};
+}

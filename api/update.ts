@@ -1,0 +1,101 @@
+import { parseJson } from "../registry/json.ts";
+import { parseRegistration, type Registration, serviceTypeOf } from "../registry/registration.ts";
+import { langs } from "../registry/smallkey.ts";
+import type { Hashes } from "./hashes.ts";
+import { putEdits } from "./register.ts";
+import { type Edits, isRefusal, type Refusal } from "./store.ts";
+import { type Asked, notRegistered } from "./write.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Members that take the place of what is stored: of each language, and of the whole. */
+interface Update {
+	en: Members;
+	fr: Members;
+	whole: Members;
+}
+
+/** Members of either language or both, and of the whole: `{"fr": {"service_name": "…"}}`. */
+export function askToUpdate(smallkey: string, body: Uint8Array, hashes?: Hashes): Asked | Refusal {
+	const members = readMembers(body);
+	if (isRefusal(members)) return members;
+	const { en = {}, fr = {}, ...whole } = members;
+	for (const [lang, node] of Object.entries({ en, fr })) {
+		if (!isObject(node)) return invalid(`/${lang}: must be an object`);
+	}
+	return asked(smallkey, { en: en as Members, fr: fr as Members, whole }, "any layer", hashes);
+}
+
+/** Members for both languages, or exactly `{"en": {…}, "fr": {…}}`. */
+export function askToUpdateFeature(smallkey: string, body: Uint8Array, hashes?: Hashes): Asked | Refusal {
+	const members = readMembers(body);
+	if (isRefusal(members)) return members;
+	const { en, fr } = members;
+	const isByLang = Object.keys(members).length === langs.length && isObject(en) && isObject(fr);
+	const update = isByLang ? { en, fr, whole: {} } : { en: members, fr: members, whole: {} };
+	return asked(smallkey, update, "features", hashes);
+}
+
+/** `{"factor": <int>, "user": <text>}`; the user is the sender's own affair. */
+export function askToSimplify(smallkey: string, body: Uint8Array, hashes?: Hashes): Asked | Refusal {
+	const members = readMembers(body);
+	if (isRefusal(members)) return members;
+	const { factor, user: _user, ...unknown } = members;
+	const [name] = Object.keys(unknown);
+	if (name !== undefined) return invalid(`/${name}: is not a known member`);
+	if (!Number.isInteger(factor)) return invalid("/factor: must be a whole number");
+	const offset = { max_allowable_offset: factor };
+	return asked(smallkey, { en: offset, fr: offset, whole: {} }, "features", hashes);
+}
+
+/** A body that is an object of some members. */
+function readMembers(body: Uint8Array): Members | Refusal {
+	const { value, problems } = parseJson(body);
+	if (problems.length > 0) return { status: 400, errors: problems };
+	if (!isObject(value)) return invalid("the document: must be an object");
+	return Object.keys(value).length > 0 ? value : invalid("the document: must have at least one member");
+}
+
+function isObject(value: unknown): value is Members {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function invalid(error: string): Refusal {
+	return { status: 400, errors: [error] };
+}
+
+/** Merged into what is stored when the change is decided, and checked as a registration that is written. */
+function asked(
+	smallkey: string,
+	update: Update,
+	kind: "any layer" | "features",
+	hashes: Hashes | undefined,
+): Asked {
+	let merged: Registration | null = null;
+	const edits: Edits = async (now) => {
+		const layer = await now.read(smallkey);
+		if (!layer) return notRegistered(smallkey);
+		const stored = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
+		if (!stored.registration) {
+			const rule = "what is stored is not in order, and nothing can be merged into it: register it anew";
+			return { status: 409, errors: [`smallkey: ${smallkey}: ${rule}`, ...stored.problems] };
+		}
+		if (kind === "features" && !isFeatureLayer(stored.registration)) {
+			return invalid(`smallkey: ${smallkey} is not a feature layer`);
+		}
+		const { registration, problems } = merge(stored.registration, update);
+		if (!registration) return { status: 400, errors: problems };
+		merged = registration;
+		return putEdits(now, smallkey, registration, { hashes });
+	};
+	return { smallkey, subject: `update ${smallkey}`, edits, registration: () => merged };
+}
+
+function isFeatureLayer(registration: Registration): boolean {
+	return langs.every((lang) => serviceTypeOf(registration, lang) === "esriFeature");
+}
+
+function merge(stored: Registration, { en, fr, whole }: Update) {
+	const merged = { ...stored, ...whole, en: { ...stored.en, ...en }, fr: { ...stored.fr, ...fr } };
+	return parseRegistration(new TextEncoder().encode(JSON.stringify(merged)), "written");
+}

@@ -1,0 +1,209 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { langs } from "../../registry/smallkey.ts";
+import { feature, Local, manual, textOf, type Write, wms } from "../local.ts";
+
+const updates = suite<{ local: Local }>("the older service's updates");
+
+updates.before.each(async (context) => {
+	context.local = await Local.open();
+	await context.local.put("wells", feature);
+	await context.local.put("limits", manual);
+	context.local.now += 1000;
+});
+updates.after.each(async ({ local }) => {
+	assert.equal(local.reported, []);
+	await local.end();
+});
+
+/** Sends an update; each has a signature of its own. */
+function send(local: Local, target: string, body: unknown, more: Partial<Write> = {}): Promise<Response> {
+	local.now += 1000;
+	return local.write({ target, body: typeof body === "string" ? body : JSON.stringify(body), ...more });
+}
+
+async function stored(local: Local, smallkey: string) {
+	const path = `main:layers/${smallkey.slice(0, 2)}/${smallkey}.json`;
+	return JSON.parse(await local.git("show", path));
+}
+
+/** Sends an update that is refused; nothing is stored by it. */
+async function refused(
+	local: Local,
+	target: string,
+	body: unknown,
+	status: number,
+	error: string | RegExp,
+	more: Partial<Write> = {},
+): Promise<void> {
+	const before = await local.state();
+	const answer = await send(local, target, body, more);
+	assert.is(answer.status, status, target);
+	const { errors } = (await answer.json()) as { errors: string[] };
+	if (typeof error === "string") assert.equal(errors, [error]);
+	else assert.match(errors.join("\n"), error);
+	assert.is(await local.state(), before);
+}
+
+updates("updatefeature merges members into both languages, in one commit", async ({ local }) => {
+	const answer = await send(local, "/v1/updatefeature/wells", {
+		service_name: "Wells",
+		display_field: "NAME",
+	});
+	assert.is(answer.status, 200);
+	assert.match(answer.headers.get("Content-Type") ?? "", /^application\/json/);
+	assert.is(await answer.text(), '"wells"');
+	const { en, fr, ...rest } = await stored(local, "wells");
+	const entry = { ...JSON.parse(feature).en, service_name: "Wells", display_field: "NAME" };
+	assert.equal({ en, fr, ...rest }, { ...JSON.parse(feature), en: entry, fr: entry });
+	assert.is(await local.git("log", "-1", "--format=%an %s"), "jstest update wells");
+	assert.is(await local.git("rev-list", "--count", "main"), "4");
+	for (const lang of langs)
+		assert.match(textOf(local.get(`/v0.9/doc/${lang}/wells`)), '"displayName":"Wells"');
+});
+
+updates(
+	"updatefeature takes each language's own members where there are exactly two of them",
+	async ({ local }) => {
+		const body = { en: { service_name: "Wells" }, fr: { service_name: "Puits" } };
+		assert.is((await send(local, "/v1/updatefeature/wells", body)).status, 200);
+		assert.is((await stored(local, "wells")).fr.service_name, "Puits");
+		assert.match(textOf(local.get("/v1/doc/fr/wells")), '"displayName":"Puits"');
+		assert.match(textOf(local.get("/v1/doc/en/wells")), '"displayName":"Wells"');
+		const three = { ...body, loading_mode: "snapshot" };
+		await refused(local, "/v1/updatefeature/wells", three, 400, /^\/en\/en: is not a known member/);
+	},
+);
+
+updates("simplification sets the offset of both languages", async ({ local }) => {
+	const answer = await send(local, "/v1/simplification/wells", { factor: 50, user: "somebody" });
+	assert.is(answer.status, 200);
+	assert.is(await answer.text(), '"wells"');
+	const { en, fr } = await stored(local, "wells");
+	assert.equal([en.max_allowable_offset, fr.max_allowable_offset], [50, 50]);
+	assert.match(textOf(local.get("/v0.9/doc/fr/wells")), '"maxAllowableOffset":50');
+	assert.is((await send(local, "/v1/simplification/wells", { factor: 0 })).status, 200);
+	assert.is((await stored(local, "wells")).en.max_allowable_offset, 0);
+});
+
+updates("an update of version 2 merges some members of either language", async ({ local }) => {
+	const node = { service_type: "ogcWms", service_url: "https://host.example/wms", scrape_only: ["a"] };
+	await send(local, "/v2/register/many", { version: "2.0", en: node, fr: node });
+	const body = { fr: { service_type: "ogcWms", scrape_only: ["b", "a"] } };
+	const answer = await send(local, "/v2/update/many", body);
+	assert.is(answer.status, 200);
+	assert.equal(await answer.json(), { msg: "Updated", key: "many" });
+	assert.equal((await stored(local, "many")).fr.scrape_only, ["b", "a"]);
+	assert.equal((await stored(local, "many")).en, node);
+	const older = await send(local, "/v2/update/2.0/many", { en: { service_name: "Many" } });
+	assert.equal(await older.json(), { msg: "Updated", key: "many" });
+	assert.match(textOf(local.get("/v2/doc/en/many")), '"name":"Many"');
+	// A document of version 1.x stays one.
+	assert.is((await send(local, "/v2/update/limits", { en: { layer: "x" }, fr: { layer: "y" } })).status, 200);
+	assert.match(textOf(local.get("/v0.9/doc/fr/limits")), '"layerName":"y"');
+	const targets = { v2: { en: { layer: "z" } } };
+	assert.is((await send(local, "/v2/update/limits", { targets })).status, 200);
+	assert.match(textOf(local.get("/v2/doc/en/limits")), '"layerEntries":[{"id":"z"}]');
+});
+
+updates(
+	"what is merged is checked as a registration is, with every problem and its place",
+	async ({ local }) => {
+		const bad = { service_url: "ftp://x", layer: "a", more: 1 };
+		const errors = [
+			"/en/layer: does not belong in a registration of this payload_type",
+			"/en/more: is not a known member",
+			'/en/service_url: must be an http or https address, not "ftp://x"',
+		];
+		const before = await local.state();
+		const answer = await send(local, "/v1/updatefeature/wells", bad);
+		assert.is(answer.status, 400);
+		const said = ((await answer.json()) as { errors: string[] }).errors.sort();
+		assert.equal(said.slice(0, 3), errors);
+		assert.is(said.length, 6);
+		assert.is(await local.state(), before);
+		await refused(local, "/v2/update/wells", { version: "3.0" }, 400, /^\/version: must be 1\.x\.y/);
+		await refused(local, "/v2/update/wells", { en: null }, 400, "/en: must be an object");
+		await refused(local, "/v2/update/wells", { fr: [1] }, 400, "/fr: must be an object");
+		await refused(local, "/v2/update/wells", '{"__proto__":{}}', 400, "/__proto__: is not a known member");
+		const large = {
+			service_name: "x".repeat(1000),
+			metadata: { metadata_url: `https://h/${"y".repeat(2040)}` },
+		};
+		await refused(local, "/v1/updatefeature/wells", large, 400, /\/en\/metadata\/metadata_url: /);
+		for (const target of ["/v1/updatefeature/wells", "/v1/simplification/wells", "/v2/update/wells"]) {
+			await refused(local, target, "junk", 400, /^the document must be JSON/);
+			await refused(local, target, "", 400, /^the document must be JSON/);
+			await refused(local, target, "[]", 400, "the document: must be an object");
+			await refused(local, target, "{}", 400, "the document: must have at least one member");
+			await refused(local, target, '{"en":{},"en":{}}', 400, /^\/en: stands there more than once/);
+		}
+	},
+);
+
+updates("a factor is a whole number that is not below 0", async ({ local }) => {
+	for (const factor of [1.5, "5", null, true, [5], undefined]) {
+		const body = { factor, user: "x" };
+		await refused(local, "/v1/simplification/wells", body, 400, "/factor: must be a whole number");
+	}
+	await refused(local, "/v1/simplification/wells", { factor: -1 }, 400, /^\/en\/max_allowable_offset: /);
+	const more = { factor: 1, key: "x" };
+	await refused(local, "/v1/simplification/wells", more, 400, "/key: is not a known member");
+});
+
+updates("a layer of another kind is 400, one that is not there 404, another's 403", async ({ local }) => {
+	const bodies = { updatefeature: { service_name: "x" }, simplification: { factor: 1 } };
+	for (const [name, body] of Object.entries(bodies)) {
+		const rule = "smallkey: limits is not a feature layer";
+		await refused(local, `/v1/${name}/limits`, body, 400, rule);
+		await refused(local, `/v1/${name}/none`, body, 404, "smallkey: none is not registered");
+		await refused(local, `/v1/${name}/a.b`, body, 400, /^smallkey: must be 1 to 64/);
+	}
+	await refused(local, "/v2/update/none", { en: {} }, 404, "smallkey: none is not registered");
+	const narrow = { sender: "narrow" };
+	const others = /^smallkey: sender narrow may change these keys only/;
+	await refused(local, "/v1/simplification/wells", { factor: 1 }, 403, others, narrow);
+	await refused(local, "/v2/update/limits", { en: {} }, 403, others, narrow);
+	const wrong = { secret: "wrong" };
+	await refused(local, "/v2/update/limits", { en: {} }, 401, /^Authorization: is not the signature/, wrong);
+});
+
+updates("what changes nothing is answered the same, and no commit is made", async ({ local }) => {
+	const before = await local.git("rev-parse", "main");
+	const { service_url } = JSON.parse(feature).en;
+	const answer = await send(local, "/v1/updatefeature/wells", { service_url });
+	assert.is(answer.status, 200);
+	assert.is(await local.git("rev-parse", "main"), before);
+});
+
+updates("an update's signature cannot undo a later change", async ({ local }) => {
+	const timestamp = new Date(local.now).toISOString();
+	const first = { target: "/v1/simplification/wells", body: '{"factor":5}', timestamp };
+	assert.is((await local.write(first)).status, 200);
+	local.now += 1000;
+	assert.is((await local.write(first)).status, 200, "again, while it changes nothing");
+	assert.is((await send(local, "/v1/simplification/wells", { factor: 7 })).status, 200);
+	await refused(local, first.target, first.body, 401, /used before/, { timestamp });
+	assert.is((await stored(local, "wells")).en.max_allowable_offset, 7);
+	// One that was refused does not take effect later.
+	const early = { target: "/v2/update/later", body: '{"en":{"layer":"x"}}', timestamp };
+	assert.is((await local.write(early)).status, 404);
+	await local.put("later", wms("own"));
+	await refused(local, early.target, early.body, 401, /used before/, { timestamp });
+});
+
+updates(
+	"what a sender changes under review is on a branch, and its answer is the receipt",
+	async ({ local }) => {
+		const main = await local.git("rev-parse", "main");
+		const answer = await send(local, "/v1/simplification/wells", { factor: 9 }, { sender: "careful" });
+		assert.is(answer.status, 202);
+		const { branch, smallkey } = (await answer.json()) as Record<string, unknown>;
+		assert.equal([branch, smallkey], ["register/wells", "wells"]);
+		assert.is(await local.git("rev-parse", "main"), main);
+		const text = await local.git("show", "register/wells:layers/we/wells.json");
+		assert.is(JSON.parse(text).fr.max_allowable_offset, 9);
+	},
+);
+
+updates.run();
