@@ -26,6 +26,9 @@ export class GitProcess {
 	#resolveClosed: () => void = () => undefined;
 	#hasEnded = false;
 	#isAwaited = false;
+	/** What is to be said, and the turn in which it is. */
+	#unsaid: string[] = [];
+	#saying: NodeJS.Immediate | null = null;
 	#timer: NodeJS.Timeout | null = null;
 	/** When it last gave a sign of life, by the monotonic clock. */
 	#heard = 0;
@@ -41,13 +44,10 @@ export class GitProcess {
 		this.#watch(this.#child);
 	}
 
-	/** Says something to it. */
+	/** Says something to it: together with what else is said until the event loop has come round. */
 	write(text: string): void {
-		if (text.length < bytesPerWrite / 4) return this.#write(text);
-		const bytes = Buffer.from(text);
-		for (let start = 0; start < bytes.length; start += bytesPerWrite) {
-			this.#write(bytes.subarray(start, start + bytesPerWrite));
-		}
+		this.#unsaid.push(text);
+		this.#saying ??= setImmediate(() => this.#say());
 	}
 
 	/** Whether somebody waits for its answer now: only then is silence a fault. */
@@ -63,6 +63,7 @@ export class GitProcess {
 	async close(last = ""): Promise<void> {
 		if (this.#hasEnded) return this.#closed;
 		this.isAwaited = true;
+		this.#say();
 		this.#child.stdin.end(last);
 		await this.#closed;
 	}
@@ -72,6 +73,20 @@ export class GitProcess {
 		if (this.#hasEnded) return;
 		killGroup(this.#child);
 		this.#end(error);
+	}
+
+	/** A write of its own for each of a hundred questions would cost more than the answers. */
+	#say(): void {
+		if (this.#saying) clearImmediate(this.#saying);
+		this.#saying = null;
+		if (this.#hasEnded || this.#unsaid.length === 0) return;
+		const text = this.#unsaid.join("");
+		this.#unsaid = [];
+		if (text.length < bytesPerWrite / 4) return this.#write(text);
+		const bytes = Buffer.from(text);
+		for (let start = 0; start < bytes.length; start += bytesPerWrite) {
+			this.#write(bytes.subarray(start, start + bytesPerWrite));
+		}
 	}
 
 	#write(data: string | Buffer): void {
