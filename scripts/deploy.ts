@@ -5,7 +5,8 @@ import glob from "fast-glob";
 import { build } from "./build/build.ts";
 import { buildWorker, bundlePath, sizeLine } from "./hosting/bundle.ts";
 import { writeHostingFiles } from "./hosting/files.ts";
-import { configurationPath, ended, installEngine, spawnWrangler } from "./hosting/wrangler.ts";
+import { parseSecretFile, readSecretFiles, type SecretFile } from "./hosting/secrets.ts";
+import { ended, installEngine, makeDeployFolder, spawnWrangler } from "./hosting/wrangler.ts";
 import { type Environment, readConfiguration, withoutStore } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
 import { type Io, printLine } from "./terminal/io.ts";
@@ -23,6 +24,7 @@ interface Options {
 	plan: string;
 	objects?: true | undefined;
 	dryRun?: true | undefined;
+	secret?: SecretFile[] | undefined;
 }
 
 /** @throws {Error} where the build has more files than the plan takes, with the way out */
@@ -47,21 +49,31 @@ async function buildFragments(layers: string, dist: string, env: Environment): P
 	await writeHostingFiles(dist, false, configuration.targets);
 }
 
-/** The worker's variables and secrets are those that it has at Cloudflare and in wrangler.jsonc: none goes from here. */
+/**
+ * The worker's variables and secrets are those that it has at Cloudflare and in wrangler.jsonc; from here go those
+ * secrets that are named.
+ */
 async function deploy(env: Environment, options: Options, passed: string[], io: Io): Promise<number> {
 	const dist = resolve(options.dist ?? "dist");
+	const secrets = await readSecretFiles(options.secret ?? []);
+	const bucket = env.OBJECTS_BUCKET;
+	if (options.objects && !bucket) throw new Error("OBJECTS_BUCKET: must be set, to the bucket's name");
 	if (!options.objects) {
 		if (options.dist === undefined) await buildFragments(options.layers, dist, env);
 		await checkFileCount(dist, options.plan);
 	}
 	for (const size of await buildWorker()) printLine(io, sizeLine(size));
 	await installEngine();
-	const hosting = options.objects ? "objects" : "assets";
-	const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", "--config", configurationPath(hosting)];
-	if (!options.objects) args.push("--assets", dist);
-	if (options.dryRun) args.push("--dry-run");
-	const code = await ended(spawnWrangler([...args, ...passed], env, "inherit"));
-	return code === 0 ? exitCodes.done : exitCodes.unable;
+	const folder = await makeDeployFolder(options.objects ? "objects" : "assets", bucket, secrets);
+	try {
+		const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", ...folder.words];
+		if (!options.objects) args.push("--assets", dist);
+		if (options.dryRun) args.push("--dry-run");
+		const code = await ended(spawnWrangler([...args, ...passed], env, "inherit"));
+		return code === 0 ? exitCodes.done : exitCodes.unable;
+	} finally {
+		await folder.remove();
+	}
 }
 
 export const run = createRun(async (argv, environment, io) => {
@@ -80,7 +92,12 @@ export const run = createRun(async (argv, environment, io) => {
 		)
 		.option(
 			"--objects",
-			"the worker alone: its fragments are the bucket's that npm run publish-objects fills",
+			"the worker alone: its fragments are those of the bucket OBJECTS_BUCKET that npm run publish-objects fills",
+		)
+		.option(
+			"--secret <name=file>",
+			"a secret of the worker from a file: SENDERS, GITHUB_TOKEN or GITHUB_APP_PRIVATE_KEY; may be said several times",
+			parseSecretFile,
 		)
 		.option("--dry-run", "everything but the deployment")
 		.parse(argv, { from: "user" });

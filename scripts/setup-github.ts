@@ -80,7 +80,7 @@ export const run = createRun(async (argv, environment, io) => {
 			clone: ".",
 			branch: configuration.github?.branch ?? "main",
 			token,
-			proxy: configuration.harvest.httpsProxy || undefined,
+			proxy: configuration.harvest.httpsProxy,
 		},
 		environment,
 	});

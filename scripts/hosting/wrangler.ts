@@ -36,7 +36,7 @@ const variableNames = [
 export type Hosting = keyof typeof configurations;
 
 /** Path of the worker's configuration. */
-export function configurationPath(hosting: Hosting): string {
+function configurationPath(hosting: Hosting): string {
 	return join(root, configurations[hosting]);
 }
 
@@ -141,4 +141,42 @@ function quoted(name: string, value: string): string {
 	const quote = ["'", "`"].find((candidate) => !value.includes(candidate));
 	if (quote === undefined) throw new Error(`${name}: must not hold both ' and \``);
 	return quote + value + quote;
+}
+
+/** What a deployment needs in files: they go afterwards. */
+export interface DeployFolder {
+	/** What wrangler is told of them. */
+	words: string[];
+	remove: () => Promise<void>;
+}
+
+/**
+ * Writes what a deployment needs in files that only their user can read.
+ * @param bucket name of the bucket; it stands in the environment alone
+ */
+export async function makeDeployFolder(
+	hosting: Hosting,
+	bucket: string | undefined,
+	secrets: ReadonlyMap<string, string>,
+): Promise<DeployFolder> {
+	const path = await mkdtemp(join(tmpdir(), "deploy-"));
+	const remove = () => rm(path, { recursive: true, force: true });
+	try {
+		const words = ["--config", configurationPath(hosting)];
+		if (hosting === "objects") {
+			const text = await readFile(configurationPath(hosting), "utf8");
+			const named = text.replace(/("bucket_name": )"[^"]*"/, (_all, name) => name + JSON.stringify(bucket));
+			words[1] = join(path, "wrangler.jsonc");
+			await writeFile(words[1], named);
+		}
+		if (secrets.size > 0) {
+			words.push("--secrets-file", join(path, "secrets.json"));
+			const text = JSON.stringify(Object.fromEntries(secrets));
+			await writeFile(join(path, "secrets.json"), text, { mode: 0o600 });
+		}
+		return { words, remove };
+	} catch (error) {
+		await remove();
+		throw error;
+	}
 }

@@ -1,6 +1,7 @@
 import { runGit } from "../../api/git/run.ts";
 import { dataOrNull } from "../../api/stores/github/refusal.ts";
 import type { Github } from "../../api/stores/github/routes.ts";
+import { gitEnvironment } from "../service/github-git.ts";
 import { byHand, type Finding, mendable, right } from "./finding.ts";
 
 /** The repository that is set up. */
@@ -81,7 +82,7 @@ export interface Push {
 	branch: string;
 	token: string;
 	/** The way out, as in the environment. */
-	proxy: string | undefined;
+	proxy: string;
 }
 
 /** What stands in no repository's code: the layers are their own, and who has to be asked follows from them. */
@@ -131,16 +132,9 @@ async function topLevel(clone: string): Promise<[string, string][]> {
 		.map((line) => [line.slice(line.indexOf("\t") + 1), line.split(/[ \t]/)[2] as string]);
 }
 
-/** Pushes by git. The token is in its environment, where other users of the machine do not see it. */
 async function pushHead({ cloneUrl }: Target, { clone, branch, token, proxy }: Push): Promise<void> {
 	const isShallow = (await runGit(clone, ["rev-parse", "--is-shallow-repository"])).toString().trim();
 	if (isShallow === "true") throw new Error("this clone is shallow: git fetch --unshallow");
-	const basic = Buffer.from(`x-access-token:${token}`).toString("base64");
-	const environment = {
-		GIT_CONFIG_COUNT: "1",
-		GIT_CONFIG_KEY_0: `http.${cloneUrl}.extraHeader`,
-		GIT_CONFIG_VALUE_0: `Authorization: Basic ${basic}`,
-		...(proxy ? { https_proxy: proxy } : {}),
-	};
+	const environment = gitEnvironment(cloneUrl, token, proxy);
 	await runGit(clone, ["push", "--quiet", cloneUrl, `HEAD:refs/heads/${branch}`], { environment });
 }

@@ -19,6 +19,7 @@ export const commands = {
 		"setup-github": "bring a repository on GitHub into the state that production needs, or check it",
 		deploy: "put the build and the worker on Cloudflare",
 		"publish-objects": "keep a bucket in step with the build",
+		follow: "keep a build in step with a repository on GitHub, for the web server of this machine",
 		verify: "check that a hosting serves what was built",
 		workers: "serve as a Cloudflare Worker on this machine",
 	},

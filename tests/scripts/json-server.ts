@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** One request to a server of a test's own. */
@@ -6,6 +6,7 @@ export interface JsonRequest {
 	method: string;
 	path: string;
 	query: URLSearchParams;
+	headers: IncomingHttpHeaders;
 	body: Record<string, unknown>;
 }
 
@@ -29,7 +30,8 @@ export async function startJsonServer(
 		const chunks: Buffer[] = [];
 		for await (const chunk of request) chunks.push(chunk as Buffer);
 		const body = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString("utf8")) : {};
-		const answered = await answer({ method: request.method ?? "", path: pathname, query, body });
+		const { method = "", headers: sent } = request;
+		const answered = await answer({ method, path: pathname, query, headers: sent, body });
 		const headers: Record<string, string> = { "Content-Type": "application/json" };
 		let shown = answered.body;
 		if (Array.isArray(shown)) {

@@ -40,11 +40,21 @@ export function makeContext(bindings: Bindings, report: Context["report"]): Cont
 	const serving = readServing(variables, docsMaxKeys);
 	const github = readGitHub(variables);
 	variables.check();
-	const senders = parseSenders(env.SENDERS || "{}", "SENDERS");
+	const senders = parseSenders(sendersText(env) || "{}", "SENDERS");
 	const now = () => new Date();
 	const store = makeStore(github, now, report);
 	const settings = { ...serving, senders };
 	return { store, settings, now, report, readiness: () => null, limiter: limiterOf(bindings) };
+}
+
+/** The senders' JSON: `SENDERS`, `SENDERS_2` and so on, up to a blank one, for one takes 5 kB (Workers, "Limits"). */
+function sendersText(env: Environment): string {
+	let text = "";
+	for (let part = 1, more = env.SENDERS; more?.trim(); more = env[`SENDERS_${part}`]) {
+		text += more;
+		part += 1;
+	}
+	return text;
 }
 
 /** Seconds in which Cloudflare counts writes (wrangler.jsonc). */

@@ -2,6 +2,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { makeContext } from "../../../api/adapters/cloudflare/settings.ts";
+import { readSecretFiles } from "../../../scripts/hosting/secrets.ts";
 import { workers } from "../../conformance/engines.ts";
 import { temporaryFolder } from "../../local.ts";
 import { runScript, runScriptProcess } from "../../process.ts";
@@ -59,6 +61,52 @@ test("words that do not fit are told", async ({ folder }) => {
 	assert.match(empty.stderr, /none: has no files; npm run build makes them/);
 });
 
+test("secrets are checked before anything is begun, and none of their text is printed", async ({
+	folder,
+}) => {
+	const path = join(folder, "file");
+	const wrong: [string, string, string][] = [
+		["SENDERS", '{"a": "one secret", "b": "one secret"}', "file: senders a and b must not share a secret"],
+		["GITHUB_APP_PRIVATE_KEY", "one secret", "file: is not the private key of an App in PEM"],
+		["GITHUB_TOKEN", "one secret".repeat(600), "file: has 6000 bytes, and a worker's secret takes 5000"],
+		["GITHUB_TOKEN", "\n", "file: is empty"],
+	];
+	for (const [name, text, reason] of wrong) {
+		await writeFile(path, text);
+		const { code, stdout, stderr } = await runScript("deploy", ["--secret", `${name}=${path}`]);
+		assert.is(code, 2, name);
+		assert.match(stderr, reason);
+		assert.not.match(stderr, "one secret");
+		assert.is(stdout, "", "nothing was begun");
+	}
+	const unknown = await runScript("deploy", ["--secret", `AWS_SECRET=${path}`]);
+	assert.match(unknown.stderr, "It must be NAME=FILE, NAME one of SENDERS, GITHUB_TOKEN");
+	const nameless = await runScript("deploy", ["--objects"]);
+	assert.match(nameless.stderr, "OBJECTS_BUCKET: must be set, to the bucket's name");
+});
+
+test("senders that exceed one secret come in several, which the worker reads as they were", async ({
+	folder,
+}) => {
+	const path = join(folder, "senders.json");
+	const names = Array.from({ length: 200 }, (_, index) => `publisher-${index}`);
+	const senders = Object.fromEntries(
+		names.map((id) => [id, { key: `the secret of the é sender ${id}`, name: "Énergie 🗺" }]),
+	);
+	await writeFile(path, JSON.stringify(senders, null, 2));
+	const secrets = await readSecretFiles([{ name: "SENDERS", path }]);
+	assert.ok(secrets.size > 4, `${secrets.size} parts`);
+	for (const [name, text] of secrets) assert.ok(Buffer.byteLength(text) <= 5_000, name);
+	const read = (bindings: object) => makeContext({ ...bindings }, () => undefined).settings.senders;
+	const whole = read({ SENDERS: JSON.stringify(senders) });
+	assert.is(whole.size, 200);
+	assert.equal([...read(Object.fromEntries(secrets))], [...whole]);
+	// Fewer senders later: what an earlier deployment left behind does not count.
+	await writeFile(path, JSON.stringify({ one: "the only one's secret" }));
+	const later = await readSecretFiles([{ name: "SENDERS", path }]);
+	assert.equal([...read(Object.fromEntries([...secrets, ...later])).keys()], ["one"]);
+});
+
 /** With wrangler itself, which is asked for nothing but its dry run. */
 const withEngine = workers.missing === null ? test : test.skip;
 if (workers.missing !== null) console.log(`skipped: wrangler's dry run: ${workers.missing}`);
@@ -71,9 +119,13 @@ withEngine("a dry run goes through wrangler, for assets and for a bucket", async
 	assert.match(assets.stdout, /the whole worker: [\d,]+ bytes/);
 	assert.match(assets.stdout, /env\.ASSETS/);
 	assert.match(assets.stdout, /--dry-run: exiting now/);
-	const objects = await runScriptProcess("deploy", [...words, "--objects"]);
+	await writeFile(join(folder, "senders.json"), JSON.stringify({ a: "a secret of sixteen bytes" }));
+	const secrets = ["--secret", `SENDERS=${join(folder, "senders.json")}`];
+	const named = { OBJECTS_BUCKET: "maps-fragments" };
+	const objects = await runScriptProcess("deploy", [...words, "--objects", ...secrets], named);
 	assert.is(objects.code, 0, objects.stderr);
-	assert.match(objects.stdout, /env\.OBJECTS/);
+	assert.match(objects.stdout, /env\.OBJECTS \(maps-fragments\)/);
+	assert.not.match(objects.stdout + objects.stderr, "a secret of");
 	assert.not.match(objects.stdout, /env\.ASSETS/);
 });
 
