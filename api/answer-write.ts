@@ -78,12 +78,12 @@ function ask(change: Change, target: string, { sender, body }: Verified, hashes?
 	const smallkey = parseSmallkey(given ?? "");
 	if (smallkey === null) {
 		const shown = JSON.stringify((given ?? segment).slice(0, 80));
-		return { status: 400, errors: [`smallkey: ${smallkeyRule}, not ${shown}`] };
+		return { status: 400, errors: [`smallkey: ${smallkeyRule}, not ${shown}`], reason: "smallkey" };
 	}
 	const asked = change.ask(smallkey, body, hashes);
 	return isRefusal(asked) ? asked : (refuseOthers(sender, smallkey) ?? asked);
 }
 
-function refuse({ status, errors }: Refusal): Reply {
-	return refuseWrite(status, errors);
+function refuse({ status, errors, reason }: Refusal): Reply {
+	return refuseWrite(status, errors, {}, reason);
 }

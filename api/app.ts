@@ -27,6 +27,7 @@ export type Route =
 	| { kind: "version" }
 	| { kind: "healthz" }
 	| { kind: "readyz" }
+	| { kind: "preflight" }
 	| Refused;
 
 /**
@@ -45,6 +46,8 @@ export const reservedSegments: ReadonlySet<string> = new Set([
 export function routeOf(method: string, target: string, settings: ReadSettings): Route {
 	// Reads first: they are nearly all of the requests, and no target is both a read's and a write's.
 	const read = parseRead(method, target, settings);
+	// Whatever a page wants to send along: a preflight asks for the path only (Fetch Standard, "CORS-preflight fetch").
+	if (read === 405 && method === "OPTIONS") return { kind: "preflight" };
 	if (typeof read === "number") return { kind: "refused", status: read, errors: null };
 	return read ?? routeOther(method, target, settings);
 }
@@ -99,15 +102,24 @@ function isLiteralPath(target: string): boolean {
 /** The answer to a request that its route refuses. */
 export function answerRefused({ status, errors, allow }: Refused): Reply {
 	if (errors === null) return refuseRead(status);
-	return refuseWrite(status, errors, allow === undefined ? {} : { Allow: allow });
+	if (allow !== undefined) return refuseWrite(status, errors, { Allow: allow });
+	return refuseWrite(status, errors, {}, "path");
 }
 
 /**
- * GET <base>/healthz and <base>/readyz
+ * GET <base>/readyz
  * @param problem why not all is well, in one line; null where it is
  */
 export function answerHealth(problem: string | null): Reply {
 	return problem === null ? plainText(200, "ok") : plainText(503, problem.replace(/\s+/g, " ").slice(0, 500));
+}
+
+/**
+ * GET <base>/healthz: with the version that runs
+ * @param problem why nothing is served, in one line; null where it is
+ */
+export function answerHealthz(problem: string | null): Reply {
+	return problem === null ? plainText(200, `ok ${version}`) : answerHealth(problem);
 }
 
 /** GET <base>/v2/version/: as the older service does, a list. */

@@ -1,7 +1,7 @@
 import { type Allocate, asScript, bodyOf, findDocs } from "./docs.ts";
 import { matchesEtag } from "./etag.ts";
 import type { Fragments } from "./fragment.ts";
-import { emptyBody, type Reply, refuseRead } from "./reply.ts";
+import { emptyBody, exposedHeaders, type Reply, refuseRead } from "./reply.ts";
 import type { Wanted, WantedDocs } from "./wanted.ts";
 
 export { etagOf } from "./etag.ts";
@@ -17,6 +17,7 @@ const scriptType = "application/javascript; charset=utf-8";
 export const fragmentHeaders = {
 	"Content-Type": jsonType,
 	"Access-Control-Allow-Origin": "*",
+	"Access-Control-Expose-Headers": exposedHeaders,
 	"Cache-Control": readCaching,
 	"X-Content-Type-Options": "nosniff",
 } as const;
@@ -72,6 +73,7 @@ function headersOf(type: string, etag: string): Record<string, string> {
 	return {
 		"Content-Type": type,
 		"Access-Control-Allow-Origin": fragmentHeaders["Access-Control-Allow-Origin"],
+		"Access-Control-Expose-Headers": fragmentHeaders["Access-Control-Expose-Headers"],
 		"Cache-Control": fragmentHeaders["Cache-Control"],
 		"X-Content-Type-Options": fragmentHeaders["X-Content-Type-Options"],
 		ETag: etag,

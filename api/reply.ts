@@ -9,7 +9,12 @@ export interface Reply {
 	status: number;
 	headers: Record<string, string>;
 	body: Uint8Array | Pieces;
+	/** Why a write is refused, in a word or two, for the log and the metrics: never what somebody has sent. */
+	reason?: string;
 }
+
+/** What a page of another site may see beside the body: how new it is, and whether it has changed. */
+export const exposedHeaders = "ETag, Date";
 
 /** Cached for a moment only, so that no cache hides a layer that was just registered. */
 const refusalCaching = "public, max-age=5";
@@ -22,6 +27,21 @@ const maxErrors = 20;
 const maxErrorLength = 1_000;
 const maxErrorBytes = 16_000;
 
+/** Why writes are refused, where nothing closer is known. */
+const refusalReasons: Readonly<Record<number, string>> = {
+	400: "payload",
+	401: "signature",
+	403: "ownership",
+	404: "not found",
+	405: "method",
+	408: "slow body",
+	409: "other case",
+	413: "size",
+	429: "limit",
+	500: "failure",
+	503: "busy",
+};
+
 const encoder = new TextEncoder();
 
 /** The body of an answer without one. */
@@ -31,6 +51,7 @@ export const emptyBody = new Uint8Array(0);
 export function refuseRead(status: number): Reply {
 	const headers: Record<string, string> = {
 		"Access-Control-Allow-Origin": "*",
+		"Access-Control-Expose-Headers": exposedHeaders,
 		"Cache-Control": refusalCaching,
 		"X-Content-Type-Options": "nosniff",
 	};
@@ -38,15 +59,34 @@ export function refuseRead(status: number): Reply {
 	return { status, headers, body: emptyBody };
 }
 
+/**
+ * The answer to a browser that asks whether a page of another site may read here: it may, with any header. A `*` does
+ * not stand for `Authorization` (Fetch Standard, "CORS non-wildcard request-header name").
+ */
+export function allowReads(): Reply {
+	const headers = {
+		"Access-Control-Allow-Origin": "*",
+		"Access-Control-Allow-Methods": "GET, HEAD",
+		"Access-Control-Allow-Headers": "*, Authorization",
+		"Access-Control-Max-Age": "86400",
+	};
+	return { status: 204, headers, body: emptyBody };
+}
+
 /** The answer to a write that is refused: `{"errors": […]}`, at most 20 of them and 16 kB. */
-export function refuseWrite(status: number, errors: string[], headers: Record<string, string> = {}): Reply {
-	return { status, headers: { ...jsonHeaders, ...headers }, body: errorsBody(errors) };
+export function refuseWrite(
+	status: number,
+	errors: string[],
+	headers: Record<string, string> = {},
+	reason = refusalReasons[status] ?? "other",
+): Reply {
+	return { status, headers: { ...jsonHeaders, ...headers }, body: errorsBody(errors), reason };
 }
 
 /** The answer to one write too many of an address or a sender. */
 export function refuseLimited(whose: "address" | "sender", waitSeconds: number): Reply {
 	const error = `too many writes of this ${whose}: try again after ${waitSeconds} seconds`;
-	return refuseWrite(429, [error], { "Retry-After": String(waitSeconds) });
+	return refuseWrite(429, [error], { "Retry-After": String(waitSeconds) }, `limit of the ${whose}`);
 }
 
 const jsonHeaders = { "Content-Type": "application/json", ...writeHeaders };

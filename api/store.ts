@@ -51,6 +51,8 @@ export interface Commit {
 export interface Refusal {
 	status: number;
 	errors: string[];
+	/** Why, in a word or two, where the status does not say it (`refusalReasons`). */
+	reason?: string;
 }
 
 /** The git blob ids of a layer's files (SHA-1 in hex): equal ids are equal texts. */
@@ -110,6 +112,7 @@ export const requestMemory = 300_000;
 /** The refusal of a signature that was used before, on a key that has changed since. */
 export const usedBefore: Refusal = {
 	status: 401,
+	reason: "used before",
 	errors: ["Authorization: this signature was used before, and the layer has changed since: sign again"],
 };
 

@@ -64,13 +64,15 @@ function unauthorized({ signature, sender, timestamp, address }: Write, { limite
 	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp };
 	const missing = Object.entries(headers).filter(([, text]) => text === "");
 	const errors = missing.map(([name]) => `${name}: the header is missing`);
+	if (errors.length > 0) return { status: 401, errors, reason: "missing header" };
 	const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
-	return { status: 401, errors: errors.length > 0 ? errors : [mismatch] };
+	return { status: 401, errors: [mismatch] };
 }
 
 function untimely(now: Date): Refusal {
 	const rule = "must be an ISO 8601 time in UTC within two minutes of this server's";
-	return { status: 401, errors: [`TimeStamp: ${rule}, which is ${now.toISOString()}`] };
+	const errors = [`TimeStamp: ${rule}, which is ${now.toISOString()}`];
+	return { status: 401, errors, reason: "time" };
 }
 
 /** The refusal of a key that is not the sender's; null where it may change it. */

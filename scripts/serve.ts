@@ -8,7 +8,9 @@ import { openService } from "./service/composition.ts";
 import { makeDataDir } from "./service/data-dir.ts";
 import { followSenders } from "./service/follow-senders.ts";
 import { lockFolder } from "./service/lock.ts";
-import { logLine, ReadCount } from "./service/log.ts";
+import { logError, logLine, ReadCount } from "./service/log.ts";
+import type { Metrics } from "./service/metrics/metrics.ts";
+import { type MetricsServer, serveMetrics } from "./service/metrics/server.ts";
 import { readSenders } from "./service/senders-file.ts";
 import type { Service } from "./service/service.ts";
 import { type Configuration, readConfiguration } from "./service/settings.ts";
@@ -30,12 +32,30 @@ async function listen(server: Server, { host, port }: Configuration): Promise<st
 	return `http://${host.includes(":") ? `[${host}]` : host}:${listening}`;
 }
 
+/** Loaded only where it is used: what it brings along takes memory. */
+async function openMetrics(): Promise<Metrics> {
+	const { Metrics } = await import("./service/metrics/metrics.ts");
+	return new Metrics();
+}
+
+async function listenForMetrics(
+	metrics: Metrics,
+	{ gauges }: Service,
+	{ metrics: place, dataDir }: Configuration,
+): Promise<MetricsServer | null> {
+	if (!place) return null;
+	const { type } = metrics;
+	const text = () => metrics.text({ dataDir, gauges });
+	return serveMetrics({ ...place, type, text, report: logError });
+}
+
 /** Serves from `start` to the first interruption, and answers what was accepted until then. */
 async function serve(
 	service: Service,
 	configuration: Configuration,
 	started: (url: string) => void,
 	io: Io,
+	metrics: Metrics | null,
 ): Promise<void> {
 	const interrupted = io.interrupted();
 	const reads = new ReadCount();
@@ -47,6 +67,7 @@ async function serve(
 		log: logLine,
 		allReads: configuration.logReads,
 		count: () => reads.add(),
+		measure: metrics?.answers.add,
 	});
 	try {
 		started(await listen(server, configuration));
@@ -70,18 +91,23 @@ export const run = createRun(async (argv, environment, io) => {
 	try {
 		const configured = await readSenders(environment, dataDir);
 		const senders = new Map(configured.senders);
-		const service = await openService(configuration, senders);
-		const started = (url: string) => {
-			printLine(io, welcome({ url, layers: service.layers(), senders: configured, configuration }));
-		};
+		const metrics = configuration.metrics && (await openMetrics());
+		const service = await openService(configuration, senders, metrics);
 		const follows = configured.place !== "SENDERS";
 		const endFollowing = follows
 			? followSenders({ path: configured.place, senders, log: logLine })
 			: () => undefined;
-		await serve(service, configuration, started, io).finally(() => {
+		try {
+			const metricsServer = metrics && (await listenForMetrics(metrics, service, configuration));
+			const started = (url: string) => {
+				const told = { url, layers: service.layers(), senders: configured, configuration };
+				printLine(io, welcome({ ...told, metrics: metricsServer?.url ?? null }));
+			};
+			await serve(service, configuration, started, io, metrics).finally(() => metricsServer?.close());
+		} finally {
 			endFollowing();
-			return service.close();
-		});
+			await service.close();
+		}
 	} finally {
 		await lock.release();
 	}

@@ -1,10 +1,18 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { answerHealth, answerRefused, answerVersion, handleRead, handleWrite, routeOf } from "../api/app.ts";
+import {
+	answerHealth,
+	answerHealthz,
+	answerRefused,
+	answerVersion,
+	handleRead,
+	handleWrite,
+	routeOf,
+} from "../api/app.ts";
 import type { Context } from "../api/context.ts";
 import { runGit } from "../api/git/run.ts";
-import type { Reply } from "../api/reply.ts";
+import { allowReads, type Reply } from "../api/reply.ts";
 import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
 import type { Edit } from "../api/store.ts";
@@ -70,6 +78,8 @@ export class Local {
 	now = noon;
 	readonly reported: unknown[] = [];
 	readonly warnings: string[] = [];
+	/** Bytes that the disk has left, as the service sees it; an error where it cannot be looked at. */
+	freeBytes: number | Error = 2 ** 40;
 	readonly #remove: () => Promise<void>;
 
 	private constructor(
@@ -120,6 +130,10 @@ export class Local {
 				},
 				report: (error) => this.reported.push(error),
 				seed: async () => seed,
+				freeBytes: async () => {
+					if (typeof this.freeBytes === "number") return this.freeBytes;
+					throw this.freeBytes;
+				},
 				filesTimes: this.filesTimes,
 				storeLimits: this.storeLimits,
 			},
@@ -131,6 +145,11 @@ export class Local {
 
 	async stop(): Promise<void> {
 		await this.#service.close();
+	}
+
+	/** Has the disk looked at now, and not after ten seconds. */
+	async lookAtDisk(): Promise<void> {
+		await this.#service.disk.look();
 	}
 
 	/** Waits until the rendered files are in step, or known not to be. */
@@ -164,8 +183,9 @@ export class Local {
 		const route = routeOf(method, target, this.context.settings);
 		if (route.kind === "refused") return answerRefused(route);
 		if (route.kind === "version") return answerVersion();
-		if (route.kind === "healthz") return answerHealth(null);
+		if (route.kind === "healthz") return answerHealthz(null);
 		if (route.kind === "readyz") return answerHealth(this.context.readiness());
+		if (route.kind === "preflight") return allowReads();
 		if (route.kind === "write") throw new Error(`${method} ${target} is a write`);
 		return handleRead(route, ifNoneMatch, this.publication.fragments, this.context.report);
 	}

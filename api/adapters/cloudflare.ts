@@ -3,6 +3,7 @@
 import {
 	answerFailure,
 	answerHealth,
+	answerHealthz,
 	answerRefused,
 	answerVersion,
 	handleWrite,
@@ -12,7 +13,7 @@ import {
 } from "../app.ts";
 import type { Context } from "../context.ts";
 import { logText } from "../log.ts";
-import type { Reply } from "../reply.ts";
+import { allowReads, type Reply } from "../reply.ts";
 import type { ReadSettings } from "../wanted.ts";
 import { isWriteMethod } from "../write-routes.ts";
 import { type Bindings, fragmentsOf } from "./cloudflare/bindings.ts";
@@ -58,7 +59,9 @@ export function createWorker(log: (fields: object) => void): Worker {
 				case "version":
 					return answerVersion();
 				case "healthz":
-					return answerHealth(problemOf(bindings));
+					return answerHealthz(problemOf(bindings));
+				case "preflight":
+					return allowReads();
 				case "readyz":
 					return answerHealth(problemOf(bindings) ?? contextOf(bindings).readiness());
 				case "write": {

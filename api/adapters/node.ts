@@ -4,6 +4,7 @@ import { largestRegistration } from "../../registry/registration.ts";
 import { Answering } from "./node/answering.ts";
 import { type NodeOptions, type NodeTimes, timesOf } from "./node/options.ts";
 
+export type { RouteName } from "./node/exchange.ts";
 export type { Answered } from "./node/log.ts";
 export type { NodeOptions, NodeTimes } from "./node/options.ts";
 

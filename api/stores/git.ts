@@ -20,6 +20,7 @@ import { Branch } from "./git/branch.ts";
 import { Condition } from "./git/condition.ts";
 import { syncNames } from "./git/landing.ts";
 import { ordinaryLimits, type StoreLimits } from "./git/limits.ts";
+import type { MeasureGit } from "./git/measure.ts";
 import { Packs } from "./git/packs.ts";
 import type { Parts } from "./git/parts.ts";
 import { ChangeQueue } from "./git/queue.ts";
@@ -31,6 +32,7 @@ import { UsedRequests } from "./git/used-requests.ts";
 import { Writer } from "./git/writer.ts";
 
 export type { StoreLimits } from "./git/limits.ts";
+export type { GitOperation, MeasureGit } from "./git/measure.ts";
 export type { Published, Step } from "./git/served.ts";
 
 /** What a local store needs from outside. */
@@ -49,6 +51,8 @@ export interface GitStoreOptions {
 	/** Puts a file, or the names in a folder, on the disk; `fsync` without it. */
 	sync?: SyncPath;
 	limits?: Partial<StoreLimits>;
+	/** Told how long git took for what others wait for. */
+	measure?: MeasureGit;
 }
 
 /** Name of the branch that is served. */
@@ -84,7 +88,7 @@ export class GitStore implements Store {
 	 * @throws {Error} where git is missing or too old, or the repository cannot be used
 	 */
 	static async open(options: GitStoreOptions, seed: () => Promise<Edit[]>): Promise<GitStore> {
-		const { repository, report, publish, sync = syncPath } = options;
+		const { repository, report, publish, sync = syncPath, measure = () => undefined } = options;
 		const limits = { ...ordinaryLimits, ...options.limits };
 		const now = () => options.now().getTime();
 		await openRepository(repository, branchName, sync, limits.lockMs);
@@ -101,12 +105,12 @@ export class GitStore implements Store {
 			sync,
 		});
 		await settleIntents(requests, branch);
-		const packs = new Packs({ repository, limits, report });
+		const packs = new Packs({ repository, limits, report, measure });
 		await packs.count();
-		const served = new Served({ repository, catFile, branch, publish }, tip);
+		const served = new Served({ repository, catFile, branch, publish, measure }, tip);
 		const condition = new Condition(report);
 		const turns = new Turns(limits.waitMs);
-		const shared = { repository, now, sync, limits, catFile, branch };
+		const shared = { repository, now, sync, limits, catFile, branch, measure };
 		return new GitStore({ ...shared, served, requests, packs, condition, turns });
 	}
 
@@ -115,9 +119,21 @@ export class GitStore implements Store {
 		return this.#parts.served.tip;
 	}
 
-	/** Why changes cannot be made now, in a few words; null where they can. */
+	/**
+	 * Why changes cannot be made now, or what the branch has is not served, in a few words; null where all is well.
+	 */
 	state(): string | null {
-		return this.#parts.condition.reason;
+		return this.#parts.condition.reason ?? this.#parts.served.behind;
+	}
+
+	/** How many changes wait, or are under way. */
+	get waiting(): number {
+		return this.#queue.size;
+	}
+
+	/** How many commits of the branch are not served yet. @throws {Error} where git fails */
+	commitsBehind(): Promise<number> {
+		return this.#parts.served.commitsBehind();
 	}
 
 	/**

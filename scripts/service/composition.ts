@@ -2,10 +2,12 @@ import { nodeHashes } from "../../api/adapters/node/hashes.ts";
 import type { Context } from "../../api/context.ts";
 import type { Senders } from "../../api/senders.ts";
 import type { Edit } from "../../api/store.ts";
-import { GitStore, type Step, type StoreLimits } from "../../api/stores/git.ts";
+import { GitStore, type MeasureGit, type Step, type StoreLimits } from "../../api/stores/git.ts";
+import { Disk, type FreeBytes } from "./disk.ts";
 import type { FilesTimes } from "./files.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { logError, logLine } from "./log.ts";
+import { countCommits, type Measures } from "./measures.ts";
 import { repositoryPath, seed } from "./open-store.ts";
 import { Publication } from "./publication.ts";
 import type { Service } from "./service.ts";
@@ -13,11 +15,15 @@ import type { Configuration } from "./settings.ts";
 import { Slices } from "./slices.ts";
 
 /** The configured service: layers in a repository on this machine, or on GitHub. */
-export async function openService(configuration: Configuration, senders: Senders): Promise<Service> {
-	if (!configuration.github) return openLocal(configuration, senders);
+export async function openService(
+	configuration: Configuration,
+	senders: Senders,
+	measures: Measures | null = null,
+): Promise<Service> {
+	if (!configuration.github) return openLocal(configuration, senders, { ...ordinaryOutside, measures });
 	// Loaded only where it is used: what it brings along takes memory.
 	const { openGithubService } = await import("./github-composition.ts");
-	return openGithubService(configuration, senders);
+	return openGithubService(configuration, senders, measures);
 }
 
 /** What a service needs from outside beside its configuration. */
@@ -32,6 +38,9 @@ export interface Outside {
 	seed: () => Promise<Edit[]>;
 	filesTimes?: Partial<FilesTimes>;
 	storeLimits?: Partial<StoreLimits>;
+	/** Told what the service does; nobody is without it. */
+	measures?: Measures | null;
+	freeBytes?: FreeBytes;
 }
 
 const ordinaryOutside: Outside = { now: () => new Date(), log: logLine, report: logError, seed };
@@ -40,6 +49,7 @@ const ordinaryOutside: Outside = { now: () => new Date(), log: logLine, report: 
 export interface LocalService extends Service {
 	store: GitStore;
 	publication: Publication;
+	disk: Disk;
 }
 
 /** Layers in a repository on this machine: reads come from memory, in step with its branch. */
@@ -48,7 +58,7 @@ export async function openLocal(
 	senders: Senders,
 	outside: Outside = ordinaryOutside,
 ): Promise<LocalService> {
-	const { now, log, report } = outside;
+	const { now, log, report, measures = null } = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
 	let harvester: ServiceHarvester | null = null;
@@ -63,28 +73,48 @@ export async function openLocal(
 		filesTimes: outside.filesTimes,
 	});
 	const publish = (step: Step) => publication.publish(step);
-	const options = { repository, now, publish, report, limits: outside.storeLimits };
+	const options = {
+		repository,
+		now,
+		publish,
+		report,
+		limits: outside.storeLimits,
+		...measuringGit(measures),
+	};
 	const store = await GitStore.open(options, outside.seed);
+	const disk = new Disk(dataDir, outside.freeBytes);
 	await publication.begin(
 		(commit) => store.stepSince(commit),
 		() => store.firstStep(),
 	);
 	store.start();
+	await disk.start();
+	const counting = countCommits(store, measures);
 	if (configuration.harvest.on) {
 		const { openHarvester } = await import("./harvester/open.ts");
-		harvester = openHarvester(configuration, store, () => publication.smallkeys());
+		harvester = openHarvester(configuration, counting, () => publication.smallkeys(), measures);
 		harvester.start();
 	}
+	const readiness = () => store.state() ?? disk.state() ?? publication.files.state();
 	const context: Context = {
-		store,
+		store: counting,
 		settings: { ...configuration, senders },
 		now,
 		report,
 		hashes: nodeHashes,
-		readiness: () => store.state() ?? publication.files.state(),
+		readiness,
 		refresh: harvester?.refresh,
 	};
+	const gauges = async () => ({
+		layers: publication.size,
+		queue: store.waiting,
+		commitsBehind: await store.commitsBehind(),
+		filesBehind: publication.files.behind,
+		harvestsWaiting: harvester?.waiting ?? 0,
+		isReady: readiness() === null,
+	});
 	const close = async () => {
+		disk.stop();
 		await harvester?.close();
 		await store.close();
 		await publication.close();
@@ -95,10 +125,16 @@ export async function openLocal(
 		fragments,
 		version,
 		layers: () => publication.size,
+		gauges,
 		close,
 		store,
 		publication,
+		disk,
 	};
+}
+
+function measuringGit(measures: Measures | null): { measure?: MeasureGit } {
+	return measures ? { measure: (operation, ms) => measures.git(operation, ms) } : {};
 }
 
 /** Has the layers harvested whose registration was written, by a PUT or a push. */

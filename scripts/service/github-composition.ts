@@ -6,29 +6,47 @@ import type { Senders } from "../../api/senders.ts";
 import { githubStore } from "../../api/stores/github.ts";
 import { slotFolder, slotPath, slotsOf } from "../build/slots.ts";
 import { fetchFromGithub } from "./github.ts";
+import { watchStore } from "./github-condition.ts";
 import { logError } from "./log.ts";
+import { countCommits, type Measures } from "./measures.ts";
 import type { Service } from "./service.ts";
 import type { Configuration } from "./settings.ts";
 
 /** This process only writes; reads come from the last build of this checkout, as they would from the hosting. */
-export async function openGithubService(configuration: Configuration, senders: Senders): Promise<Service> {
+export async function openGithubService(
+	configuration: Configuration,
+	senders: Senders,
+	measures: Measures | null = null,
+): Promise<Service> {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");
 	const now = () => new Date();
 	const out = resolve("dist");
 	const store = githubStore({ ...github, fetch: fetchFromGithub(configuration), now, report: logError });
+	const watched = watchStore(store, () => performance.now());
+	const layers = () =>
+		Math.max(...slotsOf(configuration).map((slot) => countBuilt(join(out, slotFolder(slot)))));
 	return {
 		context: {
-			store,
+			store: countCommits(watched.store, measures),
 			settings: { ...configuration, senders },
 			now,
 			report: logError,
 			hashes: nodeHashes,
-			readiness: () => null,
+			readiness: watched.state,
 		},
 		fragments: (target, lang, smallkey) => readBuilt(join(out, slotPath({ target, lang }, smallkey))),
 		version: null,
-		layers: () => Math.max(...slotsOf(configuration).map((slot) => countBuilt(join(out, slotFolder(slot))))),
+		layers,
+		// The queue, and what is published, are GitHub's and the hosting's to know.
+		gauges: async () => ({
+			layers: layers(),
+			queue: null,
+			commitsBehind: null,
+			filesBehind: null,
+			harvestsWaiting: null,
+			isReady: watched.state() === null,
+		}),
 		close: async () => undefined,
 	};
 }

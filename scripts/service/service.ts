@@ -1,5 +1,6 @@
 import type { Context } from "../../api/context.ts";
 import type { Fragments } from "../../api/read.ts";
+import type { Gauges } from "./measures.ts";
 
 /** What stands behind the HTTP server, and ends after it. */
 export interface Service {
@@ -10,5 +11,7 @@ export interface Service {
 	version: (() => number) | null;
 	/** Number of layers that can be read now. */
 	layers: () => number;
+	/** How it is now, for the metrics. @throws {Error} where git fails */
+	gauges: () => Promise<Gauges>;
 	close: () => Promise<void>;
 }

@@ -36,6 +36,8 @@ export interface Configuration extends Omit<Settings, "senders"> {
 	github: GitHubSettings | null;
 	harvest: HarvestSettings;
 	logReads: boolean;
+	/** Where metrics are served; null: nowhere, and nothing is measured. */
+	metrics: { host: string; port: number } | null;
 	writes: WriteLimits;
 	trustedProxies: TrustedProxies;
 }
@@ -52,6 +54,7 @@ export function readConfiguration(env: Environment): Configuration {
 		dataDir: resolve(variables.text("DATA_DIR", ".data")),
 		...readServing(variables, { fallback: 1000, most: 1000 }),
 		logReads: variables.flag("LOG_READS", false),
+		metrics: readMetrics(variables),
 		writes: readWriteLimits(variables),
 		trustedProxies: variables.parsed("TRUSTED_PROXIES", [], parseTrustedProxies),
 		harvest: readHarvest(variables),
@@ -75,6 +78,12 @@ function readProxy(variables: Variables): string {
 	if (text === "" || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;
 	variables.problems.push("HTTPS_PROXY: must be an http or https address, such as http://proxy.example:3128");
 	return "";
+}
+
+function readMetrics(variables: Variables): Configuration["metrics"] {
+	const host = variables.text("METRICS_HOST", "127.0.0.1");
+	if (variables.text("METRICS_PORT", "") === "") return null;
+	return { host, port: variables.integer("METRICS_PORT", 0, 0, 65_535) };
 }
 
 function readHarvest(variables: Variables): HarvestSettings {

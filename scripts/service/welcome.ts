@@ -9,6 +9,8 @@ export interface Started {
 	layers: number;
 	senders: ConfiguredSenders;
 	configuration: Configuration;
+	/** Where the metrics are; null where there are none. */
+	metrics: string | null;
 }
 
 /** A text as one word of a shell command. */
@@ -17,7 +19,7 @@ function shellWord(text: string): string {
 }
 
 /** What the service prints when it serves: where, for whom, and a first command to paste. No secret is in it. */
-export function welcome({ url, layers, senders, configuration }: Started): string {
+export function welcome({ url, layers, senders, configuration, metrics }: Started): string {
 	const { place, created } = senders;
 	const id = [...senders.senders.keys()][0] ?? "publisher";
 	const base = `${url}${configuration.basePath}`;
@@ -25,7 +27,7 @@ export function welcome({ url, layers, senders, configuration }: Started): strin
 	const where = inFile ? `DATA_DIR=${shellWord(configuration.dataDir)} ` : "";
 	const asks = inFile ? "" : ` (it asks for the secret where SENDERS is not set)`;
 	return `Serving ${layers} layers at ${base}
-Senders: ${place}${created ? `, created now with the sender ${created}` : ""}
+${metrics === null ? "" : `Metrics: ${metrics}\n`}Senders: ${place}${created ? `, created now with the sender ${created}` : ""}
 
 Register a first layer, and read it back${asks}:
 

@@ -12,6 +12,8 @@ export const differences = {
 	"callback of a file": ["Workers"],
 	/** Static assets answer another method without `Allow`. */
 	"Allow of a file": ["Workers"],
+	/** Static assets know GET and HEAD only. */
+	"preflight of a file": ["Workers"],
 	/** workerd takes spaces, control characters and bytes above 7F in a target for a path; others refuse the request. */
 	"bytes in a target": ["Workers", "Workers with R2"],
 	/** workerd answers 501 to what has no method that it knows. */

@@ -1,5 +1,6 @@
 import type { Test } from "uvu";
 import * as assert from "uvu/assert";
+import { version } from "../../api/version.ts";
 import { type Answer, ask } from "./client.ts";
 import { differs } from "./differences.ts";
 import { type Candidate, type Engine, wmsFragment } from "./engine.ts";
@@ -8,6 +9,7 @@ import { type Candidate, type Engine, wmsFragment } from "./engine.ts";
 export function assertReadHeaders(answer: Answer, type = "application/json; charset=utf-8"): void {
 	assert.is(answer.headers["content-type"], type);
 	assert.is(answer.headers["access-control-allow-origin"], "*");
+	assert.is(answer.headers["access-control-expose-headers"], "ETag, Date");
 	assert.is(
 		answer.headers["cache-control"],
 		"public, max-age=60, stale-while-revalidate=600, stale-if-error=86400",
@@ -154,13 +156,30 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 
 	test("reads know GET and HEAD only", async () => {
 		for (const path of ["/v0.9/doc/en/23ax5t", "/v0.9/doc/en/none", "/v0.9/docs/en/23ax5t"]) {
-			for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
+			for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
 				const answer = await ask(engine().origin, method, path, method === "POST" ? { body: "x" } : {});
 				assert.is(answer.status, 405, `${method} ${path}`);
 				assert.is(answer.text, "");
 				const isOther = path === "/v0.9/doc/en/23ax5t" && differs(candidate, "Allow of a file");
 				assert.is(answer.headers.allow, isOther ? undefined : "GET, HEAD");
 			}
+		}
+	});
+
+	test("a page of another site may read with any header", async () => {
+		const paths = ["/v0.9/docs/en/23ax5t", "/v0.9/doc/en/none", "/v0.9/doc/de/none", "/docs/fr/23ax5t"];
+		if (!differs(candidate, "preflight of a file")) paths.push("/v0.9/doc/en/23ax5t");
+		for (const path of paths) {
+			const headers = {
+				Origin: "https://page.example",
+				"Access-Control-Request-Method": "GET",
+				"Access-Control-Request-Headers": "x-requested-with",
+			};
+			const answer = await ask(engine().origin, "OPTIONS", path, { headers });
+			assert.is(answer.status, 204, path);
+			assert.is(answer.headers["access-control-allow-origin"], "*");
+			assert.is(answer.headers["access-control-allow-methods"], "GET, HEAD");
+			assert.is(answer.headers["access-control-allow-headers"], "*, Authorization");
 		}
 	});
 
@@ -210,7 +229,8 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 	test("healthz and readyz say that the service is there", async () => {
 		for (const path of ["/healthz", "/readyz"]) {
 			const answer = await get(path);
-			assert.equal([answer.status, answer.text], [200, "ok\n"]);
+			const text = path === "/healthz" ? `ok ${version}\n` : "ok\n";
+			assert.equal([answer.status, answer.text], [200, text]);
 			assert.is(answer.headers["cache-control"], "no-store");
 			assert.is(answer.headers["content-type"], "text/plain; charset=utf-8");
 			const head = await ask(engine().origin, "HEAD", path);

@@ -1,12 +1,20 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { answerHealth, answerRefused, answerVersion, handleRead, type Route, routeOf } from "../../app.ts";
+import {
+	answerHealth,
+	answerHealthz,
+	answerRefused,
+	answerVersion,
+	handleRead,
+	type Route,
+	routeOf,
+} from "../../app.ts";
 import { RecentReplies } from "../../recent.ts";
-import type { Reply } from "../../reply.ts";
+import { allowReads, type Reply } from "../../reply.ts";
 import type { Write } from "../../write.ts";
 import { isWriteMethod } from "../../write-routes.ts";
 import type { TrustedProxies } from "./address.ts";
 import { allocate } from "./allocate.ts";
-import { type Exchange, logOnceEnded } from "./exchange.ts";
+import { clientGone, type Exchange, logOnceEnded, type RouteName } from "./exchange.ts";
 import { AnswerLog } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 import { ConnectionOrder } from "./order.ts";
@@ -36,7 +44,8 @@ export class Answering {
 	/** Answers a request, after those before it on its connection. */
 	answer(request: IncomingMessage, response: ServerResponse): void {
 		const { method = "GET", url: target = "/" } = request;
-		const exchange = { request, response, method, target, start: performance.now() };
+		const start = performance.now();
+		const exchange: Exchange = { request, response, method, target, start, route: "docs", reason: undefined };
 		if (!this.#order.mustWait(request.socket)) return void this.#answer(exchange, false);
 		this.#order.inTurn(request.socket, () => this.#answer(exchange, true));
 	}
@@ -60,6 +69,7 @@ export class Answering {
 		const kept = recent?.find(target);
 		if (kept) return this.#send(exchange, kept);
 		const route = routeOf(method, target, this.#options.context.settings);
+		exchange.route = nameOf(route);
 		if (route.kind === "write") return this.#answerWrite(exchange, route.action, hasWaited);
 		const reply = this.#replyTo(route, ifNoneMatch);
 		if (route.kind === "docs") recent?.keep(target, reply);
@@ -74,7 +84,9 @@ export class Answering {
 			case "version":
 				return answerVersion();
 			case "healthz":
-				return answerHealth(null);
+				return answerHealthz(null);
+			case "preflight":
+				return allowReads();
 			case "readyz":
 				return answerHealth(context.readiness());
 			default:
@@ -90,6 +102,7 @@ export class Answering {
 			if (reply) return this.#send(exchange, reply);
 			// The sender went away in the middle of its body: there is nobody to answer.
 			logOnceEnded(exchange, this.#log, this.#trusted);
+			this.#measure(exchange, clientGone);
 			response.destroy();
 		};
 		const safely = () => work().catch((error) => this.#options.context.report(error));
@@ -98,10 +111,20 @@ export class Answering {
 
 	#send(exchange: Exchange, reply: Reply): void {
 		const { request, response, method } = exchange;
+		exchange.reason = reply.reason;
 		const isNoted = reply.status >= 400 || isWriteMethod(method) || this.#options.allReads;
 		if (isNoted) reply.headers["X-Request-Id"] = logOnceEnded(exchange, this.#log, this.#trusted);
 		else this.#options.count();
 		if (this.#isClosing) response.shouldKeepAlive = false;
 		sendReply(request, response, reply, this.#times);
+		this.#measure(exchange, reply.status);
 	}
+
+	#measure({ route, start, reason }: Exchange, status: number): void {
+		this.#options.measure?.(route, status, performance.now() - start, reason);
+	}
+}
+
+function nameOf(route: Route): RouteName {
+	return route.kind === "write" ? route.action : route.kind;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isWriteMethod } from "../../write-routes.ts";
+import type { Route } from "../../app.ts";
+import { isWriteMethod, type WriteAction } from "../../write-routes.ts";
 import { clientAddress, type TrustedProxies } from "./address.ts";
 import type { Answered, AnswerLog } from "./log.ts";
 
@@ -12,7 +13,14 @@ export interface Exchange {
 	target: string;
 	/** When its head had come, by `performance.now()`. */
 	start: number;
+	/** Whom it is for: the kind of its route, or what a write asks for. */
+	route: RouteName;
+	/** Why a write was refused. */
+	reason: string | undefined;
 }
+
+/** What an exchange is counted under. */
+export type RouteName = Exclude<Route["kind"], "write"> | WriteAction;
 
 /** Ids of this process begin alike, and no two processes' do. */
 const idPrefix = randomBytes(6).toString("base64url");
@@ -35,14 +43,15 @@ function nextId(): string {
 	return `${idPrefix}-${ids}`;
 }
 
+/** The status, as nginx has it, where the client went away before there was an answer. */
+export const clientGone = 499;
 /** Longest path that is kept for the log, in characters. */
 const maxPathLength = 1_000;
 
 function describeAnswer(exchange: Exchange, id: string, address: string): Answered {
-	const { request, response, method, target, start } = exchange;
+	const { request, response, method, target, start, reason } = exchange;
 	const { sender } = request.headers;
-	// 499, as nginx has it: the client went away before there was an answer.
-	const status = response.headersSent ? response.statusCode : 499;
+	const status = response.headersSent ? response.statusCode : clientGone;
 	const answered = {
 		id,
 		method,
@@ -51,7 +60,8 @@ function describeAnswer(exchange: Exchange, id: string, address: string): Answer
 		milliseconds: Math.round((performance.now() - start) * 10) / 10,
 		sender: isWriteMethod(method) && typeof sender === "string" ? shortCopy(sender) : null,
 	};
-	return status < 400 ? answered : { ...answered, address };
+	if (status < 400) return answered;
+	return reason === undefined ? { ...answered, address } : { ...answered, address, reason };
 }
 
 /** The start of a text of single bytes. Copied: a part of a string keeps the whole of it in memory. */

@@ -12,6 +12,8 @@ export interface Answered {
 	sender: string | null;
 	/** Where a request that was refused came from. */
 	address?: string;
+	/** Why a write was refused, in a word or two. */
+	reason?: string;
 	/** How many equal refusals of the address there were in the last second; this is the last one of them. */
 	repeated?: number;
 }

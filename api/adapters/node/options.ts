@@ -1,6 +1,7 @@
 import type { Context } from "../../context.ts";
 import type { Fragments } from "../../fragment.ts";
 import type { TrustedProxies } from "./address.ts";
+import type { RouteName } from "./exchange.ts";
 import type { Answered } from "./log.ts";
 
 /** How long each part of a request may take. */
@@ -39,6 +40,11 @@ export interface NodeOptions {
 	allReads: boolean;
 	/** Told of each other read. */
 	count: () => void;
+	/**
+	 * Told of every answer once it is handed on: whom it is for, its status, the milliseconds since the request's head,
+	 * and why a write was refused. Nothing is measured without it.
+	 */
+	measure?: ((route: RouteName, status: number, ms: number, reason: string | undefined) => void) | undefined;
 	/** Proxies whose `X-Forwarded-For` counts; none where it is not given. */
 	trustedProxies?: TrustedProxies;
 	/** Only what differs from the defaults. */

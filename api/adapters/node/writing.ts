@@ -41,7 +41,7 @@ export class Writing {
 			if (body === "too slow") return this.#refuseSlow();
 			if (body === "no room") {
 				const reason = "too many bodies are being read";
-				return refuseWrite(503, [reason], { "Retry-After": String(retryAfter) });
+				return refuseWrite(503, [reason], { "Retry-After": String(retryAfter) }, "no room for the body");
 			}
 			const write = { action, target, address: counted, ...signatureOf(request), body };
 			return await handleWrite(write, this.#context);

@@ -40,6 +40,12 @@ export class Branch {
 		return (await this.#run(args)) !== null;
 	}
 
+	/** How many commits it has that an earlier one does not lead to. @throws {GitFailure} where git fails */
+	async countSince(commit: string): Promise<number> {
+		const args = ["rev-list", "--count", `${commit}..refs/heads/${this.#name}`];
+		return Number(await runGit(this.#repository, args, { limitMs: this.#commandMs }));
+	}
+
 	/**
 	 * The signed requests that commits behind `base` say they carry out, each with its commit. Anybody who may push can
 	 * write that: it counts for requests only that this service is known to have been about to carry out.

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { PathChange } from "../../git/tree.ts";
 import type { Edit } from "../../store.ts";
 import type { Decided } from "./decider.ts";
+import { measured } from "./measure.ts";
 import type { Parts } from "./parts.ts";
 import type { CommitReader } from "./reader.ts";
 import type { Published } from "./served.ts";
@@ -35,12 +36,12 @@ export class Landing {
 	 * @throws {Moved} where the branch does not have them
 	 */
 	async land(group: readonly Decided[]): Promise<void> {
-		const { requests, branch, packs } = this.#parts;
+		const { requests, branch, packs, measure } = this.#parts;
 		const last = lastCommit(group);
 		if (!last) return;
 		// First what says that they were about to be made: see UsedRequests.
 		requests.write();
-		await this.#writer.checkpoint();
+		await measured(measure, "checkpoint", () => this.#writer.checkpoint());
 		packs.written();
 		const id = await last;
 		// Others may have moved the branch first: the checkpoint says nothing of it.

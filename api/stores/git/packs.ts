@@ -1,5 +1,6 @@
 import { runGit } from "../../git/run.ts";
 import type { StoreLimits } from "./limits.ts";
+import { type MeasureGit, measured } from "./measure.ts";
 import { countPacks } from "./repository.ts";
 
 /** What the packs need from outside. */
@@ -7,6 +8,7 @@ export interface PacksOptions {
 	repository: string;
 	limits: StoreLimits;
 	report: (error: unknown) => void;
+	measure: MeasureGit;
 }
 
 /**
@@ -59,8 +61,10 @@ export class Packs {
 	}
 
 	async #gather(): Promise<void> {
-		const { repository, limits } = this.#options;
-		await runGit(repository, ["repack", "-q", "-d", "-l", "--geometric=2"], { limitMs: limits.repackMs });
+		const { repository, limits, measure } = this.#options;
+		await measured(measure, "repack", () =>
+			runGit(repository, ["repack", "-q", "-d", "-l", "--geometric=2"], { limitMs: limits.repackMs }),
+		);
 		await this.count();
 	}
 }

@@ -3,6 +3,7 @@ import type { SyncPath } from "../../git/sync.ts";
 import type { Branch } from "./branch.ts";
 import type { Condition } from "./condition.ts";
 import type { StoreLimits } from "./limits.ts";
+import type { MeasureGit } from "./measure.ts";
 import type { Packs } from "./packs.ts";
 import type { Served } from "./served.ts";
 import type { Turns } from "./turns.ts";
@@ -24,4 +25,6 @@ export interface Parts {
 	packs: Packs;
 	condition: Condition;
 	turns: Turns;
+	/** Told how long git took. */
+	measure: MeasureGit;
 }

@@ -33,6 +33,8 @@ export class ChangeQueue {
 	#decider: Decider | null = null;
 	/** Called for each change that arrives. */
 	#arrived: () => void = () => undefined;
+	/** Changes without an answer. */
+	#open = 0;
 	#isPumping = false;
 	#timer: NodeJS.Timeout | null = null;
 	readonly #answering = new Set<Promise<void>>();
@@ -48,14 +50,23 @@ export class ChangeQueue {
 		return !this.#isPumping;
 	}
 
+	/** How many changes wait, or are under way. */
+	get size(): number {
+		return this.#open;
+	}
+
 	/** Makes one change, in its turn. @throws {StoreBusy} where it could not be made */
 	add(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		return new Promise((resolve, reject) => {
+		this.#open += 1;
+		const outcome = new Promise<Commit | Refusal>((resolve, reject) => {
 			const waiting = { edits, meta, resolve, reject, sinceMs: performance.now() };
 			this.#waiting.push(waiting);
 			this.#decider?.prefetch(waiting);
 			this.#arrived();
 			if (!this.#isPumping) void this.#pump();
+		});
+		return outcome.finally(() => {
+			this.#open -= 1;
 		});
 	}
 

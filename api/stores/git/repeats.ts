@@ -27,6 +27,7 @@ export function answerRepeat(first: FirstAnswer, method: string, outcome: Edit[]
 /** The refusal of a request of a time whose requests are forgotten. */
 export const mayBeUsed: Refusal = {
 	status: 401,
+	reason: "used before",
 	errors: [
 		"TimeStamp: this server's clock went back to a time that is over, and may have seen this: sign again",
 	],

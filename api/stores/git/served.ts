@@ -1,6 +1,8 @@
 import type { CatFile } from "../../git/cat-file.ts";
 import { diffTree, listTree, type PathChange } from "../../git/tree.ts";
 import type { Branch } from "./branch.ts";
+import { reasonOf } from "./condition.ts";
+import { type MeasureGit, measured } from "./measure.ts";
 import { CommitFolders, CommitReader } from "./reader.ts";
 
 /** From one commit that is served to the next. */
@@ -32,12 +34,14 @@ export interface ServedOptions {
 	catFile: CatFile;
 	branch: Branch;
 	publish: Publish;
+	measure: MeasureGit;
 }
 
 /** The commit that is served, and the steps from one to the next. */
 export class Served {
 	readonly #options: ServedOptions;
 	#tip: string;
+	#behind: string | null = null;
 
 	constructor(options: ServedOptions, tip: string) {
 		this.#options = options;
@@ -67,12 +71,34 @@ export class Served {
 		return this.#stepBetween(commit, this.#tip);
 	}
 
+	/** Why what is served is not what the branch has, in a few words; null where it is. */
+	get behind(): string | null {
+		return this.#behind;
+	}
+
 	/** Takes over what others have brought to the branch; whether there was anything. */
 	async follow(): Promise<boolean> {
-		const head = await this.#options.branch.head();
-		if (head === this.#tip) return false;
-		await this.publish(await this.#stepBetween(this.#tip, head));
-		return true;
+		const { branch, measure } = this.#options;
+		try {
+			const head = await branch.head();
+			const isMoved = head !== this.#tip;
+			if (isMoved) {
+				this.#behind = "a push is being taken in";
+				await measured(measure, "push", async () => this.publish(await this.#stepBetween(this.#tip, head)));
+			}
+			this.#behind = null;
+			return isMoved;
+		} catch (error) {
+			this.#behind = `a push cannot be served: ${reasonOf(error)}`;
+			throw error;
+		}
+	}
+
+	/** How many commits of the branch are not served yet. */
+	async commitsBehind(): Promise<number> {
+		const { branch } = this.#options;
+		const head = await branch.head();
+		return head === this.#tip ? 0 : branch.countSince(this.#tip);
 	}
 
 	/** Makes a step readable, and goes on from there. */

@@ -28,6 +28,8 @@ export interface HarvesterOptions {
 	allKeys: () => Iterable<string>;
 	/** Told what became of each layer that was asked for, and of all those of the start together: lines of the log. */
 	log: (line: HarvestLine | StartLine) => void;
+	/** Told how each harvest ended, those too that have no line. */
+	count?: ((outcome: HarvestLine["outcome"]) => void) | undefined;
 	/** Told of a broken world: the store failed. */
 	report: (error: unknown) => void;
 	timers?: Timers;
@@ -129,6 +131,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 	}
 
 	function finish(smallkey: string, { line, again }: Done): void {
+		options.count?.(line.outcome);
 		// A service that stays down is logged once, not at every further try.
 		const isKnown = line.outcome === "failed" && failures.has(smallkey);
 		if (!isKnown && !startSummary.take(line)) log(line);

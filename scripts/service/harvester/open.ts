@@ -2,6 +2,7 @@ import { runGit } from "../../../api/git/run.ts";
 import type { Store } from "../../../api/store.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { logError, logLine } from "../log.ts";
+import type { Measures } from "../measures.ts";
 import { repositoryPath } from "../open-store.ts";
 import type { Configuration } from "../settings.ts";
 import { createHarvester, type Harvester } from "./harvester.ts";
@@ -11,7 +12,7 @@ import { createWatcher, type Watcher } from "./watcher.ts";
 
 /** The harvester of the running service, with the watcher beside it. */
 export interface ServiceHarvester
-	extends Pick<Harvester, "follow" | "start" | "refresh" | "stateOf" | "close"> {
+	extends Pick<Harvester, "follow" | "start" | "refresh" | "stateOf" | "close" | "waiting"> {
 	sightOf: Watcher["sightOf"];
 }
 
@@ -20,6 +21,7 @@ export function openHarvester(
 	{ harvest, mapWkid, dataDir }: Configuration,
 	store: Store,
 	allKeys: () => Iterable<string>,
+	measures: Measures | null = null,
 ): ServiceHarvester {
 	const threads = createHarvestThreads({
 		entry: new URL("./thread-entry.mjs", import.meta.url),
@@ -35,7 +37,12 @@ export function openHarvester(
 		report: logError,
 		timers: systemTimers,
 	};
-	const harvester = createHarvester({ ...common, harvest: threads.harvest, log: logLine });
+	const harvester = createHarvester({
+		...common,
+		harvest: threads.harvest,
+		log: logLine,
+		count: (outcome) => measures?.harvest(outcome),
+	});
 	const repository = repositoryPath(dataDir);
 	const watcher = createWatcher({
 		...common,
@@ -54,6 +61,9 @@ export function openHarvester(
 		refresh: harvester.refresh,
 		stateOf: harvester.stateOf,
 		sightOf: watcher.sightOf,
+		get waiting() {
+			return harvester.waiting;
+		},
 		async close() {
 			await Promise.all([harvester.close(), watcher.close()]);
 			await threads.close();

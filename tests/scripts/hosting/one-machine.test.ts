@@ -47,7 +47,7 @@ test("reads and writes are below BASE_PATH, through nginx too", async ({ folder 
 			assert.equal(JSON.parse(answer.text), wmsFragment("a+b=c", "en", "plus"));
 		}
 		assert.is((await ask(origin, "GET", `${base}/v0.9/docs/en/a+b=c`)).status, 200);
-		assert.is((await ask(origin, "GET", `${base}/healthz`)).text, "ok\n");
+		assert.is((await ask(origin, "GET", `${base}/healthz`)).text, "ok 0.1.0\n");
 		for (const path of [
 			"/v0.9/doc/en/a+b=c",
 			"/v0.9/docs/en/a+b=c",

@@ -45,7 +45,7 @@ async function runFolders(folder: string): Promise<string[]> {
 
 test("healthz and every read are below BASE_PATH", async ({ engine }) => {
 	const get = (path: string) => ask(engine.origin, "GET", path);
-	assert.is((await get(`${base}/healthz`)).text, "ok\n");
+	assert.is((await get(`${base}/healthz`)).text, "ok 0.1.0\n");
 	for (const key of ["layer-7", "a+b=c", "a%2Bb%3Dc"]) {
 		const answer = await get(`${base}/v0.9/doc/en/${key}`);
 		assert.is(answer.status, 200, key);

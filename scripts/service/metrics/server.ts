@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** Where metrics are served. */
+export interface MetricsServerOptions {
+	host: string;
+	port: number;
+	/** `Content-Type` of the text. */
+	type: string;
+	text: () => Promise<string>;
+	/** Told why the text cannot be had. */
+	report: (error: unknown) => void;
+}
+
+/** A server that answers `GET /metrics`, apart from the one that publishers and readers reach. */
+export interface MetricsServer {
+	/** Where it listens: `http://127.0.0.1:9464/metrics`. */
+	url: string;
+	close(): Promise<void>;
+}
+
+/** @throws {Error} that names the settings, where it cannot listen */
+export async function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
+	const { host, port, type, text, report } = options;
+	const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
+		const isMetrics = request.url?.split("?", 1)[0] === "/metrics";
+		const isRead = request.method === "GET" || request.method === "HEAD";
+		if (!isMetrics || !isRead) return void response.writeHead(isMetrics ? 405 : 404).end();
+		text().then(
+			(body) => response.writeHead(200, { "Content-Type": type, "Cache-Control": "no-store" }).end(body),
+			(error) => {
+				report(error);
+				response.writeHead(500).end();
+			},
+		);
+	});
+	server.listen(port, host);
+	await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
+		const reason = error.code === "EADDRINUSE" ? "another process listens there" : error.message;
+		throw new Error(`METRICS_PORT, METRICS_HOST: cannot listen on ${host}:${port}: ${reason}`);
+	});
+	const { port: listening } = server.address() as AddressInfo;
+	const shown = host.includes(":") ? `[${host}]` : host;
+	return {
+		url: `http://${shown}:${listening}/metrics`,
+		async close() {
+			const closed = once(server, "close");
+			server.close();
+			server.closeAllConnections();
+			await closed;
+		},
+	};
+}
