@@ -57,6 +57,7 @@ test("doc answers the fragment with every header", () => {
 	assert.equal(reply.headers, {
 		"Content-Type": "application/json; charset=utf-8",
 		"Access-Control-Allow-Origin": "*",
+		"Access-Control-Expose-Headers": "ETag, Date",
 		ETag: etagOf(encoder.encode('{"a":"en"}')),
 		"Cache-Control": "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400",
 		"X-Content-Type-Options": "nosniff",

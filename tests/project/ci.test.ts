@@ -44,6 +44,7 @@ test("CI installs a browser only where none is, and brotli only where the distri
 		"nginx",
 		"openssl",
 		"curl",
+		"prometheus",
 		...(browsers.some((path) => existsSync(path)) ? [] : ["chromium"]),
 	];
 	assert.equal(await installed(false), wanted);
