@@ -1,7 +1,7 @@
 // npm run publish-objects: keeps a bucket in step with the build (docs/hosting.md, "Past the file limit").
 import { resolve } from "node:path";
 import { Bucket, readBucketSettings } from "./hosting/bucket.ts";
-import { preparePublication, publish } from "./hosting/publish.ts";
+import { prepareUpload, publish } from "./hosting/publish.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
 
@@ -17,8 +17,8 @@ export const run = createRun(async (argv, environment, io) => {
 		.parse(argv, { from: "user" })
 		.opts();
 	const bucket = new Bucket(readBucketSettings(environment));
-	const publication = await preparePublication(bucket, resolve(options.dist), options.all ?? false);
-	const { upload, remove, unchanged } = publication.plan;
+	const prepared = await prepareUpload(bucket, resolve(options.dist), options.all ?? false);
+	const { upload, remove, unchanged } = prepared.plan;
 	if (options.dryRun) {
 		for (const name of upload) printLine(io, `upload ${name}`);
 		for (const name of remove) printLine(io, `remove ${name}`);
@@ -28,7 +28,7 @@ export const run = createRun(async (argv, environment, io) => {
 		);
 		return exitCodes.done;
 	}
-	await publish(bucket, publication);
+	await publish(bucket, prepared);
 	printLine(io, `${upload.length} uploaded, ${remove.length} removed, ${unchanged} unchanged`);
 	return exitCodes.done;
 });

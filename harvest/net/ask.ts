@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Fault } from "../finding.ts";
 import { FetchFailure } from "./failure.ts";
-import { createTurns } from "./turns.ts";
+import { createPool } from "./pool.ts";
 
 /** Why a service gave no document. */
 export interface NoAnswer {
@@ -66,12 +66,12 @@ const silentHostPauseMs = 60_000;
  * gave no answer three times in a row, is left alone for a minute.
  */
 export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions): Ask {
-	const turns = createTurns(4);
+	const pool = createPool(4);
 	const troubles = new Map<string, Trouble>();
 
 	async function askWithRetries(address: string, signal?: AbortSignal): Promise<Outcome> {
 		for (let attempt = 1; ; attempt += 1) {
-			const outcome = await turns.withSlot(() => once(fetch, address, signal));
+			const outcome = await pool.withSlot(() => once(fetch, address, signal));
 			const { again } = outcome;
 			if (!again || attempt >= again.attempts || signal?.aborted) return outcome;
 			const waitMs = Math.max(again.pauseMs, firstPauseMs * 2 ** (attempt - 1));
@@ -95,7 +95,7 @@ export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions):
 
 	return async (address, signal) => {
 		const { host } = new URL(address);
-		return turns.oneByOne(host, () => askHost(address, host, signal));
+		return pool.oneByOne(host, () => askHost(address, host, signal));
 	};
 }
 

@@ -2,13 +2,13 @@
  * What a bucket holds: the SHA-256 of each object in hex, by its name; null for one that a publication was about to
  * write when it was cut, so that nobody knows what is there.
  */
-export type Manifest = ReadonlyMap<string, string | null>;
+export type Inventory = ReadonlyMap<string, string | null>;
 
 /** The manifest's own name in the bucket; no fragment is called so. */
 export const manifestName = "manifest.json";
 
 /** Reads a manifest. @throws {Error} where the text is none */
-export function parseManifest(text: string): Manifest {
+export function parseManifest(text: string): Inventory {
 	try {
 		const { version, objects } = JSON.parse(text) as {
 			version: unknown;
@@ -26,7 +26,7 @@ export function parseManifest(text: string): Manifest {
 }
 
 /** The one text of a manifest: sorted by name. */
-export function manifestText(manifest: Manifest): string {
+export function manifestText(manifest: Inventory): string {
 	const entries = [...manifest].sort(([a], [b]) => (a < b ? -1 : 1));
 	return `${JSON.stringify({ version: 1, objects: Object.fromEntries(entries) }, null, 1)}\n`;
 }
@@ -39,7 +39,7 @@ export interface Plan {
 }
 
 /** Compares what is built with what the bucket holds. @param all uploads everything, whatever the manifest says */
-export function planPublication(built: ReadonlyMap<string, string>, present: Manifest, all: boolean): Plan {
+export function planUpload(built: ReadonlyMap<string, string>, present: Inventory, all: boolean): Plan {
 	const upload = [...built].filter(([name, hash]) => all || present.get(name) !== hash).map(([name]) => name);
 	const remove = [...present.keys()].filter((name) => !built.has(name));
 	return { upload: upload.sort(), remove: remove.sort(), unchanged: built.size - upload.length };

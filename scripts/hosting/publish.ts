@@ -6,12 +6,12 @@ import { fragmentHeaders } from "../../api/read.ts";
 import { progress } from "../terminal/progress.ts";
 import type { Bucket } from "./bucket.ts";
 import {
-	type Manifest,
+	type Inventory,
 	manifestName,
 	manifestText,
 	type Plan,
 	parseManifest,
-	planPublication,
+	planUpload,
 } from "./inventory.ts";
 import { listBuild } from "./verify.ts";
 
@@ -32,16 +32,16 @@ function sha256(bytes: Buffer): string {
 }
 
 /** A build, and what has to be done so that the bucket holds just that. */
-export interface Publication {
+export interface PreparedUpload {
 	dist: string;
 	/** SHA-256 of each fragment by its path. */
 	built: ReadonlyMap<string, string>;
-	present: Manifest;
+	present: Inventory;
 	plan: Plan;
 }
 
 /** Compares a build with a bucket's manifest; nothing is changed. */
-export async function preparePublication(bucket: Bucket, dist: string, all: boolean): Promise<Publication> {
+export async function prepareUpload(bucket: Bucket, dist: string, all: boolean): Promise<PreparedUpload> {
 	const paths = await listBuild(dist);
 	const hashes = await pMap(paths, async (path) => sha256(await readFile(join(dist, path))), {
 		concurrency: atOnce,
@@ -49,7 +49,7 @@ export async function preparePublication(bucket: Bucket, dist: string, all: bool
 	const built = new Map(paths.map((path, index) => [path, hashes[index] as string]));
 	const text = await bucket.get(manifestName);
 	const present = text === null ? new Map<string, string | null>() : parseManifest(text.toString("utf8"));
-	return { dist, built, present, plan: planPublication(built, present, all) };
+	return { dist, built, present, plan: planUpload(built, present, all) };
 }
 
 /**
@@ -58,10 +58,10 @@ export async function preparePublication(bucket: Bucket, dist: string, all: bool
  * way stands in the manifest without a hash, so that it is uploaded again, or removed when it is built no more.
  * @throws {Error} that names the first object that failed
  */
-export async function publish(bucket: Bucket, publication: Publication): Promise<void> {
-	const { dist, built, plan } = publication;
+export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise<void> {
+	const { dist, built, plan } = prepared;
 	if (plan.upload.length === 0 && plan.remove.length === 0) return;
-	const manifest = new Map(publication.present);
+	const manifest = new Map(prepared.present);
 	for (const name of plan.upload) manifest.set(name, null);
 	await writeManifest(bucket, manifest);
 	const bar = progress(plan.upload.length + plan.remove.length, "publishing");
@@ -116,7 +116,7 @@ async function untilFailure(names: readonly string[], apply: (name: string) => P
 	if (failures.length > 0) throw failures[0];
 }
 
-async function writeManifest(bucket: Bucket, manifest: Manifest): Promise<void> {
+async function writeManifest(bucket: Bucket, manifest: Inventory): Promise<void> {
 	const bytes = Buffer.from(manifestText(manifest));
 	await bucket.put(manifestName, bytes, sha256(bytes), {
 		"Content-Type": "application/json; charset=utf-8",

@@ -10,7 +10,7 @@ export interface Assets {
 }
 
 /** What the worker needs of an R2 bucket (R2, "Workers API reference"). */
-export interface Bucket {
+export interface Objects {
 	get(name: string): Promise<{ httpEtag: string; arrayBuffer(): Promise<ArrayBuffer> } | null>;
 }
 
@@ -24,7 +24,7 @@ export interface Bindings {
 	/** The fragments as static assets. */
 	ASSETS?: Assets;
 	/** The fragments as objects of a bucket; it comes before ASSETS. */
-	OBJECTS?: Bucket;
+	OBJECTS?: Objects;
 	/** Limits writes by address and by sender; without it they are not limited. */
 	WRITES?: RateLimit;
 	[variable: string]: unknown;
@@ -43,8 +43,8 @@ export function fragmentsOf({ ASSETS, OBJECTS }: Bindings): FetchFragment {
 	throw new Error("the binding ASSETS (or OBJECTS) is missing: see wrangler.jsonc");
 }
 
-async function fetchObject(bucket: Bucket, name: string): Promise<Fragment | null> {
-	const object = await bucket.get(name);
+async function fetchObject(objects: Objects, name: string): Promise<Fragment | null> {
+	const object = await objects.get(name);
 	return object && { body: new Uint8Array(await object.arrayBuffer()), etag: object.httpEtag };
 }
 

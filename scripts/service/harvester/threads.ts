@@ -1,6 +1,6 @@
 import type { Finding } from "../../../harvest/finding.ts";
 import type { Harvested } from "../../../harvest/harvest-layer.ts";
-import { createTurns } from "../../../harvest/net/turns.ts";
+import { createPool } from "../../../harvest/net/pool.ts";
 import type { Watched } from "../../../harvest/watch-layer.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { langs } from "../../../registry/smallkey.ts";
@@ -43,7 +43,7 @@ export interface HarvestThreads {
  */
 export function createHarvestThreads(options: ThreadOptions): HarvestThreads {
 	const { timers } = options;
-	const alone = createTurns(1);
+	const alone = createPool(1);
 	const threads = new Set<Thread>();
 	let common: Thread | null = null;
 	let idle: unknown = null;

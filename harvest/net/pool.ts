@@ -1,13 +1,13 @@
 /** Who may work now: a bounded number at a time overall, and one at a time for each name. */
-export interface Turns {
+export interface Pool {
 	/** Runs `work` as soon as fewer than the bound are running; in the order of asking. */
 	withSlot<T>(work: () => Promise<T>): Promise<T>;
 	/** Runs `work` when everything asked before it under the same name has ended. */
 	oneByOne<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Makes turns for at most `width` at a time. */
-export function createTurns(width: number): Turns {
+/** Makes a pool in which at most `width` work at a time. */
+export function createPool(width: number): Pool {
 	let running = 0;
 	const waiting: (() => void)[] = [];
 	const last = new Map<string, Promise<unknown>>();
