@@ -9,6 +9,10 @@ import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
+const help = `
+A wrong file of a folder keeps everything from being written. With --repo everything else is built, and a wrong file in
+the last form in which it was in order; the exit code is 1 in both cases.`;
+
 export const run = createRun(async (argv, environment, io) => {
 	const options = createCommandLine("build", io)
 		.addOption(layersOption)
@@ -17,6 +21,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.option("--out <dir>", "where the files go; what is there of removed layers goes", "dist")
 		.option("--compress", "a .gz and a .br beside each file, for a web server that looks for them")
 		.option("--fresh", "look at every file again, also at those that the last build left in step")
+		.addHelpText("after", help)
 		.parse(argv, { from: "user" })
 		.opts();
 	const { source, name } = nameSource(options);
@@ -32,7 +37,12 @@ export const run = createRun(async (argv, environment, io) => {
 	}
 	await writeHostingFiles(out, options.compress ?? false, configuration.targets);
 	printLine(io, `${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
-	return exitCodes.done;
+	if (problems.length === 0) return exitCodes.done;
+	printError(
+		io,
+		`${problems.length} problems; those files are served as they last were in order, or not at all`,
+	);
+	return exitCodes.wrong;
 });
 
 await runCommand(import.meta.url, run);

@@ -1,10 +1,13 @@
 // npm run tell-failure: keeps one issue open for as long as a workflow fails
+import { readFile } from "node:fs/promises";
 import { dataOf } from "../api/stores/github/refusal.ts";
 import type { Github } from "../api/stores/github/routes.ts";
+import { fenced } from "../registry/markdown.ts";
 import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, needed, runCommand } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
+import { plain } from "./terminal/plain.ts";
 
 const help = `
 A failed run notifies only whoever pushed, and nobody where that was a bot: an issue reaches those who watch.`;
@@ -19,8 +22,27 @@ async function findIssue({ rest, repo, paginate }: Github, title: string, author
 	return all.find((issue) => !issue.pull_request && issue.title === title && issue.user?.login === author);
 }
 
+/** What is told. */
+interface Failure {
+	workflow: string;
+	fails: boolean;
+	/** Address of the run. */
+	page: string;
+	/** What went wrong, where more is known. */
+	about: string;
+}
+
+/** Characters of the text about a failure that are shown. */
+const maxAbout = 20_000;
+
+/** The text about a failure, in lines that are plain text. */
+async function readAbout(path: string | undefined): Promise<string> {
+	const text = path === undefined ? "" : await readFile(path, "utf8").catch(() => "");
+	return text.slice(0, maxAbout).trim();
+}
+
 /** @returns what was done */
-async function tell(github: Github, workflow: string, fails: boolean, page: string, author: string) {
+async function tell(github: Github, { workflow, fails, page, about: text }: Failure, author: string) {
 	const { rest, repo } = github;
 	const title = `The workflow ${workflow} fails`;
 	const open = await findIssue(github, title, author);
@@ -31,7 +53,9 @@ async function tell(github: Github, workflow: string, fails: boolean, page: stri
 		await dataOf(rest.issues.update({ ...about, state: "closed" }), "close the issue");
 		return `#${open.number} closed`;
 	}
-	const body = `The last run that failed: ${page}\n\nThis is closed by the next run that does not fail.\n`;
+	const lines = text === "" ? "" : `${fenced("text", text.split("\n").map(plain))}\n\n`;
+	const closing = "This is closed by the next run that does not fail.";
+	const body = `The last run that failed: ${page}\n\n${lines}${closing}\n`;
 	if (open) {
 		await dataOf(rest.issues.update({ ...repo, issue_number: open.number, body }), "update the issue");
 		return `#${open.number} updated`;
@@ -45,6 +69,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.option("--workflow <name>", "needed: the workflow, such as publish")
 		.option("--results <words>", "needed: how its jobs ended, such as success skipped")
 		.option("--run <address>", "needed: the page of its run")
+		.option("--about <file>", "a text that the issue shows, where there is such a file")
 		.option("--author <login>", "who opens the issue", "github-actions[bot]")
 		.addHelpText("after", help)
 		.parse(argv, { from: "user" })
@@ -53,7 +78,8 @@ export const run = createRun(async (argv, environment, io) => {
 	const page = needed("--run", options.run);
 	const fails = /\b(?:failure|cancelled)\b/.test(needed("--results", options.results));
 	const github = connectToGithub(readConfiguration(environment));
-	printLine(io, await tell(github, workflow, fails, page, options.author));
+	const about = await readAbout(options.about);
+	printLine(io, await tell(github, { workflow, fails, page, about }, options.author));
 	return exitCodes.done;
 });
 

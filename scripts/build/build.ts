@@ -21,6 +21,7 @@ import {
 	removeTemporary,
 	type Written,
 } from "./output.ts";
+import { mostWrong, withoutWrong } from "./partial.ts";
 import type { ShareSource } from "./share.ts";
 import { shareOut } from "./shares.ts";
 import { fragmentSettings, slotPath, slotsOf } from "./slots.ts";
@@ -35,12 +36,19 @@ export interface Built {
 	written: Written | null;
 }
 
+/** The same with the problems' places. */
+interface Attempt {
+	problems: Problem[];
+	written: Written | null;
+}
+
 /** Changed files up to which only their folders are built again. */
 const mostChanges = 1_000;
 
 /**
  * Collects, validates everything, and only then brings `out` in step: files that are the same are not written
- * again, files of removed layers go.
+ * again, files of removed layers go. Where files of a folder are wrong nothing is written. Those of a commit are built in
+ * the last form in which they were in order, and the good ones as they are: both problems and what was written are told.
  * @param fresh whether to look at every file again, whatever the last build noted of them
  */
 export async function build(
@@ -72,7 +80,7 @@ async function buildFolder(
 	const files = listFolder(folder);
 	const stamp = folderStamp(folder, files);
 	if (earlier && stamp && earlier.source === stamp) return nothingToDo(earlier);
-	const built = await buildAll({ folder, files }, out, settings);
+	const built = told(await buildAll({ folder, files }, out, settings));
 	if (built.written && stamp) {
 		writeManifest(out, {
 			renderer,
@@ -95,21 +103,46 @@ async function buildCommit(
 	const source = `commit ${commit}`;
 	if (earlier?.source === source) return nothingToDo(earlier);
 	const few = earlier && (await buildChanges(repository, earlier, commit, out, settings));
-	const built =
-		few ??
-		(await buildAll({ repository, files: await listTree(repository, commit, "layers/") }, out, settings));
-	if (built.written) {
+	const built = few?.written ? few : await buildPartly(repository, commit, out, settings);
+	// What holds earlier forms is of no commit: the next build looks at everything again, and names what is wrong.
+	if (built.written && built.problems.length === 0) {
 		writeManifest(out, { renderer, source, fragments: built.written.written + built.written.unchanged });
 	}
-	return built;
+	return told(built);
+}
+
+function told({ problems, written }: Attempt): Built {
+	return { problems: problems.map(problemLine), written };
+}
+
+/** How often wrong files are taken out until nothing is wrong: what is left may be wrong only without them. */
+const mostRounds = 3;
+
+/** Renders everything; files that are wrong in their last good form. */
+async function buildPartly(
+	repository: string,
+	commit: string,
+	out: string,
+	settings: FragmentSettings,
+): Promise<Attempt> {
+	let files = await listTree(repository, commit, "layers/");
+	let attempt = await buildAll({ repository, files }, out, settings);
+	const { problems } = attempt;
+	if (new Set(problems.map(({ file }) => file)).size > mostWrong) return attempt;
+	for (let round = 1; !attempt.written && round <= mostRounds; round += 1) {
+		files = await withoutWrong({ repository, commit, files }, attempt.problems, round === 1);
+		if (smallkeysOf(files).size === 0) return attempt;
+		attempt = await buildAll({ repository, files }, out, settings);
+	}
+	return { problems, written: attempt.written };
 }
 
 /** Renders everything, and writes it once all of it is good. */
-async function buildAll(source: ShareSource, out: string, settings: FragmentSettings): Promise<Built> {
+async function buildAll(source: ShareSource, out: string, settings: FragmentSettings): Promise<Attempt> {
 	const shares = shareOut(source);
 	try {
 		const problems = await shares.render(settings);
-		if (problems.length > 0) return refused(problems);
+		if (problems.length > 0) return { problems, written: null };
 		removeManifest(out);
 		const slots = slotsOf(settings);
 		removeOthers(out, slots);
@@ -123,10 +156,6 @@ async function buildAll(source: ShareSource, out: string, settings: FragmentSett
 	} finally {
 		await shares.close();
 	}
-}
-
-function refused(problems: Problem[]): Built {
-	return { problems: problems.map(problemLine), written: null };
 }
 
 /** The smallkeys of registration files whose names are right. */
@@ -149,7 +178,7 @@ async function buildChanges(
 	commit: string,
 	out: string,
 	settings: FragmentSettings,
-): Promise<Built | null> {
+): Promise<Attempt | null> {
 	const before = /^commit ([0-9a-f]+)$/.exec(earlier.source)?.[1];
 	if (!before) return null;
 	const changes = await diffTree(repository, before, commit, "layers").catch(() => null);
@@ -174,11 +203,11 @@ async function buildSome(
 	before: number,
 	out: string,
 	settings: FragmentSettings,
-): Promise<Built> {
+): Promise<Attempt> {
 	const shares = shareOut(source);
 	try {
 		const problems = await shares.render(settings);
-		if (problems.length > 0) return refused(problems);
+		if (problems.length > 0) return { problems, written: null };
 		removeManifest(out);
 		const present = smallkeysOf(source.files);
 		const gone = [...touched].filter((smallkey) => !present.has(smallkey));

@@ -105,6 +105,7 @@ test("a workflow has no permissions of its own, and a job only those that it nee
 		"comment.yml: comment": { ...read, "pull-requests": "write", statuses: "write" },
 		"owners.yml: owners": { ...read, "pull-requests": "write", statuses: "write" },
 		"publish.yml: publish": read,
+		"publish.yml: validate": read,
 		"publish.yml: harvest": read,
 		"publish.yml: describe": read,
 		"publish.yml: describe-by-token": { contents: "write", actions: "write" },

@@ -18,8 +18,8 @@ let asked = 0;
 /** The steps of publish.yml up to the build; what follows needs a hosting. */
 function untilBuild(): string[] {
 	const runs = commands("publish", "publish");
-	const end = runs.indexOf("npm run build");
-	assert.ok(end > 0);
+	const end = runs.findIndex((run) => run.startsWith("npm run build"));
+	assert.ok(end >= 0);
 	return runs.slice(0, end + 1);
 }
 
@@ -118,12 +118,33 @@ test("of a patch that changes more, only service descriptions are taken", async 
 	assert.is(await peer.file("layers/owners.json"), ownersFile);
 });
 
-test("a wrong layer stops the publication before anything is built", async () => {
-	origin.push({ "layers/xx/broken.json": "{}" });
+test("a wrong layer holds nothing up: all others are published, and it is in the issue", async () => {
+	origin.push({ "layers/ot/other.json": featureFile("https://maps.example/MapServer/1") });
+	origin.push({ "layers/xx/broken.json": "{}", "layers/ot/other.json": "{" });
 	const cwd = origin.checkout();
 	const { status, output } = await publish(cwd);
-	assert.is(status, 1);
+	assert.is(status, 0, output);
 	assert.match(output, "layers/xx/broken.json: must be at layers/br/broken.json");
+	const folder = join(cwd, "dist", "v0.9", "doc", "fr");
+	assert.equal(readdirSync(folder).sort(), ["other", "wells"]);
+
+	const looked = await runJob(cwd, commands("publish", "validate"), {});
+	assert.is(looked.status, 1);
+	mkdirSync(join(cwd, "problems"));
+	copyFileSync(join(cwd, "problems.txt"), join(cwd, "problems", "problems.txt"));
+	const env = { GITHUB_TOKEN: peer.token, GITHUB_API_URL: peer.proxy.url, RUN: "https://run/1" };
+	const told = await runJob(cwd, commands("publish", "tell"), { ...env, RESULTS: "success failure skipped" });
+	assert.is(told.status, 0, told.output);
+	const { data } = await peer.api<{ title: string; body: string }[]>("GET", "/issues");
+	assert.is(data[0]?.title, "The workflow publish fails");
+	assert.match(data[0]?.body ?? "", "layers/ot/other.json: the document must be JSON");
+});
+
+test("where nothing is in order nothing is handed over", async () => {
+	origin.push({ "layers/xx/broken.json": null, "layers/we/wells.json": null, "layers/ot/other.json": null });
+	origin.push({ "layers/ot/other.json": "{" });
+	const cwd = origin.checkout();
+	assert.is((await publish(cwd)).status, 1);
 	assert.not.ok(existsSync(join(cwd, "dist")));
 });
 
