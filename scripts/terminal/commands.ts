@@ -36,6 +36,7 @@ export const commands = {
 	move: {
 		register: "store many registrations in one commit",
 		import: "move the layers and senders of an older service here, from a dump of its database",
+		compare: "show in what two services differ for the readers of the same layers",
 	},
 	develop: {
 		test: "check types and run the tests",

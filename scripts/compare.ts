@@ -1,0 +1,68 @@
+// npm run compare: in what two services differ for the readers of the same layers (docs/moving.md)
+import { createReadStream, existsSync } from "node:fs";
+import { InvalidArgumentError } from "commander";
+import { parseSmallkey } from "../registry/smallkey.ts";
+import { compareServices } from "./compare/compare.ts";
+import { isJson, keysOfRepository, readKeys } from "./compare/keys.ts";
+import { countOf, reportLines } from "./compare/report.ts";
+import { comparedTargets, ReadService } from "./compare/service.ts";
+import { keyOf } from "./import/document.ts";
+import { readDump } from "./import/dump.ts";
+import { repositoryPath } from "./service/open-store.ts";
+import { readConfiguration, withoutStore } from "./service/settings.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { printError, printLine } from "./terminal/io.ts";
+import { plain } from "./terminal/plain.ts";
+import { progress } from "./terminal/progress.ts";
+
+const help = `
+An address is what stands before /v1/docs/… or /v2/docs/…; nothing is written to either service.
+Without --keys the layers of the repository in DATA_DIR are read.
+Ends with 1 where a viewer would draw or ask a layer otherwise.`;
+
+/** The address without a slash at its end. */
+function parseAddress(text: string): string {
+	if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/(?<!\/)\/+$/, "");
+	throw new InvalidArgumentError(`It must be an http or https address, not ${text}.`);
+}
+
+/** The smallkeys of a list, or of a dump of the older service's database. */
+async function readList(path: string): Promise<string[]> {
+	if (!(await isJson(path))) return readKeys(path);
+	const keys: string[] = [];
+	for await (const entry of readDump(createReadStream(path))) {
+		const smallkey = "document" in entry ? parseSmallkey(keyOf(entry.document)) : null;
+		if (smallkey !== null) keys.push(smallkey);
+	}
+	return [...new Set(keys)];
+}
+
+async function readStored(dataDir: string): Promise<string[]> {
+	const repository = repositoryPath(dataDir);
+	if (existsSync(repository)) return keysOfRepository(repository);
+	throw new Error(`--keys: is needed: there is no repository at ${repository}`);
+}
+
+export const run = createRun(async (argv, environment, io) => {
+	const line = createCommandLine("compare", io)
+		.argument("<old>", "the older service, such as http://rcs.example", parseAddress)
+		.argument("<new>", "this one, with its base path", parseAddress)
+		.option("--keys <file>", "the smallkeys, with spaces, commas or lines between them; or the dump")
+		.option("--all", "name all smallkeys of each kind, not three of them", false)
+		.addHelpText("after", help)
+		.parse(argv, { from: "user" });
+	const [old, now] = line.processedArgs;
+	const { keys: path, all } = line.opts();
+	const { dataDir } = readConfiguration(withoutStore(environment));
+	const smallkeys = path === undefined ? await readStored(dataDir) : await readList(path);
+	if (smallkeys.length === 0) throw new Error(`${path ?? dataDir}: holds no smallkeys to compare`);
+	printError(io, `Comparing ${countOf(smallkeys.length)} of ${old} with ${now}`);
+	const bar = progress(smallkeys.length * comparedTargets.length * 2, "comparing");
+	const comparing = compareServices(new ReadService(old), new ReadService(now), smallkeys, bar.tick);
+	const comparison = await comparing.finally(() => bar.stop());
+	for (const text of reportLines(comparison, smallkeys, all)) printLine(io, plain(text));
+	const isRelevant = comparison.findings.some((finding) => finding.class === "relevant");
+	return isRelevant ? exitCodes.wrong : exitCodes.done;
+});
+
+await runCommand(import.meta.url, run);

@@ -1,0 +1,50 @@
+import type { Class, Comparison, Finding } from "./compare.ts";
+
+/** Smallkeys that are named of each kind, unless all are asked for. */
+const maxNamed = 3;
+
+const titles: Readonly<Record<Class, string>> = {
+	relevant: "Viewer-relevant: layers that a viewer would draw or ask otherwise",
+	missing: "Missing: layers that the new service does not have",
+	cosmetic: "Cosmetic: layers in which no viewer sees a difference, or a better one",
+	unreadable: "Not compared: layers that the older service cannot serve itself",
+};
+
+/** What was found, as lines of a table: by kind, the kinds with most layers first. */
+export function reportLines(
+	comparison: Comparison,
+	smallkeys: readonly string[],
+	namesAll: boolean,
+): string[] {
+	const { findings, targets, unknown, onlyNow } = comparison;
+	const lines = [`${countOf(smallkeys.length)} read at ${targets.join(", ")}, in both languages`];
+	for (const [name, title] of Object.entries(titles)) {
+		const found = findings.filter((finding) => finding.class === name);
+		if (found.length > 0) lines.push("", title, ...found.map((finding) => findingLine(finding, namesAll)));
+	}
+	const others = new Set(findings.flatMap((finding) => [...finding.smallkeys]));
+	for (const smallkey of [...unknown, ...onlyNow]) others.add(smallkey);
+	lines.push("", row(smallkeys.length - others.size, "the same in both"));
+	if (onlyNow.size > 0) lines.push(row(onlyNow.size, `only in the new service: ${named(onlyNow, namesAll)}`));
+	if (unknown.size > 0) lines.push(row(unknown.size, `in neither: ${named(unknown, namesAll)}`));
+	return lines;
+}
+
+/** `1 layer`, `12 layers` */
+export function countOf(layers: number): string {
+	return `${layers} ${layers === 1 ? "layer" : "layers"}`;
+}
+
+function findingLine({ kind, targets, smallkeys }: Finding, namesAll: boolean): string {
+	return row(smallkeys.size, `${kind} (${[...targets].join(", ")}): ${named(smallkeys, namesAll)}`);
+}
+
+function named(smallkeys: ReadonlySet<string>, namesAll: boolean): string {
+	const all = [...smallkeys].sort();
+	if (namesAll || all.length <= maxNamed) return all.join(" ");
+	return `${all.slice(0, maxNamed).join(" ")} and ${all.length - maxNamed} more`;
+}
+
+function row(count: number, text: string): string {
+	return `${String(count).padStart(8)}  ${text}`;
+}

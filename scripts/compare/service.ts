@@ -1,0 +1,100 @@
+import type { Lang } from "../../registry/smallkey.ts";
+import type { TargetName } from "../../registry/targets/names.ts";
+import { targetOf } from "../../registry/targets/table.ts";
+import { isObject, type Json, listOf, objectOf } from "./json.ts";
+
+/** What a service says of one layer: its node, that there is none, or why it cannot be read. */
+export type Read = { node: Json } | { node: null } | { failure: string };
+
+/** The versions that releases of the older service served; each of them had two of these at most. */
+export const comparedTargets = ["v0.9", "v1", "v2"] as const satisfies readonly TargetName[];
+export type ComparedTarget = (typeof comparedTargets)[number];
+
+/** Longest wait for one answer, in milliseconds, and how often it is asked for. */
+const timeoutMs = 30_000;
+const maxAttempts = 3;
+
+/** Most bytes of one answer: a batch of the largest layers is far below. */
+const maxAnswerBytes = 100_000_000;
+
+/** A service whose layers are read, as any release has it. */
+export class ReadService {
+	/** Without a slash at its end. */
+	readonly address: string;
+	/** Target → where several of its layers are read: `v1/docs`. */
+	readonly #paths = new Map<ComparedTarget, string>();
+
+	constructor(address: string) {
+		this.address = address;
+	}
+
+	/** Whether a version is served. @throws {Error} where the service cannot be reached */
+	async serves(target: ComparedTarget, smallkey: string): Promise<boolean> {
+		const { docs, aliases } = targetOf(target);
+		for (const path of [docs, ...aliases.map((alias) => alias.docs)]) {
+			const { status } = await this.#ask(`${path}/en/${encodeURIComponent(smallkey)}`);
+			if (status === 404) continue;
+			this.#paths.set(target, path);
+			return true;
+		}
+		return false;
+	}
+
+	/** Reads some layers, in their order. @throws {Error} where the service cannot be reached */
+	async read(target: ComparedTarget, lang: Lang, smallkeys: readonly string[]): Promise<Read[]> {
+		const path = this.#paths.get(target) ?? targetOf(target).docs;
+		const { status, text } = await this.#ask(
+			`${path}/${lang}/${smallkeys.map(encodeURIComponent).join(",")}`,
+		);
+		const elements = status === 200 ? elementsOf(text) : null;
+		if (elements?.length === smallkeys.length) return elements.map(readElement);
+		if (smallkeys.length === 1) {
+			const reason = status === 200 ? "answers what is no list of one layer" : `answers ${status}`;
+			return [{ failure: reason }];
+		}
+		// One layer that cannot be served must not hide the others.
+		const half = Math.ceil(smallkeys.length / 2);
+		const first = await this.read(target, lang, smallkeys.slice(0, half));
+		return [...first, ...(await this.read(target, lang, smallkeys.slice(half)))];
+	}
+
+	async #ask(path: string): Promise<{ status: number; text: string }> {
+		for (let attempt = 1; ; attempt += 1) {
+			try {
+				const signal = AbortSignal.timeout(timeoutMs);
+				const answer = await fetch(`${this.address}/${path}`, { signal, redirect: "manual" });
+				return { status: answer.status, text: await textOf(answer) };
+			} catch (error) {
+				if (attempt === maxAttempts) throw new Error(`${this.address}/${path}`, { cause: error });
+			}
+		}
+	}
+}
+
+async function textOf(answer: Response): Promise<string> {
+	const chunks: Uint8Array[] = [];
+	let bytes = 0;
+	for await (const chunk of answer.body ?? []) {
+		bytes += chunk.length;
+		if (bytes > maxAnswerBytes) throw new Error(`has over ${maxAnswerBytes} bytes`);
+		chunks.push(chunk);
+	}
+	return Buffer.concat(chunks).toString("utf8");
+}
+
+function elementsOf(text: string): unknown[] | null {
+	try {
+		const value: unknown = JSON.parse(text);
+		return Array.isArray(value) ? value : null;
+	} catch {
+		return null;
+	}
+}
+
+/** A layer of any version: `{"layers":{"wms":[node]}}`, `{"layers":{"feature":[node]}}` or `{"layers":[node]}`. */
+function readElement(element: unknown): Read {
+	const { layers } = objectOf(element);
+	const { wms, feature } = objectOf(layers);
+	const [node] = [...listOf(layers), ...listOf(wms), ...listOf(feature)];
+	return { node: isObject(node) ? node : null };
+}
