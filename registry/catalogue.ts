@@ -70,6 +70,28 @@ export function checkRegistrationFile(
 	return { registration, problems: problems.map((text) => ({ file: file.path, text })) };
 }
 
+/** Checks one service description by itself. */
+export function checkDescriptionFile(file: LayerFile): {
+	description: Description | null;
+	problems: Problem[];
+} {
+	const refused = (text: string) => ({ description: null, problems: [{ file: file.path, text }] });
+	if (file.kind !== "file") return refused(`must be a plain file, not a ${file.kind}`);
+	const description = parseDescription(new TextDecoder().decode(file.bytes));
+	if (!description) return refused("must be a service description, as npm run harvest writes it");
+	return { description, problems: [] };
+}
+
+/** What is wrong with a registration whose smallkey another file has in other case. @param path of that other file */
+export function twinText(path: string): string {
+	return `its smallkey differs only in case from that of ${path}`;
+}
+
+/** What is wrong with a service description without its registration. */
+export function orphanText(smallkey: string): string {
+	return `describes a layer that is not at ${layerPath(smallkey)}`;
+}
+
 /**
  * Checks all files under `layers/`, in the order of their paths, and hands on each layer that is in order.
  * Two files of one layer stand side by side in that order, so nothing but the keys is kept.
@@ -128,7 +150,7 @@ class CatalogueCheck {
 		this.#flush();
 		const lower = smallkey.toLowerCase();
 		const twin = this.#files.get(lower);
-		if (twin) return this.#problem(file, `its smallkey differs only in case from that of ${twin}`);
+		if (twin) return this.#problem(file, twinText(twin));
 		this.#files.set(lower, file.path);
 		const { registration, problems } = checkRegistrationFile(file, this.#rules);
 		this.#problems.push(...problems);
@@ -137,12 +159,10 @@ class CatalogueCheck {
 
 	#addDescription(file: LayerFile, smallkey: string): void {
 		if (this.#files.get(smallkey.toLowerCase()) !== layerPath(smallkey)) {
-			return this.#problem(file, `describes a layer that is not at ${layerPath(smallkey)}`);
+			return this.#problem(file, orphanText(smallkey));
 		}
-		if (file.kind !== "file") return this.#problem(file, `must be a plain file, not a ${file.kind}`);
-		const description = parseDescription(new TextDecoder().decode(file.bytes));
-		if (!description)
-			return this.#problem(file, "must be a service description, as npm run harvest writes it");
+		const { description, problems } = checkDescriptionFile(file);
+		if (!description) return void this.#problems.push(...problems);
 		if (this.#pending?.smallkey === smallkey) this.#pending.description = description;
 	}
 }

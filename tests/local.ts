@@ -22,7 +22,7 @@ import { largestRegistration } from "../registry/registration.ts";
 import { langs } from "../registry/smallkey.ts";
 import { targetNames } from "../registry/targets/names.ts";
 import { targetPath } from "../registry/targets/table.ts";
-import { type LocalService, openLocal } from "../scripts/service/composition.ts";
+import { type LocalService, type Outside, openLocal } from "../scripts/service/composition.ts";
 import type { FilesTimes } from "../scripts/service/files.ts";
 import type { Publication } from "../scripts/service/publication.ts";
 import { readConfiguration } from "../scripts/service/settings.ts";
@@ -46,6 +46,9 @@ export const manual =
 export function everyPath(smallkey: string): string[] {
 	return targetNames.flatMap((name) => langs.map((lang) => `/${targetPath(name, lang, smallkey)}`));
 }
+
+/** No hook: what is pushed comes in as what is fetched or copied into the repository does, whatever is in it. */
+export const unguarded: Outside["guard"] = async () => false;
 
 /** A wms payload whose layer is called `layer`. */
 export function wms(layer: string): string {
@@ -80,6 +83,7 @@ export class Local {
 	readonly warnings: string[] = [];
 	/** Bytes that the disk has left, as the service sees it; an error where it cannot be looked at. */
 	freeBytes: number | Error = 2 ** 40;
+	readonly log: object[] = [];
 	readonly #remove: () => Promise<void>;
 
 	private constructor(
@@ -87,6 +91,7 @@ export class Local {
 		readonly folder: string,
 		readonly filesTimes: Partial<FilesTimes>,
 		readonly storeLimits: Partial<StoreLimits>,
+		public guard: Outside["guard"],
 		remove: () => Promise<void>,
 	) {
 		this.#remove = remove;
@@ -111,9 +116,10 @@ export class Local {
 		seed: Edit[] = [],
 		filesTimes: Partial<FilesTimes> = {},
 		storeLimits: Partial<StoreLimits> = {},
+		guard: Outside["guard"] = unguarded,
 	): Promise<Local> {
 		const folder = await temporaryFolder();
-		const local = new Local(folder.path, filesTimes, storeLimits, folder.remove);
+		const local = new Local(folder.path, filesTimes, storeLimits, guard, folder.remove);
 		await local.start(seed);
 		return local;
 	}
@@ -126,6 +132,7 @@ export class Local {
 			{
 				now: () => new Date(this.now),
 				log: (fields) => {
+					this.log.push(fields);
 					if ("warning" in fields) this.warnings.push(String(fields.warning));
 				},
 				report: (error) => this.reported.push(error),
@@ -136,6 +143,7 @@ export class Local {
 				},
 				filesTimes: this.filesTimes,
 				storeLimits: this.storeLimits,
+				guard: this.guard,
 			},
 		);
 		this.store = this.#service.store;

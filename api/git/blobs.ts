@@ -1,7 +1,23 @@
-import { GitFailure, killGroup, outputOf, startGit } from "./run.ts";
+import { GitFailure, killGroup, outputOf, runGit, startGit } from "./run.ts";
 
 /** Ids in one portion that is handed to git. */
 const idsInPortion = 2_000;
+
+/** Size of each object that the repository has, in bytes, without reading any of them. */
+export async function readSizes(
+	repository: string,
+	ids: Iterable<string>,
+): Promise<ReadonlyMap<string, number>> {
+	const unique = [...new Set(ids)];
+	if (unique.length === 0) return new Map();
+	const input = `${unique.join("\n")}\n`;
+	const args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
+	const output = await runGit(repository, args, { input });
+	const lines = output.toString("latin1").split("\n").filter(Boolean);
+	// `<id> missing` has no size.
+	const sizes = lines.map((line) => line.split(" ")).map(([id = "", size]) => [id, Number(size)] as const);
+	return new Map(sizes.filter(([, size]) => Number.isInteger(size)));
+}
 
 /**
  * The contents of blobs in the order of their ids, in portions as they come. For many it takes a fraction of what

@@ -13,6 +13,9 @@ export interface NewCommit {
 /** Name of the service in what it commits by itself. */
 export const serviceName = "fragment-publisher";
 
+/** The committer of every commit that the service makes, and of no other. */
+export const serviceIdentity = `${serviceName} <${authorMail(serviceName)}>`;
+
 function person(name: string, time: number): string {
 	return `${name} <${authorMail(name)}> ${Math.floor(time / 1000)} +0000`;
 }

@@ -27,11 +27,27 @@ export class GitTimeout extends GitFailure {
 }
 
 /**
+ * Where git keeps what is pushed until a hook has accepted it: it is seen by these alone
+ * (git-receive-pack(1), "Quarantine environment").
+ */
+const quarantineNames = ["GIT_QUARANTINE_PATH", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"];
+
+/** What a hook's git processes are told beside the rest. */
+let quarantine: NodeJS.ProcessEnv = {};
+
+/** Lets the git processes of a hook see what is pushed: the one thing that they take over from their parent's. */
+export function enterQuarantine(environment: NodeJS.ProcessEnv): void {
+	const found = quarantineNames.filter((name) => environment[name] !== undefined);
+	quarantine = Object.fromEntries(found.map((name) => [name, environment[name]]));
+}
+
+/**
  * The environment of every git process here: nothing of the operator's own git reaches it, and no secret of the
  * service. The hooks of a repository and its own configuration still count.
  */
 function environment(): NodeJS.ProcessEnv {
 	return {
+		...quarantine,
 		PATH: process.env.PATH,
 		LC_ALL: "C",
 		GIT_CONFIG_NOSYSTEM: "1",

@@ -23,16 +23,18 @@ import { ordinaryLimits, type StoreLimits } from "./git/limits.ts";
 import type { MeasureGit } from "./git/measure.ts";
 import { Packs } from "./git/packs.ts";
 import type { Parts } from "./git/parts.ts";
+import { describePush, type Push } from "./git/pushes.ts";
 import { ChangeQueue } from "./git/queue.ts";
-import { openRepository } from "./git/repository.ts";
+import { type Guard, openRepository } from "./git/repository.ts";
 import { Reviews } from "./git/reviews.ts";
-import { type Publish, Served, type Step } from "./git/served.ts";
+import { type Onward, type Publish, Served, type Step } from "./git/served.ts";
 import { Turns } from "./git/turns.ts";
 import { UsedRequests } from "./git/used-requests.ts";
 import { Writer } from "./git/writer.ts";
 
 export type { StoreLimits } from "./git/limits.ts";
 export type { GitOperation, MeasureGit } from "./git/measure.ts";
+export type { Push } from "./git/pushes.ts";
 export type { Published, Step } from "./git/served.ts";
 
 /** What a local store needs from outside. */
@@ -53,6 +55,10 @@ export interface GitStoreOptions {
 	limits?: Partial<StoreLimits>;
 	/** Told how long git took for what others wait for. */
 	measure?: MeasureGit;
+	/** Puts the hook in place that judges what is pushed. */
+	guard?: Guard | undefined;
+	/** Told of what others have brought to the branch, once it is served. */
+	pushed?: (push: Push) => void;
 }
 
 /** Name of the branch that is served. */
@@ -91,7 +97,7 @@ export class GitStore implements Store {
 		const { repository, report, publish, sync = syncPath, measure = () => undefined } = options;
 		const limits = { ...ordinaryLimits, ...options.limits };
 		const now = () => options.now().getTime();
-		await openRepository(repository, branchName, sync, limits.lockMs);
+		await openRepository(repository, branchName, sync, limits.lockMs, options.guard);
 		const reading = { silenceMs: limits.silenceMs, maxReads: limits.readerReads };
 		const catFile = new CatFile(repository, reading);
 		const branch = new Branch(repository, catFile, branchName, limits.commandMs);
@@ -107,7 +113,10 @@ export class GitStore implements Store {
 		await settleIntents(requests, branch);
 		const packs = new Packs({ repository, limits, report, measure });
 		await packs.count();
-		const served = new Served({ repository, catFile, branch, publish, measure }, tip);
+		const followed = (step: Onward) => {
+			if (options.pushed) void describePush(repository, step).then(options.pushed, report);
+		};
+		const served = new Served({ repository, catFile, branch, publish, measure, followed }, tip);
 		const condition = new Condition(report);
 		const turns = new Turns(limits.waitMs);
 		const shared = { repository, now, sync, limits, catFile, branch, measure };

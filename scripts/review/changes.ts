@@ -1,3 +1,4 @@
+import { readSizes } from "../../api/git/blobs.ts";
 import { CatFile } from "../../api/git/cat-file.ts";
 import { runGit } from "../../api/git/run.ts";
 import { diffTree, kindOfMode, listTree, readBlob } from "../../api/git/tree.ts";
@@ -63,13 +64,8 @@ export class FileReader {
 
 	/** @param entries all that will be read */
 	static async open(repository: string, entries: Iterable<Entry>): Promise<FileReader> {
-		const ids = new Set(Array.from(entries, ({ id }) => id));
-		const format = "--batch-check=%(objectname) %(objectsize)";
-		const input = [...ids, ""].join("\n");
-		const output = ids.size > 0 ? await runGit(repository, ["cat-file", format], { input }) : Buffer.alloc(0);
-		const lines = output.toString("latin1").split("\n").filter(Boolean);
-		const sizes = lines.map((line) => line.split(" ")).map(([id = "", size]) => [id, Number(size)] as const);
-		return new FileReader(repository, new Map(sizes));
+		const ids = Array.from(entries, ({ id }) => id);
+		return new FileReader(repository, await readSizes(repository, ids));
 	}
 
 	/** The file of an entry; one over the limit comes as so many zero bytes. */

@@ -6,6 +6,7 @@ import {
 	type LayerFile,
 	type Problem,
 	parseLayerPath,
+	twinText,
 } from "../../registry/catalogue.ts";
 import { linesOf } from "../../registry/json.ts";
 import { ownersPath, parseOwners } from "../../registry/owners.ts";
@@ -89,7 +90,7 @@ function twinProblems(smallkey: string, paths: string[], twins: Map<string, stri
 	const group = twins.get(smallkey.toLowerCase()) ?? [];
 	const other = group.find((path) => path !== own);
 	if (!other || !paths.includes(own) || !group.includes(own)) return [];
-	return [locate({ file: own, text: `its smallkey differs only in case from that of ${other}` })];
+	return [locate({ file: own, text: twinText(other) })];
 }
 
 /** A file that is no layer's: the owners, or what has no place here. */

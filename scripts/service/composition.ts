@@ -2,7 +2,8 @@ import { nodeHashes } from "../../api/adapters/node/hashes.ts";
 import type { Context } from "../../api/context.ts";
 import type { Senders } from "../../api/senders.ts";
 import type { Edit } from "../../api/store.ts";
-import { GitStore, type MeasureGit, type Step, type StoreLimits } from "../../api/stores/git.ts";
+import { GitStore, type MeasureGit, type Push, type Step, type StoreLimits } from "../../api/stores/git.ts";
+import { installHook } from "../hook/install.ts";
 import { Disk, type FreeBytes } from "./disk.ts";
 import type { FilesTimes } from "./files.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
@@ -41,9 +42,17 @@ export interface Outside {
 	/** Told what the service does; nobody is without it. */
 	measures?: Measures | null;
 	freeBytes?: FreeBytes;
+	/** Puts the hook in place that judges what is pushed; false where there is none. */
+	guard: (repository: string, warn: (text: string) => void) => Promise<boolean>;
 }
 
-const ordinaryOutside: Outside = { now: () => new Date(), log: logLine, report: logError, seed };
+const ordinaryOutside: Outside = {
+	now: () => new Date(),
+	log: logLine,
+	report: logError,
+	seed,
+	guard: installHook,
+};
 
 /** A service on this machine, with its parts. */
 export interface LocalService extends Service {
@@ -61,12 +70,13 @@ export async function openLocal(
 	const { now, log, report, measures = null } = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
+	const warn = (warning: string) => log({ warning });
 	let harvester: ServiceHarvester | null = null;
 	const publication = new Publication({
 		dataDir,
 		repository,
 		settings: configuration,
-		warn: (warning) => log({ warning }),
+		warn,
 		report,
 		// What the store reads is the new state only when the step has ended.
 		registered: (smallkeys) => setImmediate(() => void followAll(harvester, smallkeys)),
@@ -80,6 +90,8 @@ export async function openLocal(
 		report,
 		limits: outside.storeLimits,
 		...measuringGit(measures),
+		guard: (path: string) => outside.guard(path, warn),
+		pushed: (push: Push) => log({ push }),
 	};
 	const store = await GitStore.open(options, outside.seed);
 	const disk = new Disk(dataDir, outside.freeBytes);

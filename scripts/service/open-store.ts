@@ -1,18 +1,23 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Edit, Store } from "../../api/store.ts";
 import { GitStore } from "../../api/stores/git.ts";
 import { collectFolder } from "../build/collect.ts";
+import { installHook } from "../hook/install.ts";
 import { lockFolder } from "./lock.ts";
 import type { Configuration } from "./settings.ts";
 
-/** The layers that the first commit of a new local repository holds: those of this checkout. */
+/** What a clone of a local repository is read with first. */
+const readme = new URL("repository.md", import.meta.url);
+
+/** What the first commit of a new local repository holds: the layers of this checkout, and what explains them. */
 export async function seed(): Promise<Edit[]> {
 	const files = await collectFolder(fileURLToPath(new URL("../../layers", import.meta.url)));
-	return files
+	const layers = files
 		.filter((file) => file.kind === "file")
 		.map((file) => ({ path: file.path, text: Buffer.from(file.bytes).toString("utf8") }));
+	return [{ path: "README.md", text: await readFile(readme, "utf8") }, ...layers];
 }
 
 /** Where the local repository is in a data folder. */
@@ -48,7 +53,8 @@ export async function openStore(configuration: Configuration): Promise<OpenStore
 	try {
 		const publish = async () => ({ warnings: Promise.resolve([]) });
 		const report = (error: unknown) => console.error(error instanceof Error ? error.message : String(error));
-		const options = { repository: repositoryPath(dataDir), now, publish, report };
+		const guard = (path: string) => installHook(path, report);
+		const options = { repository: repositoryPath(dataDir), now, publish, report, guard };
 		const store = await GitStore.open(options, seed);
 		return {
 			store,

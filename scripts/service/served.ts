@@ -3,6 +3,7 @@ import {
 	checkRegistrationFile,
 	type LayerFile,
 	type Problem,
+	twinText,
 } from "../../registry/catalogue.ts";
 import { parseDescription } from "../../registry/description.ts";
 import { layerPath } from "../../registry/smallkey.ts";
@@ -59,6 +60,5 @@ function readDescription(file: LayerFile | null): CheckedLayer["description"] {
 }
 
 function twinProblem(smallkey: string, served: string): Problem {
-	const text = `its smallkey differs only in case from that of ${layerPath(served)}`;
-	return { file: layerPath(smallkey), text };
+	return { file: layerPath(smallkey), text: twinText(layerPath(served)) };
 }

@@ -1,4 +1,5 @@
 import type { CatFile } from "../../git/cat-file.ts";
+import { serviceIdentity } from "../../git/fast-import.ts";
 import { GitTimeout, runGit } from "../../git/run.ts";
 import { StoreBusy } from "../../store.ts";
 
@@ -47,18 +48,20 @@ export class Branch {
 	}
 
 	/**
-	 * The signed requests that commits behind `base` say they carry out, each with its commit. Anybody who may push can
-	 * write that: it counts for requests only that this service is known to have been about to carry out.
+	 * The signed requests that the service's own commits behind `base` carry out, each with its commit. Whoever pushes
+	 * can write the same trailer, but not name the service as the committer: the hook refuses that.
 	 * @returns null where there is no such commit
 	 */
 	async requestsSince(base: string): Promise<Map<string, string> | null> {
-		const format = "--format=%H %(trailers:key=Request,valueonly,separator=%x2C)";
+		const format = "--format=%cn <%ce>%x00%H %(trailers:key=Request,valueonly,separator=%x2C)";
 		const range = `${base}..refs/heads/${this.#name}`;
 		const output = await this.#run(["log", format, "--end-of-options", range]);
 		if (!output) return null;
 		const found = new Map<string, string>();
 		for (const line of output.toString("utf8").split("\n").filter(Boolean)) {
-			const [commit = "", requests = ""] = line.split(" ");
+			const [committer, carried = ""] = line.split("\0");
+			if (committer !== serviceIdentity) continue;
+			const [commit = "", requests = ""] = carried.split(" ");
 			for (const request of requests.split(",").filter(Boolean)) found.set(request, commit);
 		}
 		return found;

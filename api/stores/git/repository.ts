@@ -6,19 +6,29 @@ import type { SyncPath } from "../../git/sync.ts";
 import { clearLocks, listLocks } from "./locks.ts";
 import { applySettings } from "./settings.ts";
 
-/** Makes a bare repository where there is none, sets it up, and clears what a killed writer left behind. */
+/**
+ * Puts the hook into a repository that judges what is pushed; false where it cannot run there.
+ * @throws {Error} where it cannot be written
+ */
+export type Guard = (repository: string) => Promise<boolean>;
+
+/**
+ * Makes a bare repository where there is none, sets it up, and clears what a killed writer left behind.
+ * @param guard without one, git itself refuses every forced push and every deletion
+ */
 export async function openRepository(
 	repository: string,
 	branch: string,
 	sync: SyncPath,
 	lockMs: number,
+	guard: Guard = async () => false,
 ): Promise<void> {
 	const isNew = !existsSync(join(repository, "HEAD"));
 	await mkdir(repository, { recursive: true });
 	await checkVersion(repository);
 	await clearLeftovers(repository, lockMs);
 	await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branch}`, "."]);
-	await applySettings(repository);
+	await applySettings(repository, await guard(repository));
 	if (isNew) await syncNew(repository, sync);
 }
 

@@ -16,6 +16,11 @@ export interface Step {
 	at: CommitReader;
 }
 
+/** A step from a commit that was served. */
+export interface Onward extends Step {
+	from: string;
+}
+
 /** A step that can be read. */
 export interface Published {
 	/** What its senders should know, once everything that is derived from it is in step, or is known not to be. */
@@ -35,6 +40,8 @@ export interface ServedOptions {
 	branch: Branch;
 	publish: Publish;
 	measure: MeasureGit;
+	/** Told of each step that others have made, once it can be read. */
+	followed?: (step: Onward) => void;
 }
 
 /** The commit that is served, and the steps from one to the next. */
@@ -78,13 +85,17 @@ export class Served {
 
 	/** Takes over what others have brought to the branch; whether there was anything. */
 	async follow(): Promise<boolean> {
-		const { branch, measure } = this.#options;
+		const { branch, measure, followed } = this.#options;
 		try {
 			const head = await branch.head();
 			const isMoved = head !== this.#tip;
 			if (isMoved) {
 				this.#behind = "a push is being taken in";
-				await measured(measure, "push", async () => this.publish(await this.#stepBetween(this.#tip, head)));
+				await measured(measure, "push", async () => {
+					const step = await this.#stepBetween(this.#tip, head);
+					await this.publish(step);
+					followed?.(step);
+				});
 			}
 			this.#behind = null;
 			return isMoved;
@@ -108,7 +119,7 @@ export class Served {
 		return published;
 	}
 
-	async #stepBetween(from: string, to: string): Promise<Step> {
+	async #stepBetween(from: string, to: string): Promise<Onward> {
 		const changes = await diffTree(this.#options.repository, from, to, "layers", mostChanges);
 		return { from, to, changes, at: this.readerAt(to) };
 	}

@@ -10,19 +10,37 @@ const settings: ReadonlyMap<string, readonly string[]> = new Map([
 	["gc.auto", ["0"]],
 	["maintenance.auto", ["false"]],
 	["receive.autogc", ["false"]],
-	["receive.denydeletes", ["true"]],
-	["receive.denynonfastforwards", ["true"]],
 	["receive.fsckobjects", ["true"]],
+	// A pack that is larger is refused while it comes in; 100,000 layers take some 40 MB.
+	["receive.maxinputsize", ["268435456"]],
+	// What is larger is neither unpacked in memory nor looked at for deltas.
+	["core.bigfilethreshold", ["8388608"]],
+	// Whoever pushes as another user may have a folder of hooks of his own in his configuration.
+	["core.hookspath", ["hooks"]],
 	// A push stays one pack: loose objects are spread over folders that nobody puts on the disk.
 	["receive.unpacklimit", ["1"]],
 	// Branches only: whoever may push a refs/replace/* would change what every git reads.
-	["receive.hiderefs", ["refs", "!refs/heads"]],
+	["transfer.hiderefs", ["refs", "!refs/heads"]],
 ]);
 
-/** Sets a repository up; what is as it should be is not written again. */
-export async function applySettings(repository: string): Promise<void> {
+/** Without the hook every forced push and every deletion is refused; with it, those of the service's own branches. */
+const guarded = ["receive.denydeletes", "receive.denynonfastforwards"];
+
+/** Settings that others stand for now. */
+const former = ["receive.hiderefs"];
+
+/**
+ * Sets a repository up; what is as it should be is not written again.
+ * @param isGuarded whether its hook judges what is pushed
+ */
+export async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
 	const found = await readSettings(repository);
-	for (const [name, values] of settings) {
+	const wanted = new Map(settings);
+	for (const name of isGuarded ? [] : guarded) wanted.set(name, ["true"]);
+	for (const name of [...former, ...(isGuarded ? guarded : [])]) {
+		if (found.has(name)) await runGit(repository, ["config", "--unset-all", name]);
+	}
+	for (const [name, values] of wanted) {
 		if (String(found.get(name)) === String(values)) continue;
 		const [first = "", ...others] = values;
 		await runGit(repository, ["config", "--replace-all", name, first]);

@@ -6,7 +6,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { StoreBusy } from "../../../api/store.ts";
 import type { GitStore } from "../../../api/stores/git.ts";
-import { temporaryFolder } from "../../local.ts";
+import { noon, temporaryFolder } from "../../local.ts";
 import { committed, git, openEmpty, put } from "./git-store.ts";
 
 const run = promisify(execFile);
@@ -109,6 +109,34 @@ for (const branch of ["register", "register/one/x"]) {
 		);
 		await git(folder, "update-ref", "-d", `refs/heads/${branch}`);
 		assert.ok(await committed(put(store, "one", "limits", { review: true })), "once it is gone");
+	});
+}
+
+for (const committer of ["Ada", "fragment-publisher"]) {
+	const isOwn = committer === "fragment-publisher";
+	test(`after a crash a trailer of ${committer} ${isOwn ? "counts" : "counts for nothing"}`, async (world) => {
+		const { folder, store } = world;
+		const base = await committed(put(store, "one"));
+		await store.close();
+		const request = "ab".repeat(32);
+		// As a process leaves it that ended before it knew whether its change had landed.
+		const intent = `${request} PUT ?${base} ${noon} ${noon}\n`;
+		await writeFile(join(folder, "requests", "000099.log"), intent);
+		const env = {
+			...process.env,
+			GIT_AUTHOR_NAME: "jstest",
+			GIT_AUTHOR_EMAIL: "jstest@sender.invalid",
+			GIT_COMMITTER_NAME: committer,
+			GIT_COMMITTER_EMAIL: `${committer}@sender.invalid`,
+		};
+		const message = `update one\n\nSender: jstest\nRequest: ${request}`;
+		const repository = join(folder, "repository.git");
+		const words = ["-C", repository, "commit-tree", `${base}^{tree}`, "-p", base, "-m", message];
+		const { stdout } = await run("git", words, { env });
+		await git(folder, "update-ref", "refs/heads/main", stdout.trim());
+		world.store = await openEmpty(folder, { now: () => new Date(noon) });
+		const outcome = await put(world.store, "one", "other", { request, method: "PUT", time: noon });
+		assert.is("errors" in outcome, isOwn, JSON.stringify(outcome));
 	});
 }
 

@@ -148,6 +148,9 @@ store("acknowledged commits are made durable by git", async ({ local }) => {
 		"receive.denydeletes": "true",
 		"receive.fsckobjects": "true",
 		"receive.autogc": "false",
+		"receive.maxinputsize": String(256 << 20),
+		"core.bigfilethreshold": String(8 << 20),
+		"core.hookspath": "hooks",
 		"gc.auto": "0",
 	};
 	for (const [name, value] of Object.entries(expected)) assert.is(await local.git("config", name), value);

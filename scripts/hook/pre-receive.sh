@@ -1,0 +1,21 @@
+#!/bin/sh
+# The hook of fragment-publisher, written anew at each start of the service.
+# A hook of your own goes beside it, as pre-receive.local: it runs after this one has accepted a push.
+own=@NODE@
+folder=$(dirname "$0")
+
+refuse() {
+	printf '%s\n' "refused, because it could not be checked: $1" \
+		"Whoever runs the service: start it again with a Node that stays where it is, or put Node 20.11 or newer into the PATH of the user $(id -un)." >&2
+	exit 1
+}
+
+node=$own
+[ -x "$node" ] || node=$(command -v node) || refuse "there is no Node at $own, and none in the PATH"
+updates=$(cat)
+printf '%s\n' "$updates" | "$node" "$folder/fragment-publisher.mjs"
+code=$?
+[ "$code" -le 1 ] || refuse "$node ended with code $code"
+[ "$code" -eq 0 ] || exit 1
+[ -x "$folder/pre-receive.local" ] || exit 0
+printf '%s\n' "$updates" | "$folder/pre-receive.local"
