@@ -1,10 +1,9 @@
-import { mkdir, readdir, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { isCompanion } from "../build/output.ts";
-import { otherFolders, type Slot, slotPath } from "../build/slots.ts";
+import { join } from "node:path";
+import { type Slot, slotPath } from "../build/slots.ts";
+import { areAsMany, findDifferent } from "./compared-files.ts";
 import { writeInProcess } from "./files-process.ts";
 import { FilesThread, type LayerFiles } from "./files-thread.ts";
-import { countFiles, holds, isThere, removeTemporary } from "./rendered-file.ts";
+import { isThere } from "./rendered-file.ts";
 import { bodyOf, type Table } from "./table.ts";
 
 /** What the rendered files need from outside. */
@@ -101,16 +100,8 @@ export class Files {
 	}
 
 	/** Whether as many files are there as the table has fragments. */
-	async countAll(): Promise<boolean> {
-		const { out, slots, table } = this.#options;
-		const expected = slots.map(() => 0);
-		for (const [, entry] of table.entries()) {
-			slots.forEach((_, position) => {
-				if (bodyOf(entry, position)) expected[position] = (expected[position] as number) + 1;
-			});
-		}
-		const found = await Promise.all(slots.map((slot) => countFiles(dirname(join(out, slotPath(slot, "x"))))));
-		return found.every((count, position) => count === expected[position]);
+	countAll(): Promise<boolean> {
+		return areAsMany(this.#options);
 	}
 
 	/** Waits until nothing is under way; what could not be written is behind still. */
@@ -208,25 +199,12 @@ export class Files {
 
 	/** Compares the files of few layers with the table, and writes those that differ. */
 	async #compareHere(): Promise<void> {
-		const { out, slots, table } = this.#options;
 		this.#compares = false;
 		try {
-			await removeTemporary(out);
-			for (const other of otherFolders(slots)) await rm(join(out, other), { recursive: true, force: true });
-			for (const [position, slot] of slots.entries()) {
-				const folder = dirname(join(out, slotPath(slot, "x")));
-				await mkdir(folder, { recursive: true });
-				const names = new Set((await readdir(folder)).filter((name) => !isCompanion(name)));
-				for (const [smallkey, entry] of table.entries()) {
-					const body = bodyOf(entry, position);
-					const same = body ? await holds(join(folder, smallkey), body) : !names.has(smallkey);
-					if (!same) this.#next.add(smallkey);
-				}
-				for (const name of names) if (!table.has(name)) this.#next.add(name);
-			}
+			for (const smallkey of await findDifferent(this.#options)) this.#next.add(smallkey);
 			await this.#write();
 		} catch (error) {
-			this.#fail([...table.smallkeys()], (error as Error).message);
+			this.#fail([...this.#options.table.smallkeys()], (error as Error).message);
 		}
 	}
 
