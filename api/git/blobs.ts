@@ -1,4 +1,4 @@
-import { GitFailure, killGroup, outputOf, runGit, startGit } from "./run.ts";
+import { GitDamage, GitFailure, killGroup, outputOf, runGit, startGit } from "./run.ts";
 
 /** Ids in one portion that is handed to git. */
 const idsInPortion = 2_000;
@@ -22,7 +22,7 @@ export async function readSizes(
 /**
  * The contents of blobs in the order of their ids, in portions as they come. For many it takes a fraction of what
  * asking for one after the other takes: git answers in long writes (`git cat-file --batch --buffer`).
- * @throws {Error} where the repository does not have one of them, or git ends early
+ * @throws {GitFailure} where the repository does not have one of them, or git ends early
  */
 export async function* readBlobs(repository: string, ids: readonly string[]): AsyncGenerator<Buffer[]> {
 	if (ids.length === 0) return;
@@ -74,7 +74,7 @@ function parseBlobs(
 		const end = data.indexOf(0x0a, offset);
 		if (end < 0) break;
 		const size = /^[0-9a-f]{40,64} blob (\d+)$/.exec(data.toString("latin1", offset, end))?.[1];
-		if (size === undefined) throw new Error(`object ${ids[given + blobs.length]} is missing, or no file`);
+		if (size === undefined) throw new GitDamage(`object ${ids[given + blobs.length]} is missing, or no file`);
 		const after = end + 1 + Number(size) + 1;
 		needed = after - offset;
 		if (after > data.length) break;

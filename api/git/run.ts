@@ -26,6 +26,14 @@ export class GitTimeout extends GitFailure {
 	}
 }
 
+/** The repository does not have what it says is there, or cannot read it. */
+export class GitDamage extends GitFailure {
+	constructor(message: string) {
+		super(message);
+		this.name = "GitDamage";
+	}
+}
+
 /**
  * Where git keeps what is pushed until a hook has accepted it: it is seen by these alone
  * (git-receive-pack(1), "Quarantine environment").

@@ -1,5 +1,5 @@
 import type { CatFile } from "./cat-file.ts";
-import { GitFailure, killGroup, outputOf, startGit } from "./run.ts";
+import { GitDamage, GitFailure, killGroup, outputOf, startGit } from "./run.ts";
 
 /** A name in a tree: how it is kept, and what it holds. */
 export interface TreeEntry {
@@ -147,9 +147,9 @@ export function kindOfMode(mode: string): "file" | "symlink" | "other" {
 	return mode === "120000" ? "symlink" : "other";
 }
 
-/** The content of a blob. @throws {Error} where the repository does not have it */
+/** The content of a blob. @throws {GitDamage} where the repository does not have it */
 export async function readBlob(catFile: CatFile, id: string): Promise<Buffer> {
 	const object = await catFile.read(id);
-	if (!object) throw new Error(`object ${id} is missing`);
+	if (!object) throw new GitDamage(`object ${id} is missing`);
 	return object.body;
 }

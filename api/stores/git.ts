@@ -1,9 +1,6 @@
-import { open, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { CatFile } from "../git/cat-file.ts";
-import { commitOnce, serviceName } from "../git/fast-import.ts";
 import { type SyncPath, syncPath } from "../git/sync.ts";
-import { clockSkew } from "../signature.ts";
 import {
 	type Commit,
 	type Edit,
@@ -16,22 +13,19 @@ import {
 	StoreBusy,
 	type UsedRequest,
 } from "../store.ts";
-import { Branch } from "./git/branch.ts";
-import { Condition } from "./git/condition.ts";
-import { syncNames } from "./git/landing.ts";
 import { ordinaryLimits, type StoreLimits } from "./git/limits.ts";
 import type { MeasureGit } from "./git/measure.ts";
-import { Packs } from "./git/packs.ts";
+import { openParts } from "./git/open-parts.ts";
 import type { Parts } from "./git/parts.ts";
-import { describePush, type Push } from "./git/pushes.ts";
+import { writeProbe } from "./git/probe.ts";
+import type { Push } from "./git/pushes.ts";
 import { ChangeQueue } from "./git/queue.ts";
 import { type Guard, openRepository } from "./git/repository.ts";
 import { Reviews } from "./git/reviews.ts";
-import { type Onward, type Publish, Served, type Step } from "./git/served.ts";
-import { Turns } from "./git/turns.ts";
-import { UsedRequests } from "./git/used-requests.ts";
+import type { Publish, Step } from "./git/served.ts";
 import { Writer } from "./git/writer.ts";
 
+export { startTask } from "./git/damage.ts";
 export type { StoreLimits } from "./git/limits.ts";
 export type { GitOperation, MeasureGit } from "./git/measure.ts";
 export type { Push } from "./git/pushes.ts";
@@ -50,6 +44,8 @@ export interface GitStoreOptions {
 	publish: Publish;
 	/** Told of what went wrong where nobody waits for an answer. */
 	report: (error: unknown) => void;
+	/** Told, in a line for the log, what was mended. */
+	tell?: (line: string) => void;
 	/** Puts a file, or the names in a folder, on the disk; `fsync` without it. */
 	sync?: SyncPath;
 	limits?: Partial<StoreLimits>;
@@ -63,8 +59,6 @@ export interface GitStoreOptions {
 
 /** Name of the branch that is served. */
 const branchName = "main";
-/** Bytes that are written to see whether there is room on the disk. */
-const probeBytes = 256 * 1024;
 
 /**
  * Layers in a bare git repository on this machine. One `git fast-import` writes (api/stores/git/queue.ts); others may
@@ -78,6 +72,8 @@ export class GitStore implements Store {
 	readonly #reviews: Reviews;
 	#timer: NodeJS.Timeout | null = null;
 	#isLooking = false;
+	/** Until when it does not look, by the monotonic clock: what fails now is not tried several times a second. */
+	#restsUntilMs = Number.NEGATIVE_INFINITY;
 	#probedMs = Number.NEGATIVE_INFINITY;
 	#isClosed = false;
 
@@ -94,33 +90,17 @@ export class GitStore implements Store {
 	 * @throws {Error} where git is missing or too old, or the repository cannot be used
 	 */
 	static async open(options: GitStoreOptions, seed: () => Promise<Edit[]>): Promise<GitStore> {
-		const { repository, report, publish, sync = syncPath, measure = () => undefined } = options;
+		const { repository, sync = syncPath, measure = () => undefined } = options;
 		const limits = { ...ordinaryLimits, ...options.limits };
-		const now = () => options.now().getTime();
 		await openRepository(repository, branchName, sync, limits.lockMs, options.guard);
 		const reading = { silenceMs: limits.silenceMs, maxReads: limits.readerReads };
 		const catFile = new CatFile(repository, reading);
-		const branch = new Branch(repository, catFile, branchName, limits.commandMs);
-		const head = await catFile.read(`refs/heads/${branchName}`);
-		const tip = head?.id ?? (await commitSeed(options, await seed()));
-		if (!head) await syncNames({ repository, sync });
-		const requests = await UsedRequests.open({
-			folder: join(dirname(repository), "requests"),
-			windowMs: clockSkew,
-			now,
-			sync,
-		});
-		await settleIntents(requests, branch);
-		const packs = new Packs({ repository, limits, report, measure });
-		await packs.count();
-		const followed = (step: Onward) => {
-			if (options.pushed) void describePush(repository, step).then(options.pushed, report);
-		};
-		const served = new Served({ repository, catFile, branch, publish, measure, followed }, tip);
-		const condition = new Condition(report);
-		const turns = new Turns(limits.waitMs);
-		const shared = { repository, now, sync, limits, catFile, branch, measure };
-		return new GitStore({ ...shared, served, requests, packs, condition, turns });
+		try {
+			return new GitStore(await openParts({ ...options, sync, measure, limits, branchName, catFile }, seed));
+		} catch (error) {
+			catFile.kill();
+			throw error;
+		}
 	}
 
 	/** The commit that is served. */
@@ -151,6 +131,11 @@ export class GitStore implements Store {
 	 */
 	stepSince(commit: string): Promise<Step | null> {
 		return this.#parts.served.stepSince(commit);
+	}
+
+	/** Goes back to an earlier commit on the branch: what came after it cannot be read yet, and is tried again. */
+	goBackTo(commit: string): void {
+		this.#parts.served.goBackTo(commit);
 	}
 
 	/** The step from nothing to the commit that is served. */
@@ -218,9 +203,9 @@ export class GitStore implements Store {
 	}
 
 	async #look(): Promise<void> {
-		if (this.#isLooking || !this.#queue.isIdle) return;
+		if (this.#isLooking || !this.#queue.isIdle || performance.now() < this.#restsUntilMs) return;
 		this.#isLooking = true;
-		const { turns, served, packs, condition } = this.#parts;
+		const { turns, served, packs, condition, limits } = this.#parts;
 		await turns
 			.run(async () => {
 				if (await served.follow()) await packs.count();
@@ -233,6 +218,7 @@ export class GitStore implements Store {
 			})
 			.catch(async (error) => {
 				condition.failed(error);
+				this.#restsUntilMs = performance.now() + limits.probeMs;
 				await this.#writer.close();
 			});
 		this.#isLooking = false;
@@ -260,47 +246,4 @@ async function within(ms: number, task: () => Promise<void>): Promise<boolean> {
 	const inTime = await Promise.race([task().then(() => true), late]);
 	clearTimeout(timer);
 	return inTime;
-}
-
-/** @throws {Error} where a file cannot be put on the disk */
-async function writeProbe(path: string): Promise<void> {
-	const file = await open(path, "w", 0o600);
-	try {
-		await file.write(Buffer.alloc(probeBytes));
-		await file.sync();
-	} finally {
-		await file.close();
-		await rm(path, { force: true });
-	}
-}
-
-/** Finds out which changes took effect that were under way when an earlier process ended. */
-async function settleIntents(requests: UsedRequests, branch: Branch): Promise<void> {
-	const { intents } = requests;
-	// The bases are commits of one branch, the oldest first.
-	for (const { base } of intents) {
-		const found = await branch.requestsSince(base);
-		if (!found) continue;
-		for (const { request, method, timeMs } of intents) {
-			const commit = found.get(request);
-			if (commit !== undefined) requests.add(request, { method, timeMs, outcome: commit });
-		}
-		return;
-	}
-}
-
-/** The first commit of the branch. */
-async function commitSeed(options: GitStoreOptions, edits: Edit[]): Promise<string> {
-	const time = options.now().getTime();
-	const subject = `seed ${edits.length} files`;
-	const meta = {
-		smallkey: null,
-		author: serviceName,
-		time,
-		subject,
-		trailers: [],
-		request: null,
-		review: false,
-	};
-	return commitOnce(options.repository, branchName, null, { edits, meta, committed: time });
 }

@@ -2,7 +2,14 @@ import { nodeHashes } from "../../api/adapters/node/hashes.ts";
 import type { Context } from "../../api/context.ts";
 import type { Senders } from "../../api/senders.ts";
 import type { Edit } from "../../api/store.ts";
-import { GitStore, type MeasureGit, type Push, type Step, type StoreLimits } from "../../api/stores/git.ts";
+import {
+	GitStore,
+	type MeasureGit,
+	type Push,
+	type Step,
+	type StoreLimits,
+	startTask,
+} from "../../api/stores/git.ts";
 import { installHook } from "../hook/install.ts";
 import { Disk, type FreeBytes } from "./disk.ts";
 import type { FilesTimes } from "./files.ts";
@@ -88,6 +95,7 @@ export async function openLocal(
 		now,
 		publish,
 		report,
+		tell: warn,
 		limits: outside.storeLimits,
 		...measuringGit(measures),
 		guard: (path: string) => outside.guard(path, warn),
@@ -95,10 +103,7 @@ export async function openLocal(
 	};
 	const store = await GitStore.open(options, outside.seed);
 	const disk = new Disk(dataDir, outside.freeBytes);
-	await publication.begin(
-		(commit) => store.stepSince(commit),
-		() => store.firstStep(),
-	);
+	await begin(store, publication, repository);
 	store.start();
 	await disk.start();
 	const counting = countCommits(store, measures);
@@ -147,6 +152,22 @@ export async function openLocal(
 
 function measuringGit(measures: Measures | null): { measure?: MeasureGit } {
 	return measures ? { measure: (operation, ms) => measures.git(operation, ms) } : {};
+}
+
+/** Lets readers in. @throws {Error} that tells the way out where the layers cannot be read, and none were kept */
+async function begin(store: GitStore, publication: Publication, repository: string): Promise<void> {
+	try {
+		const served = await startTask(repository, () =>
+			publication.begin(
+				(commit) => store.stepSince(commit),
+				() => store.firstStep(),
+			),
+		);
+		if (served !== store.tip) store.goBackTo(served);
+	} catch (error) {
+		await store.close();
+		throw error;
+	}
 }
 
 /** Has the layers harvested whose registration was written, by a PUT or a push. */

@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { availableParallelism, setPriority } from "node:os";
+import { GitFailure } from "../../api/git/run.ts";
 import type { Step } from "../../api/stores/git.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import type { RenderOrder, RenderReport } from "./render-worker.ts";
+import type { RenderFailure, RenderOrder, RenderReport } from "./render-worker.ts";
 import type { RenderedStep } from "./small-change.ts";
 import { entriesIn } from "./table.ts";
 
@@ -64,12 +65,17 @@ function renderPart(worker: ChildProcess, order: RenderOrder, rendered: Rendered
 		worker.once("exit", (code, signal) => {
 			reject(new Error(`a process that renders layers ended with ${signal ?? code}`));
 		});
-		worker.on("message", (report: RenderReport) => {
+		worker.on("message", (report: RenderReport | RenderFailure) => {
+			if ("failure" in report) return reject(errorOf(report));
 			take(report, rendered);
 			if (report.isLast) resolve();
 		});
 		worker.send(order);
 	});
+}
+
+function errorOf({ failure, isGit }: RenderFailure): Error {
+	return isGit ? new GitFailure(failure) : new Error(`a process that renders layers failed: ${failure}`);
 }
 
 function take(report: RenderReport, rendered: RenderedStep): void {

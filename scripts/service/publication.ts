@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { GitFailure } from "../../api/git/run.ts";
 import type { Fragments } from "../../api/read.ts";
 import type { Published, Step } from "../../api/stores/git.ts";
 import { problemLine } from "../../registry/catalogue.ts";
@@ -34,6 +35,17 @@ export interface PublicationOptions {
 const largeStepMs = 15 * 60_000;
 /** Wrong files for which an earlier text is looked for. */
 const mostWrong = 1_000;
+
+/** Stands for what git cannot read. */
+const unreadable = Symbol("unreadable");
+
+/** What a task gives, or that git cannot read what it needs. */
+async function unlessUnreadable<T>(task: Promise<T>): Promise<T | typeof unreadable> {
+	return task.catch((error) => {
+		if (error instanceof GitFailure) return unreadable;
+		throw error;
+	});
+}
 
 /** What is served: the table, in step with the branch, and the rendered files, in step with the table. */
 export class Publication {
@@ -89,22 +101,30 @@ export class Publication {
 	 * else with all layers. Whoever reads may be let in once this has ended; the files follow.
 	 * @param since the step from a commit, or null where the history does not have it
 	 * @param first the step from nothing
+	 * @returns the commit that is served: the one that was kept, where the step from it cannot be read
+	 * @throws {GitFailure} where the layers cannot be read, and none were kept
 	 */
-	async begin(since: (commit: string) => Promise<Step | null>, first: () => Promise<Step>): Promise<void> {
+	async begin(since: (commit: string) => Promise<Step | null>, first: () => Promise<Step>): Promise<string> {
 		const endedInStep = existsSync(this.#endedPath);
 		await rm(this.#endedPath, { force: true }).catch(this.#options.report);
 		const kept = loadTable(this.#keptPath, this.#renderer);
-		const step = kept && (await since(kept.commit));
+		const step = kept && (await unlessUnreadable(since(kept.commit)));
 		if (kept && step) {
 			await this.#table.change(kept.changes);
 			this.#kept = kept.commit;
 			this.#commit = kept.commit;
 		}
-		const changed = await this.#take(step ?? (await first()));
+		const changed = step === unreadable ? unreadable : await this.#takeFirst(step, first);
 		const isInStep = step !== null && endedInStep && (await this.files.countAll());
-		if (isInStep) void this.files.changed(changed);
+		if (isInStep && changed !== unreadable) void this.files.changed(changed);
 		else this.files.compareAll();
 		if (!step) void this.#save();
+		return this.#commit as string;
+	}
+
+	/** Reads are let in with what was kept, where the step since then cannot be read. */
+	async #takeFirst(step: Step | null, first: () => Promise<Step>): Promise<string[] | typeof unreadable> {
+		return step ? unlessUnreadable(this.#take(step)) : this.#take(await first());
 	}
 
 	/** Makes a step readable in memory; its warnings come once the files are in step, or are known not to be. */

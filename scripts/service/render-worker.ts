@@ -1,4 +1,5 @@
 // One part of a large step, in a process of its own: reads, checks, renders, and hands over runs of fragments.
+import { GitFailure } from "../../api/git/run.ts";
 import { diffTree, listTree, type PathChange } from "../../api/git/tree.ts";
 import { isOtherFile, type LayerFile, type Problem, parseLayerPath } from "../../registry/catalogue.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
@@ -28,6 +29,13 @@ export interface RenderReport {
 	isLast: boolean;
 }
 
+/** What a process says that could not go on. */
+export interface RenderFailure {
+	failure: string;
+	/** Whether git could not read the layers. */
+	isGit: boolean;
+}
+
 /** Bytes of fragments in one portion. */
 const portionBytes = 500_000;
 
@@ -39,7 +47,10 @@ interface Listed {
 
 process.once("message", async (order: RenderOrder) => {
 	process.once("disconnect", () => process.exit(1));
-	await render(order);
+	await render(order).catch((error: Error) => {
+		const failure: RenderFailure = { failure: error.message, isGit: error instanceof GitFailure };
+		process.send?.(failure);
+	});
 	process.disconnect();
 });
 

@@ -1,7 +1,6 @@
 import type { CatFile } from "../../git/cat-file.ts";
 import { serviceIdentity } from "../../git/fast-import.ts";
-import { GitTimeout, runGit } from "../../git/run.ts";
-import { StoreBusy } from "../../store.ts";
+import { GitDamage, GitTimeout, runGit } from "../../git/run.ts";
 
 /** The branch that is served, as it is in the repository: others may move it at any time. */
 export class Branch {
@@ -18,10 +17,10 @@ export class Branch {
 		this.#name = name;
 	}
 
-	/** Id of its last commit. @throws {StoreBusy} where somebody has removed the branch */
+	/** Id of its last commit. @throws {GitDamage} where somebody has removed the branch, or its commit is not there */
 	async head(): Promise<string> {
 		const head = await this.#catFile.read(`refs/heads/${this.#name}`);
-		if (!head) throw new StoreBusy(`the branch ${this.#name} is gone from the repository`, 60);
+		if (head?.type !== "commit") throw new GitDamage(`refs/heads/${this.#name} is gone, or names no commit`);
 		return head.id;
 	}
 
@@ -48,14 +47,15 @@ export class Branch {
 	}
 
 	/**
-	 * The signed requests that the service's own commits behind `base` carry out, each with its commit. Whoever pushes
-	 * can write the same trailer, but not name the service as the committer: the hook refuses that.
+	 * The signed requests that the service's own commits behind `base` carry out, on the branch or one for review, each
+	 * with its commit. Whoever pushes can write the same trailer, but not name the service as the committer: the hook
+	 * refuses that.
 	 * @returns null where there is no such commit
 	 */
 	async requestsSince(base: string): Promise<Map<string, string> | null> {
 		const format = "--format=%cn <%ce>%x00%H %(trailers:key=Request,valueonly,separator=%x2C)";
-		const range = `${base}..refs/heads/${this.#name}`;
-		const output = await this.#run(["log", format, "--end-of-options", range]);
+		const refs = ["--glob=refs/heads/register", `^${base}`, `refs/heads/${this.#name}`];
+		const output = await this.#run(["log", format, ...refs]);
 		if (!output) return null;
 		const found = new Map<string, string>();
 		for (const line of output.toString("utf8").split("\n").filter(Boolean)) {

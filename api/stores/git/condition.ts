@@ -1,8 +1,10 @@
-import { GitFailure, GitTimeout } from "../../git/run.ts";
+import { GitDamage, GitFailure, GitTimeout } from "../../git/run.ts";
 import { StoreBusy } from "../../store.ts";
 
 /** Seconds after which a publisher may try again where something is broken. */
 const retryAfterSeconds = 5;
+
+const damagedReason = "the repository is damaged";
 
 /** What systems and git say, and what it means to somebody outside. */
 const reasons: readonly [pattern: RegExp, reason: string][] = [
@@ -10,28 +12,41 @@ const reasons: readonly [pattern: RegExp, reason: string][] = [
 	[/EROFS|Read-only file system/, "the disk is read-only"],
 	[/EMFILE|ENFILE|could not be started/, "git could not be started"],
 	[/EACCES|EPERM|Permission denied/, "the repository may not be written"],
+	[
+		/ is corrupt|does not match index|unable to (unpack|read)|[Cc]an't load|not a valid object|bad object|not a tree object/,
+		damagedReason,
+	],
 ];
 
 /** Why something failed, in a few words that tell no path. */
 export function reasonOf(error: unknown): string {
 	if (error instanceof StoreBusy) return error.message;
 	if (error instanceof GitTimeout) return "git does not answer";
+	if (error instanceof GitDamage) return damagedReason;
 	const text = String(error);
 	const known = reasons.find(([pattern]) => pattern.test(text));
 	if (known) return known[1];
 	return error instanceof GitFailure ? "git failed" : "the repository cannot be written";
 }
 
+/** Who is told how changes go. */
+export interface ConditionOptions {
+	/** Told of each failure, once while it goes on. */
+	report: (error: unknown) => void;
+	/** Told, in a line for the log, that changes can be made again. */
+	tell: (line: string) => void;
+}
+
 /** Whether changes can be made now, by how the last ones went. */
 export class Condition {
-	/** Told of what the log should say. */
 	readonly report: (error: unknown) => void;
+	readonly #tell: (line: string) => void;
 	#reason: string | null = null;
-	#lastError: unknown = null;
+	#lastSaid: string | null = null;
 
-	/** @param report told of each failure once */
-	constructor(report: (error: unknown) => void) {
+	constructor({ report, tell }: ConditionOptions) {
 		this.report = report;
+		this.#tell = tell;
 	}
 
 	/** Why changes cannot be made now, in a few words; null where they can. */
@@ -44,13 +59,17 @@ export class Condition {
 		// Others were faster: nothing is broken.
 		if (error instanceof StoreBusy) return error;
 		this.#reason = reasonOf(error);
-		if (error !== this.#lastError) this.report(error);
-		this.#lastError = error;
+		const said = String(error);
+		// What goes on failing is tried several times a second.
+		if (said !== this.#lastSaid) this.report(error);
+		this.#lastSaid = said;
 		return new StoreBusy(this.#reason, retryAfterSeconds);
 	}
 
 	/** Takes note that a change could be made. */
 	recovered(): void {
+		if (this.#reason !== null) this.#tell(`layers can be changed again, after: ${this.#reason}`);
 		this.#reason = null;
+		this.#lastSaid = null;
 	}
 }

@@ -32,15 +32,16 @@ export class Landing {
 	}
 
 	/**
-	 * Brings the commits of a group to the branch. A process that is killed after that has lost nothing of them.
+	 * Brings the commits of a group to the branch. A process that is killed after that has lost nothing of them, and
+	 * after a power cut every commit that the branch has is known to have used its request.
 	 * @throws {Moved} where the branch does not have them
 	 */
 	async land(group: readonly Decided[]): Promise<void> {
 		const { requests, branch, packs, measure } = this.#parts;
 		const last = lastCommit(group);
 		if (!last) return;
-		// First what says that they were about to be made: see UsedRequests.
-		requests.write();
+		// First what says that they are about to be made: see UsedRequests.
+		await requests.sync();
 		await measured(measure, "checkpoint", () => this.#writer.checkpoint());
 		packs.written();
 		const id = await last;

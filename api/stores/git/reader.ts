@@ -2,8 +2,12 @@ import type { LayerFile } from "../../../registry/catalogue.ts";
 import { descriptionPath, folderOf, layerPath, parseSmallkey } from "../../../registry/smallkey.ts";
 import { blobId } from "../../blob-id.ts";
 import type { CatFile } from "../../git/cat-file.ts";
+import { GitDamage } from "../../git/run.ts";
 import { kindOfMode, parseTree, type TreeEntry } from "../../git/tree.ts";
 import type { Edit, Layer, LayerIds, Reader } from "../../store.ts";
+
+/** The mode of a folder in a tree. */
+const treeMode = "40000";
 
 /** A tree: the names in it, each with the reader of its entry. */
 type Folder = ReadonlyMap<string, () => TreeEntry>;
@@ -37,19 +41,31 @@ export class CommitFolders {
 		const kind = kindOfMode(entry.mode);
 		if (kind !== "file") return { path, kind, bytes: new Uint8Array(0) };
 		const object = await this.#catFile.read(entry.id);
-		if (!object) throw new Error(`object ${entry.id} of ${path} is missing`);
+		if (!object) throw new GitDamage(`object ${entry.id} of ${path} is missing`);
 		return { path, kind, bytes: object.body };
 	}
 
 	async #readFolder(folder: string): Promise<Folder> {
-		this.#folders ??= this.#readTree(`${this.#commit}:layers`);
-		const id = (await this.#folders).get(folder)?.().id;
-		return id === undefined ? new Map() : this.#readTree(id);
+		this.#folders ??= this.#readLayers();
+		return this.#readTree((await this.#folders).get(folder)?.(), `layers/${folder}`);
 	}
 
-	async #readTree(name: string): Promise<Folder> {
-		const tree = await this.#catFile.read(name);
-		if (tree?.type !== "tree") return new Map();
+	async #readLayers(): Promise<Folder> {
+		const tree = await this.#catFile.read(`${this.#commit}:layers`);
+		if (tree?.type === "tree") return parseTree(tree.body);
+		// git says the same of a folder that nobody has made and of one whose objects are lost.
+		const commit = await this.#catFile.read(this.#commit);
+		const root = /^tree ([0-9a-f]{40,64})\n/.exec(commit?.body.toString("latin1") ?? "")?.[1];
+		if (root === undefined) throw new GitDamage(`commit ${this.#commit} is missing`);
+		const names = await this.#readTree({ mode: treeMode, id: root }, "the layers");
+		return this.#readTree(names.get("layers")?.(), "layers");
+	}
+
+	/** @throws {GitDamage} where the repository does not have what it says is there */
+	async #readTree(entry: TreeEntry | undefined, what: string): Promise<Folder> {
+		if (entry?.mode !== treeMode) return new Map();
+		const tree = await this.#catFile.read(entry.id);
+		if (tree?.type !== "tree") throw new GitDamage(`tree ${entry.id} of ${what} is missing`);
 		return parseTree(tree.body);
 	}
 }

@@ -86,6 +86,7 @@ export class Reviews {
 			return { commit: base, changed: false, ...(own ? { branch: name } : {}) };
 		}
 		const { repository, limits, now, packs, condition } = this.#parts;
+		await this.#expectRequest(meta, base);
 		const commit = { edits, meta, committed: now() };
 		const write = () => commitOnce(repository, name, base, commit, limits.silenceMs);
 		let id = await write();
@@ -118,6 +119,13 @@ export class Reviews {
 		const error = new StoreBusy(`the branch ${branch} is in the way of ${name}: rename or remove it`, 60);
 		condition.report(error);
 		throw error;
+	}
+
+	/** Notes that a commit is about to be made, on the disk before it is. */
+	async #expectRequest({ request, method = "-", time: timeMs }: Meta, base: string): Promise<void> {
+		if (request === null) return;
+		this.#parts.requests.expect({ request, method, timeMs, base });
+		await this.#parts.requests.sync();
 	}
 
 	async #keepRequest(meta: Meta, answer: Commit | Refusal): Promise<void> {

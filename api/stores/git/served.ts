@@ -112,6 +112,12 @@ export class Served {
 		return head === this.#tip ? 0 : branch.countSince(this.#tip);
 	}
 
+	/** Goes back to an earlier commit on the branch, to follow it again from there. */
+	goBackTo(commit: string): void {
+		this.#tip = commit;
+		this.#behind = "what the branch has cannot be read";
+	}
+
 	/** Makes a step readable, and goes on from there. */
 	async publish(step: Step): Promise<Published> {
 		const published = await this.#options.publish(step);

@@ -1,11 +1,23 @@
-import { rm } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { syncPath } from "../../../api/git/sync.ts";
-import { StoreBusy } from "../../../api/store.ts";
+import { isRefusal, StoreBusy } from "../../../api/store.ts";
 import { temporaryFolder } from "../../local.ts";
 import { committed, git, openEmpty, put } from "./git-store.ts";
+
+/** The id of a signed request. */
+const requestOf = (review: boolean): string => (review ? "b" : "a").repeat(64);
+
+/** Takes out of a journal what became of its requests. */
+async function keepIntents(folder: string): Promise<void> {
+	for (const name of await readdir(folder)) {
+		const lines = (await readFile(join(folder, name), "latin1")).split("\n");
+		const kept = lines.filter((line) => / \?/.test(line));
+		await writeFile(join(folder, name), kept.map((line) => `${line}\n`).join(""));
+	}
+}
 
 test("a change is answered after its pack and its branch are on the disk, names too", async () => {
 	const folder = await temporaryFolder();
@@ -32,6 +44,48 @@ test("a change is answered after its pack and its branch are on the disk, names 
 	assert.equal(folders, ["objects/pack", "refs/heads/register", "refs/heads"]);
 	assert.is(await git(folder.path, "rev-parse", "refs/heads/register/one"), review);
 	await store.close();
+	await folder.remove();
+});
+
+test("that a request is about to be used is on the disk before any branch has its commit", async () => {
+	const folder = await temporaryFolder();
+	const refs = () => git(folder.path, "for-each-ref", "--format=%(refname) %(objectname)");
+	const atSync: string[] = [];
+	const sync = async (path: string) => {
+		await syncPath(path);
+		if (path === join(folder.path, "requests")) atSync.push(await refs());
+	};
+	for (const review of [false, true]) {
+		// The folder of requests is put on the disk with the first line of each process.
+		const store = await openEmpty(folder.path, { sync });
+		const before = await refs();
+		await committed(
+			put(store, "one", review ? "reviewed" : "limits", { review, request: requestOf(review) }),
+		);
+		assert.is(atSync.at(-1), before);
+		assert.is.not(await refs(), before);
+		await store.close();
+	}
+	assert.is(atSync.length, 2);
+	await folder.remove();
+});
+
+test("a request whose answer was never noted is used all the same, where a branch has its commit", async () => {
+	const folder = await temporaryFolder();
+	for (const review of [false, true]) {
+		const store = await openEmpty(folder.path);
+		const request = requestOf(review);
+		await committed(put(store, "one", `first-${review}`, { review, request }));
+		// All but the line that says that it is about to be used, as a power cut before the answer may leave it.
+		await store.close();
+		await keepIntents(join(folder.path, "requests"));
+		const reopened = await openEmpty(folder.path);
+		await committed(put(reopened, "one", `second-${review}`, { review, request: "e".repeat(64) }));
+		const again = await put(reopened, "one", `first-${review}`, { review, request });
+		assert.equal(isRefusal(again) && again.status, 401);
+		await reopened.close();
+		await rm(join(folder.path, "requests"), { recursive: true });
+	}
 	await folder.remove();
 });
 
