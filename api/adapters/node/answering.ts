@@ -63,7 +63,7 @@ export class Answering {
 	#answer(exchange: Exchange, hasWaited: boolean): void | Promise<void> {
 		const { request, method, target } = exchange;
 		if (hasWaited && request.socket.destroyed) return;
-		const ifNoneMatch = request.headers["if-none-match"] ?? null;
+		const ifNoneMatch = ifNoneMatchOf(request);
 		// Only lists are kept: to find one fragment costs no more than to find its answer.
 		const recent = method === "GET" && ifNoneMatch === null && target.includes(",") ? this.#recent : null;
 		const kept = recent?.find(target);
@@ -123,6 +123,20 @@ export class Answering {
 	#measure({ route, start, reason }: Exchange, status: number): void {
 		this.#options.measure?.(route, status, performance.now() - start, reason);
 	}
+}
+
+const ifNoneMatchName = "if-none-match";
+
+/** The header `If-None-Match`, or null. Node makes an object of all headers where it is asked for one of them. */
+function ifNoneMatchOf(request: IncomingMessage): string | null {
+	const names = request.rawHeaders;
+	for (let index = 0; index < names.length; index += 2) {
+		const name = names[index] as string;
+		if (name.length === ifNoneMatchName.length && name.toLowerCase() === ifNoneMatchName) {
+			return request.headers[ifNoneMatchName] ?? null;
+		}
+	}
+	return null;
 }
 
 function nameOf(route: Route): RouteName {
