@@ -1,11 +1,23 @@
-import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
-import { parseRegistration, type Registration } from "../../registry/registration.ts";
+import {
+	type Description,
+	descriptionText,
+	type LangDescription,
+	parseDescription,
+} from "../../registry/description.ts";
+import { defaultMapWkid } from "../../registry/extent.ts";
+import {
+	isVersion2,
+	parseRegistration,
+	type Registration,
+	serviceTypeOf,
+	takesAllLayers,
+} from "../../registry/registration.ts";
 import { harmless } from "../../registry/shown.ts";
 import { type Lang, langs, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { isObject, type Json, objectOf, textOf } from "../compare/json.ts";
+import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";
 import { describeNode, isCountedMode } from "./description.ts";
-import { entryOfNode, entryOfRequest, type PayloadType } from "./entry.ts";
+import { entryOfNode, entryOfRequest, entryOfRequest2, type PayloadType } from "./entry.ts";
 import { metadataOf } from "./metadata.ts";
 import type { Notes } from "./notes.ts";
 
@@ -67,7 +79,9 @@ function move1(smallkey: string, document: Json, settings: FragmentSettings, not
 		en: entryOf("en"),
 		fr: entryOf("fr"),
 	};
-	return finish(smallkey, payload, type === "feature" ? nodes : {}, nodes, settings, notes);
+	const describe = (lang: Lang, registration: Registration) =>
+		type === "feature" ? describeFeatures(nodes[lang], registration[lang], settings, notes) : null;
+	return finish(smallkey, payload, describe, nodes, notes);
 }
 
 function payloadTypeOf(value: unknown): PayloadType | null {
@@ -101,34 +115,64 @@ function move2(smallkey: string, document: Json, settings: FragmentSettings, not
 	const request = objectOf(document.request);
 	const configuration = objectOf(document.v1_config);
 	const nodes = { en: nodeOf(configuration.en), fr: nodeOf(configuration.fr) };
-	const payload = { version: "2.0", en: request.en, fr: request.fr };
-	const isFeature = langs.every((lang) => objectOf(request[lang]).service_type === "esriFeature");
-	return finish(smallkey, payload, isFeature ? nodes : {}, nodes, settings, notes);
+	const served = (lang: Lang) => objectOf(nodeOf2(objectOf(document.layer_config)[lang]));
+	const entryOf = (lang: Lang) => {
+		if (!isObject(request[lang])) return request[lang];
+		const entry = entryOfRequest2(request[lang], document.service_type, notes);
+		const node = nodes[lang];
+		if (node && entry.service_type === "esriFeature") followNode(entry, node, "feature");
+		metadataOf(entry, node ?? served(lang), settings, notes);
+		return entry;
+	};
+	const payload = { version: "2.0", en: entryOf("en"), fr: entryOf("fr") };
+	const describe = (lang: Lang, registration: Registration) =>
+		serviceTypeOf(registration, lang) === "esriFeature"
+			? describeFeatures(nodes[lang], registration[lang], settings, notes)
+			: describeLayers(served(lang), registration, lang);
+	return finish(smallkey, payload, describe, nodes, notes);
+}
+
+/** What a node says of the service of a feature layer; null without one. */
+function describeFeatures(
+	node: Json | undefined,
+	entry: Json,
+	{ mapWkid = defaultMapWkid }: FragmentSettings,
+	notes: Notes,
+): LangDescription | null {
+	const isRegisteredMode = entry.loading_mode !== undefined;
+	return node ? describeNode(node, textOf(entry.service_url), isRegisteredMode, mapWkid, notes) : null;
+}
+
+/** The layers that a service which is taken whole had when the older service looked; null for any other. */
+function describeLayers(served: Json, registration: Registration, lang: Lang): LangDescription | null {
+	if (!isVersion2(registration) || !takesAllLayers(registration[lang])) return null;
+	const entries = listOf(served.layerEntries).map((entry) => objectOf(entry).id ?? objectOf(entry).index);
+	const areNames = entries.every((entry) => textOf(entry) !== "" || Number.isInteger(entry));
+	if (entries.length === 0 || !areNames) return null;
+	const { service_url } = registration[lang];
+	return { service_url, from: "import", entries: entries as (string | number)[] };
+}
+
+/** A stored node of v2, by itself or as it was served. */
+function nodeOf2(value: unknown): unknown {
+	const [wrapped] = listOf(objectOf(value).layers);
+	return wrapped ?? value;
 }
 
 /** Checks a payload as a write would, and describes the services of the nodes. */
 function finish(
 	smallkey: string,
 	payload: Json,
-	described: Partial<Record<Lang, Json | undefined>>,
+	describe: (lang: Lang, registration: Registration) => LangDescription | null,
 	nodes: Partial<Record<Lang, Json | undefined>>,
-	settings: FragmentSettings,
 	notes: Notes,
 ): Moved | NotMoved {
 	const { registration, problems } = parseRegistration(Buffer.from(JSON.stringify(payload)), "stored");
 	if (!registration) return { key: smallkey, reason: problems.join("; ") };
 	const description: Description = {};
 	for (const lang of langs) {
-		const node = described[lang];
-		const entry = registration[lang] as Json;
-		if (!node) continue;
-		description[lang] = describeNode(
-			node,
-			textOf(entry.service_url),
-			entry.loading_mode !== undefined,
-			settings.mapWkid ?? 3978,
-			notes,
-		);
+		const described = describe(lang, registration);
+		if (described) description[lang] = described;
 	}
 	const present = langs.flatMap((lang) => (nodes[lang] ? [[lang, nodes[lang]]] : []));
 	return {

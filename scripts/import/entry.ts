@@ -25,11 +25,35 @@ const members = {
 
 export type PayloadType = keyof typeof members;
 
+const common2 = ["service_url", "service_type", "service_name", "metadata"];
+const ogc2 = [...common2, "scrape_only", "recursive", "legend_format", "feature_info_format"];
+const server2 = [...common2, "scrape_only", "recursive"];
+
+/** Members of a node of version 2.0, by its service_type. */
+const members2: Readonly<Record<string, readonly string[]>> = {
+	esriFeature: [...common2, "display_field", "loading_mode", "max_allowable_offset", "tolerance"],
+	esriTile: common2,
+	esriImage: common2,
+	ogcWms: ogc2,
+	ogcWmts: ogc2,
+	esriMapServer: server2,
+	esriFeatureServer: server2,
+};
+
 /** One language of a registration from the request that the older service kept. */
 export function entryOfRequest(type: PayloadType, request: Json, notes: Notes): Json {
 	// Release 1.9.0 wrote the offset under the name that it has in a fragment.
 	const renamed: Json = { max_allowable_offset: request.maxAllowableOffset, ...request };
-	return cleanEntry(type, renamed, notes);
+	return cleanEntry(members[type], renamed, notes);
+}
+
+/**
+ * One language of a registration of version 2.0 from the request that the older service kept.
+ * @param serviceType what the document says of both languages: a request could go without
+ */
+export function entryOfRequest2(request: Json, serviceType: unknown, notes: Notes): Json {
+	const raw: Json = { ...request, service_type: request.service_type ?? serviceType };
+	return cleanEntry(members2[textOf(raw.service_type)] ?? common2, raw, notes);
 }
 
 /** One language of a registration from the node that the older service served: releases before 1.8 kept no request. */
@@ -47,13 +71,13 @@ export function entryOfNode(type: PayloadType, node: Json, notes: Notes): Json {
 		loading_mode: node.mode,
 		max_allowable_offset: node.maxAllowableOffset,
 	};
-	return cleanEntry(type, raw, notes);
+	return cleanEntry(members[type], raw, notes);
 }
 
 /** The members that have a place in a registration, in a form that it can have. */
-function cleanEntry(type: PayloadType, raw: Json, notes: Notes): Json {
+function cleanEntry(known: readonly string[], raw: Json, notes: Notes): Json {
 	const entry: Json = {};
-	for (const name of members[type]) {
+	for (const name of known) {
 		const value = cleanMember(name, raw[name], notes);
 		if (value !== undefined) entry[name] = value;
 	}

@@ -36,20 +36,29 @@ export async function collectMoves(
 	const seen = new Map<string, string>();
 	for await (const entry of entries) {
 		moves.documents += 1;
-		const outcome = "document" in entry ? moveDocument(entry.document, settings, moves.notes) : entry;
+		const notes = new Notes();
+		const outcome = "document" in entry ? moveDocument(entry.document, settings, notes) : entry;
 		if (!isMoved(outcome)) moves.notMoved.push(outcome);
-		else addMove(moves, seen, outcome, settings);
+		else addMove(moves, seen, outcome, settings, notes);
 	}
 	return moves;
 }
 
-function addMove(moves: Moves, seen: Map<string, string>, moved: Moved, settings: FragmentSettings): void {
+function addMove(
+	moves: Moves,
+	seen: Map<string, string>,
+	moved: Moved,
+	settings: FragmentSettings,
+	notes: Notes,
+): void {
 	const { smallkey, registration, description } = moved;
 	const first = seen.get(smallkey.toLowerCase());
 	if (first === undefined) {
 		seen.set(smallkey.toLowerCase(), smallkey);
 		moves.layers.set(smallkey, { registration, description: description && descriptionText(description) });
-		noteDifferences(moved, settings, moves.notes);
+		noteDifferences(moved, settings, notes);
+		// A layer of two languages is one layer.
+		for (const [kind] of notes.list()) moves.notes.add(kind);
 		return;
 	}
 	if (first !== smallkey)
@@ -66,7 +75,6 @@ function noteDifferences(
 	settings: FragmentSettings,
 	notes: Notes,
 ): void {
-	const kinds = new Set<string>();
 	for (const lang of langs) {
 		const before = nodes[lang];
 		if (!before) continue;
@@ -74,10 +82,9 @@ function noteDifferences(
 		const text = renderAt(target, layerFacts(lang, smallkey, registration, description, settings));
 		const { layers } = objectOf(text === null ? null : JSON.parse(text));
 		const now = [...listOf(objectOf(layers).wms), ...listOf(objectOf(layers).feature)][0];
-		if (now === undefined) kinds.add("not to be had at v0.9 and v1");
-		else for (const { kind } of differences(before, objectOf(now))) kinds.add(kind);
+		if (now === undefined) notes.add("not to be had at v0.9 and v1");
+		else for (const { kind } of differences(before, objectOf(now))) notes.add(kind);
 	}
-	for (const kind of kinds) notes.add(kind);
 }
 
 /** Releases from 1.6 on stored the grid's columns as v1 spells them. */

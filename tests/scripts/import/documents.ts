@@ -145,3 +145,100 @@ export const release19 = {
 		...featureNodes("old-19", { maxAllowableOffset: 20 }),
 	},
 };
+
+/** Release 1.0: MongoDB's own id, and the key beside it. */
+export const release10 = {
+	_id: { $oid: "53a1c2d3e4f5061728394a5b" },
+	key: "old-10",
+	type: "feature",
+	data: { key: "old-10", ...featureNodes("old-10", {}, true) },
+};
+
+const metadataAddresses = {
+	metadataUrl: "http://csw.example/xml?id=abc",
+	catalogueUrl: "http://csw.example/page?id=abc",
+};
+
+/** A document of releases 2.0 to 3.0, with one request and one node for both languages. */
+function version2(key: string, type: string, request: object, node: object, v1: object | null) {
+	const nodes = (of: object | null, lang: string) => of && { id: `rcs.${key}.${lang}`, ...of };
+	const requested = { service_type: type, ...request };
+	return {
+		_id: key,
+		version: "2.0",
+		service_type: type,
+		created_at: "2016-05-01",
+		updated_at: "2016-05-02",
+		request: { en: requested, fr: requested },
+		layer_config: { en: nodes(node, "en"), fr: nodes(node, "fr") },
+		v1_config: { en: nodes(v1, "en"), fr: nodes(v1, "fr") },
+	};
+}
+
+const { id: _id, ...wells } = featureNode("", "en", metadataAddresses) as Record<string, unknown>;
+
+/** Releases 2.0 to 2.2: a feature layer, whose registration says more than version 1.x could. */
+export const release20 = version2(
+	"new-20",
+	"esriFeature",
+	{ service_url: address, service_name: "Wells", tolerance: 5, metadata: { uuid: "abc" } },
+	{ layerType: "esriFeature", url: address, name: "Wells", tolerance: 5, ...metadataAddresses },
+	{ ...wells, geometryType: "esriGeometryPolygon" },
+);
+
+const { symbology: _symbology, ...unsymbolised } = wells;
+/** From release 2.3 on nodes for version 1 have no symbols. */
+export const release23 = version2(
+	"new-23",
+	"esriFeature",
+	{ service_url: address, service_name: "Wells", metadata: { uuid: "abc" } },
+	{ layerType: "esriFeature", url: address, name: "Wells", ...metadataAddresses },
+	unsymbolised,
+);
+
+const wmsAddress = "http://maps.example/wms";
+const wms2 = { layerType: "ogcWms", url: wmsAddress };
+const { id: _wmsId, ...roads } = wmsNode("", "en", { legendMimeType: "image/png" }) as Record<
+	string,
+	unknown
+>;
+
+export const release20Wms = version2(
+	"new-wms",
+	"ogcWms",
+	{ service_url: wmsAddress, scrape_only: ["roads"], legend_format: "image/png" },
+	{ ...wms2, layerEntries: [{ id: "roads" }], legendMimeType: "image/png" },
+	roads,
+);
+
+/** A WMS of two layers has no node of version 1. */
+export const release20Many = version2(
+	"new-many",
+	"ogcWms",
+	{ service_url: wmsAddress, scrape_only: ["b", "a"] },
+	{ ...wms2, layerEntries: [{ id: "b" }, { id: "a" }] },
+	null,
+);
+
+const server = "http://maps.example/arcgis/rest/services/X/MapServer";
+/** Services that are taken whole: the layers that they had are in the node only. */
+export const release20Server = version2(
+	"new-server",
+	"esriMapServer",
+	{ service_url: server, recursive: true },
+	{ layerType: "esriDynamic", url: server, layerEntries: [{ index: 4 }, { index: 0 }] },
+	null,
+);
+export const release20Whole = version2(
+	"new-whole",
+	"ogcWms",
+	{ service_url: wmsAddress, recursive: true },
+	{
+		...wms2,
+		layerEntries: [
+			{ id: "z", name: "Z" },
+			{ id: "y", name: "Y" },
+		],
+	},
+	null,
+);

@@ -8,15 +8,23 @@ import { parseDescription } from "../../../registry/description.ts";
 import { parseRegistration } from "../../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
 import { layerFacts } from "../../../registry/targets/facts.ts";
+import type { TargetName } from "../../../registry/targets/names.ts";
 import { renderAt } from "../../../registry/targets/render.ts";
 import { type Ended, runScript } from "../../process.ts";
 import { assertAcceptedAt } from "../../viewer/accepted.ts";
 import {
 	featureNode,
+	release10,
 	release15,
 	release17,
 	release17Wms,
 	release19,
+	release20,
+	release20Many,
+	release20Server,
+	release20Whole,
+	release20Wms,
+	release23,
 	release110,
 	wmsNode,
 } from "./documents.ts";
@@ -83,18 +91,22 @@ function fileOf(context: Context, path: string): string | null {
 
 /** The node that is served now, at v0.9 or as v1 spells it. */
 function served(context: Context, smallkey: string, lang: Lang, isV1 = false): Record<string, unknown> {
+	const { layers } = rendered(context, isV1 ? "v1" : "v0.9", smallkey, lang);
+	return (layers.wms ?? layers.feature)[0];
+}
+
+/** What is served now at a target; null where the layer cannot be expressed there. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
+function rendered(context: Context, target: TargetName, smallkey: string, lang: Lang): any {
 	const text = fileOf(context, layerPath(smallkey)) ?? "";
 	const { registration, problems } = parseRegistration(Buffer.from(text), "stored");
 	if (!registration) throw new Error(problems.join());
 	const described = fileOf(context, descriptionPath(smallkey));
 	const description = described === null ? null : parseDescription(described);
 	const settings = { metadataUrl: "", catalogueUrl: "" };
-	const target = isV1 ? "v1" : "v0.9";
-	const fragment =
-		renderAt(target, layerFacts(lang, smallkey, registration, description, settings)) ?? "null";
-	assertAcceptedAt(target, fragment);
-	const { layers } = JSON.parse(fragment);
-	return (layers.wms ?? layers.feature)[0];
+	const fragment = renderAt(target, layerFacts(lang, smallkey, registration, description, settings));
+	if (fragment !== null) assertAcceptedAt(target, fragment);
+	return JSON.parse(fragment ?? "null");
 }
 
 /** What the older service served, but for what the viewer reads otherwise or not at all. */
@@ -127,6 +139,99 @@ importing(
 		}
 	},
 );
+
+importing("documents of release 1.0 are moved by the key beside MongoDB's id", async (context) => {
+	const { code, stderr } = await run(context, { docs: [release10] });
+	assert.equal([code, stderr], [0, ""]);
+	assert.equal(stored(context), ["old-10"]);
+	for (const lang of langs)
+		assert.equal(served(context, "old-10", lang), expected(release10.data[lang], lang));
+});
+
+/** A node of v2 that is served now. */
+function servedAtV2(context: Context, smallkey: string, lang: Lang) {
+	return rendered(context, "v2", smallkey, lang).layers[0];
+}
+
+importing("documents of version 2.0 are served at v1 and v2 as they were, of every kind", async (context) => {
+	const docs = [release20, release23, release20Wms, release20Many, release20Server, release20Whole];
+	const { code, stdout, stderr } = await run(context, { docs });
+	assert.equal([code, stderr], [0, ""]);
+	assert.match(stdout, /^ +6 {2}layers: 6 of version 2\.0$/m);
+	for (const lang of langs) {
+		// The older service did not serve the type of geometry.
+		assert.equal(served(context, "new-20", lang, true), expected(release20.v1_config[lang] as object, lang));
+		const { symbology, ...rest } = served(context, "new-23", lang, true);
+		assert.equal(rest, expected(release23.v1_config[lang] as object, lang));
+		assert.is((symbology as { type: string }).type, "simple");
+		const { imageUrl: _imageUrl, ...wms } = served(context, "new-wms", lang, true);
+		assert.equal(wms, expected(release20Wms.v1_config[lang] as object, lang));
+		for (const document of [release20Many, release20Server, release20Whole]) {
+			const { layerType, url, layerEntries } = document.layer_config[lang] as Record<string, unknown>;
+			const node = servedAtV2(context, document._id, lang);
+			assert.equal([node.layerType, node.url], [layerType, url]);
+			assert.equal(node.layerEntries.map(nameless), (layerEntries as object[]).map(nameless));
+			assert.is(rendered(context, "v1", document._id, lang), null, "it has no form there, as before");
+		}
+		const node = servedAtV2(context, "new-20", lang);
+		assert.equal([node.tolerance, node.metadataUrl], [5, "http://csw.example/xml?id=abc"]);
+	}
+	const description = JSON.parse(fileOf(context, descriptionPath("new-server")) ?? "");
+	assert.equal(description.fr, {
+		service_url: "http://maps.example/arcgis/rest/services/X/MapServer",
+		from: "import",
+		entries: [4, 0],
+	});
+	assert.match(stdout, /^ +1 {2}no symbols that a viewer accepts: the generic symbol$/m);
+	assert.match(stdout, /^ +2 {2}a metadata uuid: written as its two addresses/m);
+});
+
+function nameless({ id, index }: { id?: string; index?: number }): string | number | undefined {
+	return id ?? index;
+}
+
+importing(
+	"an upgraded request without a type, and one that holds what has no place, are moved",
+	async (context) => {
+		const { service_type: _type, ...untyped } = release20Wms.request.en;
+		const request = { en: { ...untyped, service_name: null, more: 1 }, fr: release20Wms.request.fr };
+		const { code, stderr } = await run(context, { docs: [{ ...release20Wms, version: undefined, request }] });
+		assert.equal([code, stderr], [0, ""]);
+		const { version, en } = JSON.parse(fileOf(context, layerPath("new-wms")) ?? "");
+		assert.equal([version, en.service_type, "more" in en], ["2.0", "ogcWms", false]);
+	},
+);
+
+importing("bad documents of version 2.0 are listed, and keep nothing else back", async (context) => {
+	const withRequest = (_id: string, en: unknown, fr: unknown = en) => ({
+		...release20Server,
+		_id,
+		request: { en, fr },
+	});
+	const good = release20Server.request.en;
+	const { code, stderr } = await run(context, {
+		docs: [
+			withRequest("no-request", undefined),
+			withRequest("text", "x"),
+			withRequest("type", { ...good, service_type: "esriMagic" }),
+			withRequest("scraped", { ...good, scrape_only: [] }),
+			withRequest("names", { ...good, scrape_only: ["a"] }),
+			withRequest("flag", good, { ...good, recursive: "yes" }),
+			release20Server,
+		],
+	});
+	assert.is(code, 0);
+	assert.equal(stored(context), ["new-server"]);
+	for (const line of [
+		"not moved: no-request: /en: is missing; /fr: is missing",
+		'not moved: text: /en: must be an object, not "x"',
+		"not moved: type: /en/service_type: must be esriFeature, esriTile",
+		"not moved: scraped: /en/scrape_only: must have at least 1 entry",
+		'not moved: names: /en/scrape_only/0: must be an integer, not "a"',
+		'not moved: flag: /fr/recursive: must be a boolean, not "yes"',
+	])
+		assert.ok(stderr.includes(line), `${line}\n${stderr}`);
+});
 
 importing("each kind of difference is counted and named, and the layers are counted", async (context) => {
 	const { stdout: out } = await run(context, { docs: documents });
