@@ -7,7 +7,14 @@ import { Option } from "@commander-js/extra-typings";
 import { InvalidArgumentError } from "commander";
 import { build, type Source } from "./build/build.ts";
 import { nameSource, refOption, repoOption } from "./build/source.ts";
-import { listBuild, missingPaths, sample, verifyHosting } from "./hosting/verify.ts";
+import {
+	changedKeys,
+	chooseQuestions,
+	costOf,
+	listBuild,
+	type Questions,
+	verifyHosting,
+} from "./hosting/verify.ts";
 import { type Configuration, readConfiguration, withoutStore } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
 import { type Io, printError, printLine } from "./terminal/io.ts";
@@ -17,33 +24,59 @@ import { progress } from "./terminal/progress.ts";
 /** Pause between two looks, in milliseconds. */
 const pauseMs = 1_000;
 
+/** Fragments that are looked at beside those of changed layers, where nobody says how many. */
+const defaultSample = 500;
+
 interface Options {
-	/** Most fragments that are looked at; undefined: all. */
+	/** Most fragments that are looked at beside those of changed layers. */
 	sample?: number | undefined;
+	all?: true | undefined;
+	/** Commit since which the layers' changes are looked at. */
+	since?: string | undefined;
 	/** How long it is looked again, in seconds. */
 	wait?: number | undefined;
+}
+
+/** What is asked, of a build of a commit of a repository. */
+async function choose(
+	dist: string,
+	repository: string,
+	commit: string,
+	{ sample = defaultSample, all, since }: Options,
+	io: Io,
+): Promise<Questions> {
+	const fragments = await listBuild(dist);
+	const changed = since ? await changedKeys(repository, since, commit) : new Set<string>();
+	const questions = chooseQuestions(fragments, changed, all ? Number.POSITIVE_INFINITY : sample);
+	const number = (count: number) => count.toLocaleString("en");
+	const parts = [
+		...(since ? [`${number(changed.size)} changed layers`] : []),
+		`${number(questions.sampled.length)} of ${number(fragments.length - questions.changed.length)} fragments`,
+	];
+	printError(io, plain(`Asking for ${parts.join(" and ")}: ${number(costOf(questions))} requests`));
+	return questions;
 }
 
 /** Looks again at what differs until nothing does or the time is over: a CDN changes over within seconds. */
 async function verify(
 	address: string,
 	dist: string,
-	{ sample: most, wait = 0 }: Options,
+	questions: Questions,
+	wait: number,
 	io: Io,
 ): Promise<number> {
-	const all = await listBuild(dist);
-	const paths = most === undefined ? all : sample(all, most);
-	const bar = progress(paths.length + 1, "verifying");
+	const fragments = questions.changed.length + questions.sampled.length;
+	const bar = progress(fragments, "verifying");
 	const until = Date.now() + wait * 1000;
-	let differences = await verifyHosting(address, dist, [...paths, ...missingPaths], () => bar.tick());
+	let differences = await verifyHosting(address, dist, questions, () => bar.tick());
 	bar.stop();
 	while (differences.length > 0 && Date.now() < until) {
 		await sleep(pauseMs);
-		const left = differences.map(({ path }) => path);
-		differences = await verifyHosting(address, dist, left, () => undefined);
+		const left = new Set(differences.map(({ path }) => path));
+		differences = await verifyHosting(address, dist, questions, () => undefined, left);
 	}
 	for (const { path, text } of differences) printError(io, plain(`${path}: ${text}`));
-	const looked = `${paths.length} of ${all.length} fragments`;
+	const looked = `${fragments} of ${questions.total} fragments`;
 	printLine(
 		io,
 		`${looked} looked at: ${differences.length === 0 ? "all as built" : `${differences.length} differ`}`,
@@ -77,7 +110,16 @@ async function withBuild(
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("verify", io)
 		.argument("<url>", "the service with its base path, such as https://fragments.example", parseAddress)
-		.option("--sample <n>", "look at n fragments only, spread over all", parseCount)
+		.option(
+			"--sample <n>",
+			`how many fragments are looked at beside the changed ones, spread over all (${defaultSample})`,
+			parseCount,
+		)
+		.addOption(new Option("--all", "look at every fragment").conflicts("sample"))
+		.option(
+			"--since <commit>",
+			"look at every layer that has changed since then, too, and that removed ones are gone",
+		)
 		.option("--wait <seconds>", "look at what differs again, so long, until nothing does", parseCount)
 		.addOption(new Option("--dist <dir>", "the build to compare with").default("dist").conflicts("repo"))
 		.addOption(repoOption)
@@ -85,15 +127,21 @@ export const run = createRun(async (argv, environment, io) => {
 		.parse(argv, { from: "user" });
 	const { dist, repo, ref, ...options } = line.opts();
 	const [address] = line.processedArgs;
+	const { wait = 0 } = options;
 	if (repo === undefined) {
 		if (ref !== undefined) throw new Error("--ref: is for --repo");
 		printError(io, `Comparing ${address} with the build in ${resolve(dist)}`);
-		return verify(address, resolve(dist), options, io);
+		// What is built is what is checked out.
+		const questions = await choose(resolve(dist), ".", "HEAD", options, io);
+		return verify(address, resolve(dist), questions, wait, io);
 	}
 	const { source, name } = nameSource({ repo, ref });
 	printError(io, `Comparing ${address} with a build of ${name}`);
 	const configuration = readConfiguration(withoutStore(environment));
-	return withBuild(source, configuration, (folder) => verify(address, folder, options, io));
+	return withBuild(source, configuration, async (folder) => {
+		const questions = await choose(folder, repo, ref ?? "refs/heads/main", options, io);
+		return verify(address, folder, questions, wait, io);
+	});
 });
 
 await runCommand(import.meta.url, run);

@@ -1,7 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pMap from "p-map";
+import { diffTree } from "../../api/git/tree.ts";
+import { parseLayerPath } from "../../registry/catalogue.ts";
 import { targetNames } from "../../registry/targets/names.ts";
+import { resolveCommit } from "../build/collect.ts";
 import { isCompanion } from "../build/output.ts";
 import { slotFolder, slotPath, slotsOf } from "../build/slots.ts";
 
@@ -32,6 +35,64 @@ export function sample<T>(items: readonly T[], most: number): T[] {
 	return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)] as T);
 }
 
+/** What is asked of a hosting. */
+export interface Questions {
+	/** Fragments of the build that have to be served: those of changed layers, and some of the others. */
+	changed: string[];
+	sampled: string[];
+	/** How many fragments the build has. */
+	total: number;
+	/** Paths that have to be 404. */
+	gone: string[];
+}
+
+/** Most fragments of changed layers that are asked for: of more a sample. */
+const maxChanged = 2_000;
+
+/**
+ * Chooses what is asked: all of what changed, and a sample of the rest.
+ * @param all the build's fragments
+ * @param changed smallkeys of layers that changed; one without a fragment in the build is gone
+ */
+export function chooseQuestions(
+	all: readonly string[],
+	changed: ReadonlySet<string>,
+	maxSampled: number,
+): Questions {
+	const keyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+	const present = new Set(all.map(keyOf));
+	const gone = [...changed].filter((key) => !present.has(key));
+	const slots = slotsOf({ targets: targetNames });
+	return {
+		changed: sample(
+			all.filter((path) => changed.has(keyOf(path))),
+			maxChanged,
+		),
+		sampled: sample(
+			all.filter((path) => !changed.has(keyOf(path))),
+			maxSampled,
+		),
+		total: all.length,
+		gone: sample(
+			gone.flatMap((key) => slots.map((slot) => slotPath(slot, key))),
+			maxChanged,
+		),
+	};
+}
+
+/** How many requests some questions are, where every answer is right: each fragment is asked for again by its `ETag`. */
+export function costOf({ changed, sampled, gone }: Questions): number {
+	return 2 * (changed.length + sampled.length) + gone.length + missingPaths.length;
+}
+
+/** The smallkeys of layers whose files differ between two commits. @throws {Error} where there is no such commit */
+export async function changedKeys(repository: string, from: string, to: string): Promise<Set<string>> {
+	const [before, after] = [await resolveCommit(repository, from), await resolveCommit(repository, to)];
+	const changes = await diffTree(repository, before, after, "layers");
+	const names = changes.map(({ path }) => parseLayerPath(path));
+	return new Set(names.flatMap((name) => (typeof name === "string" ? [] : [name.smallkey])));
+}
+
 /** Where a hosting differs from the build. */
 export interface Difference {
 	/** `v0.9/doc/en/23ax5t` */
@@ -40,26 +101,30 @@ export interface Difference {
 }
 
 /** The paths of a smallkey that is in no build, in every target: each has to be answered with 404. */
-export const missingPaths: readonly string[] = slotsOf({ targets: targetNames })
+const missingPaths: readonly string[] = slotsOf({ targets: targetNames })
 	.filter(({ lang }) => lang === "en")
 	.map((slot) => slotPath(slot, nobodysKey));
 
 /**
  * Compares what a hosting serves with what was built: status, type and body of each fragment, and that its `ETag`
- * stands for it (a conditional request is answered with 304); of `missingPaths`, that they are not found.
+ * stands for it (a conditional request is answered with 304); that what is gone and what never was is not found.
  * @param address with the base path, without a `/` at the end
+ * @param only paths that are asked for; without it all
  * @returns the differences, sorted by path
  */
 export async function verifyHosting(
 	address: string,
 	dist: string,
-	paths: readonly string[],
+	{ changed, sampled, gone }: Questions,
 	tick: () => void,
+	only?: ReadonlySet<string>,
 ): Promise<Difference[]> {
+	const absent = new Set([...gone, ...missingPaths]);
+	const paths = [...changed, ...sampled, ...absent].filter((path) => !only || only.has(path));
 	const texts = await pMap(
 		paths,
 		async (path) => {
-			const look = missingPaths.includes(path) ? lookForNothing(address, path) : compare(address, path, dist);
+			const look = absent.has(path) ? lookForNothing(address, path) : compare(address, path, dist);
 			const text = await look.catch(causeOf);
 			tick();
 			return text;
@@ -74,7 +139,7 @@ export async function verifyHosting(
 
 async function lookForNothing(address: string, path: string): Promise<string | null> {
 	const { status } = await ask(`${address}/${encodedPath(path)}`);
-	return status === 404 ? null : `answers ${status}, where 404 is right: nobody has registered it`;
+	return status === 404 ? null : `answers ${status}, where 404 is right: no layer is there`;
 }
 
 /** What is different at one path, or null. */

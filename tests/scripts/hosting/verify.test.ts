@@ -4,11 +4,19 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sample } from "../../../scripts/hosting/verify.ts";
+import {
+	changedKeys,
+	chooseQuestions,
+	costOf,
+	listBuild,
+	sample,
+	verifyHosting,
+} from "../../../scripts/hosting/verify.ts";
 import { layers } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
 import { temporaryFolder } from "../../local.ts";
 import { runScript } from "../../process.ts";
+import { Repository } from "../review/repository.ts";
 
 interface Scene {
 	dist: string;
@@ -52,7 +60,10 @@ async function serve(scene: Scene, request: IncomingMessage, response: ServerRes
 test("a hosting that serves the build is verified, all of it or a sample", async ({ url, dist }) => {
 	const all = await runScript("verify", [url, "--dist", dist]);
 	assert.equal([all.code, all.stdout], [0, "84 of 84 fragments looked at: all as built\n"]);
-	assert.is(all.stderr, `Comparing ${url} with the build in ${dist}\n`);
+	assert.is(
+		all.stderr,
+		`Comparing ${url} with the build in ${dist}\nAsking for 84 of 84 fragments: 172 requests\n`,
+	);
 	const some = await runScript("verify", [`${url}/`, "--dist", dist, "--sample", "5"]);
 	assert.equal([some.code, some.stdout], [0, "5 of 84 fragments looked at: all as built\n"]);
 });
@@ -93,7 +104,7 @@ test("every difference is named, and the exit code is 1", async (scene) => {
 	const { code, stdout, stderr } = await runScript("verify", [scene.url, "--dist", scene.dist]);
 	assert.is(code, 1);
 	assert.is(stdout, "84 of 84 fragments looked at: 8 differ\n");
-	const [, ...lines] = stderr.trim().split("\n");
+	const [, , ...lines] = stderr.trim().split("\n");
 	assert.equal(
 		lines.map((line) => line.split(": ", 1)[0]),
 		Object.keys(spoilers).sort(),
@@ -137,6 +148,52 @@ test("--wait looks again at what differs, until the hosting has changed over", a
 	const patient = await runScript("verify", [scene.url, "--dist", scene.dist, "--wait", "30"]);
 	assert.equal([patient.code, patient.stdout], [0, "84 of 84 fragments looked at: all as built\n"]);
 	assert.is(counts.get("v0.9/doc/en/-"), 2, "what was as built is not asked for again");
+});
+
+test("it costs what it says; what changed is asked for, what was removed has to be gone, the rest by a sample", async (scene) => {
+	const repository = new Repository({ "layers/no/notes.txt": "none" });
+	try {
+		const change = { "layers/23/23ax5t.json": "changed", "layers/go/gone.json": "removed" };
+		repository.commit("before", { ...change, "layers/z/Z.json": "same" });
+		repository.commit("change", { "layers/23/23ax5t.json": "new", "layers/go/gone.json": null });
+		const asked: string[] = [];
+		scene.spoil = (path, response, request) => {
+			asked.push(request.headers["if-none-match"] ? `${path} again` : path);
+			if (!path.endsWith("/gone")) return false;
+			response.writeHead(path.startsWith("v0.9/doc/fr") ? 200 : 404).end();
+			return true;
+		};
+		// The changes are those of the folder in which it runs.
+		const questions = chooseQuestions(
+			await listBuild(scene.dist),
+			await changedKeys(repository.path, "HEAD^", "HEAD"),
+			4,
+		);
+		const differences = await verifyHosting(scene.url, scene.dist, questions, () => undefined);
+		assert.is(asked.length, costOf(questions));
+		assert.is(asked.filter((path) => path.endsWith("/23ax5t")).length, 8, "in every target and language");
+		assert.is(asked.filter((path) => path.endsWith("/gone")).length, 8);
+		assert.is(questions.sampled.length, 4);
+		assert.equal(differences, [
+			{ path: "v0.9/doc/fr/gone", text: "answers 200, where 404 is right: no layer is there" },
+		]);
+	} finally {
+		repository.remove();
+	}
+});
+
+test("without --since nothing is said of changes, and an unknown commit is an error", async ({
+	url,
+	dist,
+}) => {
+	// An empty text: a repository that is younger than what the workflow asks for.
+	const empty = await runScript("verify", [url, "--dist", dist, "--since", "", "--sample", "1"]);
+	assert.match(empty.stderr, "Asking for 1 of 84 fragments: 6 requests");
+	const unknown = await runScript("verify", [url, "--dist", dist, "--since", "no-such-commit"]);
+	assert.is(unknown.code, 2);
+	assert.match(unknown.stderr, "has no commit no-such-commit");
+	const none = await runScript("verify", [url, "--dist", dist, "--since", "HEAD", "--all"]);
+	assert.match(none.stderr, "Asking for 0 changed layers and 84 of 84 fragments: 172 requests");
 });
 
 test("a sample is spread over all, and the same each time", () => {
