@@ -119,7 +119,9 @@ test("what is no file in its plain spelling goes to the service, with the litera
 test("files are verified as they were built", async ({ origin, dist, passed }) => {
 	// Encoded spellings and missing keys are the service's, which in this test knows no fragment.
 	const { stderr } = await runScript("verify", [origin, "--dist", dist]);
-	const lines = stderr.split("\n").filter((line) => !/^$|^Comparing |^Asking |^\S+\/(?:en|fr)\/\S*[+=]/.test(line));
+	const lines = stderr
+		.split("\n")
+		.filter((line) => !/^$|^Comparing |^Asking |^\S+\/(?:en|fr)\/\S*[+=]/.test(line));
 	assert.equal(lines, []);
 	assert.equal(
 		passed.filter((line) => !/%|nobody/.test(line)),
