@@ -9,6 +9,8 @@ export const commands = {
 	review: {
 		review: "show what a pull request changes for a viewer, and what is wrong with it",
 		comment: "post what review wrote on its pull request",
+		accept: "merge a change that waits for a reviewer in the repository of a service on this machine",
+		decline: "take such a change off the list, with a reason",
 		approvals: "set the status of the owners' approval on pull requests, and say who can still approve",
 		codeowners: "write .github/CODEOWNERS from layers/owners.json",
 		"check-services": "check that the services behind the layers have what the registrations say",
@@ -26,6 +28,8 @@ export const commands = {
 	operate: {
 		start: "serve on this machine",
 		sender: "add, change and remove those who may publish",
+		status: "show how the layers are: sick, never harvested, waiting for a review, room on the disk",
+		audit: "show who changed a layer, when, through which door, and what it changed for viewers",
 		harvest: "ask the services behind feature layers what they are",
 		"watch-services":
 			"look at each layer as a viewer would, and write which are sick into layers/health.json",
