@@ -411,6 +411,79 @@ writes("every problem of a payload comes at once, with its place", async ({ loca
 	assert.is(await local.git("rev-list", "--count", "main"), "1");
 });
 
+writes(
+	"a payload of version 2.0 whose nodes do not fit their type is 400, with its place",
+	async ({ local }) => {
+		const service = "https://host.example/MapServer";
+		const of = (node: object) => {
+			const whole = { service_url: service, ...node };
+			return JSON.stringify({
+				version: "2.0",
+				en: whole,
+				fr: { ...whole, service_type: "esriTile", ...node },
+			});
+		};
+		const table: [body: string, error: string | RegExp][] = [
+			[of({ service_type: "esriTile", tolerance: 1 }), "/en/tolerance: is not a known member"],
+			[of({ service_type: "esriTile", scrape_only: [1] }), "/fr/scrape_only: is not a known member"],
+			[of({ service_type: "ogcWms", display_field: "A" }), "/en/display_field: is not a known member"],
+			[of({ service_type: "esriFeature", recursive: true }), "/en/recursive: is not a known member"],
+			[
+				of({ service_type: "esriMapServer", legend_format: "image/png" }),
+				"/en/legend_format: is not a known member",
+			],
+			[of({ service_type: "ogcWms", scrape_only: [] }), "/en/scrape_only: must have at least 1 entry"],
+			[of({ service_type: "ogcWms", scrape_only: [""] }), /^\/en\/scrape_only\/0: must /],
+			[of({ service_type: "ogcWms", scrape_only: [1] }), /^\/en\/scrape_only\/0: must be a string/],
+			[of({ service_type: "esriFeatureServer", scrape_only: [-1] }), /^\/en\/scrape_only\/0: must be/],
+			[of({ service_type: "esriMapServer", scrape_only: "1" }), /^\/en\/scrape_only: must be an array/],
+			[of({ service_type: "ogcWms", recursive: 1 }), /^\/en\/recursive: must be a boolean/],
+			[of({ service_type: "wms" }), /^\/en\/service_type: must be esriFeature, esriTile/],
+			[
+				JSON.stringify({ version: "2.0", en: { service_url: service }, fr: {} }),
+				"/en/service_type: is missing",
+			],
+			[
+				of({ service_type: "esriTile" }).replace("{", '{"payload_type":"wms",'),
+				"/payload_type: is not a known member",
+			],
+			[of({ service_type: "esriTile" }).replace(/,"fr".*/, "}"), "/fr: is missing"],
+		];
+		for (const [body, error] of table) await refused(local, { target: "/v2/register/odd", body }, 400, error);
+	},
+);
+
+writes(
+	"an override for a target that cannot have one is 400, and one for v2 is served",
+	async ({ local }) => {
+		const onlyV2 = "must be v2, the only target that can have an address of its own";
+		const targets = (value: unknown) => JSON.stringify({ ...JSON.parse(manual), targets: value });
+		const table: [value: unknown, error: string][] = [
+			[{ ramp4: { en: { layer: "x" } } }, `/targets/ramp4: ${onlyV2}, not "ramp4"`],
+			[{ "v0.9": {} }, `/targets/v0.9: ${onlyV2}, not "v0.9"`],
+			[{ v3: {} }, `/targets/v3: ${onlyV2}, not "v3"`],
+			[{}, "/targets: must name a target, or be left out"],
+			[{ v2: {} }, "/targets/v2: must have en, fr or both"],
+			[{ v2: { en: {} } }, "/targets/v2/en: must have a service_url, a layer or both"],
+			[{ v2: { de: { layer: "x" } } }, "/targets/v2/de: is not a known member"],
+			[{ v2: { en: { service_name: "x" } } }, "/targets/v2/en/service_name: is not a known member"],
+			[
+				{ v2: { en: { service_url: "ftp://x" } } },
+				'/targets/v2/en/service_url: must be an http or https address, not "ftp://x"',
+			],
+		];
+		for (const [value, error] of table) {
+			await refused(local, { target: "/register/odd", body: targets(value) }, 400, error);
+		}
+		const body = targets({ v2: { fr: { service_url: "https://host.example/ows", layer: "roads" } } });
+		assert.is((await local.put("cube", body)).status, 201);
+		const { url, layerEntries } = JSON.parse(textOf(local.get("/v2/doc/fr/cube"))).layers[0];
+		assert.equal([url, layerEntries], ["https://host.example/ows", [{ id: "roads" }]]);
+		assert.match(textOf(local.get("/v0.9/doc/fr/cube")), '"layerName":"limits"');
+		assert.match(textOf(local.get("/v2/doc/en/cube")), '"id":"limits"');
+	},
+);
+
 writes("bodies that two readers could understand differently are 400", async ({ local }) => {
 	const bytes = (text: string, ...more: number[]) =>
 		new Uint8Array([...new TextEncoder().encode(text), ...more]);
