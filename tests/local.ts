@@ -81,6 +81,8 @@ export class Local {
 	now = noon;
 	readonly reported: unknown[] = [];
 	readonly warnings: string[] = [];
+	/** Variables over the tests' own, from the next start on. */
+	variables: Record<string, string> = {};
 	/** Bytes that the disk has left, as the service sees it; an error where it cannot be looked at. */
 	freeBytes: number | Error = 2 ** 40;
 	readonly log: object[] = [];
@@ -125,7 +127,7 @@ export class Local {
 	}
 
 	async start(seed: Edit[] = []): Promise<void> {
-		const environment = { DATA_DIR: this.folder, HARVEST: "off" };
+		const environment = { DATA_DIR: this.folder, HARVEST: "off", ...this.variables };
 		this.#service = await openLocal(
 			readConfiguration(environment),
 			parseSenders(JSON.stringify(senders), ""),
