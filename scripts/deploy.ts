@@ -6,7 +6,13 @@ import { build } from "./build/build.ts";
 import { buildWorker, bundlePath, sizeLine } from "./hosting/bundle.ts";
 import { writeHostingFiles } from "./hosting/files.ts";
 import { parseSecretFile, readSecretFiles, type SecretFile } from "./hosting/secrets.ts";
-import { ended, installEngine, makeDeployFolder, spawnWrangler } from "./hosting/wrangler.ts";
+import {
+	deploymentEnvironment,
+	ended,
+	installEngine,
+	makeDeployFolder,
+	spawnWrangler,
+} from "./hosting/wrangler.ts";
 import { type Environment, readConfiguration, withoutStore } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
 import { type Io, printLine } from "./terminal/io.ts";
@@ -69,7 +75,7 @@ async function deploy(env: Environment, options: Options, passed: string[], io: 
 		const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", ...folder.words];
 		if (!options.objects) args.push("--assets", dist);
 		if (options.dryRun) args.push("--dry-run");
-		const code = await ended(spawnWrangler([...args, ...passed], env, "inherit"));
+		const code = await ended(spawnWrangler([...args, ...passed], deploymentEnvironment(env), "inherit"));
 		return code === 0 ? exitCodes.done : exitCodes.unable;
 	} finally {
 		await folder.remove();

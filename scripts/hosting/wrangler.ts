@@ -86,6 +86,25 @@ const quiet = {
 	NO_COLOR: "1",
 };
 
+/** Of the caller's environment what a deployment needs: the machine, the way out, and who it is at Cloudflare. */
+const deploymentNames = [
+	["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "LANG", "LC_ALL", "TERM", "CI"],
+	["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"],
+	["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"],
+	["CLOUDFLARE_API_TOKEN", "CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_API_KEY", "CLOUDFLARE_EMAIL"],
+	["CLOUDFLARE_API_BASE_URL", "WRANGLER_API_ENVIRONMENT", "WRANGLER_LOG", "WRANGLER_LOG_PATH"],
+	// Windows finds nothing without these.
+	["SystemRoot", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP", "PATHEXT", "ComSpec"],
+].flat();
+
+/**
+ * The environment of a deployment: wrangler and what it brings along have no business with the senders' secrets, or
+ * with GitHub's and the bucket's keys.
+ */
+export function deploymentEnvironment(env: Environment): NodeJS.ProcessEnv {
+	return Object.fromEntries(deploymentNames.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+}
+
 /** Starts wrangler's own script with node: a signal to `npx` would leave workerd behind. */
 export function spawnWrangler(
 	args: string[],

@@ -4,6 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { makeContext } from "../../../api/adapters/cloudflare/settings.ts";
 import { readSecretFiles } from "../../../scripts/hosting/secrets.ts";
+import { deploymentEnvironment } from "../../../scripts/hosting/wrangler.ts";
 import { workers } from "../../conformance/engines.ts";
 import { temporaryFolder } from "../../local.ts";
 import { runScript, runScriptProcess } from "../../process.ts";
@@ -105,6 +106,20 @@ test("senders that exceed one secret come in several, which the worker reads as 
 	await writeFile(path, JSON.stringify({ one: "the only one's secret" }));
 	const later = await readSecretFiles([{ name: "SENDERS", path }]);
 	assert.equal([...read(Object.fromEntries([...secrets, ...later])).keys()], ["one"]);
+});
+
+test("of the environment wrangler gets what a deployment needs, and no other secret", () => {
+	const needed = { PATH: "/bin", HOME: "/home/a", CLOUDFLARE_API_TOKEN: "token", HTTPS_PROXY: "http://p:1" };
+	const others = {
+		SENDERS: '{"a":"secret"}',
+		SENDER_SECRET: "secret",
+		GITHUB_TOKEN: "secret",
+		GITHUB_APP_PRIVATE_KEY: "secret",
+		AWS_SECRET_ACCESS_KEY: "secret",
+		NODE_OPTIONS: "--require=./secret.js",
+		npm_config_secret: "secret",
+	};
+	assert.equal(deploymentEnvironment({ ...others, ...needed }), needed);
 });
 
 /** With wrangler itself, which is asked for nothing but its dry run. */
