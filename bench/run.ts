@@ -12,6 +12,7 @@ import { buildRows } from "./builds.ts";
 import { eleventyRows } from "./eleventy.ts";
 import { githubRows } from "./github.ts";
 import { growthRows } from "./growth.ts";
+import { hookRows } from "./hook.ts";
 import { measure, type Row } from "./measure/row.ts";
 import { lineOf, tableHead } from "./measure/table.ts";
 import { World } from "./measure/world.ts";
@@ -26,6 +27,7 @@ const rows: Row[] = [
 	...readRows,
 	...writeRows,
 	...pushRows,
+	...hookRows,
 	...serviceRows,
 	...githubRows,
 	...growthRows,
