@@ -49,6 +49,7 @@ export const commands = {
 		lint: "check format and style",
 		format: "mend format and style",
 		schemas: "write the JSON Schemas and the OpenAPI document",
+		"check-packages": "check the licences, versions and advisories of all packages",
 		bench: "measure the service and the build against references",
 		help: "print this list",
 	},
