@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { build } from "./build/build.ts";
 import { layersOption, nameSource, refOption, repoOption } from "./build/source.ts";
 import { checkOutput } from "./hosting/check-output.ts";
+import { removeChecksums, writeChecksums } from "./hosting/checksums.ts";
 import { writeHostingFiles } from "./hosting/files.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
@@ -20,6 +21,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.addOption(refOption)
 		.option("--out <dir>", "where the files go; what is there of removed layers goes", "dist")
 		.option("--compress", "a .gz and a .br beside each file, for a web server that looks for them")
+		.option("--manifest", "manifest.json beside the files: the SHA-256 of each")
 		.option("--fresh", "look at every file again, also at those that the last build left in step")
 		.addHelpText("after", help)
 		.parse(argv, { from: "user" })
@@ -36,6 +38,7 @@ export const run = createRun(async (argv, environment, io) => {
 		return exitCodes.wrong;
 	}
 	await writeHostingFiles(out, options.compress ?? false, configuration.targets);
+	await (options.manifest ? writeChecksums(out) : removeChecksums(out));
 	printLine(io, `${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
 	if (problems.length === 0) return exitCodes.done;
 	printError(

