@@ -3,11 +3,13 @@
 import { writeFile } from "node:fs/promises";
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Ask } from "../harvest/net/ask.ts";
+import { resolveCommit } from "./build/collect.ts";
 import { askWith } from "./harvest/ask.ts";
 import { annotations, plainLine } from "./review/annotations.ts";
 import { renderComment } from "./review/comment.ts";
+import { type Links, linksInto, noLinks } from "./review/links.ts";
 import { isWrong, type Review, review } from "./review/review.ts";
-import { readConfiguration, withoutStore } from "./service/settings.ts";
+import { type Environment, readConfiguration, withoutStore } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, needed, runCommand } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
@@ -41,6 +43,13 @@ function logLines({ problems, services }: Review, forGitHub: boolean): string[] 
 	});
 }
 
+/** Links to files and owners where this runs for a repository of GitHub's, which says so in these variables. */
+async function readLinks(environment: Environment, repository: string, head: string): Promise<Links> {
+	const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
+	if (!web || !name) return noLinks;
+	return linksInto(web, name, await resolveCommit(repository, head));
+}
+
 export const run = createRun(async (argv, environment, io) => {
 	const options = createCommandLine("review", io)
 		.option("--base <ref>", "needed: the commit that the change would be merged into")
@@ -58,12 +67,16 @@ export const run = createRun(async (argv, environment, io) => {
 		base,
 		head: options.head,
 		settings: configuration,
+		publicUrl: configuration.publicUrl,
 		check: createCheckLayer(askUntil(AbortSignal.timeout(longestAsking), askWith(configuration.harvest))),
 	}).catch((error: Error) => {
 		throw new Error(plain(error.message));
 	});
 	for (const line of logLines(outcome, environment.GITHUB_ACTIONS === "true")) printLine(io, line);
-	if (options.out !== undefined) await writeFile(options.out, renderComment(outcome));
+	if (options.out !== undefined) {
+		const links = await readLinks(environment, options.repo, options.head);
+		await writeFile(options.out, renderComment(outcome, links));
+	}
 	for (const line of approvalLines(outcome)) printLine(io, line);
 	const { problems, services, layers } = outcome;
 	printLine(

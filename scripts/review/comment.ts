@@ -1,6 +1,7 @@
 import { code, fenced } from "../../registry/markdown.ts";
 import { where } from "./annotations.ts";
 import type { FragmentChange } from "./fragments.ts";
+import { type Links, linked, noLinks, safeAddress } from "./links.ts";
 import type { Located } from "./locate.ts";
 import { isWrong, type LayerChange, type Review } from "./review.ts";
 
@@ -23,19 +24,29 @@ const longestLine = 300;
  * A review as Markdown: the marker, then blocks that each stand alone. What does not fit is left out in whole blocks
  * and counted in the last line, so that a comment that was cut is well formed, too.
  */
-export function renderComment(review: Review): string {
+export function renderComment(review: Review, links: Links = noLinks): string {
 	const blocks = [
 		`${marker}\n### ${verdict(review)}`,
 		summary(review),
-		...list("To mend", review.problems),
-		...list("The services say that this change is wrong", review.services.wrong),
-		...list("Their server is down or odd. This blocks nothing.", review.services.down),
+		nextStep(review),
+		...list("To mend", review.problems, links),
+		...wrongDraftsBlock(review.layers),
+		...list("The services say that this change is wrong", review.services.wrong, links),
+		...list("Their server is down or odd. This blocks nothing.", review.services.down, links),
 		...unaskedBlock(review.services.unasked),
-		...approvalBlocks(review),
+		...approvalBlocks(review, links),
 		...outsideBlock(review.outside),
 	];
 	const layers = review.layers.filter(({ verb }) => verb !== "wrong");
 	return joinBounded(blocks, layers);
+}
+
+/** What whoever reads this does now. */
+function nextStep(review: Review): string {
+	if (isWrong(review)) return "**Next:** mend what is listed here on the same branch; this comment follows.";
+	if (!review.approvals) return "**Next:** the operators put `layers/owners.json` in order.";
+	if (review.approvals.length === 0) return "**Next:** whoever may merge can merge.";
+	return "**Next:** an owner of each group below approves (Files changed, Review changes, Approve); then it can be merged.";
 }
 
 function joinBounded(blocks: string[], layers: LayerChange[]): string {
@@ -74,10 +85,22 @@ function summary({ layers }: Review): string {
 }
 
 /** A titled list of problems. */
-function list(title: string, problems: Located[]): string[] {
+function list(title: string, problems: Located[], links: Links): string[] {
 	return titled(
 		title,
-		problems.map((problem) => `- ${code(problem.file)} line ${problem.line}: ${code(where(problem))}`),
+		problems.map((problem) => {
+			const { file, line } = problem;
+			return `- ${linked(file, links.file(file, line))} line ${line}: ${code(where(problem))}`;
+		}),
+	);
+}
+
+/** Layers that are wrong, as drafts on the map: what is wrong with them is said there, too. */
+function wrongDraftsBlock(layers: readonly LayerChange[]): string[] {
+	const drafts = layers.filter(({ verb, draft }) => verb === "wrong" && draft !== null);
+	return titled(
+		"As drafts",
+		drafts.map(({ smallkey, draft }) => `- ${linked(smallkey, draft)}`),
 	);
 }
 
@@ -98,7 +121,7 @@ function unaskedBlock(unasked: string[]): string[] {
 	return [`The services of ${count(unasked.length, "layer")} were not asked: there are too many at once.`];
 }
 
-function approvalBlocks({ approvals }: Review): string[] {
+function approvalBlocks({ approvals }: Review, links: Links): string[] {
 	if (!approvals) {
 		return ["#### Who has to approve\n\nThe branch below has no usable `layers/owners.json` that says it."];
 	}
@@ -107,7 +130,8 @@ function approvalBlocks({ approvals }: Review): string[] {
 		approvals.map(({ owners, paths }) => {
 			const shown = paths.slice(0, 3).map(code).join(", ");
 			const more = paths.length > 3 ? ` and ${paths.length - 3} more` : "";
-			return `- ${owners.map(code).join(" or ")}, for ${shown}${more}`;
+			const names = owners.map((owner) => linked(owner, links.owner(owner)));
+			return `- ${names.join(" or ")}, for ${shown}${more}`;
 		}),
 	);
 }
@@ -119,10 +143,21 @@ function outsideBlock(outside: string[]): string[] {
 	);
 }
 
-function layerBlock({ smallkey, verb, fragments }: LayerChange): string {
+function layerBlock(layer: LayerChange): string {
+	const { smallkey, verb, fragments } = layer;
 	const title = `<details><summary>${code(smallkey)} ${verb}</summary>`;
-	const parts = (fragments ?? []).map(fragmentBlock);
+	const parts = [...layerLinks(layer), ...(fragments ?? []).map(fragmentBlock)];
 	return [title, "", ...parts.flatMap((part) => [part, ""]), "</details>"].join("\n");
+}
+
+/** Where a layer can be looked at: as a draft on the map, and its services. */
+function layerLinks({ draft, services }: LayerChange): string[] {
+	const addresses = services.flatMap(({ lang, address }) => {
+		const safe = safeAddress(address);
+		return safe === null ? [] : [`[its service, ${lang}](${safe})`];
+	});
+	const parts = [...(draft === null ? [] : [`[on the map, as a draft](${draft})`]), ...addresses];
+	return parts.length > 0 ? [parts.join(" · ")] : [];
 }
 
 function fragmentBlock({ lang, lines, hidden }: FragmentChange): string {

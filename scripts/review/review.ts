@@ -1,4 +1,7 @@
+import type { CheckedLayer } from "../../registry/catalogue.ts";
+import { type Draft, draftAddress } from "../../registry/draft.ts";
 import { type Owners, ownersPath, parseOwners } from "../../registry/owners.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { type Approval, approvals } from "./approvers.ts";
 import { type Changes, FileReader, readChanges } from "./changes.ts";
@@ -15,6 +18,8 @@ export interface ReviewOptions {
 	base: string;
 	head: string;
 	settings: FragmentSettings;
+	/** Address of the service, for drafts, where it is known. */
+	publicUrl?: string | undefined;
 	check: CheckServices;
 }
 
@@ -24,6 +29,10 @@ export interface LayerChange {
 	verb: "added" | "removed" | "changed" | "wrong";
 	/** null where there are too many layers for that. */
 	fragments: FragmentChange[] | null;
+	/** Address at which it can be looked at on the map before it is merged; null where there is none. */
+	draft: string | null;
+	/** Addresses of its service; none of a layer that is wrong. */
+	services: { lang: Lang; address: string }[];
 }
 
 /** Everything that is said of a change. */
@@ -42,6 +51,9 @@ export interface Review {
 /** Layers whose fragments are rendered: a comment has no room for more. */
 const mostRendered = 100;
 
+/** Longest address of a draft in a comment, in characters: there is more to be said in it. */
+const maxDraftAddress = 4_000;
+
 /** Whether a review fails the check. */
 export function isWrong({ problems, services }: Review): boolean {
 	return problems.length > 0 || services.wrong.length > 0;
@@ -49,7 +61,7 @@ export function isWrong({ problems, services }: Review): boolean {
 
 /** Looks at what a head changes, and asks the services that it newly names. */
 export async function review(options: ReviewOptions): Promise<Review> {
-	const { repository, base, head, settings, check } = options;
+	const { repository, base, head, settings, publicUrl = "", check } = options;
 	const changes = await readChanges(repository, base, head);
 	const reader = await FileReader.open(repository, entriesToRead(changes));
 	try {
@@ -58,7 +70,9 @@ export async function review(options: ReviewOptions): Promise<Review> {
 		return {
 			problems,
 			services: await askServices(layers, check),
-			layers: layers.map((layer, index) => layerChange(layer, index < mostRendered ? settings : null)),
+			layers: await Promise.all(
+				layers.map((layer, index) => layerChange(layer, index < mostRendered ? settings : null, publicUrl)),
+			),
 			approvals: owners && approvals(changes, owners),
 			outside: changes.outside,
 		};
@@ -67,11 +81,26 @@ export async function review(options: ReviewOptions): Promise<Review> {
 	}
 }
 
-function layerChange(layer: ChangedLayer, settings: FragmentSettings | null): LayerChange {
-	const { smallkey, before, after, removed } = layer;
-	if (!after && !removed) return { smallkey, verb: "wrong", fragments: [] };
+async function layerChange(
+	layer: ChangedLayer,
+	settings: FragmentSettings | null,
+	publicUrl: string,
+): Promise<LayerChange> {
+	const { smallkey, before, after, removed, text } = layer;
+	const draft = settings && !removed ? await shortDraft(publicUrl, { smallkey, text }) : null;
+	if (!after && !removed) return { smallkey, verb: "wrong", fragments: [], draft, services: [] };
 	const verb = removed ? "removed" : before ? "changed" : "added";
-	return { smallkey, verb, fragments: settings && fragmentChanges(layer, settings) };
+	const fragments = settings && fragmentChanges(layer, settings);
+	return { smallkey, verb, fragments, draft, services: after ? servicesOf(after) : [] };
+}
+
+async function shortDraft(publicUrl: string, draft: Draft): Promise<string | null> {
+	const address = await draftAddress(publicUrl, draft);
+	return address !== null && address.length <= maxDraftAddress ? address : null;
+}
+
+function servicesOf({ registration }: CheckedLayer): LayerChange["services"] {
+	return langs.map((lang) => ({ lang, address: registration[lang].service_url }));
 }
 
 async function readOwners(changes: Changes, reader: FileReader): Promise<Owners | null> {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { unpackDraft } from "../../../registry/draft.ts";
 import { annotations, plainLine } from "../../../scripts/review/annotations.ts";
 import { longestComment, marker, renderComment } from "../../../scripts/review/comment.ts";
 import type { Review } from "../../../scripts/review/review.ts";
@@ -51,6 +52,10 @@ function outsideCode(markdown: string): string {
 	return lines.join("\n").replace(/<code>[A-Za-z0-9 &#;]*<\/code>/g, "");
 }
 
+/** A link of our own: none of its characters means anything to Markdown. */
+const link =
+	/\[(?:on the map, as a draft|its service, (?:en|fr))?\]\(https?:\/\/[A-Za-z0-9./:?#=&%+,;_-]+\)/g;
+
 /** What the comment itself may say outside of code: its own words, and its own markup. */
 function checkSafe(markdown: string): void {
 	const outside = outsideCode(markdown);
@@ -60,6 +65,8 @@ function checkSafe(markdown: string): void {
 		.replaceAll("<details><summary>", "")
 		.replaceAll("</summary>", "")
 		.replaceAll("</details>", "")
+		.replaceAll("**Next:**", "")
+		.replaceAll(link, "")
 		.replaceAll("`layers/owners.json`", "")
 		.replaceAll(/`(?:en|fr)`/g, "");
 	assert.not.match(own, /[<>@`[\]|~$\\]|https?:|::|\u202e|evil|pwned|GH-1/);
@@ -134,6 +141,62 @@ test("annotations are escaped as the runner reads them", () => {
 	);
 });
 
+const onGithub = {
+	GITHUB_ACTIONS: "true",
+	GITHUB_SERVER_URL: "https://github.example",
+	GITHUB_REPOSITORY: "maps/layers",
+	PUBLIC_URL: "https://fragments.example/base",
+};
+
+test("hostile names stay text where files, owners and drafts are linked, too", async () => {
+	const { comment } = await reviewInProcess(hostileFiles(), onGithub);
+	checkSafe(comment);
+	const targets = Array.from(
+		outsideCode(comment).matchAll(/\]\((\S+?)\)/g),
+		([, address = ""]) => new URL(address).origin,
+	);
+	assert.equal([...new Set(targets)].sort(), [
+		"http://127.0.0.1:9",
+		"https://fragments.example",
+		"https://github.example",
+	]);
+});
+
+test("a comment links files at their line, drafts, services and owners, and says what comes next", async () => {
+	const files = {
+		"layers/aa/aaa.json": wmsFile("a", "https://maps.example/wms?map=(a)&x='c'*_b_"),
+		"layers/ba/bad.json": wmsFile("a", "https://someone:secret@maps.example/"),
+	};
+	const wrong = await reviewInProcess(files, { ...onGithub, HTTPS_PROXY: "http://127.0.0.1:9" });
+	checkSafe(wrong.comment);
+	assert.match(wrong.comment, /^\*\*Next:\*\* mend what is listed here on the same branch/m);
+	assert.match(
+		wrong.comment,
+		/\]\(https:\/\/github\.example\/maps\/layers\/blob\/[0-9a-f]{40}\/layers\/ba\/bad\.json#L5\) line 5: /,
+	);
+	assert.match(wrong.comment, "](https://github.example/orgs/maps/teams/reviewers)");
+	const [, address = ""] = /\[its service, en\]\((\S+)\)/.exec(wrong.comment) ?? [];
+	assert.is(address, "https://maps.example/wms?map=%28a%29&x=%27c%27%2A_b_");
+	assert.not.match(wrong.comment, /\]\([^)]*secret/);
+	// Both layers can be tried on the map, the wrong one, too, and what is tried is the pull request's text.
+	const drafts = [
+		...wrong.comment.matchAll(/\((https:\/\/fragments\.example\/base\/\?page=draft)#draft=([^)]+)\)/g),
+	];
+	const tried = await Promise.all(drafts.map(([, , packed = ""]) => unpackDraft(packed)));
+	assert.equal(tried, [
+		{ smallkey: "bad", text: files["layers/ba/bad.json"] },
+		{ smallkey: "aaa", text: files["layers/aa/aaa.json"] },
+	]);
+	// Their server cannot be reached, which blocks nothing.
+	const good = await reviewInProcess(
+		{ "layers/aa/aaa.json": wmsFile("a") },
+		{ ...onGithub, HTTPS_PROXY: "http://127.0.0.1:9" },
+	);
+	assert.match(good.comment, /^\*\*Next:\*\* an owner of each group below approves/m);
+	const quiet = await reviewInProcess({ "layers/aa/aaa.json": wmsFile("a", nowhere) });
+	assert.not.match(quiet.comment, /page=draft|blob\//);
+});
+
 test("two thousand changed layers give one comment that is whole, and counts the rest", async () => {
 	const address = nowhere.padEnd(300, "x");
 	const base: Files = { "layers/owners.json": ownersFile };
@@ -173,7 +236,7 @@ test("the longest of every list fits beside the others", () => {
 	const comment = renderComment({
 		problems: located,
 		services: { wrong: located, down: located, unasked: paths },
-		layers: [{ smallkey: "abc", verb: "wrong", fragments: [] }],
+		layers: [{ smallkey: "abc", verb: "wrong", fragments: [], draft: null, services: [] }],
 		approvals: located.map(({ file }) => ({ owners: ["@maps/operators"], paths: [file] })),
 		outside: paths,
 	});
