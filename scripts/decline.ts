@@ -24,8 +24,8 @@ export const run = createRun(async (argv, environment, io) => {
 	await refuseCheckout(found);
 	const waiting = await findWaiting(found.path, line.processedArgs[0]);
 	printError(io, plain(`Declining ${waiting.branch} of ${waiting.author} in ${found.name}`));
-	const tag = await declineReview(found.path, waiting, reviewer, why);
-	printLine(io, plain(`Declined; what it was stays as the tag ${tag}`));
+	const branch = await declineReview(found.path, waiting, reviewer, why);
+	printLine(io, plain(`Declined; what it was stays on the branch ${branch}`));
 	return exitCodes.done;
 });
 

@@ -68,8 +68,9 @@ export async function acceptReview(
 }
 
 /**
- * Takes a review off the list. What it was stays under a tag, with the reason.
- * @returns the tag: `declined/register/23ax5t/0123456789ab`
+ * Takes a review off the list. What it was stays on a branch, with a last commit that says who declined it and why; a
+ * clone brings it along.
+ * @returns the branch: `declined/register/23ax5t/0123456789ab`
  */
 export async function declineReview(
 	repository: string,
@@ -77,12 +78,14 @@ export async function declineReview(
 	reviewer: Reviewer,
 	reason: string,
 ): Promise<string> {
-	const tag = `declined/${branch}/${commit.slice(0, 12)}`;
-	await runGit(repository, [...identity(reviewer), "tag", "-a", "-f", "-m", reason, tag, commit]);
+	const declined = `declined/${branch}/${commit.slice(0, 12)}`;
+	const words = ["-p", commit, "-m", `decline ${branch}`, "-m", reason];
+	const last = await text(repository, [...identity(reviewer), "commit-tree", `${commit}^{tree}`, ...words]);
+	await runGit(repository, ["update-ref", `refs/heads/${declined}`, last]);
 	await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]).catch(() => {
 		throw new Error(`${branch}: its sender has changed it meanwhile: look at it again`);
 	});
-	return tag;
+	return declined;
 }
 
 /** The tree of both branches together. */

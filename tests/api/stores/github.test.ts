@@ -428,4 +428,21 @@ test("many layers for review share one pull request, on a branch that is no laye
 		assert.is((await peer.commits("register/jstest.batch")).length, 2);
 	}));
 
+test("two services on one repository: every change of both is there, and a request that one has carried out is used", () =>
+	withPeer(async (peer) => {
+		const services = [peer.store(), peer.store()];
+		const keys = Array.from({ length: 8 }, (_, index) => `key${index}`);
+		await Promise.all(keys.map((key, index) => put(services[index % 2] as Store, key, `${key}\n`)));
+		for (const key of keys) assert.is(await peer.file(layerPath(key)), `${key}\n`);
+		assert.is((await peer.commits()).length, keys.length + 1);
+
+		const request = "cd".repeat(32);
+		const [one, other] = services as [Store, Store];
+		await put(one, "key0", "changed\n", { request });
+		await put(other, "key0", "changed again\n");
+		const again = await other.change(putting("key0", "changed\n"), metaOf("key0", { request }));
+		assert.equal(again, usedBefore);
+		assert.is(await peer.file(layerPath("key0")), "changed again\n");
+	}));
+
 test.run();

@@ -106,13 +106,12 @@ test("a declined change is off the list, and stays with who declined it and why"
 	const id = await local.git("rev-parse", "refs/heads/register/waits");
 	const { code, stdout } = await run(local, "decline", "waits", "--why", "the wrong service", "--by", "Ann");
 	assert.is(code, 0);
-	const tag = `declined/register/waits/${id.slice(0, 12)}`;
-	assert.match(stdout, `Declined; what it was stays as the tag ${tag}\n`);
+	const branch = `declined/register/waits/${id.slice(0, 12)}`;
+	assert.match(stdout, `Declined; what it was stays on the branch ${branch}\n`);
 	assert.match((await run(local, "status")).stdout, "\n0 reviews wait\n");
-	assert.match(
-		await local.git("cat-file", "tag", tag),
-		/tagger Ann <Ann@reviewer\.invalid>[\s\S]*the wrong service/,
-	);
+	const said = await local.git("log", "-1", "--format=%an <%ae>%n%B", `refs/heads/${branch}`);
+	assert.is(said, "Ann <Ann@reviewer.invalid>\ndecline register/waits\n\nthe wrong service");
+	assert.is(await local.git("rev-parse", `refs/heads/${branch}^`), id);
 	await propose(local, "waits", wms("better"));
 	assert.match((await run(local, "status")).stdout, "\n1 review waits\n", "its sender may try again");
 });

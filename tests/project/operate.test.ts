@@ -1,0 +1,153 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { runGit } from "../../api/git/run.ts";
+import { layerPath } from "../../registry/smallkey.ts";
+import { Local, temporaryFolder, wms } from "../local.ts";
+import { cleanEnvironment, root } from "../process.ts";
+import { type Serving, serve } from "../serving.ts";
+import { eventually } from "../wait.ts";
+
+const page = await readFile(join(root, "docs/operate.md"), "utf8");
+
+/** The commands that one section of the page has, block by block. */
+function commandsOf(heading: string): string[] {
+	const section = new RegExp(
+		`^#* ?(?:\\*\\*)?${heading}[\\s\\S]*?(?=^## |^\\*\\*(?!${heading})|$(?![\\s\\S]))`,
+		"m",
+	);
+	const [text = ""] = section.exec(page) ?? [];
+	const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block as string);
+	assert.ok(blocks.length > 0, heading);
+	return blocks;
+}
+
+/** Runs commands of the page as a shell would, with the variables that it speaks of. */
+async function run(commands: string, variables: Record<string, string>): Promise<void> {
+	const git = {
+		GIT_AUTHOR_NAME: "op",
+		GIT_AUTHOR_EMAIL: "op@x",
+		GIT_COMMITTER_NAME: "op",
+		GIT_COMMITTER_EMAIL: "op@x",
+	};
+	const env = cleanEnvironment({ ...git, GIT_CONFIG_GLOBAL: "/dev/null", ...variables });
+	await promisify(execFile)("bash", ["-euc", commands], { env });
+}
+
+const test = suite<{ local: Local; folder: string; remove: () => Promise<void>; serving: Serving[] }>(
+	"docs/operate.md",
+);
+
+test.before.each(async (scene) => {
+	const { path, remove } = await temporaryFolder();
+	Object.assign(scene, { folder: path, remove, serving: [] });
+	scene.local = await Local.open([{ path: layerPath("first"), text: wms("first") }]);
+	await writeFile(join(scene.local.folder, "senders.json"), '{"jstest":"test_-k"}');
+});
+test.after.each(async ({ local, serving, remove }) => {
+	for (const one of serving) await one.end();
+	await local.end();
+	await remove();
+});
+
+async function read(serving: Serving, smallkey: string): Promise<number> {
+	return (await fetch(`${serving.url}/v0.9/doc/en/${smallkey}`)).status;
+}
+
+test("what was backed up while the service wrote is restored and served", async ({
+	local,
+	folder,
+	serving,
+}) => {
+	const [backup = "", restore = ""] = commandsOf("## Backup and restore");
+	const [BACKUP, DATA_DIR] = [join(folder, "backup"), join(folder, "restored")];
+	await mkdir(BACKUP);
+	await mkdir(DATA_DIR);
+	assert.is((await local.put("before", wms("before"))).status, 201);
+	const writes = Array.from({ length: 20 }, (_, index) => local.put(`while${index}`, wms(`w${index}`)));
+	await run(backup, { DATA_DIR: local.folder, BACKUP });
+	for (const answer of await Promise.all(writes)) assert.is(answer.status, 201);
+	await run('git -C "$BACKUP/repository.git" fetch --quiet --prune', { BACKUP });
+	assert.match(page, 'git -C "$BACKUP/repository.git" fetch --quiet --prune');
+	await run(restore, { BACKUP, DATA_DIR });
+	const restored = await serve({ DATA_DIR });
+	serving.push(restored);
+	for (const smallkey of ["first", "before", "while0", "while19"])
+		assert.is(await read(restored, smallkey), 200, smallkey);
+	assert.match(restored.output(), `Senders: ${DATA_DIR}/senders.json`);
+	assert.is(await runText(DATA_DIR, "rev-parse", "refs/heads/main"), local.store.tip);
+	assert.is(await runText(DATA_DIR, "config", "core.fsync"), "committed", "it is set up as ever");
+});
+
+async function runText(dataDir: string, ...args: string[]): Promise<string> {
+	return (await runGit(join(dataDir, "repository.git"), args)).toString("utf8").trim();
+}
+
+test("a change is taken back by git revert, and a running service serves what was before", async ({
+	local,
+	folder,
+}) => {
+	await local.put("first", wms("mistaken"));
+	const [commands = ""] = commandsOf("## Take back a change");
+	const WORK = join(folder, "work");
+	await run(commands, { DATA_DIR: local.folder, WORK, COMMIT: local.store.tip });
+	await eventually(() =>
+		new TextDecoder().decode(local.get("/v0.9/doc/en/first").body as Uint8Array).includes("first"),
+	);
+	assert.match(
+		await local.git("log", "-1", "--format=%s", "refs/heads/main"),
+		'Revert "register first (wms)"',
+	);
+});
+
+test("a standby on a clone follows, and takes no writes", async ({ local, folder, serving }) => {
+	const [commands = ""] = commandsOf("A standby on a clone");
+	const [once = "", fetchLine = ""] = commands.split(/(?<=\n)/);
+	const STANDBY = join(folder, "standby");
+	await mkdir(STANDBY);
+	const variables = { PRIMARY: local.folder, STANDBY };
+	await run(once, variables);
+	const standby = await serve({ DATA_DIR: STANDBY, SENDERS: "{}" });
+	serving.push(standby);
+	assert.is(await read(standby, "first"), 200);
+	await local.put("followed", wms("followed"));
+	await local.delete("first");
+	await run(fetchLine, variables);
+	await eventually(
+		async () => (await read(standby, "followed")) === 200 && (await read(standby, "first")) === 404,
+	);
+	const answer = await fetch(`${standby.url}/register/x`, { method: "PUT", body: "{}" });
+	assert.is(answer.status, 401);
+});
+
+test("a data folder of an older version is taken over as it is", async ({ folder, serving }) => {
+	const DATA_DIR = join(folder, "older");
+	const repository = join(DATA_DIR, "repository.git");
+	await mkdir(repository, { recursive: true });
+	await runGit(repository, ["init", "-q", "--bare", "--initial-branch=main", "."]);
+	const text = wms("older");
+	const stream = `commit refs/heads/main\ncommitter a <a@b> 1700000000 +0000\ndata 1\nx\nM 100644 inline ${layerPath("older")}\ndata ${text.length}\n${text}\n`;
+	await runGit(repository, ["fast-import", "--quiet"], { input: stream });
+	await writeFile(join(DATA_DIR, "senders.json"), '{"jstest":"test_-k"}', { mode: 0o600 });
+	// What other versions have left: a table of another renderer, and files that nobody serves any more.
+	await writeFile(join(DATA_DIR, "fragments"), '{"commit":"0","renderer":"older"}\n');
+	await mkdir(join(DATA_DIR, "requests"));
+	await writeFile(join(DATA_DIR, "requests", "older"), "older\n");
+	await mkdir(join(DATA_DIR, "dist/v0.9/doc/en"), { recursive: true });
+	await writeFile(join(DATA_DIR, "dist/v0.9/doc/en/gone"), "{}");
+	await writeFile(join(DATA_DIR, "dist/v0.9/doc/en/older"), "{}");
+	const running = await serve({ DATA_DIR });
+	serving.push(running);
+	await eventually(async () => (await fetch(`${running.url}/readyz`)).ok, 20_000);
+	assert.is(await read(running, "older"), 200);
+	assert.match(await readFile(join(DATA_DIR, "dist/v0.9/doc/en/older"), "utf8"), "older");
+	await rm(join(DATA_DIR, "dist/v0.9/doc/en/gone")).then(
+		() => assert.unreachable("a file of no layer was left"),
+		({ code }) => assert.is(code, "ENOENT"),
+	);
+});
+
+test.run();

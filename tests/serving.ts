@@ -1,0 +1,31 @@
+import { type Ended, runScript } from "./process.ts";
+import { eventually } from "./wait.ts";
+
+/** A service that this process serves, as `npm start` does. */
+export interface Serving {
+	url: string;
+	/** Everything that it has printed beside its log. */
+	output: () => string;
+	/** Ends it; how it ended. */
+	end: () => Promise<Ended>;
+}
+
+/** Starts the service in this process. @throws {Error} with its output where it ends first */
+export async function serve(env: Record<string, string>): Promise<Serving> {
+	const ending = new AbortController();
+	let output = "";
+	const write = (text: string) => (output += text);
+	const io = { stdout: { write }, stderr: { write }, interrupted: () => ending.signal };
+	let hasEnded = false;
+	const ended = runScript("serve", [], { PORT: "0", HARVEST: "off", ...env }, io).finally(() => {
+		hasEnded = true;
+	});
+	await eventually(() => hasEnded || output.includes("Register a first layer"), 30_000);
+	const url = /^Serving \d+ layers at (\S+)$/m.exec(output)?.[1];
+	if (url === undefined) throw new Error(`no address: ${output}`);
+	const end = () => {
+		ending.abort();
+		return ended;
+	};
+	return { url, output: () => output, end };
+}
