@@ -13,12 +13,14 @@ import { eleventyRows } from "./eleventy.ts";
 import { githubRows } from "./github.ts";
 import { growthRows } from "./growth.ts";
 import { hookRows } from "./hook.ts";
+import { importRows } from "./imports.ts";
 import { measure, type Row } from "./measure/row.ts";
 import { lineOf, tableHead } from "./measure/table.ts";
 import { World } from "./measure/world.ts";
 import { pushRows } from "./pushes.ts";
 import { readRows } from "./reads.ts";
 import { serviceRows } from "./service.ts";
+import { targetRows } from "./targets.ts";
 import { writeRows } from "./writes.ts";
 
 const rows: Row[] = [
@@ -31,6 +33,8 @@ const rows: Row[] = [
 	...serviceRows,
 	...githubRows,
 	...growthRows,
+	...targetRows,
+	...importRows,
 ];
 
 function rowsNamed(only: string | undefined): Row[] {

@@ -72,11 +72,20 @@ const rules: Readonly<Record<string, Rule[]>> = {
 	aliasMap: [unless(sameMembers, harmlessText)],
 	minScale: [unless(isNoScale, "a scale that is none")],
 	maxScale: [unless(isNoScale, "a scale that is none")],
+	name: [unless(onlyNow, "a name where there was none")],
+	layerEntries: [unless(sameEntries, "titles of a service's layers: viewers have them from the service")],
 	maxAllowableOffset: [unless(onlyNow, "an offset that a release of the older service lost")],
 };
 
 function bare(address: unknown): unknown {
 	return typeof address === "string" ? address.trim().replace(/(?<![/?])[/?]+$/, "") : address;
+}
+
+/** Whether two lists name the same layers of a service, whatever else they say of them. */
+function sameEntries(before: unknown, now: unknown): boolean {
+	const named = (entries: unknown) =>
+		listOf(entries).map((entry) => objectOf(entry).id ?? objectOf(entry).index);
+	return isDeepStrictEqual(named(before), named(now));
 }
 
 function isNoScale(before: unknown, now: unknown): boolean {
