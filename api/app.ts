@@ -2,6 +2,7 @@ import { answerWrite } from "./answer-write.ts";
 import type { Context } from "./context.ts";
 import type { Allocate } from "./docs.ts";
 import type { Fragments } from "./fragment.ts";
+import { type PageRoute, parsePage } from "./pages.ts";
 import { answerRead, fragmentHeaders } from "./read.ts";
 import { plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
 import { StoreBusy } from "./store.ts";
@@ -28,16 +29,8 @@ export type Route =
 	| { kind: "healthz" }
 	| { kind: "readyz" }
 	| { kind: "preflight" }
+	| PageRoute
 	| Refused;
-
-/**
- * First segments of paths that mean something here, now or soon: no route, page or file of another kind may begin with
- * one of them.
- */
-export const reservedSegments: ReadonlySet<string> = new Set([
-	...["doc", "docs", "v0.9", "v1", "v2", "ramp4", "vcs", "register"],
-	...["healthz", "readyz", "status", "index", "changes", "schemas", "guide", "en", "fr"],
-]);
 
 /**
  * The only routing, on every engine.
@@ -64,15 +57,16 @@ function isRead(method: string): boolean {
 	return method === "GET" || method === "HEAD";
 }
 
-function routeOther(method: string, target: string, { basePath, targets }: ReadSettings): Route {
+function routeOther(method: string, target: string, { basePath, targets, site }: ReadSettings): Route {
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
 	const page = pages.get(path);
 	if (page === "version" && !targets.includes("v2")) return { kind: "refused", status: 404, errors: null };
 	if (page) return isRead(method) ? { kind: page } : { kind: "refused", status: 405, errors: null };
 	// Another PUT or DELETE is refused as a write, too, with its reason.
-	return isForWrites(method, path)
-		? routeWrite(method, target, basePath)
-		: { kind: "refused", status: 404, errors: null };
+	if (isForWrites(method, path)) return routeWrite(method, target, basePath);
+	const found = site ? parsePage(target, basePath) : null;
+	if (!found) return { kind: "refused", status: 404, errors: null };
+	return isRead(method) ? found : { kind: "refused", status: 405, errors: null };
 }
 
 function routeWrite(method: string, target: string, basePath: string): Route {

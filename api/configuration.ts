@@ -105,9 +105,10 @@ export function readPublicUrl(variables: Variables): string {
 export function readServing(
 	variables: Variables,
 	docsMaxKeys: { fallback: number; most: number },
-): ReadSettings & Required<FragmentSettings> & { publicUrl: string } {
+): ReadSettings & Required<FragmentSettings> & { publicUrl: string; site: boolean } {
 	return {
 		publicUrl: readPublicUrl(variables),
+		site: variables.flag("SITE", true),
 		basePath: variables.matching("BASE_PATH", "", /^(?:\/[A-Za-z0-9._~-]+)+$/, "a path such as /rcs"),
 		docsMaxKeys: variables.integer("DOCS_MAX_KEYS", docsMaxKeys.fallback, 1, docsMaxKeys.most),
 		targets: variables.parsed("TARGETS", targetNames, parseTargets),

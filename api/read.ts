@@ -1,26 +1,16 @@
 import { type Allocate, asScript, bodyOf, findDocs } from "./docs.ts";
 import { matchesEtag } from "./etag.ts";
 import type { Fragments } from "./fragment.ts";
-import { emptyBody, exposedHeaders, type Reply, refuseRead } from "./reply.ts";
+import { fragmentHeaders } from "./read-headers.ts";
+import { emptyBody, type Reply, refuseRead } from "./reply.ts";
 import type { Wanted, WantedDocs } from "./wanted.ts";
 
 export { etagOf } from "./etag.ts";
 export type { Fragment, Fragments } from "./fragment.ts";
+export { fragmentHeaders, readCaching } from "./read-headers.ts";
 
-/** Cached a minute everywhere, and longer while it is fetched again or the origin is away (RFC 5861). */
-export const readCaching = "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400";
-
-const jsonType = "application/json; charset=utf-8";
+const jsonType = fragmentHeaders["Content-Type"];
 const scriptType = "application/javascript; charset=utf-8";
-
-/** Headers of every fragment, however it is served; its `ETag` stands beside them. */
-export const fragmentHeaders = {
-	"Content-Type": jsonType,
-	"Access-Control-Allow-Origin": "*",
-	"Access-Control-Expose-Headers": exposedHeaders,
-	"Cache-Control": readCaching,
-	"X-Content-Type-Options": "nosniff",
-} as const;
 
 /**
  * Answers a read. Pure: the same answer on every engine.

@@ -40,6 +40,8 @@ export interface ReadSettings {
 	docsMaxKeys: number;
 	/** The forms that can be read. */
 	targets: readonly TargetName[];
+	/** Whether the catalogue is served: its pages, its index and what changed; not where it is left out. */
+	site?: boolean;
 }
 
 /** Most items that one `docs` may name, and the longest target in bytes. */

@@ -1,11 +1,9 @@
-// npm run build: every fragment as a static file
+// npm run build: every fragment as a static file, and the catalogue beside them
 import { resolve } from "node:path";
-import { build } from "./build/build.ts";
 import { layersOption, nameSource, refOption, repoOption } from "./build/source.ts";
 import { checkOutput } from "./hosting/check-output.ts";
 import { removeChecksums, writeChecksums } from "./hosting/checksums.ts";
-import { writeHostingFiles } from "./hosting/files.ts";
-import { readConfiguration, withoutStore } from "./service/settings.ts";
+import { buildOutput, catalogueLine } from "./hosting/output.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
@@ -30,16 +28,15 @@ export const run = createRun(async (argv, environment, io) => {
 	const out = resolve(options.out);
 	printError(io, `Building ${name} into ${out}`);
 	await checkOutput(out);
-	const configuration = readConfiguration(withoutStore(environment));
-	const { problems, written } = await build(source, out, configuration, options.fresh);
+	const { problems, written, catalogue } = await buildOutput(source, out, environment, options);
 	for (const problem of problems) printError(io, plain(problem));
 	if (!written) {
 		printError(io, `${problems.length} problems; nothing was written`);
 		return exitCodes.wrong;
 	}
-	await writeHostingFiles(out, options.compress ?? false, configuration.targets);
 	await (options.manifest ? writeChecksums(out) : removeChecksums(out));
 	printLine(io, `${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
+	if (catalogue) printLine(io, catalogueLine(catalogue));
 	if (problems.length === 0) return exitCodes.done;
 	printError(
 		io,

@@ -2,9 +2,8 @@
 import { resolve } from "node:path";
 import { Option } from "@commander-js/extra-typings";
 import glob from "fast-glob";
-import { build } from "./build/build.ts";
 import { buildWorker, bundlePath, sizeLine } from "./hosting/bundle.ts";
-import { writeHostingFiles } from "./hosting/files.ts";
+import { buildOutput } from "./hosting/output.ts";
 import { parseSecretFile, readSecretFiles, type SecretFile } from "./hosting/secrets.ts";
 import {
 	deploymentEnvironment,
@@ -13,7 +12,7 @@ import {
 	makeDeployFolder,
 	spawnWrangler,
 } from "./hosting/wrangler.ts";
-import { type Environment, readConfiguration, withoutStore } from "./service/settings.ts";
+import type { Environment } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
 import { type Io, printLine } from "./terminal/io.ts";
 
@@ -48,11 +47,9 @@ or past that the fragments in a bucket: npm run publish-objects, then npm run de
 (docs/hosting.md, "Past the file limit")`);
 }
 
-async function buildFragments(layers: string, dist: string, env: Environment): Promise<void> {
-	const configuration = readConfiguration(withoutStore(env));
-	const { problems, written } = await build({ folder: layers }, dist, configuration);
+async function buildFiles(layers: string, dist: string, env: Environment): Promise<void> {
+	const { problems, written } = await buildOutput({ folder: layers }, dist, env);
 	if (!written) throw new Error([...problems, `${problems.length} problems; nothing was written`].join("\n"));
-	await writeHostingFiles(dist, false, configuration.targets);
 }
 
 /**
@@ -65,7 +62,7 @@ async function deploy(env: Environment, options: Options, passed: string[], io: 
 	const bucket = env.OBJECTS_BUCKET;
 	if (options.objects && !bucket) throw new Error("OBJECTS_BUCKET: must be set, to the bucket's name");
 	if (!options.objects) {
-		if (options.dist === undefined) await buildFragments(options.layers, dist, env);
+		if (options.dist === undefined) await buildFiles(options.layers, dist, env);
 		await checkFileCount(dist, options.plan);
 	}
 	for (const size of await buildWorker()) printLine(io, sizeLine(size));

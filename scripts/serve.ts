@@ -4,6 +4,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createNodeServer } from "../api/adapters/node.ts";
 import { TokenBuckets } from "../api/limits.ts";
+import { readVersion } from "./build/version.ts";
 import { openService } from "./service/composition.ts";
 import { makeDataDir } from "./service/data-dir.ts";
 import { followSenders } from "./service/follow-senders.ts";
@@ -14,7 +15,6 @@ import { type MetricsServer, serveMetrics } from "./service/metrics/server.ts";
 import { readSenders } from "./service/senders-file.ts";
 import type { Service } from "./service/service.ts";
 import { type Configuration, readConfiguration } from "./service/settings.ts";
-import { readVersion } from "./service/version.ts";
 import { welcome } from "./service/welcome.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
 import { type Io, printError, printLine } from "./terminal/io.ts";
@@ -64,6 +64,7 @@ async function serve(
 		trustedProxies: configuration.trustedProxies,
 		fragments: service.fragments,
 		version: service.version,
+		pages: service.pages ?? undefined,
 		log: logLine,
 		allReads: configuration.logReads,
 		count: () => reads.add(),

@@ -5,9 +5,8 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Option } from "@commander-js/extra-typings";
-import { build } from "./build/build.ts";
 import { buildWorker, bundlePath, sizeLine } from "./hosting/bundle.ts";
-import { writeHostingFiles } from "./hosting/files.ts";
+import { buildOutput } from "./hosting/output.ts";
 import {
 	ended,
 	fillLocalBucket,
@@ -32,10 +31,9 @@ interface Options {
 /** How long the engine may take to start, in milliseconds. */
 const startTimeoutMs = 60_000;
 
-async function buildFragments(layers: string, dist: string, configuration: Configuration): Promise<void> {
-	const { problems, written } = await build({ folder: layers }, dist, configuration);
+async function buildFiles(layers: string, dist: string, env: Environment): Promise<void> {
+	const { problems, written } = await buildOutput({ folder: layers }, dist, env);
 	if (!written) throw new Error([...problems, `${problems.length} problems; nothing was written`].join("\n"));
-	await writeHostingFiles(dist, false, configuration.targets);
 }
 
 /** The variables for the worker; the senders are those of this machine's service where SENDERS is not set. */
@@ -115,7 +113,7 @@ async function serve(env: Environment, options: Options, io: Io): Promise<number
 	const hosting = options.objects ? "objects" : "assets";
 	const dist = resolve(options.dist ?? "dist");
 	await installEngine();
-	if (options.dist === undefined) await buildFragments(options.layers, dist, configuration);
+	if (options.dist === undefined) await buildFiles(options.layers, dist, env);
 	for (const size of await buildWorker()) printLine(io, sizeLine(size));
 	const folder = await makeRunFolder(hosting, await variablesFor(env, configuration, io));
 	try {

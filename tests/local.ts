@@ -33,7 +33,7 @@ export const noon = Date.UTC(2026, 2, 4, 12, 0, 0);
 export const secrets = { jstest: "test_-k", narrow: "narrow secret", careful: "careful secret" };
 
 const senders = {
-	jstest: secrets.jstest,
+	jstest: { key: secrets.jstest, name: "Office of Maps · Bureau des cartes" },
 	narrow: { key: secrets.narrow, smallkeys: ["ab*", "x?"] },
 	careful: { key: secrets.careful, review: true },
 };
@@ -113,21 +113,25 @@ export class Local {
 	store!: GitStore;
 	publication!: Publication;
 	context!: Context;
+	catalogue!: LocalService["catalogue"];
+	pages!: LocalService["pages"];
 
 	static async open(
 		seed: Edit[] = [],
 		filesTimes: Partial<FilesTimes> = {},
 		storeLimits: Partial<StoreLimits> = {},
 		guard: Outside["guard"] = unguarded,
+		variables: Record<string, string> = {},
 	): Promise<Local> {
 		const folder = await temporaryFolder();
 		const local = new Local(folder.path, filesTimes, storeLimits, guard, folder.remove);
+		local.variables = variables;
 		await local.start(seed);
 		return local;
 	}
 
 	async start(seed: Edit[] = []): Promise<void> {
-		const environment = { DATA_DIR: this.folder, HARVEST: "off", ...this.variables };
+		const environment = { DATA_DIR: this.folder, HARVEST: "off", SITE: "off", ...this.variables };
 		this.#service = await openLocal(
 			readConfiguration(environment),
 			parseSenders(JSON.stringify(senders), ""),
@@ -144,6 +148,7 @@ export class Local {
 					throw this.freeBytes;
 				},
 				filesTimes: this.filesTimes,
+				catalogueTimes: { gatherMs: 10, checkMs: 200, retryMs: 100, maxRetryMs: 200 },
 				storeLimits: this.storeLimits,
 				guard: this.guard,
 			},
@@ -151,6 +156,8 @@ export class Local {
 		this.store = this.#service.store;
 		this.publication = this.#service.publication;
 		this.context = this.#service.context;
+		this.catalogue = this.#service.catalogue;
+		this.pages = this.#service.pages;
 	}
 
 	async stop(): Promise<void> {
@@ -196,6 +203,7 @@ export class Local {
 		if (route.kind === "healthz") return answerHealthz(null);
 		if (route.kind === "readyz") return answerHealth(this.context.readiness());
 		if (route.kind === "preflight") return allowReads();
+		if (route.kind === "page" || route.kind === "moved") throw new Error(`${target} is a page`);
 		if (route.kind === "write") throw new Error(`${method} ${target} is a write`);
 		return handleRead(route, ifNoneMatch, this.publication.fragments, this.context.report);
 	}

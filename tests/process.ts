@@ -107,7 +107,7 @@ export class ServerProcess {
 	readonly ended: Promise<number | null>;
 
 	private constructor(env: Record<string, string>) {
-		const all = { HOST: "127.0.0.1", PORT: "0", HARVEST: "off", ...env };
+		const all = { HOST: "127.0.0.1", PORT: "0", HARVEST: "off", SITE: "off", ...env };
 		this.#child = spawn(process.execPath, ["--import", "tsx", "scripts/serve.ts"], {
 			cwd: root,
 			env: cleanEnvironment(all),

@@ -13,11 +13,13 @@ import {
 } from "../app.ts";
 import type { Context } from "../context.ts";
 import { logText } from "../log.ts";
+import { answerMoved } from "../pages.ts";
 import { allowReads, type Reply } from "../reply.ts";
 import type { ReadSettings } from "../wanted.ts";
 import { isWriteMethod } from "../write-routes.ts";
 import { type Bindings, fragmentsOf } from "./cloudflare/bindings.ts";
 import { readBody, targetOf, toResponse, writeOf } from "./cloudflare/messages.ts";
+import { handleFetchedPage } from "./cloudflare/pages.ts";
 import { handleFetchedRead } from "./cloudflare/reads.ts";
 import { makeContext, readSettings } from "./cloudflare/settings.ts";
 
@@ -64,6 +66,10 @@ export function createWorker(log: (fields: object) => void): Worker {
 					return allowReads();
 				case "readyz":
 					return answerHealth(problemOf(bindings) ?? contextOf(bindings).readiness());
+				case "moved":
+					return answerMoved(route.location);
+				case "page":
+					return await handleFetchedPage(route.file, request.headers.get("If-None-Match"), bindings);
 				case "write": {
 					const write = writeOf(request, route.action, target, body);
 					const tooMany = await refuseTooMany(write.address, contextOf(bindings));

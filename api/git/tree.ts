@@ -84,25 +84,36 @@ export async function diffTree(
 }
 
 /**
- * All paths under `folder` in one commit, as changes from nothing, sorted by path.
+ * All paths under one folder, or several, in one commit, as changes from nothing, sorted by path.
  * @param most paths up to which there is an answer
  * @returns null where there are more
  */
 export async function listTree(
 	repository: string,
 	commit: string,
-	folder: string,
+	folder: string | readonly string[],
 	most: number,
 ): Promise<PathChange[] | null>;
-export async function listTree(repository: string, commit: string, folder: string): Promise<PathChange[]>;
 export async function listTree(
 	repository: string,
 	commit: string,
-	folder: string,
+	folder: string | readonly string[],
+): Promise<PathChange[]>;
+export async function listTree(
+	repository: string,
+	commit: string,
+	folder: string | readonly string[],
 	most = Number.POSITIVE_INFINITY,
 ): Promise<PathChange[] | null> {
 	const listed: PathChange[] = [];
-	for await (const lines of readRecords(repository, ["ls-tree", "-r", "-z", commit, "--", folder])) {
+	for await (const lines of readRecords(repository, [
+		"ls-tree",
+		"-r",
+		"-z",
+		commit,
+		"--",
+		...[folder].flat(),
+	])) {
 		for (const line of lines) {
 			const tab = line.indexOf("\t");
 			const [mode = "", , id = ""] = line.slice(0, tab).split(" ");

@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from "node:zlib";
 import pMap from "p-map";
+import { assetHeaders, documentHeaders, machineHeaders } from "../../api/pages.ts";
 import { fragmentHeaders } from "../../api/read.ts";
 import { type TargetName, targetNames } from "../../registry/targets/names.ts";
 import { targetOf } from "../../registry/targets/table.ts";
 import { isCompanion, writeWhole } from "../build/output.ts";
 import { slotFolder, slotsOf } from "../build/slots.ts";
+import { catalogueFolders } from "../catalogue/state.ts";
 import { progress } from "../terminal/progress.ts";
 
 /** Most files that are compressed at once: zlib works on four threads (libuv's pool). */
@@ -36,21 +38,23 @@ const codings: Coding[] = [
 
 /**
  * Writes what hosting needs beside the fragments: Cloudflare's `_headers` (an asset without an extension has no
- * Content-Type of its own) and `.assetsignore`, and with `compress` a `.gz` and a `.br` beside each fragment for a
- * web server. What is there already is not written again; copies of removed files, or without `compress` all, go.
+ * Content-Type of its own) and `.assetsignore`, and with `compress` a `.gz` and a `.br` beside each file for a web
+ * server. What is there already is not written again; copies of removed files, or without `compress` all, go.
  */
 export async function writeHostingFiles(
 	out: string,
 	compress: boolean,
 	targets: readonly TargetName[] = targetNames,
+	site = false,
 ): Promise<void> {
-	await writeChanged(join(out, "_headers"), headersFile(targets));
+	await writeChanged(join(out, "_headers"), headersFile(targets, site));
 	await writeChanged(join(out, ".assetsignore"), `*.gz\n*.br\n${compressedMark}\n`);
 	const mark = join(out, compressedMark);
 	if (compress) await writeChanged(mark, "");
 	// Without the mark no build has compressed anything here: no folder has to be listed.
 	if (!compress && !(await exists(mark))) return;
-	for (const slot of slotsOf({ targets })) await syncCompanions(out, slotFolder(slot), compress);
+	const folders = [...slotsOf({ targets }).map(slotFolder), ...(site ? catalogueFolders : [])];
+	for (const folder of folders) await syncCompanions(out, folder, compress);
 	if (!compress) await rm(mark);
 }
 
@@ -65,9 +69,25 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** Cloudflare's rules for the headers of static assets (Workers, "Static assets", "Headers"). */
-function headersFile(targets: readonly TargetName[]): string {
-	const lines = Object.entries(fragmentHeaders).map(([name, value]) => `  ${name}: ${value}\n`);
-	return targets.map((name) => `/${targetOf(name).doc}/*\n${lines.join("")}`).join("\n");
+function headersFile(targets: readonly TargetName[], site: boolean): string {
+	const fragments = targets.map((name) => headersRule(`/${targetOf(name).doc}/*`, fragmentHeaders));
+	return [...fragments, ...(site ? siteRules() : [])].join("\n");
+}
+
+/** The same headers as from every other engine. A rule that names a page comes after that of its folder. */
+function siteRules(): string[] {
+	const pages = ["/", "/en/", "/fr/", "/list/*", "/schemas/"];
+	return [
+		headersRule("/assets/*", assetHeaders),
+		...["/index/*", "/changes/*", "/schemas/*.json"].map((path) => headersRule(path, machineHeaders)),
+		...pages.map((path) => headersRule(path, documentHeaders(true))),
+		headersRule("/site.json", { "Cache-Control": "no-cache" }),
+	];
+}
+
+function headersRule(path: string, headers: Readonly<Record<string, string>>): string {
+	const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${value}\n`);
+	return `${path}\n${lines.join("")}`;
 }
 
 async function writeChanged(path: string, text: string): Promise<void> {
@@ -76,7 +96,8 @@ async function writeChanged(path: string, text: string): Promise<void> {
 }
 
 async function syncCompanions(out: string, folder: string, compress: boolean): Promise<void> {
-	const names = await readdir(join(out, folder));
+	const entries = await readdir(join(out, folder), { withFileTypes: true });
+	const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 	const plain = names.filter((name) => !isCompanion(name));
 	const wanted = new Set(compress ? codings.flatMap(({ ending }) => plain.map((name) => name + ending)) : []);
 	const stale = names.filter((name) => isCompanion(name) && !wanted.has(name));

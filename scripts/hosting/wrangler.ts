@@ -20,6 +20,8 @@ const configurations = { assets: "wrangler.jsonc", objects: "deploy/workers/obje
 const variableNames = [
 	"SENDERS",
 	"BASE_PATH",
+	"PUBLIC_URL",
+	"SITE",
 	"DOCS_MAX_KEYS",
 	"TARGETS",
 	"METADATA_URL",

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { nodeHashes } from "../../api/adapters/node/hashes.ts";
+import { folderPages } from "../../api/adapters/node/pages.ts";
 import type { Context } from "../../api/context.ts";
 import type { Senders } from "../../api/senders.ts";
 import type { Edit } from "../../api/store.ts";
@@ -10,7 +12,10 @@ import {
 	type StoreLimits,
 	startTask,
 } from "../../api/stores/git.ts";
+import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
+import { hasCatalogue, removeCatalogue } from "../catalogue/output.ts";
 import { installHook } from "../hook/install.ts";
+import { type CatalogueTimes, ServiceCatalogue } from "./catalogue.ts";
 import { Disk, type FreeBytes } from "./disk.ts";
 import type { FilesTimes } from "./files.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
@@ -45,6 +50,7 @@ export interface Outside {
 	/** The files of the first commit of a new repository. */
 	seed: () => Promise<Edit[]>;
 	filesTimes?: Partial<FilesTimes>;
+	catalogueTimes?: Partial<CatalogueTimes>;
 	storeLimits?: Partial<StoreLimits>;
 	/** Told what the service does; nobody is without it. */
 	measures?: Measures | null;
@@ -66,6 +72,8 @@ export interface LocalService extends Service {
 	store: GitStore;
 	publication: Publication;
 	disk: Disk;
+	/** Null where it is left out. */
+	catalogue: ServiceCatalogue | null;
 }
 
 /** Layers in a repository on this machine: reads come from memory, in step with its branch. */
@@ -89,7 +97,12 @@ export async function openLocal(
 		registered: (smallkeys) => setImmediate(() => void followAll(harvester, smallkeys)),
 		filesTimes: outside.filesTimes,
 	});
-	const publish = (step: Step) => publication.publish(step);
+	const catalogue = configuration.site ? openCatalogue(configuration, senders, outside) : null;
+	const publish = async (step: Step) => {
+		const published = await publication.publish(step);
+		catalogue?.changed(step.to);
+		return published;
+	};
 	const options = {
 		repository,
 		now,
@@ -104,6 +117,8 @@ export async function openLocal(
 	const store = await GitStore.open(options, outside.seed);
 	const disk = new Disk(dataDir, outside.freeBytes);
 	await begin(store, publication, repository);
+	if (catalogue) catalogue.changed(store.tip);
+	else if (hasCatalogue(join(dataDir, "dist"))) removeCatalogue(join(dataDir, "dist"));
 	store.start();
 	await disk.start();
 	const counting = countCommits(store, measures);
@@ -134,7 +149,7 @@ export async function openLocal(
 		disk.stop();
 		await harvester?.close();
 		await store.close();
-		await publication.close();
+		await Promise.all([catalogue?.close(), publication.close()]);
 	};
 	const { fragments, version } = publication;
 	return {
@@ -147,7 +162,29 @@ export async function openLocal(
 		store,
 		publication,
 		disk,
+		catalogue,
+		pages: catalogue && folderPages(join(dataDir, "dist"), configuration.publicUrl.startsWith("https:")),
 	};
+}
+
+/** The catalogue of a service on this machine: it takes signed requests, too. */
+function openCatalogue(
+	configuration: Configuration,
+	senders: Senders,
+	{ log, catalogueTimes }: Outside,
+): ServiceCatalogue {
+	return new ServiceCatalogue({
+		repository: repositoryPath(configuration.dataDir),
+		out: join(configuration.dataDir, "dist"),
+		options: () =>
+			catalogueOptions(configuration, {
+				senderNames: senderNamesOf(senders),
+				canSend: true,
+				isCompressed: true,
+			}),
+		warn: (warning) => log({ warning }),
+		times: catalogueTimes,
+	});
 }
 
 function measuringGit(measures: Measures | null): { measure?: MeasureGit } {

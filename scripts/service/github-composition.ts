@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { nodeHashes } from "../../api/adapters/node/hashes.ts";
+import { folderPages } from "../../api/adapters/node/pages.ts";
 import { etagOf, type Fragments } from "../../api/read.ts";
 import type { Senders } from "../../api/senders.ts";
 import { githubStore } from "../../api/stores/github.ts";
@@ -37,6 +38,7 @@ export async function openGithubService(
 		},
 		fragments: (target, lang, smallkey) => readBuilt(join(out, slotPath({ target, lang }, smallkey))),
 		version: null,
+		pages: configuration.site ? folderPages(out, configuration.publicUrl.startsWith("https:")) : null,
 		layers,
 		// The queue, and what is published, are GitHub's and the hosting's to know.
 		gauges: async () => ({

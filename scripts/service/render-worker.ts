@@ -1,11 +1,11 @@
 // One part of a large step, in a process of its own: reads, checks, renders, and hands over runs of fragments.
 import { GitFailure } from "../../api/git/run.ts";
 import { diffTree, listTree, type PathChange } from "../../api/git/tree.ts";
-import { isOtherFile, type LayerFile, type Problem, parseLayerPath } from "../../registry/catalogue.ts";
+import { isOtherFile, type Problem, parseLayerPath } from "../../registry/catalogue.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { streamEntries } from "../build/collect.ts";
+import { pickServed } from "../build/served.ts";
 import { renderSlots } from "../build/slots.ts";
-import { pickServed, type StoredLayer } from "./served.ts";
+import { groupSpellings, streamSpellings } from "../build/spellings.ts";
 
 /** What a process is told: the step, and which part of the folders is its own. */
 export interface RenderOrder {
@@ -39,12 +39,6 @@ export interface RenderFailure {
 /** Bytes of fragments in one portion. */
 const portionBytes = 500_000;
 
-/** The files of all spellings of one smallkey, as listed. */
-interface Listed {
-	registrations: PathChange[];
-	descriptions: Map<string, PathChange>;
-}
-
 process.once("message", async (order: RenderOrder) => {
 	process.once("disconnect", () => process.exit(1));
 	await render(order).catch((error: Error) => {
@@ -64,22 +58,10 @@ async function render(order: RenderOrder): Promise<void> {
 		changed.filter(({ path }) => isOwn(path)),
 		portion,
 	);
-	const groups = [...groupSpellings(listed, wanted).values()];
-	const entries = groups.flatMap(({ registrations, descriptions }) => [
-		...registrations,
-		...descriptions.values(),
-	]);
-	let group = 0;
-	let files = new Map<string, LayerFile>();
-	for await (const some of streamEntries(repository, entries)) {
-		for (const file of some) {
-			files.set(file.path, file);
-			const { registrations, descriptions } = groups[group] as Listed;
-			if (files.size < registrations.length + descriptions.size) continue;
-			const layer = pickServed(storedLayers(groups[group] as Listed, files), portion);
+	for await (const layers of streamSpellings(repository, groupSpellings(listed, wanted))) {
+		for (const spellings of layers) {
+			const layer = pickServed(spellings, portion);
 			if (layer) portion.add(layer.smallkey, renderSlots(layer, settings));
-			files = new Map();
-			group += 1;
 		}
 		await portion.send(false);
 	}
@@ -113,36 +95,6 @@ function noteChanges(changed: PathChange[], portion: Portions): Set<string> {
 		else portion.registered.push(name.smallkey);
 	}
 	return wanted;
-}
-
-function groupSpellings(listed: PathChange[], wanted: ReadonlySet<string>): Map<string, Listed> {
-	const groups = new Map<string, Listed>();
-	for (const entry of listed) {
-		const name = parseLayerPath(entry.path);
-		if (typeof name === "string") continue;
-		const lower = name.smallkey.toLowerCase();
-		if (!wanted.has(lower)) continue;
-		const group: Listed = groups.get(lower) ?? { registrations: [], descriptions: new Map() };
-		if (name.kind === "registration") group.registrations.push(entry);
-		else group.descriptions.set(name.smallkey, entry);
-		groups.set(lower, group);
-	}
-	// A description without a registration is nobody's.
-	for (const [lower, { registrations }] of groups) if (registrations.length === 0) groups.delete(lower);
-	return groups;
-}
-
-function storedLayers({ registrations, descriptions }: Listed, files: Map<string, LayerFile>): StoredLayer[] {
-	return registrations.map(({ path }) => {
-		const name = parseLayerPath(path);
-		const smallkey = typeof name === "string" ? "" : name.smallkey;
-		const description = descriptions.get(smallkey);
-		return {
-			smallkey,
-			file: files.get(path) ?? null,
-			description: description ? (files.get(description.path) ?? null) : null,
-		};
-	});
 }
 
 /** Gathers what was found, and sends it in portions. */

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseSenders, type Senders } from "../../api/senders.ts";
+import { senderNamesOf } from "../catalogue/options.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
 import { replaceFile } from "./replace-file.ts";
@@ -39,6 +40,14 @@ export async function readSenders(env: Environment, dataDir: string): Promise<Co
 	await changeSenders(dataDir, (entries) => ({ [firstSender]: randomSecret(), ...entries }));
 	const senders = parseSenders(await readFile(place, "utf8"), place);
 	return { senders, place, created: firstSender };
+}
+
+/** The public names that the senders have, by their ids; none where there is no such setting and no such file. */
+export async function readPublicNames(env: Environment, dataDir: string): Promise<Record<string, string>> {
+	if (env.SENDERS) return senderNamesOf(parseVariable(env.SENDERS));
+	const place = sendersPath(dataDir);
+	const text = await readIfThere(place);
+	return text === null ? {} : senderNamesOf(parseSenders(text, place));
 }
 
 function parseVariable(text: string): Senders {

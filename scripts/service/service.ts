@@ -1,3 +1,4 @@
+import type { Pages } from "../../api/adapters/node/pages.ts";
 import type { Context } from "../../api/context.ts";
 import type { Fragments } from "../../api/read.ts";
 import type { Gauges } from "./measures.ts";
@@ -9,6 +10,8 @@ export interface Service {
 	fragments: Fragments;
 	/** Another number after each change of any fragment; null where others change them. */
 	version: (() => number) | null;
+	/** Where the catalogue is read; null where it is left out. */
+	pages: Pages | null;
 	/** Number of layers that can be read now. */
 	layers: () => number;
 	/** How it is now, for the metrics. @throws {Error} where git fails */

@@ -11,6 +11,8 @@ import {
 import type { Settings } from "../../api/context.ts";
 import type { WriteLimits } from "../../api/limits.ts";
 
+import type { PageSettings } from "../catalogue/options.ts";
+
 export { type Environment, type GitHubSettings, parseSpan } from "../../api/configuration.ts";
 
 /** Everything that harvesting is told. */
@@ -40,6 +42,10 @@ export interface Configuration extends Omit<Settings, "senders"> {
 	metrics: { host: string; port: number } | null;
 	writes: WriteLimits;
 	trustedProxies: TrustedProxies;
+	publicUrl: string;
+	/** Whether the catalogue is built and served. */
+	site: boolean;
+	page: PageSettings;
 }
 
 /**
@@ -59,6 +65,7 @@ export function readConfiguration(env: Environment): Configuration {
 		trustedProxies: variables.parsed("TRUSTED_PROXIES", [], parseTrustedProxies),
 		harvest: readHarvest(variables),
 		github: readGitHub(variables),
+		page: readPage(variables),
 	};
 	variables.check();
 	return configuration;
@@ -70,6 +77,19 @@ export function readConfiguration(env: Environment): Configuration {
  */
 export function withoutStore(env: Environment): Environment {
 	return { ...env, GITHUB_REPOSITORY: undefined };
+}
+
+function readPage(variables: Variables): PageSettings {
+	const tiles = /^https:\/\/[^\s"<>]*\{z\}[^\s"<>]*$/;
+	const page = /^https?:\/\/[^\s"<>?#]+$/;
+	return {
+		baseMap: variables.matching("BASE_MAP", "", tiles, "an https address of tiles with {z}, {y} and {x}"),
+		baseMapAttribution: variables.text("BASE_MAP_ATTRIBUTION", ""),
+		repositoryUrl: variables
+			.matching("REPOSITORY_URL", "", page, "an http or https address without ? and #")
+			.replace(/\/+$/, ""),
+		branch: variables.text("GITHUB_BRANCH", "main"),
+	};
 }
 
 /** The proxy's address; it is not repeated where it is wrong, because it may hold a password. */

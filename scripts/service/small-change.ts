@@ -3,8 +3,8 @@ import type { Step } from "../../api/stores/git.ts";
 import { isOtherFile, parseLayerPath } from "../../registry/catalogue.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
+import { type Picked, pickServed, type StoredLayer } from "../build/served.ts";
 import { renderSlots } from "../build/slots.ts";
-import { type Picked, pickServed, type StoredLayer } from "./served.ts";
 import { Slices } from "./slices.ts";
 import { type Entry, entryOf } from "./table.ts";
 

@@ -27,7 +27,7 @@ export function welcome({ url, layers, senders, configuration, metrics }: Starte
 	const where = inFile ? `DATA_DIR=${shellWord(configuration.dataDir)} ` : "";
 	const asks = inFile ? "" : ` (it asks for the secret where SENDERS is not set)`;
 	return `Serving ${layers} layers at ${base}
-${metrics === null ? "" : `Metrics: ${metrics}\n`}Senders: ${place}${created ? `, created now with the sender ${created}` : ""}
+${configuration.site ? `Catalogue: ${base}/\n` : ""}${metrics === null ? "" : `Metrics: ${metrics}\n`}Senders: ${place}${created ? `, created now with the sender ${created}` : ""}
 
 Register a first layer, and read it back${asks}:
 

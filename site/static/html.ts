@@ -8,23 +8,10 @@ export function escapeHtml(text: string): string {
 		.replaceAll("'", "&#39;");
 }
 
-/**
- * What the pages may load: scripts and styles of their own only, none of them inline; pictures, queries and frames of
- * map services. Over https a browser asks nothing over http, whatever stands here.
- */
-export const contentPolicy = [
-	"default-src 'none'",
-	"script-src 'self'",
-	"style-src 'self'",
-	"img-src 'self' data: blob: https: http:",
-	"connect-src 'self' https: http:",
-	"frame-src https: http:",
-	"base-uri 'none'",
-	"form-action 'none'",
-].join("; ");
-
 /** Content-hashed names of what the pages load, below the site's root. */
 export interface Assets {
+	/** The policy that each page carries. */
+	policy: string;
 	script: string;
 	/** The script of the page at the root, which chooses a language. */
 	choose: string;
@@ -36,7 +23,7 @@ export interface Assets {
 /** The head of every page. @param root from the page to the site's root, such as `../` */
 export function headOf(root: string, assets: Assets, title: string, more: string): string {
 	return `<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${contentPolicy}">
+<meta http-equiv="Content-Security-Policy" content="${assets.policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="strict-origin-when-cross-origin">
 <title>${escapeHtml(title)}</title>

@@ -3,22 +3,14 @@ import { orderedText, readOrdered, textOfBits } from "../../registry/index/order
 import { byteLength, type SetKind } from "../../registry/index/set.ts";
 import { nameOfPath, type Shape } from "../../registry/index/shape.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { english } from "../text/english.ts";
-import { french } from "../text/french.ts";
-import { type Assets, escapeHtml, headOf } from "./html.ts";
-import { textsOf } from "./pages.ts";
+import type { Texts } from "../text/texts.ts";
+import { bilingualHtml, both } from "./bilingual.ts";
+import { type Assets, escapeHtml } from "./html.ts";
 
 /** One layer of the plain list: a row of HTML. */
 export interface ListRow {
 	smallkey: string;
 	html: string;
-}
-
-/** Both languages beside each other, as the plain list has everything. */
-function both(get: (texts: typeof english) => string): string {
-	const [en, fr] = [get(english), get(french)];
-	if (en === fr) return escapeHtml(en);
-	return `${escapeHtml(en)} <span lang="fr">· ${escapeHtml(fr)}</span>`;
 }
 
 /**
@@ -54,6 +46,8 @@ export function listRow(entry: Entry, addresses: Record<Lang, string>): ListRow 
 	return { smallkey, html };
 }
 
+const listTitle = (texts: Texts) => texts.listTitle;
+
 /** A row's smallkey, at its start. */
 const rowStart = /^<tr id="([A-Za-z0-9_\-+=]{1,64})">/;
 
@@ -77,35 +71,15 @@ export function listKind(assets: Assets): SetKind<ListRow> {
 	};
 }
 
-function frame(assets: Assets, content: string): string {
-	const name = `${english.listTitle} · ${french.listTitle}`;
-	const more = `<link rel="alternate" hreflang="en" href="../en/">\n<link rel="alternate" hreflang="fr" href="../fr/">`;
-	const link = (lang: Lang) =>
-		`<a href="../${lang}/" hreflang="${lang}" lang="${lang}">${escapeHtml(textsOf(lang).title)}</a>`;
-	return `<!doctype html>
-<html lang="en">
-<head>
-${headOf("../", assets, name, more)}
-</head>
-<body>
-<header class="bar"><div class="head">${link("en")} ${link("fr")} <a href="./">${both((texts) => texts.listPages)}</a></div></header>
-<main>
-<h1>${both((texts) => texts.listTitle)}</h1>
-${content}
-</main>
-</body>
-</html>
-`;
-}
-
 function pageHtml(assets: Assets, rows: string): string {
 	const head = [
 		both((texts) => texts.healthLayer),
 		both((texts) => texts.address),
 		both((texts) => texts.fragments),
 	].map((name) => `<th scope="col">${name}</th>`);
-	return frame(
+	return bilingualHtml(
 		assets,
+		listTitle,
 		`<table class="plain">\n<thead><tr>${head.join("")}</tr></thead>\n<tbody>\n${rows}\n</tbody>\n</table>`,
 	);
 }
@@ -118,7 +92,11 @@ export function listIndexHtml(assets: Assets, shape: Shape): string {
 		return `<li><a href="${nameOfPath(path)}.html">${name}</a></li>`;
 	});
 	const none = `<p>${both((texts) => texts.empty)}</p>`;
-	return frame(assets, items.length === 0 ? none : `<ul class="columns">\n${items.join("\n")}\n</ul>`);
+	return bilingualHtml(
+		assets,
+		listTitle,
+		items.length === 0 ? none : `<ul class="columns">\n${items.join("\n")}\n</ul>`,
+	);
 }
 
 /** The beginning of smallkeys at which a path's range starts. */

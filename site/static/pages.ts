@@ -45,7 +45,8 @@ ${headOf("../", assets, texts.title, `<meta name="description" content="${t(text
 </main>
 <footer class="foot">
 <p><a href="../list/">${t(texts.navList)}</a> <a href="../${feedPath}">${t(texts.navFeed)}</a>
-${t(texts.footer)} <a href="../${indexPath}">${t(texts.footerIndex)}</a> <a href="../changes/index.json">${t(texts.footerChanges)}</a></p>
+${t(texts.footer)} <a href="../${indexPath}">${t(texts.footerIndex)}</a> <a href="../changes/index.json">${t(texts.footerChanges)}</a>
+<a href="../schemas/">${t(texts.footerSchemas)}</a></p>
 </footer>
 </body>
 </html>

@@ -22,6 +22,13 @@ export const english = {
 	footerIndex: "index",
 	footerChanges: "changes",
 	footerSchemas: "schemas",
+	apiTitle: "Interface for programs",
+	apiIntro:
+		"Everything that this service answers, and the schemas of what it takes and gives. The whole document:",
+	apiSigned: "Signed.",
+	apiParameters: "Parameters",
+	apiAnswers: "Answers",
+	apiSchemas: "Schemas",
 
 	search: "Search layers",
 	searchHint: "A title in either language, or a smallkey",

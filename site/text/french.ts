@@ -28,6 +28,13 @@ export const french: Texts = {
 	footerIndex: "index",
 	footerChanges: "modifications",
 	footerSchemas: "schémas",
+	apiTitle: "Interface de programmation",
+	apiIntro:
+		"Tout ce à quoi ce service répond, et les schémas de ce qu’il reçoit et donne. Le document entier :",
+	apiSigned: "Requête signée.",
+	apiParameters: "Paramètres",
+	apiAnswers: "Réponses",
+	apiSchemas: "Schémas",
 
 	search: "Rechercher des couches",
 	searchHint: "Un titre dans l’une ou l’autre langue, ou une clé",

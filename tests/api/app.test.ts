@@ -2,14 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import {
-	answerFailure,
-	answerHealth,
-	answerRefused,
-	answerVersion,
-	reservedSegments,
-	routeOf,
-} from "../../api/app.ts";
+import { answerFailure, answerHealth, answerRefused, answerVersion, routeOf } from "../../api/app.ts";
+import { reservedSegments } from "../../api/pages.ts";
 import { refuseWrite } from "../../api/reply.ts";
 import { readPaths } from "../../api/targets.ts";
 import { targetNames } from "../../registry/targets/names.ts";
@@ -118,7 +112,56 @@ test("the first segment of every route is reserved", () => {
 	for (const { prefix } of readPaths(targetNames)) {
 		assert.ok(reservedSegments.has(prefix.split("/")[1] as string), prefix);
 	}
-	for (const segment of ["register", "v1", "healthz", "readyz"]) assert.ok(reservedSegments.has(segment));
+	const further = [
+		"register",
+		"v1",
+		"healthz",
+		"readyz",
+		"status",
+		"index",
+		"changes",
+		"schemas",
+		"guide",
+		"en",
+		"fr",
+	];
+	for (const segment of further) assert.ok(reservedSegments.has(segment), segment);
+});
+
+test("the catalogue has files of plain names only, and the slash of its folders", () => {
+	const page = (target: string, basePath = "") => {
+		const route = routeOf("GET", target, { ...settings, basePath, site: true });
+		return route.kind === "page" ? route.file : route.kind === "moved" ? `to ${route.location}` : route.kind;
+	};
+	assert.is(page("/"), "index.html");
+	assert.is(page("/?q=x"), "index.html");
+	assert.is(page("/fr/?q=x"), "fr/index.html");
+	assert.is(page("/index/layers/8.json"), "index/layers/8.json");
+	assert.is(page("/site.json"), "site.json");
+	assert.is(page("/en"), "to /en/");
+	assert.is(page("/rcs?q=x", "/rcs"), "to /rcs/?q=x");
+	assert.is(page("/rcs/list?x", "/rcs"), "to /rcs/list/?x");
+	for (const odd of [
+		...["/dist.catalogue", "/_headers", "/.compressed", "/enx/", "/guide/", "/status"],
+		...[
+			"/index/../site.json",
+			"/assets/%2e%2e/site.json",
+			"/assets/.hidden",
+			"/en/\0",
+			"/en//index.html",
+			"/en/é",
+		],
+		...["//en/", "/\\en/", "/v0.9/", "/index/a b", "/assets/x%00.js"],
+	])
+		assert.is(page(odd), "refused", odd);
+	assert.is(page("/en/", "/rcs"), "refused");
+	assert.is(page("/rcsen/", "/rcs"), "refused");
+	assert.equal(routeOf("POST", "/en/", { ...settings, site: true }), {
+		kind: "refused",
+		status: 405,
+		errors: null,
+	});
+	assert.equal(routeOf("GET", "/en/", settings), { kind: "refused", status: 404, errors: null });
 });
 
 test("health is ok, or 503 with the reason in one line", () => {

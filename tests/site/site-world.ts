@@ -8,8 +8,8 @@ import { langs } from "../../registry/smallkey.ts";
 import { type TargetName, targetNames } from "../../registry/targets/names.ts";
 import { renderLayer } from "../../registry/targets/render.ts";
 import { targetPath } from "../../registry/targets/table.ts";
-import { buildCatalogue, type ListedLayer } from "../../scripts/build/catalogue.ts";
-import { buildSite, type SiteFiles } from "../../scripts/build/site.ts";
+import { buildCatalogue, type ListedLayer } from "../../scripts/catalogue/catalogue.ts";
+import { buildSite, type SiteFiles } from "../../scripts/catalogue/site.ts";
 import { plainSettings, type SiteSettings } from "../../site/page/settings.ts";
 import { Peer } from "../harvest/peer.ts";
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
+	answerFailure,
 	answerHealth,
 	answerHealthz,
 	answerRefused,
@@ -8,8 +9,9 @@ import {
 	type Route,
 	routeOf,
 } from "../../app.ts";
+import { answerMoved } from "../../pages.ts";
 import { RecentReplies } from "../../recent.ts";
-import { allowReads, type Reply } from "../../reply.ts";
+import { allowReads, type Reply, refuseRead } from "../../reply.ts";
 import type { Write } from "../../write.ts";
 import { isWriteMethod } from "../../write-routes.ts";
 import type { TrustedProxies } from "./address.ts";
@@ -71,16 +73,19 @@ export class Answering {
 		const route = routeOf(method, target, this.#options.context.settings);
 		exchange.route = nameOf(route);
 		if (route.kind === "write") return this.#answerWrite(exchange, route.action, hasWaited);
+		if (route.kind === "page") return this.#answerPage(exchange, route.file, hasWaited);
 		const reply = this.#replyTo(route, ifNoneMatch);
 		if (route.kind === "docs") recent?.keep(target, reply);
 		this.#send(exchange, reply);
 	}
 
-	#replyTo(route: Exclude<Route, { kind: "write" }>, ifNoneMatch: string | null): Reply {
+	#replyTo(route: Exclude<Route, { kind: "write" | "page" }>, ifNoneMatch: string | null): Reply {
 		const { context, fragments } = this.#options;
 		switch (route.kind) {
 			case "refused":
 				return answerRefused(route);
+			case "moved":
+				return answerMoved(route.location);
 			case "version":
 				return answerVersion();
 			case "healthz":
@@ -96,7 +101,7 @@ export class Answering {
 
 	/** Answers a write, and keeps what comes behind it on its connection waiting until then. */
 	#answerWrite(exchange: Exchange, action: Write["action"], hasWaited: boolean): void | Promise<void> {
-		const { request, response } = exchange;
+		const { response } = exchange;
 		const work = async () => {
 			const reply = await this.#writing.replyTo(exchange, action, this.#trusted);
 			if (reply) return this.#send(exchange, reply);
@@ -105,6 +110,25 @@ export class Answering {
 			this.#measure(exchange, clientGone);
 			response.destroy();
 		};
+		return this.#inTurn(exchange, work, hasWaited);
+	}
+
+	/** Answers with a file of the catalogue, which is read off the event loop. */
+	#answerPage(exchange: Exchange, file: string, hasWaited: boolean): void | Promise<void> {
+		const { pages, context } = this.#options;
+		const { headers } = exchange.request;
+		const ifNoneMatch = headers["if-none-match"] ?? null;
+		const acceptEncoding = String(headers["accept-encoding"] ?? "");
+		const work = async () => {
+			const reply = await Promise.resolve(
+				pages?.(file, { ifNoneMatch, acceptEncoding }) ?? refuseRead(404),
+			).catch((error) => answerFailure(error, "page", context.report));
+			this.#send(exchange, reply);
+		};
+		return this.#inTurn(exchange, work, hasWaited);
+	}
+
+	#inTurn({ request }: Exchange, work: () => Promise<void>, hasWaited: boolean): void | Promise<void> {
 		const safely = () => work().catch((error) => this.#options.context.report(error));
 		return hasWaited ? safely() : this.#order.inTurn(request.socket, safely);
 	}

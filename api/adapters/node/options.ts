@@ -3,6 +3,7 @@ import type { Fragments } from "../../fragment.ts";
 import type { TrustedProxies } from "./address.ts";
 import type { RouteName } from "./exchange.ts";
 import type { Answered } from "./log.ts";
+import type { Pages } from "./pages.ts";
 
 /** How long each part of a request may take. */
 export interface NodeTimes {
@@ -35,6 +36,8 @@ export interface NodeOptions {
 	fragments: Fragments;
 	/** Another number after each change of any fragment; null where that is not known. */
 	version: (() => number) | null;
+	/** Where the catalogue is read; left out where there is none. */
+	pages?: Pages | undefined;
 	/** Told of each write and of each answer from 400 up; of every answer with `allReads`. */
 	log: (answered: Answered) => void;
 	allReads: boolean;

@@ -40,7 +40,7 @@ test("a closed log ends neither the service nor a write", async ({ server, folde
 });
 
 test("a signal to npm start gets to the service, whatever shell npm has", async ({ folder }) => {
-	const env = cleanEnvironment({ DATA_DIR: join(folder, "other"), PORT: "0", HARVEST: "off" });
+	const env = cleanEnvironment({ DATA_DIR: join(folder, "other"), PORT: "0", HARVEST: "off", SITE: "off" });
 	const npm = spawn("npm", ["start"], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
 	let output = "";
 	for (const stream of [npm.stdout, npm.stderr]) stream.on("data", (data) => (output += data));

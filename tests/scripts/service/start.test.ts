@@ -102,7 +102,7 @@ start("a port that is taken is told with the way out", async ({ folder }) => {
 	const other = createServer();
 	await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
 	const { port } = other.address() as AddressInfo;
-	const env = { DATA_DIR: folder, PORT: String(port), HARVEST: "off" };
+	const env = { DATA_DIR: folder, PORT: String(port), HARVEST: "off", SITE: "off" };
 	const { code, stderr } = await runScript("serve", [], env);
 	assert.is(code, 2);
 	assert.match(

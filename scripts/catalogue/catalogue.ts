@@ -1,5 +1,5 @@
 import { buildChanges, type CommitChanges, updateChanges } from "../../registry/index/changes.ts";
-import type { Entry } from "../../registry/index/entry.ts";
+import { type Entry, numberOf } from "../../registry/index/entry.ts";
 import { healthReport, healthReportPath } from "../../registry/index/health.ts";
 import { buildIndex, updateIndex } from "../../registry/index/index.ts";
 import { layers, terms } from "../../registry/index/kinds.ts";
@@ -44,7 +44,7 @@ export function buildCatalogue(
 		...buildIndex(entries),
 		[healthReportPath, healthReport(entries, settings.owners)],
 		...buildList(listed, settings.assets),
-		...buildChanges(history ?? [], settings),
+		...buildChanges((history ?? []).map(listedCommit), settings),
 	]);
 }
 
@@ -69,6 +69,8 @@ export interface CatalogueChanges {
 	layers: ReadonlyMap<string, ListedLayer | null>;
 	/** The commits that did it, oldest first; empty where no history is known. */
 	history: readonly CommitChanges[];
+	/** Whether no sick layer is or was among them, and nobody's layers are others now: the report of health stays. */
+	isHealthKept?: boolean;
 }
 
 /**
@@ -92,14 +94,21 @@ export function updateCatalogue(
 function changedFiles(read: ReadFile, changes: CatalogueChanges, settings: CatalogueSettings): Files {
 	const entries = new Map([...changes.layers].map(([smallkey, layer]) => [smallkey, layer?.entry ?? null]));
 	const files = updateIndex(read, entries);
-	const further = updateChanges(read, changes.history, settings);
+	const further = updateChanges(read, changes.history.map(listedCommit), settings);
 	if (!further) throw new IndexBroken("changes/: not whole or of another version");
 	for (const [path, text] of [...further, ...updateList(read, changes.layers, settings.assets)])
 		files.set(path, text);
-	const after: ReadFile = (path) => (files.has(path) ? (files.get(path) ?? null) : read(path));
-	const report = healthReport(sickLayers(after), settings.owners);
-	if (report !== read(healthReportPath)) files.set(healthReportPath, report);
+	if (!changes.isHealthKept) {
+		const after: ReadFile = (path) => (files.has(path) ? (files.get(path) ?? null) : read(path));
+		const report = healthReport(sickLayers(after), settings.owners);
+		if (report !== read(healthReportPath)) files.set(healthReportPath, report);
+	}
 	return files;
+}
+
+/** What is published of a commit: whoever made it may have no public name. */
+function listedCommit({ commit, date, layers: changed }: CommitChanges): CommitChanges {
+	return { commit, date, layers: changed };
 }
 
 function updateList(read: ReadFile, changed: CatalogueChanges["layers"], assets: Assets | null): Files {
@@ -116,8 +125,17 @@ function updateList(read: ReadFile, changed: CatalogueChanges["layers"], assets:
 	return files;
 }
 
-/** The sick layers, from the index's own filter: no other piece of it is read. */
-function sickLayers(read: ReadFile): Entry[] {
+/** What the index says of some layers, by smallkey. @throws {IndexBroken} */
+export function findEntries(read: ReadFile, smallkeys: Iterable<string>): Map<string, Entry> {
+	const known = new SetUpdate(layers, read);
+	const found = [...smallkeys].flatMap((smallkey) =>
+		known.find(numberOf(smallkey)).filter((entry) => entry.smallkey === smallkey),
+	);
+	return new Map(found.map((entry) => [entry.smallkey, entry]));
+}
+
+/** The sick layers, from the index's own filter: no other piece of it is read. @throws {IndexBroken} */
+export function sickLayers(read: ReadFile): Entry[] {
 	const postings = new SetUpdate(terms, read).find(orderedPrefix("=health:"));
 	const known = new SetUpdate(layers, read);
 	const numbers = new Set(postings.map(({ number }) => number));

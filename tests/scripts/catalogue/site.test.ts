@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { buildSite, type SiteFiles } from "../../../scripts/build/site.ts";
+import { contentPolicy } from "../../../registry/content-policy.ts";
+import { buildSite, type SiteFiles } from "../../../scripts/catalogue/site.ts";
 import { plainSettings } from "../../../site/page/settings.ts";
-import { contentPolicy } from "../../../site/static/html.ts";
 import { english } from "../../../site/text/english.ts";
 import { french } from "../../../site/text/french.ts";
 
@@ -55,12 +55,13 @@ test("no page holds a script or a style inline, each has the policy, and address
 	assert.equal(pages.sort(), ["en/index.html", "fr/index.html", "index.html"]);
 	for (const path of pages) {
 		const html = textOf(site, path);
-		assert.ok(html.includes(`content="${contentPolicy}"`), path);
+		assert.ok(html.includes(`content="${contentPolicy(false)}"`), path);
 		assert.not.match(html, /<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/, path);
 		for (const [, address = ""] of html.matchAll(/(?:href|src)="([^"]*)"/g))
 			assert.not.match(address, /^(?:\/|https?:)/, address);
 	}
-	assert.match(contentPolicy, /script-src 'self';/);
+	assert.match(contentPolicy(true), /script-src 'self';/);
+	assert.not.match(contentPolicy(true), /http:/);
 });
 
 test("names hold the hash of their content, so that what has one never changes", async () => {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../../api/git/run.ts";
-import { lastChanges, readHistory } from "../../../scripts/build/history.ts";
+import { lastChanges, readHistory } from "../../../scripts/catalogue/history.ts";
 import { temporaryFolder } from "../../local.ts";
 
 interface Context {
@@ -60,7 +60,7 @@ history("names what each commit did to layers, and leaves out what touches none"
 	);
 	const date = new Date(await git(folder, "log", "-1", "--format=%cI", third)).toISOString();
 	assert.is(found?.[2]?.date, date.replace(".000", ""));
-	assert.is(lastChanges(found ?? []).get("abc")?.commit, third);
+	assert.is(lastChanges(found ?? []).get("abc")?.changed.commit, third);
 	assert.equal(await readHistory(folder, second, "main"), found?.slice(2));
 });
 

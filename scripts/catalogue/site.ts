@@ -3,11 +3,12 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
+import { contentPolicy } from "../../registry/content-policy.ts";
 import type { SiteSettings } from "../../site/page/settings.ts";
 import type { Assets } from "../../site/static/html.ts";
 import { catalogueHtml, rootHtml } from "../../site/static/pages.ts";
+import { compiledSchemas } from "../build/schemas.ts";
 import { landSvgs } from "./land.ts";
-import { compiledSchemas } from "./schemas.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -20,8 +21,14 @@ export interface SiteFiles {
 /** Where everything with a content-hashed name is: nothing of it ever changes. */
 export const assetFolder = "assets";
 
-/** Bundles the page. Nothing in it depends on where it is served. */
-export async function buildSite(settings: SiteSettings): Promise<SiteFiles> {
+/** Scripts, styles and the outline of the land: a process makes them once. */
+let bundled: Promise<[Scripts, string, ReturnType<typeof landSvgs>]> | undefined;
+
+/**
+ * Bundles the page. Nothing in it depends on where it is served, but for the policy.
+ * @param isSecure whether it is served over https only
+ */
+export async function buildSite(settings: SiteSettings, isSecure = false): Promise<SiteFiles> {
 	const files = new Map<string, Uint8Array>();
 	const text = (path: string, content: string) => files.set(path, Buffer.from(content));
 	const hashed = (name: string, content: string) => {
@@ -30,13 +37,14 @@ export async function buildSite(settings: SiteSettings): Promise<SiteFiles> {
 		text(path, content);
 		return path;
 	};
-	const scripts = await bundleScripts();
+	bundled ??= Promise.all([bundleScripts(), minifiedStyles(), landSvgs()]);
+	const [scripts, styles, land] = await bundled;
 	for (const { path, content } of scripts.outputs) files.set(path, content);
-	const land = landSvgs();
 	const assets: Assets = {
+		policy: contentPolicy(isSecure),
 		script: scripts.main,
 		choose: scripts.choose,
-		styles: hashed("styles.css", await minifiedStyles()),
+		styles: hashed("styles.css", styles),
 		landLight: hashed("land-light.svg", land.light),
 		landDark: hashed("land-dark.svg", land.dark),
 	};

@@ -58,12 +58,15 @@ writing(
 		const words = ["--layers", join(folder, "layers"), "--out", out];
 		const first = await run(...words);
 		assert.is(first.code, 0, first.output);
-		assert.match(first.output, /2 layers: \d+ files written, 0 removed/);
+		assert.match(first.output, /^2 layers in the catalogue: \d+ files written, 0 removed$/m);
 		for (const path of [
 			"index.html",
 			"en/index.html",
 			"list/index.html",
 			"site.json",
+			"schemas/registration.schema.json",
+			"schemas/openapi.json",
+			"schemas/index.html",
 			"v0.9/doc/en/23ax5t",
 			"ramp4/fr/abc",
 		])
@@ -71,7 +74,7 @@ writing(
 		const report = JSON.parse(await readFile(join(out, "index/health.json"), "utf8"));
 		assert.equal(report.layers[0].owners, ["@org/ab"]);
 		assert.is(JSON.parse(await readFile(join(out, "index/index.json"), "utf8")).layers, 2);
-		assert.match((await run(...words)).output, /2 layers: 0 files written, 0 removed/);
+		assert.match((await run(...words)).output, /^2 layers in the catalogue: 0 files written, 0 removed$/m);
 		await rm(join(folder, "layers/ab/abc.json"));
 		assert.is((await run(...words)).code, 0);
 		assert.not.ok((await filesOf(out)).includes("abc"));
@@ -113,7 +116,7 @@ writing(
 		await write(folder, "out/thesis.txt", "mine");
 		const foreign = await run("--layers", join(folder, "layers"), "--out", out);
 		assert.is(foreign.code, 2);
-		assert.match(foreign.output, /holds other files than a catalogue/);
+		assert.match(foreign.output, /thesis\.txt is from no build/);
 		assert.equal(await filesOf(out), ["thesis.txt"]);
 	},
 );

@@ -6,10 +6,17 @@ import type { CommitChanges } from "../../../registry/index/changes.ts";
 import type { Entry } from "../../../registry/index/entry.ts";
 import { readHealthReport } from "../../../registry/index/health.ts";
 import type { Files } from "../../../registry/index/set.ts";
-import { buildCatalogue, type ListedLayer, updateCatalogue } from "../../../scripts/build/catalogue.ts";
+import { buildCatalogue, type ListedLayer, updateCatalogue } from "../../../scripts/catalogue/catalogue.ts";
 
 const settings = {
-	assets: { script: "a.js", choose: "c.js", styles: "s.css", landLight: "l.svg", landDark: "d.svg" },
+	assets: {
+		policy: "",
+		script: "a.js",
+		choose: "c.js",
+		styles: "s.css",
+		landLight: "l.svg",
+		landDark: "d.svg",
+	},
 	publicUrl: "",
 	owners: (smallkey: string) => (smallkey.startsWith("a") ? ["@org/a"] : []),
 };

@@ -1,0 +1,131 @@
+import { contentPolicy } from "../registry/content-policy.ts";
+import { etagOf, matchesEtag } from "./etag.ts";
+import { fragmentHeaders, readCaching } from "./read-headers.ts";
+import { emptyBody, plainText, type Reply, refuseRead } from "./reply.ts";
+
+/**
+ * What a first segment of a path is for: `reads` and `writes` of layers, `operation` of the service, files of the
+ * catalogue for `machines` and for `people`; `kept` for what older or later versions have there.
+ */
+export type SegmentUse = "reads" | "writes" | "operation" | "machines" | "people" | "kept";
+
+/**
+ * First segments of paths that mean something here, now or soon: no route, page or file of another kind may begin with
+ * one of them.
+ */
+export const reservedSegments: ReadonlyMap<string, SegmentUse> = new Map([
+	...every("reads", "doc", "docs", "v0.9", "v1", "v2", "ramp4", "vcs"),
+	...every("writes", "register"),
+	...every("operation", "healthz", "readyz"),
+	...every("machines", "index", "changes", "schemas"),
+	...every("people", "en", "fr", "list", "assets", "site.json"),
+	...every("kept", "status", "guide"),
+]);
+
+function every(use: SegmentUse, ...segments: string[]): [string, SegmentUse][] {
+	return segments.map((segment) => [segment, use]);
+}
+
+/** A folder of the catalogue without the slash at its end: its relative links count from within it. */
+const folders: ReadonlySet<string> = new Set(["en", "fr", "list", "schemas"]);
+
+/** Plain names only: no file of the catalogue needs more, and none begins with a dot. */
+const filePath = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+
+/** A file of the catalogue, or where its folder is with the slash that is missing. */
+export type PageRoute = { kind: "page"; file: string } | { kind: "moved"; location: string };
+
+/** The file of the catalogue that a request target means; null where it is none. */
+export function parsePage(target: string, basePath: string): PageRoute | null {
+	if (!target.startsWith(basePath)) return null;
+	const end = target.indexOf("?") < 0 ? target.length : target.indexOf("?");
+	const [path, query] = [target.slice(basePath.length, end), target.slice(end)];
+	if (path === "") return { kind: "moved", location: `${basePath}/${query}` };
+	if (path === "/") return { kind: "page", file: "index.html" };
+	const below = path.slice(1);
+	const use = path.startsWith("/") ? reservedSegments.get(below.split("/", 1)[0] ?? "") : undefined;
+	if (use !== "machines" && use !== "people") return null;
+	if (folders.has(below)) return { kind: "moved", location: `${basePath}${path}/${query}` };
+	const file = below.endsWith("/") ? `${below}index.html` : below;
+	return filePath.test(file) ? { kind: "page", file } : null;
+}
+
+/** The answer to a folder of the catalogue without the slash at its end. */
+export function answerMoved(location: string): Reply {
+	return { status: 301, headers: { Location: location, "Cache-Control": "no-cache" }, body: emptyBody };
+}
+
+/**
+ * GET <base>/, /en/, /index/index.json and all other files of the catalogue
+ * @param bytes the file as it is sent; null where it is not there
+ * @param more headers that belong to just these bytes
+ */
+export function answerPage(
+	file: string,
+	bytes: Uint8Array | null,
+	{ ifNoneMatch, isSecure, etag, ...more }: PageRequest,
+): Reply {
+	if (!bytes) return firstPages.has(file) ? notBuilt() : refuseRead(404);
+	const headers = { ...pageHeaders(file, isSecure), ...more.headers, ETag: etag ?? etagOf(bytes) };
+	const isUnchanged = ifNoneMatch !== null && matchesEtag(ifNoneMatch, headers.ETag);
+	return isUnchanged ? { status: 304, headers, body: emptyBody } : { status: 200, headers, body: bytes };
+}
+
+/** What counts for the answer beside the file. */
+export interface PageRequest {
+	/** The `If-None-Match` header, or null. */
+	ifNoneMatch: string | null;
+	/** Whether the catalogue is served over https only. */
+	isSecure: boolean;
+	/** The file's tag where the hosting has one. */
+	etag?: string;
+	/** Headers that belong to just these bytes, such as their coding. */
+	headers?: Record<string, string>;
+}
+
+/** They are in every catalogue: where one is missing, it is still being made. */
+const firstPages: ReadonlySet<string> = new Set(["index.html", "en/index.html", "fr/index.html"]);
+
+function notBuilt(): Reply {
+	return plainText(503, "the catalogue is being built: try again in a moment", { "Retry-After": "5" });
+}
+
+const types: Readonly<Record<string, string>> = {
+	html: "text/html; charset=utf-8",
+	js: "text/javascript; charset=utf-8",
+	css: "text/css; charset=utf-8",
+	svg: "image/svg+xml",
+	xml: "application/atom+xml; charset=utf-8",
+	json: fragmentHeaders["Content-Type"],
+};
+
+const nosniff = { "X-Content-Type-Options": "nosniff" };
+
+/** Headers of a page for people. @param isSecure whether it is served over https only */
+export function documentHeaders(isSecure: boolean): Record<string, string> {
+	return {
+		"Cache-Control": "no-cache",
+		"Content-Security-Policy": `${contentPolicy(isSecure)}; frame-ancestors 'none'`,
+		"Referrer-Policy": "strict-origin-when-cross-origin",
+		...nosniff,
+	};
+}
+
+/** Headers of files whose names hold the hash of their content. */
+export const assetHeaders = { "Cache-Control": "public, max-age=31536000, immutable", ...nosniff };
+
+/** Headers of files for machines: those of a fragment, each with its own type. */
+export const machineHeaders = {
+	"Access-Control-Allow-Origin": "*",
+	"Cache-Control": readCaching,
+	...nosniff,
+};
+
+/** Headers of any file of the catalogue. @param isSecure whether it is served over https only */
+export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
+	const type = { "Content-Type": types[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream" };
+	if (file.endsWith(".html")) return { ...type, ...documentHeaders(isSecure) };
+	if (file.startsWith("assets/")) return { ...type, ...assetHeaders };
+	if (file === "site.json") return { ...type, "Cache-Control": "no-cache", ...nosniff };
+	return { ...type, ...machineHeaders };
+}

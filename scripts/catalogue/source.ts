@@ -1,0 +1,32 @@
+import { realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { runGit } from "../../api/git/run.ts";
+import type { Source } from "../build/build.ts";
+import { resolveCommit } from "../build/collect.ts";
+import { readManifest } from "../build/manifest.ts";
+import type { CatalogueSource } from "./update.ts";
+
+/**
+ * The layers of a build as a catalogue looks at them. A folder of a checkout that is as its last commit has it is that
+ * commit, so that its history counts.
+ * @param out output of the build, which says what the fragments there are of
+ */
+export async function catalogueSource(source: Source, out: string): Promise<CatalogueSource> {
+	const id = readManifest(out)?.source ?? null;
+	if ("repository" in source) {
+		const commit = await resolveCommit(source.repository, source.ref);
+		return { id, layers: { repository: source.repository, commit } };
+	}
+	const committed = await committedFolder(source.folder).catch(() => null);
+	return { id, layers: committed ?? { folder: source.folder } };
+}
+
+/** The commit that a folder is of; null where it is of none, or holds what is in no commit. */
+async function committedFolder(folder: string): Promise<{ repository: string; commit: string } | null> {
+	const git = async (...args: string[]) => (await runGit(folder, args)).toString("utf8").trim();
+	const repository = await git("rev-parse", "--show-toplevel");
+	if (join(await realpath(repository), "layers") !== (await realpath(folder))) return null;
+	if ((await git("status", "--porcelain", "--untracked-files=all", "--ignored", "--", ".")) !== "")
+		return null;
+	return { repository, commit: await git("rev-parse", "--verify", "HEAD^{commit}") };
+}

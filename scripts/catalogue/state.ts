@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Assets } from "../../site/static/html.ts";
+import { rendererStamp } from "../build/manifest.ts";
+import { isCompanion } from "../build/output.ts";
+import type { CatalogueOptions } from "./options.ts";
+
+/** What a catalogue was made from: kept beside the output as `<out>.catalogue`, never served. */
+export interface CatalogueState {
+	/** Stamp of everything but the layers that decides what is written. */
+	stamp: string;
+	/** What the fragments beside it were built from, as their manifest says; null where that is not known. */
+	source: string | null;
+	/** The commit of the layers, in full; null where they were of no commit. */
+	commit: string | null;
+	/** Stamp of the files beside the layers: who owns them, and which are sick. */
+	reviewers: string;
+	assets: Assets;
+	/** Folder below the output → number of files in it. */
+	counts: Record<string, number>;
+}
+
+/** Folders below the output that hold nothing but the catalogue. */
+export const catalogueFolders = [
+	"assets",
+	"changes",
+	"en",
+	"fr",
+	"index",
+	"index/facets",
+	"index/layers",
+	"index/names",
+	"index/terms",
+	"list",
+	"schemas",
+] as const;
+
+/** Its files in the output folder itself. */
+export const catalogueFiles = ["index.html", "list.json", "site.json"] as const;
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Rooms whose modules decide how the pages look, beside those of the renderer. */
+const pageRooms = ["site", "scripts/catalogue"];
+
+/** The modules of a running process do not change: their stamp is made once for each set of options. */
+const stamps = new Map<string, string>();
+
+/** A stamp of everything but the layers that decides what a catalogue holds. */
+export function catalogueStamp(options: CatalogueOptions): string {
+	const key = JSON.stringify(options);
+	const stamp = stamps.get(key) ?? makeStamp(options);
+	stamps.set(key, stamp);
+	return stamp;
+}
+
+function makeStamp(options: CatalogueOptions): string {
+	const hash = createHash("sha256").update(rendererStamp(options.fragments));
+	for (const room of pageRooms) {
+		const names = readdirSync(join(root, room), { recursive: true, encoding: "utf8" });
+		const modules = names.filter((name) => /\.(?:ts|css)$/.test(name)).sort();
+		for (const name of modules) hash.update(`${name}\n`).update(readFileSync(join(root, room, name)));
+	}
+	return hash.update(JSON.stringify(options)).digest("hex");
+}
+
+function statePath(out: string): string {
+	return `${out}.catalogue`;
+}
+
+/** What the catalogue in an output was made from; null where there is none that is whole. */
+export function readState(out: string): CatalogueState | null {
+	try {
+		const state = JSON.parse(readFileSync(statePath(out), "utf8")) as CatalogueState;
+		return isWhole(out, state) ? state : null;
+	} catch {
+		return null;
+	}
+}
+
+/** Forgets what a catalogue was made from, before it is changed. */
+export function removeState(out: string): void {
+	rmSync(statePath(out), { force: true });
+}
+
+/** Keeps what a catalogue was made from, once it is whole. */
+export function writeState(out: string, state: Omit<CatalogueState, "counts">): void {
+	writeFileSync(statePath(out), `${JSON.stringify({ ...state, counts: countFiles(out) })}\n`);
+}
+
+function isWhole(out: string, { counts }: CatalogueState): boolean {
+	const now = countFiles(out);
+	return (
+		catalogueFolders.every((folder) => now[folder] === counts[folder]) &&
+		catalogueFiles.every((name) => existsSync(join(out, name)))
+	);
+}
+
+function countFiles(out: string): Record<string, number> {
+	return Object.fromEntries(catalogueFolders.map((folder) => [folder, namesIn(out, folder).length]));
+}
+
+/** Names in a folder of the output without compressed copies; none where there is no such folder. */
+export function namesIn(out: string, folder: string): string[] {
+	try {
+		return readdirSync(join(out, folder), { withFileTypes: true })
+			.filter((entry) => entry.isFile() && !isCompanion(entry.name))
+			.map(({ name }) => name);
+	} catch {
+		return [];
+	}
+}

@@ -1,0 +1,36 @@
+// Brings the catalogue in step with a commit, in a process of its own: it gets nothing but names, and reads from git.
+import type { CatalogueOptions } from "../catalogue/options.ts";
+import { bringCatalogue, type CatalogueOutcome } from "../catalogue/update.ts";
+
+/** What the process is told, one order after the other. */
+export interface CatalogueOrder {
+	repository: string;
+	/** Full id. */
+	commit: string;
+	out: string;
+	options: CatalogueOptions;
+}
+
+/** What it answers to each: what it did, or why it could not. */
+export type CatalogueReport = { outcome: CatalogueOutcome } | { reason: string };
+
+/** The order that is carried out now, and all before it. */
+let turn: Promise<void> = Promise.resolve();
+
+process.on("message", (order: CatalogueOrder) => {
+	turn = turn.then(async () => {
+		const report = await carryOut(order);
+		process.send?.(report);
+	});
+});
+// What is under way is written to its end: a catalogue that is left half-way has to be made anew.
+process.on("disconnect", () => void turn.finally(() => process.exit(0)));
+
+async function carryOut({ repository, commit, out, options }: CatalogueOrder): Promise<CatalogueReport> {
+	try {
+		const source = { id: null, layers: { repository, commit } };
+		return { outcome: await bringCatalogue(source, out, options) };
+	} catch (error) {
+		return { reason: (error as Error).message };
+	}
+}

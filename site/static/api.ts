@@ -1,0 +1,113 @@
+import { bilingualHtml, both } from "./bilingual.ts";
+import { type Assets, escapeHtml } from "./html.ts";
+
+/** As much of an OpenAPI document as the page shows (OpenAPI Specification 3.1). */
+interface ApiDocument {
+	paths: Record<string, ApiPath>;
+	components: { parameters: Record<string, Parameter>; responses: Record<string, Answer> };
+}
+
+interface ApiPath {
+	parameters?: (Parameter | Ref)[];
+	[method: string]: Operation | (Parameter | Ref)[] | undefined;
+}
+
+interface Operation {
+	summary?: string;
+	description?: string;
+	security?: object[];
+	parameters?: (Parameter | Ref)[];
+	responses: Record<string, Answer | Ref>;
+}
+
+interface Parameter {
+	name: string;
+	in: string;
+	description?: string;
+	schema?: { pattern?: string; enum?: string[]; type?: string };
+}
+
+interface Answer {
+	description: string;
+	content?: Record<string, { schema?: { $ref?: string } }>;
+}
+
+interface Ref {
+	$ref: string;
+}
+
+const methods = ["get", "put", "delete"] as const;
+
+/**
+ * `schemas/index.html`: the interface for programs, read from its own description. The descriptions are English, as the
+ * document is.
+ * @param document the content of `schemas/openapi.json`
+ * @param names files in the folder `schemas`
+ */
+export function apiHtml(assets: Assets, document: object, names: readonly string[]): string {
+	const { paths, components } = document as ApiDocument;
+	const operations = Object.entries(paths).flatMap(([path, item]) =>
+		methods.flatMap((method) => {
+			const operation = item[method] as Operation | undefined;
+			return operation ? [operationHtml(method, path, item.parameters ?? [], operation, components)] : [];
+		}),
+	);
+	const files = names.map((name) => `<li><a href="${escapeHtml(name)}">${escapeHtml(name)}</a></li>`);
+	const content = [
+		`<p>${both((texts) => texts.apiIntro)} <a href="openapi.json">openapi.json</a></p>`,
+		...operations,
+		`<h2>${both((texts) => texts.apiSchemas)}</h2>\n<ul class="columns">\n${files.join("\n")}\n</ul>`,
+	];
+	return bilingualHtml(assets, (texts) => texts.apiTitle, content.join("\n"));
+}
+
+function operationHtml(
+	method: string,
+	path: string,
+	shared: readonly (Parameter | Ref)[],
+	operation: Operation,
+	{ parameters, responses }: ApiDocument["components"],
+): string {
+	const { summary = "", description = "", security = [] } = operation;
+	const given = [...shared, ...(operation.parameters ?? [])].map((one) => resolved(one, parameters));
+	const answers = Object.entries(operation.responses).map(
+		([status, one]) => [status, resolved(one, responses)] as const,
+	);
+	const signed = security.length > 0 ? ` ${both((texts) => texts.apiSigned)}` : "";
+	return `<section>
+<h2><code>${method.toUpperCase()} ${escapeHtml(path)}</code></h2>
+<p>${escapeHtml([summary, description].filter(Boolean).join(". "))}.${signed}</p>
+${listOf(
+	both((texts) => texts.apiParameters),
+	given.map((one) => [one.name, parameterText(one)]),
+)}${listOf(
+	both((texts) => texts.apiAnswers),
+	answers.map(([status, one]) => [status, answerText(one)]),
+)}</section>`;
+}
+
+function listOf(title: string, items: readonly (readonly [string, string])[]): string {
+	if (items.length === 0) return "";
+	const rows = items.map(([name, html]) => `<dt><code>${escapeHtml(name)}</code></dt><dd>${html}</dd>`);
+	return `<h3>${title}</h3>\n<dl>\n${rows.join("\n")}\n</dl>\n`;
+}
+
+function parameterText({ description = "", in: place, schema }: Parameter): string {
+	const values = schema?.enum?.join(" | ") ?? schema?.pattern ?? "";
+	return [escapeHtml(`${description} (${place})`.trim()), values && `<code>${escapeHtml(values)}</code>`]
+		.filter(Boolean)
+		.join(" ");
+}
+
+function answerText({ description, content = {} }: Answer): string {
+	const name = Object.values(content)[0]?.schema?.$ref?.split("/").at(-1);
+	const link = name && `<a href="${escapeHtml(name)}.schema.json">${escapeHtml(name)}</a>`;
+	return [escapeHtml(description), link].filter(Boolean).join(" ");
+}
+
+function resolved<T extends object>(one: T | Ref, known: Record<string, T>): T {
+	if (!("$ref" in one)) return one;
+	const found = known[one.$ref.split("/").at(-1) ?? ""];
+	if (!found) throw new Error(`the document has no ${one.$ref}`);
+	return found;
+}
