@@ -1,7 +1,7 @@
 import { contentPolicy } from "../registry/content-policy.ts";
 import { etagOf, matchesEtag } from "./etag.ts";
 import { fragmentHeaders, readCaching } from "./read-headers.ts";
-import { emptyBody, plainText, type Reply, refuseRead } from "./reply.ts";
+import { emptyBody, exposedHeaders, plainText, type Reply, refuseRead } from "./reply.ts";
 
 /**
  * What a first segment of a path is for: `reads` and `writes` of layers, `operation` of the service, files of the
@@ -117,15 +117,19 @@ export const assetHeaders = { "Cache-Control": "public, max-age=31536000, immuta
 /** Headers of files for machines: those of a fragment, each with its own type. */
 export const machineHeaders = {
 	"Access-Control-Allow-Origin": "*",
+	"Access-Control-Expose-Headers": exposedHeaders,
 	"Cache-Control": readCaching,
 	...nosniff,
 };
+
+/** Headers of what the operator says of the page: `site.json`. */
+export const settingsHeaders = { "Cache-Control": "no-cache", ...nosniff };
 
 /** Headers of any file of the catalogue. @param isSecure whether it is served over https only */
 export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
 	const type = { "Content-Type": types[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream" };
 	if (file.endsWith(".html")) return { ...type, ...documentHeaders(isSecure) };
 	if (file.startsWith("assets/")) return { ...type, ...assetHeaders };
-	if (file === "site.json") return { ...type, "Cache-Control": "no-cache", ...nosniff };
+	if (file === "site.json") return { ...type, ...settingsHeaders };
 	return { ...type, ...machineHeaders };
 }

@@ -1,15 +1,16 @@
+import { existsSync } from "node:fs";
 import { access, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from "node:zlib";
 import pMap from "p-map";
-import { assetHeaders, documentHeaders, machineHeaders } from "../../api/pages.ts";
+import { assetHeaders, documentHeaders, machineHeaders, settingsHeaders } from "../../api/pages.ts";
 import { fragmentHeaders } from "../../api/read.ts";
 import { type TargetName, targetNames } from "../../registry/targets/names.ts";
 import { targetOf } from "../../registry/targets/table.ts";
 import { isCompanion, writeWhole } from "../build/output.ts";
 import { slotFolder, slotsOf } from "../build/slots.ts";
-import { catalogueFolders } from "../catalogue/state.ts";
+import { catalogueFiles, catalogueFolders } from "../catalogue/state.ts";
 import { progress } from "../terminal/progress.ts";
 
 /** Most files that are compressed at once: zlib works on four threads (libuv's pool). */
@@ -22,6 +23,9 @@ interface Coding {
 	restore: (bytes: Uint8Array) => Promise<Buffer>;
 }
 
+/** From here on brotli's best two qualities take ten times as long, for a hundredth of the bytes. */
+const largeFileBytes = 16_000;
+
 const codings: Coding[] = [
 	{
 		ending: ".gz",
@@ -31,7 +35,12 @@ const codings: Coding[] = [
 	{
 		ending: ".br",
 		compress: (bytes) =>
-			promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+			promisify(brotliCompress)(bytes, {
+				params: {
+					[constants.BROTLI_PARAM_QUALITY]: bytes.length > largeFileBytes ? 9 : 11,
+					[constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+				},
+			}),
 		restore: (bytes) => promisify(brotliDecompress)(bytes),
 	},
 ];
@@ -55,6 +64,7 @@ export async function writeHostingFiles(
 	if (!compress && !(await exists(mark))) return;
 	const folders = [...slotsOf({ targets }).map(slotFolder), ...(site ? catalogueFolders : [])];
 	for (const folder of folders) await syncCompanions(out, folder, compress);
+	if (site) for (const name of catalogueFiles) await syncFile(out, name, compress);
 	if (!compress) await rm(mark);
 }
 
@@ -74,14 +84,14 @@ function headersFile(targets: readonly TargetName[], site: boolean): string {
 	return [...fragments, ...(site ? siteRules() : [])].join("\n");
 }
 
-/** The same headers as from every other engine. A rule that names a page comes after that of its folder. */
+/** The same headers as from every other engine. No file has two rules: Cloudflare would join their values. */
 function siteRules(): string[] {
 	const pages = ["/", "/en/", "/fr/", "/list/*", "/schemas/"];
 	return [
 		headersRule("/assets/*", assetHeaders),
 		...["/index/*", "/changes/*", "/schemas/*.json"].map((path) => headersRule(path, machineHeaders)),
 		...pages.map((path) => headersRule(path, documentHeaders(true))),
-		headersRule("/site.json", { "Cache-Control": "no-cache" }),
+		headersRule("/site.json", settingsHeaders),
 	];
 }
 
@@ -117,6 +127,12 @@ async function syncCompanions(out: string, folder: string, compress: boolean): P
 	} finally {
 		bar.stop();
 	}
+}
+
+/** Brings the compressed copies of a file in the output folder itself in step with it, or removes them. */
+async function syncFile(out: string, name: string, compress: boolean): Promise<void> {
+	if (compress) return compressFile(out, name, (ending) => existsSync(join(out, name + ending)));
+	for (const { ending } of codings) await rm(join(out, name + ending), { force: true });
 }
 
 /** Brings the compressed copies of one file in step with it. */

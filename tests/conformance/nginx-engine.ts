@@ -48,6 +48,8 @@ async function renderNginx(
 		.replace("root /var/lib/fragments/dist;", `root ${dist};`)
 		.replaceAll("(?<fragment>/", `${base}(?<fragment>/`)
 		.replaceAll("(?<alias>/", `${base}(?<alias>/`)
+		.replaceAll("(?<folder>/", `${base}(?<folder>/`)
+		.replaceAll("(?<page>/", `${base}(?<page>/`)
 		.replace("# brotli_static on;", brotli ? "brotli_static on;" : "");
 	const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
 		(name) => `${name}_temp_path ${join(folder, name)};`,

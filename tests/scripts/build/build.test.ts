@@ -11,6 +11,11 @@ import { root, runScript } from "../../process.ts";
 
 const run = promisify(execFile);
 
+/** The fragments alone: the catalogue beside them has tests of its own. */
+function buildOnly(words: string[], env: Record<string, string> = {}) {
+	return runScript("build", words, { SITE: "off", ...env });
+}
+
 const building = suite<{ folder: string; layers: string; out: string; remove: () => Promise<void> }>("build");
 
 building.before.each(async (context) => {
@@ -43,7 +48,7 @@ async function write(path: string, text: string): Promise<void> {
 }
 
 building("every layer becomes a file in each target and language", async ({ layers, out }) => {
-	const built = await runScript("build", ["--layers", layers, "--out", out]);
+	const built = await buildOnly(["--layers", layers, "--out", out]);
 	assert.is(built.code, 0, built.stderr);
 	const files = (await readdir(layers, { recursive: true })).filter((name) =>
 		/^..?\/[^.]*\.json$/.test(name),
@@ -72,13 +77,13 @@ building("every layer becomes a file in each target and language", async ({ laye
 building(
 	"building twice gives the same bytes, and does not write them again",
 	async ({ layers, out, folder }) => {
-		await runScript("build", ["--layers", layers, "--out", out]);
+		await buildOnly(["--layers", layers, "--out", out]);
 		const before = await snapshot(out);
-		const again = await runScript("build", ["--layers", layers, "--out", out]);
+		const again = await buildOnly(["--layers", layers, "--out", out]);
 		assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
 		assert.equal(await snapshot(out), before);
 		const other = join(folder, "other");
-		await runScript("build", ["--layers", layers, "--out", other]);
+		await buildOnly(["--layers", layers, "--out", other]);
 		const texts = (files: Map<string, { text: string }>) =>
 			Array.from(files, ([path, { text }]) => `${path} ${text}`).sort();
 		assert.equal(texts(await snapshot(other)), texts(before));
@@ -88,15 +93,15 @@ building(
 building(
 	"only what changed is written; files of removed layers go; lost files come back",
 	async ({ layers, out }) => {
-		await runScript("build", ["--layers", layers, "--out", out]);
+		await buildOnly(["--layers", layers, "--out", out]);
 		const before = await snapshot(out);
 		await rm(join(layers, "nh/nhn.json"));
 		await write(join(layers, "ca/canvec.json"), wms("changed"));
 		await rm(join(out, "v0.9/doc/en/railway"));
-		const again = await runScript("build", ["--layers", layers, "--out", out]);
+		const again = await buildOnly(["--layers", layers, "--out", out]);
 		assert.match(again.stdout, /^9 written, \d+ unchanged, 8 removed/);
 		await write(join(out, "v0.9/doc/fr/railway"), "spoilt");
-		const fresh = await runScript("build", ["--layers", layers, "--out", out, "--fresh"]);
+		const fresh = await buildOnly(["--layers", layers, "--out", out, "--fresh"]);
 		assert.match(fresh.stdout, /^1 written, \d+ unchanged, 0 removed/);
 		const after = await snapshot(out);
 		assert.not(after.has("/v0.9/doc/en/nhn"));
@@ -111,14 +116,14 @@ building(
 building(
 	"TARGETS chooses what is built; what an earlier build had of the others goes",
 	async ({ layers, out }) => {
-		await runScript("build", ["--layers", layers, "--out", out]);
-		const few = await runScript("build", ["--layers", layers, "--out", out], { TARGETS: "ramp4,v0.9" });
+		await buildOnly(["--layers", layers, "--out", out]);
+		const few = await buildOnly(["--layers", layers, "--out", out], { TARGETS: "ramp4,v0.9" });
 		assert.is(few.code, 0, few.stderr);
 		const files = [...(await snapshot(out)).keys()].filter((path) => path.split("/").length > 2);
 		assert.equal([...new Set(files.map((path) => path.split("/")[1]))].sort(), ["ramp4", "v0.9"]);
-		const again = await runScript("build", ["--layers", layers, "--out", out], { TARGETS: "v0.9,ramp4" });
+		const again = await buildOnly(["--layers", layers, "--out", out], { TARGETS: "v0.9,ramp4" });
 		assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
-		const wrong = await runScript("build", ["--layers", layers, "--out", out], { TARGETS: "v0.9,v3" });
+		const wrong = await buildOnly(["--layers", layers, "--out", out], { TARGETS: "v0.9,v3" });
 		assert.is(wrong.code, 2);
 		assert.match(wrong.stderr, /^TARGETS: must be some of v0\.9,v1,v2,ramp4, not v3$/m);
 	},
@@ -132,21 +137,21 @@ building("a layer has no file where a target cannot express it", async ({ layers
 		return paths.map((path) => path.slice(1)).sort();
 	};
 	await write(join(layers, "ti/tiles.json"), text("esriTile"));
-	assert.is((await runScript("build", ["--layers", layers, "--out", out])).code, 0);
+	assert.is((await buildOnly(["--layers", layers, "--out", out])).code, 0);
 	assert.equal(await pathsOf(), ["ramp4/en/tiles", "ramp4/fr/tiles", "v2/doc/en/tiles", "v2/doc/fr/tiles"]);
 	await write(join(layers, "ti/tiles.json"), text("ogcWmts"));
-	const other = await runScript("build", ["--layers", layers, "--out", out]);
+	const other = await buildOnly(["--layers", layers, "--out", out]);
 	assert.match(other.stdout, /^2 written, \d+ unchanged, 2 removed/);
 	assert.equal(await pathsOf(), ["v2/doc/en/tiles", "v2/doc/fr/tiles"]);
 	const afresh = join(folder, "afresh");
-	await runScript("build", ["--layers", layers, "--out", afresh]);
+	await buildOnly(["--layers", layers, "--out", afresh]);
 	assert.equal([...(await snapshot(afresh)).keys()].sort(), [...(await snapshot(out)).keys()].sort());
 });
 
 building(
 	"every problem is reported with file, pointer and reason, and the old output stays whole",
 	async ({ layers, out }) => {
-		await runScript("build", ["--layers", layers, "--out", out]);
+		await buildOnly(["--layers", layers, "--out", out]);
 		const before = await snapshot(out);
 		await write(join(layers, "aa/wrong-folder.json"), manual);
 		await write(join(layers, "23/23AX5T.json"), manual);
@@ -176,7 +181,7 @@ building(
 			/^layers\/li\/link\.json: must be a plain file, not a symlink$/m,
 			/^layers\/xx: must be named/m,
 		];
-		const built = await runScript("build", ["--layers", layers, "--out", out]);
+		const built = await buildOnly(["--layers", layers, "--out", out]);
 		assert.is(built.code, 1);
 		for (const line of expected) assert.match(built.stderr, line);
 		assert.match(built.stderr, /^13 problems; nothing was written$/m);
@@ -196,20 +201,20 @@ building("one commit of a repository gives what its folder gives", async ({ laye
 	await write(join(repository, "layers/ne/new.json"), manual);
 	await git("add", ".");
 	await git("commit", "-qm", "two");
-	await runScript("build", ["--layers", layers, "--out", out]);
+	await buildOnly(["--layers", layers, "--out", out]);
 	const other = join(folder, "other");
-	const built = await runScript("build", ["--repo", repository, "--ref", "main~1", "--out", other]);
+	const built = await buildOnly(["--repo", repository, "--ref", "main~1", "--out", other]);
 	assert.is(built.code, 0, built.stderr);
 	const texts = async (path: string) =>
 		[...(await snapshot(path))].map(([name, { text }]) => `${name} ${text}`).sort();
 	assert.equal(await texts(other), await texts(out));
-	const newer = await runScript("build", ["--repo", repository, "--out", other]);
+	const newer = await buildOnly(["--repo", repository, "--out", other]);
 	assert.match(newer.stdout, /^8 written, \d+ unchanged, 0 removed/);
-	const older = await runScript("build", ["--repo", repository, "--ref", "main~1", "--out", other]);
+	const older = await buildOnly(["--repo", repository, "--ref", "main~1", "--out", other]);
 	assert.match(older.stdout, /^0 written, \d+ unchanged, 8 removed/);
 	assert.equal(await texts(other), await texts(out));
 	for (const ref of ["none", "--help", "main:layers"]) {
-		const failed = await runScript("build", ["--repo", repository, `--ref=${ref}`, "--out", other]);
+		const failed = await buildOnly(["--repo", repository, `--ref=${ref}`, "--out", other]);
 		assert.is(failed.code, 2, ref);
 		assert.match(failed.stderr, "has no commit");
 	}
@@ -222,7 +227,7 @@ building("wrong words are an error", async ({ layers, folder }) => {
 		["--layers", layers, "--repo", "."],
 		["--ref", "x"],
 	]) {
-		const failed = await runScript("build", words);
+		const failed = await buildOnly(words);
 		assert.is(failed.code, 2);
 		assert.not.match(failed.stderr, /\bat .*\.ts/);
 	}

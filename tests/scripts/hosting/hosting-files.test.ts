@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { pageHeaders } from "../../../api/pages.ts";
+import { isCompanion } from "../../../scripts/build/output.ts";
 import { layers, plainKeys, wms } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
 import { temporaryFolder } from "../../local.ts";
@@ -39,7 +41,7 @@ async function readHeaders(dist: string): Promise<string[]> {
 
 test("npm run build writes Cloudflare's headers, and nothing twice", async ({ folder }) => {
 	const words = ["--layers", "layers", "--out", join(folder, "dist")];
-	assert.is((await runScript("build", words)).code, 0);
+	assert.is((await runScript("build", words, { SITE: "off" })).code, 0);
 	const before = await snapshot(join(folder, "dist"));
 	const rules = (await readHeaders(join(folder, "dist"))).map(
 		(path) => `${path}
@@ -57,7 +59,7 @@ test("npm run build writes Cloudflare's headers, and nothing twice", async ({ fo
 		"/v2/doc/*",
 		"/ramp4/*",
 	]);
-	assert.is((await runScript("build", words, { TARGETS: "v2" })).code, 0);
+	assert.is((await runScript("build", words, { TARGETS: "v2", SITE: "off" })).code, 0);
 	assert.equal(await readHeaders(join(folder, "dist")), ["/v2/doc/*"]);
 	assert.is((await runScript("build", words)).code, 0);
 	assert.not.ok([...before.keys()].some((name) => name.endsWith(".gz") || name.endsWith(".br")));
@@ -66,9 +68,53 @@ test("npm run build writes Cloudflare's headers, and nothing twice", async ({ fo
 	assert.equal(await snapshot(join(folder, "dist")), settled);
 });
 
+test("the catalogue's files have the headers that the service gives them", async ({ folder }) => {
+	const dist = join(folder, "dist");
+	assert.is((await runScript("build", ["--layers", "layers", "--out", dist, "--compress"])).code, 0);
+	const rules = (await readFile(join(dist, "_headers"), "utf8")).trim().split("\n\n").map(readRule);
+	const files = [...(await snapshot(dist)).keys()];
+	const pages = files.filter((path) =>
+		/^(?:index\/|changes\/|schemas\/|assets\/|en\/|fr\/|list\/|index\.html$|site\.json$)/.test(path),
+	);
+	assert.ok(pages.length > 30, pages.join());
+	for (const path of pages.filter((one) => !isCompanion(one))) {
+		const address = `/${path.replace(/index\.html$/, "")}`;
+		const [rule, ...others] = rules.filter(({ matches }) => matches(address));
+		assert.equal(others, [], address);
+		const { "Content-Type": _, ...expected } = pageHeaders(path, true);
+		assert.equal(rule?.headers, expected, address);
+		assert.ok(files.includes(`${path}.gz`) && files.includes(`${path}.br`), path);
+	}
+	const [toggle, next] = [{ SITE: "off" }, await readdir(join(dist, "v0.9/doc/en"))];
+	assert.is((await runScript("build", ["--layers", "layers", "--out", dist, "--compress"], toggle)).code, 0);
+	assert.equal(await readdir(join(dist, "v0.9/doc/en")), next);
+	assert.equal((await readdir(dist)).filter((name) => !name.startsWith(".")).sort(), [
+		"_headers",
+		"ramp4",
+		"v0.9",
+		"v1",
+		"v2",
+	]);
+});
+
+/** A rule of `_headers`: a path in which `*` stands for anything. */
+function readRule(text: string) {
+	const [path = "", ...lines] = text.split("\n");
+	const pattern = new RegExp(`^${path.replaceAll(".", "\\.").replaceAll("*", ".*")}$`);
+	const headers = Object.fromEntries(
+		lines.map((line) =>
+			line
+				.trim()
+				.split(/: (.*)/)
+				.slice(0, 2),
+		),
+	);
+	return { matches: (address: string) => pattern.test(address), headers };
+}
+
 test("--compress puts both copies beside each fragment, as others read them", async ({ folder }) => {
 	const words = ["--layers", "layers", "--out", join(folder, "dist"), "--compress"];
-	assert.is((await runScript("build", words)).code, 0);
+	assert.is((await runScript("build", words, { SITE: "off" })).code, 0);
 	for (const lang of ["en", "fr"]) {
 		const path = join(folder, "dist/v0.9/doc", lang, "toporama");
 		const plain = await readFile(path);

@@ -1,10 +1,11 @@
-import { rename } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { join } from "node:path";
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { dirname, join } from "node:path";
+import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { pageHeaders } from "../../../api/pages.ts";
 import { ask } from "../../conformance/client.ts";
 import { layers, wmsFragment } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
@@ -25,12 +26,26 @@ interface Scene {
 	end: () => Promise<void>;
 }
 
+/** Files of a catalogue, one of each kind. */
+const pages = [
+	...["index.html", "en/index.html", "list/8.html", "schemas/index.html", "site.json"],
+	...["index/index.json", "index/layers/8.json", "changes/feed.xml", "schemas/openapi.json"],
+	...["assets/main-ABCDEFGH.js", "assets/styles-0123456789.css", "assets/land-0123456789.svg"],
+];
+
+async function writePage(dist: string, path: string): Promise<void> {
+	await mkdir(dirname(join(dist, path)), { recursive: true });
+	await writeFile(join(dist, path), `content of ${path}`);
+	await writeFile(join(dist, `${path}.gz`), gzipSync(`content of ${path}`));
+}
+
 /** nginx with files of a build, in front of a service that notes what it is asked. */
 const test = suite<Scene>("nginx");
 
 test.before(async (scene) => {
 	const folder = await temporaryFolder();
 	scene.dist = await buildDist(layers, folder.path, true);
+	for (const path of pages) await writePage(scene.dist, path);
 	scene.passed = [];
 	scene.forwarded = [];
 	const service = createServer((request, response) => {
@@ -84,6 +99,27 @@ test("brotli comes before gzip where a reader knows both", async ({ origin }) =>
 	);
 });
 
+test("the catalogue comes from disk with the headers that the service gives it", async ({
+	origin,
+	passed,
+}) => {
+	for (const path of pages) {
+		const target = `/${path.replace(/index\.html$/, "")}?q=1`;
+		const answer = await ask(origin, "GET", target, { headers: { "Accept-Encoding": "gzip" } });
+		assert.is(gunzipSync(answer.bytes).toString(), `content of ${path}`, path);
+		const names = [
+			"Access-Control-Allow-Origin",
+			"Referrer-Policy",
+			"Content-Security-Policy",
+			"Cache-Control",
+		];
+		const expected: Record<string, string | undefined> = pageHeaders(path, true);
+		for (const name of [...names, "X-Content-Type-Options", "Content-Type"])
+			assert.is(answer.headers[name.toLowerCase()], expected[name], `${path}: ${name}`);
+	}
+	assert.equal(passed, []);
+});
+
 test("what is no file in its plain spelling goes to the service, with the literal path", async ({
 	origin,
 	passed,
@@ -102,7 +138,13 @@ test("what is no file in its plain spelling goes to the service, with the litera
 		"GET /v0.9/doc/en/23ax5t.gz",
 		"GET /v0.9/doc/en/23ax5t%2e",
 		"GET /_headers",
-		"GET /",
+		"GET /fr/",
+		"GET /en",
+		"GET /index/none.json",
+		"GET /index/../site.json",
+		"GET /assets/.hidden",
+		"GET /list.json",
+		"PUT /index.html",
 		"POST /v0.9/doc/en/23ax5t",
 		"PUT /v1/register/a%2Bb+c",
 		"PUT /register/./a",
