@@ -98,7 +98,7 @@ export function readPublicUrl(variables: Variables): string {
 	const pattern = /^https?:\/\/[^\s"<>?#]+$/;
 	return variables
 		.matching("PUBLIC_URL", "", pattern, "an http or https address without ? and #")
-		.replace(/\/+$/, "");
+		.replace(/(?<!\/)\/+$/, "");
 }
 
 /** What every engine is told of its reads and fragments (README, "Configuration"). */

@@ -38,7 +38,7 @@ export async function draftAddress(publicUrl: string, draft: Draft): Promise<str
 	if (publicUrl === "" || draft.text.length > maxBytes / 2) return null;
 	const packed = await packDraft(draft);
 	if (packed.length > maxHandedLength) return null;
-	return `${publicUrl.replace(/\/+$/, "")}/?page=draft#draft=${packed}`;
+	return `${publicUrl.replace(/(?<!\/)\/+$/, "")}/?page=draft#draft=${packed}`;
 }
 
 /** Reads what `packDraft` made; null where it is cut off, no draft, or too large. */

@@ -13,7 +13,7 @@ const [configPath, persist, dist, ...folders] = process.argv.slice(2);
 // `wrangler dev --persist-to` adds the version of its own layout.
 const { env, dispose } = await getPlatformProxy({ configPath, persist: { path: join(persist, "v3") } });
 try {
-	const wanted = await listFragments();
+	const wanted = await listFiles();
 	const waiting = [...wanted];
 	const work = async () => {
 		for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
@@ -27,12 +27,17 @@ try {
 	await dispose();
 }
 
-async function listFragments() {
+/** Files of the catalogue that stand in the build's folder itself. */
+const rootFiles = ["index.html", "list.json", "site.json"];
+
+async function listFiles() {
 	const paths = new Set();
-	for (const folder of folders) {
-		const names = await readdir(join(dist, folder)).catch(() => []);
-		// No smallkey has a dot: what has one is a compressed copy.
-		for (const name of names) if (!name.includes(".")) paths.add(`${folder}/${name}`);
+	for (const folder of [".", ...folders]) {
+		const entries = await readdir(join(dist, folder), { withFileTypes: true }).catch(() => []);
+		for (const { name } of entries.filter((entry) => entry.isFile())) {
+			const isWanted = folder === "." ? rootFiles.includes(name) : !/\.(?:gz|br)$/.test(name);
+			if (isWanted) paths.add(join(folder, name));
+		}
 	}
 	return paths;
 }

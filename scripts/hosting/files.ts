@@ -84,9 +84,12 @@ function headersFile(targets: readonly TargetName[], site: boolean): string {
 	return [...fragments, ...(site ? siteRules() : [])].join("\n");
 }
 
-/** The same headers as from every other engine. No file has two rules: Cloudflare would join their values. */
+/**
+ * The same headers as from every other engine. No file has two rules: Cloudflare would join their values. A folder is
+ * answered by the worker.
+ */
 function siteRules(): string[] {
-	const pages = ["/", "/en/", "/fr/", "/list/*", "/schemas/"];
+	const pages = ["/index.html", "/en/*", "/fr/*", "/list/*", "/schemas/index.html"];
 	return [
 		headersRule("/assets/*", assetHeaders),
 		...["/index/*", "/changes/*", "/schemas/*.json"].map((path) => headersRule(path, machineHeaders)),

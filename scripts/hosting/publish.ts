@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pMap from "p-map";
+import { pageHeaders } from "../../api/pages.ts";
 import { fragmentHeaders } from "../../api/read.ts";
 import { progress } from "../terminal/progress.ts";
 import type { Bucket } from "./bucket.ts";
@@ -13,7 +14,7 @@ import {
 	parseManifest,
 	planUpload,
 } from "./inventory.ts";
-import { listBuild } from "./verify.ts";
+import { listServed } from "./verify.ts";
 
 /** Most requests to the bucket that are under way at once. */
 const atOnce = 32;
@@ -21,11 +22,13 @@ const atOnce = 32;
 /** Uploads after which the manifest is written again: what a cut costs at most. */
 const checkpointEvery = 2_000;
 
-/** Headers that a fragment is kept with, for readers that ask the bucket itself. */
-const objectHeaders = {
-	"Content-Type": fragmentHeaders["Content-Type"],
-	"Cache-Control": fragmentHeaders["Cache-Control"],
-};
+/** Headers that an object is kept with, for readers that ask the bucket itself. */
+function objectHeaders(name: string): Record<string, string> {
+	const { "Content-Type": type = "", "Cache-Control": caching = "" } = /\.[a-z]+$/.test(name)
+		? pageHeaders(name, true)
+		: fragmentHeaders;
+	return { "Content-Type": type, "Cache-Control": caching };
+}
 
 function sha256(bytes: Buffer): string {
 	return createHash("sha256").update(bytes).digest("hex");
@@ -34,7 +37,7 @@ function sha256(bytes: Buffer): string {
 /** A build, and what has to be done so that the bucket holds just that. */
 export interface PreparedUpload {
 	dist: string;
-	/** SHA-256 of each fragment by its path. */
+	/** SHA-256 of each file by its path. */
 	built: ReadonlyMap<string, string>;
 	present: Inventory;
 	plan: Plan;
@@ -42,7 +45,7 @@ export interface PreparedUpload {
 
 /** Compares a build with a bucket's manifest; nothing is changed. */
 export async function prepareUpload(bucket: Bucket, dist: string, all: boolean): Promise<PreparedUpload> {
-	const paths = await listBuild(dist);
+	const paths = await listServed(dist);
 	const hashes = await pMap(paths, async (path) => sha256(await readFile(join(dist, path))), {
 		concurrency: atOnce,
 	});
@@ -99,7 +102,7 @@ export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise
 async function upload(bucket: Bucket, dist: string, name: string, hash: string): Promise<void> {
 	const bytes = await readFile(join(dist, name));
 	if (sha256(bytes) !== hash) throw new Error(`${join(dist, name)}: has changed during the publication`);
-	await bucket.put(name, bytes, hash, objectHeaders);
+	await bucket.put(name, bytes, hash, objectHeaders(name));
 }
 
 /** Does the same to each name, some at a time; after a failure nothing new is begun, and what is under way ends. */

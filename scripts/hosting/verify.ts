@@ -7,6 +7,7 @@ import { targetNames } from "../../registry/targets/names.ts";
 import { resolveCommit } from "../build/collect.ts";
 import { isCompanion } from "../build/output.ts";
 import { slotFolder, slotPath, slotsOf } from "../build/slots.ts";
+import { catalogueFiles, catalogueFolders, namesIn } from "../catalogue/state.ts";
 
 /** Most requests that are under way at once. */
 const atOnce = 16;
@@ -27,6 +28,13 @@ export async function listBuild(dist: string): Promise<string[]> {
 	}
 	if (paths.length === 0) throw new Error(`${dist}: has no fragments; npm run build makes them`);
 	return paths.sort();
+}
+
+/** All files of a build that are served, sorted: the fragments, and the catalogue where it has one. @throws {Error} */
+export async function listServed(dist: string): Promise<string[]> {
+	const inFolders = catalogueFolders.flatMap((folder) => namesIn(dist, folder).map((name) => `${folder}/${name}`));
+	const beside = namesIn(dist, ".").filter((name) => catalogueFiles.some((file) => file === name));
+	return [...(await listBuild(dist)), ...inFolders, ...beside].sort();
 }
 
 /** At most `most` of some items, evenly spread, and the same ones each time. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { slotFolder, slotsOf } from "../build/slots.ts";
+import { catalogueFolders } from "../catalogue/state.ts";
 import type { Environment } from "../service/settings.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -122,7 +123,7 @@ export function spawnWrangler(
 
 /** Brings the local runtime's bucket in step with a build. */
 export async function fillLocalBucket(folder: RunFolder, persist: string, dist: string): Promise<void> {
-	const folders = slotsOf({}).map(slotFolder);
+	const folders = [...slotsOf({}).map(slotFolder), ...catalogueFolders];
 	const words = [join(engineFolder, "fill-bucket.mjs"), folder.configuration, persist, dist, ...folders];
 	const env = { ...quiet, ...folder.environment };
 	const child = spawn(process.execPath, words, { cwd: root, env, stdio: ["ignore", "ignore", "inherit"] });

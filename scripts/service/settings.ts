@@ -87,7 +87,7 @@ function readPage(variables: Variables): PageSettings {
 		baseMapAttribution: variables.text("BASE_MAP_ATTRIBUTION", ""),
 		repositoryUrl: variables
 			.matching("REPOSITORY_URL", "", page, "an http or https address without ? and #")
-			.replace(/\/+$/, ""),
+			.replace(/(?<!\/)\/+$/, ""),
 		branch: variables.text("GITHUB_BRANCH", "main"),
 	};
 }

@@ -36,8 +36,7 @@ export type FetchFragment = (target: TargetName, lang: Lang, smallkey: string) =
 /** Fetches a file of the catalogue from the hosting, or null where there is none. @throws {Error} where it fails */
 export async function fetchPage({ OBJECTS, ASSETS }: Bindings, file: string): Promise<Fragment | null> {
 	if (OBJECTS) return fetchObject(OBJECTS, file);
-	// A page is asked for as its folder: assets answer its own name by a redirect to that.
-	return ASSETS ? fetchAsset(ASSETS, file.replace(/(^|\/)index\.html$/, "$1")) : null;
+	return ASSETS ? fetchAsset(ASSETS, file) : null;
 }
 
 /** Where the fragments are fetched from. @throws {Error} that names the missing binding */

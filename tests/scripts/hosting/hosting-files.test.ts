@@ -78,7 +78,7 @@ test("the catalogue's files have the headers that the service gives them", async
 	);
 	assert.ok(pages.length > 30, pages.join());
 	for (const path of pages.filter((one) => !isCompanion(one))) {
-		const address = `/${path.replace(/index\.html$/, "")}`;
+		const address = `/${path}`;
 		const [rule, ...others] = rules.filter(({ matches }) => matches(address));
 		assert.equal(others, [], address);
 		const { "Content-Type": _, ...expected } = pageHeaders(path, true);

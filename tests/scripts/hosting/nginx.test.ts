@@ -1,8 +1,8 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { dirname, join } from "node:path";
-import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
+import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { pageHeaders } from "../../../api/pages.ts";
@@ -13,6 +13,7 @@ import { hasBrotli, nginx, spawnNginx } from "../../conformance/nginx-engine.ts"
 import { temporaryFolder } from "../../local.ts";
 import { runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
+import { addressOf, contentOf, pages, writePages } from "./pages.ts";
 
 interface Scene {
 	dist: string;
@@ -26,26 +27,13 @@ interface Scene {
 	end: () => Promise<void>;
 }
 
-/** Files of a catalogue, one of each kind. */
-const pages = [
-	...["index.html", "en/index.html", "list/8.html", "schemas/index.html", "site.json"],
-	...["index/index.json", "index/layers/8.json", "changes/feed.xml", "schemas/openapi.json"],
-	...["assets/main-ABCDEFGH.js", "assets/styles-0123456789.css", "assets/land-0123456789.svg"],
-];
-
-async function writePage(dist: string, path: string): Promise<void> {
-	await mkdir(dirname(join(dist, path)), { recursive: true });
-	await writeFile(join(dist, path), `content of ${path}`);
-	await writeFile(join(dist, `${path}.gz`), gzipSync(`content of ${path}`));
-}
-
 /** nginx with files of a build, in front of a service that notes what it is asked. */
 const test = suite<Scene>("nginx");
 
 test.before(async (scene) => {
 	const folder = await temporaryFolder();
 	scene.dist = await buildDist(layers, folder.path, true);
-	for (const path of pages) await writePage(scene.dist, path);
+	await writePages(scene.dist);
 	scene.passed = [];
 	scene.forwarded = [];
 	const service = createServer((request, response) => {
@@ -104,9 +92,9 @@ test("the catalogue comes from disk with the headers that the service gives it",
 	passed,
 }) => {
 	for (const path of pages) {
-		const target = `/${path.replace(/index\.html$/, "")}?q=1`;
+		const target = `${addressOf(path)}?q=1`;
 		const answer = await ask(origin, "GET", target, { headers: { "Accept-Encoding": "gzip" } });
-		assert.is(gunzipSync(answer.bytes).toString(), `content of ${path}`, path);
+		assert.is(gunzipSync(answer.bytes).toString(), contentOf(path), path);
 		const names = [
 			"Access-Control-Allow-Origin",
 			"Referrer-Policy",

@@ -3,11 +3,15 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { pageHeaders } from "../../../api/pages.ts";
+import { targetNames } from "../../../registry/targets/names.ts";
+import { writeHostingFiles } from "../../../scripts/hosting/files.ts";
 import { ask, errorsOf, write } from "../../conformance/client.ts";
 import { senders, wms, wmsFragment } from "../../conformance/engine.ts";
 import { buildDist, startWorkers, workers } from "../../conformance/engines.ts";
 import { manual, temporaryFolder } from "../../local.ts";
 import { runScript } from "../../process.ts";
+import { addressOf, contentOf, pages, writePages } from "./pages.ts";
 
 interface Scene {
 	folder: string;
@@ -28,6 +32,8 @@ test.before(async (scene) => {
 	scene.remove = folder.remove;
 	const layers = new Map(keys.map((key) => [key, wms(key)]));
 	scene.dist = await buildDist(layers.set("a+b=c", wms("plus")), folder.path);
+	await writePages(scene.dist);
+	await writeHostingFiles(scene.dist, false, targetNames, true);
 	await mkdir(join(folder.path, "tmp"));
 	scene.engine = await startWorkers(scene.dist, [], {
 		BASE_PATH: base,
@@ -55,6 +61,34 @@ test("healthz and every read are below BASE_PATH", async ({ engine }) => {
 	assert.is((await get(`${base}/v0.9/doc/en/none`)).status, 404);
 	assert.is((await get("/healthz")).status, 404);
 	assert.is((await get("/v0.9/docs/en/layer-7")).status, 404);
+});
+
+test("the catalogue is served from the files, and below BASE_PATH by the worker, with the same headers", async ({
+	engine,
+}) => {
+	for (const path of pages) {
+		const expected: Record<string, string | undefined> = pageHeaders(path, true);
+		for (const prefix of ["", base]) {
+			// A page is asked for as its folder; what stands below no prefix is the files under their own names.
+			const target = prefix === "" ? `/${path}` : `${prefix}${addressOf(path)}?q=1`;
+			const answer = await ask(engine.origin, "GET", target);
+			assert.equal([answer.status, answer.text], [200, contentOf(path)], prefix + path);
+			const names = [
+				"Access-Control-Allow-Origin",
+				"Referrer-Policy",
+				"Content-Security-Policy",
+				"Cache-Control",
+			];
+			for (const name of [...names, "X-Content-Type-Options"])
+				assert.is(answer.headers[name.toLowerCase()], expected[name], `${prefix}${path}: ${name}`);
+			const type = (text = "") => text.split(";")[0]?.replace("application/xml", "application/atom+xml");
+			assert.is(type(answer.headers["content-type"]), type(expected["Content-Type"]), prefix + path);
+		}
+	}
+	const moved = await ask(engine.origin, "GET", `${base}/en?q=1`);
+	assert.equal([moved.status, moved.headers.location], [301, `${base}/en/?q=1`]);
+	for (const path of ["/index/none.json", "/_headers", "/list.json.gz"])
+		assert.is((await ask(engine.origin, "GET", base + path)).status, 404, path);
 });
 
 test("docs answers 200 different keys", async ({ engine }) => {

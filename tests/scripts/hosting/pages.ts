@@ -1,0 +1,29 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+
+/** Files of a catalogue, one of each kind. */
+export const pages = [
+	...["index.html", "en/index.html", "list/8.html", "schemas/index.html", "site.json"],
+	...["index/index.json", "index/layers/8.json", "changes/feed.xml", "schemas/openapi.json"],
+	...["assets/main-ABCDEFGH.js", "assets/styles-0123456789.css", "assets/land-0123456789.svg"],
+] as const;
+
+/** What stands in such a file. */
+export function contentOf(path: string): string {
+	return `content of ${path}`;
+}
+
+/** Puts them into a build's folder, each with a compressed copy. */
+export async function writePages(dist: string): Promise<void> {
+	for (const path of pages) {
+		await mkdir(dirname(join(dist, path)), { recursive: true });
+		await writeFile(join(dist, path), contentOf(path));
+		await writeFile(join(dist, `${path}.gz`), gzipSync(contentOf(path)));
+	}
+}
+
+/** The address that a file of the catalogue is asked for at. */
+export function addressOf(path: string): string {
+	return `/${path.replace(/index\.html$/, "")}`;
+}
