@@ -3,11 +3,11 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkOutput } from "./hosting/check-output.ts";
-import { writeHostingFiles } from "./hosting/files.ts";
-import { buildFollowed, type Followed, fetchBranch, openFollowed } from "./hosting/follow.ts";
+import { type Followed, fetchBranch, openFollowed } from "./hosting/follow.ts";
+import { buildOutput } from "./hosting/output.ts";
 import { cloneUrlOf, createGitToken, gitEnvironment } from "./service/github-git.ts";
 import { lockFolder } from "./service/lock.ts";
-import { type Configuration, readConfiguration, withoutStore } from "./service/settings.ts";
+import { type Configuration, type Environment, readConfiguration, withoutStore } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
 import { type Io, printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
@@ -25,7 +25,7 @@ interface Options {
 /** Looks for new commits and builds them, until it is told to end or has done so once. */
 async function follow(
 	followed: Followed,
-	configuration: Configuration,
+	environment: Environment,
 	options: Options,
 	io: Io,
 ): Promise<number> {
@@ -38,7 +38,7 @@ async function follow(
 			if (trouble !== "") printLine(io, "It works again.");
 			trouble = "";
 			if (commit !== built) {
-				await buildCommit(followed, configuration, commit, options, io);
+				await buildCommit(followed, environment, commit, options, io);
 				built = commit;
 			}
 			if (options.once) return exitCodes.done;
@@ -58,15 +58,15 @@ async function follow(
 /** @throws {Error} where nothing could be built */
 async function buildCommit(
 	followed: Followed,
-	{ targets }: Configuration,
+	environment: Environment,
 	commit: string,
 	{ compress = false }: Options,
 	io: Io,
 ): Promise<void> {
-	const { problems, written } = await buildFollowed(followed, commit);
+	const source = { repository: followed.repository, ref: commit };
+	const { problems, written } = await buildOutput(source, followed.out, environment, { compress });
 	if (!written) throw new Error(`${commit}: ${problems.join("\n")}`);
 	for (const problem of problems) printError(io, plain(problem));
-	await writeHostingFiles(followed.out, compress, targets);
 	printLine(
 		io,
 		`${commit}: ${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`,
@@ -108,14 +108,13 @@ export const run = createRun(async (argv, environment, io) => {
 		branch: environment.GITHUB_BRANCH || "main",
 		repository: join(configuration.dataDir, "follow.git"),
 		out,
-		settings: configuration,
 	};
 	await mkdir(followed.repository, { recursive: true });
 	const lock = await lockFolder(followed.repository, { waiting: (line) => printError(io, line) });
 	try {
 		await openFollowed(followed);
 		printError(io, plain(`Following ${followed.branch} of ${followed.remote} into ${out}`));
-		return await follow(followed, configuration, options, io);
+		return await follow(followed, environment, options, io);
 	} finally {
 		await lock.release();
 	}

@@ -2,8 +2,6 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import glob from "fast-glob";
 import { runGit } from "../../api/git/run.ts";
-import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { type Built, build } from "../build/build.ts";
 
 /** How long a fetch may take, in milliseconds: the first one of a large repository is the whole history. */
 const fetchLimitMs = 10 * 60_000;
@@ -17,7 +15,6 @@ export interface Followed {
 	repository: string;
 	/** The output of the build. */
 	out: string;
-	settings: FragmentSettings;
 	/** Variables for git, asked for at each fetch. */
 	environment: () => Promise<Record<string, string>>;
 }
@@ -43,9 +40,4 @@ export async function fetchBranch({ remote, branch, repository, environment }: F
 	const words = ["fetch", ...options, remote, `+${ref}:${ref}`];
 	await runGit(repository, words, { limitMs: fetchLimitMs, environment: await environment() });
 	return (await runGit(repository, ["rev-parse", "--verify", ref])).toString("latin1").trim();
-}
-
-/** Builds a commit of the repository; files that are the same are left alone. */
-export function buildFollowed({ repository, out, settings }: Followed, commit: string): Promise<Built> {
-	return build({ repository, ref: commit }, out, settings);
 }

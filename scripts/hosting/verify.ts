@@ -32,7 +32,9 @@ export async function listBuild(dist: string): Promise<string[]> {
 
 /** All files of a build that are served, sorted: the fragments, and the catalogue where it has one. @throws {Error} */
 export async function listServed(dist: string): Promise<string[]> {
-	const inFolders = catalogueFolders.flatMap((folder) => namesIn(dist, folder).map((name) => `${folder}/${name}`));
+	const inFolders = catalogueFolders.flatMap((folder) =>
+		namesIn(dist, folder).map((name) => `${folder}/${name}`),
+	);
 	const beside = namesIn(dist, ".").filter((name) => catalogueFiles.some((file) => file === name));
 	return [...(await listBuild(dist)), ...inFolders, ...beside].sort();
 }

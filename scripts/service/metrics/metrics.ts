@@ -1,8 +1,8 @@
 import { statfs } from "node:fs/promises";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { GitOperation } from "../../../api/stores/git.ts";
-import type { Gauges, Measures } from "../measures.ts";
 import { readVersion } from "../../build/version.ts";
+import type { Gauges, Measures } from "../measures.ts";
 import { AnswerCounts, answerBoundsMs } from "./answers.ts";
 import { addHistogram } from "./histogram.ts";
 

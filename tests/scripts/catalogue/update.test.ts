@@ -174,7 +174,7 @@ update(
 		assert.is(known["23ax5t"]?.sender, senderNames.office);
 		assert.is(known.abd?.sender, "Other");
 		assert.is(known.abc?.sender, undefined);
-		assert.is((known.abc?.changed as { commit: string }).commit, changed);
+		assert.is((known.abc as { changed?: { commit: string } }).changed?.commit, changed);
 		for (const [path, text] of await filesOf(join(folder, "out")))
 			assert.not.match(text, /secret-id|"office"|t@example/, path);
 		await assertWhole(folder);
