@@ -79,7 +79,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** Cloudflare's rules for the headers of static assets (Workers, "Static assets", "Headers"). */
-function headersFile(targets: readonly TargetName[], site: boolean): string {
+export function headersFile(targets: readonly TargetName[], site: boolean): string {
 	const fragments = targets.map((name) => headersRule(`/${targetOf(name).doc}/*`, fragmentHeaders));
 	return [...fragments, ...(site ? siteRules() : [])].join("\n");
 }

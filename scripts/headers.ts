@@ -1,0 +1,23 @@
+// npm run headers: what a static host has to be told, so that it serves a build as the service does
+import { resolve } from "node:path";
+import { Argument } from "commander";
+import { type StaticHostName, staticHosts } from "./hosting/headers.ts";
+import { readConfiguration, withoutStore } from "./service/settings.ts";
+import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
+import { printError } from "./terminal/io.ts";
+
+export const run = createRun(async (argv, environment, io) => {
+	const line = createCommandLine("headers", io)
+		.addArgument(new Argument("<host>", "which").choices(Object.keys(staticHosts)))
+		.option("--root <dir>", "the folder of the build", "dist")
+		.option("--port <number>", "where it listens", parseCount, 80)
+		.parse(argv, { from: "user" });
+	const { root, port } = line.opts();
+	const host = line.args[0] as StaticHostName;
+	const { targets } = readConfiguration(withoutStore(environment));
+	printError(io, `What ${host} has to be told for ${resolve(root)}`);
+	io.stdout.write(staticHosts[host]({ targets, root: resolve(root), port }));
+	return exitCodes.done;
+});
+
+await runCommand(import.meta.url, run);
