@@ -6,7 +6,7 @@ import { parseRun } from "./review/post.ts";
 import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
-import { printLine } from "./terminal/io.ts";
+import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
 const help = `
@@ -35,12 +35,19 @@ export const run = createRun(async (argv, environment, io) => {
 	const pulls = await openPulls(github, configuration.github?.branch ?? "main", from);
 	const { owners } = parseOwners(await readFile(ownersPath).catch(() => new Uint8Array(0)));
 	const teams = owners && pulls.length > 0 ? await readTeams(github, owners) : new Map();
+	let code: number = exitCodes.done;
 	for (const pull of pulls) {
 		const settings = { author: options.author, isRequesting: from !== undefined };
-		const { state, description } = await judgePull(github, pull, owners, teams, settings);
-		printLine(io, plain(`#${pull.number}: ${state}: ${description}`));
+		try {
+			const { state, description } = await judgePull(github, pull, owners, teams, settings);
+			printLine(io, plain(`#${pull.number}: ${state}: ${description}`));
+		} catch (error) {
+			// The others are judged all the same; this one keeps the status that it has.
+			printError(io, plain(`#${pull.number}: could not be judged: ${(error as Error).message}`));
+			code = exitCodes.unable;
+		}
 	}
-	return exitCodes.done;
+	return code;
 });
 
 await runCommand(import.meta.url, run);

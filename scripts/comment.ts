@@ -3,6 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { Option } from "@commander-js/extra-typings";
 import type { Github } from "../api/stores/github/routes.ts";
 import { longestComment } from "./review/comment.ts";
+import { labelPull } from "./review/label-pull.ts";
 import { findPullRequest, parseRun, postComment, type Run } from "./review/post.ts";
 import { setStatus } from "./review/status.ts";
 import { connectToGithub } from "./service/github.ts";
@@ -57,6 +58,8 @@ export const run = createRun(async (argv, environment, io) => {
 		return exitCodes.done;
 	}
 	if (options.state !== undefined && run !== null) await setState(github, run, options.state, options.author);
+	const labelled = run === null ? [] : await labelPull(github, number, run);
+	if (labelled.length > 0) printLine(io, `#${number}: labelled ${labelled.join(", ")}`);
 	if (options.state === "error") {
 		printLine(io, `#${number}: could not be looked at`);
 		return exitCodes.done;

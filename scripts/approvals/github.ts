@@ -1,6 +1,7 @@
 import { dataOf, isAnswered } from "../../api/stores/github/refusal.ts";
 import type { Github } from "../../api/stores/github/routes.ts";
 import type { Owners } from "../../registry/owners.ts";
+import { writeComment } from "../review/post.ts";
 import { setStatus } from "../review/status.ts";
 import { approvalsMarker, renderApprovals } from "./comment.ts";
 import { type GivenReview, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
@@ -140,22 +141,10 @@ export async function judgePull(
 	const { state, description } = judgement;
 	const status = { context: statusContext, state, description, target_url: pull.html_url };
 	await setStatus(github, pull.head.sha, status, options.author);
-	if (judgement.groups.length > 0)
-		await writeComment(github, pull.number, renderApprovals(judgement), options.author);
+	if (judgement.groups.length > 0) {
+		const comment = { marker: approvalsMarker, text: renderApprovals(judgement) };
+		await writeComment(github, pull.number, comment, options.author);
+	}
 	if (options.isRequesting) await requestReviews(github, pull, judgement, reviews);
 	return judgement;
-}
-
-async function writeComment(github: Github, number: number, text: string, author: string): Promise<void> {
-	const { rest, repo, paginate } = github;
-	const parameters = { ...repo, issue_number: number, per_page: 100 };
-	const comments = await listAll(paginate(rest.issues.listComments, parameters), "list the comments");
-	const before = comments.find(
-		({ user, body }) => user?.login === author && body?.startsWith(approvalsMarker),
-	);
-	if (before?.body === text) return;
-	const written = before
-		? rest.issues.updateComment({ ...repo, comment_id: before.id, body: text })
-		: rest.issues.createComment({ ...repo, issue_number: number, body: text });
-	await dataOf<unknown>(written, "write the comment");
 }

@@ -62,16 +62,31 @@ export function checkComment(text: string): void {
  * Posts a comment, or edits the one that was posted before.
  * @param author login of who posts it: a marker in anybody else's comment means nothing
  * @returns what was done
+ * @throws {Error} where the text is no review's
  */
-export async function postComment(
+export function postComment(github: Github, number: number, text: string, author: string): Promise<Posted> {
+	checkComment(text);
+	return writeComment(github, number, { marker, text }, author);
+}
+
+/** What became of a comment. */
+export type Posted = "posted" | "edited" | "unchanged";
+
+/** The text of a comment of ours, and the line at its start by which it is found again. */
+export interface MarkedText {
+	marker: string;
+	text: string;
+}
+
+/** Writes a comment, or edits the one that `author` wrote with the same marker. */
+export async function writeComment(
 	github: Github,
 	number: number,
-	text: string,
+	{ marker, text }: MarkedText,
 	author: string,
-): Promise<"posted" | "edited" | "unchanged"> {
-	checkComment(text);
+): Promise<Posted> {
 	const { rest, repo } = github;
-	const before = await findComment(github, number, author);
+	const before = await findComment(github, number, marker, author);
 	if (before?.body === text) return "unchanged";
 	const written = before
 		? rest.issues.updateComment({ ...repo, comment_id: before.id, body: text })
@@ -80,8 +95,13 @@ export async function postComment(
 	return before ? "edited" : "posted";
 }
 
-/** The comment that `author` posted with our marker, in the first comments of a pull request. */
-async function findComment({ rest, repo, paginate }: Github, number: number, author: string) {
+/** The comment that `author` posted with a marker, in the first comments of a pull request; null where there is none. */
+export async function findComment(
+	{ rest, repo, paginate }: Github,
+	number: number,
+	marker: string,
+	author: string,
+) {
 	const parameters = { ...repo, issue_number: number, per_page: 100 };
 	let pages = 0;
 	for await (const { data } of paginate.iterator(rest.issues.listComments, parameters)) {

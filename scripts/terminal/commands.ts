@@ -12,6 +12,8 @@ export const commands = {
 		accept: "merge a change that waits for a reviewer in the repository of a service on this machine",
 		decline: "take such a change off the list, with a reason",
 		approvals: "set the status of the owners' approval on pull requests, and say who can still approve",
+		"pull-requests":
+			"tell of merge conflicts, build the service's own pull requests anew, remove closed branches",
 		codeowners: "write .github/CODEOWNERS from layers/owners.json",
 		"check-services": "check that the services behind the layers have what the registrations say",
 	},

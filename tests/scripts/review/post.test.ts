@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { longestComment, marker } from "../../../scripts/review/comment.ts";
+import { isOwnBranch } from "../../../scripts/review/label-pull.ts";
+import { fittingLabels } from "../../../scripts/review/labels.ts";
 import { checkComment, parseRun } from "../../../scripts/review/post.ts";
 import { type Peer, startPeer } from "../../api/stores/github-peer.ts";
 import { runScript } from "../../process.ts";
@@ -80,6 +82,42 @@ test("one comment is posted, then edited, and left alone where it says the same"
 		(await comments()).map(({ body }) => body),
 		["A comment of somebody", `${marker}\nsecond\n`],
 	);
+});
+
+async function labelsNow(): Promise<string[]> {
+	const { data } = await peer.api<{ name: string }[]>("GET", `/issues/${number}/labels`);
+	return data.map(({ name }) => name).sort();
+}
+
+/** The peer lists no files of a pull request: here they are. */
+function listFiles(...names: string[]): void {
+	const json = names.map((filename) => ({ filename, status: "modified" }));
+	peer.proxy.faults.length = 0;
+	const path = /\/pulls\/\d+\/files$/;
+	peer.proxy.faults.push({ method: "GET", path, times: 1, effect: { kind: "answer", status: 200, json } });
+}
+
+test("its labels say what it changes, and follow it; those of others stay", async () => {
+	listFiles("layers/ab/abc.json");
+	assert.match((await comment(`${marker}\nsecond\n`)).stdout, `#${number}: labelled layer\n`);
+	assert.equal(await labelsNow(), ["layer"]);
+	await peer.api("POST", "/labels", { name: "urgent" });
+	await peer.api("POST", `/issues/${number}/labels`, { labels: ["urgent", "removal"] });
+	listFiles("layers/ab/abc.json", "README.md");
+	const { stdout } = await comment(`${marker}\nsecond\n`);
+	assert.match(stdout, `#${number}: labelled layer, code`);
+	assert.equal(await labelsNow(), ["code", "layer", "urgent"]);
+});
+
+test("the labels that fit: by kind of change, and whose it is", () => {
+	const of = (filename: string, status = "modified") => fittingLabels([{ filename, status }], false);
+	assert.equal([...of("layers/ab/abc.json")], ["layer"]);
+	assert.equal([...of("layers/ab/abc.json", "removed")], ["removal"]);
+	assert.equal([...of("layers/ab/abc.service.json")], [], "what a machine writes");
+	assert.equal([...of("scripts/x.ts")], ["code"]);
+	assert.equal([...fittingLabels([], true)], ["service"]);
+	for (const branch of ["register/abc", "refresh"]) assert.ok(isOwnBranch(branch));
+	for (const branch of ["registers", "refreshing", "main"]) assert.not(isOwnBranch(branch));
 });
 
 test("it is found behind more than a page of others", async () => {

@@ -1,0 +1,39 @@
+// npm run pull-requests: tells of merge conflicts, builds the service's own pull requests anew, removes closed branches
+import { removeClosedBranches } from "./pull-requests/branches.ts";
+import { openPulls, tendPull } from "./pull-requests/conflicts.ts";
+import { connectToGithub } from "./service/github.ts";
+import { readConfiguration } from "./service/settings.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { printError, printLine } from "./terminal/io.ts";
+import { plain } from "./terminal/plain.ts";
+
+const help = `
+GitHub starts no workflow of a pull request that has a conflict: this looks at all that are open. Those of register/* and
+refresh are the service's own; a branch goes an hour after its pull request was closed.`;
+
+export const run = createRun(async (argv, environment, io) => {
+	const { author } = createCommandLine("pull-requests", io)
+		.option("--author <login>", "who comments", "github-actions[bot]")
+		.addHelpText("after", help)
+		.parse(argv, { from: "user" })
+		.opts();
+	const configuration = readConfiguration(environment);
+	const github = connectToGithub(configuration);
+	const base = configuration.github?.branch ?? "main";
+	let code: number = exitCodes.done;
+	for (const pull of await openPulls(github, base)) {
+		try {
+			const done = await tendPull(github, pull, { base, author });
+			if (done !== null) printLine(io, plain(`#${pull.number}: ${done}`));
+		} catch (error) {
+			printError(io, plain(`#${pull.number}: ${(error as Error).message}`));
+			code = exitCodes.unable;
+		}
+	}
+	for (const branch of await removeClosedBranches(github, io.now())) {
+		printLine(io, plain(`${branch}: removed, its pull request is closed`));
+	}
+	return code;
+});
+
+await runCommand(import.meta.url, run);
