@@ -35,12 +35,10 @@ async function follow(
 	for (;;) {
 		try {
 			const commit = await fetchBranch(followed);
+			if (commit !== built) await buildCommit(followed, environment, commit, options, io);
+			built = commit;
 			if (trouble !== "") printLine(io, "It works again.");
 			trouble = "";
-			if (commit !== built) {
-				await buildCommit(followed, environment, commit, options, io);
-				built = commit;
-			}
 			if (options.once) return exitCodes.done;
 		} catch (error) {
 			const { message } = error as Error;

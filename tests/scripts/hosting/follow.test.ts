@@ -73,7 +73,7 @@ test("what is pushed is built, what is removed goes, and a signal ends it", asyn
 	assert.match(output(), /^[0-9a-f]{40}: \d+ written, \d+ unchanged, \d+ removed$/m);
 });
 
-test("while the repository cannot be reached what was built stays, and it is said once", async (scene) => {
+test("while the repository cannot be reached, or nothing in it is in order, what was built stays, and it is said once", async (scene) => {
 	const { remote, built } = scene;
 	const { end, output } = start(scene);
 	const away = `${remote.path}.away`;
@@ -83,14 +83,19 @@ test("while the repository cannot be reached what was built stays, and it is sai
 		await eventually(() => output().includes("not in step: "), 30_000);
 		assert.ok(built("aaa"));
 		renameSync(away, remote.path);
+		remote.commit("all of it broken", { "layers/aa/aaa.json": null });
+		remote.commit("never good", { "layers/aa/aaa.json": "{" });
+		await eventually(() => output().includes("aaa.json: the document must be JSON"), 30_000);
+		assert.ok(built("aaa"));
 		remote.commit("another", { "layers/bb/bbb.json": wmsFile("second") });
 		await eventually(() => built("bbb") !== null, 30_000);
 	} finally {
 		if (existsSync(away)) renameSync(away, remote.path);
 		await end();
 	}
-	assert.is(output().split("not in step: ").length, 2, output());
-	assert.match(output(), "It works again.");
+	// Each reason once, however often it looked.
+	assert.is(output().split("not in step: ").length, 3, output());
+	assert.is(output().split("It works again.").length, 2, output());
 });
 
 test("--once builds and ends; a lock that a killed process left does not stop the next", async (scene) => {
