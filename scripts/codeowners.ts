@@ -1,24 +1,78 @@
-// npm run codeowners: writes .github/CODEOWNERS from layers/owners.json
+// npm run codeowners: writes .github/CODEOWNERS from layers/owners.json, and asks GitHub what is wrong with the owners
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { codeownersPath, codeownersText, ownersPath, parseOwners } from "../registry/owners.ts";
+import { Option } from "@commander-js/extra-typings";
+import { codeownersPath, codeownersText, type Owners, ownersPath, parseOwners } from "../registry/owners.ts";
+import { codeownersErrors, unknownOwners } from "./approvals/known.ts";
+import { annotations, plainLine } from "./review/annotations.ts";
+import { connectToGithub } from "./service/github.ts";
+import { type Environment, readConfiguration } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
+import { type Io, printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
-export const run = createRun(async (argv, _environment, io) => {
-	const { check } = createCommandLine("codeowners", io)
+const help = `
+With GITHUB_REPOSITORY and a token (or an App) --check asks GitHub, too, for its own list of errors in ${codeownersPath}.
+A team that does not exist takes its line out of force there.`;
+
+/** Whether GitHub can be asked. */
+function hasCredentials({ GITHUB_REPOSITORY, GITHUB_TOKEN, GITHUB_APP_ID }: Environment): boolean {
+	return Boolean(GITHUB_REPOSITORY && (GITHUB_TOKEN || GITHUB_APP_ID));
+}
+
+/** Warns of owners who could never approve. */
+async function warnOfUnknown(bytes: Uint8Array, owners: Owners, environment: Environment, io: Io) {
+	const unknown = await unknownOwners(connectToGithub(readConfiguration(environment)), owners);
+	const lines = new TextDecoder().decode(bytes).split("\n");
+	const located = unknown.map(({ owner, reason }) => {
+		const line = lines.findIndex((text) => text.includes(`"${owner}"`)) + 1;
+		return { file: ownersPath, line: Math.max(1, line), pointer: "", text: `${owner}: ${reason}` };
+	});
+	const isOnGithub = environment.GITHUB_ACTIONS === "true";
+	const shown = isOnGithub
+		? annotations("warning", "Owners", located)
+		: located.map((one) => plainLine("warning", one));
+	for (const line of shown) printLine(io, line);
+	printLine(io, unknown.length === 0 ? "GitHub knows all owners" : `${unknown.length} owners are not known`);
+	return unknown.length === 0 ? exitCodes.done : exitCodes.wrong;
+}
+
+/** What GitHub finds wrong in the file of its branch. */
+async function checkOnGithub(environment: Environment, io: Io): Promise<number> {
+	const configuration = readConfiguration(environment);
+	const branch = configuration.github?.branch ?? "main";
+	const errors = await codeownersErrors(connectToGithub(configuration), branch);
+	if (errors === null) {
+		printLine(io, `GitHub has no ${codeownersPath} on the branch ${branch}`);
+		return exitCodes.done;
+	}
+	for (const error of errors) printError(io, plain(error));
+	printLine(io, `GitHub finds ${errors.length} errors in it on the branch ${branch}`);
+	return errors.length === 0 ? exitCodes.done : exitCodes.wrong;
+}
+
+export const run = createRun(async (argv, environment, io) => {
+	const { check, owners: ofGithub } = createCommandLine("codeowners", io)
 		.option("--check", `write nothing; exit code 1 where ${codeownersPath} is not what ${ownersPath} says`)
+		.addOption(
+			new Option(
+				"--owners",
+				`write nothing; ask GitHub whether all owners of ${ownersPath} could approve`,
+			).conflicts("check"),
+		)
+		.addHelpText("after", help)
 		.parse(argv, { from: "user" })
 		.opts();
-	const { owners, problems } = parseOwners(await readFile(ownersPath));
+	const bytes = await readFile(ownersPath);
+	const { owners, problems } = parseOwners(bytes);
 	for (const problem of problems) printError(io, plain(`${ownersPath}: ${problem}`));
 	if (!owners) return exitCodes.wrong;
+	if (ofGithub) return warnOfUnknown(bytes, owners, environment, io);
 	const text = codeownersText(owners);
 	const before = await readFile(codeownersPath, "utf8").catch(() => null);
 	if (before === text) {
 		printLine(io, `${codeownersPath} is as ${ownersPath} says`);
-		return exitCodes.done;
+		return check && hasCredentials(environment) ? checkOnGithub(environment, io) : exitCodes.done;
 	}
 	if (check) {
 		printError(io, `${codeownersPath}: is not as ${ownersPath} says; run npm run codeowners`);

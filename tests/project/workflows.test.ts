@@ -21,6 +21,7 @@ interface Job {
 	environment?: string;
 	permissions?: Record<string, string>;
 	"timeout-minutes"?: number;
+	strategy?: { "fail-fast": boolean; matrix: Record<string, unknown[]> };
 	steps: Step[];
 }
 
@@ -112,7 +113,8 @@ test("a workflow has no permissions of its own, and a job only those that it nee
 	assert.equal(granted, {
 		"approval.yml: given": {},
 		"check.yml: changes": read,
-		"check.yml: check": read,
+		"check.yml: test": read,
+		"check.yml: check": {},
 		"comment.yml: look": read,
 		"comment.yml: comment": { ...read, "pull-requests": "write", statuses: "write" },
 		"owners.yml: owners": { ...read, "pull-requests": "write", statuses: "write" },
@@ -245,8 +247,13 @@ test("services that take long keep nothing from being published or proposed", ()
 });
 
 test("CI runs the one command that everybody runs", () => {
-	const { check: job } = workflow("check").jobs;
+	const { test: job, check } = workflow("check").jobs;
 	assert.equal(job?.steps.map(({ run }) => run).filter(Boolean), [".ci/run"]);
+	assert.equal(job?.strategy, { "fail-fast": false, matrix: { node: [20, 22, 24] } });
+	// The ruleset requires `check`, which stands for all of them, and is skipped where they are.
+	assert.equal(check?.needs, ["changes", "test"]);
+	assert.is(check?.if, job?.if);
+	assert.match(check?.steps[0]?.run ?? "", 'test "$RESULT" = success');
 });
 
 test("where foreign layers are read, only the base's code is checked out", () => {

@@ -28,6 +28,10 @@ export interface ReviewPeer {
 	pulls: PeerPull[];
 	/** `org/team` → logins; a team that is not here is 404. */
 	teams: Map<string, string[]>;
+	/** Accounts that are known. */
+	accounts: Set<string>;
+	/** What is wrong in CODEOWNERS; null: there is none. */
+	codeowners: { path: string; line: number; kind: string; source: string }[] | null;
 	/** Logins that may be asked for a review. */
 	collaborators: Set<string>;
 	statuses: PeerStatus[];
@@ -48,6 +52,8 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 	const peer: Omit<ReviewPeer, "url" | "close"> = {
 		pulls: [],
 		teams: new Map(),
+		accounts: new Set(),
+		codeowners: null,
 		collaborators: new Set(),
 		statuses: [],
 		comments: [],
@@ -76,6 +82,7 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 				return peer.pulls.filter(fits).map(shown);
 			},
 		],
+		["GET", /^\/codeowners\/errors$/, () => peer.codeowners && { errors: peer.codeowners }],
 		["GET", /^\/pulls\/(\d+)$/, ([, number = ""]) => shown(pullOf(number) as PeerPull)],
 		["GET", /^\/pulls\/(\d+)\/files$/, ([, number = ""]) => pullOf(number)?.files],
 		[
@@ -150,6 +157,8 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 	): unknown {
 		const team = /^\/orgs\/([^/]+)\/teams\/([^/]+)\/members$/.exec(path);
 		if (team) return peer.teams.get(`${team[1]}/${team[2]}`)?.map((login) => ({ login })) ?? null;
+		const account = /^\/users\/([^/]+)$/.exec(path)?.[1];
+		if (account !== undefined) return peer.accounts.has(account) ? { login: account } : null;
 		const own = path.replace("/repos/maps/layers", "");
 		for (const [wanted, pattern, handler] of routes) {
 			const match = pattern.exec(own);
