@@ -40,7 +40,7 @@ const maxOwnersBytes = 1024 * 1024;
 /** Reads `layers/owners.json`. */
 export function parseOwners(bytes: Uint8Array): ParsedOwners {
 	if (bytes.length > maxOwnersBytes) {
-		const problem = `the document must have at most ${maxOwnersBytes} bytes, not ${bytes.length}`;
+		const problem = `the document must have at most ${maxOwnersBytes} bytes`;
 		return { owners: null, problems: [problem] };
 	}
 	const parsed = parseJson(bytes);

@@ -26,7 +26,7 @@ function message(text: string): string {
 }
 
 function property(text: string): string {
-	return message(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+	return message(plain(text)).replaceAll(":", "%3A").replaceAll(",", "%2C");
 }
 
 /** A problem without its file: `/en/layer: is missing`. */

@@ -133,7 +133,7 @@ test("for a person the log says the same without commands", async () => {
 test("annotations are escaped as the runner reads them", () => {
 	const problem = { file: "layers/a,b:c%\n.json", line: 3, pointer: "/en/x", text: "100%\r\n::y" };
 	assert.equal(annotations("error", "A: b, c", [problem]), [
-		"::error file=layers/a%2Cb%3Ac%25%0A.json,line=3,title=A%3A b%2C c::/en/x: 100%25\\u000d\\u000a::y",
+		"::error file=layers/a%2Cb%3Ac%25\\u000a.json,line=3,title=A%3A b%2C c::/en/x: 100%25\\u000d\\u000a::y",
 	]);
 	assert.is(
 		plainLine("error", { ...problem, file: "::a\nb##[x]" }),
@@ -197,11 +197,11 @@ test("a comment links files at their line, drafts, services and owners, and says
 	assert.not.match(quiet.comment, /page=draft|blob\//);
 });
 
-test("two thousand changed layers give one comment that is whole, and counts the rest", async () => {
+test("three thousand changed layers give one comment that is whole, and counts the rest", async () => {
 	const address = nowhere.padEnd(300, "x");
 	const base: Files = { "layers/owners.json": ownersFile };
 	const files: Files = {};
-	for (let index = 0; index < 2_000; index += 1) {
+	for (let index = 0; index < 3_000; index += 1) {
 		const key = `k${String(index).padStart(5, "0")}`;
 		const path = `layers/${key.slice(0, 2)}/${key}.json`;
 		base[path] = wmsFile("a", address);
@@ -211,13 +211,55 @@ test("two thousand changed layers give one comment that is whole, and counts the
 	assert.is(code, 1);
 	assert.ok(comment.length <= longestComment, String(comment.length));
 	checkSafe(comment);
-	assert.match(comment, /2000 layers: 1800 changed, 200 wrong\./);
+	assert.match(comment, /3000 layers: 2700 changed, 300 wrong\./);
 	assert.match(comment, /- and \d+ more\n/);
 	const shown = comment.split("<details>").length - 1;
 	assert.ok(shown > 10, String(shown));
-	const closing = `The fragments of ${1800 - shown} more layers are not shown here: there is no room.\n`;
+	const closing = `The fragments of ${2700 - shown} more layers are not shown here: there is no room.\n`;
 	assert.ok(comment.endsWith(closing), comment.slice(-200));
 	assert.match(stdout, /::error title=Layer::And \d+ more\.\n/);
+});
+
+test("three thousand files with hostile names are counted, and none says anything", async () => {
+	const files: Files = {};
+	for (let index = 0; index < 3_000; index += 1) {
+		const text = (hostile[index % hostile.length] as string).replaceAll("/", "∕").slice(0, 80);
+		files[index % 2 === 0 ? `layers/zz/${index}${text}` : `${index}${text}`] = "x";
+	}
+	const { code, stdout, comment } = await reviewInProcess(files, { GITHUB_ACTIONS: "true" });
+	assert.is(code, 1);
+	assert.ok(comment.length <= longestComment, String(comment.length));
+	checkSafe(comment);
+	assert.match(comment, "### 1500 things to mend in this change");
+	assert.is(comment.match(/^- and \d+ more$/gm)?.length, 2, "of the layers' files, and of the others");
+	for (const line of stdout.trimEnd().split(/\r\n|[\n\r\u2028\u2029]/))
+		assert.ok(!/^::(?!(?:error|warning) )|##\[|[^\P{C}]/u.test(line), JSON.stringify(line));
+});
+
+test("10 MB of JSON are told by their size wherever they stand, and shown nowhere", async () => {
+	const megabytes = 10 * 1024 * 1024;
+	const long = `{"name": "${"x".repeat(megabytes)}"}`;
+	const files: Files = {
+		"layers/bi/big.json": long,
+		"layers/de/deep.json": "[".repeat(megabytes),
+		"layers/pa/padded.json": wmsFile("a", nowhere).padEnd(megabytes),
+		"layers/de/described.json": wmsFile("a", nowhere),
+		"layers/de/described.service.json": long,
+		"layers/owners.json": long,
+		"outside.json": long,
+		"layers/go/good.json": wmsFile("a", nowhere),
+	};
+	const { code, stdout, comment } = await reviewInProcess(files);
+	assert.is(code, 1);
+	checkSafe(comment);
+	assert.ok(comment.length < 20_000, String(comment.length));
+	assert.ok(stdout.length < 20_000, String(stdout.length));
+	for (const name of ["bi/big", "de/deep", "pa/padded"])
+		assert.match(stdout, `error layers/${name}.json:1: must have at most 65536 bytes`);
+	assert.match(stdout, "error layers/de/described.service.json:1: must be a service description");
+	assert.match(stdout, /error layers\/owners\.json:1: the document must have at most 1048576 bytes\n/);
+	assert.match(comment, "<code>good</code> added");
+	assert.not.match(comment, "xxxxxxxxxx");
 });
 
 const empty: Review = {
