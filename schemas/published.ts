@@ -1,4 +1,15 @@
 import { errors, missing, receipt } from "./answers.ts";
+import {
+	catalogueFacets,
+	catalogueHealth,
+	catalogueIndex,
+	catalogueLayers,
+	catalogueNames,
+	catalogueSet,
+	catalogueTerms,
+	changesIndex,
+	changesPiece,
+} from "./catalogue.ts";
 import { description } from "./description.ts";
 import ramp4 from "./fragment-ramp4.schema.json";
 import v09 from "./fragment-v0.9.schema.json";
@@ -29,4 +40,13 @@ export const publishedSchemas: readonly PublishedSchema[] = [
 	receipt,
 	errors,
 	missing,
+	catalogueIndex,
+	catalogueSet,
+	catalogueLayers,
+	catalogueNames,
+	catalogueTerms,
+	catalogueFacets,
+	catalogueHealth,
+	changesIndex,
+	changesPiece,
 ];

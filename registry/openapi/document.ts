@@ -1,6 +1,7 @@
 import { missing } from "../../schemas/answers.ts";
 import { publishedSchemas } from "../../schemas/published.ts";
 import type { Target } from "../targets/target.ts";
+import { catalogueParameters, cataloguePaths } from "./catalogue.ts";
 import { json, ref, schemaComponents, schemaRef } from "./components.ts";
 import { responses, securitySchemes, writePaths } from "./writes.ts";
 
@@ -30,9 +31,15 @@ export function openApiDocument({ version, targets, url }: OpenApiSettings): obj
 		tags: [
 			{ name: "read", description: "Layers in the form of one target; nothing has to be signed." },
 			{ name: "write", description: "Signed by a sender." },
+			{ name: "catalogue", description: "Who is registered, and what changed; not with SITE=off." },
 			{ name: "operate", description: "Whether the service is well." },
 		],
-		paths: { ...Object.assign({}, ...targets.map(readPaths)), ...writePaths(), ...healthPaths() },
+		paths: {
+			...Object.assign({}, ...targets.map(readPaths)),
+			...writePaths(),
+			...cataloguePaths(),
+			...healthPaths(),
+		},
 		components: { schemas: schemaComponents(), parameters, securitySchemes, responses },
 	};
 }
@@ -111,6 +118,7 @@ function operationIdOf(...words: string[]): string {
 const smallkeyPattern = "^[A-Za-z0-9_+=-]{1,64}$";
 
 const parameters: Record<string, Json> = {
+	...catalogueParameters,
 	lang: { name: "lang", in: "path", required: true, schema: { enum: ["en", "fr"] } },
 	smallkey: {
 		name: "smallkey",

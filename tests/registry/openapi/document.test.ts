@@ -46,12 +46,14 @@ function example(path: string): string {
 		.replace("{lang}", "fr")
 		.replace("{smallkeys}", "a,b")
 		.replace("{smallkey}", "a")
+		.replace("{piece}", "8")
+		.replace("{commits}", "0")
 		.replace("{age}", "all")
 		.replace("{limit}", "9");
 }
 
 test("every operation is a route of the service, and none is named twice", () => {
-	const settings = { basePath: "", docsMaxKeys: 1000, targets: targetNames };
+	const settings = { basePath: "", docsMaxKeys: 1000, targets: targetNames, site: true };
 	const ids = new Set<string>();
 	const actions = new Set<string>();
 	for (const [path, operations] of Object.entries(document.paths)) {
