@@ -61,8 +61,11 @@ export class DraftView implements View {
 		this.#key.setAttribute("aria-describedby", this.#keyNote.id);
 		this.#text.id = newId();
 		const changed = debounce(pauseMs, () => this.#changed());
-		this.#key.addEventListener("input", changed);
-		this.#text.addEventListener("input", changed);
+		for (const field of [this.#key, this.#text]) {
+			field.addEventListener("input", changed);
+			// Whoever goes on to the button sends what stands there now.
+			field.addEventListener("change", () => this.#changed());
+		}
 		this.element = h(
 			"div",
 			{ class: "draft" },

@@ -3,6 +3,9 @@ import { fill, h, newId } from "../page/dom.ts";
 import { type Page, stateLink } from "../page/page.ts";
 import { curlCommand, type Receipt, sendSigned } from "./send.ts";
 
+/** After so long the service's index has what was sent, in milliseconds. */
+const indexDelayMs = 1_500;
+
 /** The ways to register a draft: a signed command, sent from here, or as a pull request. */
 export class RegisterPanel {
 	readonly #page: Page;
@@ -107,7 +110,10 @@ export class RegisterPanel {
 		if (status < 200 || status >= 300) {
 			return fill(this.#answer, h("p", { class: "bad" }, texts.draftRefused(status)), list(errors));
 		}
-		this.#page.pieces.renew();
+		const { pieces } = this.#page;
+		pieces.renew();
+		// The fragments are there at once, the index within a second.
+		setTimeout(() => pieces.renew(), indexDelayMs);
 		fill(
 			this.#answer,
 			h("p", { class: "good" }, texts.draftSent(status)),

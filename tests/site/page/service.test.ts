@@ -1,0 +1,180 @@
+import { readFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createNodeServer, type NodeServer } from "../../../api/adapters/node.ts";
+import { Peer } from "../../harvest/peer.ts";
+import { Local, secrets } from "../../local.ts";
+import { root } from "../../process.ts";
+import { eventually } from "../../wait.ts";
+import { colourAt, executable, isNear, openBrowser, openWindow } from "../browser.ts";
+import { red, serveWms } from "../map-services.ts";
+import { wmsAt } from "../site-world.ts";
+
+interface Context {
+	browser: Browser;
+	maps: Peer;
+	local: Local;
+	server: NodeServer;
+	/** Address of the running service with its base path. */
+	origin: string;
+}
+
+const patienceMs = 60_000;
+
+/** The catalogue as the running service serves it: nothing stands in for any part of it. */
+const running = suite<Context>("the catalogue of the running service, in a browser");
+
+running.before(async (context) => {
+	const [browser, maps, local] = await Promise.all([
+		openBrowser(),
+		Peer.open(),
+		Local.open([], {}, {}, undefined, { SITE: "on", BASE_PATH: "/rcs" }),
+	]);
+	serveWms(maps, "/wms", { colourOf: () => red });
+	const address = { origin: "" };
+	// The page signs by the browser's clock.
+	local.context = {
+		...local.context,
+		now: () => new Date(),
+		settings: {
+			...local.context.settings,
+			get publicUrl() {
+				return address.origin;
+			},
+		},
+	};
+	const server = createNodeServer({
+		context: local.context,
+		fragments: local.publication.fragments,
+		version: local.publication.version,
+		pages: local.pages ?? undefined,
+		log: () => undefined,
+		allReads: false,
+		count: () => undefined,
+	});
+	await new Promise<void>((resolve) => server.server.listen(0, "127.0.0.1", resolve));
+	address.origin = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}/rcs`;
+	Object.assign(context, { browser, maps, local, server, origin: address.origin });
+	await inStep(local);
+});
+
+running.after(async ({ browser, maps, local, server }) => {
+	await browser?.close();
+	await server?.end();
+	await Promise.all([maps?.close(), local?.end()]);
+});
+
+async function inStep(local: Local): Promise<void> {
+	await eventually(() => local.catalogue?.inStep === local.store.tip, patienceMs);
+}
+
+async function isRed(page: Page): Promise<void> {
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	await eventually(async () => isNear(await colourAt(page, ".map", 0.5, 0.5), red), patienceMs);
+}
+
+running(
+	"a receipt leads to the draft on a map; sent signed from there, it is found in the catalogue",
+	async (context) => {
+		const { browser, maps, local, origin } = context;
+		local.now = Date.now();
+		const registration = wmsAt(`${maps.origin}/wms`, "l", ["School districts", "Écoles"]);
+		const receipt = await local.write({
+			target: "/rcs/register/schools",
+			body: JSON.stringify(registration),
+		});
+		assert.is(receipt.status, 201);
+		const { draft } = (await receipt.json()) as { draft: string };
+		assert.ok(draft.startsWith(`${origin}/?page=draft#draft=`), draft);
+		const { page, context: window, faults } = await openWindow(browser, { locale: "fr-CA" });
+		await page.goto(draft);
+		await page.waitForURL(`${origin}/fr/?page=draft#draft=*`);
+		await page.getByText("L’inscription est en ordre.").waitFor();
+		await isRed(page);
+		await page.getByLabel("Clé", { exact: true }).fill("schools-2");
+		await page.getByLabel("Identifiant de l’expéditeur").fill("jstest");
+		await page.getByLabel("Secret").fill(secrets.jstest);
+		await page.getByRole("button", { name: "Signer et envoyer" }).click();
+		await page.locator(".answer .good").waitFor();
+		await inStep(local);
+		await page.locator(".answer a").click();
+		await page.getByRole("heading", { level: 1, name: "Écoles" }).waitFor();
+		await isRed(page);
+		await page.goto(`${origin}/fr/?q=ecole`);
+		await page.getByRole("link", { name: "Écoles" }).nth(1).waitFor();
+		await page.locator(".language").click();
+		await page.waitForURL(`${origin}/en/?q=ecole`);
+		await page.getByRole("searchbox").fill("schools-2");
+		await page.waitForURL(`${origin}/en/?q=schools-2`);
+		await page.locator('main a[href$="layer=schools-2"]').first().waitFor();
+		await page.getByText("Office of Maps").first().waitFor();
+		assert.equal(faults, []);
+		await window.close();
+	},
+);
+
+running(
+	"without JavaScript every layer is in the plain list, with fragments that are there",
+	async ({ browser, local, origin }) => {
+		await inStep(local);
+		const { page, context } = await openWindow(browser, { javaScriptEnabled: false });
+		await page.goto(`${origin}/`);
+		await page.getByRole("link", { name: "English" }).click();
+		await page.getByRole("link", { name: "the plain list of all layers" }).click();
+		await page.getByRole("main").getByRole("link").first().click();
+		await page.getByText("School districts").first().waitFor();
+		const links = page.getByRole("link", { name: "v0.9 en" });
+		assert.is(await links.count(), 2);
+		const answer = await page.request.get(
+			new URL((await links.first().getAttribute("href")) ?? "", page.url()).href,
+		);
+		assert.is(answer.status(), 200);
+		assert.ok("layers" in ((await answer.json()) as object));
+		await page.goto(`${origin}/schemas/`);
+		await page.getByText("PUT /register/{smallkey}").waitFor();
+		await page.getByRole("link", { name: "registration.schema.json" }).first().click();
+		assert.match(await page.content(), "json-schema.org/draft-07");
+		await context.close();
+	},
+);
+
+running(
+	"axe-core finds nothing serious on any page, and nothing that the policy refuses is needed",
+	async ({ browser, origin }) => {
+		const axe = await readFile(join(root, "node_modules/axe-core/axe.min.js"), "utf8");
+		const { page, context, faults } = await openWindow(browser);
+		const pages: [string, string][] = [
+			["en/?q=school", "main a"],
+			["fr/?layer=schools", 'main .map[data-state="drawn"]'],
+			["list/", "main ul a"],
+			["schemas/", "main dl"],
+		];
+		for (const [path, sign] of pages) {
+			await page.goto(`${origin}/${path}`);
+			await page.locator(sign).first().waitFor();
+			await page.evaluate(axe);
+			const found = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })");
+			const { violations } = found as { violations: { id: string; impact: string }[] };
+			assert.equal(
+				violations.filter(({ impact }) => impact === "serious" || impact === "critical"),
+				[],
+				path,
+			);
+		}
+		assert.equal(faults, []);
+		await context.close();
+	},
+);
+
+if (executable || process.env.CI) running.run();
+else {
+	const skipped = suite("the catalogue of the running service, in a browser");
+	skipped.skip("needs Chromium");
+	skipped.run();
+	console.log(
+		"skipped: tests/site/page/service.test.ts: there is no Chromium (Debian: apt-get install chromium)",
+	);
+}
