@@ -18,8 +18,8 @@ export const reservedSegments: ReadonlyMap<string, SegmentUse> = new Map([
 	...every("writes", "register"),
 	...every("operation", "healthz", "readyz"),
 	...every("machines", "index", "changes", "schemas"),
-	...every("people", "en", "fr", "list", "assets", "site.json"),
-	...every("kept", "status", "guide"),
+	...every("people", "en", "fr", "list", "guide", "assets", "site.json"),
+	...every("kept", "status"),
 ]);
 
 function every(use: SegmentUse, ...segments: string[]): [string, SegmentUse][] {
@@ -27,7 +27,7 @@ function every(use: SegmentUse, ...segments: string[]): [string, SegmentUse][] {
 }
 
 /** A folder of the catalogue without the slash at its end: its relative links count from within it. */
-const folders: ReadonlySet<string> = new Set(["en", "fr", "list", "schemas"]);
+const folders: ReadonlySet<string> = new Set(["en", "fr", "list", "guide", "guide/fr", "schemas"]);
 
 /** Plain names only: no file of the catalogue needs more, and none begins with a dot. */
 const filePath = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;

@@ -1,6 +1,7 @@
 import { schemaFiles } from "../../registry/openapi/files.ts";
 import { targetOf } from "../../registry/targets/table.ts";
 import { apiHtml } from "../../site/static/api.ts";
+import { guideFiles } from "../guide/guide.ts";
 import type { CatalogueOptions } from "./options.ts";
 import { buildSite, type SiteFiles } from "./site.ts";
 
@@ -18,5 +19,6 @@ export async function buildPages({
 	for (const [name, text] of schemas) files.set(`schemas/${name}`, Buffer.from(text));
 	const document = JSON.parse(schemas.get("openapi.json") ?? "{}") as object;
 	files.set("schemas/index.html", Buffer.from(apiHtml(assets, document, [...schemas.keys()])));
+	for (const [path, html] of guideFiles(assets)) files.set(path, Buffer.from(html));
 	return { files, assets };
 }

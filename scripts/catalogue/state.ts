@@ -28,6 +28,8 @@ export const catalogueFolders = [
 	"changes",
 	"en",
 	"fr",
+	"guide",
+	"guide/fr",
 	"index",
 	"index/facets",
 	"index/layers",
@@ -42,8 +44,8 @@ export const catalogueFiles = ["index.html", "list.json", "site.json"] as const;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Rooms whose modules decide how the pages look, beside those of the renderer. */
-const pageRooms = ["site", "scripts/catalogue"];
+/** Folders whose files decide how the pages look, beside the modules of the renderer. */
+const pageRooms = ["site", "scripts/catalogue", "scripts/guide", "docs"];
 
 /** The modules of a running process do not change: their stamp is made once for each set of options. */
 const stamps = new Map<string, string>();
@@ -60,7 +62,7 @@ function makeStamp(options: CatalogueOptions): string {
 	const hash = createHash("sha256").update(rendererStamp(options.fragments));
 	for (const room of pageRooms) {
 		const names = readdirSync(join(root, room), { recursive: true, encoding: "utf8" });
-		const modules = names.filter((name) => /\.(?:ts|css)$/.test(name)).sort();
+		const modules = names.filter((name) => /\.(?:ts|css|md)$/.test(name)).sort();
 		for (const name of modules) hash.update(`${name}\n`).update(readFileSync(join(root, room, name)));
 	}
 	return hash.update(JSON.stringify(options)).digest("hex");

@@ -89,7 +89,7 @@ export function headersFile(targets: readonly TargetName[], site: boolean): stri
  * answered by the worker.
  */
 function siteRules(): string[] {
-	const pages = ["/index.html", "/en/*", "/fr/*", "/list/*", "/schemas/index.html"];
+	const pages = ["/index.html", "/en/*", "/fr/*", "/list/*", "/guide/*", "/schemas/index.html"];
 	return [
 		headersRule("/assets/*", assetHeaders),
 		...["/index/*", "/changes/*", "/schemas/*.json"].map((path) => headersRule(path, machineHeaders)),

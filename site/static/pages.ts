@@ -44,7 +44,7 @@ ${headOf("../", assets, texts.title, `<meta name="description" content="${t(text
 <noscript><h1>${t(texts.title)}</h1><p>${t(texts.noScript)} <a href="../list/">${t(texts.noScriptList)}</a>.</p></noscript>
 </main>
 <footer class="foot">
-<p><a href="../list/">${t(texts.navList)}</a> <a href="../${feedPath}">${t(texts.navFeed)}</a>
+<p><a href="../guide/${lang === "fr" ? "fr/" : ""}">${t(texts.navGuide)}</a> <a href="../list/">${t(texts.navList)}</a> <a href="../${feedPath}">${t(texts.navFeed)}</a>
 ${t(texts.footer)} <a href="../${indexPath}">${t(texts.footerIndex)}</a> <a href="../changes/index.json">${t(texts.footerChanges)}</a>
 <a href="../schemas/">${t(texts.footerSchemas)}</a></p>
 </footer>

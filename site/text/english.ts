@@ -15,6 +15,7 @@ export const english = {
 	navDraft: "Try a draft",
 	navList: "Plain list",
 	navFeed: "Feed of changes",
+	navGuide: "Guide",
 	otherLanguage: "Français",
 	noScript: "Searching and maps need JavaScript. Without it there is",
 	noScriptList: "the plain list of all layers",

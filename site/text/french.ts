@@ -21,6 +21,7 @@ export const french: Texts = {
 	navDraft: "Essayer une ébauche",
 	navList: "Liste simple",
 	navFeed: "Fil des modifications",
+	navGuide: "Guide",
 	otherLanguage: "English",
 	noScript: "La recherche et les cartes ont besoin de JavaScript. Sans lui, il y a",
 	noScriptList: "la liste simple de toutes les couches",

@@ -139,10 +139,13 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 	assert.is(page("/index/layers/8.json"), "index/layers/8.json");
 	assert.is(page("/site.json"), "site.json");
 	assert.is(page("/en"), "to /en/");
+	assert.is(page("/guide/fr"), "to /guide/fr/");
+	assert.is(page("/guide/fr/"), "guide/fr/index.html");
+	assert.is(page("/guide/publish.html"), "guide/publish.html");
 	assert.is(page("/rcs?q=x", "/rcs"), "to /rcs/?q=x");
 	assert.is(page("/rcs/list?x", "/rcs"), "to /rcs/list/?x");
 	for (const odd of [
-		...["/dist.catalogue", "/_headers", "/.compressed", "/enx/", "/guide/", "/status"],
+		...["/dist.catalogue", "/_headers", "/.compressed", "/enx/", "/guides/", "/status"],
 		...[
 			"/index/../site.json",
 			"/assets/%2e%2e/site.json",

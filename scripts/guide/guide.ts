@@ -1,0 +1,19 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Assets } from "../../site/static/html.ts";
+import { type GuidePage, renderGuide } from "./render.ts";
+
+const docs = fileURLToPath(new URL("../../docs", import.meta.url));
+
+/** Every page of the documents, sorted by path. */
+export function readGuidePages(): GuidePage[] {
+	const names = readdirSync(docs, { recursive: true, encoding: "utf8" });
+	const paths = names.map((name) => name.replaceAll("\\", "/")).filter((name) => name.endsWith(".md"));
+	return paths.sort().map((path) => ({ path, markdown: readFileSync(join(docs, path), "utf8") }));
+}
+
+/** The documents as pages of the site, by path below its root. */
+export function guideFiles(assets: Assets): Map<string, string> {
+	return renderGuide(readGuidePages(), assets);
+}
