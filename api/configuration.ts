@@ -101,7 +101,7 @@ export function readPublicUrl(variables: Variables): string {
 		.replace(/(?<!\/)\/+$/, "");
 }
 
-/** What every engine is told of its reads and fragments (README, "Configuration"). */
+/** What every engine is told of its reads and fragments (docs/settings.md). */
 export function readServing(
 	variables: Variables,
 	docsMaxKeys: { fallback: number; most: number },

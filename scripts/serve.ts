@@ -83,7 +83,7 @@ async function serve(
 export const run = createRun(async (argv, environment, io) => {
 	createCommandLine("start", io)
 		.version(readVersion(), "--version", "print the version")
-		.addHelpText("after", '\nEnvironment variables configure it: README, "Configure".')
+		.addHelpText("after", "\nEnvironment variables configure it: docs/settings.md.")
 		.parse(argv, { from: "user" });
 	const configuration = readConfiguration(environment);
 	const { dataDir } = configuration;

@@ -27,7 +27,7 @@ export interface HarvestSettings {
 	noProxy: string;
 }
 
-/** The whole configuration, read once (README, "Configuration"). */
+/** The whole configuration, read once (docs/settings.md). */
 export interface Configuration extends Omit<Settings, "senders"> {
 	port: number;
 	host: string;

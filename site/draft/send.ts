@@ -65,7 +65,7 @@ function quoted(text: string): string {
 }
 
 /**
- * Shell lines that sign a registration with `openssl` and send it with `curl`, as the README has them; the secret comes
+ * Shell lines that sign a registration with `openssl` and send it with `curl`, as docs/publish.md has them; the secret comes
  * from the variable SECRET, and never into this text.
  */
 export function curlCommand(address: URL, sender: string, body: string): string {

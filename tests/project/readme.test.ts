@@ -2,9 +2,15 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { readGuidePages } from "../../scripts/guide/guide.ts";
 import { root } from "../process.ts";
 
 const readme = await readFile(join(root, "README.md"), "utf8");
+const settings = await readFile(join(root, "docs/settings.md"), "utf8");
+
+test("it is one screen", () => {
+	assert.ok(readme.split("\n").length <= 40);
+});
 
 test("the two commands stand on the first screen", () => {
 	const screen = readme.split("\n").slice(0, 20).join("\n");
@@ -12,17 +18,20 @@ test("the two commands stand on the first screen", () => {
 	assert.match(screen, "npm ci && npm test");
 });
 
-test("every npm script that the text names exists, and every variable is in the table", async () => {
+test("every npm script that the documents name exists, and every variable is in the table", async () => {
 	const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
 		scripts: Record<string, string>;
 	};
-	for (const [, name] of readme.matchAll(/npm run (?:-s )?([a-z-]+)/g))
-		assert.ok(scripts[name as string], name);
+	const pages = readGuidePages().map(({ markdown }) => markdown);
+	for (const text of [readme, ...pages]) {
+		for (const [, name] of text.matchAll(/npm run (?:-s )?([a-z-]+(?::[a-z]+)?)/g))
+			assert.ok(scripts[name as string], name);
+	}
 	const sources = await Promise.all(
 		["scripts/service/settings.ts", "api/configuration.ts"].map((file) => readFile(join(root, file), "utf8")),
 	);
 	for (const [, name] of sources.join().matchAll(/\("([A-Z][A-Z_]+)",/g))
-		assert.match(readme, `\`${name}\``, name);
+		assert.match(settings, `\`${name}\``, name);
 });
 
 test.run();
