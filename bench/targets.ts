@@ -16,6 +16,8 @@ async function prepareTarget(world: World): Promise<Pair> {
 	};
 	const start = () => cpuOf("npm", ["run", "-s", "build", "--", "--help"]);
 	let first = 0;
+	// What the system reads for the first time is no target's cost.
+	await buildAt(targetNames);
 	return {
 		ours: async () => {
 			first = await buildAt(targetNames.slice(0, 1));
