@@ -30,6 +30,7 @@ export type Route =
 	| { kind: "readyz" }
 	| { kind: "preflight" }
 	| PageRoute
+	| { kind: "status"; segment: string }
 	| Refused;
 
 /**
@@ -53,6 +54,14 @@ const pages: ReadonlyMap<string, "healthz" | "readyz" | "version"> = new Map([
 	["/v2/version", "version"],
 ]);
 
+/** One path segment, whatever it holds, and any query. */
+const statusPath = /^\/status\/([^/?]*)(?:\?.*)?$/;
+
+function routeStatus(method: string, segment: string): Route {
+	if (isRead(method)) return { kind: "status", segment };
+	return method === "OPTIONS" ? { kind: "preflight" } : { kind: "refused", status: 405, errors: null };
+}
+
 function isRead(method: string): boolean {
 	return method === "GET" || method === "HEAD";
 }
@@ -62,6 +71,8 @@ function routeOther(method: string, target: string, { basePath, targets, site }:
 	const page = pages.get(path);
 	if (page === "version" && !targets.includes("v2")) return { kind: "refused", status: 404, errors: null };
 	if (page) return isRead(method) ? { kind: page } : { kind: "refused", status: 405, errors: null };
+	const status = statusPath.exec(path);
+	if (status) return routeStatus(method, status[1] ?? "");
 	// Another PUT or DELETE is refused as a write, too, with its reason.
 	if (isForWrites(method, path)) return routeWrite(method, target, basePath);
 	const found = site ? parsePage(target, basePath) : null;

@@ -2,6 +2,7 @@ import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Hashes } from "./hashes.ts";
 import type { WriteLimiter } from "./limits.ts";
 import type { Senders } from "./senders.ts";
+import type { ReadStatus } from "./status.ts";
 import type { Store } from "./store.ts";
 import type { ReadSettings } from "./wanted.ts";
 
@@ -35,6 +36,8 @@ export interface Context {
 	hashes?: Hashes;
 	/** Asks services anew, and says of how many layers; absent where the service does not harvest. */
 	refresh?: (refresh: Refresh) => number;
+	/** Says how a layer is; absent where that is not known here. */
+	status?: ReadStatus;
 	/** Where writes are limited. */
 	limiter?: WriteLimiter;
 }

@@ -3,12 +3,16 @@ import { draftAddress } from "../registry/draft.ts";
 import { readableAt, unreadWarnings } from "../registry/targets/readable.ts";
 import { targetPath } from "../registry/targets/table.ts";
 import { warningsOf } from "../registry/warnings.ts";
-import type { Context } from "./context.ts";
+import type { Context, Settings } from "./context.ts";
 import type { Commit } from "./store.ts";
 import type { Asked } from "./write.ts";
 
 /** What a publisher is told of a write that was accepted. */
-export async function receipt(asked: Asked, outcome: Commit, { settings, store }: Context): Promise<object> {
+export async function receipt(
+	asked: Asked,
+	outcome: Commit,
+	{ settings, store, status }: Context,
+): Promise<object> {
 	const { smallkey } = asked;
 	const registration = asked.registration();
 	const text = registration && canonicalText(registration);
@@ -26,6 +30,18 @@ export async function receipt(asked: Asked, outcome: Commit, { settings, store }
 		branch: outcome.branch,
 		pull_request: outcome.pullRequest,
 		draft: draft ?? undefined,
+		status: statusAddress(smallkey, settings, status !== undefined),
 		warnings: [...warnings, ...unreadWarnings(readable), ...(outcome.warnings ?? [])],
 	};
+}
+
+/** Where a layer is followed: at this service, or in its catalogue; undefined where nobody knows its address. */
+function statusAddress(
+	smallkey: string,
+	{ basePath, publicUrl }: Settings,
+	isHere: boolean,
+): string | undefined {
+	const key = encodeURIComponent(smallkey);
+	if (isHere) return `${basePath}/status/${smallkey}`;
+	return publicUrl ? `${publicUrl.replace(/\/+$/, "")}/?layer=${key}` : undefined;
 }

@@ -96,6 +96,21 @@ export function acceptWrite(status: number, value: unknown): Reply {
 	return { status, headers: { ...jsonHeaders }, body: encoder.encode(JSON.stringify(value)) };
 }
 
+/** Headers of what is known of one layer: pages of other sites may read it, and no cache keeps it. */
+const statusHeaders = { ...jsonHeaders, "Access-Control-Allow-Origin": "*" };
+
+/** What is known of one layer. */
+export function tellStatus(status: object): Reply {
+	return { status: 200, headers: { ...statusHeaders }, body: encoder.encode(JSON.stringify(status)) };
+}
+
+/** Why nothing is said of a layer: `{"errors": [text]}`. */
+export function refuseStatus(status: number, error: string, retryAfter?: number): Reply {
+	const headers: Record<string, string> = { ...statusHeaders };
+	if (retryAfter !== undefined) headers["Retry-After"] = String(retryAfter);
+	return { status, headers, body: errorsBody([error]) };
+}
+
 /** The answer to a removal. */
 export function removed(): Reply {
 	return { status: 204, headers: { ...writeHeaders }, body: emptyBody };

@@ -61,3 +61,63 @@ export const missing = {
 		smallkey: { description: "As it was asked for.", type: "string" },
 	},
 } as const;
+
+const time = { type: "string", format: "date-time" } as const;
+const findings = {
+	description: "What services said that is wrong, as <JSON pointer>: <text>.",
+	type: "array",
+	items: { type: "string" },
+} as const;
+
+/** JSON Schema (draft-07) of how a layer is. */
+export const layerStatus = {
+	$schema: "http://json-schema.org/draft-07/schema#",
+	$id: "layer-status.schema.json",
+	title: "How a layer is",
+	type: "object",
+	required: ["smallkey", "registered", "commit", "review", "harvest", "health"],
+	properties: {
+		smallkey: { type: "string" },
+		registered: {
+			description: "When it was last registered; null where it is not yet, or that is not known.",
+			anyOf: [{ type: "null" }, time],
+		},
+		commit: { description: "By which commit.", type: ["string", "null"] },
+		review: {
+			description: "The change that waits for a reviewer.",
+			anyOf: [
+				{ type: "null" },
+				{
+					type: "object",
+					required: ["branch", "commit", "since"],
+					properties: { branch: { type: "string" }, commit: { type: "string" }, since: time },
+				},
+			],
+		},
+		harvest: {
+			type: "object",
+			required: ["state"],
+			properties: {
+				state: {
+					description:
+						"none: there is nothing to be asked for. off: this service asks nobody. failed: no service answered.",
+					enum: ["none", "off", "waiting", "done", "failed"],
+				},
+				at: time,
+				findings,
+				next_try: time,
+			},
+		},
+		health: {
+			description: "How it was when it was last looked at as a viewer would.",
+			type: "object",
+			required: ["state"],
+			properties: {
+				state: { enum: ["unknown", "well", "wrong", "down", "empty"] },
+				since: { description: "The week since when it is sick: 2026-W09.", type: "string" },
+				at: time,
+				findings,
+			},
+		},
+	},
+} as const;

@@ -1,4 +1,4 @@
-import { errors, missing, receipt } from "./answers.ts";
+import { errors, layerStatus, missing, receipt } from "./answers.ts";
 import {
 	catalogueFacets,
 	catalogueHealth,
@@ -38,6 +38,7 @@ export const publishedSchemas: readonly PublishedSchema[] = [
 	v2,
 	ramp4,
 	receipt,
+	layerStatus,
 	errors,
 	missing,
 	catalogueIndex,

@@ -204,7 +204,8 @@ export class Local {
 		if (route.kind === "readyz") return answerHealth(this.context.readiness());
 		if (route.kind === "preflight") return allowReads();
 		if (route.kind === "page" || route.kind === "moved") throw new Error(`${target} is a page`);
-		if (route.kind === "write") throw new Error(`${method} ${target} is a write`);
+		if (route.kind === "write" || route.kind === "status")
+			throw new Error(`${method} ${target} is answered later`);
 		return handleRead(route, ifNoneMatch, this.publication.fragments, this.context.report);
 	}
 

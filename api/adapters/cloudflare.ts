@@ -15,6 +15,7 @@ import type { Context } from "../context.ts";
 import { logText } from "../log.ts";
 import { answerMoved } from "../pages.ts";
 import { allowReads, type Reply } from "../reply.ts";
+import { answerStatus } from "../status.ts";
 import type { ReadSettings } from "../wanted.ts";
 import { isWriteMethod } from "../write-routes.ts";
 import { type Bindings, fragmentsOf } from "./cloudflare/bindings.ts";
@@ -70,6 +71,8 @@ export function createWorker(log: (fields: object) => void): Worker {
 					return answerMoved(route.location);
 				case "page":
 					return await handleFetchedPage(route.file, request.headers.get("If-None-Match"), bindings);
+				case "status":
+					return await answerStatus(route.segment, null, report);
 				case "write": {
 					const write = writeOf(request, route.action, target, body);
 					const tooMany = await refuseTooMany(write.address, contextOf(bindings));

@@ -1,4 +1,4 @@
-import { missing } from "../../schemas/answers.ts";
+import { errors, layerStatus, missing } from "../../schemas/answers.ts";
 import { publishedSchemas } from "../../schemas/published.ts";
 import type { Target } from "../targets/target.ts";
 import { catalogueParameters, cataloguePaths } from "./catalogue.ts";
@@ -38,6 +38,7 @@ export function openApiDocument({ version, targets, url }: OpenApiSettings): obj
 			...Object.assign({}, ...targets.map(readPaths)),
 			...writePaths(),
 			...cataloguePaths(),
+			...statusPaths(),
 			...healthPaths(),
 		},
 		components: { schemas: schemaComponents(), parameters, securitySchemes, responses },
@@ -158,6 +159,24 @@ const parameters: Record<string, Json> = {
 		},
 	},
 };
+
+function statusPaths(): Record<string, Json> {
+	const refused = (description: string) => json(description, schemaRef(errors));
+	const get = {
+		operationId: "readStatus",
+		summary: "What became of a registration: commit, review, harvest and health",
+		tags: ["operate"],
+		security: [],
+		parameters: [ref("parameters", "smallkey")],
+		responses: {
+			200: json("How the layer is.", schemaRef(layerStatus)),
+			400: refused("The smallkey is wrong."),
+			404: refused("Nobody has registered it, or its status is in the catalogue."),
+			503: refused("Too many ask."),
+		},
+	};
+	return { "/status/{smallkey}": { get } };
+}
 
 function healthPaths(): Record<string, Json> {
 	const line = (description: string) => ({

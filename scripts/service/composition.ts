@@ -19,6 +19,7 @@ import { type CatalogueTimes, ServiceCatalogue } from "./catalogue.ts";
 import { Disk, type FreeBytes } from "./disk.ts";
 import type { FilesTimes } from "./files.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
+import { createLayerStatuses, type LayerStatuses } from "./layer-status.ts";
 import { logError, logLine } from "./log.ts";
 import { countCommits, type Measures } from "./measures.ts";
 import { repositoryPath, seed } from "./open-store.ts";
@@ -87,6 +88,7 @@ export async function openLocal(
 	const repository = repositoryPath(dataDir);
 	const warn = (warning: string) => log({ warning });
 	let harvester: ServiceHarvester | null = null;
+	let statuses: LayerStatuses | null = null;
 	const publication = new Publication({
 		dataDir,
 		repository,
@@ -94,7 +96,10 @@ export async function openLocal(
 		warn,
 		report,
 		// What the store reads is the new state only when the step has ended.
-		registered: (smallkeys) => setImmediate(() => void followAll(harvester, smallkeys)),
+		registered: (smallkeys) => {
+			statuses?.forget(smallkeys);
+			setImmediate(() => void followAll(harvester, smallkeys));
+		},
 		filesTimes: outside.filesTimes,
 	});
 	const catalogue = configuration.site ? openCatalogue(configuration, senders, outside) : null;
@@ -127,6 +132,7 @@ export async function openLocal(
 		harvester = openHarvester(configuration, counting, () => publication.smallkeys(), measures);
 		harvester.start();
 	}
+	statuses = createLayerStatuses({ repository, store, harvester });
 	const readiness = () => store.state() ?? disk.state() ?? publication.files.state();
 	const context: Context = {
 		store: counting,
@@ -136,6 +142,7 @@ export async function openLocal(
 		hashes: nodeHashes,
 		readiness,
 		refresh: harvester?.refresh,
+		status: statuses.read,
 	};
 	const gauges = async () => ({
 		layers: publication.size,
@@ -148,6 +155,7 @@ export async function openLocal(
 	const close = async () => {
 		disk.stop();
 		await harvester?.close();
+		await statuses?.close();
 		await store.close();
 		await Promise.all([catalogue?.close(), publication.close()]);
 	};

@@ -49,6 +49,7 @@ for (const prefix of ["/register", "/v1/register", "/v2/register"]) {
 			commit: await local.git("rev-parse", "main"),
 			fragments: everyPath("23ax5t"),
 			published: true,
+			status: "/status/23ax5t",
 			warnings: [
 				"/en/service_url: is not https: a page that is cannot show what comes from it",
 				"/fr/service_url: is not https: a page that is cannot show what comes from it",

@@ -1,7 +1,7 @@
 import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import { everyPath, manual } from "../local.ts";
-import { ask, signedHeaders } from "./client.ts";
+import { ask, errorsOf, signedHeaders } from "./client.ts";
 import { type Engine, wms } from "./engine.ts";
 import { at, mismatch, statusOf, writer } from "./writer.ts";
 
@@ -32,6 +32,25 @@ export function writeTests(test: Test, engine: () => Engine): void {
 			assert.is((await engine().state()).trim(), receipt.commit);
 			await assertRead(smallkey, "limits");
 		}
+	});
+
+	test("a registration is followed where its receipt says", async () => {
+		const { commit, status } = JSON.parse((await put("followed")).text) as Receipt & { status?: string };
+		const answer = await ask(engine().origin, "GET", "/status/followed");
+		assert.is(answer.headers["access-control-allow-origin"], "*");
+		assert.is(answer.headers["cache-control"], "no-store");
+		if (engine().published) {
+			assert.is(status, "/status/followed");
+			assert.is(answer.status, 200, answer.text);
+			assert.equal(JSON.parse(answer.text).commit, commit);
+			assert.not.match(answer.text, /jstest/);
+		} else {
+			assert.is(answer.status, 404);
+			assert.match(errorsOf(answer).join(), /^status: the catalogue has it/);
+		}
+		const bad = await ask(engine().origin, "GET", "/status/a.b");
+		assert.is(bad.status, 400);
+		assert.match(errorsOf(bad).join(), /^smallkey: must be 1 to 64/);
 	});
 
 	test("the same payload again changes nothing; another one does", async () => {

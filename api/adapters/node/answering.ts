@@ -12,6 +12,7 @@ import {
 import { answerMoved } from "../../pages.ts";
 import { RecentReplies } from "../../recent.ts";
 import { allowReads, type Reply, refuseRead } from "../../reply.ts";
+import { answerStatus } from "../../status.ts";
 import type { Write } from "../../write.ts";
 import { isWriteMethod } from "../../write-routes.ts";
 import type { TrustedProxies } from "./address.ts";
@@ -74,12 +75,13 @@ export class Answering {
 		exchange.route = nameOf(route);
 		if (route.kind === "write") return this.#answerWrite(exchange, route.action, hasWaited);
 		if (route.kind === "page") return this.#answerPage(exchange, route.file, hasWaited);
+		if (route.kind === "status") return this.#answerStatus(exchange, route.segment, hasWaited);
 		const reply = this.#replyTo(route, ifNoneMatch);
 		if (route.kind === "docs") recent?.keep(target, reply);
 		this.#send(exchange, reply);
 	}
 
-	#replyTo(route: Exclude<Route, { kind: "write" | "page" }>, ifNoneMatch: string | null): Reply {
+	#replyTo(route: Exclude<Route, { kind: "write" | "page" | "status" }>, ifNoneMatch: string | null): Reply {
 		const { context, fragments } = this.#options;
 		switch (route.kind) {
 			case "refused":
@@ -131,6 +133,12 @@ export class Answering {
 	#inTurn({ request }: Exchange, work: () => Promise<void>, hasWaited: boolean): void | Promise<void> {
 		const safely = () => work().catch((error) => this.#options.context.report(error));
 		return hasWaited ? safely() : this.#order.inTurn(request.socket, safely);
+	}
+
+	#answerStatus(exchange: Exchange, segment: string, hasWaited: boolean): void | Promise<void> {
+		const { status = null, report } = this.#options.context;
+		const work = async () => this.#send(exchange, await answerStatus(segment, status, report));
+		return this.#inTurn(exchange, work, hasWaited);
 	}
 
 	#send(exchange: Exchange, reply: Reply): void {

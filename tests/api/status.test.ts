@@ -1,0 +1,164 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { routeOf } from "../../api/app.ts";
+import { answerStatus } from "../../api/status.ts";
+import type { HarvestState } from "../../scripts/service/harvester/states.ts";
+import type { Sight } from "../../scripts/service/harvester/watcher.ts";
+import { createLayerStatuses } from "../../scripts/service/layer-status.ts";
+import { feature, Local, manual, noon, responseOf, wms } from "../local.ts";
+
+const test = suite<{ local: Local }>("status");
+
+test.before.each(async (scene) => {
+	scene.local = await Local.open();
+});
+test.after.each(async ({ local }) => {
+	assert.equal(local.reported, []);
+	await local.end();
+});
+
+async function ask(local: Local, target: string): Promise<Response> {
+	const route = routeOf("GET", target, local.context.settings);
+	if (route.kind !== "status") throw new Error(`${target} is no status`);
+	return responseOf(await answerStatus(route.segment, local.context.status ?? null, local.context.report));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
+async function statusOf(local: Local, smallkey: string): Promise<any> {
+	const answer = await ask(local, `/status/${smallkey}`);
+	assert.is(answer.status, 200, smallkey);
+	return answer.json();
+}
+
+test("a receipt names where a registration is followed, and that says when it was and by which commit", async ({
+	local,
+}) => {
+	const receipt = (await (await local.put("23ax5t")).json()) as { status: string; commit: string };
+	assert.is(receipt.status, "/status/23ax5t");
+	const answer = await ask(local, `${receipt.status}?x=1`);
+	assert.is(answer.headers.get("Access-Control-Allow-Origin"), "*");
+	assert.is(answer.headers.get("Cache-Control"), "no-store");
+	assert.match(answer.headers.get("Content-Type") ?? "", /^application\/json/);
+	assert.equal(await answer.json(), {
+		smallkey: "23ax5t",
+		registered: "2026-03-04T12:00:00Z",
+		commit: receipt.commit,
+		review: null,
+		harvest: { state: "none" },
+		health: { state: "unknown" },
+	});
+	local.now += 60_000;
+	await local.put("other");
+	local.now += 60_000;
+	const second = (await (await local.put("23ax5t", wms("other"))).json()) as { commit: string };
+	local.now += 60_000;
+	const third = (await (await local.put("23ax5t", manual)).json()) as { commit: string };
+	const status = await statusOf(local, "23ax5t");
+	assert.equal([status.commit, status.registered], [third.commit, "2026-03-04T12:03:00Z"]);
+	assert.is.not(second.commit, third.commit);
+	assert.equal(await statusOf(local, "%323ax5t"), status, "percent-encoded");
+});
+
+test("a change that waits for a reviewer is there, and nobody's id", async ({ local }) => {
+	const body = { target: "/register/fresh", body: manual, sender: "careful" };
+	const { commit } = (await (await local.write(body)).json()) as { commit: string };
+	const review = { branch: "register/fresh", commit, since: "2026-03-04T12:00:00Z" };
+	const status = await statusOf(local, "fresh");
+	assert.equal([status.registered, status.commit, status.review], [null, null, review]);
+	assert.not.match(JSON.stringify(status), /careful/);
+	await local.put("known");
+	local.now += 1_000;
+	await local.write({ ...body, target: "/register/known", body: wms("other") });
+	const known = await statusOf(local, "known");
+	assert.is(known.registered, "2026-03-04T12:00:00Z");
+	assert.is(known.review.branch, "register/known");
+	await local.git("update-ref", "refs/heads/main", known.review.commit);
+	assert.is((await statusOf(local, "known")).review, null, "once it is merged");
+});
+
+test("a smallkey that is none, or that nobody registered, is refused with its reason", async ({ local }) => {
+	const none = await ask(local, "/status/none");
+	assert.is(none.status, 404);
+	assert.equal(await none.json(), { errors: ["smallkey: none is not registered"] });
+	for (const bad of ["a.b", "", "%zz", "a%2Fb"]) {
+		const answer = await ask(local, `/status/${bad}`);
+		assert.is(answer.status, 400, bad);
+		assert.match(
+			((await answer.json()) as { errors: string[] }).errors[0] ?? "",
+			/^smallkey: must be 1 to 64/,
+		);
+	}
+	await local.put("gone");
+	local.now += 1_000;
+	await local.delete("gone");
+	assert.is((await ask(local, "/status/gone")).status, 404);
+});
+
+test("where the layers are elsewhere the catalogue is named", async ({ local }) => {
+	delete local.context.status;
+	assert.is((await ask(local, "/status/a")).status, 404);
+	const receipt = (await (await local.put("a")).json()) as { status?: string };
+	assert.not("status" in receipt);
+	local.context.settings = { ...local.context.settings, publicUrl: "https://layers.example/rcs/" };
+	local.now += 1_000;
+	const other = (await (await local.put("b+c")).json()) as { status: string };
+	assert.is(other.status, "https://layers.example/rcs/?layer=b%2Bc");
+});
+
+test("harvest and health are what the harvester knows, in the publisher's words", async ({ local }) => {
+	let state: HarvestState | null = null;
+	let sight: Sight | null = null;
+	const harvester = { stateOf: () => state, sightOf: () => sight };
+	const statuses = createLayerStatuses({ repository: local.repository, store: local.store, harvester });
+	try {
+		await local.put("wells", feature);
+		await local.put("roads");
+		const read = async (smallkey = "wells") => {
+			const status = await statuses.read(smallkey);
+			return [status?.harvest, status?.health] as const;
+		};
+		assert.equal(await read(), [{ state: "waiting" }, { state: "unknown" }]);
+		assert.equal(await read("roads"), [{ state: "none" }, { state: "unknown" }]);
+		const findings = ["/en/service_url: answers 404"];
+		state = { state: "failed", at: noon, findings, nextTry: noon + 60_000 };
+		sight = { state: "down", at: noon, findings };
+		const at = "2026-03-04T12:00:00Z";
+		assert.equal(await read(), [
+			{ state: "failed", at, findings, next_try: "2026-03-04T12:01:00Z" },
+			{ state: "down", at, findings },
+		]);
+		const path = "layers/health.json";
+		const health = '{"sick":{"wells":{"state":"down","since":"2026-W09"}}}';
+		await local.store.change(async () => [{ path, text: health }], {
+			smallkey: null,
+			author: "x",
+			time: noon,
+			subject: "x",
+			trailers: [],
+			request: null,
+			review: false,
+		});
+		assert.is((await read())[1]?.since, "2026-W09");
+		sight = null;
+		assert.equal((await read())[1], { state: "down", since: "2026-W09" });
+		sight = { state: null, at: noon, findings: [] };
+		state = { state: "done", at: noon, findings: [], nextTry: noon };
+		assert.equal(await read(), [
+			{ state: "done", at, findings: [], next_try: at },
+			{ state: "well", at, findings: [] },
+		]);
+	} finally {
+		await statuses.close();
+	}
+});
+
+test("so many ask at once that some are told to come again", async ({ local }) => {
+	await local.put("a");
+	const answers = await Promise.all(Array.from({ length: 60 }, () => ask(local, "/status/a")));
+	const statuses = answers.map(({ status }) => status);
+	assert.is(statuses.filter((status) => status === 200).length, 50);
+	const [refused] = answers.filter(({ status }) => status === 503);
+	assert.is(refused?.headers.get("Retry-After"), "2");
+});
+
+test.run();
