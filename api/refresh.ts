@@ -27,11 +27,11 @@ export async function refresh(
 	const match = refreshPath.exec(target);
 	if (!match) {
 		const rule = "must end with all or a number of days, and at v2 with a number of layers behind it";
-		return { status: 400, errors: [`path: ${rule}`] };
+		return { status: 400, errors: [`path: ${rule}`], reason: "path" };
 	}
 	if (!context.refresh) {
 		const reason = "this service does not harvest: its operator, or the weekly workflow, reads services anew";
-		return { status: 409, errors: [reason] };
+		return { status: 409, errors: [reason], reason: "does not harvest" };
 	}
 	const [, all, days, most] = match;
 	const isFirst = (await context.store.remember?.({ ...meta, status: 202 })) ?? true;

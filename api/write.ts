@@ -2,6 +2,7 @@ import { largestRegistration, type Registration } from "../registry/registration
 import type { Context } from "./context.ts";
 import { isSignedBy, mayChange, type Sender } from "./senders.ts";
 import { isSignature, isTimely, parseTimestamp, sha256Hex } from "./signature.ts";
+import { shapeHint } from "./signature-shape.ts";
 import type { Edits, Refusal } from "./store.ts";
 import { methodOf, type WriteAction } from "./write-routes.ts";
 
@@ -54,19 +55,28 @@ export async function verifyWrite(write: Write, context: Context): Promise<Verif
 	// All hashes for whatever comes so far: a genuine request takes as long as another.
 	const request = await sha256Hex(signature, context.hashes);
 	const genuine = await isSignedBy(sender, signed, signature, now, context.hashes);
-	if (!sender || !genuine) return unauthorized(write, context);
+	if (!sender || !genuine) return unauthorized(write, context, sender ? "signature" : "unknown sender");
 	return { sender, timestamp, request, body };
 }
 
-/** One text for a wrong signature and an unknown sender: nobody learns here which senders there are. */
-function unauthorized({ signature, sender, timestamp, address }: Write, { limiter }: Context): Refusal {
+/**
+ * One text for a wrong signature and an unknown sender: nobody learns here which senders there are. What is wrong with
+ * the shape of a signature is nobody's secret.
+ * @param reason for the operator's log
+ */
+function unauthorized(
+	{ signature, sender, timestamp, address }: Write,
+	{ limiter }: Context,
+	reason = "shape of the signature",
+): Refusal {
 	if (address !== null) limiter?.punish(address);
 	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp };
 	const missing = Object.entries(headers).filter(([, text]) => text === "");
 	const errors = missing.map(([name]) => `${name}: the header is missing`);
 	if (errors.length > 0) return { status: 401, errors, reason: "missing header" };
 	const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
-	return { status: 401, errors: [mismatch] };
+	const hint = shapeHint(signature);
+	return { status: 401, errors: hint === null ? [mismatch] : [mismatch, hint], reason };
 }
 
 function untimely(now: Date): Refusal {

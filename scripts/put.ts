@@ -4,15 +4,24 @@ import { printDraft } from "./put/draft.ts";
 import { printPreview } from "./put/preview.ts";
 import { createRequestLine, sendRequest, signRequest } from "./put/request.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { waitForHarvest } from "./status/layer.ts";
+import { createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
+
+/** How long a harvest is waited for, unless another time is said. */
+const defaultWaitSeconds = 120;
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createRequestLine("put", io)
 		.argument("<file>", "the registration")
 		.option("--dry-run", "only check it, and show what viewers would read; nothing is signed or sent")
+		.option(
+			"--wait [seconds]",
+			"then wait until its services were asked, and print how the layer is (120)",
+			parseCount,
+		)
 		.parse(argv, { from: "user" });
 	const [smallkey, file] = line.processedArgs;
-	const { dryRun, ...options } = line.opts();
+	const { dryRun, wait, ...options } = line.opts();
 	const body = await readFile(file);
 	const send = async () => {
 		if (dryRun)
@@ -20,6 +29,10 @@ export const run = createRun(async (argv, environment, io) => {
 		return sendRequest(await signRequest({ ...options, method: "PUT", smallkey, body }, environment, io), io);
 	};
 	const code = await send();
+	if (code === exitCodes.done && wait && !dryRun) {
+		const seconds = wait === true ? defaultWaitSeconds : wait;
+		return waitForHarvest({ url: options.url, smallkey }, seconds, io);
+	}
 	if (code === exitCodes.wrong) await printDraft({ smallkey, body }, environment, io);
 	return code;
 });

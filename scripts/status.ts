@@ -1,18 +1,32 @@
-// npm run status: how the layers of a repository are
+// npm run status: how the layers of a repository are, or one layer at a service
 import { dirname } from "node:path";
+import { parseUrl } from "./put/request.ts";
 import { findRepository } from "./service/find-repository.ts";
 import { isFolderLocked } from "./service/lock.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
+import { printStatus } from "./status/layer.ts";
 import { overviewLines, readOverview } from "./status/overview.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
 export const run = createRun(async (argv, environment, io) => {
-	const { repo } = createCommandLine("status", io)
+	const line = createCommandLine("status", io)
+		.argument("[smallkey]", "how this layer is, as the service at --url says; without it, how all are")
+		.option(
+			"--url <url>",
+			"with a smallkey: the service with its base path (http://127.0.0.1:8080)",
+			parseUrl,
+		)
 		.option("--repo <dir>", "a git repository instead of that of DATA_DIR, or of this checkout")
-		.parse(argv, { from: "user" })
-		.opts();
+		.parse(argv, { from: "user" });
+	const { repo, url } = line.opts();
+	const [smallkey] = line.processedArgs;
+	if (smallkey !== undefined) {
+		if (repo !== undefined) throw new Error("--repo: is for all layers; a service knows how one is");
+		return printStatus({ url: url ?? "http://127.0.0.1:8080", smallkey }, io);
+	}
+	if (url !== undefined) throw new Error("--url: is for one layer: npm run status -- <smallkey> --url <url>");
 	const { dataDir } = readConfiguration(withoutStore(environment));
 	const { path, name } = await findRepository(repo, dataDir);
 	printError(io, `Looking at the branch main of ${name}`);

@@ -46,7 +46,8 @@ cannot serve now.`,
 		);
 }
 
-function parseUrl(text: string): string {
+/** An address of a service without a slash at its end. @throws {InvalidArgumentError} for anything else */
+export function parseUrl(text: string): string {
 	const url = text.replace(/(?<!\/)\/+$/, "");
 	if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
 	throw new InvalidArgumentError("It must be an http or https address.");

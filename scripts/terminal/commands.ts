@@ -31,7 +31,7 @@ export const commands = {
 	operate: {
 		start: "serve on this machine",
 		sender: "add, change and remove those who may publish",
-		status: "show how the layers are: sick, never harvested, waiting for a review, room on the disk",
+		status: "show how one layer is, or all: sick, never harvested, waiting for a review, room on the disk",
 		audit: "show who changed a layer, when, through which door, and what it changed for viewers",
 		harvest: "ask the services behind feature layers what they are",
 		"watch-services":

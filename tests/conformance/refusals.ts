@@ -31,11 +31,15 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 			["no Sender", { headers: { Sender: undefined } }, missing("Sender")],
 			["no TimeStamp", { headers: { TimeStamp: undefined } }, missing("TimeStamp")],
 			["an empty Authorization", { headers: { Authorization: "" } }, missing("Authorization")],
-			["a scheme word", { headers: { Authorization: "HMAC x" } }, mismatch],
+			[
+				"a scheme word",
+				{ headers: { Authorization: "HMAC x" } },
+				/starts with HMAC: there is no word before/,
+			],
 			[
 				"junk",
 				{ headers: { Authorization: "\u00ff\u00fe", Sender: "\u00ff", TimeStamp: "\u00ff" } },
-				mismatch,
+				/^Authorization: is not the signature/,
 			],
 			["three minutes ago", { timestamp: at(-180) }, late],
 			["in three minutes", { timestamp: at(180) }, late],

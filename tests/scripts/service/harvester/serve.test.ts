@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../../api/signature.ts";
+import type { LayerStatus } from "../../../../api/status.ts";
 import { GitStore } from "../../../../api/stores/git.ts";
 import { layerPath } from "../../../../registry/smallkey.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../../harvest/arcgis-server.ts";
@@ -69,6 +70,10 @@ async function put(smallkey: string): Promise<void> {
 	assert.is(response.status, 201, await response.text());
 }
 
+async function statusOf(smallkey: string): Promise<LayerStatus> {
+	return (await fetch(`${server.url}/status/${smallkey}`)).json() as Promise<LayerStatus>;
+}
+
 async function displayName(smallkey: string): Promise<string> {
 	const response = await fetch(`${server.url}/v0.9/doc/en/${smallkey}`);
 	return response.ok ? (await response.json()).layers.feature[0].displayName : String(response.status);
@@ -87,10 +92,13 @@ test("a PUT is answered and served at once, enriched when its service answers, a
 	await eventually(() => peer.asked.length === 1, patienceMs);
 	release();
 	await eventually(async () => (await displayName("ozone")) === "Stations", patienceMs);
+	await eventually(async () => (await statusOf("ozone")).harvest.state === "done", patienceMs);
+	assert.equal((await statusOf("ozone")).harvest.findings, []);
 	await server.stop();
 	peer.asked.length = 0;
 	server = await start("on");
 	assert.is(await displayName("ozone"), "Stations");
+	assert.is((await statusOf("ozone")).harvest.state, "done");
 	await server.stop();
 	assert.equal(peer.asked, [], "what was harvested is not asked for again at start");
 });

@@ -1,0 +1,66 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { handleWrite } from "../../api/app.ts";
+import { sign } from "../../api/signature.ts";
+import { shapeHint } from "../../api/signature-shape.ts";
+import { Local, manual, signedWrite } from "../local.ts";
+
+const rule = "Authorization: must be 43 characters of URL-safe base64 without padding, and this one ";
+
+test("the commonest mistakes with a signature are named, and a right shape never", async () => {
+	const signed = {
+		path: "/register/a",
+		sender: "jstest",
+		timestamp: "2026-03-04T12:00:00Z",
+		body: new Uint8Array(0),
+	};
+	const good = await sign("secret", signed);
+	assert.is(shapeHint(good), null);
+	assert.is(shapeHint("_".repeat(43)), null);
+	const standard = Buffer.from("ff".repeat(32), "hex");
+	const table: [text: string, odd: string][] = [
+		[`${good}=`, "has 44 and ends with ="],
+		[standard.toString("base64"), "has 44 and ends with ="],
+		[standard.toString("base64").slice(0, -1), "has + or /, which are - and _ there"],
+		[standard.toString("hex"), "is hexadecimal"],
+		[standard.toString("hex").toUpperCase(), "is hexadecimal"],
+		[`Bearer ${good}`, "starts with Bearer: there is no word before the signature"],
+		[`HMAC-SHA256 ${good}`, "starts with HMAC-SHA256: there is no word before the signature"],
+		["x", "has 1"],
+		[good.slice(1), "has 42"],
+		["é".repeat(43), "has other characters"],
+		["x".repeat(60_000), "has 60000"],
+	];
+	for (const [text, odd] of table) assert.is(shapeHint(text), rule + odd, text.slice(0, 80));
+});
+
+test("a 401 says so beside its one text, which does not tell a wrong signature from an unknown sender", async () => {
+	const local = await Local.open();
+	try {
+		const errors = async (more: object) => {
+			const answer = await local.write({ target: "/register/a", body: manual, ...more });
+			assert.is(answer.status, 401);
+			return ((await answer.json()) as { errors: string[] }).errors;
+		};
+		const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
+		const padded = { headers: { Authorization: `${"a".repeat(43)}=` } };
+		assert.equal(await errors(padded), [mismatch, `${rule}has 44 and ends with =`]);
+		assert.equal(await errors({ ...padded, sender: "nobody" }), [mismatch, `${rule}has 44 and ends with =`]);
+		assert.equal(await errors({ secret: "wrong" }), [mismatch]);
+		assert.equal(await errors({ sender: "nobody" }), [mismatch]);
+		// The operator's log knows more.
+		const reasonOf = async (more: object) => {
+			const write = await signedWrite({ target: "/register/a", body: manual, ...more }, local.now);
+			return (await handleWrite(write, local.context)).reason;
+		};
+		assert.is(await reasonOf({ secret: "wrong" }), "signature");
+		assert.is(await reasonOf({ sender: "nobody" }), "unknown sender");
+		assert.is(await reasonOf(padded), "shape of the signature");
+		assert.is(await reasonOf({ timestamp: "yesterday" }), "time");
+		assert.is(await reasonOf({ headers: { Sender: null } }), "missing header");
+	} finally {
+		await local.end();
+	}
+});
+
+test.run();
