@@ -59,6 +59,11 @@ export class CatFile {
 		});
 	}
 
+	/** Has another process go on once nobody waits: git does not look again at what it has found to be broken. */
+	renew(): void {
+		this.#reads = this.#limits.maxReads;
+	}
+
 	/** Ends the process; reads that wait are answered first. */
 	async close(): Promise<void> {
 		await this.#process?.close();

@@ -92,7 +92,8 @@ export class GitStore implements Store {
 	static async open(options: GitStoreOptions, seed: () => Promise<Edit[]>): Promise<GitStore> {
 		const { repository, sync = syncPath, measure = () => undefined } = options;
 		const limits = { ...ordinaryLimits, ...options.limits };
-		await openRepository(repository, branchName, sync, limits.lockMs, options.guard);
+		const { guard, tell = () => undefined } = options;
+		await openRepository({ repository, branch: branchName, sync, lockMs: limits.lockMs, guard, tell });
 		const reading = { silenceMs: limits.silenceMs, maxReads: limits.readerReads };
 		const catFile = new CatFile(repository, reading);
 		try {

@@ -21,6 +21,8 @@ export interface FilesTask {
 export interface FilesOutcome {
 	failed: readonly string[] | "all";
 	reason: string | null;
+	/** How many layers had files that were gone or others. */
+	written: number;
 }
 
 /** Layers that are handed over at once. */
@@ -33,7 +35,7 @@ const niceness = 10;
  * gets the fragments in portions, as the table has them at that moment. Never throws.
  */
 export async function writeInProcess(smallkeys: readonly string[], task: FilesTask): Promise<FilesOutcome> {
-	if (task.signal.aborted) return { failed: "all", reason: null };
+	if (task.signal.aborted) return { failed: "all", reason: null, written: 0 };
 	const worker = fork(new URL("./files-worker.ts", import.meta.url), {
 		execArgv: ["--import", "tsx"],
 		serialization: "advanced",
@@ -49,7 +51,7 @@ export async function writeInProcess(smallkeys: readonly string[], task: FilesTa
 		if (worker.pid !== undefined) setPriority(worker.pid, niceness);
 		return await handOver(worker, smallkeys, task);
 	} catch (error) {
-		return { failed: "all", reason: task.signal.aborted ? null : (error as Error).message };
+		return { failed: "all", reason: task.signal.aborted ? null : (error as Error).message, written: 0 };
 	} finally {
 		task.signal.removeEventListener("abort", end);
 		worker.kill("SIGTERM");
@@ -65,10 +67,12 @@ async function handOver(
 ): Promise<FilesOutcome> {
 	const failed: string[] = [];
 	let reason: string | null = null;
+	let written = 0;
 	const ask = async (order: FilesOrder) => {
 		const report = await send(worker, order);
 		failed.push(...report.failed);
 		reason ??= report.reason;
+		written += report.written ?? 0;
 		// Readers have their turn between the portions.
 		await nextTurn();
 	};
@@ -79,7 +83,7 @@ async function handOver(
 		await ask({ kind: "write", layers: some.map((smallkey) => [smallkey, bodiesOf(smallkey, task)]) });
 	}
 	if (task.removeOthers) await ask({ kind: "remove-others", except: task.except() });
-	return { failed, reason };
+	return { failed, reason, written };
 }
 
 function bodiesOf(smallkey: string, { slots, table }: FilesTask): (Uint8Array | null)[] {

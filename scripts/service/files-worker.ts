@@ -30,6 +30,8 @@ export interface FilesReport {
 	failed: string[];
 	/** Why, of the first one; null where all went well. */
 	reason: string | null;
+	/** How many layers had files that were gone or others. */
+	written?: number;
 }
 
 let out = "";
@@ -45,10 +47,14 @@ process.on("disconnect", () => process.exit(1));
 function carryOut(order: FilesOrder): FilesReport {
 	if (order.kind === "begin") return begin(order);
 	if (order.kind === "remove-others") return removeOthers(order.except);
-	const report: FilesReport = { failed: [], reason: null };
+	const report = { failed: [] as string[], reason: null as string | null, written: 0 };
 	for (const [smallkey, bodies] of order.layers) {
 		try {
-			for (const [folder, body] of bodies.entries()) writeFragment(folder, smallkey, body);
+			let isWritten = false;
+			for (const [folder, body] of bodies.entries()) {
+				if (writeFragment(folder, smallkey, body)) isWritten = true;
+			}
+			if (isWritten) report.written += 1;
 		} catch (error) {
 			report.failed.push(smallkey);
 			report.reason ??= (error as Error).message;
@@ -74,12 +80,17 @@ function begin({ out: into, folders: names, others }: FilesOrder & { kind: "begi
 	}
 }
 
-function writeFragment(folder: number, smallkey: string, body: Uint8Array | null): void {
+/** @returns whether the file had to be written */
+function writeFragment(folder: number, smallkey: string, body: Uint8Array | null): boolean {
 	const path = join(folders[folder] ?? "", smallkey);
-	if (!body) return removeFile(out, path);
+	if (!body) {
+		removeFile(out, path);
+		return false;
+	}
 	written[folder]?.add(smallkey);
-	if (inUse[folder] && isSame(join(out, path), body)) return;
+	if (inUse[folder] && isSame(join(out, path), body)) return false;
 	writeWhole(out, path, body, inUse[folder] ?? true);
+	return true;
 }
 
 function removeOthers(except: string[]): FilesReport {

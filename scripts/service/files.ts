@@ -46,6 +46,10 @@ export class Files {
 	readonly #many = new Set<string>();
 	/** Whether that process compares all files. */
 	#compares = false;
+	/** Whether it is this process that compares the files, of few layers. */
+	#comparesHere = false;
+	/** Whether what a comparison finds is told. */
+	#tells = false;
 	/** Smallkeys whose files could not be written, and why. */
 	readonly #failed = new Set<string>();
 	#reason: string | null = null;
@@ -67,7 +71,8 @@ export class Files {
 	state(): string | null {
 		const behind = this.#failed.size + this.#many.size;
 		if (this.#reason !== null) return `the rendered files of ${behind} layers are behind: ${this.#reason}`;
-		if (this.#processing) return "the rendered files are brought in step with a large change";
+		if (this.#processing && !this.#comparesHere)
+			return "the rendered files are brought in step with a large change";
 		return null;
 	}
 
@@ -93,10 +98,19 @@ export class Files {
 		return isBehind ? ["the files of the web server in front are behind this registration for now"] : [];
 	}
 
-	/** Compares every file with the table, in the background: after an end that nobody saw coming. */
-	compareAll(): void {
+	/**
+	 * Compares every file with the table, in the background: after an end that nobody saw coming.
+	 * @param tells whether the log is told how many had to be written again: there were files before
+	 */
+	compareAll(tells = false): void {
 		this.#compares = true;
+		this.#tells ||= tells;
 		this.#process();
+	}
+
+	/** Whether there are so few files that they can be compared at every start. */
+	get areFew(): boolean {
+		return this.#options.table.size <= mostHere;
 	}
 
 	/** Whether as many files are there as the table has fragments. */
@@ -179,7 +193,7 @@ export class Files {
 			this.#many.clear();
 			const meanwhile = new Set<string>();
 			this.#meanwhile = meanwhile;
-			const { failed, reason } = await writeInProcess(smallkeys, {
+			const { failed, reason, written } = await writeInProcess(smallkeys, {
 				...this.#options,
 				removeOthers: all,
 				// Their files are not the process's to remove.
@@ -187,6 +201,7 @@ export class Files {
 				signal: this.#closing.signal,
 			});
 			this.#meanwhile = null;
+			if (all) this.#tell(written);
 			if (all) this.#failed.clear();
 			for (const smallkey of smallkeys) this.#failed.delete(smallkey);
 			if (reason !== null) this.#fail(failed, reason);
@@ -206,6 +221,16 @@ export class Files {
 		} catch (error) {
 			this.#fail([...this.#options.table.smallkeys()], (error as Error).message);
 		}
+	}
+
+	/** Tells how many layers had files that were gone or others. */
+	#tell(layers: number): void {
+		if (this.#tells && layers > 0) {
+			this.#options.warn(
+				`the rendered files of ${layers} layers were missing or other ones, and are written again`,
+			);
+		}
+		this.#tells = false;
 	}
 
 	/** Notes what could not be written; it is said once until all is in step again. */

@@ -92,13 +92,24 @@ class Writer {
 	}
 }
 
+/** A table of an earlier process, and the commit that it is of. */
+export interface KeptTable {
+	changes: Changes;
+	commit: string;
+}
+
 /**
  * Reads what `saveTable` wrote. To be called before anything is served: it holds the event loop.
+ * @param warn told where the file is damaged
  * @returns null where there is nothing whole, or it is another renderer's
  */
-export function loadTable(path: string, renderer: string): { changes: Changes; commit: string } | null {
+export function loadTable(path: string, renderer: string, warn: (text: string) => void): KeptTable | null {
 	const file = readIfThere(path);
-	if (!file || !isWhole(file)) return null;
+	if (!file) return null;
+	if (!isWhole(file)) {
+		warn(`${path} is cut off or damaged, and not used: all layers are read anew`);
+		return null;
+	}
 	const [head, start] = readLine(file, 0) as [Head, number];
 	if (head.format !== 1 || head.renderer !== renderer) return null;
 	const changes = new Map<string, Entry>();

@@ -43,14 +43,58 @@ export async function lockFolder(folder: string, options: LockOptions = {}): Pro
 	const holder = `DATA_DIR: another process ${activity} in ${folder}`;
 	const deadline = performance.now() + maxWaitMs;
 	for (let first = true; ; first = false) {
-		const server = await tryLock(path);
-		if (server) return { release: () => release(server, path) };
+		const server = await tryLock(path).catch((error: NodeJS.ErrnoException) => {
+			if (error.code === "EROFS") return readOnly;
+			throw error;
+		});
+		if (server === readOnly && !(await isAlive(path))) return lockLater(path, holder, waiting);
+		if (typeof server === "object" && server) return { release: () => release(server, path) };
 		if (performance.now() >= deadline) {
 			throw new Error(`${holder}; end it first, or choose another folder`);
 		}
 		if (first) waiting?.(`${holder}; waiting ${maxWaitMs / 1000} s for its end`);
 		await sleep(lookEveryMs);
 	}
+}
+
+/** Stands for a lock that cannot be made: its disk is read-only. */
+const readOnly = Symbol("read-only");
+
+/** How often a lock is tried on a disk that was read-only, in milliseconds. */
+const tryEveryMs = 1_000;
+
+/**
+ * A folder that nobody can write to needs no lock; once it may be written, it has one.
+ * @param waiting told that there is none, and that another process was faster
+ */
+function lockLater(path: string, holder: string, waiting: (line: string) => void = () => undefined): Lock {
+	waiting(
+		`DATA_DIR: ${path} cannot be made, since the disk is read-only: layers are read from there, and not changed`,
+	);
+	let isTold = false;
+	const attempt = async (): Promise<Server | null> => {
+		const server = await tryLock(path).catch(() => null);
+		if (server) clearInterval(timer);
+		else if (!isTold && (await isAlive(path))) {
+			waiting(`${holder}, too: end one of them`);
+			isTold = true;
+		}
+		return server;
+	};
+	let trying: Promise<Server | null> = Promise.resolve(null);
+	const timer = setInterval(() => {
+		trying = trying.then((server) => server ?? attempt());
+	}, tryEveryMs).unref();
+	const end = async () => {
+		clearInterval(timer);
+		const server = await trying;
+		if (server) await release(server, path);
+	};
+	return { release: end };
+}
+
+async function isAlive(path: string): Promise<boolean> {
+	return (await tryConnect(path).catch(() => null)) === "alive";
 }
 
 /** Whether a process holds a folder now. */

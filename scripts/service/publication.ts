@@ -39,6 +39,11 @@ const mostWrong = 1_000;
 /** Stands for what git cannot read. */
 const unreadable = Symbol("unreadable");
 
+/** What is said of a repository that does not have what was served last. */
+function otherHistory(repository: string, commit: string): string {
+	return `${repository} does not have commit ${commit}, which was served last: it is new, or an older copy, and served as it is`;
+}
+
 /** What a task gives, or that git cannot read what it needs. */
 async function unlessUnreadable<T>(task: Promise<T>): Promise<T | typeof unreadable> {
 	return task.catch((error) => {
@@ -107,8 +112,9 @@ export class Publication {
 	async begin(since: (commit: string) => Promise<Step | null>, first: () => Promise<Step>): Promise<string> {
 		const endedInStep = existsSync(this.#endedPath);
 		await rm(this.#endedPath, { force: true }).catch(this.#options.report);
-		const kept = loadTable(this.#keptPath, this.#renderer);
+		const kept = loadTable(this.#keptPath, this.#renderer, this.#options.warn);
 		const step = kept && (await unlessUnreadable(since(kept.commit)));
+		if (kept && step === null) this.#options.warn(otherHistory(this.#options.repository, kept.commit));
 		if (kept && step) {
 			await this.#table.change(kept.changes);
 			this.#kept = kept.commit;
@@ -116,8 +122,8 @@ export class Publication {
 		}
 		const changed = step === unreadable ? unreadable : await this.#takeFirst(step, first);
 		const isInStep = step !== null && endedInStep && (await this.files.countAll());
-		if (isInStep && changed !== unreadable) void this.files.changed(changed);
-		else this.files.compareAll();
+		if (isInStep && changed !== unreadable && !this.files.areFew) void this.files.changed(changed);
+		else this.files.compareAll(existsSync(this.#keptPath));
 		if (!step) void this.#save();
 		return this.#commit as string;
 	}

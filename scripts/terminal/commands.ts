@@ -48,6 +48,7 @@ export const commands = {
 	develop: {
 		test: "check types and run the tests",
 		"test:nodes": "run the tests on other versions of Node",
+		"test:faults": "break disks, repositories and processes under the service, and write docs/reliability.md",
 		"test:fuzz": "try the properties with a hundred thousand cases each",
 		lint: "check format and style",
 		format: "mend format and style",

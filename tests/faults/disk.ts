@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, truncate, writeFile } from "node:fs/promises";
+import { copyFile, type FileHandle, mkdir, open, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { temporaryFolder } from "../local.ts";
@@ -62,5 +62,60 @@ export class LoopDisk {
 		await run("mount", ["-o", "loop", join(this.folder, image), path]);
 		this.#mounted.push(path);
 		return path;
+	}
+}
+
+/** A small file system in memory, to be filled up or made read-only. */
+export class SmallDisk {
+	private constructor(
+		/** Where it is mounted. */
+		readonly path: string,
+		readonly remove: () => Promise<void>,
+	) {}
+
+	/** Makes and mounts one; null where this machine may not mount. */
+	static async mount(bytes = 16 << 20): Promise<SmallDisk | null> {
+		const { path, remove } = await temporaryFolder();
+		try {
+			await run("mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", path]);
+			return new SmallDisk(path, remove);
+		} catch {
+			await remove();
+			return null;
+		}
+	}
+
+	/** Leaves no room: first in large pieces, then in the smallest. */
+	async fill(): Promise<void> {
+		const filler = await open(join(this.path, "filler"), "a");
+		try {
+			for (const bytes of [1 << 20, 1 << 16, 1 << 12]) while (await appended(filler, bytes));
+		} finally {
+			await filler.close();
+		}
+	}
+
+	/** Makes room again. */
+	async free(): Promise<void> {
+		await rm(join(this.path, "filler"), { force: true });
+	}
+
+	async setReadOnly(isReadOnly: boolean): Promise<void> {
+		await run("mount", ["-o", `remount,${isReadOnly ? "ro" : "rw"}`, this.path]);
+	}
+
+	async end(): Promise<void> {
+		await run("umount", ["-l", this.path]);
+		await this.remove();
+	}
+}
+
+/** Whether a file took some bytes more. */
+async function appended(file: FileHandle, bytes: number): Promise<boolean> {
+	try {
+		return (await file.write(Buffer.alloc(bytes))).bytesWritten === bytes;
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "ENOSPC") return false;
+		throw error;
 	}
 }

@@ -56,7 +56,7 @@ export async function openParts(options: PartsOptions, seed: () => Promise<Edit[
 		if (options.pushed) void describePush(repository, step).then(options.pushed, report);
 	};
 	const served = new Served({ ...options, branch, followed }, tip);
-	const condition = new Condition({ report, tell });
+	const condition = new Condition({ report, tell, damaged: () => catFile.renew() });
 	const turns = new Turns(limits.waitMs);
 	const shared = { repository, now, sync, limits, catFile, branch, measure };
 	return { ...shared, served, requests, packs, condition, turns };

@@ -3,7 +3,9 @@ import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { runGit } from "../../git/run.ts";
 import type { SyncPath } from "../../git/sync.ts";
+import { diskReasonOf } from "./condition.ts";
 import { clearLocks, listLocks } from "./locks.ts";
+import { writeProbe } from "./probe.ts";
 import { applySettings } from "./settings.ts";
 
 /**
@@ -12,24 +14,50 @@ import { applySettings } from "./settings.ts";
  */
 export type Guard = (repository: string) => Promise<boolean>;
 
+/** What opening a repository needs. */
+export interface OpenOptions {
+	repository: string;
+	/** Name of the branch that a new one has. */
+	branch: string;
+	sync: SyncPath;
+	/** How long a lock stays the same file until it counts as a killed process's, in milliseconds. */
+	lockMs: number;
+	/** Without one, git itself refuses every forced push and every deletion. */
+	guard?: Guard | undefined;
+	/** Told, in a line for the log, what was mended, or could not be. */
+	tell: (line: string) => void;
+}
+
 /**
- * Makes a bare repository where there is none, sets it up, and clears what a killed writer left behind.
- * @param guard without one, git itself refuses every forced push and every deletion
+ * Makes a bare repository where there is none, sets it up, and clears what a killed writer left behind. One that is
+ * there is opened on a full or read-only disk, too.
+ * @throws {Error} where it cannot be made or used
  */
-export async function openRepository(
-	repository: string,
-	branch: string,
-	sync: SyncPath,
-	lockMs: number,
-	guard: Guard = async () => false,
-): Promise<void> {
+export async function openRepository(options: OpenOptions): Promise<void> {
+	const { repository, sync, lockMs, tell } = options;
 	const isNew = !existsSync(join(repository, "HEAD"));
-	await mkdir(repository, { recursive: true });
-	await checkVersion(repository);
-	await clearLeftovers(repository, lockMs);
+	await checkVersion();
+	try {
+		await mkdir(repository, { recursive: true });
+		await clearLeftovers(repository, lockMs, tell);
+		await setUp(options);
+		if (isNew) await syncNew(repository, sync);
+	} catch (error) {
+		const reason = diskReasonOf(error) ?? (await diskReasonAt(repository));
+		if (reason === null) throw error;
+		if (isNew) throw new Error(`DATA_DIR: ${reason}, and ${repository} has to be made there`);
+		tell(`${repository} is used as it is, and was not set up anew: ${reason}`);
+	}
+}
+
+/** Why a folder cannot be written; null where it can. Git does not always say why it could not write a file. */
+async function diskReasonAt(folder: string): Promise<string | null> {
+	return writeProbe(join(folder, "probe")).then(() => null, diskReasonOf);
+}
+
+async function setUp({ repository, branch, guard = async () => false }: OpenOptions): Promise<void> {
 	await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branch}`, "."]);
 	await applySettings(repository, await guard(repository));
-	if (isNew) await syncNew(repository, sync);
 }
 
 /** Puts a new repository on the disk, with the folders that lead to it. */
@@ -50,8 +78,8 @@ export async function countPacks(repository: string): Promise<number> {
 }
 
 /** An older git would ignore `core.fsync` without a word. @throws {Error} */
-async function checkVersion(repository: string): Promise<void> {
-	const output = await runGit(repository, ["--version"]).catch((error: Error) => {
+async function checkVersion(): Promise<void> {
+	const output = await runGit(".", ["--version"]).catch((error: Error) => {
 		throw new Error(`git: must be 2.36 or newer, and in PATH: ${error.message}`);
 	});
 	const text = output.toString("latin1");
@@ -60,8 +88,14 @@ async function checkVersion(repository: string): Promise<void> {
 		throw new Error(`git: must be 2.36 or newer, not ${text.trim()}`);
 }
 
-async function clearLeftovers(repository: string, lockMs: number): Promise<void> {
-	await clearLocks(repository, await listLocks(repository), lockMs);
+async function clearLeftovers(
+	repository: string,
+	lockMs: number,
+	tell: (line: string) => void,
+): Promise<void> {
+	const locks = await clearLocks(repository, await listLocks(repository), lockMs);
+	if (locks.length > 0)
+		tell(`${repository}: removed locks that a killed process left: ${locks.sort().join(", ")}`);
 	for (const name of await readdir(repository)) {
 		if (name.startsWith("fast_import_crash_")) await rm(join(repository, name), { force: true });
 	}

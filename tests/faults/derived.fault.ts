@@ -1,0 +1,108 @@
+import { readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { eventually } from "../wait.ts";
+import { noteFault } from "./row.ts";
+import { World } from "./world.ts";
+
+const test = suite<{ world: World }>("what is derived");
+
+test.before.each(async (context) => {
+	context.world = await World.started();
+});
+test.after.each(({ world }) => world.end());
+
+/** Where the rendered file of a layer is. */
+const fileOf = (world: World, smallkey: string) => join(world.folder, "dist/v0.9/doc/en", smallkey);
+
+/** Waits until the rendered file of a layer is as it should be. */
+async function filesMended(world: World, smallkey = "one"): Promise<void> {
+	await eventually(async () => {
+		const text = await readFile(fileOf(world, smallkey), "utf8").catch(() => "");
+		return text.includes(`"layerName":"${world.acknowledged.get(smallkey)}"`) && text.endsWith("}");
+	}, 30_000);
+}
+
+for (const [what, break_] of [
+	[
+		"`DATA_DIR/fragments` is cut off",
+		(path: string) => stat(path).then(({ size }) => truncate(path, size - 20)),
+	],
+	["`DATA_DIR/fragments` is empty", (path: string) => writeFile(path, "")],
+] as const) {
+	test(what, async ({ world }) => {
+		await world.stop();
+		await break_(join(world.folder, "fragments"));
+		await world.start();
+		const reader = await world.readAll();
+		noteFault({
+			section: "derived",
+			fault: what,
+			reader,
+			publisher: await world.put("three"),
+			log: world.log(),
+		});
+		await world.check();
+	});
+}
+
+for (const [fault, isKilled] of [
+	["a rendered file is cut off, after an end", false],
+	["a rendered file is cut off, after a kill", true],
+] as const) {
+	test(fault, async ({ world }) => {
+		if (isKilled) await world.server.kill(true);
+		else await world.stop();
+		await truncate(fileOf(world, "one"), 30);
+		await world.start();
+		await filesMended(world);
+		const reader = `${await world.readAll()}; the file in front is whole again soon after the start`;
+		await eventually(() => world.server.output.includes("written again"));
+		noteFault({ section: "derived", fault, reader, publisher: await world.put("three"), log: world.log() });
+		await world.check();
+	});
+}
+
+test("`DATA_DIR/dist` is deleted before a start", async ({ world }) => {
+	await world.stop();
+	await rm(join(world.folder, "dist"), { recursive: true });
+	await world.start();
+	await filesMended(world);
+	const reader = `${await world.readAll()}; the files in front are there again soon after the start`;
+	const fault = "`DATA_DIR/dist` is deleted before a start";
+	noteFault({ section: "derived", fault, reader, publisher: await world.put("three"), log: world.log() });
+	await world.check();
+});
+
+test("`DATA_DIR/dist` is deleted while it runs", async ({ world }) => {
+	await rm(join(world.folder, "dist"), { recursive: true });
+	const heard = await world.put("three");
+	await filesMended(world);
+	const reader = `${await world.readAll()}; the files in front are there again with the next change`;
+	const fault = "`DATA_DIR/dist` is deleted while it runs";
+	noteFault({ section: "derived", fault, reader, publisher: heard, log: world.log() });
+	await world.check();
+});
+
+test("`DATA_DIR/dist` cannot be written", async ({ world }) => {
+	await rename(join(world.folder, "dist"), join(world.folder, "aside"));
+	await writeFile(join(world.folder, "dist"), "in the way");
+	const heard = await world.put("three");
+	const reader = `${await world.readAll()}; the files in front are behind`;
+	assert.match(await world.readiness(), "503 ");
+	await rm(join(world.folder, "dist"));
+	await filesMended(world, "three");
+	await eventually(() => world.server.output.includes("are in step again"), 90_000);
+	const log = world.log().map((line) => line.replace(/(cannot be written: \w+).*/, "$1 …"));
+	noteFault({
+		section: "derived",
+		fault: "`DATA_DIR/dist` cannot be written, while it runs",
+		reader,
+		publisher: heard,
+		log,
+	});
+	await world.check();
+});
+
+test.run();

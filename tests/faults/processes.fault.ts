@@ -1,0 +1,141 @@
+import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { signalIfThere } from "../process.ts";
+import { eventually } from "../wait.ts";
+import { noteFault } from "./row.ts";
+import { World } from "./world.ts";
+
+const test = suite<{ world: World }>("processes");
+
+test.before.each(async (context) => {
+	context.world = await World.started();
+});
+test.after.each(({ world }) => world.end());
+
+for (const command of ["fast-import", "cat-file"]) {
+	test(`git ${command} is killed`, async ({ world }) => {
+		for (const pid of world.server.gitProcesses(command)) signalIfThere(pid, "SIGKILL");
+		const publisher = await world.put("three");
+		const reader = await world.readAll();
+		noteFault({
+			section: "processes",
+			fault: `\`git ${command}\` is killed`,
+			reader,
+			publisher,
+			log: world.log(),
+		});
+		await world.check();
+	});
+
+	test(`git ${command} is stopped`, async ({ world }) => {
+		for (const pid of world.server.gitProcesses(command)) signalIfThere(pid, "SIGSTOP");
+		const heard = await world.put("three");
+		const reader = await world.readAll();
+		const last = await world.putAtLast("three");
+		const publisher = `${heard}; then ${last}`;
+		noteFault({
+			section: "processes",
+			fault: `\`git ${command}\` is stopped and hangs`,
+			reader,
+			publisher,
+			log: world.log(),
+		});
+		await world.check();
+	});
+}
+
+test("locks of killed processes", async ({ world }) => {
+	await world.server.kill(true);
+	for (const name of ["HEAD.lock", "refs/heads/main.lock", "packed-refs.lock", "config.lock"]) {
+		await writeFile(join(world.repository, name), "");
+	}
+	await world.start();
+	const reader = await world.readAll();
+	const publisher = await world.put("three");
+	noteFault({
+		section: "processes",
+		fault: "locks of killed processes, at a start",
+		reader,
+		publisher,
+		log: world.log(),
+	});
+	await world.check();
+});
+
+test("a lock of a killed process while it runs", async ({ world }) => {
+	await writeFile(join(world.repository, "HEAD.lock"), "");
+	const publisher = await world.put("three");
+	const reader = await world.readAll();
+	noteFault({
+		section: "processes",
+		fault: "a lock of a killed process, while it runs",
+		reader,
+		publisher,
+		log: world.log(),
+	});
+	await world.check();
+});
+
+/** A folder with a git in it that is none. */
+async function otherGit(world: World, script: string | null): Promise<string> {
+	const bin = join(world.folder, "bin");
+	await mkdir(bin, { recursive: true });
+	const node = join(bin, "node");
+	await writeFile(node, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
+	await chmod(node, 0o755);
+	if (script !== null) {
+		await writeFile(join(bin, "git"), `#!/bin/sh\n${script}\n`);
+		await chmod(join(bin, "git"), 0o755);
+	}
+	return bin;
+}
+
+for (const [fault, script] of [
+	["git is missing", null],
+	["git is too old", 'echo "git version 2.30.2"'],
+] as const) {
+	test(fault, async ({ world }) => {
+		await world.stop();
+		world.env.PATH = await otherGit(world, script);
+		const log = await world.refusedStart();
+		delete world.env.PATH;
+		noteFault({
+			section: "processes",
+			fault: `${fault}, at a start`,
+			reader: "files of a web server in front",
+			publisher: "nothing",
+			log,
+		});
+		await world.start();
+		await world.check();
+	});
+}
+
+test("kill -9 during a repack", async ({ world }) => {
+	for (let round = 0; round < 5; round += 1) {
+		for (let turn = 0; turn < 60; turn += 1) await world.put(`k${round}`, `turn ${turn}`);
+		await eventually(() => world.server.gitProcesses("repack").length > 0, 30_000);
+		await world.server.kill(true);
+		await world.start();
+		assert.is(await world.readAll(), "200, the last good state");
+	}
+	const packs = await readdir(join(world.repository, "objects/pack"));
+	assert.equal(
+		packs.filter((name) => name.includes("tmp")),
+		[],
+		"nothing of it is left",
+	);
+	const reader = await world.readAll();
+	noteFault({
+		section: "processes",
+		fault: "kill -9 of all processes during a repack",
+		reader,
+		publisher: await world.put("three"),
+		log: world.log(),
+	});
+	await world.check();
+});
+
+test.run();

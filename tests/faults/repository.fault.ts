@@ -1,0 +1,193 @@
+import { chmod, mkdir, open, readdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { runGit } from "../../api/git/run.ts";
+import { noteFault } from "./row.ts";
+import { World } from "./world.ts";
+
+const test = suite<{ world: World }>("the repository");
+
+test.before.each(async (context) => {
+	context.world = await World.started();
+});
+test.after.each(({ world }) => world.end());
+
+/** Makes every object of a repository a file of its own. */
+async function loosen(repository: string): Promise<void> {
+	const packs = join(repository, "objects/pack");
+	const aside = join(repository, "aside");
+	await rename(packs, aside);
+	await mkdir(packs);
+	for (const name of await readdir(aside)) {
+		if (!name.endsWith(".pack")) continue;
+		await runGit(repository, ["unpack-objects", "-q"], { input: await readFile(join(aside, name)) });
+	}
+	await rm(aside, { recursive: true });
+}
+
+/** Writes other bytes into the middle of a file, which git keeps read-only. */
+async function damage(path: string): Promise<void> {
+	await chmod(path, 0o644);
+	const file = await open(path, "r+");
+	const { size } = await file.stat();
+	await file.write(Buffer.alloc(Math.max(8, size >> 1), 0xff), 0, undefined, size >> 2);
+	await file.close();
+}
+
+/** The file of an object. */
+async function objectFile(repository: string, name: string): Promise<string> {
+	const id = (await runGit(repository, ["rev-parse", name])).toString().trim();
+	return join(repository, "objects", id.slice(0, 2), id.slice(2));
+}
+
+test("a corrupt loose object", async ({ world }) => {
+	await world.stop();
+	await loosen(world.repository);
+	const path = await objectFile(world.repository, "main:layers/on/one.json");
+	const whole = await readFile(path);
+	await damage(path);
+	await world.start();
+	const heard = await world.put("one", "other");
+	const others = await world.put("three");
+	const reader = await world.readAll();
+	await writeFile(path, whole);
+	const last = await world.putAtLast("one");
+	const publisher = `of that layer ${heard}; of others ${others}; once it is put back, ${last}`;
+	noteFault({
+		section: "repository",
+		fault: "a corrupt loose object: a layer's file",
+		reader,
+		publisher,
+		log: world.log(),
+	});
+	await world.check();
+});
+
+test("a corrupt tree", async ({ world }) => {
+	await world.stop();
+	await loosen(world.repository);
+	const path = await objectFile(world.repository, "main:layers/on");
+	const whole = await readFile(path);
+	await rm(path);
+	await world.start();
+	const heard = await world.put("one", "other");
+	const others = await world.put("three");
+	const reader = await world.readAll();
+	await writeFile(path, whole);
+	const last = await world.putAtLast("one");
+	const publisher = `of a layer in it ${heard}; of others ${others}; once it is put back, ${last}`;
+	noteFault({
+		section: "repository",
+		fault: "a lost loose object: a folder of layers",
+		reader,
+		publisher,
+		log: world.log(),
+	});
+	await world.check();
+});
+
+/** Damages the one pack that a repository has; how it was. */
+async function damagePack(repository: string): Promise<{ pack: string; whole: Buffer }> {
+	await runGit(repository, ["repack", "-adq"]);
+	const folder = join(repository, "objects/pack");
+	const pack = join(folder, (await readdir(folder)).find((name) => name.endsWith(".pack")) as string);
+	const whole = await readFile(pack);
+	await chmod(pack, 0o644);
+	await truncate(pack, 40);
+	return { pack, whole };
+}
+
+test("a cut pack at a start", async ({ world }) => {
+	await world.stop();
+	const { pack, whole } = await damagePack(world.repository);
+	const log = await world.refusedStart();
+	await writeFile(pack, whole);
+	await world.start();
+	const publisher = `nothing; once it is put back, ${await world.put("three")}`;
+	const reader = `files of a web server in front; once it is put back, ${await world.readAll()}`;
+	const fault = "the pack of the last commit is cut off, at a start";
+	noteFault({ section: "repository", fault, reader, publisher, log });
+	await world.check();
+});
+
+test("a file of the layers is corrupt, and nothing kept", async ({ world }) => {
+	await world.stop();
+	await loosen(world.repository);
+	const path = await objectFile(world.repository, "main:layers/on/one.json");
+	const whole = await readFile(path);
+	await damage(path);
+	await rm(join(world.folder, "fragments"));
+	const log = await world.refusedStart();
+	await writeFile(path, whole);
+	await world.start();
+	const publisher = `nothing; once it is put back, ${await world.put("three")}`;
+	const reader = `files of a web server in front; once it is put back, ${await world.readAll()}`;
+	const fault = "a corrupt loose object, and no `DATA_DIR/fragments` to go on from";
+	noteFault({ section: "repository", fault, reader, publisher, log });
+	await world.check();
+});
+
+test("a corrupt pack while it runs", async ({ world }) => {
+	const folder = join(world.repository, "objects/pack");
+	const wholes = new Map<string, Buffer>();
+	for (const name of (await readdir(folder)).filter((one) => one.endsWith(".pack"))) {
+		wholes.set(name, await readFile(join(folder, name)));
+		await chmod(join(folder, name), 0o644);
+		await truncate(join(folder, name), 40);
+	}
+	// Git's processes know the packs that they have opened: others come.
+	for (const word of ["cat-file", "fast-import"])
+		for (const pid of world.server.gitProcesses(word)) process.kill(pid, "SIGKILL");
+	const heard = await world.put("one", "other");
+	const reader = await world.readAll();
+	for (const [name, bytes] of wholes) await writeFile(join(folder, name), bytes);
+	const last = await world.putAtLast("one");
+	const publisher = `${heard}; once they are put back, by itself: ${last}`;
+	noteFault({
+		section: "repository",
+		fault: "all packs cut off, while it runs",
+		reader,
+		publisher,
+		log: world.log(),
+	});
+	await world.check();
+});
+
+for (const [what, text] of [
+	["is garbage", "no commit\n"],
+	["is empty", ""],
+	["names a commit that is lost", `${"1".repeat(40)}\n`],
+]) {
+	test(`a branch that ${what}`, async ({ world }) => {
+		await world.stop();
+		const file = join(world.repository, "refs/heads/main");
+		const good = await readFile(file, "utf8");
+		await writeFile(file, text as string);
+		const log = await world.refusedStart();
+		assert.is(await readFile(file, "utf8"), text);
+		await writeFile(file, good);
+		await world.start();
+		const reader = `files of a web server in front; once it is set right, ${await world.readAll()}`;
+		const publisher = `nothing; once it is set right, ${await world.put("three")}`;
+		noteFault({ section: "repository", fault: `the branch's file ${what}`, reader, publisher, log });
+		await world.check();
+	});
+}
+
+test("a deleted repository", async ({ world }) => {
+	await world.stop();
+	await rm(world.repository, { recursive: true });
+	await world.start();
+	const heard = `${await world.put("three")}, in a new repository`;
+	const reader = `the layers of the new repository: of the others ${await world.read("one")}`;
+	noteFault({
+		section: "repository",
+		fault: "deleted, before a start",
+		reader,
+		publisher: heard,
+		log: world.log(),
+	});
+});
+
+test.run();

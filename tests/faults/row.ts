@@ -1,0 +1,24 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { faultRow, type SeenFault } from "../../scripts/test/faults-table.ts";
+import { root } from "../process.ts";
+
+/**
+ * Notes what became of a fault: for `npm run test:faults` in the folder `FAULT_ROWS`, which makes the table of them;
+ * else it has to be what docs/reliability.md says of it.
+ */
+export function noteFault(fault: SeenFault): void {
+	const folder = process.env.FAULT_ROWS;
+	if (folder === undefined) {
+		const table = readFileSync(join(root, "docs/reliability.md"), "utf8");
+		assert.ok(
+			table.split("\n").includes(faultRow(fault)),
+			`docs/reliability.md must have: ${faultRow(fault)}`,
+		);
+		return;
+	}
+	mkdirSync(folder, { recursive: true });
+	const name = `${fault.section}-${fault.fault}`.replace(/[^a-z0-9]+/gi, "-");
+	writeFileSync(join(folder, `${name}.json`), JSON.stringify(fault));
+}
