@@ -1,5 +1,5 @@
 import { GitProcess } from "./process.ts";
-import { GitTimeout, ordinarySilenceMs } from "./run.ts";
+import { GitKilled, GitTimeout, ordinarySilenceMs } from "./run.ts";
 
 /** An object of a repository. */
 export interface GitObject {
@@ -12,6 +12,8 @@ interface Waiting {
 	name: string;
 	resolve: (object: GitObject | null) => void;
 	reject: (error: Error) => void;
+	/** Whether another process was asked before, and ended. */
+	isRepeated: boolean;
 }
 
 /** How a process that reads objects is bounded. */
@@ -50,13 +52,7 @@ export class CatFile {
 	 * @throws {GitTimeout} where git is silent for too long; the next read asks another process
 	 */
 	async read(name: string): Promise<GitObject | null> {
-		const process = this.#start();
-		return new Promise((resolve, reject) => {
-			this.#waiting.push({ name, resolve, reject });
-			this.#reads += 1;
-			process.isAwaited = true;
-			process.write(`${name}\n`);
-		});
+		return new Promise((resolve, reject) => this.#ask({ name, resolve, reject, isRepeated: false }));
 	}
 
 	/** Has another process go on once nobody waits: git does not look again at what it has found to be broken. */
@@ -73,6 +69,18 @@ export class CatFile {
 	kill(): void {
 		this.#isKilled = true;
 		this.#process?.kill();
+	}
+
+	#ask(waiting: Waiting): void {
+		try {
+			const process = this.#start();
+			this.#waiting.push(waiting);
+			this.#reads += 1;
+			process.isAwaited = true;
+			process.write(`${waiting.name}\n`);
+		} catch (error) {
+			waiting.reject(error as Error);
+		}
 	}
 
 	#start(): GitProcess {
@@ -101,9 +109,10 @@ export class CatFile {
 		this.#bufferedBytes = 0;
 		this.#neededBytes = 1;
 		// Git ends where it meets a broken object: the fault of the read that came first, not of those behind it.
-		const faults = error instanceof GitTimeout || this.#isKilled ? waiting.length : 1;
+		const isFirstAtFault = !(error instanceof GitKilled) || waiting[0]?.isRepeated === true;
+		const faults = error instanceof GitTimeout || this.#isKilled ? waiting.length : Number(isFirstAtFault);
 		for (const { reject } of waiting.slice(0, faults)) reject(error);
-		for (const { name, resolve, reject } of waiting.slice(faults)) this.read(name).then(resolve, reject);
+		for (const again of waiting.slice(faults)) this.#ask({ ...again, isRepeated: true });
 	}
 
 	#take(data: Buffer): void {

@@ -1,5 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { GitFailure, GitTimeout, killGroup, startGit } from "./run.ts";
+import { GitFailure, GitKilled, GitTimeout, killGroup, startGit } from "./run.ts";
 
 /** What is said to a long-lived process in one go, in bytes: each that it has taken is a sign of life. */
 const bytesPerWrite = 256 * 1024;
@@ -107,7 +107,12 @@ export class GitProcess {
 			this.#options.take(data);
 		});
 		child.on("error", (error) => this.#end(new GitFailure(`git ${this.#name}: ${error.message}`)));
-		child.on("close", () => this.#end(new GitFailure(`git ${this.#name} ended: ${complaint.trim()}`)));
+		child.on("close", (code, signal) => {
+			const said = complaint.trim() || `with ${signal ?? code}`;
+			this.#end(
+				signal ? new GitKilled(this.#name, signal) : new GitFailure(`git ${this.#name} ended: ${said}`),
+			);
+		});
 	}
 
 	#end(error: Error): void {

@@ -26,6 +26,14 @@ export class GitTimeout extends GitFailure {
 	}
 }
 
+/** Somebody else has ended git: what it was asked may be asked again. */
+export class GitKilled extends GitFailure {
+	constructor(command: string, signal: string) {
+		super(`git ${command} was ended by ${signal}`);
+		this.name = "GitKilled";
+	}
+}
+
 /** The repository does not have what it says is there, or cannot read it. */
 export class GitDamage extends GitFailure {
 	constructor(message: string) {

@@ -215,11 +215,16 @@ export class Files {
 	/** Compares the files of few layers with the table, and writes those that differ. */
 	async #compareHere(): Promise<void> {
 		this.#compares = false;
+		this.#comparesHere = true;
 		try {
-			for (const smallkey of await findDifferent(this.#options)) this.#next.add(smallkey);
+			const different = await findDifferent(this.#options);
+			this.#tell(different.size);
+			for (const smallkey of different) this.#next.add(smallkey);
 			await this.#write();
 		} catch (error) {
 			this.#fail([...this.#options.table.smallkeys()], (error as Error).message);
+		} finally {
+			this.#comparesHere = false;
 		}
 	}
 

@@ -50,14 +50,14 @@ export interface ConditionOptions {
 /** Whether changes can be made now, by how the last ones went. */
 export class Condition {
 	readonly report: (error: unknown) => void;
-	readonly #tell: (line: string) => void;
+	readonly tell: (line: string) => void;
 	readonly #damaged: () => void;
 	#reason: string | null = null;
 	#lastSaid: string | null = null;
 
 	constructor({ report, tell, damaged }: ConditionOptions) {
 		this.report = report;
-		this.#tell = tell;
+		this.tell = tell;
 		this.#damaged = damaged;
 	}
 
@@ -81,7 +81,7 @@ export class Condition {
 
 	/** Takes note that a change could be made. */
 	recovered(): void {
-		if (this.#reason !== null) this.#tell(`layers can be changed again, after: ${this.#reason}`);
+		if (this.#reason !== null) this.tell(`layers can be changed again, after: ${this.#reason}`);
 		this.#reason = null;
 		this.#lastSaid = null;
 	}

@@ -203,7 +203,11 @@ export class ChangeQueue {
 		await this.#writer.close();
 		const moved = await served.follow();
 		// Whoever holds the branch without moving it may be dead.
-		if (!moved) await clearLocks(repository, branchLocks(this.#branchName), limits.lockMs);
+		if (!moved) {
+			const removed = await clearLocks(repository, branchLocks(this.#branchName), limits.lockMs);
+			if (removed.length > 0)
+				condition.tell(`removed locks that a killed process left: ${removed.join(", ")}`);
+		}
 		const others: Decided[][] = [];
 		for (const group of groups) {
 			const id = await lastCommit(group)?.catch(() => null);

@@ -93,7 +93,9 @@ export class Reviews {
 		packs.written();
 		if (!(await this.#isAt(name, id))) {
 			await this.#refuseInTheWay(name);
-			await clearLocks(repository, branchLocks(name), limits.lockMs);
+			const removed = await clearLocks(repository, branchLocks(name), limits.lockMs);
+			if (removed.length > 0)
+				condition.tell(`removed locks that a killed process left: ${removed.join(", ")}`);
 			id = await write();
 			if (!(await this.#isAt(name, id))) throw new StoreBusy(`others change the branch ${name}`, 2);
 		}

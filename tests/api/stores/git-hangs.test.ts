@@ -120,6 +120,15 @@ test("a writer that dies is replaced, and nobody is told", async ({ folder, stor
 	assert.is(await git(folder, "rev-list", "--count", "refs/heads/main"), "42");
 });
 
+test("a reader that dies is replaced, and nobody is told", async ({ folder, store }) => {
+	await store.read("before");
+	for (let round = 0; round < 5; round += 1) {
+		const reads = Array.from({ length: 8 }, () => store.read("before"));
+		signal(folder, "cat-file", "SIGKILL");
+		for (const layer of await Promise.all(reads)) assert.ok(layer);
+	}
+});
+
 test("a writer at rest that was stopped is found before anybody waits for it", async ({ folder, store }) => {
 	store.start();
 	const [pid] = signal(folder, "fast-import", "SIGSTOP");
