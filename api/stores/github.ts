@@ -89,7 +89,7 @@ export function githubStore(options: GithubOptions): Store {
 		random,
 		requestTimeoutMs: limits.requestMs,
 	};
-	const openGithub = connect(connection, authorizeWith(options.auth, now, permissions));
+	const githubUntil = connect(connection, authorizeWith(options.auth, now, permissions));
 	const retryRaces = createRetryRaces({ now, sleep, random, raceMs: limits.raceMs });
 	const replays = createReplays(now);
 	const fresh = createFreshness(now);
@@ -104,7 +104,7 @@ export function githubStore(options: GithubOptions): Store {
 	async function runBatch(batch: ChangeBatch): Promise<void> {
 		const started = now().getTime();
 		const until = started + limits.batchMs;
-		const github = openGithub(() => until);
+		const github = githubUntil(() => until);
 		const [first] = batch.entries as [Entry<Change, Commit | Refusal>];
 		if (first.job.meta.review) return first.settle(await propose(github, until, first.job));
 		const lastCommitAt = started + limits.batchMs * chainShare;
@@ -132,7 +132,7 @@ export function githubStore(options: GithubOptions): Store {
 
 	async function readNow(): Promise<Snapshot> {
 		const until = now().getTime() + limits.batchMs;
-		const github = openGithub(() => until);
+		const github = githubUntil(() => until);
 		return new Snapshot(new CommitFiles(github, await readHead(github, branch)));
 	}
 

@@ -1,3 +1,4 @@
+import type { Dirent } from "node:fs";
 import { existsSync } from "node:fs";
 import { access, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -108,8 +109,14 @@ async function writeChanged(path: string, text: string): Promise<void> {
 	if (present !== text) await writeFile(path, text);
 }
 
+function ignoreMissing(error: NodeJS.ErrnoException): Dirent[] {
+	if (error.code === "ENOENT") return [];
+	throw error;
+}
+
 async function syncCompanions(out: string, folder: string, compress: boolean): Promise<void> {
-	const entries = await readdir(join(out, folder), { withFileTypes: true });
+	// A folder of the catalogue is not there where nothing stands in it: no history, no changes.
+	const entries = await readdir(join(out, folder), { withFileTypes: true }).catch(ignoreMissing);
 	const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 	const plain = names.filter((name) => !isCompanion(name));
 	const wanted = new Set(compress ? codings.flatMap(({ ending }) => plain.map((name) => name + ending)) : []);

@@ -8,6 +8,7 @@ import { judgePull, openPulls, readTeams } from "../../../scripts/approvals/gith
 import { branchOfRun } from "../../../scripts/approvals.ts";
 import { connectToGithub } from "../../../scripts/service/github.ts";
 import { readConfiguration } from "../../../scripts/service/settings.ts";
+import { runScript } from "../../process.ts";
 import { bot, type PeerPull, type ReviewPeer, startReviewPeer } from "./review-peer.ts";
 
 const ownersFile = {
@@ -180,6 +181,83 @@ approvals("an owner who was removed from the file approves no more", async ({ pe
 	const without = parseOwners(new TextEncoder().encode(JSON.stringify(fewer))).owners;
 	assert.equal(await judge(peer, true, without), ["failure: can still approve: Ann, bob"]);
 });
+
+approvals("owners and a layer in one change: those of the branch below count for both", async ({ peer }) => {
+	// Whoever makes himself the owner in his own change is none yet.
+	const files = [{ filename: "layers/owners.json" }, { filename: "layers/en/energy-x.json" }];
+	const pull = propose(peer, { author: "mallory", files, reviews: [approval("mallory"), approval("eve")] });
+	assert.equal(await judge(peer), ["failure: can still approve: boss"]);
+	pull.reviews.push(approval("boss"));
+	assert.equal(await judge(peer), ["success: approved by boss, eve"]);
+});
+
+approvals(
+	"two who approve at the same moment: two looks at once end green, with one comment",
+	async ({ peer }) => {
+		const files = [{ filename: "layers/ab/abc.json" }, { filename: "layers/en/energy-x.json" }];
+		const pull = propose(peer, { files });
+		await judge(peer);
+		pull.reviews.push(approval("bob"));
+		const first = judge(peer);
+		pull.reviews.push(approval("eve"));
+		await Promise.all([first, judge(peer)]);
+		// The workflow's runs wait for each other, so that the last one sees both.
+		assert.equal(await judge(peer), ["success: approved by bob, eve"]);
+		assert.is(peer.statuses.at(-1)?.state, "success");
+		assert.is(peer.comments.length, 1);
+	},
+);
+
+approvals("300 reviews by gone accounts and on older commits hide none that counts", async ({ peer }) => {
+	const noise = Array.from({ length: 300 }, (_, index) =>
+		index % 2 === 0 ? approval(null) : approval("bob", older),
+	);
+	const pull = propose(peer, { reviews: noise });
+	assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita"]);
+	pull.reviews.push(approval("rita"));
+	assert.equal(await judge(peer), ["success: approved by rita"]);
+});
+
+/** Runs `npm run approvals` as the workflow does. */
+async function command(peer: ReviewPeer) {
+	const env = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url };
+	return runScript("approvals", ["--author", bot], env);
+}
+
+approvals("one that cannot be judged keeps its status, and the others are judged", async ({ peer }) => {
+	propose(peer, { sha: older });
+	propose(peer);
+	peer.answers.push({
+		path: /pulls\/1\/reviews$/,
+		status: 403,
+		message: "This installation has been suspended",
+	});
+	const { code, stdout, stderr } = await command(peer);
+	assert.is(code, 2);
+	assert.match(stderr, /^#1: could not be judged: .*This installation has been suspended$/m);
+	assert.match(stdout, /^#2: failure: /m);
+	assert.equal(
+		peer.statuses.map(({ sha }) => sha),
+		[head],
+	);
+});
+
+approvals(
+	"an archived repository, and an App that is suspended: a line with GitHub's words",
+	async ({ peer }) => {
+		propose(peer, { reviews: [approval("bob")] });
+		for (const message of [
+			"Repository was archived so is read-only.",
+			"This installation has been suspended",
+		]) {
+			peer.answers.splice(0, 1, { path: /\/statuses\//, status: 403, message });
+			const { code, stderr } = await command(peer);
+			assert.is(code, 2);
+			assert.match(stderr, message);
+		}
+		assert.equal(peer.statuses, []);
+	},
+);
 
 approvals("those are asked who may be, once; a second look writes nothing", async ({ peer }) => {
 	peer.collaborators.add("Ann").add("rita");

@@ -10,7 +10,7 @@ test("a build says the hash of each of its files where it is asked to, and never
 	const { path, remove } = await temporaryFolder();
 	const out = join(path, "dist");
 	const manifest = join(out, "manifest.json");
-	const words = ["--layers", "layers", "--out", out];
+	const words = ["--layers", "tests/fixtures/layers", "--out", out];
 	try {
 		assert.is((await runScript("build", [...words, "--manifest"])).code, 0);
 		const text = await readFile(manifest, "utf8");

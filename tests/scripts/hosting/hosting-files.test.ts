@@ -40,7 +40,7 @@ async function readHeaders(dist: string): Promise<string[]> {
 }
 
 test("npm run build writes Cloudflare's headers, and nothing twice", async ({ folder }) => {
-	const words = ["--layers", "layers", "--out", join(folder, "dist")];
+	const words = ["--layers", "tests/fixtures/layers", "--out", join(folder, "dist")];
 	assert.is((await runScript("build", words, { SITE: "off" })).code, 0);
 	const before = await snapshot(join(folder, "dist"));
 	const rules = (await readHeaders(join(folder, "dist"))).map(
@@ -70,7 +70,10 @@ test("npm run build writes Cloudflare's headers, and nothing twice", async ({ fo
 
 test("the catalogue's files have the headers that the service gives them", async ({ folder }) => {
 	const dist = join(folder, "dist");
-	assert.is((await runScript("build", ["--layers", "layers", "--out", dist, "--compress"])).code, 0);
+	assert.is(
+		(await runScript("build", ["--layers", "tests/fixtures/layers", "--out", dist, "--compress"])).code,
+		0,
+	);
 	const rules = (await readFile(join(dist, "_headers"), "utf8")).trim().split("\n\n").map(readRule);
 	const files = [...(await snapshot(dist)).keys()];
 	const pages = files.filter((path) =>
@@ -86,7 +89,11 @@ test("the catalogue's files have the headers that the service gives them", async
 		assert.ok(files.includes(`${path}.gz`) && files.includes(`${path}.br`), path);
 	}
 	const [toggle, next] = [{ SITE: "off" }, await readdir(join(dist, "v0.9/doc/en"))];
-	assert.is((await runScript("build", ["--layers", "layers", "--out", dist, "--compress"], toggle)).code, 0);
+	assert.is(
+		(await runScript("build", ["--layers", "tests/fixtures/layers", "--out", dist, "--compress"], toggle))
+			.code,
+		0,
+	);
 	assert.equal(await readdir(join(dist, "v0.9/doc/en")), next);
 	assert.equal((await readdir(dist)).filter((name) => !name.startsWith(".")).sort(), [
 		"_headers",
@@ -113,7 +120,7 @@ function readRule(text: string) {
 }
 
 test("--compress puts both copies beside each fragment, as others read them", async ({ folder }) => {
-	const words = ["--layers", "layers", "--out", join(folder, "dist"), "--compress"];
+	const words = ["--layers", "tests/fixtures/layers", "--out", join(folder, "dist"), "--compress"];
 	assert.is((await runScript("build", words, { SITE: "off" })).code, 0);
 	for (const lang of ["en", "fr"]) {
 		const path = join(folder, "dist/v0.9/doc", lang, "toporama");

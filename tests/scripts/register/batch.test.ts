@@ -180,6 +180,39 @@ test("on GitHub a batch is one commit, and a second run adds what is missing", (
 		assert.is((await peer.commits()).length, before + 2);
 	}));
 
+test("on GitHub the requests of a batch grow by one for 100 layers: 10,000 are some 150 of an hour's 5,000", () =>
+	onGithub(async (peer, env) => {
+		const { requests } = peer.proxy;
+		const costOf = async (count: number) => {
+			const names = Array.from({ length: count }, (_, index) => {
+				return `k${index.toString(36).padStart(3, "0")}`.split("").reverse().join("");
+			});
+			const path = await batch(Object.fromEntries(names.map((name) => [`${name}.json`, wmsFile(name)])));
+			requests.length = 0;
+			const { code, stdout, stderr } = await register([path], env);
+			assert.is(code, 0, stderr);
+			const cost = { all: requests.length, writes: requests.filter((one) => !one.startsWith("GET ")).length };
+			requests.length = 0;
+			assert.match(
+				(await register([path], env)).stdout,
+				new RegExp(`^0 registered, ${count} stored already`),
+			);
+			// What is stored is compared by its blob's id: no file is read for it.
+			assert.equal(
+				requests.filter((one) => /blobs|\.json|^(?!GET)/.test(one)),
+				[],
+			);
+			assert.match(stdout, /\ncommit /);
+			return { ...cost, again: requests.length };
+		};
+		const few = await costOf(100);
+		const many = await costOf(900);
+		assert.ok(many.writes - few.writes <= 8, `${few.writes} and ${many.writes} writes`);
+		// Up to 40 folders are listed one by one, all others at once: that part does not grow.
+		assert.ok(many.all - many.writes <= 46, `${many.all} requests for 900 layers`);
+		assert.ok(many.again <= 46, `${many.again} requests for 900 layers that are stored`);
+	}));
+
 test("on GitHub --review opens one pull request for all", () =>
 	onGithub(async (peer, env) => {
 		const path = await batch({ "one.json": wmsFile("a"), "two.json": wmsFile("b") });
