@@ -12,6 +12,7 @@ import { lockFolder } from "./service/lock.ts";
 import { logError, logLine, ReadCount } from "./service/log.ts";
 import type { Metrics } from "./service/metrics/metrics.ts";
 import { type MetricsServer, serveMetrics } from "./service/metrics/server.ts";
+import { countLacking } from "./service/open-store.ts";
 import { readSenders } from "./service/senders-file.ts";
 import type { Service } from "./service/service.ts";
 import { type Configuration, readConfiguration } from "./service/settings.ts";
@@ -101,7 +102,14 @@ export const run = createRun(async (argv, environment, io) => {
 		try {
 			const metricsServer = metrics && (await listenForMetrics(metrics, service, configuration));
 			const started = (url: string) => {
-				const told = { url, layers: service.layers(), senders: configured, configuration };
+				const told = {
+					url,
+					layers: service.layers(),
+					layersPlace: service.place,
+					lacking: service.has ? countLacking(service.has) : 0,
+					senders: configured,
+					configuration,
+				};
 				printLine(io, welcome({ ...told, metrics: metricsServer?.url ?? null }));
 			};
 			await serve(service, configuration, started, io, metrics).finally(() => metricsServer?.close());

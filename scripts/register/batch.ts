@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import pMap from "p-map";
 import { putEdits } from "../../api/register.ts";
 import { type Commit, type Edit, isRefusal, type Refusal, type Store } from "../../api/store.ts";
-import { checkRegistrationFile, type LayerFile } from "../../registry/catalogue.ts";
+import { checkRegistrationFile, isOtherFile, type LayerFile } from "../../registry/catalogue.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { folderOf, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import { collectFolder } from "../build/collect.ts";
@@ -27,7 +27,9 @@ export async function readBatch(folder: string): Promise<Batch> {
 	const problems: string[] = [];
 	/** Lower-case smallkey → the file that has it. */
 	const files = new Map<string, string>();
-	for (const file of await collectFolder(folder)) {
+	for (const file of collectFolder(folder)) {
+		// Of a whole `layers/`: the registrations; the rest is found out again, or is the reviewers'.
+		if (isOtherFile(file.path) || file.path.endsWith(".service.json")) continue;
 		const path = file.path.slice("layers/".length);
 		const name = join(folder, path);
 		const smallkey = parseBatchPath(path);

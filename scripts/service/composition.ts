@@ -164,6 +164,8 @@ export async function openLocal(
 		context,
 		fragments,
 		version,
+		place: `the branch main of ${repository}`,
+		has: (smallkey) => publication.has(smallkey),
 		layers: () => publication.size,
 		gauges,
 		close,

@@ -3,21 +3,34 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Edit, Store } from "../../api/store.ts";
 import { GitStore } from "../../api/stores/git.ts";
-import { collectFolder } from "../build/collect.ts";
+import { parseLayerPath } from "../../registry/catalogue.ts";
+import { collectFolder, listFolder } from "../build/collect.ts";
 import { installHook } from "../hook/install.ts";
 import { lockFolder } from "./lock.ts";
 import type { Configuration } from "./settings.ts";
+
+/** The layers of this checkout. */
+const checkoutLayers = fileURLToPath(new URL("../../layers", import.meta.url));
 
 /** What a clone of a local repository is read with first. */
 const readme = new URL("repository.md", import.meta.url);
 
 /** What the first commit of a new local repository holds: the layers of this checkout, and what explains them. */
 export async function seed(): Promise<Edit[]> {
-	const files = await collectFolder(fileURLToPath(new URL("../../layers", import.meta.url)));
+	const files = collectFolder(checkoutLayers);
 	const layers = files
 		.filter((file) => file.kind === "file")
 		.map((file) => ({ path: file.path, text: Buffer.from(file.bytes).toString("utf8") }));
 	return [{ path: "README.md", text: await readFile(readme, "utf8") }, ...layers];
+}
+
+/** How many layers of this checkout are not served. */
+export function countLacking(isServed: (smallkey: string) => boolean): number {
+	const names = listFolder(checkoutLayers).map(({ path }) => parseLayerPath(path));
+	const smallkeys = names.flatMap((name) =>
+		typeof name !== "string" && name.kind === "registration" ? [name.smallkey] : [],
+	);
+	return smallkeys.filter((smallkey) => !isServed(smallkey)).length;
 }
 
 /** Where the local repository is in a data folder. */

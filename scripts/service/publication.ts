@@ -96,6 +96,11 @@ export class Publication {
 		return this.#table.size;
 	}
 
+	/** Whether a layer is served. */
+	has(smallkey: string): boolean {
+		return this.#table.has(smallkey);
+	}
+
 	/** The smallkeys that are served, in no order. */
 	smallkeys(): Iterable<string> {
 		return this.#table.smallkeys();

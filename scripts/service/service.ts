@@ -12,6 +12,10 @@ export interface Service {
 	version: (() => number) | null;
 	/** Where the catalogue is read; null where it is left out. */
 	pages: Pages | null;
+	/** Where the layers are, in the words of the start: `the branch main of /data/repository.git`. */
+	place: string;
+	/** Whether a smallkey is served; null where that is not known here. */
+	has: ((smallkey: string) => boolean) | null;
 	/** Number of layers that can be read now. */
 	layers: () => number;
 	/** How it is now, for the metrics. @throws {Error} where git fails */

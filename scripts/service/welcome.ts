@@ -7,10 +7,20 @@ export interface Started {
 	url: string;
 	/** Number of layers that can be read. */
 	layers: number;
+	/** Where they are. */
+	layersPlace: string;
+	/** How many layers of this checkout are not there. */
+	lacking: number;
 	senders: ConfiguredSenders;
 	configuration: Configuration;
 	/** Where the metrics are; null where there are none. */
 	metrics: string | null;
+}
+
+/** How to bring in what the checkout has and the service lacks. */
+function lackingText(lacking: number, where: string): string {
+	const what = lacking === 1 ? "1 layer of this checkout is" : `${lacking} layers of this checkout are`;
+	return `        ${what} not there. To bring in layers/, end this and run: ${where}npm run register -- layers\n`;
 }
 
 /** A text as one word of a shell command. */
@@ -19,7 +29,8 @@ function shellWord(text: string): string {
 }
 
 /** What the service prints when it serves: where, for whom, and a first command to paste. No secret is in it. */
-export function welcome({ url, layers, senders, configuration, metrics }: Started): string {
+export function welcome(started: Started): string {
+	const { url, layers, layersPlace, lacking, senders, configuration, metrics } = started;
 	const { place, created } = senders;
 	const id = [...senders.senders.keys()][0] ?? "publisher";
 	const base = `${url}${configuration.basePath}`;
@@ -27,7 +38,8 @@ export function welcome({ url, layers, senders, configuration, metrics }: Starte
 	const where = inFile ? `DATA_DIR=${shellWord(configuration.dataDir)} ` : "";
 	const asks = inFile ? "" : ` (it asks for the secret where SENDERS is not set)`;
 	return `Serving ${layers} layers at ${base}
-${configuration.site ? `Catalogue: ${base}/\n` : ""}${metrics === null ? "" : `Metrics: ${metrics}\n`}Senders: ${place}${created ? `, created now with the sender ${created}` : ""}
+Layers: ${layersPlace}
+${lacking === 0 ? "" : lackingText(lacking, where)}${configuration.site ? `Catalogue: ${base}/\n` : ""}${metrics === null ? "" : `Metrics: ${metrics}\n`}Senders: ${place}${created ? `, created now with the sender ${created}` : ""}
 
 Register a first layer, and read it back${asks}:
 

@@ -1,10 +1,14 @@
+import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import glob from "fast-glob";
 import ignore from "ignore";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { root } from "../process.ts";
+import { cleanEnvironment, root } from "../process.ts";
 
 const dockerfile = await readFile(join(root, "deploy/Dockerfile"), "utf8");
 const ignored = ignore().add(await readFile(join(root, ".dockerignore"), "utf8"));
@@ -40,6 +44,33 @@ test("every room that the service's sources import from is in the image", async 
 			assert.ok(copied.includes(room), `${file} imports ${name}`);
 		}
 	}
+});
+
+test("the image runs as a user who may write to /data, and nothing in it is a secret", () => {
+	const user = dockerfile.indexOf("\nUSER node\n");
+	assert.ok(user > 0 && user < dockerfile.indexOf("\nCMD "));
+	assert.match(dockerfile, "install -d -o node -g node /data");
+	assert.not.match(dockerfile, /SENDERS|SECRET|TOKEN|KEY/);
+});
+
+test("its health check is 0 while the service answers, below a base path too, and else 1", async () => {
+	const words = JSON.parse(/^HEALTHCHECK CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? "[]") as string[];
+	assert.is(words[0], "node");
+	const server = createServer((request, response) => {
+		response.writeHead(request.url === "/rcs/healthz" ? 200 : 404).end();
+	});
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const { port } = server.address() as AddressInfo;
+	const check = (env: Record<string, string>) =>
+		promisify(execFile)(process.execPath, words.slice(1), { env: cleanEnvironment(env) }).then(
+			() => 0,
+			({ code }) => code,
+		);
+	const PORT = String(port);
+	assert.equal(await Promise.all([check({ PORT, BASE_PATH: "/rcs" }), check({ PORT })]), [0, 1]);
+	server.closeAllConnections();
+	await new Promise((resolve) => server.close(resolve));
+	assert.is(await check({ PORT }), 1);
 });
 
 test.run();
