@@ -75,7 +75,9 @@ class ProcessShares implements Shares {
 	constructor(sources: ShareSource[]) {
 		this.#sources = sources;
 		const file = new URL("./share-worker.ts", import.meta.url);
-		this.#workers = sources.map(() => fork(file, { execArgv: ["--import", "tsx"] }));
+		this.#workers = sources.map(() =>
+			fork(file, { execArgv: ["--import", "tsx"], env: { PATH: process.env.PATH } }),
+		);
 	}
 
 	async render(settings: FragmentSettings): Promise<Problem[]> {

@@ -53,8 +53,10 @@ export async function judgeFiles(repository: string, from: string | null, to: st
 		if (name) layers.push({ ...change, name });
 	}
 	judged.layerFiles = layers.length;
-	await judgeNames(repository, to, layers, judged.problems);
-	await judgeContents(repository, changes, judged);
+	await Promise.all([
+		judgeNames(repository, to, layers, judged.problems),
+		judgeContents(repository, changes, judged),
+	]);
 	return judged;
 }
 

@@ -2,7 +2,7 @@
 # The hook of fragment-publisher, written anew at each start of the service.
 # A hook of your own goes beside it, as pre-receive.local: it runs after this one has accepted a push.
 own=@NODE@
-folder=$(dirname "$0")
+folder=${0%/*}
 
 refuse() {
 	printf '%s\n' "refused, because it could not be checked: $1" \

@@ -45,10 +45,11 @@ export async function judgePush(repository: string, updates: readonly Update[]):
 /** What is wrong with where one of the service's branches would go; null where nothing is, or it is none of them. */
 async function findMoveProblem(repository: string, { from, to, ref }: Update): Promise<string | null> {
 	if (to === null || !isServices(ref)) return null;
-	if (from !== null && !(await isAncestor(repository, from, to))) {
-		return "must go on from where it is now, which a forced push would lose: pull first";
-	}
-	const forged = await findForged(repository, to);
+	const [goesOn, forged] = await Promise.all([
+		from === null || isAncestor(repository, from, to),
+		findForged(repository, to),
+	]);
+	if (!goesOn) return "must go on from where it is now, which a forced push would lose: pull first";
 	if (forged === null) return null;
 	return (
 		`commit ${forged} names ${serviceName} as its committer, and is not known here: what the service writes has to ` +

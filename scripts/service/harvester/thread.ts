@@ -91,6 +91,8 @@ export function startThread({ entry, settings, limits, timers }: ThreadOptions):
 	const worker = new Worker(entry, {
 		workerData: settings,
 		execArgv: [],
+		// Nothing of this process's configuration: it holds secrets, and the thread reads what strangers answer.
+		env: {},
 		resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 16 },
 	});
 	worker.unref();

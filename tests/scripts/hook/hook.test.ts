@@ -118,7 +118,7 @@ service("a hook that cannot run refuses every push, with the way out", async ({ 
 	const nowhere = hook.replace(/^own=.*$/m, "own='/no/node/here'\nPATH=/nowhere:/bin-without-node");
 	await pusher.clone.commit({ "layers/no/node.json": wms("node") });
 	for (const [text, words] of [
-		[nowhere.replace('$(dirname "$0")', "hooks"), "there is no Node at /no/node/here, and none in the PATH"],
+		[nowhere, "there is no Node at /no/node/here, and none in the PATH"],
 		[hook.replace("fragment-publisher.mjs", "gone.mjs").replace("-le 1", "-le 0"), "ended with code 1"],
 	] as const) {
 		await writeFile(hookOf(local), text);

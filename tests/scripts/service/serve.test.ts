@@ -9,7 +9,15 @@ import * as assert from "uvu/assert";
 import { sign } from "../../../api/signature.ts";
 import { wmsFragment } from "../../conformance/engine.ts";
 import { feature, manual, temporaryFolder, wms } from "../../local.ts";
-import { cleanEnvironment, root, runScript, ServerProcess, sendRaw } from "../../process.ts";
+import {
+	cleanEnvironment,
+	descendantsOf,
+	descendantsWith,
+	root,
+	runScript,
+	ServerProcess,
+	sendRaw,
+} from "../../process.ts";
 import { eventually } from "../../wait.ts";
 
 const run = promisify(execFile);
@@ -58,6 +66,18 @@ service("a fresh start serves the layers of the checkout", async ({ server }) =>
 	const found = (await answer.json()) as { layers?: object; smallkey?: string }[];
 	assert.equal(found.pop(), { error_code: 404, smallkey: "none" });
 	assert.is(found.filter(({ layers }) => layers !== undefined).length, keys.length);
+});
+
+service("no process that it starts has its secrets in its environment", async ({ server }) => {
+	assert.is((await put(server, "environment")).status, 201);
+	// But for esbuild, which is there before any of its code: it is what turns TypeScript into JavaScript.
+	const loader = new Set(descendantsWith(server.pid, "esbuild", "--service"));
+	const children = descendantsOf(server.pid).filter((pid) => !loader.has(pid));
+	assert.ok(children.length > 0);
+	for (const pid of children) {
+		const text = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
+		assert.not.match(text, secret);
+	}
 });
 
 service(
