@@ -1,0 +1,36 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { root } from "../process.ts";
+
+const text = await readFile(join(root, "SECURITY.md"), "utf8");
+
+/** The rows of the table, each with its cells. */
+const rows = [...text.matchAll(/^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)].slice(1);
+
+test("each defence names the tests that show it, and each of them is there", async () => {
+	assert.ok(rows.length >= 15);
+	for (const [, threat = "", , tests = ""] of rows) {
+		const names = tests.split(", ").map((name) => /^`(tests\/[\w/.-]+\.test\.ts)`$/.exec(name)?.[1]);
+		for (const name of names) {
+			assert.ok(name, `${threat}: ${tests}`);
+			assert.ok((await stat(join(root, name))).isFile(), name);
+		}
+	}
+});
+
+test("it says how to report, and what is not defended", () => {
+	assert.match(text, "Report a vulnerability");
+	const [, open = ""] = text.split("## What is not defended");
+	assert.ok([...open.matchAll(/^- /gm)].length >= 5);
+});
+
+test("every command that it names is there", async () => {
+	const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
+		scripts: Record<string, string>;
+	};
+	for (const [, name = ""] of text.matchAll(/npm run ([a-z:-]+)/g)) assert.ok(scripts[name], name);
+});
+
+test.run();
