@@ -52,6 +52,7 @@ export const commands = {
 		"test:fuzz": "try the properties with a hundred thousand cases each",
 		lint: "check format and style",
 		format: "mend format and style",
+		screenshots: "take pictures of the catalogue with these layers, for the README and for looking at",
 		schemas: "write the JSON Schemas and the OpenAPI document",
 		"check-packages": "check the licences, versions and advisories of all packages",
 		bench: "measure the service and the build against references",

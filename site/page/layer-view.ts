@@ -214,7 +214,7 @@ export function bothLanguages(page: Page, drawables: Record<Lang, Drawable | nul
 				const drawable = drawables[lang];
 				return h(
 					"td",
-					{ lang, "data-label": lang === "en" ? texts.english : texts.french },
+					{ lang, "data-label": (lang === "en" ? texts.english : texts.french) + texts.colon },
 					drawable ? get(drawable) : "–",
 				);
 			}),

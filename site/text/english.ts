@@ -23,6 +23,8 @@ export const english = {
 	footerIndex: "index",
 	footerChanges: "changes",
 	footerSchemas: "schemas",
+	/** Behind a word that says what follows. */
+	colon: ":",
 	apiTitle: "Interface for programs",
 	apiIntro:
 		"Everything that this service answers, and the schemas of what it takes and gives. The whole document:",

@@ -29,6 +29,7 @@ export const french: Texts = {
 	footerIndex: "index",
 	footerChanges: "modifications",
 	footerSchemas: "schémas",
+	colon: "\u00a0:",
 	apiTitle: "Interface de programmation",
 	apiIntro:
 		"Tout ce à quoi ce service répond, et les schémas de ce qu’il reçoit et donne. Le document entier :",
@@ -188,9 +189,9 @@ export const french: Texts = {
 	draftKeyTaken: "Cette clé est inscrite : envoyer l’ébauche modifie cette couche.",
 	draftKeyFree: "Cette clé est libre.",
 	draftKind: "Genre de service",
-	draftUrl: (lang) => `Adresse (${lang})`,
-	draftLayer: (lang) => `Couche dans le service (${lang})`,
-	draftName: (lang) => `Titre (${lang})`,
+	draftUrl: (lang) => `Adresse (${lang.toLowerCase()})`,
+	draftLayer: (lang) => `Couche dans le service (${lang.toLowerCase()})`,
+	draftName: (lang) => `Titre (${lang.toLowerCase()})`,
 	draftNameHint: "ce que montrent les visualiseurs; sinon, ce que dit le service",
 	draftFormOther:
 		"Le formulaire montre les membres de la version 1.0.0 dont la plupart des couches ont besoin; tout autre membre reste tel quel dans le texte.",

@@ -1,25 +1,13 @@
-import { accessSync } from "node:fs";
 import { decode } from "fast-png";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-
-/** Where Debian and others put the browser. */
-const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+import { browserArguments, browserPath } from "../../scripts/screenshots/browser.ts";
 
 /** Path of a Chromium; undefined where there is none. */
-export const executable = places.find((place) => {
-	try {
-		accessSync(place);
-		return true;
-	} catch {
-		return false;
-	}
-});
+export const executable = browserPath;
 
 /** Opens the browser. Names are not resolved: it reaches this machine and nothing else. */
 export function openBrowser(): Promise<Browser> {
-	const args = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"];
-	if (process.getuid?.() === 0) args.push("--no-sandbox");
-	return chromium.launch({ executablePath: executable as string, args });
+	return chromium.launch({ executablePath: executable as string, args: browserArguments() });
 }
 
 /** A window of its own, with what its console said. */

@@ -1,0 +1,138 @@
+// npm run screenshots: pictures of the catalogue with this checkout's layers, for the README and for looking at
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { folderPages } from "../api/adapters/node/pages.ts";
+import { buildOutput } from "./hosting/output.ts";
+import { browserArguments, browserPath } from "./screenshots/browser.ts";
+import { answerAsMapService } from "./screenshots/map-service.ts";
+import type { Environment } from "./service/settings.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { type Io, printLine } from "./terminal/io.ts";
+
+/** One picture: a page in one language, size and scheme. */
+interface Picture {
+	name: string;
+	/** Address below the catalogue, and what tells that it is there. */
+	path: string;
+	sign: string;
+	width: number;
+	height: number;
+	dark: boolean;
+	/** Whether all of the page is taken, and not only its first screen. */
+	whole: boolean;
+}
+
+const pages: readonly [name: string, path: string, sign: string][] = [
+	["search", "?q=na", "main a"],
+	["layer", "?layer=nhn", '.map[data-state="drawn"]'],
+	["draft", "?page=draft", "textarea"],
+	["health", "?page=health", "main h1"],
+];
+
+/** Every page in both languages, narrow and wide, light and dark. */
+function allPictures(): Picture[] {
+	return (["en", "fr"] as const).flatMap((lang) =>
+		[320, 1_440].flatMap((width) =>
+			[false, true].flatMap((dark) =>
+				pages.map(([page, path, sign]) => ({
+					name: [page, lang, width, dark ? "dark" : "light"].join("-"),
+					...{ path: `${lang}/${path}`, sign, width, height: 900, dark, whole: true },
+				})),
+			),
+		),
+	);
+}
+
+/** The one of the README: a layer on its map. */
+const readmePicture: Picture = {
+	name: "catalogue",
+	path: "en/?layer=nhn",
+	sign: '.map[data-state="drawn"]',
+	...{ width: 1_200, height: 760, dark: false, whole: false },
+};
+
+/** Serves a build on this machine. */
+async function serve(dist: string): Promise<{ server: Server; address: string }> {
+	const files = folderPages(dist, false);
+	const server = createServer(async (request, response) => {
+		const path = new URL(request.url ?? "/", "http://host").pathname.slice(1);
+		const file = path === "" || path.endsWith("/") ? `${path}index.html` : decodeURIComponent(path);
+		const { status, headers, body } = await files(file, { ifNoneMatch: null, acceptEncoding: "" });
+		response.writeHead(status, headers).end(body);
+	});
+	await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+	return { server, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+}
+
+async function take(browser: Browser, address: string, picture: Picture, path: string): Promise<void> {
+	const { width, height, dark, whole } = picture;
+	const context = await browser.newContext({
+		viewport: { width, height },
+		colorScheme: dark ? "dark" : "light",
+		reducedMotion: "reduce",
+		locale: picture.path.startsWith("fr") ? "fr-CA" : "en-CA",
+	});
+	try {
+		await context.route(
+			(url) => !url.href.startsWith(address) && /^https?:$/.test(url.protocol),
+			async (route) => {
+				const headers = { "Access-Control-Allow-Origin": "*" };
+				await route.fulfill({ ...answerAsMapService(new URL(route.request().url())), headers });
+			},
+		);
+		const page = await context.newPage();
+		await page.goto(address + picture.path);
+		await page.locator(picture.sign).first().waitFor();
+		await settled(page);
+		await page.screenshot({ path, fullPage: whole });
+	} finally {
+		await context.close();
+	}
+}
+
+/** Waits until nothing is under way any more. */
+async function settled(page: Page): Promise<void> {
+	await page.waitForLoadState("networkidle");
+	await page.evaluate(() => document.fonts.ready.then(() => undefined));
+}
+
+async function takeAll(pictures: readonly Picture[], out: string, env: Environment, io: Io): Promise<void> {
+	const folder = await mkdtemp(join(tmpdir(), "screenshots-"));
+	const dist = join(folder, "dist");
+	const { problems } = await buildOutput({ folder: "layers" }, dist, { ...env, SITE: "on" });
+	if (problems.length > 0) throw new Error(problems.join("\n"));
+	const { server, address } = await serve(dist);
+	const browser = await chromium.launch({ executablePath: browserPath as string, args: browserArguments() });
+	try {
+		await mkdir(out, { recursive: true });
+		for (const picture of pictures) {
+			const path = join(out, `${picture.name}.png`);
+			await take(browser, address, picture, path);
+			printLine(io, path);
+		}
+	} finally {
+		await browser.close();
+		server.close();
+		await rm(folder, { recursive: true, force: true });
+	}
+}
+
+export const run = createRun(async (argv, environment, io) => {
+	const options = createCommandLine("screenshots", io)
+		.option("--out <dir>", "where the pictures go", "docs")
+		.option(
+			"--all",
+			"every page in both languages, narrow and wide, light and dark, in place of the README's one",
+		)
+		.parse(argv, { from: "user" })
+		.opts();
+	if (!browserPath) throw new Error("there is no Chromium (Debian: apt-get install chromium)");
+	await takeAll(options.all ? allPictures() : [readmePicture], resolve(options.out), environment, io);
+	return exitCodes.done;
+});
+
+await runCommand(import.meta.url, run);
