@@ -66,7 +66,12 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		number: pull.number,
 		html_url: `https://github.example/pull/${pull.number}`,
 		user: pull.author === null ? null : { login: pull.author },
-		head: { sha: pull.sha },
+		head: {
+			sha: pull.sha,
+			ref: pull.from.split(":")[1],
+			repo: { full_name: `${pull.from.split(":")[0]}/layers` },
+		},
+		mergeable: true,
 		changed_files: pull.changedFiles ?? pull.files.length,
 		requested_reviewers: peer.requested
 			.filter(({ number }) => number === pull.number)
@@ -82,6 +87,7 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 				return peer.pulls.filter(fits).map(shown);
 			},
 		],
+		["GET", /^\/git\/matching-refs\/./, () => []],
 		["GET", /^\/codeowners\/errors$/, () => peer.codeowners && { errors: peer.codeowners }],
 		["GET", /^\/pulls\/(\d+)$/, ([, number = ""]) => shown(pullOf(number) as PeerPull)],
 		["GET", /^\/pulls\/(\d+)\/files$/, ([, number = ""]) => pullOf(number)?.files],

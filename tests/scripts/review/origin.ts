@@ -12,13 +12,23 @@ interface Step {
 	env?: Record<string, string>;
 }
 
-/** The commands of a job, as the workflow has them; installing is done once for all tests. */
-export function commands(workflow: string, job: string): string[] {
+const install = "npm ci --omit=dev --ignore-scripts";
+
+/** Names of the jobs of a workflow. */
+export function jobsOf(workflow: string): string[] {
+	return Object.keys(readJobs(workflow));
+}
+
+function readJobs(workflow: string): Record<string, { steps: Step[] }> {
 	const text = readFileSync(join(root, ".github", "workflows", `${workflow}.yml`), "utf8");
-	const { jobs } = parse(text) as { jobs: Record<string, { steps: Step[] }> };
-	const runs = jobs[job]?.steps.flatMap(({ run }) => run ?? []) ?? [];
-	assert.ok(runs.includes("npm ci --omit=dev --ignore-scripts"));
-	return runs.filter((run) => run !== "npm ci --omit=dev --ignore-scripts");
+	return (parse(text) as { jobs: Record<string, { steps: Step[] }> }).jobs;
+}
+
+/** The commands of a job, as the workflow has them; installing is done once for all tests. */
+export function commands(workflow: string, job: string, installs = true): string[] {
+	const runs = readJobs(workflow)[job]?.steps.flatMap(({ run }) => run ?? []) ?? [];
+	assert.is(runs.includes(install), installs);
+	return runs.filter((run) => run !== install);
 }
 
 /** The project as it is in this checkout, in a repository of its own, as the main branch of an origin. */
