@@ -53,7 +53,8 @@ export async function openParts(options: PartsOptions, seed: () => Promise<Edit[
 	const packs = new Packs({ repository, limits, report, measure });
 	await packs.count();
 	const followed = (step: Onward) => {
-		if (options.pushed) void describePush(repository, step).then(options.pushed, report);
+		const { pushed } = options;
+		if (pushed) void describePush(repository, step).then((push) => push && pushed(push), report);
 	};
 	const served = new Served({ ...options, branch, followed }, tip);
 	const condition = new Condition({ report, tell, damaged: () => catFile.renew() });

@@ -1,5 +1,6 @@
 import { parseLayerPath } from "../../../registry/catalogue.ts";
 import { visible } from "../../../registry/markdown.ts";
+import { serviceIdentity } from "../../git/fast-import.ts";
 import { runGit } from "../../git/run.ts";
 import { diffTree } from "../../git/tree.ts";
 import type { Onward } from "./served.ts";
@@ -25,15 +26,21 @@ const maxPeople = 10;
 /** Longest name of a person, in characters. */
 const maxName = 100;
 
-/** Reads who has made a step, of what. @throws {Error} where git fails */
-export async function describePush(repository: string, step: Onward): Promise<Push> {
+/**
+ * Reads who has made a step, of what.
+ * @returns null where it is the service's own alone
+ * @throws {Error} where git fails
+ */
+export async function describePush(repository: string, step: Onward): Promise<Push | null> {
 	const { from, to } = step;
+	if (from === to) return null;
 	const range = `${from}..${to}`;
-	const count = await runGit(repository, ["rev-list", "--count", range]);
 	const format = "--format=%H%x00%an <%ae>%x00%cn <%ce>";
 	const log = await runGit(repository, ["log", "--no-mailmap", `--max-count=${maxCommits}`, format, range]);
 	const commits = log.toString("utf8").split("\n").filter(Boolean);
 	const fields = commits.map((line) => line.split("\0"));
+	if (fields.every(([, , committer]) => committer === serviceIdentity)) return null;
+	const count = await runGit(repository, ["rev-list", "--count", range]);
 	const people = new Set(
 		fields.flatMap(([, ...names]) => names.map((name) => visible(name).slice(0, maxName))),
 	);

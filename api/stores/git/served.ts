@@ -40,7 +40,7 @@ export interface ServedOptions {
 	branch: Branch;
 	publish: Publish;
 	measure: MeasureGit;
-	/** Told of each step that others have made, once it can be read. */
+	/** Told of each step that others have made, or may have made. */
 	followed?: (step: Onward) => void;
 }
 
@@ -73,9 +73,13 @@ export class Served {
 	}
 
 	/** The step from an earlier commit to the one that is served; null where that is not in its history. */
-	async stepSince(commit: string): Promise<Step | null> {
-		if (!(await this.#options.branch.isAncestor(commit, this.#tip))) return null;
-		return this.#stepBetween(commit, this.#tip);
+	async stepSince(commit: string): Promise<Onward | null> {
+		const { branch, followed } = this.#options;
+		if (!(await branch.isAncestor(commit, this.#tip))) return null;
+		const step = await this.#stepBetween(commit, this.#tip);
+		// It may hold what was pushed while no process was there.
+		followed?.(step);
+		return step;
 	}
 
 	/** Why what is served is not what the branch has, in a few words; null where it is. */

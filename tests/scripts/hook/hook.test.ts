@@ -60,6 +60,22 @@ service("a push in order is served, says so, and leaves a line in the log", asyn
 	assert.is(local.log.filter((fields) => "push" in fields).length, 1);
 	await local.put("own");
 	assert.is(local.log.filter((fields) => "push" in fields).length, 1, "a PUT leaves none");
+	await local.stop();
+	await local.start();
+	assert.is(local.log.filter((fields) => "push" in fields).length, 1, "nor does a restart");
+});
+
+service("what is pushed while the service is away has its line at the next start", async (world) => {
+	const { local, pusher } = world;
+	await local.stop();
+	await pusher.clone.commit({ "layers/aw/away.json": wms("away") });
+	const to = await pusher.clone.git("rev-parse", "HEAD");
+	const { isAccepted, screen } = await pusher.push();
+	assert.ok(isAccepted, screen);
+	await local.start();
+	const { commits, layers } = await logged(local, to);
+	assert.equal([commits, layers], [1, 1]);
+	assert.is(local.get("/v0.9/doc/en/away").status, 200);
 });
 
 service("what is odd is said, and accepted", async ({ pusher }) => {
@@ -94,6 +110,16 @@ service("of thousands of problems the first are shown, and the others counted", 
 	assert.is(isAccepted, false);
 	assert.match(screen, /and \d+ more, in 300 files in all/);
 	assert.ok(screen.split("\n").length < 70, screen);
+});
+
+service("a pack over the bound is refused while it comes in", async ({ local, pusher }) => {
+	const bound = await local.git("config", "receive.maxInputSize");
+	await local.git("config", "receive.maxInputSize", "100");
+	await pusher.clone.commit({ "layers/la/large.json": wms("large") });
+	const { isAccepted, screen } = await pusher.push("HEAD:refs/heads/large");
+	await local.git("config", "receive.maxInputSize", bound);
+	assert.is(isAccepted, false);
+	assert.match(screen, "maximum allowed size");
 });
 
 service("what a removed layer leaves behind can go with it", async ({ pusher }) => {
