@@ -1,27 +1,30 @@
-import { listTree, type PathChange } from "../../api/git/tree.ts";
-import { type Problem, problemLine } from "../../registry/catalogue.ts";
+import { listTree } from "../../api/git/tree.ts";
 import { healthPath } from "../../registry/health.ts";
 import { indexPath } from "../../registry/index/index.ts";
 import { IndexBroken, type ReadFile } from "../../registry/index/set-update.ts";
 import { ownersPath } from "../../registry/owners.ts";
 import { folderOf } from "../../registry/smallkey.ts";
-import { collectFolder, readEntries } from "../build/collect.ts";
-import { findEarlier } from "../build/earlier.ts";
-import { type Picked, pickServed, type StoredLayer } from "../build/served.ts";
-import { groupSpellings, storedLayers, streamSpellings } from "../build/spellings.ts";
+import { groupSpellings, streamSpellings } from "../build/spellings.ts";
 import { buildCatalogue, findEntries, type ListedLayer, sickLayers, updateCatalogue } from "./catalogue.ts";
 import { type HistoryCommit, lastChanges, readHistory } from "./history.ts";
-import { listedLayer, lowerKeys, type News, type Reviewers, readReviewers } from "./listed.ts";
+import { lowerKeys, type Reviewers } from "./listed.ts";
 import type { CatalogueOptions } from "./options.ts";
 import { type OutputFiles, readerOf, removeTemporary, staleFiles, writeFiles } from "./output.ts";
+import {
+	type CatalogueLayers,
+	namesOf,
+	nothingFound,
+	readAll,
+	readReviewersAt,
+	take,
+} from "./read-layers.ts";
 import { type CatalogueState, catalogueStamp, readState, removeState, writeState } from "./state.ts";
 
 /** Where the layers of a catalogue are. */
 export interface CatalogueSource {
 	/** What the fragments beside it were built from, as their manifest says; null where that is not known. */
 	id: string | null;
-	/** A commit's full id, or a folder of layers whose history is not known. */
-	layers: { repository: string; commit: string } | { folder: string };
+	layers: CatalogueLayers;
 }
 
 /** What became of a catalogue: nothing was to be done, only what has changed, or all of it. */
@@ -34,8 +37,6 @@ export interface CatalogueOutcome {
 
 /** Changed layers up to which only the pieces that they are in are written. */
 const mostChanges = 1_000;
-/** Wrong files for which an earlier text is looked for. */
-const mostWrong = 1_000;
 
 /**
  * Brings the catalogue in an output in step with its layers. What is there already is gone on from, where it is whole
@@ -65,21 +66,6 @@ function countLayers(read: ReadFile): number {
 	return (JSON.parse(read(indexPath) ?? "{}") as { layers?: number }).layers ?? 0;
 }
 
-/** The layers that were found, and those that are served of no file at this commit. */
-interface Found extends Picked {
-	changes: Map<string, null>;
-	listed: ListedLayer[];
-}
-
-function nothingFound(): Found {
-	return { changes: new Map(), problems: [], wrong: [], listed: [] };
-}
-
-function take(spellings: readonly StoredLayer[], found: Found, news: News, options: CatalogueOptions): void {
-	const layer = pickServed(spellings, found);
-	if (layer) found.listed.push(listedLayer(layer, news, options.fragments));
-}
-
 /** Everything anew. */
 async function writeAll(
 	{ id, layers }: CatalogueSource,
@@ -103,58 +89,6 @@ async function writeAll(
 	const commit = "commit" in layers ? layers.commit : null;
 	writeState(out, { stamp, source: id, commit, reviewers: reviewers.stamp, assets });
 	return { how: "all", layers: listed.length, written: written.written, removed };
-}
-
-interface AllLayers {
-	listed: ListedLayer[];
-	history: HistoryCommit[] | null;
-	reviewers: Reviewers & { stamp: string };
-}
-
-async function readAll(layers: CatalogueSource["layers"], options: CatalogueOptions): Promise<AllLayers> {
-	if ("folder" in layers) return readFolder(layers.folder, options);
-	const { repository, commit } = layers;
-	const entries = await listTree(repository, commit, "layers/");
-	const history = await readHistory(repository, null, commit);
-	const reviewers = await readReviewersAt(repository, entries);
-	const news = { changes: lastChanges(history ?? [], namesOf(options)), health: reviewers.health };
-	const found = nothingFound();
-	for await (const some of streamSpellings(repository, groupSpellings(entries, null))) {
-		for (const spellings of some) take(spellings, found, news, options);
-	}
-	for (const smallkey of found.wrong.slice(0, mostWrong)) {
-		const registration = await findEarlier(repository, commit, smallkey);
-		const layer = registration && { smallkey, registration, description: null };
-		if (layer) found.listed.push(listedLayer(layer, news, options.fragments));
-	}
-	return { listed: found.listed, history, reviewers };
-}
-
-function namesOf({ senderNames }: CatalogueOptions): (sender: string) => string | null {
-	return (sender) => (Object.hasOwn(senderNames, sender) ? (senderNames[sender] ?? null) : null);
-}
-
-/** @throws {Error} where a file is wrong: nothing is served of it */
-function readFolder(folder: string, options: CatalogueOptions): AllLayers {
-	const files = collectFolder(folder);
-	const reviewers = { ...readReviewers(files), stamp: "" };
-	const found = nothingFound();
-	const byPath = new Map(files.map((file) => [file.path, file]));
-	const news = { changes: new Map(), health: reviewers.health };
-	for (const group of groupSpellings(files, null).values()) {
-		take(storedLayers(group, byPath), found, news, options);
-	}
-	if (found.problems.length > 0) throw new Error(problemLine(found.problems[0] as Problem));
-	return { listed: found.listed, history: null, reviewers };
-}
-
-async function readReviewersAt(
-	repository: string,
-	entries: readonly PathChange[],
-): Promise<Reviewers & { stamp: string }> {
-	const own = entries.filter(({ path }) => path === healthPath || path === ownersPath);
-	const files = await readEntries(repository, own);
-	return { ...readReviewers(files), stamp: own.map(({ path, id }) => `${path} ${id}`).join() };
 }
 
 /** Only what has changed since a catalogue was made; null where everything has to be looked at. */

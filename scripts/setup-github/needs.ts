@@ -15,6 +15,10 @@ const settable = [
 	"MAP_WKID",
 	"TARGETS",
 	"V2_MAP_SERVER",
+	"SITE",
+	"BASE_MAP",
+	"BASE_MAP_ATTRIBUTION",
+	"REPOSITORY_URL",
 ] as const;
 
 /** The variables that are set in the environment. */

@@ -1,9 +1,12 @@
-import { type Entry, type Name, numberedText, numberOf } from "../../registry/index/entry.ts";
-import { layers, names, terms } from "../../registry/index/kinds.ts";
-import { orderedPrefix, orderedText, readOrdered, textOfBits } from "../../registry/index/ordered.ts";
+import { type Name, numberOf } from "../../registry/index/entry.ts";
+import { names, terms } from "../../registry/index/kinds.ts";
+import { orderedPrefix, orderedText } from "../../registry/index/ordered.ts";
 import type { Shape } from "../../registry/index/shape.ts";
+import { crowdedFirst } from "./crowded.ts";
+import { frequentTerms, pathsOf, termTest } from "./needle-terms.ts";
 import { type IndexProblem, IndexUnusable, type Pieces } from "./pieces.ts";
 import { keyOf, keyTerm, type Needle, needlesOf, type Query, rank } from "./query.ts";
+import { Weight } from "./weight.ts";
 
 /** What was found. */
 export interface Found {
@@ -21,12 +24,6 @@ const fewPieces = 2;
 /** Candidates up to which their names are read at once, and no piece of a frequent word before. */
 const fewCandidates = 12;
 
-/** What a piece of names and one of terms weigh compressed, in kB, and what a search may weigh for each hit asked for. */
-const namesWeight = 2.5;
-const termsWeight = 5.5;
-const weightForHit = 3.7;
-const weightForChecks = 2;
-
 /** Names that are read at once. */
 const mostAtOnce = 10;
 
@@ -38,14 +35,6 @@ export async function search(pieces: Pieces, query: Query, want: number): Promis
 	const run = new Search(pieces, query, want);
 	await run.run();
 	return run.found();
-}
-
-/** Everything that the index says of a layer; null where it is not there. @throws {IndexUnusable} */
-export async function findLayer(pieces: Pieces, smallkey: string): Promise<Entry | null> {
-	const path = (await pieces.shape(layers)).find(numberedText(smallkey));
-	if (path === null) return null;
-	const things = await pieces.things(layers, path);
-	return things.find((entry) => entry.smallkey === smallkey) ?? null;
 }
 
 /** A needle with the pieces that may hold its terms. */
@@ -60,8 +49,7 @@ class Search {
 	readonly #want: number;
 	readonly #problems = new Map<string, IndexProblem>();
 	readonly #hits = new Map<string, { name: Name; rank: number }>();
-	readonly #seen = new Set<string>();
-	#weight = 0;
+	readonly #weight = new Weight();
 	#isComplete = true;
 
 	constructor(pieces: Pieces, query: Query, want: number) {
@@ -100,16 +88,7 @@ class Search {
 
 	/** Whether there is something to show, and more would weigh too much: it is read when more is asked for. */
 	get #isHeavy(): boolean {
-		return this.#hits.size > 0 && this.#weight > this.#want * weightForHit;
-	}
-
-	/** Counts pieces that are about to be read. */
-	#weigh(set: string, paths: readonly (string | undefined)[], weight: number): void {
-		for (const path of paths) {
-			if (this.#seen.has(`${set}${path}`)) continue;
-			this.#seen.add(`${set}${path}`);
-			this.#weight += weight;
-		}
+		return this.#hits.size > 0 && this.#weight.isOverFor(this.#want);
 	}
 
 	/** Nothing is asked for: what comes first. */
@@ -169,7 +148,7 @@ class Search {
 		const unsure: string[] = [];
 		for (const number of [...whole, ...begun]) {
 			const isEnough = sure.length >= this.#want - this.#hits.size;
-			if (many.length > 0 && (isEnough || (sure.length > 0 && this.#weight > this.#want * weightForChecks))) {
+			if (many.length > 0 && (isEnough || (sure.length > 0 && this.#weight.isOverForChecks(this.#want)))) {
 				this.#isComplete = false;
 				break;
 			}
@@ -177,22 +156,9 @@ class Search {
 			if (has !== false) (has ? sure : unsure).push(number);
 		}
 		const room = () => this.#want - this.#hits.size;
-		await this.#takeNames(new Set(this.#together(whole, sure)), room());
-		if (room() > 0) await this.#takeNames(new Set(this.#together(begun, sure)), room());
+		await this.#takeNames(new Set(crowdedFirst(whole, sure, this.#namesShape)), room());
+		if (room() > 0) await this.#takeNames(new Set(crowdedFirst(begun, sure, this.#namesShape)), room());
 		if (room() > 0) await this.#takeNames(new Set(unsure), room());
-	}
-
-	/** Those of `numbers` that are in `sure`: the ones first whose names stand in one piece with others. */
-	#together(numbers: string[], sure: string[]): string[] {
-		const are = new Set(sure);
-		const left = numbers.filter((number) => are.has(number));
-		const shape = this.#namesShape;
-		if (!shape) return left;
-		const counts = new Map<string, number>();
-		const pathOf = (number: string) => shape.find(number) ?? "";
-		for (const number of left) counts.set(pathOf(number), (counts.get(pathOf(number)) ?? 0) + 1);
-		const crowd = (number: string) => counts.get(pathOf(number)) ?? 0;
-		return left.sort((a, b) => crowd(b) - crowd(a) || (a < b ? -1 : 1));
 	}
 
 	#namesShape: Shape | null = null;
@@ -227,7 +193,7 @@ class Search {
 	): Promise<Map<string, boolean>> {
 		const numbers = new Map<string, boolean>();
 		const fits = termTest(needle, isBeginning);
-		this.#weigh("terms", paths, termsWeight);
+		this.#weight.add("terms", paths);
 		const read = await Promise.all(paths.map((path) => this.#try(() => this.#pieces.things(terms, path))));
 		for (const { term, number } of read.flatMap((things) => things ?? [])) {
 			const how = fits(term);
@@ -253,7 +219,7 @@ class Search {
 			at += some.length;
 			tries -= some.length;
 			const paths = [...new Set(some.map((number) => shape.find(number) ?? shape.under(number)[0]))];
-			this.#weigh("names", paths, namesWeight);
+			this.#weight.add("names", paths);
 			const read = await Promise.all(
 				paths.map((path) => (path === undefined ? [] : this.#try(() => this.#pieces.things(names, path)))),
 			);
@@ -277,49 +243,4 @@ class Search {
 			return null;
 		}
 	}
-}
-
-function pathsOf(shape: Shape, needle: Needle): string[] {
-	if (needle.kind === "word") return shape.under(orderedPrefix(needle.word));
-	if (needle.kind === "facet") return shape.under(orderedText(needle.term));
-	const paths = exactTerms(needle).flatMap((term) => shape.under(orderedText(term)));
-	return [...new Set([...shape.under(orderedPrefix(`=place:${needle.cell}`)), ...paths])];
-}
-
-/** The terms that a needle stands for, as far as they are known without reading. */
-function exactTerms(needle: Needle): string[] {
-	if (needle.kind === "word") return [needle.word];
-	if (needle.kind === "facet") return [needle.term];
-	// What holds the view: each cell above it, and itself.
-	return Array.from(
-		{ length: needle.cell.length + 1 },
-		(_, length) => `=place:${needle.cell.slice(0, length)}`,
-	);
-}
-
-/** The terms of a frequent needle that have pieces of their own: their names show in the pieces' paths. */
-function frequentTerms(needle: Needle, paths: readonly string[]): string[] {
-	if (needle.kind !== "word") return exactTerms(needle);
-	const words = paths
-		.map((path) => wholeWord(textOfBits(path)))
-		.filter((word) => word?.startsWith(needle.word));
-	return [...new Set([needle.word, ...(words as string[])])];
-}
-
-/** The word that an ordered text holds as a whole, with its end; null where it ends in the middle of one. */
-function wholeWord(ordered: string): string | null {
-	const word = readOrdered(ordered);
-	return ordered.startsWith(orderedText(word)) ? word : null;
-}
-
-/** Whether a term is what a needle asks for: true, only begins so (false), or not at all (null). */
-function termTest(needle: Needle, isBeginning: boolean): (term: string) => boolean | null {
-	if (needle.kind === "place") {
-		const above = new Set(exactTerms(needle));
-		const inside = `=place:${needle.cell}`;
-		return (term) => (above.has(term) || term.startsWith(inside) ? true : null);
-	}
-	const wanted = needle.kind === "word" ? needle.word : needle.term;
-	const canBegin = needle.kind === "word" || isBeginning;
-	return (term) => (term === wanted ? true : canBegin && term.startsWith(wanted) ? false : null);
 }

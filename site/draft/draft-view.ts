@@ -1,18 +1,18 @@
 import { packDraft, unpackDraft } from "../../registry/draft.ts";
-import { type Lang, langs, layerPath, parseSmallkey } from "../../registry/smallkey.ts";
-import { findLayer } from "../catalogue/search.ts";
+import { type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
+import { findLayer } from "../catalogue/find-layer.ts";
 import { type Drawable, parseFragment } from "../map/drawable.ts";
+import { bothLanguages } from "../page/both-languages.ts";
 import { copyBox, copyButton } from "../page/copy.ts";
 import { debounce, fill, h, newId } from "../page/dom.ts";
-import { bothLanguages } from "../page/layer-view.ts";
+
 import { MapPanel } from "../page/map-panel.ts";
 import type { Page, View } from "../page/page.ts";
 import { checkDraft, draftFragments, mostBytes, storedText } from "./check.ts";
+import { acceptDrops, type FileTaken, fileInput, type TakenFile } from "./file.ts";
 import { DraftForm } from "./form.ts";
+import { proposalOf } from "./proposal.ts";
 import { RegisterPanel } from "./register-panel.ts";
-
-/** Longest address that GitHub is given a file's content in, in characters. */
-const longestProposal = 7_500;
 
 /** How long typing pauses before the draft is looked at, in milliseconds. */
 const pauseMs = 250;
@@ -66,6 +66,10 @@ export class DraftView implements View {
 			// Whoever goes on to the button sends what stands there now.
 			field.addEventListener("change", () => this.#changed());
 		}
+		const taken: FileTaken = {
+			take: (file) => this.#takeFile(file),
+			warn: (text) => fill(this.#notice, h("p", { class: "warning", role: "alert" }, text)),
+		};
 		this.element = h(
 			"div",
 			{ class: "draft" },
@@ -88,14 +92,14 @@ export class DraftView implements View {
 					{ class: "field" },
 					h("label", { for: this.#text.id }, texts.draftText),
 					this.#text,
-					this.#fileInput(),
+					fileInput(this.#page, taken),
 					this.#verdict,
 				),
 			),
 			this.#result,
 			this.#register.element,
 		);
-		this.#acceptDrops();
+		acceptDrops(this.#page, this.element, this.#text, taken);
 		void this.#begin();
 	}
 
@@ -153,7 +157,7 @@ export class DraftView implements View {
 		this.#showResult(registration);
 		const smallkey = parseSmallkey(this.#key.value);
 		const stored = registration ? storedText(registration) : null;
-		this.#register.update(smallkey, stored, this.#proposal(smallkey, stored ?? ""));
+		this.#register.update(smallkey, stored, proposalOf(this.#page.settings, smallkey, stored ?? ""));
 	}
 
 	async #judgeKey(serial: number): Promise<void> {
@@ -219,61 +223,8 @@ export class DraftView implements View {
 		this.#map.open();
 	}
 
-	/** GitHub's page of a new file with this content; null where there is no public repository. */
-	#proposal(smallkey: string | null, text: string): { address: string; isWhole: boolean } | null {
-		const { repository, branch } = this.#page.settings;
-		if (repository === "" || smallkey === null || text === "") return null;
-		const parameters = new URLSearchParams({ filename: layerPath(smallkey) });
-		const bare = `${repository}/new/${branch}?${parameters}`;
-		parameters.set("value", text);
-		const whole = `${repository}/new/${branch}?${parameters}`;
-		return whole.length > longestProposal
-			? { address: bare, isWhole: false }
-			: { address: whole, isWhole: true };
-	}
-
-	#fileInput(): HTMLElement {
-		const { texts } = this.#page;
-		const input = h("input", { type: "file", accept: ".json,application/json", class: "hiddenfile" });
-		input.addEventListener("change", () => {
-			const [file] = input.files ?? [];
-			if (file) void this.#take(file);
-			input.value = "";
-		});
-		return h(
-			"p",
-			{ class: "hint" },
-			`${texts.draftDrop} `,
-			h("label", { class: "filelabel" }, input, h("span", {}, texts.draftChoose)),
-			".",
-		);
-	}
-
-	#acceptDrops(): void {
-		const over = (is: boolean) => this.#text.classList.toggle("over", is);
-		this.element.addEventListener("dragover", (event) => {
-			event.preventDefault();
-			over(true);
-		});
-		this.element.addEventListener("dragleave", () => over(false));
-		this.element.addEventListener("drop", (event) => {
-			event.preventDefault();
-			over(false);
-			const [file] = event.dataTransfer?.files ?? [];
-			if (file) void this.#take(file);
-		});
-	}
-
-	async #take(file: File): Promise<void> {
-		const { texts, lang } = this.#page;
-		const warn = (text: string) => fill(this.#notice, h("p", { class: "warning", role: "alert" }, text));
-		if (file.size > mostBytes) return warn(texts.draftLarge(mostBytes.toLocaleString(`${lang}-CA`)));
-		try {
-			this.#text.value = await file.text();
-		} catch {
-			return warn(texts.draftFileFailed);
-		}
-		const name = /^(.+?)(?:\.service)?\.json$/.exec(file.name)?.[1] ?? "";
+	#takeFile({ name, text }: TakenFile): void {
+		this.#text.value = text;
 		if (this.#key.value === "" && parseSmallkey(name)) this.#key.value = name;
 		this.#changed();
 	}

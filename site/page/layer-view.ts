@@ -1,11 +1,12 @@
 import type { Entry } from "../../registry/index/entry.ts";
-import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
+import { type Lang, layerPath } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/names.ts";
-import { findLayer } from "../catalogue/search.ts";
+import { findLayer } from "../catalogue/find-layer.ts";
 import { type Drawable, parseFragment } from "../map/drawable.ts";
 import type { State } from "./address.ts";
+import { bothLanguages } from "./both-languages.ts";
 import { copyBox, copyButton } from "./copy.ts";
-import { breakable, fill, h, outside } from "./dom.ts";
+import { breakable, fill, h } from "./dom.ts";
 import { MapPanel } from "./map-panel.ts";
 import { type Page, readFile, stateLink, stateText, typeText, type View } from "./page.ts";
 
@@ -199,55 +200,4 @@ export class LayerView implements View {
 			.catch(() => undefined);
 		return place;
 	}
-}
-
-/** A table of both languages, with what is the same or differs marked in words. */
-export function bothLanguages(page: Page, drawables: Record<Lang, Drawable | null>): HTMLElement {
-	const { texts } = page;
-	const [en, fr] = [drawables.en, drawables.fr];
-	const row = (name: string, get: (drawable: Drawable) => Node | string, note: string) =>
-		h(
-			"tr",
-			{},
-			h("th", { scope: "row" }, name, note !== "" && h("span", { class: "note" }, note)),
-			langs.map((lang) => {
-				const drawable = drawables[lang];
-				return h(
-					"td",
-					{ lang, "data-label": (lang === "en" ? texts.english : texts.french) + texts.colon },
-					drawable ? get(drawable) : "–",
-				);
-			}),
-		);
-	const areSame = (get: (drawable: Drawable) => string) => Boolean(en && fr && get(en) === get(fr));
-	const rows = [
-		row(texts.titleField, ({ title }) => breakable(title), areSame(({ title }) => title) ? texts.same : ""),
-		row(texts.address, ({ url }) => outside(url, url), areSame(({ url }) => url) ? texts.sameAddress : ""),
-	];
-	if ((en?.entries.length ?? 0) + (fr?.entries.length ?? 0) > 0) {
-		const note = areSame(({ entries }) => entries.join("\n")) ? "" : texts.otherName;
-		rows.push(row(texts.layerField, ({ entries }) => breakable(entries.join(", ")), note));
-	}
-	if (en?.nameField || fr?.nameField)
-		rows.push(row(texts.nameField, ({ nameField }) => nameField || "–", ""));
-	if (en?.metadataUrl || fr?.metadataUrl) {
-		rows.push(row(texts.metadata, ({ metadataUrl }) => linkOrDash(metadataUrl), ""));
-	}
-	if (en?.catalogueUrl || fr?.catalogueUrl) {
-		rows.push(row(texts.catalogue, ({ catalogueUrl }) => linkOrDash(catalogueUrl), ""));
-	}
-	return h(
-		"table",
-		{ class: "both" },
-		h(
-			"thead",
-			{},
-			h("tr", {}, h("td"), h("th", { scope: "col" }, texts.english), h("th", { scope: "col" }, texts.french)),
-		),
-		h("tbody", {}, rows),
-	);
-}
-
-function linkOrDash(address: string): Node | string {
-	return address === "" ? "–" : outside(address, address);
 }

@@ -8,9 +8,10 @@ import { buildIndex, indexPath } from "../../../registry/index/index.ts";
 import { names, terms } from "../../../registry/index/kinds.ts";
 import type { Box } from "../../../registry/index/place.ts";
 import { type Files, shapePath } from "../../../registry/index/set.ts";
+import { findLayer } from "../../../site/catalogue/find-layer.ts";
 import { Pieces } from "../../../site/catalogue/pieces.ts";
 import { type Query, rank } from "../../../site/catalogue/query.ts";
-import { findLayer, search } from "../../../site/catalogue/search.ts";
+import { search } from "../../../site/catalogue/search.ts";
 
 const nothing: Query = { text: "", type: "", host: "", sender: "", health: "", oneTitle: false, view: null };
 
