@@ -1,10 +1,10 @@
-import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { temporaryFolder } from "../../local.ts";
-import { runScript } from "../../process.ts";
+import { root, runScript } from "../../process.ts";
 
 const start = suite<{ folder: string; remove: () => Promise<void> }>("npm start");
 
@@ -121,6 +121,62 @@ start("--version, --help and unknown words start nothing", async ({ folder }) =>
 	assert.is(help.code, 0);
 	assert.match(help.stdout, "npm start --");
 	for (const words of [["--prot"], ["8080"]]) assert.is((await runScript("serve", words, env)).code, 2);
+});
+
+/** A wrong value of each setting; with GitHub's beside it where that is what makes it count. */
+const github = { GITHUB_REPOSITORY: "owner/name", GITHUB_TOKEN: "x" };
+const wrong: Record<string, Record<string, string>> = {
+	PORT: { PORT: "65536" },
+	HOST: { HOST: "192.0.2.1" },
+	DATA_DIR: { DATA_DIR: "/dev/null" },
+	SENDERS: { SENDERS: "[]" },
+	BASE_PATH: { BASE_PATH: "/a/" },
+	PUBLIC_URL: { PUBLIC_URL: "fragments.example" },
+	SITE: { SITE: "yes" },
+	BASE_MAP: { BASE_MAP: "https://tiles.example/" },
+	REPOSITORY_URL: { REPOSITORY_URL: "owner/name" },
+	DOCS_MAX_KEYS: { DOCS_MAX_KEYS: "1001" },
+	METADATA_URL: { METADATA_URL: "ftp://x/{0}" },
+	CATALOGUE_URL: { CATALOGUE_URL: "{0}" },
+	GITHUB_REPOSITORY: { ...github, GITHUB_REPOSITORY: "owner" },
+	GITHUB_TOKEN: { GITHUB_REPOSITORY: "owner/name" },
+	GITHUB_APP_ID: { GITHUB_REPOSITORY: "owner/name", GITHUB_APP_PRIVATE_KEY: "x" },
+	GITHUB_APP_PRIVATE_KEY: { GITHUB_REPOSITORY: "owner/name", GITHUB_APP_ID: "1" },
+	GITHUB_API_URL: { ...github, GITHUB_API_URL: "api.github.com" },
+	HARVEST: { HARVEST: "true" },
+	HARVEST_EVERY: { HARVEST_EVERY: "7" },
+	HARVEST_ALLOW_PRIVATE: { HARVEST_ALLOW_PRIVATE: "1" },
+	MAP_WKID: { MAP_WKID: "1" },
+	TARGETS: { TARGETS: "v3" },
+	V2_MAP_SERVER: { V2_MAP_SERVER: "ogcWms" },
+	HTTPS_PROXY: { HTTPS_PROXY: "proxy:3128" },
+	WRITES_PER_MINUTE: { WRITES_PER_MINUTE: "-1" },
+	WRITES_BURST: { WRITES_BURST: "1.5" },
+	TRUSTED_PROXIES: { TRUSTED_PROXIES: "localhost" },
+	METRICS_PORT: { METRICS_PORT: "-1" },
+	METRICS_HOST: { METRICS_PORT: "0", METRICS_HOST: "192.0.2.1" },
+	LOG_READS: { LOG_READS: "ON" },
+};
+/** Any text will do for these. */
+const free = ["BASE_MAP_ATTRIBUTION", "GITHUB_BRANCH", "NO_PROXY"];
+
+start("every setting that is wrong, each in turn, ends the start and is named", async ({ folder }) => {
+	const settings = await readFile(join(root, "docs/settings.md"), "utf8");
+	const rows = settings.split("\n").filter((line) => line.startsWith("| `"));
+	const named = rows.flatMap((row) =>
+		[...row.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name]) => name as string),
+	);
+	assert.equal(
+		[...new Set(named)].filter((name) => name !== "X-Forwarded-For").sort(),
+		[...Object.keys(wrong), ...free].sort(),
+	);
+	for (const [name, env] of Object.entries(wrong)) {
+		const ordinary = { DATA_DIR: folder, PORT: "0", HARVEST: "off", SITE: "off" };
+		const { code, stdout, stderr } = await runScript("serve", [], { ...ordinary, ...env });
+		assert.equal([code, stdout], [2, ""], `${name}: ${stderr}`);
+		assert.match(stderr.split(": ", 1)[0] ?? "", /^[A-Z][A-Z0-9_, ]+$/, stderr);
+		assert.match(stderr, name, stderr);
+	}
 });
 
 start.run();
