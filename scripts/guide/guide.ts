@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Assets } from "../../site/static/html.ts";
-import { type GuidePage, renderGuide } from "./render.ts";
+import { type GuidePage, renderGuide, securityFile, securityPage } from "./render.ts";
 
 const docs = fileURLToPath(new URL("../../docs", import.meta.url));
 
@@ -10,7 +10,10 @@ const docs = fileURLToPath(new URL("../../docs", import.meta.url));
 export function readGuidePages(): GuidePage[] {
 	const names = readdirSync(docs, { recursive: true, encoding: "utf8" });
 	const paths = names.map((name) => name.replaceAll("\\", "/")).filter((name) => name.endsWith(".md"));
-	return paths.sort().map((path) => ({ path, markdown: readFileSync(join(docs, path), "utf8") }));
+	const pages = paths.sort().map((path) => ({ path, markdown: readFileSync(join(docs, path), "utf8") }));
+	// It lies where GitHub looks for it, and its links count from there.
+	const security = readFileSync(join(docs, "..", securityFile), "utf8");
+	return [...pages, { path: securityPage, markdown: security.replaceAll("](docs/", "](") }];
 }
 
 /** The documents as pages of the site, by path below its root. */

@@ -13,6 +13,10 @@ export interface GuidePage {
 /** Where the contents are, in each folder. */
 const contentsName = "README.md";
 
+/** The page on security: outside `docs/` it has another name. */
+export const securityFile = "SECURITY.md";
+export const securityPage = "security.md";
+
 /** The pages as HTML, by path below the site's root: `guide/publish.html`, `guide/fr/index.html`. */
 export function renderGuide(pages: readonly GuidePage[], assets: Assets): Map<string, string> {
 	const known = new Set(pages.map(({ path }) => path));
@@ -81,7 +85,7 @@ function renderMarkdown(markdown: string, path: string, known: ReadonlySet<strin
 /** Where a link of a page leads; null where that is nothing that the site has. */
 function linkTarget(href: string, path: string, known: ReadonlySet<string>): string | null {
 	if (/^https?:\/\//.test(href) || href.startsWith("#")) return href;
-	const [file = "", anchor] = href.split("#");
+	const [file = "", anchor] = href.replace(`../${securityFile}`, securityPage).split("#");
 	const found = new URL(file, `http://docs/${path}`).pathname.slice(1);
 	// From `docs/`, a path that leaves it begins at the root, too.
 	const isInside = !file.startsWith(path.includes("/") ? "../../" : "../");
