@@ -1,7 +1,7 @@
 // npm run approvals: sets the status of the owners' approval on pull requests, and says who can still approve
 import { readFile } from "node:fs/promises";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
-import { judgePull, openPulls, readTeams } from "./approvals/github.ts";
+import { hasTeams, judgePull, openPulls, readTeams } from "./approvals/github.ts";
 import { parseRun } from "./review/post.ts";
 import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
@@ -26,21 +26,28 @@ export const run = createRun(async (argv, environment, io) => {
 		.parse(argv, { from: "user" })
 		.opts();
 	const configuration = readConfiguration(environment);
-	const github = connectToGithub(configuration);
+	const { owners } = parseOwners(await readFile(ownersPath).catch(() => new Uint8Array(0)));
+	const github = connectToGithub(configuration, {
+		pull_requests: "write",
+		statuses: "write",
+		...(owners && hasTeams(owners) ? { members: "read" } : {}),
+	});
 	const from = options.event === undefined ? undefined : await branchOfRun(options.event);
 	if (from === null) {
 		printLine(io, "nothing to do: the run was for no pull request");
 		return exitCodes.done;
 	}
 	const pulls = await openPulls(github, configuration.github?.branch ?? "main", from);
-	const { owners } = parseOwners(await readFile(ownersPath).catch(() => new Uint8Array(0)));
 	const teams = owners && pulls.length > 0 ? await readTeams(github, owners) : new Map();
 	let code: number = exitCodes.done;
 	for (const pull of pulls) {
 		const settings = { author: options.author, isRequesting: from !== undefined };
 		try {
-			const { state, description } = await judgePull(github, pull, owners, teams, settings);
-			printLine(io, plain(`#${pull.number}: ${state}: ${description}`));
+			const judgement = await judgePull(github, pull, owners, teams, settings);
+			const told = judgement
+				? `${judgement.state}: ${judgement.description}`
+				: "has a newer commit meanwhile";
+			printLine(io, plain(`#${pull.number}: ${told}`));
 		} catch (error) {
 			// The others are judged all the same; this one keeps the status that it has.
 			printError(io, plain(`#${pull.number}: could not be judged: ${(error as Error).message}`));

@@ -22,7 +22,10 @@ function hasCredentials({ GITHUB_REPOSITORY, GITHUB_TOKEN, GITHUB_APP_ID }: Envi
 
 /** Warns of owners who could never approve. */
 async function warnOfUnknown(bytes: Uint8Array, owners: Owners, environment: Environment, io: Io) {
-	const unknown = await unknownOwners(connectToGithub(readConfiguration(environment)), owners);
+	const unknown = await unknownOwners(
+		connectToGithub(readConfiguration(environment), { members: "read" }),
+		owners,
+	);
 	const lines = new TextDecoder().decode(bytes).split("\n");
 	const located = unknown.map(({ owner, reason }) => {
 		const line = lines.findIndex((text) => text.includes(`"${owner}"`)) + 1;
@@ -41,7 +44,7 @@ async function warnOfUnknown(bytes: Uint8Array, owners: Owners, environment: Env
 async function checkOnGithub(environment: Environment, io: Io): Promise<number> {
 	const configuration = readConfiguration(environment);
 	const branch = configuration.github?.branch ?? "main";
-	const errors = await codeownersErrors(connectToGithub(configuration), branch);
+	const errors = await codeownersErrors(connectToGithub(configuration, { contents: "read" }), branch);
 	if (errors === null) {
 		printLine(io, `GitHub has no ${codeownersPath} on the branch ${branch}`);
 		return exitCodes.done;

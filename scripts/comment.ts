@@ -50,7 +50,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const event = options.event ?? environment.GITHUB_EVENT_PATH;
 	if (event === undefined) throw new Error("--event: is needed where GITHUB_EVENT_PATH is not set");
 	const configuration = readConfiguration(environment);
-	const github = connectToGithub(configuration);
+	const github = connectToGithub(configuration, { pull_requests: "write", statuses: "write" });
 	const run = parseRun(await readText(event, 4_000_000));
 	const number = run && (await findPullRequest(github, run, configuration.github?.branch ?? "main"));
 	if (number === null) {
@@ -58,14 +58,15 @@ export const run = createRun(async (argv, environment, io) => {
 		return exitCodes.done;
 	}
 	if (options.state !== undefined && run !== null) await setState(github, run, options.state, options.author);
-	const labelled = run === null ? [] : await labelPull(github, number, run);
-	if (labelled.length > 0) printLine(io, `#${number}: labelled ${labelled.join(", ")}`);
 	if (options.state === "error") {
 		printLine(io, `#${number}: could not be looked at`);
 		return exitCodes.done;
 	}
 	const text = await readText(file, 4 * longestComment);
 	printLine(io, `#${number}: ${await postComment(github, number, text, options.author)}`);
+	// Last: what it says counts more than how it is sorted.
+	const labelled = run === null ? [] : await labelPull(github, number, run);
+	if (labelled.length > 0) printLine(io, `#${number}: labelled ${labelled.join(", ")}`);
 	return exitCodes.done;
 });
 

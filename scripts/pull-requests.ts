@@ -18,7 +18,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.parse(argv, { from: "user" })
 		.opts();
 	const configuration = readConfiguration(environment);
-	const github = connectToGithub(configuration);
+	const github = connectToGithub(configuration, { contents: "write", pull_requests: "write" });
 	const base = configuration.github?.branch ?? "main";
 	let code: number = exitCodes.done;
 	for (const pull of await openPulls(github, base)) {

@@ -19,7 +19,7 @@ Asks the services behind all layers, and opens one pull request, or brings the o
 descriptions that npm run harvest has written into layers/ since the last commit, and the health of the services.`;
 
 function targetOf(configuration: Configuration): Target {
-	const github = connectToGithub(configuration);
+	const github = connectToGithub(configuration, { contents: "write", pull_requests: "write" });
 	return { github, branch: configuration.github?.branch ?? "main" };
 }
 

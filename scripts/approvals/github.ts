@@ -51,17 +51,21 @@ async function listAll<T>(pages: Promise<T[]>, what: string): Promise<T[]> {
 	);
 }
 
-/** What is judged of a pull request. */
-export async function readProposal({ rest, repo, paginate }: Github, pull: OpenPull): Promise<Proposal> {
+/** What is judged of a pull request; null where it has another commit meanwhile, whose files these would be. */
+export async function readProposal(
+	{ rest, repo, paginate }: Github,
+	pull: OpenPull,
+): Promise<Proposal | null> {
 	const parameters = { ...repo, pull_number: pull.number, per_page: 100 };
 	const files = await listAll(paginate(rest.pulls.listFiles, parameters), "list the changed files");
 	const paths = files.flatMap(({ filename, previous_filename }) =>
 		previous_filename === undefined ? [filename] : [filename, previous_filename],
 	);
-	const { changed_files } = await dataOf(
+	const { changed_files, head } = await dataOf(
 		rest.pulls.get({ ...repo, pull_number: pull.number }),
 		"show the pull request",
 	);
+	if (head.sha !== pull.head.sha) return null;
 	const isComplete = files.length === changed_files && files.length < maxListedFiles;
 	return { head: pull.head.sha, author: pull.user?.login ?? null, paths, isComplete };
 }
@@ -77,11 +81,21 @@ export async function readReviews({ rest, repo, paginate }: Github, number: numb
 	}));
 }
 
+/** The teams among the owners: `@organisation/team`. */
+function teamsOf({ operators, rules }: Owners): Set<string> {
+	const names = [...operators, ...rules.flatMap((rule) => rule.owners)];
+	return new Set(names.filter((name) => name.includes("/")));
+}
+
+/** Whether somebody's membership has to be asked for. */
+export function hasTeams(owners: Owners): boolean {
+	return teamsOf(owners).size > 0;
+}
+
 /** The members of every team among the owners. */
 export async function readTeams({ rest, paginate }: Github, owners: Owners): Promise<Teams> {
-	const names = [...owners.operators, ...owners.rules.flatMap((rule) => rule.owners)];
 	const teams = new Map<string, string[] | null>();
-	for (const name of new Set(names.filter((one) => one.includes("/")))) {
+	for (const name of teamsOf(owners)) {
 		const [org = "", team_slug = ""] = name.slice(1).split("/");
 		const members = paginate(rest.teams.listMembersInOrg, { org, team_slug, per_page: 100 });
 		// A team that does not exist, and one that the token may not see: nobody is known of either.
@@ -128,16 +142,21 @@ export async function requestReviews(
 	}
 }
 
-/** Looks at one pull request, and says on GitHub what it still needs. */
+/**
+ * Looks at one pull request, and says on GitHub what it still needs.
+ * @returns null where it has a newer commit meanwhile: the run of that one judges it
+ */
 export async function judgePull(
 	github: Github,
 	pull: OpenPull,
 	owners: Owners | null,
 	teams: Teams,
 	options: { author: string; isRequesting: boolean },
-): Promise<Judgement> {
+): Promise<Judgement | null> {
 	const reviews = await readReviews(github, pull.number);
-	const judgement = judgeApprovals(await readProposal(github, pull), reviews, owners, teams);
+	const proposal = await readProposal(github, pull);
+	if (!proposal) return null;
+	const judgement = judgeApprovals(proposal, reviews, owners, teams);
 	const { state, description } = judgement;
 	const status = { context: statusContext, state, description, target_url: pull.html_url };
 	await setStatus(github, pull.head.sha, status, options.author);

@@ -28,7 +28,7 @@ export function createGitToken(configuration: Configuration, now: () => Date): (
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
 	const authorize = authorizeWith(github.auth, now, { contents: "read" });
 	return async () => {
-		const header = await authorize(connectToGithub(configuration, now));
+		const header = await authorize(connectToGithub(configuration, undefined, now));
 		return header.replace(/^Bearer /, "");
 	};
 }

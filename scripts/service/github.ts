@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { authorizeWith } from "../../api/stores/github/auth.ts";
+import { authorizeWith, type Permissions } from "../../api/stores/github/auth.ts";
 import { connect } from "../../api/stores/github/client.ts";
 import type { Github } from "../../api/stores/github/routes.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
@@ -23,9 +23,14 @@ export function fetchFromGithub({ harvest }: Configuration): typeof fetch {
 /**
  * A way for a script to ask GitHub about the configured repository. Its time counts from the first request on: a
  * script may do other things for hours before.
+ * @param permissions what an App's token is asked for; without them all that the App was granted
  * @throws {Error} where none is configured
  */
-export function connectToGithub(configuration: Configuration, now = () => new Date()): Github {
+export function connectToGithub(
+	configuration: Configuration,
+	permissions?: Permissions,
+	now = () => new Date(),
+): Github {
 	const { github } = configuration;
 	const [owner, repo] = github?.repository.split("/") ?? [];
 	if (!github || !owner || !repo) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
@@ -44,5 +49,5 @@ export function connectToGithub(configuration: Configuration, now = () => new Da
 		until ??= now().getTime() + scriptTimeoutMs;
 		return until;
 	};
-	return connect(connection, authorizeWith(github.auth, now))(deadline);
+	return connect(connection, authorizeWith(github.auth, now, permissions))(deadline);
 }

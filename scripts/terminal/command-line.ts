@@ -43,7 +43,9 @@ export function createRun(
 	};
 }
 
-function messageOf({ message, cause }: Error): string {
+/** The message with what is behind it: a cause, or the reason that an operator is told and a publisher is not. */
+function messageOf({ message, cause, reason }: Error & { reason?: unknown }): string {
+	if (typeof reason === "string") return `${message} (${reason})`;
 	return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 

@@ -56,8 +56,8 @@ async function judge(peer: ReviewPeer, isRequesting = true, known = owners): Pro
 	const lines: string[] = [];
 	const teams = known ? await readTeams(github, known) : new Map();
 	for (const pull of await openPulls(github, "main")) {
-		const { state, description } = await judgePull(github, pull, known, teams, { author: bot, isRequesting });
-		lines.push(`${state}: ${description}`);
+		const judgement = await judgePull(github, pull, known, teams, { author: bot, isRequesting });
+		lines.push(judgement ? `${judgement.state}: ${judgement.description}` : "newer");
 	}
 	return lines;
 }
@@ -217,6 +217,23 @@ approvals("300 reviews by gone accounts and on older commits hide none that coun
 	pull.reviews.push(approval("rita"));
 	assert.equal(await judge(peer), ["success: approved by rita"]);
 });
+
+approvals(
+	"a push while it is looked at: the files of the new commit say nothing of the old one",
+	async ({ peer }) => {
+		// An approval of the old one must not be taken for one of other files, to which the branch is moved back later.
+		const pull = propose(peer, {
+			files: [{ filename: "layers/en/energy-x.json" }],
+			reviews: [approval("bob")],
+		});
+		peer.meanwhile = () => {
+			pull.sha = older;
+			pull.files = [{ filename: "layers/ab/abc.json" }];
+		};
+		assert.equal(await judge(peer), ["newer"]);
+		assert.equal(peer.statuses, []);
+	},
+);
 
 /** Runs `npm run approvals` as the workflow does. */
 async function command(peer: ReviewPeer) {

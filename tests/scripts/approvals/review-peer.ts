@@ -37,6 +37,8 @@ export interface ReviewPeer {
 	statuses: PeerStatus[];
 	comments: { number: number; id: number; body: string }[];
 	requested: { number: number; login: string }[];
+	/** Happens once, before files are listed. */
+	meanwhile: (() => void) | null;
 	/** Each request so far, and answers that take the place of the peer's own. */
 	requests: string[];
 	answers: { path: RegExp; status: number; message: string }[];
@@ -54,6 +56,7 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		teams: new Map(),
 		accounts: new Set(),
 		codeowners: null,
+		meanwhile: null,
 		collaborators: new Set(),
 		statuses: [],
 		comments: [],
@@ -90,7 +93,15 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		["GET", /^\/git\/matching-refs\/./, () => []],
 		["GET", /^\/codeowners\/errors$/, () => peer.codeowners && { errors: peer.codeowners }],
 		["GET", /^\/pulls\/(\d+)$/, ([, number = ""]) => shown(pullOf(number) as PeerPull)],
-		["GET", /^\/pulls\/(\d+)\/files$/, ([, number = ""]) => pullOf(number)?.files],
+		[
+			"GET",
+			/^\/pulls\/(\d+)\/files$/,
+			([, number = ""]) => {
+				peer.meanwhile?.();
+				peer.meanwhile = null;
+				return pullOf(number)?.files;
+			},
+		],
 		[
 			"GET",
 			/^\/pulls\/(\d+)\/reviews$/,

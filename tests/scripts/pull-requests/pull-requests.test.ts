@@ -158,6 +158,25 @@ test("one that has nothing of its own any more is closed, and its branch goes an
 	assert.equal(await branches(), ["main", "register/def"]);
 });
 
+test("an App's token is asked for with this repository, and no more than is needed", async ({ peer }) => {
+	const asked: unknown[] = [];
+	const note = (text: string) => {
+		asked.push(JSON.parse(text));
+		return false;
+	};
+	const effect = { kind: "silence" } as const;
+	peer.proxy.faults.push({ method: "POST", path: /\/access_tokens$/, times: 1, body: note, effect });
+	const { code, stderr } = await runScript("pull-requests", [], {
+		GITHUB_REPOSITORY: peer.repository,
+		GITHUB_API_URL: peer.proxy.url,
+		GITHUB_APP_ID: peer.app.appId,
+		GITHUB_APP_PRIVATE_KEY: peer.app.privateKey,
+	});
+	assert.is(code, 0, stderr);
+	const permissions = { contents: "write", pull_requests: "write" };
+	assert.equal(asked, [{ repositories: ["layers"], permissions }]);
+});
+
 test("branches of others stay, whatever became of their pull requests", async ({ peer }) => {
 	const number = await propose(peer, "a/change");
 	await peer.api("PATCH", `/pulls/${number}`, { state: "closed" });

@@ -121,7 +121,7 @@ test("the time for GitHub begins with the first request, however long the servic
 		GITHUB_TOKEN: peer.token,
 		GITHUB_API_URL: peer.proxy.url,
 	});
-	const { rest, repo } = connectToGithub(configuration, () => new Date(Date.now() + ahead));
+	const { rest, repo } = connectToGithub(configuration, undefined, () => new Date(Date.now() + ahead));
 	ahead = 3 * 3_600_000;
 	assert.is((await rest.repos.get(repo)).status, 200);
 	ahead += 3_600_000;
