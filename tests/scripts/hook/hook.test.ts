@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import ignore from "ignore";
 import { suite } from "uvu";
@@ -8,6 +8,7 @@ import { installHook } from "../../../scripts/hook/install.ts";
 import { bundledFiles } from "../../../scripts/hook/stamped.ts";
 import { seed } from "../../../scripts/service/open-store.ts";
 import { Local, temporaryFolder, unguarded, wms } from "../../local.ts";
+import { root } from "../../process.ts";
 import { eventually } from "../../wait.ts";
 import { Pusher } from "./pusher.ts";
 
@@ -101,6 +102,32 @@ service("only what is changed is judged, by the rules of what is written", async
 	assert.is(isAccepted, false);
 	assert.match(screen, "layers/on/one.json: /en/service_name: must not hold < before a letter");
 	assert.is(await local.git("rev-parse", "refs/heads/main"), before);
+});
+
+service("what a PUT refuses is refused in the same words", async ({ local, pusher }) => {
+	const folder = join(root, "tests/fixtures/invalid");
+	const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).sort();
+	// Half of them: fifty problems are shown at once.
+	const some = names.filter((_, index) => index % 2 === 0);
+	const files: Record<string, string> = {};
+	const expected: string[] = [];
+	for (const name of some) {
+		const text = await readFile(join(folder, name), "utf8");
+		const smallkey = name.replace(".json", "").replaceAll(".", "-");
+		const path = `layers/${smallkey.slice(0, 2)}/${smallkey}.json`;
+		files[path] = text;
+		const answer = await local.put(smallkey, text);
+		assert.is(answer.status, 400, name);
+		const { errors } = (await answer.json()) as { errors: string[] };
+		expected.push(...errors.map((error) => `remote: ${path}: ${error}`));
+	}
+	await pusher.clone.commit(files);
+	const { isAccepted, screen } = await pusher.push();
+	assert.is(isAccepted, false);
+	const lines = screen.split("\n").map((line) => line.trimEnd());
+	const said = lines.filter((line) => line.startsWith("remote: layers/"));
+	assert.ok(said.length > 15);
+	assert.equal(said.sort(), expected.sort());
 });
 
 service("of thousands of problems the first are shown, and the others counted", async ({ pusher }) => {
