@@ -53,11 +53,26 @@ function edgeOf(xmin: number, ymin: number, xmax: number, ymax: number): Point[]
 /** null where proj4 refuses a point, such as a latitude past the pole. */
 function projectAll(points: Point[], source: string, target: string): Point[] | null {
 	try {
-		const { forward } = proj4(source, target);
+		const { forward } = converterOf(source, target);
 		return points.map((point) => forward(point));
 	} catch {
 		return null;
 	}
+}
+
+/** From one spatial reference to another. */
+interface Converter {
+	forward(point: Point): Point;
+}
+
+/** The converters that were made, by the two definitions: there are some dozens at most, and each takes a while. */
+const converters = new Map<string, Converter>();
+
+function converterOf(source: string, target: string): Converter {
+	const name = `${source} ${target}`;
+	const converter = converters.get(name) ?? proj4(source, target);
+	converters.set(name, converter);
+	return converter;
 }
 
 /** null where a point lies nowhere on the map, such as the far pole of a conic projection. */

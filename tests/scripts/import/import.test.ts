@@ -441,12 +441,12 @@ importing("senders are added to the senders file, and none that is there is chan
 	};
 	const place = join(context.dataDir, "senders.json");
 	const trial = await run(context, { docs: [release15] }, { senders, isTrial: true });
-	assert.match(trial.stdout, /^1 senders would be added/m);
+	assert.match(trial.stdout, /^1 sender would be added/m);
 	assert.is(await stat(place).catch(() => null), null);
 	const { stdout: out, stderr: error } = await run(context, { docs: [release15] }, { senders });
 	assert.equal(JSON.parse(await readFile(place, "utf8")), { jstest: "test_-k" });
 	assert.is((await stat(place)).mode & 0o777, 0o600);
-	assert.match(out, /^1 senders added to .*senders\.json, 0 there already, 3 not moved$/m);
+	assert.match(out, /^1 sender added to .*senders\.json, 0 there already, 3 not moved$/m);
 	assert.match(error, /^not moved: sender copy: has the same secret as jstest$/m);
 	assert.not.match(out + error, /test_-k|secret-of-bad/);
 	const changed = {
