@@ -29,17 +29,23 @@ function editLines(edit: Edit): string {
 	return edit.text === null ? `D ${edit.path}\n` : `M 100644 inline ${edit.path}\n${data(edit.text)}`;
 }
 
-/** The commands of git fast-import that make one commit on `branch` and ask for its id. */
-function commitCommands(branch: string, from: string | null, commit: NewCommit): string {
+/** Characters that are handed over at once: the texts of a batch together may be longer than a text can be. */
+const pieceLength = 1 << 20;
+
+/** The commands of git fast-import that make one commit on `branch` and ask for its id, in pieces. */
+function* commitCommands(branch: string, from: string | null, commit: NewCommit): Generator<string> {
 	const { meta, committed, edits } = commit;
-	return [
-		`commit refs/heads/${branch}\nmark :1\n`,
-		`author ${person(meta.author, meta.time)}\ncommitter ${person(serviceName, committed)}\n`,
-		data(commitMessage(meta)),
-		from === null ? "" : `from ${from}\n`,
-		...edits.map(editLines),
-		"\nget-mark :1\n",
-	].join("");
+	let piece = `commit refs/heads/${branch}\nmark :1\n`;
+	piece += `author ${person(meta.author, meta.time)}\ncommitter ${person(serviceName, committed)}\n`;
+	piece += data(commitMessage(meta));
+	if (from !== null) piece += `from ${from}\n`;
+	for (const edit of edits) {
+		piece += editLines(edit);
+		if (piece.length < pieceLength) continue;
+		yield piece;
+		piece = "";
+	}
+	yield `${piece}\nget-mark :1\n`;
 }
 
 /** Somebody who waits for one line. */
@@ -88,18 +94,17 @@ export class FastImport {
 		const commands = commitCommands(this.#branch, this.#from, commit);
 		this.#from = null;
 		this.#commits += 1;
-		this.#bytes += commands.length;
 		return this.#ask(commands);
 	}
 
 	/** Makes everything written so far durable, and moves the branch unless somebody else has. */
 	async checkpoint(): Promise<void> {
-		await this.#ask("checkpoint\nprogress checked\n");
+		await this.#ask(["checkpoint\nprogress checked\n"]);
 	}
 
 	/** Asks for a sign of life. @throws {GitTimeout} where there is none */
 	async ping(): Promise<void> {
-		await this.#ask("progress alive\n");
+		await this.#ask(["progress alive\n"]);
 	}
 
 	/** Ends the process at once; what has not reached a checkpoint is gone. */
@@ -112,12 +117,15 @@ export class FastImport {
 		await this.#process.close("done\n");
 	}
 
-	#ask(commands: string): Promise<string> {
+	#ask(commands: Iterable<string>): Promise<string> {
 		if (this.#ended) return Promise.reject(this.#ended);
 		return new Promise((resolve, reject) => {
 			this.#waiting.push({ resolve, reject });
 			this.#process.isAwaited = true;
-			this.#process.write(commands);
+			for (const piece of commands) {
+				this.#bytes += piece.length;
+				this.#process.write(piece);
+			}
 		});
 	}
 

@@ -44,6 +44,9 @@ export interface OpenStore {
 	close(): Promise<void>;
 }
 
+/** One commit of a hundred thousand layers takes git longer than a publisher would wait. */
+const patientLimits = { silenceMs: 300_000, commandMs: 300_000, waitMs: 600_000, closeMs: 600_000 };
+
 /** A batch of thousands takes GitHub longer than a publisher would wait: its limits for an hour may be reached. */
 const batchLimits = { requestMs: 60_000, waitMs: 60_000, raceMs: 300_000, batchMs: 3_600_000 };
 
@@ -67,7 +70,8 @@ export async function openStore(configuration: Configuration): Promise<OpenStore
 		const publish = async () => ({ warnings: Promise.resolve([]) });
 		const report = (error: unknown) => console.error(error instanceof Error ? error.message : String(error));
 		const guard = (path: string) => installHook(path, report);
-		const options = { repository: repositoryPath(dataDir), now, publish, report, guard };
+		const repository = repositoryPath(dataDir);
+		const options = { repository, now, publish, report, guard, limits: patientLimits };
 		const store = await GitStore.open(options, seed);
 		return {
 			store,
