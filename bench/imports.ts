@@ -23,6 +23,7 @@ function nodeOf(
 	const { service_url: url, service_name: displayName, layer } = registration[lang];
 	const id = `rcs.${smallkey}.${lang}`;
 	if (payload_type === "wms") return { id, url, displayName, layerName: layer, format: "image/png" };
+	const fixed = { fieldName: "", orderable: false, type: "string", alignment: 0 };
 	const columns = fields.map((name) => ({
 		id: name,
 		fieldName: name,
@@ -41,7 +42,13 @@ function nodeOf(
 		nameField: "NAME",
 		minScale: 0,
 		maxScale: 0,
-		datagrid: { gridColumns: columns },
+		datagrid: {
+			gridColumns: [
+				{ id: "iconCol", width: "50px", title: "Icon", columnTemplate: "graphic_icon", ...fixed },
+				{ id: "detailsCol", width: "60px", title: "Details", columnTemplate: "details_button", ...fixed },
+				...columns,
+			],
+		},
 		layerExtent: { xmin: -140, ymin: 42, xmax: -52, ymax: 83, spatialReference: { wkid: 4269 } },
 		symbology: { type: "uniqueValue", field1: "TYPE", field2: null, field3: null, valueMaps },
 		aliasMap: Object.fromEntries(fields.map((name) => [name, name.toLowerCase()])),

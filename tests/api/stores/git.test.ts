@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { runGit } from "../../../api/git/run.ts";
 import { Clone } from "../../clone.ts";
 import { Local, manual, textOf, wms } from "../../local.ts";
 import { eventually } from "../../wait.ts";
@@ -36,6 +37,16 @@ store("what is pushed is served, in memory and as files", async ({ local, clone 
 	await eventually(
 		async () => (await readFile(join(local.out, "v0.9/doc/en/two")).catch(() => null)) === null,
 	);
+});
+
+store("a commit of more text than is handed to git at once is stored whole", async ({ local }) => {
+	const texts = ["é", "\u{1f30d}", "x"].map((character) => `${character.repeat(700_000)}\n`);
+	const edits = texts.map((text, index) => ({ path: `layers/bi/big-${index}.txt`, text }));
+	const meta = { smallkey: null, author: "a", time: local.now, subject: "big", trailers: [], request: null };
+	await local.store.change(async () => edits, { ...meta, review: false });
+	for (const { path, text } of edits) {
+		assert.is((await runGit(local.repository, ["show", `main:${path}`])).toString("utf8"), text, path);
+	}
 });
 
 store("a push and PUTs at the same moment: neither is lost", async ({ local, clone }) => {
