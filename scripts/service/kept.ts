@@ -100,14 +100,14 @@ export interface KeptTable {
 
 /**
  * Reads what `saveTable` wrote. To be called before anything is served: it holds the event loop.
- * @param warn told where the file is damaged
+ * @param warn told where the file cannot be used
  * @returns null where there is nothing whole, or it is another renderer's
  */
 export function loadTable(path: string, renderer: string, warn: (text: string) => void): KeptTable | null {
 	const file = readIfThere(path);
 	if (!file) return null;
 	if (!isWhole(file)) {
-		warn(`${path} is cut off or damaged, and not used: all layers are read anew`);
+		warn(`${path} is not whole, or of another version, and not used: all layers are read anew`);
 		return null;
 	}
 	const [head, start] = readLine(file, 0) as [Head, number];

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { eventually } from "../wait.ts";
+import { restoreEarlier } from "./earlier.ts";
 import { noteFault } from "./row.ts";
 import { World } from "./world.ts";
 
@@ -63,6 +64,18 @@ for (const [fault, isKilled] of [
 		await world.check();
 	});
 }
+
+test("a DATA_DIR of an earlier version", async ({ world }) => {
+	await world.stop();
+	await restoreEarlier(world.folder);
+	world.acknowledged.set("gone", null);
+	await world.start();
+	const reader = await world.readAll();
+	const fault = "a `DATA_DIR` of an earlier version, after an end";
+	noteFault({ section: "derived", fault, reader, publisher: await world.put("three"), log: world.log() });
+	await filesMended(world);
+	await world.check();
+});
 
 test("`DATA_DIR/dist` is deleted before a start", async ({ world }) => {
 	await world.stop();

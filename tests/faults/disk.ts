@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { copyFile, type FileHandle, mkdir, open, rm, truncate, writeFile } from "node:fs/promises";
+import { copyFileSync } from "node:fs";
+import { type FileHandle, mkdir, open, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { temporaryFolder } from "../local.ts";
@@ -41,7 +42,7 @@ export class LoopDisk {
 
 	/** What the disk holds at this moment, mounted anew at another path: nothing that only memory has. */
 	async cutPower(name: string): Promise<string> {
-		await copyFile(join(this.folder, "image"), join(this.folder, `${name}.image`));
+		copyFileSync(join(this.folder, "image"), join(this.folder, `${name}.image`));
 		return this.#mount(`${name}.image`, name);
 	}
 

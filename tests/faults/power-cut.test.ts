@@ -1,8 +1,11 @@
+import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { isRefusal } from "../../api/store.ts";
 import { committed, git, openEmpty, put } from "../api/stores/git-store.ts";
 import { LoopDisk } from "./disk.ts";
+import { noteFault } from "./row.ts";
 
 const rounds = 8;
 
@@ -31,10 +34,60 @@ test(`power cut right after an answer, ${rounds} times: what was acknowledged is
 			await checkCut(join(cut, "made/anew"), acknowledged, review ? `register/${smallkey}` : "main");
 			await disk.unmount(cut);
 		}
+		noteFault({
+			section: "power",
+			fault: `a power cut right after the 201, ${rounds} times`,
+			reader: "200, the last good state",
+			publisher: "what was acknowledged is there; the next: 201",
+			log: [],
+		});
 	} finally {
 		await store.close();
 		await disk.end();
 	}
 });
+
+test("power cut before an answer: a request whose commit is on the branch cannot be used again", async () => {
+	const disk = await LoopDisk.mount();
+	if (!disk) return console.log("skipped: a power cut before an answer, this machine may not mount an image");
+	const folder = join(disk.path, "data");
+	let cut: Promise<string> | null = null;
+	let isCutting = false;
+	// At once, so that nothing else is put on the disk meanwhile: the commit and its branch, and then no power.
+	const sync = async (path: string) => {
+		syncNow(path);
+		if (isCutting && path.endsWith("refs/heads")) cut ??= disk.cutPower("before-the-answer");
+	};
+	const store = await openEmpty(folder, { sync });
+	const request = "a".repeat(64);
+	try {
+		await committed(put(store, "one"));
+		isCutting = true;
+		await committed(put(store, "one", "captured", { request }));
+		const after = join((await cut) as unknown as string, "data");
+		assert.match(await git(after, "log", "-1", "--format=%B", "refs/heads/main"), `Request: ${request}`);
+		const reopened = await openEmpty(after);
+		await committed(put(reopened, "one", "newer"));
+		const again = await put(reopened, "one", "captured", { request });
+		assert.equal(isRefusal(again) && again.status, 401);
+		await reopened.close();
+		noteFault({
+			section: "power",
+			fault: "a power cut after the commit, before its answer",
+			reader: "200, the last good state",
+			publisher: "no answer; the same request again, once the layer has changed: 401",
+			log: [],
+		});
+	} finally {
+		await store.close();
+		await disk.end();
+	}
+});
+
+function syncNow(path: string): void {
+	const file = openSync(path, "r");
+	fsyncSync(file);
+	closeSync(file);
+}
 
 test.run();
