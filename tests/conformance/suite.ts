@@ -1,4 +1,4 @@
-import { suite } from "uvu";
+import { suite, type Test } from "uvu";
 import { docsTests } from "./docs.ts";
 import { type Candidate, type Engine, layers } from "./engine.ts";
 import { olderWriteTests } from "./older-writes.ts";
@@ -7,8 +7,14 @@ import { refusalTests } from "./refusals.ts";
 import { targetTests } from "./targets.ts";
 import { writeTests } from "./writes.ts";
 
-/** Runs the whole conformance suite against one engine, started once; skipped where it cannot be had. */
-export function conformance(candidate: Candidate): void {
+/**
+ * Runs the whole conformance suite against one engine, started once; skipped where it cannot be had.
+ * @param more adds tests of this engine
+ */
+export function conformance(
+	candidate: Candidate,
+	more: (test: Test, engine: () => Engine) => void = () => undefined,
+): void {
 	const test = suite(`conformance: ${candidate.name}`);
 	if (candidate.missing !== null) {
 		console.log(`skipped: conformance on ${candidate.name}: ${candidate.missing}`);
@@ -30,5 +36,6 @@ export function conformance(candidate: Candidate): void {
 	writeTests(test, started);
 	olderWriteTests(test, started);
 	refusalTests(test, candidate, started);
+	more(test, started);
 	test.run();
 }
