@@ -18,7 +18,7 @@ const allowance = 0.3;
 /** Removes an output and what the build notes of it. What is left to be written to the disk is written first. */
 export async function removeOutput(out: string): Promise<void> {
 	await rm(out, { recursive: true, force: true });
-	await rm(`${out}.manifest`, { force: true });
+	for (const beside of [".manifest", ".catalogue"]) await rm(out + beside, { force: true });
 	await timed("sync", []);
 }
 
@@ -87,7 +87,7 @@ async function prepareCommitCpu(world: World): Promise<Pair> {
 }
 
 /** Commits another name for the first layer. */
-async function changeOneLayer(world: World, repository: string, change: number): Promise<void> {
+export async function changeOneLayer(world: World, repository: string, change: number): Promise<void> {
 	for (const { smallkey, registration } of generateLayers(1)) {
 		const en = { ...registration.en, service_name: `Change ${change}` };
 		const path = layerPath(smallkey);

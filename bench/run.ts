@@ -9,6 +9,7 @@ import {
 } from "../scripts/terminal/command-line.ts";
 import { printLine } from "../scripts/terminal/io.ts";
 import { buildRows } from "./builds.ts";
+import { catalogueRows } from "./catalogue.ts";
 import { eleventyRows } from "./eleventy.ts";
 import { githubRows } from "./github.ts";
 import { growthRows } from "./growth.ts";
@@ -35,6 +36,7 @@ const rows: Row[] = [
 	...growthRows,
 	...targetRows,
 	...importRows,
+	...catalogueRows,
 ];
 
 function rowsNamed(only: string | undefined): Row[] {

@@ -11,8 +11,16 @@ const patience = 600_000;
 /** What a measured process sees of the environment: nothing of the configuration of whoever measures. */
 export function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
 	const { PATH, HOME } = process.env;
-	// The rows are of one target: every further one adds the same work again.
-	return { PATH, HOME, TARGETS: "v0.9", GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", ...more };
+	// The rows are of one target: every further one adds the same work again. The catalogue has rows of its own.
+	return {
+		PATH,
+		HOME,
+		TARGETS: "v0.9",
+		SITE: "off",
+		GIT_CONFIG_NOSYSTEM: "1",
+		GIT_CONFIG_GLOBAL: "/dev/null",
+		...more,
+	};
 }
 
 /**

@@ -8,7 +8,7 @@ export interface Row {
 	ours: string;
 	/** What it is measured against, in the same run. */
 	reference: string;
-	unit: "s" | "ms" | "µs" | "requests/s" | "changes/s" | "MB" | "misses";
+	unit: "s" | "ms" | "µs" | "requests/s" | "changes/s" | "MB" | "kB" | "files" | "misses";
 	/** What the figure has to be: the ratio of ours to the reference, or ours alone. */
 	reach: Reach;
 	/** Makes everything that is not timed. */

@@ -134,6 +134,8 @@ async function startService(dataDir: string, secret: string, preloads: string[] 
 		LOOP_DELAY_FILE: `${dataDir}.delay`,
 		// The rows are about what the first viewers read; other targets are more of the same.
 		TARGETS: "v0.9",
+		// As it is run: what keeps the catalogue in step counts for the rows of writes.
+		SITE: "on",
 	};
 	const ready = /^Serving \d+ layers at (\S+)$/m;
 	const running = await startProgram("scripts/serve.ts", [], env, ready, preloads);
