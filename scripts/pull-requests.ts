@@ -1,6 +1,6 @@
 // npm run pull-requests: tells of merge conflicts, builds the service's own pull requests anew, removes closed branches
 import { removeClosedBranches } from "./pull-requests/branches.ts";
-import { openPulls, tendPull } from "./pull-requests/conflicts.ts";
+import { openPulls, resolveConflict } from "./pull-requests/conflicts.ts";
 import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
@@ -10,6 +10,11 @@ import { plain } from "./terminal/plain.ts";
 const help = `
 GitHub starts no workflow of a pull request that has a conflict: this looks at all that are open. Those of register/* and
 refresh are the service's own; a branch goes an hour after its pull request was closed.`;
+
+/** A workflow's own token may not do it, where there is no App: said, and no failure. */
+function isWithoutRight(error: unknown): boolean {
+	return error instanceof Error && /not accessible by integration/i.test(error.message);
+}
 
 export const run = createRun(async (argv, environment, io) => {
 	const { author } = createCommandLine("pull-requests", io)
@@ -23,15 +28,19 @@ export const run = createRun(async (argv, environment, io) => {
 	let code: number = exitCodes.done;
 	for (const pull of await openPulls(github, base)) {
 		try {
-			const done = await tendPull(github, pull, { base, author });
+			const done = await resolveConflict(github, pull, { base, author });
 			if (done !== null) printLine(io, plain(`#${pull.number}: ${done}`));
 		} catch (error) {
 			printError(io, plain(`#${pull.number}: ${(error as Error).message}`));
-			code = exitCodes.unable;
+			if (!isWithoutRight(error)) code = exitCodes.unable;
 		}
 	}
-	for (const branch of await removeClosedBranches(github, io.now())) {
-		printLine(io, plain(`${branch}: removed, its pull request is closed`));
+	try {
+		for (const branch of await removeClosedBranches(github, io.now()))
+			printLine(io, plain(`${branch}: removed, its pull request is closed`));
+	} catch (error) {
+		if (!isWithoutRight(error)) throw error;
+		printError(io, plain(`branches: ${(error as Error).message}`));
 	}
 	return code;
 });

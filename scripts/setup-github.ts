@@ -30,6 +30,7 @@ const signs: Record<Outcome["state"], string> = {
 	set: "set now    ",
 	"would be set": "would set  ",
 	missing: "missing    ",
+	unseen: "look at    ",
 };
 
 /** What was found, and at the end what a person has to do. */
@@ -39,9 +40,16 @@ function print({ outcomes, target }: Setup, io: Io): number {
 	}
 	if (target?.isPrivate) printLine(io, paidNote);
 	const of = (state: Outcome["state"]) => outcomes.filter((one) => one.state === state).length;
-	const parts = (["right", "set", "would be set", "missing"] as const)
+	const words = {
+		right: "right",
+		set: "set now",
+		"would be set": "would be set",
+		missing: "missing",
+		unseen: "to look at",
+	};
+	const parts = (Object.keys(words) as Outcome["state"][])
 		.filter((state) => of(state) > 0)
-		.map((state) => `${of(state)} ${state === "set" ? "set now" : state}`);
+		.map((state) => `${of(state)} ${words[state]}`);
 	printLine(io, parts.join(", "));
 	return of("missing") + of("would be set") === 0 ? exitCodes.done : exitCodes.wrong;
 }

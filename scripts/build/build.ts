@@ -80,7 +80,7 @@ async function buildFolder(
 	const files = listFolder(folder);
 	const stamp = folderStamp(folder, files);
 	if (earlier && stamp && earlier.source === stamp) return nothingToDo(earlier);
-	const built = told(await buildAll({ folder, files }, out, settings));
+	const built = toBuilt(await buildAll({ folder, files }, out, settings));
 	if (built.written && stamp) {
 		writeManifest(out, {
 			renderer,
@@ -108,10 +108,10 @@ async function buildCommit(
 	if (built.written && built.problems.length === 0) {
 		writeManifest(out, { renderer, source, fragments: built.written.written + built.written.unchanged });
 	}
-	return told(built);
+	return toBuilt(built);
 }
 
-function told({ problems, written }: Attempt): Built {
+function toBuilt({ problems, written }: Attempt): Built {
 	return { problems: problems.map(problemLine), written };
 }
 

@@ -30,8 +30,8 @@ export async function openPulls({ rest, repo, paginate }: Github, base: string):
 	);
 }
 
-/** What is done with pull requests. */
-export interface TendOptions {
+/** How conflicts are dealt with. */
+export interface ConflictOptions {
 	/** The branch that they are for. */
 	base: string;
 	/** Login of who comments: nobody else's comments are touched. */
@@ -42,7 +42,11 @@ export interface TendOptions {
  * Tells whoever has a pull request with a merge conflict, and builds those of the service anew.
  * @returns what was done, in words; null where there was nothing to do
  */
-export async function tendPull(github: Github, pull: OpenPull, options: TendOptions): Promise<string | null> {
+export async function resolveConflict(
+	github: Github,
+	pull: OpenPull,
+	options: ConflictOptions,
+): Promise<string | null> {
 	const { rest, repo } = github;
 	const { base, author } = options;
 	const asked = rest.pulls.get({ ...repo, pull_number: pull.number });

@@ -1,6 +1,6 @@
 import { isAnswered } from "../../api/stores/github/refusal.ts";
 import type { Github } from "../../api/stores/github/routes.ts";
-import { byHand, type Finding, right } from "./finding.ts";
+import { byHand, type Finding, right, unseen } from "./finding.ts";
 import type { Target } from "./repository.ts";
 
 /** A GitHub App that the repository needs. */
@@ -80,6 +80,11 @@ export function appFindings(target: Target, purpose: Purpose, app: App | null): 
 	];
 }
 
+/** GitHub shows an organisation's installations to its owners only. */
+function isForbidden(error: unknown): boolean {
+	return isAnswered(error) || (error instanceof Error && /^GitHub answers 403 /.test(error.message));
+}
+
 /** Whether the Apps are installed where the token may see it: in an organisation, by an owner of it. */
 export async function installationFindings(
 	{ rest, paginate }: Github,
@@ -89,8 +94,14 @@ export async function installationFindings(
 	const known = apps.flatMap(([purpose, app]) => (app ? [{ what: purposes[purpose].what, app }] : []));
 	if (known.length === 0) return [];
 	const page = `${webUrl}/settings/installations`;
-	if (!isOrganization) return [byHand("installation of the Apps", `look whether both are listed at ${page}`)];
-	const installed = await paginate(rest.orgs.listAppInstallations, { org: owner, per_page: 100 });
+	const byEye = [unseen("installation of the Apps", `look whether both are listed at ${page}`)];
+	if (!isOrganization) return byEye;
+	const listed = paginate(rest.orgs.listAppInstallations, { org: owner, per_page: 100 });
+	const installed = await listed.catch((error: unknown) => {
+		if (isForbidden(error)) return null;
+		throw error;
+	});
+	if (!installed) return byEye;
 	return known.map(({ what, app }) => {
 		const name = `installation of ${what}`;
 		const one = installed.find(({ app_id }) => app_id === app.id);

@@ -8,6 +8,8 @@ export interface Finding {
 	problem: string | null;
 	/** Puts it right; null where a person has to. */
 	mend: (() => Promise<unknown>) | null;
+	/** GitHub does not show it to this token: a person has to look, and it counts neither as right nor as missing. */
+	isUnseen?: boolean;
 }
 
 /** It is as it has to be. */
@@ -20,6 +22,11 @@ export function byHand(what: string, problem: string): Finding {
 	return { what, problem, mend: null };
 }
 
+/** GitHub does not show it to this token; `where` says where a person looks. */
+export function unseen(what: string, where: string): Finding {
+	return { what, problem: where, mend: null, isUnseen: true };
+}
+
 /** It is put right by `mend`. */
 export function mendable(what: string, problem: string, mend: () => Promise<unknown>): Finding {
 	return { what, problem, mend };
@@ -28,16 +35,17 @@ export function mendable(what: string, problem: string, mend: () => Promise<unkn
 /** How it is with one of the things that a repository needs, once it was tried to put it right. */
 export interface Outcome {
 	what: string;
-	state: "right" | "set" | "would be set" | "missing";
+	state: "right" | "set" | "would be set" | "missing" | "unseen";
 	/** What was wrong, or is; empty where it was right. */
 	text: string;
 }
 
 /** Puts right what can be, one after the other: GitHub asks for that. */
-export async function settle(findings: readonly Finding[], isDryRun: boolean): Promise<Outcome[]> {
+export async function apply(findings: readonly Finding[], isDryRun: boolean): Promise<Outcome[]> {
 	const outcomes: Outcome[] = [];
-	for (const { what, problem, mend } of findings) {
-		if (problem === null) outcomes.push({ what, state: "right", text: "" });
+	for (const { what, problem, mend, isUnseen } of findings) {
+		if (isUnseen) outcomes.push({ what, state: "unseen", text: problem ?? "" });
+		else if (problem === null) outcomes.push({ what, state: "right", text: "" });
 		else if (mend === null) outcomes.push({ what, state: "missing", text: problem });
 		else if (isDryRun) outcomes.push({ what, state: "would be set", text: problem });
 		else outcomes.push(await attempt(what, problem, mend));
@@ -55,7 +63,7 @@ async function attempt(what: string, problem: string, mend: () => Promise<unknow
 }
 
 /** What is found of something; where GitHub does not show it, that is what is found. */
-export async function look(what: string, find: () => Promise<Finding[]>): Promise<Finding[]> {
+export async function inspect(what: string, find: () => Promise<Finding[]>): Promise<Finding[]> {
 	try {
 		return await find();
 	} catch (error) {

@@ -65,14 +65,14 @@ function rulesetOf({ branch, service, workflow, codeowners }: RulesetOptions) {
 }
 
 /** Whether one value has all that another wants: members and elements beside those may be there; `false` wants nothing. */
-function has(value: unknown, wanted: unknown): boolean {
+function includesAll(value: unknown, wanted: unknown): boolean {
 	if (wanted === false || wanted === 0) return true;
 	if (Array.isArray(wanted)) {
-		return Array.isArray(value) && wanted.every((one) => value.some((other) => has(other, one)));
+		return Array.isArray(value) && wanted.every((one) => value.some((other) => includesAll(other, one)));
 	}
 	if (typeof wanted === "object" && wanted !== null) {
 		const members = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
-		return Object.entries(wanted).every(([name, one]) => has(members[name], one));
+		return Object.entries(wanted).every(([name, one]) => includesAll(members[name], one));
 	}
 	return value === wanted;
 }
@@ -90,9 +90,9 @@ export async function rulesetFindings(
 		return [mendable(what, "is not there", () => rest.repos.createRepoRuleset({ ...repo, ...wanted }))];
 	const about = { ...repo, ruleset_id: listed.id };
 	const { data } = await rest.repos.getRepoRuleset(about);
-	if (has(data, wanted)) return [right(what)];
+	if (includesAll(data, wanted)) return [right(what)];
 	const lacking = Object.entries(wanted)
-		.filter(([name, one]) => !has((data as unknown as Record<string, unknown>)[name], one))
+		.filter(([name, one]) => !includesAll((data as unknown as Record<string, unknown>)[name], one))
 		.map(([name]) => name);
 	const update = () => rest.repos.updateRepoRuleset({ ...about, ...wanted });
 	return [mendable(what, `is another one in: ${lacking.join(", ")}`, update)];

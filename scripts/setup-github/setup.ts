@@ -1,7 +1,7 @@
 import type { Environment } from "../../api/configuration.ts";
 import type { Github } from "../../api/stores/github/routes.ts";
 import { type App, appFindings, findApp, installationFindings } from "./apps.ts";
-import { byHand, type Finding, look, mendable, type Outcome, right, settle } from "./finding.ts";
+import { apply, byHand, type Finding, inspect, mendable, type Outcome, right } from "./finding.ts";
 import { neededSecrets, neededVariables, variablesFrom } from "./needs.ts";
 import {
 	codeFindings,
@@ -44,7 +44,7 @@ export async function setUp(github: Github, options: SetupOptions): Promise<Setu
 	const { isDryRun, create, push } = options;
 	const slug = `${github.repo.owner}/${github.repo.repo}`;
 	const outcomes: Outcome[] = [];
-	const add = async (findings: Finding[]) => outcomes.push(...(await settle(findings, isDryRun)));
+	const add = async (findings: Finding[]) => outcomes.push(...(await apply(findings, isDryRun)));
 	let target = await readTarget(github);
 	if (!target) {
 		const problem = `${slug} is not there, or the token may not see it`;
@@ -59,7 +59,7 @@ export async function setUp(github: Github, options: SetupOptions): Promise<Setu
 	await add(repositoryFindings(github, target, push.branch));
 	if (target.isArchived) return { outcomes, target };
 	const found = target;
-	await add(await look("code", () => codeFindings(github, found, push)));
+	await add(await inspect("code", () => codeFindings(github, found, push)));
 	for (const findings of await rest(github, found, options)) await add(findings);
 	return { outcomes, target };
 }
@@ -73,28 +73,28 @@ async function rest(github: Github, target: Target, options: SetupOptions): Prom
 	const variable = (name: string) => wanted.get(name) ?? stored.get(name);
 	const branches = [...new Set([target.defaultBranch, branch])];
 	const findings = [
-		await look("labels", () => labelFindings(github)),
-		await look("Actions", () => actionsFindings(github, workflow !== null)),
-		await look("environment", () => environmentFindings(github, target, branches)),
+		await inspect("labels", () => labelFindings(github)),
+		await inspect("Actions", () => actionsFindings(github, workflow !== null)),
+		await inspect("environment", () => environmentFindings(github, target, branches)),
 		appFindings(target, "service", service),
 		appFindings(target, "workflow", workflow),
-		await look("installation of the Apps", () =>
+		await inspect("installation of the Apps", () =>
 			installationFindings(github, target, [
 				["service", service],
 				["workflow", workflow],
 			]),
 		),
-		await look("variables", () => variableFindings(github, wanted, neededVariables)),
-		await look("secrets", () => secretFindings(github, neededSecrets(variable))),
+		await inspect("variables", () => variableFindings(github, wanted, neededVariables)),
+		await inspect("secrets", () => secretFindings(github, neededSecrets(variable))),
 	];
 	if (service && workflow) {
 		const rules = { branch, service, workflow, codeowners: options.codeowners };
-		findings.push(await look("ruleset", () => rulesetFindings(github, rules)));
+		findings.push(await inspect("ruleset", () => rulesetFindings(github, rules)));
 	} else {
 		const why = "waits for both Apps: without their bypass every PUT would be refused";
 		findings.push([byHand(`ruleset for ${branch}`, why)]);
 	}
-	findings.push(await look("other rules", () => otherRuleFindings(github, target, branch)));
+	findings.push(await inspect("other rules", () => otherRuleFindings(github, target, branch)));
 	return findings;
 }
 

@@ -158,6 +158,21 @@ test("one that has nothing of its own any more is closed, and its branch goes an
 	assert.equal(await branches(), ["main", "register/def"]);
 });
 
+test("without an App the workflow's token may not build anew: that is said, and is no failure", async ({
+	peer,
+}) => {
+	const number = await propose(peer, "register/abc");
+	const sha = await blobOf(peer, "layers/ab/abc.json", "register/abc");
+	await sayConflict(peer, number, false, [{ filename: "layers/ab/abc.json", status: "modified", sha }]);
+	const effect = { kind: "answer", status: 403, message: "Resource not accessible by integration" } as const;
+	peer.proxy.faults.push({ method: "POST", path: /\/git\/trees$/, times: 1, effect });
+	const before = await peer.commits("register/abc");
+	const { code, stdout, stderr } = await tend(peer);
+	assert.equal([code, stdout], [0, ""]);
+	assert.match(stderr, new RegExp(`^#${number}: .*not accessible by integration`));
+	assert.equal(await peer.commits("register/abc"), before);
+});
+
 test("an App's token is asked for with this repository, and no more than is needed", async ({ peer }) => {
 	const asked: unknown[] = [];
 	const note = (text: string) => {

@@ -227,6 +227,22 @@ test("rules over register/* and refresh, an older protection and a suspended App
 	assert.match(stdout, / 4 missing\n$/);
 });
 
+test("what GitHub does not show this token is to be looked at, and counts as nothing else", async () => {
+	await doByHand();
+	await setUp(apps, hosting);
+	const message = "Must be an organization owner";
+	peer.refusals.push({ path: /orgs\/maps\/installations/, status: 403, message });
+	const hidden = await setUp();
+	assert.is(hidden.code, 0, hidden.stdout);
+	assert.match(hidden.stdout, /^look at {4}installation of the Apps: look whether both are listed at \S+$/m);
+	assert.match(hidden.stdout, /\n\d+ right, 1 to look at\n$/);
+	peer.refusals.length = 0;
+	Object.assign(peer.repository as object, { owner: { login: "maps", type: "User" } });
+	const ofUser = await setUp();
+	assert.is(ofUser.code, 0, ofUser.stdout);
+	assert.match(ofUser.stdout, / 1 to look at\n$/);
+});
+
 test("a private repository without a paid plan says what it does not get", async () => {
 	await doByHand();
 	Object.assign(peer.repository as object, { private: true });
