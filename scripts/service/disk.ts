@@ -1,4 +1,4 @@
-import { statfs } from "node:fs/promises";
+import { access, constants, statfs } from "node:fs/promises";
 
 /** Bytes below which a disk counts as full: a checkpoint, its files and a repack still fit. */
 const leastFreeBytes = 64 << 20;
@@ -13,16 +13,25 @@ async function statFreeBytes(folder: string): Promise<number> {
 	return bavail * bsize;
 }
 
-/** Whether there is room on a folder's disk, looked at from time to time: a disk that hangs holds up nobody. */
+/** @throws {Error} where this process may not write to a folder, or its disk is read-only */
+export type CheckWritable = (folder: string) => Promise<void>;
+
+/** Whether a folder can be written and its disk has room, looked at from time to time: a disk that hangs holds up nobody. */
 export class Disk {
 	readonly #folder: string;
 	readonly #freeBytes: FreeBytes;
+	readonly #checkWritable: CheckWritable;
 	#problem: string | null = null;
 	#timer: NodeJS.Timeout | null = null;
 
-	constructor(folder: string, freeBytes: FreeBytes = statFreeBytes) {
+	constructor(
+		folder: string,
+		freeBytes: FreeBytes = statFreeBytes,
+		checkWritable: CheckWritable = (one) => access(one, constants.W_OK),
+	) {
 		this.#folder = folder;
 		this.#freeBytes = freeBytes;
+		this.#checkWritable = checkWritable;
 	}
 
 	/** Looks at it now, and then every ten seconds. */
@@ -34,13 +43,18 @@ export class Disk {
 	/** Looks at it now. */
 	async look(): Promise<void> {
 		try {
+			await this.#checkWritable(this.#folder);
+		} catch (error) {
+			this.#problem = `DATA_DIR cannot be written: ${codeOf(error)}`;
+			return;
+		}
+		try {
 			const free = await this.#freeBytes(this.#folder);
 			const left = `${Math.floor(free / (1 << 20))} MB are left on the disk of DATA_DIR`;
 			const least = `${leastFreeBytes / (1 << 20)} MB`;
 			this.#problem = free < leastFreeBytes ? `only ${left}, and ${least} should be` : null;
 		} catch (error) {
-			const { code } = error as NodeJS.ErrnoException;
-			this.#problem = `DATA_DIR cannot be looked at: ${code ?? "the disk fails"}`;
+			this.#problem = `DATA_DIR cannot be looked at: ${codeOf(error)}`;
 		}
 	}
 
@@ -52,4 +66,8 @@ export class Disk {
 	stop(): void {
 		if (this.#timer) clearInterval(this.#timer);
 	}
+}
+
+function codeOf(error: unknown): string {
+	return (error as NodeJS.ErrnoException).code ?? "the disk fails";
 }

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Store, StoreBusy } from "../../../api/store.ts";
+import { Disk } from "../../../scripts/service/disk.ts";
 import { watchStore } from "../../../scripts/service/github-condition.ts";
 import { Local, textOf, wms } from "../../local.ts";
 import { eventually } from "../../wait.ts";
@@ -37,6 +38,22 @@ readiness("a disk that cannot be looked at is named, without its path", async ({
 	local.freeBytes = Object.assign(new Error(`EIO: ${local.folder}`), { code: "EIO" });
 	await local.lookAtDisk();
 	assert.is(ready(local), "503 DATA_DIR cannot be looked at: EIO\n");
+});
+
+readiness("a disk that has become read-only is named before anybody writes", async () => {
+	let isReadOnly = true;
+	const check = async () => {
+		if (isReadOnly) throw Object.assign(new Error("EROFS: /secret/place"), { code: "EROFS" });
+	};
+	const disk = new Disk("/data", async () => 1e12, check);
+	await disk.look();
+	assert.is(disk.state(), "DATA_DIR cannot be written: EROFS");
+	isReadOnly = false;
+	await disk.look();
+	assert.is(disk.state(), null);
+	const gone = new Disk("/nowhere/at/all", async () => 1e12);
+	await gone.look();
+	assert.is(gone.state(), "DATA_DIR cannot be written: ENOENT");
 });
 
 readiness("a branch that somebody has removed is named; what is served stays", async ({ local }) => {
