@@ -27,6 +27,8 @@ export interface WantedDocs {
 	absent: (item: string) => string | null;
 	/** What stands around the array; null where it is the whole answer. */
 	envelope: Envelope | null;
+	/** Whether the items are to be put in the order in which they are drawn, where what they are is known. */
+	isSorted: boolean;
 }
 
 /** What a read asks for, before any fragment is looked up. */
@@ -59,7 +61,11 @@ interface Parts {
 	keys: string;
 	/** Without its `?`; empty where there is none. */
 	query: string;
+	isSorted: boolean;
 }
+
+/** What stands behind the keys where they are to be sorted. */
+const sortEnd = "/sort";
 
 /** `<basePath><prefix><lang>/<keys>?<query>`, or null where a target is no read's. */
 function splitTarget(target: string, { basePath, targets }: ReadSettings): Parts | null {
@@ -72,14 +78,16 @@ function splitTarget(target: string, { basePath, targets }: ReadSettings): Parts
 	if (path.kind === "query") return langStart === end ? splitQuery(path, target.slice(end + 1)) : null;
 	const langEnd = target.indexOf("/", langStart);
 	if (langEnd < 0 || langEnd >= end) return null;
-	const keys = target.slice(langEnd + 1, end);
+	const rest = target.slice(langEnd + 1, end);
+	const isSorted = path.kind === "docs" && path.target.canSort === true && rest.endsWith(sortEnd);
+	const keys = isSorted ? rest.slice(0, -sortEnd.length) : rest;
 	if (keys.includes("/")) return null;
-	return { path, lang: target.slice(langStart, langEnd), keys, query: target.slice(end + 1) };
+	return { path, lang: target.slice(langStart, langEnd), keys, query: target.slice(end + 1), isSorted };
 }
 
 /** `<path>?lang=<lang>&id=<keys>`, in any order and among others; what is not there is empty. */
 function splitQuery(path: ReadPath, query: string): Parts {
-	return { path, lang: parameterOf(query, "lang"), keys: parameterOf(query, "id"), query };
+	return { path, lang: parameterOf(query, "lang"), keys: parameterOf(query, "id"), query, isSorted: false };
 }
 
 /** A parameter of a query, still encoded: a smallkey's + is no space, as it would be in form data. The last counts. */
@@ -116,7 +124,11 @@ function isDocs({ path, keys }: Parts): boolean {
 	return path.kind !== "doc";
 }
 
-function parseDocs(lang: Lang, { path, keys, query }: Parts, settings: ReadSettings): Wanted | number {
+function parseDocs(
+	lang: Lang,
+	{ path, keys, query, isSorted }: Parts,
+	settings: ReadSettings,
+): Wanted | number {
 	const callback = lastCallback(query);
 	if (callback !== null && !isCallback(callback)) return 400;
 	// Decoded once, then split: a comma may arrive as %2C. What cannot be decoded is a key as it was sent.
@@ -128,7 +140,7 @@ function parseDocs(lang: Lang, { path, keys, query }: Parts, settings: ReadSetti
 	if (isTooMany) return 414;
 	const { name, absent, queryDoor } = path.target;
 	const envelope = path.kind === "query" ? (queryDoor?.envelope(lang) ?? null) : null;
-	return { kind: "docs", target: name, lang, items: trimmed, callback, absent, envelope };
+	return { kind: "docs", target: name, lang, items: trimmed, callback, absent, envelope, isSorted };
 }
 
 function decodeItem(item: string): string {

@@ -24,6 +24,8 @@ export interface Target {
 	/** Other addresses of `doc` and `docs`: routes or rewrites, never copies of files. */
 	aliases: readonly Readonly<Pick<Target, "doc" | "docs">>[];
 	queryDoor?: QueryDoor;
+	/** Whether several can be asked for in the order in which they are drawn: `<docs>/<lang>/<smallkeys>/sort`. */
+	canSort?: true;
 	/**
 	 * What stands in an answer of several layers for a key that is not found.
 	 * @param item the key as it was asked for

@@ -7,6 +7,7 @@ export const v1: Target = {
 	doc: "v1/doc",
 	docs: "v1/docs",
 	aliases: [],
+	canSort: true,
 	absent: () => "null",
 };
 

@@ -49,6 +49,19 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 		}
 	});
 
+	test("a sorted list of v1 is a list of the same layers", async () => {
+		const plain = await get("/v1/docs/fr/23ax5t,none,feature");
+		const sorted = await get("/v1/docs/fr/23ax5t,none,feature/sort");
+		assert.is(sorted.status, 200);
+		assertReadHeaders(sorted);
+		// Nothing was harvested: the order is the one asked for.
+		assert.is(sorted.text, plain.text);
+		const script = await get("/v1/docs/fr/23ax5t/sort?callback=f");
+		assertReadHeaders(script, "application/javascript; charset=utf-8");
+		assertRefused(await get("/v1/docs/de/23ax5t/sort"), 400, "another language");
+		assertRefused(await get("/v1/docs/fr/23ax5t/other"), 404, "another order");
+	});
+
 	test("aliases are the same layers at other addresses", async () => {
 		for (const { doc, docs, aliases } of targets) {
 			for (const alias of aliases) {
