@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { sign } from "../api/signature.ts";
 import { canonicalText } from "../registry/canonical.ts";
 import { type Entry, nameOf } from "../registry/index/entry.ts";
-import { buildIndex, indexPath, updateIndex } from "../registry/index/index.ts";
+import { buildIndex, updateIndex } from "../registry/index/index.ts";
 import { titleWords } from "../registry/index/words.ts";
 import { fragmentSettings } from "../scripts/build/slots.ts";
 import { buildPages } from "../scripts/catalogue/pages.ts";

@@ -28,7 +28,7 @@ try {
 }
 
 /** Files of the catalogue that stand in the build's folder itself. */
-const rootFiles = ["index.html", "list.json", "site.json"];
+const rootFiles = ["index.html", "site.json"];
 
 async function listFiles() {
 	const paths = new Set();

@@ -3,11 +3,11 @@ import {
 	bytesOf,
 	type Files,
 	piecePath,
-	readShapeFile,
+	readShape,
 	type SetKind,
-	shapeFile,
 	shapePath,
 	sortedThings,
+	writeShape,
 } from "./set.ts";
 import type { Shape } from "./shape.ts";
 
@@ -49,7 +49,7 @@ export class SetUpdate<T> {
 	get #shape(): Shape {
 		if (this.#opened) return this.#opened.shape;
 		const text = this.#read(shapePath(this.#kind)) ?? "";
-		const shape = readShapeFile(text);
+		const shape = readShape(this.#kind, text);
 		if (!shape) throw new IndexBroken(`${shapePath(this.#kind)}: is not there or of another version`);
 		this.#opened = { shape, text };
 		return shape;
@@ -192,12 +192,18 @@ export class SetUpdate<T> {
 	}
 
 	#written(): Files {
-		const files: Files = new Map();
-		for (const [path, { things, before }] of this.#loaded) {
-			const text = this.#shape.has(path) ? this.#kind.write(this.#sorted(things), path) : null;
-			if (text !== before) files.set(piecePath(this.#kind, path), text);
+		const before = new Map<string, string>();
+		const after = new Map<string, string>();
+		for (const [path, loaded] of this.#loaded) {
+			// A piece and the lower half that it is split into have one file.
+			const file = piecePath(this.#kind, path);
+			if (loaded.before !== null) before.set(file, loaded.before);
+			if (this.#shape.has(path)) after.set(file, this.#kind.write(this.#sorted(loaded.things), path));
 		}
-		if (this.#shape.hasChanged) files.set(shapePath(this.#kind), shapeFile(this.#shape));
+		const files: Files = new Map();
+		for (const file of before.keys()) if (!after.has(file)) files.set(file, null);
+		for (const [file, text] of after) if (before.get(file) !== text) files.set(file, text);
+		if (this.#shape.hasChanged) files.set(shapePath(this.#kind), writeShape(this.#kind, this.#shape));
 		return files;
 	}
 }

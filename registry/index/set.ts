@@ -6,7 +6,7 @@ export const indexVersion = 1;
 
 /** Things that are kept in pieces of bounded size, each piece a file. */
 export interface SetKind<T> {
-	/** Folder of the pieces; their tree stands beside it, as `<folder>.json`. */
+	/** Folder of the pieces; how they are cut stands beside it, as `<folder>.json`. */
 	folder: string;
 	/** Ending of a piece's file, with its dot. */
 	ending: string;
@@ -20,6 +20,12 @@ export interface SetKind<T> {
 	headOf?(thing: T): string;
 	/** Bytes that come with each head. */
 	headFrame?: number;
+	/** Where it says how it is cut, in place of `<folder>.json`: its path, how that is written, and read. */
+	index?: {
+		path: string;
+		write(shape: Shape): string;
+		read(text: string): Shape | null;
+	};
 	write(things: T[], path: string): string;
 	/** Null where the text is no such piece. */
 	read(text: string): T[] | null;
@@ -34,8 +40,18 @@ export function piecePath(kind: { folder: string; ending: string }, path: string
 }
 
 /** The file that says how a set is cut. */
-export function shapePath(kind: { folder: string }): string {
-	return `${kind.folder}.json`;
+export function shapePath(kind: { folder: string; index?: { path: string } | undefined }): string {
+	return kind.index?.path ?? `${kind.folder}.json`;
+}
+
+/** What that file of a set holds. */
+export function writeShape<T>({ index }: SetKind<T>, shape: Shape): string {
+	return index ? index.write(shape) : shapeFile(shape);
+}
+
+/** How a set is cut, by that file; null where it is of another version, or no such file. */
+export function readShape<T>({ index }: SetKind<T>, text: string): Shape | null {
+	return index ? index.read(text) : readShapeFile(text);
 }
 
 /** The text of that file. */
@@ -118,7 +134,7 @@ export function buildSet<T>(kind: SetKind<T>, things: readonly T[]): Files {
 	for (const { path, from, to } of pieces) {
 		files.set(piecePath(kind, path), kind.write(things.slice(from, to), path));
 	}
-	files.set(shapePath(kind), shapeFile(new Shape(pieces.map(({ path }) => path))));
+	files.set(shapePath(kind), writeShape(kind, new Shape(pieces.map(({ path }) => path))));
 	return files;
 }
 

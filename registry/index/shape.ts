@@ -126,9 +126,12 @@ function overlaps(path: string, prefix: string): boolean {
 	return commonBits(prefix, path.slice(0, length)) === length;
 }
 
-/** The name of a piece's file: its bits, then a 1, then zeros up to whole hexadecimal digits. */
+/**
+ * The name of a piece's file: the bits of the least text that it may hold, without the zeros at their end, then a 1, as
+ * hexadecimal digits. No two pieces of a set begin alike; a piece that is split goes on under its name with its lower half.
+ */
 export function nameOfPath(path: string): string {
-	const bits = `${path}1`;
+	const bits = `${path.slice(0, path.lastIndexOf("1") + 1)}1`;
 	return bits
 		.padEnd(Math.ceil(bits.length / 4) * 4, "0")
 		.replace(/[01]{4}/g, (four) => Number.parseInt(four, 2).toString(16));

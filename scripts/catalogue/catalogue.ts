@@ -4,11 +4,11 @@ import { healthReport, healthReportPath } from "../../registry/index/health.ts";
 import { buildIndex, updateIndex } from "../../registry/index/index.ts";
 import { layers, terms } from "../../registry/index/kinds.ts";
 import { orderedPrefix, orderedText } from "../../registry/index/ordered.ts";
-import { buildSet, type Files, readShapeFile, shapePath, sortThings } from "../../registry/index/set.ts";
+import { buildSet, type Files, sortThings } from "../../registry/index/set.ts";
 import { IndexBroken, type ReadFile, SetUpdate } from "../../registry/index/set-update.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { Assets } from "../../site/static/html.ts";
-import { listIndexHtml, listKind, listRow } from "../../site/static/list.ts";
+import { listKind, listRow } from "../../site/static/list.ts";
 
 /** A layer as the catalogue has it. */
 export interface ListedLayer {
@@ -26,9 +26,6 @@ export interface CatalogueSettings {
 	/** Who can mend a layer, by its smallkey. */
 	owners: (smallkey: string) => string[];
 }
-
-/** The page of the plain list's pages. */
-const listIndexPath = "list/index.html";
 
 /**
  * All files of the catalogue: the index, the plain list, the changes.
@@ -52,15 +49,7 @@ function buildList(listed: readonly ListedLayer[], assets: Assets | null): Files
 	if (!assets) return new Map();
 	const kind = listKind(assets);
 	const rows = listed.map(({ entry, addresses }) => listRow(entry, addresses));
-	const files = buildSet(kind, sortThings(kind, rows));
-	files.set(listIndexPath, indexOfList(files.get(shapePath(kind)) ?? null, assets));
-	return files;
-}
-
-function indexOfList(shapeText: string | null, assets: Assets): string {
-	const shape = readShapeFile(shapeText ?? "");
-	if (!shape) throw new IndexBroken("list.json: is not there or of another version");
-	return listIndexHtml(assets, shape);
+	return buildSet(kind, sortThings(kind, rows));
 }
 
 /** What changed since the catalogue's files were written. */
@@ -119,10 +108,7 @@ function updateList(read: ReadFile, changed: CatalogueChanges["layers"], assets:
 		if (layer) update.put(listRow(layer.entry, layer.addresses));
 		else update.remove(orderedText(smallkey.toLowerCase()));
 	}
-	const files = update.files();
-	const shape = files.get(shapePath(kind));
-	if (shape) files.set(listIndexPath, indexOfList(shape, assets));
-	return files;
+	return update.files();
 }
 
 /** What the index says of some layers, by smallkey. @throws {IndexBroken} */

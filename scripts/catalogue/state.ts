@@ -40,7 +40,7 @@ export const catalogueFolders = [
 ] as const;
 
 /** Its files in the output folder itself. */
-export const catalogueFiles = ["index.html", "list.json", "site.json"] as const;
+export const catalogueFiles = ["index.html", "site.json"] as const;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 

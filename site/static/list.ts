@@ -1,7 +1,7 @@
 import type { Entry } from "../../registry/index/entry.ts";
 import { orderedText, readOrdered, textOfBits } from "../../registry/index/ordered.ts";
-import { byteLength, type SetKind } from "../../registry/index/set.ts";
-import { nameOfPath, type Shape } from "../../registry/index/shape.ts";
+import { byteLength, readShapeFile, type SetKind, shapeFile } from "../../registry/index/set.ts";
+import { nameOfPath, Shape } from "../../registry/index/shape.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { Texts } from "../text/texts.ts";
 import { bilingualHtml, both } from "./bilingual.ts";
@@ -58,6 +58,11 @@ export function listKind(assets: Assets): SetKind<ListRow> {
 		ending: ".html",
 		maxThings: 100,
 		maxBytes: 400_000,
+		index: {
+			path: "list/index.html",
+			write: (shape) => listIndexHtml(assets, shape),
+			read: readListIndex,
+		},
 		textOf: ({ smallkey }) => orderedText(smallkey.toLowerCase()),
 		bytesOf: ({ html }) => byteLength(html) + 1,
 		write: (rows) => pageHtml(assets, rows.map(({ html }) => html).join("\n")),
@@ -84,19 +89,23 @@ function pageHtml(assets: Assets, rows: string): string {
 	);
 }
 
-/** `list/index.html`: every page of the list, by where it starts. It changes only when a page comes or goes. */
-export function listIndexHtml(assets: Assets, shape: Shape): string {
+/** Every page of the list, by where it starts. It changes only when a page comes or goes. */
+function listIndexHtml(assets: Assets, shape: Shape): string {
 	const items = shape.paths.map((path, at) => {
 		const from = at === 0 ? "" : startOf(path);
 		const name = from === "" ? both((texts) => texts.listStart) : both((texts) => texts.listFrom(from));
 		return `<li><a href="${nameOfPath(path)}.html">${name}</a></li>`;
 	});
 	const none = `<p>${both((texts) => texts.empty)}</p>`;
-	return bilingualHtml(
-		assets,
-		listTitle,
-		items.length === 0 ? none : `<ul class="columns">\n${items.join("\n")}\n</ul>`,
-	);
+	const list = `<ul class="columns" data-shape="${escapeHtml(shapeFile(shape).trim())}">\n${items.join("\n")}\n</ul>`;
+	return bilingualHtml(assets, listTitle, items.length === 0 ? none : list);
+}
+
+/** How the list is cut, by its index; null where that is not whole. */
+function readListIndex(html: string): Shape | null {
+	if (!html.endsWith("</html>\n")) return null;
+	const shape = / data-shape="([^"]*)"/.exec(html)?.[1];
+	return shape === undefined ? new Shape([]) : readShapeFile(shape.replaceAll("&quot;", '"'));
 }
 
 /** The beginning of smallkeys at which a path's range starts. */
