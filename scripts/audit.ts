@@ -3,6 +3,7 @@
 import { isSenderId } from "../api/senders.ts";
 import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
 import { type AuditOptions, auditLayer, auditSender } from "./audit/entries.ts";
+import { isShallow } from "./audit/history.ts";
 import { entryLines } from "./audit/print.ts";
 import { findRepository } from "./service/find-repository.ts";
 import { parseSpan, readConfiguration, withoutStore } from "./service/settings.ts";
@@ -50,6 +51,8 @@ export const run = createRun(async (argv, environment, io) => {
 	const settings = readConfiguration(withoutStore(environment));
 	const { path: repository, name } = await findRepository(repo, settings.dataDir);
 	printError(io, `Reading the history of ${subject.name} in ${name}`);
+	if (await isShallow(repository))
+		printError(io, "Only the end of its history is here: git fetch --unshallow");
 	const entries = await subject.read({ repository, sinceMs, settings });
 	for (const entry of entries) printLine(io, `${entryLines(entry).join("\n")}\n`);
 	if (entries.length === 0) {

@@ -14,6 +14,8 @@ export type Door =
 	| { kind: "service" }
 	/** What waited for a reviewer, or a pull request. */
 	| { kind: "merge" }
+	/** A request whose pull request GitHub squashed or rebased: GitHub is the committer, and kept the trailers. */
+	| { kind: "squashed"; sender: string }
 	/** A push, or a commit on GitHub. */
 	| { kind: "push" }
 	/** It says that it is a sender's, and cannot be: whoever pushed it has written that. */
@@ -33,6 +35,7 @@ export function doorOf(commit: Commit, firstOf: ReadonlyMap<string, string>): Do
 	if (!claims && isOwn(commit)) return ownDoor(commit);
 	if (!claims) return { kind: parents.length > 1 ? "merge" : "push" };
 	const sender = trailers.Sender.join(", ");
+	if (isByGithub(commit) && trailers.Sender.length === 1) return { kind: "squashed", sender };
 	const isBatch = trailers.Request.length === 0 && trailers.TimeStamp.length === 0;
 	const why = whyForged(commit, isBatch) ?? (isBatch ? null : whyNoRequest(commit, firstOf));
 	if (why !== null) return { kind: "forged", sender, why };
@@ -43,6 +46,12 @@ export function doorOf(commit: Commit, firstOf: ReadonlyMap<string, string>): Do
 		timestamp: trailers.TimeStamp[0] as string,
 		request: trailers.Request[0] as string,
 	};
+}
+
+/** Whether GitHub has made a commit out of a pull request: its page, "About commit signature verification". */
+function isByGithub({ committer, parents, author, trailers }: Commit): boolean {
+	const isGithub = committer.name === "GitHub" && committer.mail === "noreply@github.com";
+	return isGithub && parents.length === 1 && author.name === trailers.Sender[0];
 }
 
 /** Beside the first commit, which seeds the branch, the service changes what it has found out, and no registration. */

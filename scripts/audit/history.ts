@@ -93,6 +93,12 @@ function parseCommits(text: string): Commit[] {
 	});
 }
 
+/** Whether a clone has only the end of its history. */
+export async function isShallow(repository: string): Promise<boolean> {
+	const output = await runGit(repository, ["rev-parse", "--is-shallow-repository"]);
+	return output.toString("latin1").trim() === "true";
+}
+
 /** Request → the first commit of the branch's history that carries it: a later one has copied it. */
 export async function firstOfRequests(repository: string, ref: string): Promise<Map<string, string>> {
 	const format = "--format=%H %(trailers:key=Request,valueonly,separator=%x2C)";

@@ -42,6 +42,11 @@ function doorLines(commit: Commit, door: Door): string[] {
 				`  by ${personText(author)}, with a push or a pull request: ${subject}`,
 				...(author.mail === committer.mail ? [] : [`  committed by ${personText(committer)}`]),
 			];
+		case "squashed":
+			return [
+				`  by the sender ${door.sender}, merged at GitHub, which has who merged it: ${subject}`,
+				"  GitHub signs such commits: git log --show-signature tells one that is not its own",
+			];
 		case "forged":
 			return [
 				`  FORGED: it says that it is a request of ${door.sender || "a sender"}, and is not: ${door.why}`,

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../../api/git/run.ts";
@@ -199,6 +200,29 @@ test("a request that is copied from an honest commit is named with that commit",
 	assert.match(stdout, `its Request is copied from ${honest.slice(0, 12)}`);
 	assert.match(stdout, "by the sender jstest, with a signed request of");
 	assert.match(stdout, "\n2 changes, 1 forged\n");
+});
+
+test("a review that GitHub squashed is no forgery; the same in another name is", async ({ local }) => {
+	const committer = "GitHub <noreply@github.com>";
+	const message = `register squashed (wms) (#7)\n\n${trailers("jstest", noonText)}`;
+	await push(local, "squashed", wms("one"), { committer, committerMs: noon + 86_400_000, message });
+	const honest = await audit(local, "squashed");
+	assert.is(honest.code, 0, honest.stdout);
+	assert.match(
+		honest.stdout,
+		"by the sender jstest, merged at GitHub, which has who merged it: register squashed",
+	);
+	await push(local, "squashed", wms("two"), { author: "Eve <eve@x>", committer, message });
+	assert.is((await audit(local, "squashed")).code, 1);
+});
+
+test("a clone without its history says so", async ({ local }) => {
+	local.now = noon;
+	await local.put("shallow", wms("x"));
+	const clone = join(local.folder, "clone.git");
+	await local.git("clone", "-q", "--bare", "--depth", "1", `file://${local.repository}`, clone);
+	const { stderr } = await audit(local, "shallow", "--repo", clone);
+	assert.match(stderr, "Only the end of its history is here: git fetch --unshallow");
 });
 
 test("--sender tells all that is done in a sender's name, what is forged too", async ({ local }) => {
