@@ -17,15 +17,28 @@ test("its table names the differences that the conformance suite knows, and no o
 
 test("each path of the project that the deployment files name is there", async () => {
 	const dockerfile = await readFile(join(root, "deploy/Dockerfile"), "utf8");
-	const unit = await readFile(join(root, "deploy/fragments.service"), "utf8");
+	const [unit, follow] = await Promise.all(
+		["fragments", "fragments-follow"].map((name) => readFile(join(root, `deploy/${name}.service`), "utf8")),
+	);
 	const copied = [...dockerfile.matchAll(/^COPY (\S.*) \S+$/gm)].flatMap(([, names]) =>
 		(names as string).split(" "),
 	);
-	const scripts = [...`${dockerfile}${unit}`.matchAll(/scripts\/[a-z-]+\.ts/g)].map(([name]) => name);
-	assert.ok(copied.length > 5 && scripts.length >= 3);
+	const scripts = [...`${dockerfile}${unit}${follow}`.matchAll(/scripts\/[a-z-]+\.ts/g)].map(
+		([name]) => name,
+	);
+	assert.ok(copied.length > 5 && scripts.length >= 4);
 	for (const path of [...copied, ...scripts]) {
 		await stat(join(root, path));
 	}
+});
+
+test("both units keep the service from the same of the machine", async () => {
+	const [unit, follow] = await Promise.all(
+		["fragments", "fragments-follow"].map((name) => readFile(join(root, `deploy/${name}.service`), "utf8")),
+	);
+	const hardening = (text = "") => text.slice(text.indexOf("# Nothing else of the machine."));
+	assert.ok(hardening(unit).length > 500);
+	assert.is(hardening(follow), hardening(unit));
 });
 
 test.run();

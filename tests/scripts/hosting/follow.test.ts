@@ -2,8 +2,10 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { openGithubService } from "../../../scripts/service/github-composition.ts";
+import { readConfiguration } from "../../../scripts/service/settings.ts";
 import { temporaryFolder } from "../../local.ts";
-import { type Ended, runScript } from "../../process.ts";
+import { type Ended, root, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
 import { startJsonServer } from "../json-server.ts";
 import { ownersFile, Repository, wmsFile } from "../review/repository.ts";
@@ -71,6 +73,28 @@ test("what is pushed is built, what is removed goes, and a signal ends it", asyn
 		await end();
 	}
 	assert.match(output(), /^[0-9a-f]{40}: \d+ written, \d+ unchanged, \d+ removed$/m);
+});
+
+test("the service on GitHub reads what is followed, as it is now", async (scene) => {
+	const env = { DATA_DIR: join(scene.folder, "data") };
+	const github = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t" };
+	process.chdir(scene.folder);
+	try {
+		const service = await openGithubService(readConfiguration({ ...env, ...github }), new Map());
+		const layerOf = (smallkey: string) => {
+			const fragment = service.fragments("v0.9", "en", smallkey);
+			return fragment && JSON.parse(new TextDecoder().decode(fragment.body)).layers.wms[0].layerName;
+		};
+		assert.is(layerOf("aaa"), null);
+		await runScript("follow", words(scene, "--once"), env);
+		assert.is(layerOf("aaa"), "first");
+		scene.remote.commit("change", { "layers/aa/aaa.json": wmsFile("second") });
+		await runScript("follow", words(scene, "--once"), env);
+		assert.is(layerOf("aaa"), "second");
+		await service.close();
+	} finally {
+		process.chdir(root);
+	}
 });
 
 test("while the repository cannot be reached, or nothing in it is in order, what was built stays, and it is said once", async (scene) => {
