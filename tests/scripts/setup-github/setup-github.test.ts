@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { runGit } from "../../../api/git/run.ts";
 import { temporaryFolder } from "../../local.ts";
 import { type Ended, root, runScript } from "../../process.ts";
+import { ownersFile, Repository } from "../review/repository.ts";
 import { type SettingsPeer, startSettingsPeer } from "./settings-peer.ts";
 
 const token = "the-token-of-the-test";
@@ -11,6 +12,18 @@ const token = "the-token-of-the-test";
 let peer: SettingsPeer;
 let origin: string;
 let remove: () => Promise<void>;
+/** The clone from which it is run. */
+let clone: Repository;
+
+test.before(() => {
+	clone = new Repository({ "package.json": "{}", "scripts/x.ts": "", "layers/owners.json": ownersFile });
+	process.chdir(clone.path);
+});
+
+test.after(() => {
+	process.chdir(root);
+	clone.remove();
+});
 
 test.before.each(async () => {
 	const folder = await temporaryFolder();
@@ -40,7 +53,7 @@ function stateOf(one: SettingsPeer): unknown {
 }
 
 async function topOfHead(): Promise<{ path: string; sha: string }[]> {
-	const text = (await runGit(root, ["ls-tree", "HEAD"])).toString("utf8").trim();
+	const text = (await runGit(clone.path, ["ls-tree", "HEAD"])).toString("utf8").trim();
 	return text.split("\n").map((line) => {
 		const [about = "", path = ""] = line.split("\t");
 		return { path, sha: about.split(" ")[2] as string };
@@ -76,7 +89,7 @@ test("an empty repository is set up as far as it can be, and says what a person 
 	);
 	assert.match(stdout, /^missing {4}variable HOSTING: is not set/m);
 	assert.match(stdout, /\n\d+ right, \d+ set now, \d+ missing\n$/);
-	const head = (await runGit(root, ["rev-parse", "HEAD"])).toString().trim();
+	const head = (await runGit(clone.path, ["rev-parse", "HEAD"])).toString().trim();
 	assert.is((await runGit(origin, ["rev-parse", "refs/heads/main"])).toString().trim(), head);
 	assert.equal(
 		peer.labels.map(({ name }) => name),
@@ -288,6 +301,27 @@ test("a repository with commits of its own is not pushed over, and a newer clone
 	);
 	const older = await setUp();
 	assert.match(older.stdout, /^missing {4}code on the branch main: it differs from this clone in scripts: /m);
+});
+
+test("a shallow clone is not pushed", async () => {
+	const shallow = new Repository({});
+	try {
+		shallow.git("fetch", "-q", "--depth", "1", `file://${clone.path}`, "main");
+		clone.commit("another", { "scripts/x.ts": "new" });
+		shallow.git("fetch", "-q", "--depth", "1", `file://${clone.path}`, "main");
+		shallow.git("checkout", "-q", "FETCH_HEAD");
+		process.chdir(shallow.path);
+		const { code, stdout } = await setUp();
+		assert.is(code, 1);
+		assert.match(
+			stdout,
+			/^missing {4}code on the branch main: .*this clone is shallow: git fetch --unshallow$/m,
+		);
+		assert.is((await runGit(origin, ["for-each-ref"])).length, 0);
+	} finally {
+		process.chdir(clone.path);
+		shallow.remove();
+	}
 });
 
 test("one App for both is refused, and nothing is written", async () => {
