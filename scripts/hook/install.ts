@@ -17,8 +17,8 @@ const bundleName = "fragment-publisher.mjs";
  * else's hook stays as `pre-receive.local`, which runs after it.
  * @param warn told of what whoever runs the service should know
  * @param node the Node that runs it, by its absolute path
- * @returns whether the hook can run there: git skips one that may not be executed, without a word
- * @throws {Error} where it cannot be written
+ * @returns whether the hook can run there: git skips one that may not be executed, without a word. Where it cannot be
+ * written, as on a full disk, the one before stays: that is no reason not to serve
  */
 export async function installHook(
 	repository: string,
@@ -26,6 +26,22 @@ export async function installHook(
 	node = process.execPath,
 ): Promise<boolean> {
 	const folder = join(repository, "hooks");
+	await renew(folder, warn, node).catch((error: Error) => {
+		warn(
+			`${folder}: the hook that judges pushes cannot be written: ${error.message}. The next start tries again`,
+		);
+	});
+	const hookPath = join(folder, "pre-receive");
+	const isOwn = (await readIfThere(hookPath))?.includes(mark) && (await exists(join(folder, bundleName)));
+	if (!isOwn) return false;
+	const isRunnable = await isExecutable(hookPath);
+	if (!isRunnable)
+		warn(`${hookPath}: cannot be executed there, so pushes are not checked; DATA_DIR must allow it`);
+	return isRunnable;
+}
+
+/** Writes what is not as it should be. @throws {Error} where that fails */
+async function renew(folder: string, warn: (text: string) => void, node: string): Promise<void> {
 	await mkdir(folder, { recursive: true });
 	await keepForeign(folder, warn);
 	const bundlePath = join(folder, bundleName);
@@ -36,10 +52,6 @@ export async function installHook(
 	const hook = (await readFile(script, "utf8")).replace("@NODE@", () => quoted(node));
 	if ((await readIfThere(hookPath)) !== hook || !(await isExecutable(hookPath)))
 		await write(hookPath, hook, 0o755);
-	const isRunnable = await isExecutable(hookPath);
-	if (!isRunnable)
-		warn(`${hookPath}: cannot be executed there, so pushes are not checked; DATA_DIR must allow it`);
-	return isRunnable;
 }
 
 /** A hook that is not this project's gets another name. */

@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import ignore from "ignore";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -224,6 +226,31 @@ install("what is as it should be is not written again, and what is not is mended
 	await writeFile(paths[1] as string, "// an older one\n");
 	await installHook(folder, warn, "/opt/it's/node");
 	assert.equal(await Promise.all(paths.map((path) => readFile(path, "utf8"))), texts);
+});
+
+install("where it cannot be written the one before stays, and that is said", async ({ folder, warnings }) => {
+	const warn = (text: string) => warnings.push(text);
+	const inTheWay = join(folder, "hooks/pre-receive.tmp");
+	await mkdir(inTheWay, { recursive: true });
+	assert.is(await installHook(folder, warn), false, "there is none");
+	await rm(inTheWay, { recursive: true });
+	assert.ok(await installHook(folder, warn, "/opt/one/node"));
+	await mkdir(inTheWay);
+	assert.ok(await installHook(folder, warn, "/opt/other/node"));
+	assert.match(await readFile(join(folder, "hooks/pre-receive"), "utf8"), "own='/opt/one/node'");
+	assert.is(warnings.length, 2);
+	assert.match(String(warnings[1]), "hooks: the hook that judges pushes cannot be written: EISDIR");
+});
+
+install("an older Node is told so, and refuses", async ({ folder }) => {
+	await installHook(folder, () => undefined);
+	const disguise = join(folder, "disguise.cjs");
+	const versions = '{ ...process.versions, node: "18.20.4" }';
+	await writeFile(disguise, `Object.defineProperty(process, "versions", { value: ${versions} });`);
+	const words = ["--require", disguise, join(folder, "hooks/fragment-publisher.mjs")];
+	const ended = await promisify(execFile)(process.execPath, words).catch((error) => error);
+	assert.is(ended.code, 2);
+	assert.match(ended.stderr, "Node must be 20.11 or newer");
 });
 
 install("a hook that lost its mode gets it back", async ({ folder }) => {
