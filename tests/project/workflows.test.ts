@@ -302,6 +302,23 @@ test("a burst of pushes is one publication at a time, and none is cut off", () =
 	assert.equal(workflow("publish").concurrency, { group, "cancel-in-progress": false });
 });
 
+test("a publication has the whole history, and hands over what it has built", () => {
+	const { steps = [] } = workflow("publish").jobs.publish ?? {};
+	assert.is(steps[0]?.with?.["fetch-depth"], 0, "a wrong file is looked for in it");
+	const runs = steps.flatMap(({ run }) => run ?? []);
+	assert.match(runs.find((run) => run.startsWith("npm run build")) ?? "", "--repo . --ref HEAD");
+	const deploys = runs.filter((run) => run.startsWith("npm run deploy"));
+	assert.equal(deploys, ["npm run deploy -- --dist dist", "npm run deploy -- --objects"]);
+	// What is wrong fails a job of its own, on which nothing waits but the issue.
+	const waiting = Object.entries(workflow("publish").jobs).filter(([, job]) =>
+		[job.needs ?? []].flat().includes("validate"),
+	);
+	assert.equal(
+		waiting.map(([name]) => name),
+		["tell"],
+	);
+});
+
 test("publishing ends with comparing what is served", () => {
 	const last = workflow("publish").jobs.publish?.steps.at(-1);
 	assert.match(last?.run ?? "", "npm run verify");

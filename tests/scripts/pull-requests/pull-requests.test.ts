@@ -158,6 +158,21 @@ test("one that has nothing of its own any more is closed, and its branch goes an
 	assert.equal(await branches(), ["main", "register/def"]);
 });
 
+test("a fork's branch is its author's, whatever it is called", async ({ peer }) => {
+	const number = await propose(peer, "register/abc");
+	const ofFork = (body: unknown) =>
+		(body as { head: object }[]).map((pull) => ({
+			...pull,
+			head: { ...pull.head, repo: { full_name: "mallory/layers" } },
+		}));
+	const effect = { kind: "rewrite", body: ofFork } as const;
+	peer.proxy.faults.push({ method: "GET", path: /\/pulls$/, query: /state=open/, times: 1, effect });
+	await sayConflict(peer, number, false);
+	const before = await peer.commits("register/abc");
+	assert.is((await tend(peer)).stdout, `#${number}: has a conflict, and its author is told\n`);
+	assert.equal(await peer.commits("register/abc"), before);
+});
+
 test("without an App the workflow's token may not build anew: that is said, and is no failure", async ({
 	peer,
 }) => {
