@@ -5,6 +5,7 @@ export const faultSections = {
 	derived: "What is derived from it",
 	processes: "Processes",
 	power: "Power",
+	connections: "Connections",
 } as const;
 
 /** A fault and what came of it, as it was seen. */

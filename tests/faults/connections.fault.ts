@@ -1,0 +1,58 @@
+import { connect, type Socket } from "node:net";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { noteFault } from "./row.ts";
+import { World } from "./world.ts";
+
+const test = suite<{ world: World }>("connections");
+
+const count = 5_000;
+
+test.before.each(async (context) => {
+	context.world = await World.started();
+});
+test.after.each(({ world }) => world.end());
+
+/** Opens connections, and says something on each. */
+async function open(port: number, bytes: string): Promise<Socket[]> {
+	const sockets: Socket[] = [];
+	for (let index = 0; index < count; index += 100) {
+		await Promise.all(
+			Array.from({ length: 100 }, () => {
+				return new Promise<void>((resolve, reject) => {
+					const socket = connect(port, "127.0.0.1", resolve);
+					socket.once("error", reject);
+					socket.write(bytes);
+					sockets.push(socket);
+				});
+			}),
+		);
+	}
+	return sockets;
+}
+
+for (const [fault, bytes] of [
+	["5,000 connections on which nothing is said", ""],
+	["5,000 connections that never end their request", "GET /v0.9/doc/en/one HTTP/1.1\r\nHost: h\r\nX-Slow: "],
+] as const) {
+	test(fault, async ({ world }) => {
+		const sockets = await open(world.server.port, bytes);
+		const reader = await world.readAll();
+		const publisher = await world.put("three");
+		for (const socket of sockets) socket.on("error", () => undefined);
+		// All of them are cut off by the server.
+		await Promise.all(
+			sockets.map(
+				(socket) =>
+					new Promise((resolve) =>
+						socket.destroyed ? resolve(null) : socket.resume().once("close", resolve),
+					),
+			),
+		);
+		assert.is(await world.readAll(), reader);
+		noteFault({ section: "connections", fault, reader, publisher, log: world.log() });
+		await world.check();
+	});
+}
+
+test.run();
