@@ -11,6 +11,7 @@ import { printLine } from "../scripts/terminal/io.ts";
 import { buildRows } from "./builds.ts";
 import { catalogueRows } from "./catalogue.ts";
 import { eleventyRows } from "./eleventy.ts";
+import { floodRows } from "./floods.ts";
 import { githubRows } from "./github.ts";
 import { growthRows } from "./growth.ts";
 import { hookRows } from "./hook.ts";
@@ -37,6 +38,7 @@ const rows: Row[] = [
 	...targetRows,
 	...importRows,
 	...catalogueRows,
+	...floodRows,
 ];
 
 function rowsNamed(only: string | undefined): Row[] {

@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { faultRow, faultSections, faultsPage, type SeenFault } from "../../../scripts/test/faults-table.ts";
+import { root } from "../../process.ts";
+
+const fault: SeenFault = {
+	section: "disk",
+	fault: "full",
+	reader: "200",
+	publisher: "503: a|b",
+	log: ["one", "two"],
+};
+
+test("a row is one line of a table, whatever was seen", () => {
+	assert.is(faultRow(fault), "| full | 200 | 503: a\\|b | `one`<br>`two` |");
+	assert.is(faultRow({ ...fault, reader: "a\nb", log: [] }), "| full | a b | 503: a\\|b | nothing |");
+});
+
+test("the page is the same in whatever order faults were seen, each in its section", () => {
+	const other: SeenFault = { ...fault, fault: "another" };
+	const power: SeenFault = { ...fault, section: "power", fault: "cut" };
+	const page = faultsPage([power, fault, other]);
+	assert.is(faultsPage([other, power, fault]), page);
+	const at = (text: string) => page.indexOf(text);
+	assert.ok(at("## The disk") < at("| another |") && at("| another |") < at("| full |"));
+	assert.ok(at("| full |") < at("## Power") && at("## Power") < at("| cut |"));
+});
+
+test("docs/reliability.md is such a page, with faults of every section", () => {
+	const page = readFileSync(join(root, "docs/reliability.md"), "utf8");
+	const start = faultsPage([]).split("## ", 1)[0] as string;
+	assert.ok(page.startsWith(start), "npm run test:faults writes it");
+	for (const heading of Object.values(faultSections)) {
+		const section = page.split(`## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+		assert.match(section, /\|---\|---\|---\|---\|\n\| \S/, heading);
+	}
+});
+
+test.run();
