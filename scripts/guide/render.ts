@@ -63,6 +63,8 @@ function renderMarkdown(markdown: string, path: string, known: ReadonlySet<strin
 		renderer: {
 			html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
 			image: ({ text }: Tokens.Image) => escapeHtml(text),
+			// Wide ones are scrolled: with the keyboard, too.
+			code: ({ text }: Tokens.Code) => `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>\n`,
 			heading({ tokens, depth, text }: Tokens.Heading) {
 				return `<h${depth} id="${slugs.of(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
 			},

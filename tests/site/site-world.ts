@@ -10,6 +10,7 @@ import { renderLayer } from "../../registry/targets/render.ts";
 import { targetPath } from "../../registry/targets/table.ts";
 import { buildCatalogue, type ListedLayer } from "../../scripts/catalogue/catalogue.ts";
 import { buildSite, type SiteFiles } from "../../scripts/catalogue/site.ts";
+import { guideFiles } from "../../scripts/guide/guide.ts";
 import { plainSettings, type SiteSettings } from "../../site/page/settings.ts";
 import { Peer } from "../harvest/peer.ts";
 
@@ -50,6 +51,7 @@ export class SiteWorld {
 		site ??= buildSite(plainSettings);
 		const { files, assets } = await site;
 		for (const [path, content] of files) world.files.set(path, content);
+		for (const [path, html] of guideFiles(assets)) world.files.set(path, html);
 		world.files.set("site.json", JSON.stringify({ ...plainSettings, ...more }));
 		const commit = { commit: "0123456789abcdef0123456789abcdef01234567", date: "2026-03-04T12:00:00Z" };
 		const listed = layers.map((layer) => world.#addLayer(layer, commit));

@@ -137,6 +137,22 @@ for (const lang of ["en", "fr"]) {
 	);
 }
 
+people("the guide is in order, in both languages and on a narrow screen", async ({ browser, world, axe }) => {
+	for (const [path, width, dark] of [
+		["guide/", 1_200, false],
+		["guide/operate.html", 320, true],
+		["guide/fr/publish.html", 320, false],
+	] as const) {
+		const { page: tab, context, faults } = await openWindow(browser, { width, dark });
+		await tab.goto(world.url(path.endsWith("/") ? `${path}index.html` : path));
+		assert.equal(await violations(tab, axe), [], path);
+		const overflow = await tab.evaluate("document.documentElement.scrollWidth - innerWidth");
+		assert.ok((overflow as number) <= 0, `${path} is wider than the screen by ${overflow}`);
+		assert.equal(faults, []);
+		await context.close();
+	}
+});
+
 people("the plain list and the root page are in order, too", async ({ browser, world, axe }) => {
 	const window = await browser.newContext({ bypassCSP: true, javaScriptEnabled: true });
 	const tab = await window.newPage();
