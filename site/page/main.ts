@@ -73,8 +73,17 @@ class Site {
 		void this.#show(!replace);
 	}
 
+	/** A draft behind any of the page's addresses is shown as one. */
+	#acceptDraft(): void {
+		const { page, layer } = readState(location.search);
+		const isOpen = page === "draft" && layer === null;
+		if (isOpen || !location.hash.startsWith("#draft=")) return;
+		history.replaceState(null, "", `${location.pathname}?page=draft${location.hash}`);
+	}
+
 	/** @param isMove whether somebody went somewhere else: then the focus goes along */
 	async #show(isMove: boolean): Promise<void> {
+		this.#acceptDraft();
 		const state = readState(location.search);
 		const key = viewKey(state);
 		if (key !== this.#key) {

@@ -108,7 +108,8 @@ draft(
 		await eventually(async () => isNear(await colourAt(page, ".map", 0.5, 0.5), red), 10_000);
 		await eventually(() => page.url().includes("#draft="), 10_000);
 		const shared = await openWindow(browser);
-		await shared.page.goto(page.url());
+		// Also behind another address of the page.
+		await shared.page.goto(world.url(`en/${new URL(page.url()).hash}`));
 		await shared.page.getByText("The registration is in order.").waitFor();
 		assert.is(await shared.page.getByLabel("Smallkey").inputValue(), "a+b=1");
 		await shared.context.close();
