@@ -1,7 +1,7 @@
 import { contentPolicy } from "../registry/content-policy.ts";
 import { etagOf, matchesEtag } from "./etag.ts";
 import { fragmentHeaders, readCaching } from "./read-headers.ts";
-import { emptyBody, exposedHeaders, plainText, type Reply, refuseRead } from "./reply.ts";
+import { emptyBody, exposedHeaders, type Reply, refuseRead } from "./reply.ts";
 
 /**
  * What a first segment of a path is for: `reads` and `writes` of layers, `operation` of the service, files of the
@@ -65,7 +65,7 @@ export function answerPage(
 	bytes: Uint8Array | null,
 	{ ifNoneMatch, isSecure, etag, ...more }: PageRequest,
 ): Reply {
-	if (!bytes) return firstPages.has(file) ? notBuilt() : refuseRead(404);
+	if (!bytes) return refuseRead(404);
 	const headers = { ...pageHeaders(file, isSecure), ...more.headers, ETag: etag ?? etagOf(bytes) };
 	const isUnchanged = ifNoneMatch !== null && matchesEtag(ifNoneMatch, headers.ETag);
 	return isUnchanged ? { status: 304, headers, body: emptyBody } : { status: 200, headers, body: bytes };
@@ -81,13 +81,6 @@ export interface PageRequest {
 	etag?: string;
 	/** Headers that belong to just these bytes, such as their coding. */
 	headers?: Record<string, string>;
-}
-
-/** They are in every catalogue: where one is missing, it is still being made. */
-const firstPages: ReadonlySet<string> = new Set(["index.html", "en/index.html", "fr/index.html"]);
-
-function notBuilt(): Reply {
-	return plainText(503, "the catalogue is being built: try again in a moment", { "Retry-After": "5" });
 }
 
 const types: Readonly<Record<string, string>> = {

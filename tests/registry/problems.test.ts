@@ -95,7 +95,7 @@ test("owners with fifteen thousand wrong entries, and with long ones, are bounde
 	of({ ["g".repeat(100_000)]: Array(15_000).fill("nobody") });
 	of({}, Array(15_000).fill("n".repeat(50)));
 	const large = parseOwners(new Uint8Array(1024 * 1024 + 1).fill(0x20));
-	assert.equal(large.problems, ["the document must have at most 1048576 bytes, not 1048577"]);
+	assert.equal(large.problems, ["the document must have at most 1048576 bytes"]);
 });
 
 test.run();

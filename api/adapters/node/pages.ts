@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { answerPage } from "../../pages.ts";
-import type { Reply } from "../../reply.ts";
+import { plainText, type Reply } from "../../reply.ts";
 
 /** What a request says that counts for a file of the catalogue. */
 export interface PageQuestion {
@@ -34,8 +34,17 @@ export function folderPages(folder: string, isSecure: boolean): Pages {
 			if (bytes) return answerPage(file, bytes, { ifNoneMatch, isSecure, headers });
 		}
 		const headers = { Vary: "Accept-Encoding" };
-		return answerPage(file, await readIfThere(join(folder, file)), { ifNoneMatch, isSecure, headers });
+		const bytes = await readIfThere(join(folder, file));
+		if (!bytes && firstPages.has(file)) return notBuilt();
+		return answerPage(file, bytes, { ifNoneMatch, isSecure, headers });
 	};
+}
+
+/** They are in every catalogue: where one is missing, it is still being made. */
+const firstPages: ReadonlySet<string> = new Set(["index.html", "en/index.html", "fr/index.html"]);
+
+function notBuilt(): Reply {
+	return plainText(503, "the catalogue is being built: try again in a moment", { "Retry-After": "5" });
 }
 
 /** Whether an `Accept-Encoding` names a coding, and not as one that is not taken (RFC 9110, section 12.5.3). */
