@@ -7,29 +7,29 @@ export interface Finding {
 	/** What is wrong with it; null where it is right. */
 	problem: string | null;
 	/** Puts it right; null where a person has to. */
-	mend: (() => Promise<unknown>) | null;
+	fix: (() => Promise<unknown>) | null;
 	/** GitHub does not show it to this token: a person has to look, and it counts neither as right nor as missing. */
 	isUnseen?: boolean;
 }
 
 /** It is as it has to be. */
 export function right(what: string): Finding {
-	return { what, problem: null, mend: null };
+	return { what, problem: null, fix: null };
 }
 
 /** A person has to do something; `problem` says what. */
 export function byHand(what: string, problem: string): Finding {
-	return { what, problem, mend: null };
+	return { what, problem, fix: null };
 }
 
 /** GitHub does not show it to this token; `where` says where a person looks. */
 export function unseen(what: string, where: string): Finding {
-	return { what, problem: where, mend: null, isUnseen: true };
+	return { what, problem: where, fix: null, isUnseen: true };
 }
 
-/** It is put right by `mend`. */
-export function mendable(what: string, problem: string, mend: () => Promise<unknown>): Finding {
-	return { what, problem, mend };
+/** It is put right by `fix`. */
+export function fixable(what: string, problem: string, fix: () => Promise<unknown>): Finding {
+	return { what, problem, fix };
 }
 
 /** How it is with one of the things that a repository needs, once it was tried to put it right. */
@@ -43,19 +43,19 @@ export interface Outcome {
 /** Puts right what can be, one after the other: GitHub asks for that. */
 export async function apply(findings: readonly Finding[], isDryRun: boolean): Promise<Outcome[]> {
 	const outcomes: Outcome[] = [];
-	for (const { what, problem, mend, isUnseen } of findings) {
+	for (const { what, problem, fix, isUnseen } of findings) {
 		if (isUnseen) outcomes.push({ what, state: "unseen", text: problem ?? "" });
 		else if (problem === null) outcomes.push({ what, state: "right", text: "" });
-		else if (mend === null) outcomes.push({ what, state: "missing", text: problem });
+		else if (fix === null) outcomes.push({ what, state: "missing", text: problem });
 		else if (isDryRun) outcomes.push({ what, state: "would be set", text: problem });
-		else outcomes.push(await attempt(what, problem, mend));
+		else outcomes.push(await attempt(what, problem, fix));
 	}
 	return outcomes;
 }
 
-async function attempt(what: string, problem: string, mend: () => Promise<unknown>): Promise<Outcome> {
+async function attempt(what: string, problem: string, fix: () => Promise<unknown>): Promise<Outcome> {
 	try {
-		await mend();
+		await fix();
 		return { what, state: "set", text: problem };
 	} catch (error) {
 		return { what, state: "missing", text: `${problem}, and it cannot be set: ${reasonOf(error)}` };

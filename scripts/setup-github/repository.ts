@@ -2,7 +2,7 @@ import { runGit } from "../../api/git/run.ts";
 import { dataOrNull } from "../../api/stores/github/refusal.ts";
 import type { Github } from "../../api/stores/github/routes.ts";
 import { gitEnvironment } from "../service/github-git.ts";
-import { byHand, type Finding, mendable, right } from "./finding.ts";
+import { byHand, type Finding, fixable, right } from "./finding.ts";
 
 /** The repository that is set up. */
 export interface Target {
@@ -66,7 +66,7 @@ export function repositoryFindings({ rest, repo }: Github, target: Target, branc
 	findings.push(
 		isSet
 			? right(settings)
-			: mendable(settings, "issues are not on, or the branches of merged pull requests stay", update),
+			: fixable(settings, "issues are not on, or the branches of merged pull requests stay", update),
 	);
 	if (defaultBranch !== branch) {
 		const why = `is ${defaultBranch}: schedules and what follows other workflows run from there`;
@@ -101,7 +101,7 @@ export async function codeFindings(github: Github, target: Target, push: Push): 
 			throw error;
 		},
 	);
-	if (!ref) return [mendable(what, "is not there: this clone's HEAD", () => pushHead(target, push))];
+	if (!ref) return [fixable(what, "is not there: this clone's HEAD", () => pushHead(target, push))];
 	const tree = await rest.git.getTree({ ...repo, tree_sha: ref.object.sha });
 	const theirs = new Map(tree.data.tree.map(({ path, sha }) => [path, sha]));
 	const missing: string[] = [];

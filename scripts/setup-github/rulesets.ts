@@ -1,7 +1,7 @@
 import { dataOrNull } from "../../api/stores/github/refusal.ts";
 import type { Github } from "../../api/stores/github/routes.ts";
 import type { App } from "./apps.ts";
-import { byHand, type Finding, mendable, right } from "./finding.ts";
+import { byHand, type Finding, fixable, right } from "./finding.ts";
 import type { Target } from "./repository.ts";
 
 /** Name of our ruleset, by which it is found again. */
@@ -87,7 +87,7 @@ export async function rulesetFindings(
 	const all = await paginate(rest.repos.getRepoRulesets, { ...repo, includes_parents: false, per_page: 100 });
 	const listed = all.find(({ name }) => name === rulesetName);
 	if (!listed)
-		return [mendable(what, "is not there", () => rest.repos.createRepoRuleset({ ...repo, ...wanted }))];
+		return [fixable(what, "is not there", () => rest.repos.createRepoRuleset({ ...repo, ...wanted }))];
 	const about = { ...repo, ruleset_id: listed.id };
 	const { data } = await rest.repos.getRepoRuleset(about);
 	if (includesAll(data, wanted)) return [right(what)];
@@ -95,7 +95,7 @@ export async function rulesetFindings(
 		.filter(([name, one]) => !includesAll((data as unknown as Record<string, unknown>)[name], one))
 		.map(([name]) => name);
 	const update = () => rest.repos.updateRepoRuleset({ ...about, ...wanted });
-	return [mendable(what, `is another one in: ${lacking.join(", ")}`, update)];
+	return [fixable(what, `is another one in: ${lacking.join(", ")}`, update)];
 }
 
 /** Rules that would stop the service: of other rulesets, the organisation's too, and of the older kind. */

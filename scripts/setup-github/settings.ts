@@ -1,6 +1,6 @@
 import type { Github } from "../../api/stores/github/routes.ts";
 import { type Label, labels } from "../review/labels.ts";
-import { byHand, type Finding, mendable, right } from "./finding.ts";
+import { byHand, type Finding, fixable, right } from "./finding.ts";
 import type { Target } from "./repository.ts";
 
 /** Where the workflows' secrets are. */
@@ -23,7 +23,7 @@ export async function labelFindings({ rest, repo, paginate }: Github): Promise<F
 		const what = `label ${name}`;
 		const found = all.find((one) => one.name === name);
 		const wanted = { ...repo, name, color, description };
-		if (!found) return mendable(what, "is not there", () => rest.issues.createLabel(wanted));
+		if (!found) return fixable(what, "is not there", () => rest.issues.createLabel(wanted));
 		// What it looks like is the repository's own taste.
 		return right(what);
 	});
@@ -36,7 +36,7 @@ export async function actionsFindings({ rest, repo }: Github, hasWorkflowApp: bo
 	if (!actions.enabled) {
 		const enable = () =>
 			rest.actions.setGithubActionsPermissionsRepository({ ...repo, enabled: true, allowed_actions: "all" });
-		findings.push(mendable("Actions", "are not on", enable));
+		findings.push(fixable("Actions", "are not on", enable));
 	}
 	const what = "the workflows' own token";
 	const { data } = await rest.actions.getGithubActionsDefaultWorkflowPermissionsRepository(repo);
@@ -50,7 +50,7 @@ export async function actionsFindings({ rest, repo }: Github, hasWorkflowApp: bo
 		(data.can_approve_pull_request_reviews || !wanted.can_approve_pull_request_reviews);
 	const set = () => rest.actions.setGithubActionsDefaultWorkflowPermissionsRepository({ ...repo, ...wanted });
 	const problem = "may write without being told so, or may not open pull requests";
-	findings.push(isRight ? right(what) : mendable(what, problem, set));
+	findings.push(isRight ? right(what) : fixable(what, problem, set));
 	return findings;
 }
 
@@ -66,12 +66,12 @@ export async function environmentFindings(
 	const custom = { protected_branches: false, custom_branch_policies: true };
 	const limit = () => rest.repos.createOrUpdateEnvironment({ ...about, deployment_branch_policy: custom });
 	const allow = (name: string) =>
-		mendable(`${what}, the branch ${name}`, "does not get the secrets", () =>
+		fixable(`${what}, the branch ${name}`, "does not get the secrets", () =>
 			rest.repos.createDeploymentBranchPolicy({ ...about, name }),
 		);
 	if (!found?.deployment_branch_policy?.custom_branch_policies) {
 		const problem = found ? "gives its secrets to other branches" : "is not there";
-		return [mendable(what, problem, limit), ...branches.map(allow)];
+		return [fixable(what, problem, limit), ...branches.map(allow)];
 	}
 	const policies = await paginate(rest.repos.listDeploymentBranchPolicies, { ...about, per_page: 100 });
 	const names = policies.flatMap(({ name }) => (name === undefined ? [] : [name]));
@@ -98,8 +98,8 @@ export async function variableFindings(
 		if (stored.get(name) === value) return right(what);
 		const one = { ...repo, name, value };
 		return stored.has(name)
-			? mendable(what, `is ${stored.get(name)}, not ${value}`, () => rest.actions.updateRepoVariable(one))
-			: mendable(what, `is not set to ${value}`, () => rest.actions.createRepoVariable(one));
+			? fixable(what, `is ${stored.get(name)}, not ${value}`, () => rest.actions.updateRepoVariable(one))
+			: fixable(what, `is not set to ${value}`, () => rest.actions.createRepoVariable(one));
 	});
 	const variable = (name: string) => wanted.get(name) ?? stored.get(name);
 	for (const { name, text } of needed(variable)) {

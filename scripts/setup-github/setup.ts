@@ -1,7 +1,7 @@
 import type { Environment } from "../../api/configuration.ts";
 import type { Github } from "../../api/stores/github/routes.ts";
 import { type App, appFindings, findApp, installationFindings } from "./apps.ts";
-import { apply, byHand, type Finding, inspect, mendable, type Outcome, right } from "./finding.ts";
+import { apply, byHand, type Finding, fixable, inspect, type Outcome, right } from "./finding.ts";
 import { neededSecrets, neededVariables, variablesFrom } from "./needs.ts";
 import {
 	codeFindings,
@@ -50,7 +50,7 @@ export async function setUp(github: Github, options: SetupOptions): Promise<Setu
 		const problem = `${slug} is not there, or the token may not see it`;
 		const make = () => createRepository(github, create === "private");
 		const how = "run this again with --create public or --create private";
-		await add([create ? mendable("repository", problem, make) : byHand("repository", `${problem}: ${how}`)]);
+		await add([create ? fixable("repository", problem, make) : byHand("repository", `${problem}: ${how}`)]);
 		if (outcomes[0]?.state === "set") target = await readTarget(github);
 		if (!target) return { outcomes, target };
 	} else {
