@@ -9,6 +9,9 @@ import { getPlatformProxy } from "wrangler";
 /** Most objects that are written at once. */
 const atOnce = 16;
 
+/** Files of the catalogue that stand in the build's folder itself. */
+const rootFiles = ["index.html", "site.json"];
+
 const [configPath, persist, dist, ...folders] = process.argv.slice(2);
 // `wrangler dev --persist-to` adds the version of its own layout.
 const { env, dispose } = await getPlatformProxy({ configPath, persist: { path: join(persist, "v3") } });
@@ -26,9 +29,6 @@ try {
 } finally {
 	await dispose();
 }
-
-/** Files of the catalogue that stand in the build's folder itself. */
-const rootFiles = ["index.html", "site.json"];
 
 async function listFiles() {
 	const paths = new Set();
