@@ -43,5 +43,5 @@ function statusAddress(
 ): string | undefined {
 	const key = encodeURIComponent(smallkey);
 	if (isHere) return `${basePath}/status/${smallkey}`;
-	return publicUrl ? `${publicUrl.replace(/\/+$/, "")}/?layer=${key}` : undefined;
+	return publicUrl ? `${publicUrl.replace(/(?<!\/)\/+$/, "")}/?layer=${key}` : undefined;
 }
