@@ -46,7 +46,7 @@ test("the page comes to all that the workflows read: their secrets, and the vari
 
 test("the files that the page names are there", async () => {
 	const page = await text("docs/production.md");
-	const links = [...page.matchAll(/\]\(([a-z]+\.md)\)/g)].map(([, name]) => `docs/${name}`);
+	const links = [...page.matchAll(/\]\(([a-z-]+\.md)(?:#[\w-]+)?\)/g)].map(([, name]) => `docs/${name}`);
 	assert.ok(links.length >= 2);
 	for (const path of [...links, "docs/example-layer.json", "wrangler.jsonc", "deploy/workers/objects.jsonc"])
 		await stat(join(root, path));
