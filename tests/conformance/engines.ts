@@ -104,7 +104,7 @@ export async function startWorkers(dist: string, words: string[], env: Record<st
 	const folder = await temporaryFolder();
 	const child = spawn(process.execPath, ["--import", "tsx", "scripts/workers.ts", "--dist", dist, ...words], {
 		cwd: root,
-		env: cleanEnvironment({ DATA_DIR: folder.path, HOST: "127.0.0.1", PORT: "0", ...env }),
+		env: cleanEnvironment({ DATA_DIR: folder.path, HOST: "127.0.0.1", PORT: "0", SITE: "off", ...env }),
 		stdio: ["ignore", "pipe", "pipe"],
 	});
 	const log: string[] = [];
