@@ -101,7 +101,7 @@ test("`DATA_DIR/dist` is deleted while it runs", async ({ world }) => {
 test("`DATA_DIR/dist` cannot be written", async ({ world }) => {
 	await rename(join(world.folder, "dist"), join(world.folder, "aside"));
 	await writeFile(join(world.folder, "dist"), "in the way");
-	const heard = await world.put("three");
+	const heard = `${await world.put("three")}: ${world.warned.join("; ")}`;
 	const reader = `${await world.readAll()}; the files in front are behind`;
 	assert.match(await world.readiness(), "503 ");
 	await rm(join(world.folder, "dist"));

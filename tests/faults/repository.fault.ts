@@ -1,8 +1,9 @@
-import { chmod, mkdir, open, readdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { chmod, open, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../api/git/run.ts";
+import { loosen, objectFile } from "../api/stores/loose-objects.ts";
 import { noteFault } from "./row.ts";
 import { World } from "./world.ts";
 
@@ -13,19 +14,6 @@ test.before.each(async (context) => {
 });
 test.after.each(({ world }) => world.end());
 
-/** Makes every object of a repository a file of its own. */
-async function loosen(repository: string): Promise<void> {
-	const packs = join(repository, "objects/pack");
-	const aside = join(repository, "aside");
-	await rename(packs, aside);
-	await mkdir(packs);
-	for (const name of await readdir(aside)) {
-		if (!name.endsWith(".pack")) continue;
-		await runGit(repository, ["unpack-objects", "-q"], { input: await readFile(join(aside, name)) });
-	}
-	await rm(aside, { recursive: true });
-}
-
 /** Writes other bytes into the middle of a file, which git keeps read-only. */
 async function damage(path: string): Promise<void> {
 	await chmod(path, 0o644);
@@ -33,12 +21,6 @@ async function damage(path: string): Promise<void> {
 	const { size } = await file.stat();
 	await file.write(Buffer.alloc(Math.max(8, size >> 1), 0xff), 0, undefined, size >> 2);
 	await file.close();
-}
-
-/** The file of an object. */
-async function objectFile(repository: string, name: string): Promise<string> {
-	const id = (await runGit(repository, ["rev-parse", name])).toString().trim();
-	return join(repository, "objects", id.slice(0, 2), id.slice(2));
 }
 
 test("a corrupt loose object", async ({ world }) => {

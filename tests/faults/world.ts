@@ -15,6 +15,8 @@ export class World {
 	server!: ServerProcess;
 	/** Smallkey → layer name of what was acknowledged; null: acknowledged to be gone. */
 	readonly acknowledged = new Map<string, string | null>();
+	/** What the last receipt said of the files: they may also be behind on a machine that has much to do. */
+	warned: string[] = [];
 	#loggedBefore = 0;
 
 	private constructor(
@@ -38,8 +40,13 @@ export class World {
 	static async started(folder: string | null = null, env: Record<string, string> = {}): Promise<World> {
 		const world = await World.of(folder, env);
 		await world.start();
-		for (const smallkey of ["one", "two"]) assert.is(await world.put(smallkey), "201");
-		return world;
+		try {
+			for (const smallkey of ["one", "two"]) assert.is(await world.put(smallkey), "201");
+			return world;
+		} catch (error) {
+			await world.end();
+			throw error;
+		}
 	}
 
 	get repository(): string {
@@ -83,8 +90,8 @@ export class World {
 		const said = (await answer.json()) as { errors?: string[]; warnings?: string[] };
 		if (answer.status === 201) this.acknowledged.set(smallkey, layer);
 		if (answer.status === 503) assert.ok(Number(answer.headers.get("Retry-After")) > 0);
-		const words = said.errors ?? said.warnings?.filter((warning) => warning.startsWith("the files")) ?? [];
-		return words.length > 0 ? `${answer.status}: ${words.join("; ")}` : String(answer.status);
+		this.warned = said.warnings?.filter((warning) => warning.startsWith("the files")) ?? [];
+		return said.errors ? `${answer.status}: ${said.errors.join("; ")}` : String(answer.status);
 	}
 
 	/** Tries a PUT until it is stored: it goes on by itself. What was heard at last. */

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -9,6 +9,7 @@ import { layerPath } from "../../../registry/smallkey.ts";
 import { temporaryFolder, wms } from "../../local.ts";
 import { metaOf } from "./contract.ts";
 import { committed, git, openEmpty, put } from "./git-store.ts";
+import { loosen, objectFile } from "./loose-objects.ts";
 
 interface World {
 	folder: string;
@@ -40,25 +41,6 @@ async function refusedStart(folder: string): Promise<string> {
 	if (store instanceof Error) return store.message;
 	await store.close();
 	throw new Error("it was started");
-}
-
-/** Makes every object of a repository a file of its own. */
-async function loosen(repository: string): Promise<void> {
-	const packs = join(repository, "objects/pack");
-	const aside = join(repository, "aside");
-	await rename(packs, aside);
-	await mkdir(packs);
-	for (const name of await readdir(aside)) {
-		if (!name.endsWith(".pack")) continue;
-		await runGit(repository, ["unpack-objects", "-q"], { input: await readFile(join(aside, name)) });
-	}
-	await rm(aside, { recursive: true });
-}
-
-/** The file of an object. */
-async function objectFile(folder: string, name: string): Promise<string> {
-	const id = await git(folder, "rev-parse", name);
-	return join(folder, "repository.git/objects", id.slice(0, 2), id.slice(2));
 }
 
 const missing = "1".repeat(40);
@@ -109,7 +91,7 @@ for (const [what, name] of [
 ]) {
 	test(`a lost ${what} is an error, and not that nothing is there`, async ({ folder, repository }) => {
 		await loosen(repository);
-		await rm(await objectFile(folder, name as string));
+		await rm(await objectFile(repository, name as string));
 		const reported: unknown[] = [];
 		const store = await openEmpty(folder, { report: (error) => reported.push(error) });
 		open.push(store);
@@ -131,7 +113,7 @@ for (const [what, name] of [
 
 test("what is not damaged goes on, also that there is no folder yet", async ({ folder, repository }) => {
 	await loosen(repository);
-	await rm(await objectFile(folder, "main:layers/on"));
+	await rm(await objectFile(repository, "main:layers/on"));
 	const store = await openEmpty(folder);
 	open.push(store);
 	await committed(put(store, "three"));
