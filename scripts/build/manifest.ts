@@ -34,6 +34,17 @@ const rendererRooms = ["registry", "schemas"];
  */
 export function rendererStamp(given: FragmentSettings, project = root): string {
 	const settings = fragmentSettings(given);
+	if (project !== root) return makeStamp(settings, project);
+	const key = JSON.stringify(settings);
+	const stamp = stamps.get(key) ?? makeStamp(settings, project);
+	stamps.set(key, stamp);
+	return stamp;
+}
+
+/** The modules of a running process do not change: their stamp is made once for each set of settings. */
+const stamps = new Map<string, string>();
+
+function makeStamp(settings: Required<FragmentSettings>, project: string): string {
 	const hash = createHash("sha256");
 	for (const path of [...rendererRooms.flatMap((room) => listModules(project, room)), "package-lock.json"]) {
 		hash.update(`${path}\n`).update(readFileSync(join(project, path)));
