@@ -1,0 +1,48 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { CatFile } from "../../../api/git/cat-file.ts";
+import { StoreBusy } from "../../../api/store.ts";
+import type { Branch } from "../../../api/stores/git/branch.ts";
+import { Served } from "../../../api/stores/git/served.ts";
+import { root } from "../../process.ts";
+
+/** What is served of a branch whose head a test says. */
+function servedOf(
+	tip: string,
+	head: () => Promise<string>,
+	options: Partial<{ took: () => void }> = {},
+): Served {
+	const branch = { head, isAncestor: async () => true, countSince: async () => 3 } as unknown as Branch;
+	const measure = () => undefined;
+	const publish = async () => ({ warnings: Promise.resolve([]) });
+	return new Served({ repository: root, catFile: new CatFile(root), branch, publish, measure }, tip);
+}
+
+test("what is served is not behind while the branch is where it was", async () => {
+	const served = servedOf("a", async () => "a");
+	assert.is(await served.follow(), false);
+	assert.is(served.behind, null);
+	assert.is(await served.commitsBehind(), 0);
+});
+
+test("a branch that cannot be followed is said, until it can", async () => {
+	let isGone = true;
+	const served = servedOf("a", async () => {
+		if (isGone) throw new StoreBusy("the branch main is gone from the repository", 60);
+		return "a";
+	});
+	await served.follow().then(
+		() => assert.unreachable(),
+		(error) => assert.instance(error, StoreBusy),
+	);
+	assert.is(served.behind, "a push cannot be served: the branch main is gone from the repository");
+	isGone = false;
+	await served.follow();
+	assert.is(served.behind, null);
+});
+
+test("commits that are not served yet are counted", async () => {
+	assert.is(await servedOf("a", async () => "b").commitsBehind(), 3);
+});
+
+test.run();
