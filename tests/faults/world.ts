@@ -157,6 +157,7 @@ export class World {
 		return text
 			.replaceAll(this.folder, "DATA_DIR")
 			.replaceAll(/\b[0-9a-f]{40,64}\b/g, "<id>")
+			.replaceAll(/\bof \d+ layers\b/g, "of … layers")
 			.replaceAll(/tmp_[a-z]+_\w+/g, "tmp_…")
 			.replaceAll(/\.dist\.\d+\.\d+\.tmp/g, ".dist.….tmp");
 	}
