@@ -17,9 +17,10 @@ import { answerMoved } from "../pages.ts";
 import { allowReads, type Reply } from "../reply.ts";
 import { answerStatus } from "../status.ts";
 import type { ReadSettings } from "../wanted.ts";
-import { isWriteMethod } from "../write-routes.ts";
 import { type Bindings, fragmentsOf } from "./cloudflare/bindings.ts";
+import { logAnswer } from "./cloudflare/log.ts";
 import { readBody, targetOf, toResponse, writeOf } from "./cloudflare/messages.ts";
+import { once } from "./cloudflare/once.ts";
 import { handleFetchedPage } from "./cloudflare/pages.ts";
 import { handleFetchedRead } from "./cloudflare/reads.ts";
 import { makeContext, readSettings } from "./cloudflare/settings.ts";
@@ -94,23 +95,6 @@ export function createWorker(log: (fields: object) => void): Worker {
 			return toResponse(reply);
 		},
 	};
-}
-
-function once<T>(made: WeakMap<Bindings, T>, bindings: Bindings, make: () => T): T {
-	const value = made.get(bindings) ?? make();
-	made.set(bindings, value);
-	return value;
-}
-
-/** One line for each write and each answer from 400 up, with the id that the answer gets; no signature is in it. */
-function logAnswer(request: Request, target: string, reply: Reply, log: (fields: object) => void): void {
-	const isWrite = isWriteMethod(request.method);
-	if (reply.status < 400 && !isWrite) return;
-	const id = request.headers.get("CF-Ray") ?? crypto.randomUUID();
-	reply.headers["X-Request-Id"] = id;
-	const path = target.split("?", 1)[0];
-	const sender = isWrite ? request.headers.get("Sender") : null;
-	log({ id, method: request.method, path, status: reply.status, sender });
 }
 
 export default createWorker((fields) => console.log(logText(fields)));
