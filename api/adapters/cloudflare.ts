@@ -1,5 +1,4 @@
 // The worker: what static assets do not answer (wrangler.jsonc, docs/hosting.md).
-
 import {
 	answerFailure,
 	answerHealth,
