@@ -37,6 +37,7 @@ test.before(async (scene) => {
 	await mkdir(join(folder.path, "tmp"));
 	scene.engine = await startWorkers(scene.dist, [], {
 		BASE_PATH: base,
+		SITE: "on",
 		DOCS_MAX_KEYS: "900",
 		SENDERS: JSON.stringify(senders),
 		TMPDIR: join(folder.path, "tmp"),
