@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
+import { join } from "node:path";
 import { sign } from "../api/signature.ts";
+import { spawnNginx } from "../tests/conformance/nginx-engine.ts";
 import { environment, root, startProgram } from "./measure/process.ts";
 import { pssMegabytes } from "./measure/processes.ts";
 import type { Pair, Row } from "./measure/row.ts";
@@ -61,11 +63,11 @@ function waitAnew(url: string): Promise<number> {
 	});
 }
 
-/** The median wait of new readers. */
-async function waitOfNew(url: string): Promise<number> {
+/** The wait of new readers: the median, or that of another share of them. */
+async function waitOfNew(url: string, share = 0.5): Promise<number> {
 	const waits: number[] = [];
 	for (let reader = 0; reader < newReaders; reader += 1) waits.push(await waitAnew(url));
-	return waits.sort((a, b) => a - b)[newReaders >> 1] as number;
+	return waits.sort((a, b) => a - b)[Math.floor(newReaders * share)] as number;
 }
 
 async function prepareFlood(world: World, flood: Flood): Promise<Pair> {
@@ -98,6 +100,40 @@ function floodRow(flood: Flood): Row {
 		unit: "ms",
 		reach: { of: "ratio", most: 1.2 },
 		prepare: (world) => prepareFlood(world, flood),
+	};
+}
+
+/** nginx with deploy/nginx.conf in front of the service: a fragment, and a file of nginx's own. */
+async function prepareNginx(world: World, flood: Flood): Promise<Pair> {
+	const name = `flood-nginx-${flood.kind}`;
+	const service = await world.serve(world.fewLayers, name);
+	const dist = join(service.dataDir, "dist");
+	const fragment = `/v0.9/doc/en/${world.smallkeys(1)[0]}`;
+	const ownFile = `location = /own { alias ${dist}${fragment}; }`;
+	const front = await spawnNginx(new URL(service.url).host, dist, "", (text) =>
+		text.replace("location = /error {", `${ownFile}\n\tlocation = /error {`),
+	);
+	const wait = (path: string) =>
+		whileFlooded(front.origin, flood, () => waitOfNew(front.origin + path, 0.99));
+	return {
+		ours: () => wait(fragment),
+		reference: () => wait("/own"),
+		close: async () => {
+			await front.stop();
+			await service.stop();
+			await world.remove(name);
+		},
+	};
+}
+
+function nginxRow(flood: Flood): Row {
+	return {
+		name: `flood-nginx-${flood.kind}`,
+		ours: `99th percentile of doc from nginx, while ${flood.words}`,
+		reference: "a file of nginx's own",
+		unit: "ms",
+		reach: { of: "ratio", most: 2 },
+		prepare: (world) => prepareNginx(world, flood),
 	};
 }
 
@@ -180,6 +216,7 @@ function timingRow(name: string, ours: Signed, reach: Row["reach"]): Row {
 /** Rows about what a flood does to others, and what the time of a refusal tells. */
 export const floodRows: Row[] = [
 	...floods.map(floodRow),
+	...floods.map(nginxRow),
 	{
 		name: "flood-memory",
 		ours: "memory that the service takes more during these floods",

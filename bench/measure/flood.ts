@@ -12,6 +12,8 @@ const { hostname, port } = new URL(address);
 const dribbleMs = 100;
 const bodyBytes = 64 * 1024;
 const body = "x".repeat(bodyBytes);
+/** Who floods, as a proxy would say: what this machine itself sends is not limited. */
+const stranger = "X-Forwarded-For: 203.0.113.7\r\n";
 const sockets = new Set<Socket>();
 let isOver = false;
 let sent = 0;
@@ -19,15 +21,17 @@ let sent = 0;
 /** One request that is refused, whole. */
 function requestText(): string {
 	sent += 1;
-	if (kind === "absent") return `GET /v0.9/doc/en/absent-${sent} HTTP/1.1\r\nHost: h\r\n\r\n`;
-	const signature = randomBytes(32).toString("base64");
+	if (kind === "absent") return `GET /v0.9/doc/en/absent-${sent} HTTP/1.1\r\nHost: h\r\n${stranger}\r\n`;
+	// Of the right shape and time: nothing but its hashes tells that it is wrong.
+	const signature = randomBytes(32).toString("base64url");
 	const head = `PUT /register/flood-${sent} HTTP/1.1\r\nHost: h\r\nAuthorization: ${signature}\r\nSender: bench\r\n`;
-	return `${head}TimeStamp: ${new Date().toISOString()}\r\nContent-Length: ${bodyBytes}\r\n\r\n${body}`;
+	return `${head}${stranger}TimeStamp: ${new Date().toISOString()}\r\nContent-Length: ${bodyBytes}\r\n\r\n${body}`;
 }
 
 function flood(): void {
 	if (isOver) return;
-	const socket = connect(Number(port), hostname);
+	// Another address than the readers': what limits the one must not limit the other.
+	const socket = connect({ port: Number(port), host: hostname, localAddress: "127.0.0.2" });
 	sockets.add(socket);
 	let timer: NodeJS.Timeout | undefined;
 	socket.on("connect", () => {

@@ -132,6 +132,8 @@ async function startService(dataDir: string, secret: string, preloads: string[] 
 		HARVEST: "off",
 		SENDERS: JSON.stringify({ [sender]: secret }),
 		LOOP_DELAY_FILE: `${dataDir}.delay`,
+		// Whoever floods says that it comes from elsewhere.
+		TRUSTED_PROXIES: "127.0.0.0/8",
 		// The rows are about what the first viewers read; other targets are more of the same.
 		TARGETS: "v0.9",
 		// As it is run: what keeps the catalogue in step counts for the rows of writes.
