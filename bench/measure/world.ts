@@ -2,8 +2,12 @@ import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { generateLayers, writeLayers } from "../layers.ts";
 import { type Running, run, startProgram } from "./process.ts";
+
+/** Longest that a catalogue may take, in milliseconds. */
+const patienceMs = 600_000;
 
 /** The one sender of every measured service. */
 export const sender = "bench";
@@ -62,9 +66,16 @@ export class World {
 		return folder;
 	}
 
-	/** A service on `count` layers, with a data folder of its own. */
+	/** A service on `count` layers, with a data folder of its own, whose catalogue is in step. */
 	async serve(count: number, name: string): Promise<Served> {
-		return startService(await this.dataFolder(count, name), this.#secret);
+		const service = await startService(await this.dataFolder(count, name), this.#secret);
+		// Until then a process beside it builds the first catalogue of all layers.
+		const deadline = performance.now() + patienceMs;
+		while ((await fetch(`${service.url}/index/index.json`)).status !== 200) {
+			if (performance.now() > deadline) throw new Error(`no catalogue after ${patienceMs} ms`);
+			await sleep(200);
+		}
+		return service;
 	}
 
 	/** A data folder whose repository holds `count` layers, and nothing that a service made of them. */
