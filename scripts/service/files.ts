@@ -4,6 +4,7 @@ import { areAsMany, findDifferent } from "./compared-files.ts";
 import { writeInProcess } from "./files-process.ts";
 import { FilesThread, type LayerFiles } from "./files-thread.ts";
 import { isThere } from "./rendered-file.ts";
+import { nextTurn, Slices } from "./slices.ts";
 import { bodyOf, type Table } from "./table.ts";
 
 /** What the rendered files need from outside. */
@@ -87,15 +88,29 @@ export class Files {
 	 */
 	async changed(smallkeys: readonly string[]): Promise<string[]> {
 		if (smallkeys.length === 0) return [];
-		const few = smallkeys.length <= mostHere;
+		if (smallkeys.length > mostHere) {
+			await this.#changedMany(smallkeys);
+			return [];
+		}
 		for (const smallkey of smallkeys) {
-			(few ? this.#next : this.#many).add(smallkey);
+			this.#next.add(smallkey);
 			this.#meanwhile?.add(smallkey);
 		}
-		if (few) await withinTime(this.#write(), this.#times.waitMs);
-		else this.#process();
+		await withinTime(this.#write(), this.#times.waitMs);
 		const isBehind = smallkeys.some((smallkey) => this.#next.has(smallkey) || this.#failed.has(smallkey));
 		return isBehind ? ["the files of the web server in front are behind this registration for now"] : [];
+	}
+
+	/** Notes thousands of layers, with a turn for readers now and then, and has a process write their files. */
+	async #changedMany(smallkeys: readonly string[]): Promise<void> {
+		const slices = new Slices();
+		for (const smallkey of smallkeys) {
+			this.#many.add(smallkey);
+			this.#meanwhile?.add(smallkey);
+			await slices.pause();
+		}
+		await nextTurn();
+		this.#process();
 	}
 
 	/**
