@@ -185,7 +185,7 @@ async function untilInStep(service: Served, commit: string, limitMs: number): Pr
 }
 
 async function prepareInStep(world: World): Promise<Pair> {
-	const service = await world.serve(world.layers, "catalogue-step");
+	const service = await world.serve(world.layers, "catalogue-step", "on");
 	await untilInStep(service, await put(service, "first"), 600_000);
 	let puts = 0;
 	return {

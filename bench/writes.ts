@@ -37,7 +37,7 @@ async function alone(service: Served): Promise<number> {
 }
 
 async function prepareMany(world: World, layers: number): Promise<Pair> {
-	const service = await world.serve(layers, "puts");
+	const service = await world.serve(layers, "puts", "on");
 	const clone = await world.clone(layers, "puts-clone");
 	const count = Math.min(putsPerRound, layers);
 	let commits = 0;
@@ -60,7 +60,7 @@ async function prepareMany(world: World, layers: number): Promise<Pair> {
 
 /** The service beside what git itself can do: the same commits, in groups of as many as there are publishers. */
 async function prepareImport(world: World): Promise<Pair> {
-	const service = await world.serve(world.layers, "puts-import");
+	const service = await world.serve(world.layers, "puts-import", "on");
 	const bare = join(await world.dataFolder(world.layers, "puts-import-git"), "repository.git");
 	const count = Math.min(putsPerRound, world.layers);
 	let round = 0;
@@ -101,7 +101,7 @@ async function commitsPerSecond(world: World, clone: string, first: number): Pro
 }
 
 async function prepareAlone(world: World): Promise<Pair> {
-	const service = await world.serve(world.layers, "alone");
+	const service = await world.serve(world.layers, "alone", "on");
 	return {
 		ours: () => alone(service),
 		reference: async () => spreadOf(Array.from({ length: putsAlone }, () => fsyncOnce(world))).median,
@@ -123,7 +123,7 @@ function fsyncOnce(world: World): number {
 }
 
 async function prepareVisible(world: World): Promise<Pair> {
-	const service = await world.serve(world.layers, "visible");
+	const service = await world.serve(world.layers, "visible", "on");
 	return {
 		ours: async () => (await publish(service, { count: putsReadBack, publishers, readBack: true })).misses,
 		reference: async () => 0,
@@ -135,8 +135,8 @@ async function prepareVisible(world: World): Promise<Pair> {
 }
 
 async function prepareCost(world: World): Promise<Pair> {
-	const many = await world.serve(world.layers, "cost-many");
-	const few = await world.serve(world.fewLayers, "cost-few");
+	const many = await world.serve(world.layers, "cost-many", "on");
+	const few = await world.serve(world.fewLayers, "cost-few", "on");
 	return {
 		ours: () => alone(many),
 		reference: () => alone(few),

@@ -12,6 +12,9 @@ const patienceMs = 600_000;
 /** The one sender of every measured service. */
 export const sender = "bench";
 
+/** Whether a service keeps a catalogue. */
+type Site = "on" | "off";
+
 /** A running service. */
 export interface Served extends Running {
 	/** `http://127.0.0.1:<port>` */
@@ -66,15 +69,13 @@ export class World {
 		return folder;
 	}
 
-	/** A service on `count` layers, with a data folder of its own, whose catalogue is in step. */
-	async serve(count: number, name: string): Promise<Served> {
-		const service = await startService(await this.dataFolder(count, name), this.#secret);
-		// Until then a process beside it builds the first catalogue of all layers.
-		const deadline = performance.now() + patienceMs;
-		while ((await fetch(`${service.url}/index/index.json`)).status !== 200) {
-			if (performance.now() > deadline) throw new Error(`no catalogue after ${patienceMs} ms`);
-			await sleep(200);
-		}
+	/**
+	 * A service on `count` layers, with a data folder of its own.
+	 * @param site whether it keeps a catalogue in step, as it is run: that counts for writes
+	 */
+	async serve(count: number, name: string, site: Site = "off"): Promise<Served> {
+		const service = await startService(await this.dataFolder(count, name), this.#secret, [], site);
+		if (site === "on") await untilCatalogue(service.url);
 		return service;
 	}
 
@@ -135,7 +136,21 @@ export class World {
 	}
 }
 
-async function startService(dataDir: string, secret: string, preloads: string[] = []): Promise<Served> {
+/** Waits for the first catalogue of all layers, which a process beside the service builds. */
+async function untilCatalogue(url: string): Promise<void> {
+	const deadline = performance.now() + patienceMs;
+	while ((await fetch(`${url}/index/index.json`)).status !== 200) {
+		if (performance.now() > deadline) throw new Error(`no catalogue after ${patienceMs} ms`);
+		await sleep(200);
+	}
+}
+
+async function startService(
+	dataDir: string,
+	secret: string,
+	preloads: string[] = [],
+	site: Site = "on",
+): Promise<Served> {
 	const env = {
 		DATA_DIR: dataDir,
 		HOST: "127.0.0.1",
@@ -147,8 +162,7 @@ async function startService(dataDir: string, secret: string, preloads: string[] 
 		TRUSTED_PROXIES: "127.0.0.0/8",
 		// The rows are about what the first viewers read; other targets are more of the same.
 		TARGETS: "v0.9",
-		// As it is run: what keeps the catalogue in step counts for the rows of writes.
-		SITE: "on",
+		SITE: site,
 	};
 	const ready = /^Serving \d+ layers at (\S+)$/m;
 	const running = await startProgram("scripts/serve.ts", [], env, ready, preloads);
