@@ -5,7 +5,7 @@ import {
 	type ServiceType,
 	serviceTypeOf,
 } from "../registry/registration.ts";
-import { type Lang, langs } from "../registry/smallkey.ts";
+import type { Lang } from "../registry/smallkey.ts";
 import { describeArcgisService } from "./arcgis/describe-service.ts";
 import { describeLayer } from "./arcgis/feature-layer.ts";
 import type { Described } from "./described.ts";

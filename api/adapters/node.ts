@@ -34,6 +34,8 @@ export function createNodeServer(options: NodeOptions): NodeServer {
 		silent.delete(request.socket);
 		answering.answer(request, response);
 	});
+	// A sender that says no more still waits for its answer (RFC 9112, section 9.6); without this Node ends it first.
+	Object.assign(server, { httpAllowHalfOpen: true });
 	server.on("connection", (socket) => {
 		silent.add(socket);
 		socket.once("close", () => silent.delete(socket));

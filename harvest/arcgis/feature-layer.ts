@@ -1,5 +1,5 @@
 import type { FeatureDescription, Field } from "../../registry/description.ts";
-import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf, wordOf } from "../answer.ts";
+import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf } from "../answer.ts";
 import { type Described, type Trouble, undescribed } from "../described.ts";
 import { quote } from "../finding.ts";
 import type { Ask, NoAnswer } from "../net/ask.ts";

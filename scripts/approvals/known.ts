@@ -31,7 +31,6 @@ export async function unknownOwners(github: Github, owners: Owners): Promise<Unk
 export async function codeownersErrors({ rest, repo }: Github, branch: string): Promise<string[] | null> {
 	const asked = rest.repos.codeownersErrors({ ...repo, ref: branch });
 	const found = await dataOrNull(asked, "show the errors of CODEOWNERS");
-	return (
-		found && found.errors.map(({ path, line, kind, source }) => `${path}:${line}: ${kind}: ${source ?? ""}`)
-	);
+	if (found === null) return null;
+	return found.errors.map(({ path, line, kind, source }) => `${path}:${line}: ${kind}: ${source ?? ""}`);
 }

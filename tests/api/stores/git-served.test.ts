@@ -10,7 +10,7 @@ import { root } from "../../process.ts";
 function servedOf(
 	tip: string,
 	head: () => Promise<string>,
-	options: Partial<{ took: () => void }> = {},
+	_options: Partial<{ took: () => void }> = {},
 ): Served {
 	const branch = { head, isAncestor: async () => true, countSince: async () => 3 } as unknown as Branch;
 	const measure = () => undefined;

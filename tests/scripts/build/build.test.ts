@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { wmsImage } from "../../../registry/symbology.ts";
 import { targetOf, targets } from "../../../registry/targets/table.ts";
 import { manual, temporaryFolder, wms } from "../../local.ts";
 import { root, runScript } from "../../process.ts";
