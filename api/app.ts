@@ -8,7 +8,7 @@ import { plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from ".
 import { StoreBusy } from "./store.ts";
 import { version } from "./version.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
-import type { Write } from "./write.ts";
+import { judgeUnread, type Write } from "./write.ts";
 import { actionsAt, isForWrites, type WriteAction } from "./write-routes.ts";
 
 /** A request that its method and target alone refuse: a read without a body, a write with its errors. */
@@ -155,6 +155,12 @@ export function handleRead(
 export async function refuseTooMany(address: string | null, context: Context): Promise<Reply | null> {
 	const waitSeconds = address === null ? 0 : ((await context.limiter?.address(address)) ?? 0);
 	return waitSeconds > 0 ? refuseLimited("address", waitSeconds) : null;
+}
+
+/** The answer to a write whose signature the time or its shape refuses; null where its body has to tell. */
+export function refuseUnsigned(write: Omit<Write, "body">, context: Context): Reply | null {
+	const refusal = judgeUnread(write, context, context.now());
+	return refusal && refuseWrite(refusal.status, refusal.errors, {}, refusal.reason);
 }
 
 /** Answers a write. */

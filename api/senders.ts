@@ -1,7 +1,7 @@
 import { matchesGlob } from "../registry/globs.ts";
 import { parseJson } from "../registry/json.ts";
 import type { Hashes } from "./hashes.ts";
-import { parseTimestamp, type Signed, verify } from "./signature.ts";
+import { messageOf, parseTimestamp, type Signed, verify } from "./signature.ts";
 
 /** A publisher that may write. */
 export interface Sender {
@@ -59,10 +59,11 @@ export async function isSignedBy(
 	now: Date,
 	hashes?: Hashes,
 ): Promise<boolean> {
+	const message = messageOf(signed);
 	const secrets = [sender?.secret ?? null, previousSecret(sender, now)];
 	const matches = await Promise.all(
 		secrets.map(async (secret) => {
-			const matched = await verify(secret ?? nobodysSecret, signed, signature, hashes);
+			const matched = await verify(secret ?? nobodysSecret, message, signature, hashes);
 			return secret !== null && matched;
 		}),
 	);

@@ -22,26 +22,35 @@ function base64url(bytes: Uint8Array): string {
 		.replaceAll("=", "");
 }
 
-/** HMAC-SHA-256 of the joined parts, as the `Authorization` header carries it: 43 characters, no padding. */
-export async function sign(secret: string, signed: Signed, hashes = webHashes): Promise<string> {
-	const head = encoder.encode(signed.path + signed.sender + signed.timestamp);
-	const message = new Uint8Array(head.length + signed.body.length);
+/** The bytes that are signed: the parts one after the other. */
+export function messageOf({ path, sender, timestamp, body }: Signed): Uint8Array {
+	const head = encoder.encode(path + sender + timestamp);
+	const message = new Uint8Array(head.length + body.length);
 	message.set(head);
-	message.set(signed.body, head.length);
+	message.set(body, head.length);
+	return message;
+}
+
+/** HMAC-SHA-256 of the joined parts, as the `Authorization` header carries it: 43 characters, no padding. */
+export function sign(secret: string, signed: Signed, hashes = webHashes): Promise<string> {
+	return signMessage(secret, messageOf(signed), hashes);
+}
+
+async function signMessage(secret: string, message: Uint8Array, hashes: Hashes): Promise<string> {
 	return base64url(await hashes.hmacSha256(encoder.encode(secret), message));
 }
 
 /**
- * Whether `signature` is that of the parts. Never throws, whatever the text. The encoded texts are compared, since
- * several texts decode to the same bytes, and in constant time.
+ * Whether `signature` is that of a message (`messageOf`). Never throws, whatever the text. The encoded texts are
+ * compared, since several texts decode to the same bytes, and in constant time.
  */
 export async function verify(
 	secret: string,
-	signed: Signed,
+	message: Uint8Array,
 	signature: string,
 	hashes: Hashes = webHashes,
 ): Promise<boolean> {
-	return sameText(await sign(secret, signed, hashes), signature);
+	return sameText(await signMessage(secret, message, hashes), signature);
 }
 
 function sameText(expected: string, given: string): boolean {

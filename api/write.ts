@@ -46,10 +46,9 @@ export async function verifyWrite(write: Write, context: Context): Promise<Verif
 	if (body === "too large") {
 		return { status: 413, errors: [`the body must have at most ${largestRegistration} bytes`] };
 	}
-	// What needs no hash comes first: nobody can make the service hash by sending junk.
-	if (!isSignature(signature) || senderId === "" || timestamp === "") return unauthorized(write, context);
 	const now = context.now();
-	if (!isTimely(timestamp, now)) return untimely(now);
+	const refusal = judgeUnread(write, context, now);
+	if (refusal) return refusal;
 	const sender = context.settings.senders.get(senderId);
 	const signed = { path: target, sender: senderId, timestamp, body };
 	// All hashes for whatever comes so far: a genuine request takes as long as another.
@@ -59,13 +58,20 @@ export async function verifyWrite(write: Write, context: Context): Promise<Verif
 	return { sender, timestamp, request, body };
 }
 
+/** What no hash is needed for, and no body: nobody can make the service read or hash by sending junk. */
+export function judgeUnread(write: Omit<Write, "body">, context: Context, now: Date): Refusal | null {
+	const { sender, timestamp, signature } = write;
+	if (!isSignature(signature) || sender === "" || timestamp === "") return unauthorized(write, context);
+	return isTimely(timestamp, now) ? null : untimely(now);
+}
+
 /**
  * One text for a wrong signature and an unknown sender: nobody learns here which senders there are. What is wrong with
  * the shape of a signature is nobody's secret.
  * @param reason for the operator's log
  */
 function unauthorized(
-	{ signature, sender, timestamp, address }: Write,
+	{ signature, sender, timestamp, address }: Omit<Write, "body">,
 	{ limiter }: Context,
 	reason = "shape of the signature",
 ): Refusal {

@@ -1,6 +1,5 @@
 import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
-import { largestRegistration } from "../../registry/registration.ts";
 import { Answering } from "./node/answering.ts";
 import { type NodeOptions, type NodeTimes, timesOf } from "./node/options.ts";
 
@@ -43,8 +42,7 @@ export function createNodeServer(options: NodeOptions): NodeServer {
 	// A body that its sender asks about first is refused before it is sent.
 	server.on("checkContinue", (request, response) => {
 		silent.delete(request.socket);
-		if (Number(request.headers["content-length"] ?? 0) <= largestRegistration) response.writeContinue();
-		answering.answer(request, response);
+		answering.answer(request, response, true);
 	});
 	const end = async () => {
 		answering.closeConnections();

@@ -48,13 +48,51 @@ function parseAddress(text: string): Address | null {
 	return isAddress ? ipaddr.process(plain) : null;
 }
 
-/** The address that a request comes from: the connection's, or the one that trusted proxies have handed on. */
-export function clientAddress(request: IncomingMessage, trusted: TrustedProxies): string {
-	const connected = request.socket.remoteAddress ?? "";
-	const forwarded = request.headers["x-forwarded-for"];
-	if (trusted.length === 0 || typeof forwarded !== "string") return connected;
-	const peer = parseAddress(connected);
-	return peer ? behind(peer, forwarded, trusted).toString() : connected;
+/** Whom a request comes from. */
+export interface Client {
+	/** The connection's address, or the one that trusted proxies have handed on. */
+	address: string;
+	/**
+	 * What the writes of that address are counted as: itself, or with IPv6 its network of 64 bits, which one client has
+	 * to itself; null for this machine itself, whose writes are not limited.
+	 */
+	counted: string | null;
+}
+
+/** Most clients that are remembered, and the longest text of one, in characters. */
+const maxClients = 1_000;
+const maxClientLength = 200;
+
+/** Tells clients apart. Those of late are remembered: to read an address costs more than to refuse a request. */
+export class Clients {
+	readonly #trusted: TrustedProxies;
+	readonly #known = new Map<string, Client>();
+
+	constructor(trusted: TrustedProxies) {
+		this.#trusted = trusted;
+	}
+
+	/** Whom a request comes from; to be asked before its connection ends, which then has no address any more. */
+	of(request: IncomingMessage): Client {
+		const connected = request.socket.remoteAddress ?? "";
+		const forwarded = this.#trusted.length > 0 ? request.headers["x-forwarded-for"] : undefined;
+		const text = typeof forwarded === "string" ? `${connected} ${forwarded}` : connected;
+		return this.#known.get(text) ?? this.#read(text, connected, forwarded);
+	}
+
+	#read(text: string, connected: string, forwarded: string | string[] | undefined): Client {
+		const address = typeof forwarded === "string" ? this.#addressBehind(connected, forwarded) : connected;
+		const client = { address, counted: countedAs(address) };
+		if (text.length > maxClientLength) return client;
+		if (this.#known.size >= maxClients) this.#known.clear();
+		this.#known.set(text, client);
+		return client;
+	}
+
+	#addressBehind(connected: string, forwarded: string): string {
+		const peer = parseAddress(connected);
+		return peer ? behind(peer, forwarded, this.#trusted).toString() : connected;
+	}
 }
 
 /** The first address from the connection's end on that is not a trusted proxy's. */
@@ -72,11 +110,7 @@ function behind(peer: Address, forwarded: string, trusted: TrustedProxies): Addr
 	return client;
 }
 
-/**
- * What the writes of an address are counted as: itself, or with IPv6 its network of 64 bits, which one client has to
- * itself; null for this machine itself, whose writes are not limited.
- */
-export function countedAs(text: string): string | null {
+function countedAs(text: string): string | null {
 	const address = parseAddress(text);
 	if (!address) return text;
 	if (address.range() === "loopback") return null;

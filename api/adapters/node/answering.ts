@@ -17,40 +17,50 @@ import { answerStatus } from "../../status.ts";
 import type { WantedDocs } from "../../wanted.ts";
 import type { Write } from "../../write.ts";
 import { isWriteMethod } from "../../write-routes.ts";
-import type { TrustedProxies } from "./address.ts";
+import { type Client, Clients } from "./address.ts";
 import { allocate } from "./allocate.ts";
-import { clientGone, type Exchange, logOnceEnded, type RouteName } from "./exchange.ts";
+import { clientGone, type Exchange, hasGone, logOnceEnded, nextId, type RouteName } from "./exchange.ts";
 import { AnswerLog } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 import { ConnectionOrder } from "./order.ts";
-import { sendReply } from "./send.ts";
+import { PacedQueue } from "./paced-queue.ts";
+import { discard, sendReply } from "./send.ts";
 import { Writing } from "./writing.ts";
+
+/** Refusals that are sent in one turn of the event loop. */
+const refusalsPerTurn = 8;
 
 /** Answers the requests of one server. */
 export class Answering {
 	readonly #options: NodeOptions;
 	readonly #times: NodeTimes;
-	readonly #trusted: TrustedProxies;
+	readonly #clients: Clients;
 	readonly #recent: RecentReplies | null;
 	readonly #order = new ConnectionOrder();
 	readonly #writing: Writing;
 	readonly #log: AnswerLog;
+	/** Whoever sends what is refused waits behind those who read. */
+	readonly #refusals = new PacedQueue(refusalsPerTurn);
 	#isClosing = false;
 
 	constructor(options: NodeOptions, times: NodeTimes) {
 		this.#options = options;
 		this.#times = times;
-		this.#trusted = options.trustedProxies ?? [];
+		this.#clients = new Clients(options.trustedProxies ?? []);
 		this.#recent = options.version && new RecentReplies(options.version);
 		this.#writing = new Writing(options, times);
 		this.#log = new AnswerLog(options.log, times.logEveryMs);
 	}
 
-	/** Answers a request, after those before it on its connection. */
-	answer(request: IncomingMessage, response: ServerResponse): void {
+	/**
+	 * Answers a request, after those before it on its connection.
+	 * @param asksFirst whether its sender waits for `100 Continue` before it sends the body
+	 */
+	answer(request: IncomingMessage, response: ServerResponse, asksFirst = false): void {
 		const { method = "GET", url: target = "/" } = request;
 		const start = performance.now();
-		const exchange: Exchange = { request, response, method, target, start, route: "docs", reason: undefined };
+		const [route, reason] = ["docs" as const, undefined];
+		const exchange: Exchange = { request, response, method, target, start, route, asksFirst, reason };
 		if (!this.#order.mustWait(request.socket)) return void this.#answer(exchange, false);
 		this.#order.inTurn(request.socket, () => this.#answer(exchange, true));
 	}
@@ -106,12 +116,13 @@ export class Answering {
 
 	/** Answers a write, and keeps what comes behind it on its connection waiting until then. */
 	#answerWrite(exchange: Exchange, action: Write["action"], hasWaited: boolean): void | Promise<void> {
-		const { response } = exchange;
+		const { request, response } = exchange;
 		const work = async () => {
-			const reply = await this.#writing.replyTo(exchange, action, this.#trusted);
+			const client = this.#clients.of(request);
+			const reply = await this.#writing.replyTo(exchange, action, client);
 			if (reply) return this.#send(exchange, reply);
 			// The sender went away in the middle of its body: there is nobody to answer.
-			logOnceEnded(exchange, this.#log, this.#trusted);
+			logOnceEnded(exchange, nextId(), client, this.#log);
 			this.#measure(exchange, clientGone);
 			response.destroy();
 		};
@@ -156,13 +167,32 @@ export class Answering {
 	}
 
 	#send(exchange: Exchange, reply: Reply): void {
-		const { request, response, method } = exchange;
+		const { request, method } = exchange;
 		exchange.reason = reply.reason;
+		if (method !== "GET" && method !== "HEAD") discard(request);
 		const isNoted = reply.status >= 400 || isWriteMethod(method) || this.#options.allReads;
-		if (isNoted) reply.headers["X-Request-Id"] = logOnceEnded(exchange, this.#log, this.#trusted);
-		else this.#options.count();
+		if (!isNoted) {
+			this.#options.count();
+			return this.#write(exchange, reply);
+		}
+		// Of a connection that has ended nobody knows its client any more.
+		const client = this.#clients.of(request);
+		if (isRefusal(reply)) this.#refusals.add(() => this.#writeNoted(exchange, reply, client));
+		else this.#writeNoted(exchange, reply, client);
+	}
+
+	/** Writes an answer that has a line in the log, under the id that its headers have. */
+	#writeNoted(exchange: Exchange, reply: Reply, client: Client): void {
+		const id = nextId();
+		reply.headers["X-Request-Id"] = id;
+		this.#write(exchange, reply);
+		logOnceEnded(exchange, id, client, this.#log);
+	}
+
+	#write(exchange: Exchange, reply: Reply): void {
+		const { request, response } = exchange;
 		if (this.#isClosing) response.shouldKeepAlive = false;
-		sendReply(request, response, reply, this.#times);
+		if (!hasGone(exchange)) sendReply(request, response, reply, this.#times);
 		this.#measure(exchange, reply.status);
 	}
 
@@ -171,18 +201,14 @@ export class Answering {
 	}
 }
 
-const ifNoneMatchName = "if-none-match";
+/** The header `If-None-Match`, or null. */
+function ifNoneMatchOf({ headers }: IncomingMessage): string | null {
+	return headers["if-none-match"] ?? null;
+}
 
-/** The header `If-None-Match`, or null. Node makes an object of all headers where it is asked for one of them. */
-function ifNoneMatchOf(request: IncomingMessage): string | null {
-	const names = request.rawHeaders;
-	for (let index = 0; index < names.length; index += 2) {
-		const name = names[index] as string;
-		if (name.length === ifNoneMatchName.length && name.toLowerCase() === ifNoneMatchName) {
-			return request.headers[ifNoneMatchName] ?? null;
-		}
-	}
-	return null;
+/** Whether an answer says that its client asked for something wrong. */
+function isRefusal({ status }: Reply): boolean {
+	return status >= 400 && status < 500;
 }
 
 function nameOf(route: Route): RouteName {

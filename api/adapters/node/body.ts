@@ -47,10 +47,19 @@ export class Body {
 		this.#limits = limits;
 	}
 
+	/** Whether its length is known before it is read: it is, but in chunks (RFC 9112, section 6.3). */
+	get isAnnounced(): boolean {
+		return this.#request.headers["transfer-encoding"] === undefined;
+	}
+
+	/** Whether it is announced as too large. */
+	get isTooLarge(): boolean {
+		return Number(this.#request.headers["content-length"] ?? 0) > this.#limits.maxBytes;
+	}
+
 	/** The whole body; what is left of one that is refused is not read. */
 	read(): Promise<ReadBody> {
-		const announced = Number(this.#request.headers["content-length"] ?? 0);
-		if (announced > this.#limits.maxBytes) return Promise.resolve("too large");
+		if (this.isTooLarge) return Promise.resolve("too large");
 		if (!this.#charge(leastCharge)) return Promise.resolve("no room");
 		return new Promise((resolve) => this.#collect(resolve));
 	}

@@ -15,7 +15,6 @@ export function sendReply(
 	if (request.method === "HEAD" || body.length === 0) response.end();
 	else if (body instanceof Uint8Array) response.end(body);
 	else void sendPieces(response, body);
-	if (request.method !== "GET" && request.method !== "HEAD") discard(request);
 	// Most answers are the operating system's at once.
 	if (response.writableLength > 0 || !(body instanceof Uint8Array))
 		watchReader(request, response, body, times);
@@ -55,7 +54,7 @@ function watchReader(
 }
 
 /** Reads and drops what is left of a body, until the request's own time is up: its sender can still read the answer. */
-function discard(request: IncomingMessage): void {
+export function discard(request: IncomingMessage): void {
 	request.on("error", () => undefined);
 	request.resume();
 }

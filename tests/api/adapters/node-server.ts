@@ -121,6 +121,12 @@ export class TestServer {
 	}
 }
 
+/** The head of a PUT whose signature has the right shape and time: nothing but its hash tells that it is wrong. */
+export function plausibleHead(bodyBytes: number, more = ""): string {
+	const signed = `Authorization: ${"x".repeat(43)}\r\nSender: jstest\r\nTimeStamp: ${new Date().toISOString()}\r\n`;
+	return `PUT /register/plausible HTTP/1.1\r\nHost: h\r\n${signed}Content-Length: ${bodyBytes}\r\n${more}\r\n`;
+}
+
 /** A connection that sends bytes as they are. */
 export class Connection {
 	text = "";

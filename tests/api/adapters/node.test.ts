@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/adapters/node/address.ts";
 import { TokenBuckets, type WriteLimiter } from "../../../api/limits.ts";
 import { eventually } from "../../wait.ts";
-import { TestServer } from "./node-server.ts";
+import { plausibleHead, TestServer } from "./node-server.ts";
 
 const node = suite("the Node server");
 node.after.each(() => TestServer.closeAll());
@@ -109,7 +109,7 @@ node("a body that is announced too large is answered before it is sent, and noth
 
 node("bodies that are held at once are bounded; more of them are 503 with Retry-After", async () => {
 	const server = await TestServer.start({ maxHeldBytes: 100_000 });
-	const head = "PUT /register/held HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 60000\r\n\r\n";
+	const head = plausibleHead(60_000, close);
 	const holding = server.connect();
 	holding.send(head + "x".repeat(59_999));
 	// The body is held once another one of its size finds no room.

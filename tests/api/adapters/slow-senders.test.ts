@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { eventually } from "../../wait.ts";
-import { TestServer } from "./node-server.ts";
+import { plausibleHead, TestServer } from "./node-server.ts";
 
 const slow = suite("slow clients");
 slow.after.each(() => TestServer.closeAll());
@@ -13,7 +13,7 @@ slow("a head or a body that does not come is cut off, and others are served mean
 	const head = server.connect();
 	head.send("GET /v0.9/doc/en/toporama HTTP/1.1\r\nHost: h\r\nX-Slow: ");
 	const body = server.connect();
-	body.send("PUT /register/slow HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n{");
+	body.send(`${plausibleHead(100)}{`);
 	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
 	await head.closed;
 	assert.match(head.text, /^HTTP\/1\.1 408 /);

@@ -1,12 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import {
-	clientAddress,
-	countedAs,
-	parseTrustedProxies,
-	type TrustedProxies,
-} from "../../../../api/adapters/node/address.ts";
+import { Clients, parseTrustedProxies, type TrustedProxies } from "../../../../api/adapters/node/address.ts";
 
 /** The address of a request from `remoteAddress` with a header, where some proxies are trusted. */
 function from(
@@ -14,9 +9,13 @@ function from(
 	forwarded: string | null,
 	trusted = "127.0.0.1,::1,10.1.0.0/16",
 ): string {
+	const proxies = trusted === "" ? [] : (parseTrustedProxies(trusted) as TrustedProxies);
+	return new Clients(proxies).of(requestFrom(remoteAddress, forwarded)).address;
+}
+
+function requestFrom(remoteAddress: string, forwarded: string | null = null): IncomingMessage {
 	const headers = forwarded === null ? {} : { "x-forwarded-for": forwarded };
-	const request = { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
-	return clientAddress(request, trusted === "" ? [] : (parseTrustedProxies(trusted) as TrustedProxies));
+	return { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
 }
 
 test("only what trusted proxies say counts, from the connection's end on", () => {
@@ -82,6 +81,23 @@ test("proxies are addresses and ranges; a value that trusts everybody is refused
 		assert.match(String(parseTrustedProxies(text)), /^must be addresses or ranges such as .*, not \S/, text);
 	}
 });
+
+test("clients that come again are the same, and however many come, each is told apart", () => {
+	const clients = new Clients(parseTrustedProxies("127.0.0.1") as TrustedProxies);
+	const first = clients.of(requestFrom("127.0.0.1", "198.51.100.1"));
+	assert.is(clients.of(requestFrom("127.0.0.1", "198.51.100.1")), first);
+	assert.is(clients.of(requestFrom("127.0.0.1")).address, "127.0.0.1");
+	assert.is(clients.of(requestFrom("192.0.2.9", "198.51.100.1")).address, "192.0.2.9");
+	for (let index = 0; index < 3_000; index += 1) {
+		const address = `198.51.${index >> 8}.${index & 255}`;
+		assert.equal(clients.of(requestFrom("127.0.0.1", address)), { address, counted: address });
+	}
+	const again = clients.of(requestFrom("127.0.0.1", "198.51.100.1"));
+	assert.equal(again, first);
+	assert.is.not(again, first, "what is remembered is bounded");
+});
+
+const countedAs = (address: string) => new Clients([]).of(requestFrom(address)).counted;
 
 test("writes are counted by address, of IPv6 by network, and not for this machine itself", () => {
 	assert.is(countedAs("192.0.2.1"), "192.0.2.1");
