@@ -23,12 +23,9 @@ import { clientGone, type Exchange, hasGone, logOnceEnded, nextId, type RouteNam
 import { AnswerLog } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 import { ConnectionOrder } from "./order.ts";
-import { PacedQueue } from "./paced-queue.ts";
+import { Refusals } from "./refusals.ts";
 import { discard, sendReply } from "./send.ts";
 import { Writing } from "./writing.ts";
-
-/** Refusals that are sent in one turn of the event loop. */
-const refusalsPerTurn = 8;
 
 /** Answers the requests of one server. */
 export class Answering {
@@ -39,8 +36,7 @@ export class Answering {
 	readonly #order = new ConnectionOrder();
 	readonly #writing: Writing;
 	readonly #log: AnswerLog;
-	/** Whoever sends what is refused waits behind those who read. */
-	readonly #refusals = new PacedQueue(refusalsPerTurn);
+	readonly #refusals: Refusals;
 	#isClosing = false;
 
 	constructor(options: NodeOptions, times: NodeTimes) {
@@ -50,6 +46,7 @@ export class Answering {
 		this.#recent = options.version && new RecentReplies(options.version);
 		this.#writing = new Writing(options, times);
 		this.#log = new AnswerLog(options.log, times.logEveryMs);
+		this.#refusals = new Refusals(times.badWriteDelayMs);
 	}
 
 	/**
@@ -91,7 +88,7 @@ export class Answering {
 		if (route.kind === "docs" && route.isSorted) return this.#answerSorted(exchange, route, hasWaited);
 		const reply = this.#replyTo(route, ifNoneMatch);
 		if (route.kind === "docs") recent?.keep(target, reply);
-		this.#send(exchange, reply);
+		return this.#send(exchange, reply);
 	}
 
 	#replyTo(route: Exclude<Route, { kind: "write" | "page" | "status" }>, ifNoneMatch: string | null): Reply {
@@ -139,7 +136,7 @@ export class Answering {
 			const reply = await Promise.resolve(
 				pages?.(file, { ifNoneMatch, acceptEncoding }) ?? refuseRead(404),
 			).catch((error) => answerFailure(error, "page", context.report));
-			this.#send(exchange, reply);
+			return this.#send(exchange, reply);
 		};
 		return this.#inTurn(exchange, work, hasWaited);
 	}
@@ -155,7 +152,7 @@ export class Answering {
 		const work = async () => {
 			// A list in another order is better than none: a viewer does not start without it.
 			const sorted = geometryOf ? await sortByGeometry(wanted, geometryOf).catch(() => wanted) : wanted;
-			this.#send(exchange, handleRead(sorted, ifNoneMatch, this.#options.fragments, report, allocate));
+			return this.#send(exchange, handleRead(sorted, ifNoneMatch, this.#options.fragments, report, allocate));
 		};
 		return this.#inTurn(exchange, work, hasWaited);
 	}
@@ -166,7 +163,8 @@ export class Answering {
 		return this.#inTurn(exchange, work, hasWaited);
 	}
 
-	#send(exchange: Exchange, reply: Reply): void {
+	/** Sends an answer; a promise where what comes behind it on its connection waits for it. */
+	#send(exchange: Exchange, reply: Reply): void | Promise<void> {
 		const { request, method } = exchange;
 		exchange.reason = reply.reason;
 		if (method !== "GET" && method !== "HEAD") discard(request);
@@ -177,8 +175,12 @@ export class Answering {
 		}
 		// Of a connection that has ended nobody knows its client any more.
 		const client = this.#clients.of(request);
-		if (isRefusal(reply)) this.#refusals.add(() => this.#writeNoted(exchange, reply, client));
-		else this.#writeNoted(exchange, reply, client);
+		if (!isRefusal(reply)) return this.#writeNoted(exchange, reply, client);
+		const isBadWrite = isWriteMethod(method) && (reply.status === 401 || reply.status === 429);
+		// This machine itself is not slowed, as it is not limited.
+		const isSlowed = isBadWrite && client.counted !== null;
+		if (isSlowed) return this.#refusals.sendSlowly(() => this.#writeNoted(exchange, reply, client));
+		this.#refusals.send(() => this.#writeNoted(exchange, reply, client));
 	}
 
 	/** Writes an answer that has a line in the log, under the id that its headers have. */

@@ -15,6 +15,8 @@ export interface NodeTimes {
 	readerTimeoutMs: number;
 	/** Slowest reader that is waited for: an answer may take as long as its bytes take at this rate. */
 	readerBytesPerSecond: number;
+	/** How long a bad signature, or one write too many of an address, waits for its answer. */
+	badWriteDelayMs: number;
 	/** How often heads and bodies are looked at. */
 	checkEveryMs: number;
 	/** Equal refusals of one address are counted into one log line for so long. */
@@ -26,6 +28,7 @@ const defaultTimes: NodeTimes = {
 	bodyTimeoutMs: 20_000,
 	readerTimeoutMs: 30_000,
 	readerBytesPerSecond: 64_000,
+	badWriteDelayMs: 100,
 	checkEveryMs: 1_000,
 	logEveryMs: 1_000,
 };

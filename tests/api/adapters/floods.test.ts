@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/adapters/node/address.ts";
 import { eventually } from "../../wait.ts";
-import { TestServer } from "./node-server.ts";
+import { type TestOptions, TestServer } from "./node-server.ts";
 
 const flood = suite("floods");
 flood.after.each(() => TestServer.closeAll());
@@ -126,11 +126,52 @@ flood("of a body in chunks the size comes first: too large is 413, whatever its 
 	await server.end();
 });
 
+/** A server that takes what a test sends as `client` for another machine's. */
+function startTrusting(options: TestOptions = {}): Promise<TestServer> {
+	return TestServer.start({ ...options, trustedProxies: parseTrustedProxies("127.0.0.1") as TrustedProxies });
+}
+
+const client = "X-Forwarded-For: 192.0.2.1\r\n";
+
+flood("a bad signature waits for its answer, and what is sent behind it waits, too", async () => {
+	const punished: string[] = [];
+	const limiter = { address: () => 0, sender: () => 0, punish: (address: string) => punished.push(address) };
+	const server = await startTrusting({ context: { limiter }, times: { badWriteDelayMs: 60_000 } });
+	const [guessing, own] = [server.connect(), server.connect()];
+	guessing.send((await server.put("guessed", client, "wrong")).repeat(3));
+	await eventually(() => punished.length > 0);
+	own.send((await server.put("own", "", "wrong")) + (await server.put("own")));
+	await eventually(() => own.statuses.length === 2);
+	assert.equal(own.statuses, [401, 201], "this machine itself is not slowed");
+	const good = server.connect();
+	good.send(await server.put("good", client));
+	await eventually(() => good.statuses.length === 1);
+	assert.equal(good.statuses, [201], "nor is a write of the same address that is genuine");
+	assert.equal([guessing.statuses, punished], [[], ["192.0.2.1"]]);
+	assert.equal(server.stored, ["own", "good"]);
+});
+
+flood("one write too many waits for its answer, and reads do not", async () => {
+	const limiter = { address: () => 7, sender: () => 0, punish: () => undefined };
+	const server = await startTrusting({ context: { limiter }, times: { badWriteDelayMs: 200 } });
+	const limited = server.connect();
+	limited.send((await server.put("limited", client)) + (await server.put("limited", client)));
+	const headers = { "X-Forwarded-For": "192.0.2.1" };
+	assert.is((await fetch(`${server.url}/v0.9/doc/en/limited`, { headers })).status, 404);
+	assert.is((await fetch(`${server.url}/healthz`, { headers })).status, 200);
+	await eventually(() => limited.statuses.length === 2);
+	assert.equal(limited.statuses, [429, 429]);
+	await eventually(() => server.logged.filter(({ status }) => status === 429).length === 1);
+	const [first] = server.logged.filter(({ status }) => status === 429);
+	assert.ok((first?.milliseconds ?? 0) >= 199, `${first?.milliseconds} ms`);
+	assert.equal(server.stored, []);
+	await server.end();
+});
+
 flood("whoever goes away while its refusals wait is in the log, with its address", async () => {
-	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
-	const server = await TestServer.start({ trustedProxies, times: { logEveryMs: 20 } });
+	const server = await startTrusting({ times: { logEveryMs: 20 } });
 	const gone = server.connect();
-	gone.send("GET /no HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n".repeat(requests));
+	gone.send(`GET /no HTTP/1.1\r\nHost: h\r\n${client}\r\n`.repeat(requests));
 	await turnsUntil(() => server.logged.length > 0);
 	gone.socket.destroy();
 	const countOf = (wanted: number) =>
