@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
 import { hasTeams, judgePull, openPulls, readTeams } from "./approvals/github.ts";
+import { readIfThere } from "./files/if-there.ts";
 import { parseRun } from "./review/post.ts";
 import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
@@ -26,7 +27,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.parse(argv, { from: "user" })
 		.opts();
 	const configuration = readConfiguration(environment);
-	const { owners } = parseOwners(await readFile(ownersPath).catch(() => new Uint8Array(0)));
+	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
 	const github = connectToGithub(configuration, {
 		pull_requests: "write",
 		statuses: "write",

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { Option } from "@commander-js/extra-typings";
 import { codeownersPath, codeownersText, type Owners, ownersPath, parseOwners } from "../registry/owners.ts";
 import { codeownersErrors, unknownOwners } from "./approvals/known.ts";
+import { readTextIfThere } from "./files/if-there.ts";
 import { annotations, plainLine } from "./review/annotations.ts";
 import { connectToGithub } from "./service/github.ts";
 import { type Environment, readConfiguration } from "./service/settings.ts";
@@ -72,7 +73,7 @@ export const run = createRun(async (argv, environment, io) => {
 	if (!owners) return exitCodes.wrong;
 	if (ofGithub) return warnOfUnknown(bytes, owners, environment, io);
 	const text = codeownersText(owners);
-	const before = await readFile(codeownersPath, "utf8").catch(() => null);
+	const before = await readTextIfThere(codeownersPath);
 	if (before === text) {
 		printLine(io, `${codeownersPath} is as ${ownersPath} says`);
 		return check && hasCredentials(environment) ? checkOnGithub(environment, io) : exitCodes.done;

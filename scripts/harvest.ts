@@ -14,6 +14,7 @@ import { descriptionText } from "../registry/description.ts";
 import { harvestedLangs } from "../registry/registration.ts";
 import { descriptionPath } from "../registry/smallkey.ts";
 import { layersOption, workingFolder } from "./build/source.ts";
+import { ifThere } from "./files/if-there.ts";
 import { askWith } from "./harvest/ask.ts";
 import {
 	type Found,
@@ -46,7 +47,8 @@ interface Due {
 /** Whether nothing is known of a layer, or that was last looked at so long ago; a file's time tells it. */
 async function isDue(layer: CheckedLayer, { folder, olderThanMs, now }: Due): Promise<boolean> {
 	if (olderThanMs === undefined || !isDescribed(layer.registration, layer.description)) return true;
-	const file = await stat(fileIn(folder, descriptionPath(layer.smallkey))).catch(() => null);
+	const path = fileIn(folder, descriptionPath(layer.smallkey));
+	const file = await ifThere(path, stat(path));
 	return file === null || now.getTime() - file.mtimeMs >= olderThanMs;
 }
 

@@ -1,8 +1,8 @@
 // npm run refresh: proposes what npm run harvest has written, with the health of all services
 
-import { readFile } from "node:fs/promises";
 import { healthPath, healthText, parseHealth, updateHealth, weekOf } from "../registry/health.ts";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
+import { readIfThere, readTextIfThere } from "./files/if-there.ts";
 import { askWith } from "./harvest/ask.ts";
 import { readLayers } from "./harvest/layers.ts";
 import { statesOf, watchAll } from "./harvest/watch.ts";
@@ -23,10 +23,6 @@ function targetOf(configuration: Configuration): Target {
 	return { github, branch: configuration.github?.branch ?? "main" };
 }
 
-async function readLocal(path: string): Promise<Buffer | null> {
-	return readFile(path).catch(() => null);
-}
-
 export const run = createRun(async (argv, environment, io) => {
 	const { dryRun } = createCommandLine("refresh", io)
 		.option("--dry-run", "print the pull request's text, and write nothing; needs no GitHub")
@@ -43,12 +39,12 @@ export const run = createRun(async (argv, environment, io) => {
 	);
 	const before = target
 		? await readHealthText(target, (await findRefresh(target)) !== null)
-		: ((await readLocal(healthPath))?.toString("utf8") ?? null);
+		: await readTextIfThere(healthPath);
 	const now = io.now();
 	const states = statesOf(layers);
 	const week = weekOf(now);
 	const health = updateHealth(parseHealth(before), states, week, (smallkey) => states.has(smallkey));
-	const owners = parseOwners((await readLocal(ownersPath)) ?? new Uint8Array(0)).owners;
+	const owners = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0)).owners;
 	const found = layers.map(({ layer: { smallkey }, watched }): LayerHealth => {
 		return { smallkey, findings: watched.findings, changed: changed.has(smallkey) };
 	});

@@ -1,8 +1,8 @@
 // npm run tell-failure: keeps one issue open for as long as a workflow fails
-import { readFile } from "node:fs/promises";
 import { dataOf } from "../api/stores/github/refusal.ts";
 import type { Github } from "../api/stores/github/routes.ts";
 import { fenced } from "../registry/markdown.ts";
+import { readTextIfThere } from "./files/if-there.ts";
 import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, needed, runCommand } from "./terminal/command-line.ts";
@@ -37,8 +37,10 @@ const maxAbout = 20_000;
 
 /** The text about a failure, in lines that are plain text. */
 async function readAbout(path: string | undefined): Promise<string> {
-	const text = path === undefined ? "" : await readFile(path, "utf8").catch(() => "");
-	return text.slice(0, maxAbout).trim();
+	if (path === undefined) return "";
+	// A failure is told whatever else fails: then what is told of it is why no more is known.
+	const text = await readTextIfThere(path).catch((error: Error) => `${error.message}: ${error.cause}`);
+	return (text ?? "").slice(0, maxAbout).trim();
 }
 
 /** @returns what was done */

@@ -1,4 +1,4 @@
-import { readFile, utimes } from "node:fs/promises";
+import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { Finding } from "../../harvest/finding.ts";
 import { type CheckedLayer, checkCatalogue, problemLine } from "../../registry/catalogue.ts";
@@ -6,6 +6,7 @@ import { layerPath } from "../../registry/smallkey.ts";
 import type { Source } from "../build/build.ts";
 import { writeWhole } from "../build/output.ts";
 import { collectSource } from "../build/source.ts";
+import { readTextIfThere } from "../files/if-there.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
@@ -30,10 +31,7 @@ export async function readLayers(source: Source, smallkeys: string[], io: Io): P
 
 /** Text of a file in the folder of layers; null where there is none. */
 export async function readStored(folder: string, path: string): Promise<string | null> {
-	return readFile(fileIn(folder, path), "utf8").catch((error: NodeJS.ErrnoException) => {
-		if (error.code === "ENOENT") return null;
-		throw error;
-	});
+	return readTextIfThere(fileIn(folder, path));
 }
 
 /** Writes a file in the folder of layers, whole; an unchanged one only gets a new time, which tells its age. */

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { access, lstat, mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readTextIfThere } from "../files/if-there.ts";
 import { hookStamp, readBundle } from "./stamped.ts";
 
 const script = fileURLToPath(new URL("pre-receive.sh", import.meta.url));
@@ -32,7 +33,9 @@ export async function installHook(
 		);
 	});
 	const hookPath = join(folder, "pre-receive");
-	const isOwn = (await readIfThere(hookPath))?.includes(mark) && (await exists(join(folder, bundleName)));
+	// One that cannot be read was told of above, and is not known to be this project's.
+	const hook = await readTextIfThere(hookPath).catch(() => null);
+	const isOwn = hook?.includes(mark) && (await exists(join(folder, bundleName)));
 	if (!isOwn) return false;
 	const isRunnable = await isExecutable(hookPath);
 	if (!isRunnable)
@@ -46,11 +49,11 @@ async function renew(folder: string, warn: (text: string) => void, node: string)
 	await keepForeign(folder, warn);
 	const bundlePath = join(folder, bundleName);
 	const stamp = await hookStamp();
-	const present = await readIfThere(bundlePath);
+	const present = await readTextIfThere(bundlePath);
 	if (!present?.startsWith(`// ${stamp}\n`)) await write(bundlePath, await readBundle(stamp), 0o644);
 	const hookPath = join(folder, "pre-receive");
 	const hook = (await readFile(script, "utf8")).replace("@NODE@", () => quoted(node));
-	if ((await readIfThere(hookPath)) !== hook || !(await isExecutable(hookPath)))
+	if ((await readTextIfThere(hookPath)) !== hook || !(await isExecutable(hookPath)))
 		await write(hookPath, hook, 0o755);
 }
 
@@ -58,7 +61,7 @@ async function renew(folder: string, warn: (text: string) => void, node: string)
 async function keepForeign(folder: string, warn: (text: string) => void): Promise<void> {
 	const path = join(folder, "pre-receive");
 	if (!(await exists(path))) return;
-	if ((await readIfThere(path))?.includes(mark)) return;
+	if ((await readTextIfThere(path))?.includes(mark)) return;
 	let name = "pre-receive.local";
 	for (let number = 2; await exists(join(folder, name)); number += 1) name = `pre-receive.local-${number}`;
 	await rename(path, join(folder, name));
@@ -99,8 +102,4 @@ async function exists(path: string): Promise<boolean> {
 		() => true,
 		() => false,
 	);
-}
-
-async function readIfThere(path: string): Promise<string | null> {
-	return readFile(path, "utf8").catch(() => null);
 }

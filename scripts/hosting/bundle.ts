@@ -1,9 +1,10 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build, type Plugin } from "esbuild";
 import { compiledSchemas } from "../build/schemas.ts";
+import { readIfThere } from "../files/if-there.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -83,7 +84,7 @@ export async function buildWorker(path = bundlePath, parts = workerParts): Promi
 
 /** An engine that runs the file starts anew when it is written, so the same bytes are not, and others in one step. */
 async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
-	const present = await readFile(path).catch(() => null);
+	const present = await readIfThere(path);
 	if (present?.equals(bytes)) return;
 	await mkdir(dirname(path), { recursive: true });
 	const temporary = `${path}.${process.pid}.tmp`;

@@ -12,6 +12,7 @@ import { targetOf } from "../../registry/targets/table.ts";
 import { isCompanion, writeWhole } from "../build/output.ts";
 import { slotFolder, slotsOf } from "../build/slots.ts";
 import { catalogueFiles, catalogueFolders } from "../catalogue/state.ts";
+import { readTextIfThere } from "../files/if-there.ts";
 import { progress } from "../terminal/progress.ts";
 
 /** Most files that are compressed at once: zlib works on four threads (libuv's pool). */
@@ -105,7 +106,7 @@ function headersRule(path: string, headers: Readonly<Record<string, string>>): s
 }
 
 async function writeChanged(path: string, text: string): Promise<void> {
-	const present = await readFile(path, "utf8").catch(() => null);
+	const present = await readTextIfThere(path);
 	if (present !== text) await writeFile(path, text);
 }
 

@@ -8,6 +8,7 @@ import { resolveCommit } from "../build/collect.ts";
 import { isCompanion } from "../build/output.ts";
 import { slotFolder, slotPath, slotsOf } from "../build/slots.ts";
 import { catalogueFiles, catalogueFolders, namesIn } from "../catalogue/state.ts";
+import { ifThere } from "../files/if-there.ts";
 
 /** Most requests that are under way at once. */
 const atOnce = 16;
@@ -23,7 +24,8 @@ const nobodysKey = "=verify=nobody=";
 export async function listBuild(dist: string): Promise<string[]> {
 	const paths: string[] = [];
 	for (const slot of slotsOf({ targets: targetNames })) {
-		const names = await readdir(join(dist, slotFolder(slot))).catch(() => []);
+		const folder = join(dist, slotFolder(slot));
+		const names = (await ifThere(folder, readdir(folder))) ?? [];
 		for (const name of names) if (!isCompanion(name)) paths.push(slotPath(slot, name));
 	}
 	if (paths.length === 0) throw new Error(`${dist}: has no fragments; npm run build makes them`);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { slotFolder, slotsOf } from "../build/slots.ts";
 import { catalogueFolders } from "../catalogue/state.ts";
+import { readTextIfThere } from "../files/if-there.ts";
 import type { Environment } from "../service/settings.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -52,10 +53,10 @@ export function workerVariables(env: Environment): [string, string][] {
 export async function isEngineInstalled(): Promise<boolean> {
 	const versions = await Promise.all([
 		readFile(join(engineFolder, "package-lock.json"), "utf8"),
-		readFile(join(engineFolder, "node_modules/.package-lock.json"), "utf8").catch(() => "{}"),
+		readTextIfThere(join(engineFolder, "node_modules/.package-lock.json")),
 	]);
 	const [wanted, present] = versions.map(
-		(text) => JSON.parse(text).packages?.["node_modules/wrangler"]?.version as string | undefined,
+		(text) => JSON.parse(text ?? "{}").packages?.["node_modules/wrangler"]?.version as string | undefined,
 	);
 	return wanted === present;
 }

@@ -1,6 +1,7 @@
 import { createReadStream, existsSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { isRefusal, type Reader, type Refusal } from "../../api/store.ts";
+import { readTextIfThere } from "../files/if-there.ts";
 import { openStore, repositoryPath } from "../service/open-store.ts";
 import { changeSenders, sendersPath } from "../service/senders-file.ts";
 import type { Configuration } from "../service/settings.ts";
@@ -82,10 +83,7 @@ async function readLayersDump(path: string, configuration: Configuration): Promi
 }
 
 async function readSendersDump(path: string, { dataDir }: Configuration): Promise<MovedSenders> {
-	const text = await readFile(sendersPath(dataDir), "utf8").catch((error: NodeJS.ErrnoException) => {
-		if (error.code === "ENOENT") return null;
-		throw error;
-	});
+	const text = await readTextIfThere(sendersPath(dataDir));
 	return naming(path, moveSenders(readDump(readChunks(path, () => undefined)), text));
 }
 

@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
 import { parseSenders } from "../../api/senders.ts";
 import { sign } from "../../api/signature.ts";
+import { readTextIfThere } from "../files/if-there.ts";
 import { sendersPath } from "../service/senders-file.ts";
 import { type Environment, readConfiguration } from "../service/settings.ts";
 import { createCommandLine, exitCodes } from "../terminal/command-line.ts";
@@ -86,7 +86,7 @@ async function findSecret(
 		return { sender: id, secret: environment.SENDER_SECRET };
 	}
 	const place = environment.SENDERS ? "SENDERS" : sendersPath(readConfiguration(environment).dataDir);
-	const text = environment.SENDERS || (await readFile(place, "utf8").catch(() => null));
+	const text = environment.SENDERS || (await readSenders(place));
 	const senders = text === null ? null : parseSenders(text, place);
 	const sender = id === null ? [...(senders?.values() ?? [])][0] : senders?.get(id);
 	if (sender) return { sender: sender.id, secret: sender.secret };
@@ -94,6 +94,15 @@ async function findSecret(
 	if (id !== null && answer) return { sender: id, secret: answer };
 	const missing = senders ? `has no sender ${id ?? ""}`.trimEnd() : "is not there";
 	throw new Error(`${place}: ${missing}; set SENDER_SECRET, or DATA_DIR to that of the service`);
+}
+
+/** The senders file; null where there is none. @throws {Error} with the way out where it is somebody else's to read */
+async function readSenders(path: string): Promise<string | null> {
+	return readTextIfThere(path).catch((error: Error) => {
+		throw new Error(`${path}: cannot be read; set SENDER_SECRET, or run this as the service's user`, {
+			cause: error.cause,
+		});
+	});
 }
 
 /**

@@ -6,6 +6,7 @@ import { runGit } from "../../api/git/run.ts";
 import type { Edit, Reader } from "../../api/store.ts";
 import { parseLayerPath } from "../../registry/catalogue.ts";
 import { layerPath } from "../../registry/smallkey.ts";
+import { readTextIfThere } from "../files/if-there.ts";
 
 /** Layers that are compared with the store at once. */
 const layersAtOnce = 32;
@@ -29,7 +30,7 @@ export async function newDescriptions(checkout: string): Promise<NewDescription[
 		const name = parseLayerPath(path);
 		if (typeof name === "string" || name.kind !== "description") continue;
 		const text = await readFile(join(checkout, path), "utf8");
-		const registration = await readFile(join(checkout, layerPath(name.smallkey)), "utf8").catch(() => null);
+		const registration = await readTextIfThere(join(checkout, layerPath(name.smallkey)));
 		if (registration !== null) found.push({ smallkey: name.smallkey, path, text, registration });
 	}
 	return found;

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseSenders, type Senders } from "../../api/senders.ts";
 import { senderNamesOf } from "../catalogue/options.ts";
+import { readTextIfThere } from "../files/if-there.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
 import { replaceFile } from "./replace-file.ts";
@@ -35,7 +36,7 @@ const firstSender = "publisher";
 export async function readSenders(env: Environment, dataDir: string): Promise<ConfiguredSenders> {
 	if (env.SENDERS) return { senders: parseVariable(env.SENDERS), place: "SENDERS", created: null };
 	const place = sendersPath(dataDir);
-	const text = await readIfThere(place);
+	const text = await readTextIfThere(place);
 	if (text !== null) return { senders: parseSenders(text, place), place, created: null };
 	await changeSenders(dataDir, (entries) => ({ [firstSender]: randomSecret(), ...entries }));
 	const senders = parseSenders(await readFile(place, "utf8"), place);
@@ -46,7 +47,7 @@ export async function readSenders(env: Environment, dataDir: string): Promise<Co
 export async function readPublicNames(env: Environment, dataDir: string): Promise<Record<string, string>> {
 	if (env.SENDERS) return senderNamesOf(parseVariable(env.SENDERS));
 	const place = sendersPath(dataDir);
-	const text = await readIfThere(place);
+	const text = await readTextIfThere(place);
 	return text === null ? {} : senderNamesOf(parseSenders(text, place));
 }
 
@@ -84,7 +85,7 @@ export async function changeSenders(
 		maxWaitMs,
 	});
 	try {
-		const before = (await readIfThere(path)) ?? "{}";
+		const before = (await readTextIfThere(path)) ?? "{}";
 		parseSenders(before, path);
 		const after = `${JSON.stringify(change(JSON.parse(before)), null, 2)}\n`;
 		parseSenders(after, path);
@@ -92,11 +93,4 @@ export async function changeSenders(
 	} finally {
 		await lock.release();
 	}
-}
-
-async function readIfThere(path: string): Promise<string | null> {
-	return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-		if (error.code === "ENOENT") return null;
-		throw new Error(`${path}: cannot be read`, { cause: error });
-	});
 }
