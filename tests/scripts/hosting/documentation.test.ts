@@ -2,6 +2,8 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { type NodeOptions, timesOf } from "../../../api/adapters/node/options.ts";
+import { ordinaryLimits } from "../../../api/stores/git/limits.ts";
 import { differences } from "../../conformance/differences.ts";
 import { root } from "../../process.ts";
 
@@ -39,6 +41,19 @@ test("both units keep the service from the same of the machine", async () => {
 	const hardening = (text = "") => text.slice(text.indexOf("# Nothing else of the machine."));
 	assert.ok(hardening(unit).length > 500);
 	assert.is(hardening(follow), hardening(unit));
+});
+
+test("neither systemd nor Docker cuts off a service that still stores what it accepted", async () => {
+	const unit = await readFile(join(root, "deploy/fragments.service"), "utf8");
+	const page = await readFile(join(root, "docs/one-machine.md"), "utf8");
+	const { headTimeoutMs, bodyTimeoutMs } = timesOf({} as NodeOptions);
+	const longestMs = headTimeoutMs + bodyTimeoutMs + ordinaryLimits.closeMs;
+	for (const granted of [/^TimeoutStopSec=(\d+)$/m.exec(unit), /--stop-timeout (\d+) /.exec(page)]) {
+		assert.ok(
+			Number(granted?.[1]) * 1000 > longestMs + 10_000,
+			`${granted?.[0]} is not above ${longestMs} ms`,
+		);
+	}
 });
 
 test.run();
