@@ -44,8 +44,9 @@ export const catalogueFiles = ["index.html", "site.json"] as const;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Folders whose files decide how the pages look, beside the modules of the renderer. */
+/** Folders whose files decide how the pages look, beside the modules of the renderer; and the page of the guide that is in none. */
 const pageRooms = ["site", "scripts/catalogue", "scripts/guide", "docs"];
+const pageFiles = ["SECURITY.md"];
 
 /** The modules of a running process do not change: their stamp is made once for each set of options. */
 const stamps = new Map<string, string>();
@@ -59,13 +60,22 @@ export function catalogueStamp(options: CatalogueOptions): string {
 }
 
 function makeStamp(options: CatalogueOptions): string {
-	const hash = createHash("sha256").update(rendererStamp(options.fragments));
-	for (const room of pageRooms) {
-		const names = readdirSync(join(root, room), { recursive: true, encoding: "utf8" });
-		const modules = names.filter((name) => /\.(?:ts|css|md)$/.test(name)).sort();
-		for (const name of modules) hash.update(`${name}\n`).update(readFileSync(join(root, room, name)));
-	}
+	const hash = createHash("sha256").update(rendererStamp(options.fragments)).update(pagesStamp(root));
 	return hash.update(JSON.stringify(options)).digest("hex");
+}
+
+/** A stamp of the files in a checkout of this project that decide how the pages look. */
+export function pagesStamp(checkout: string): string {
+	const hash = createHash("sha256");
+	const paths = pageRooms.flatMap((room) => {
+		const names = readdirSync(join(checkout, room), { recursive: true, encoding: "utf8" });
+		const modules = names.filter((name) => /\.(?:ts|css|md)$/.test(name)).sort();
+		return modules.map((name) => `${room}/${name}`);
+	});
+	for (const path of [...paths, ...pageFiles]) {
+		hash.update(`${path}\n`).update(readFileSync(join(checkout, path)));
+	}
+	return hash.digest("hex");
 }
 
 function statePath(out: string): string {
