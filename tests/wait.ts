@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Waits until `condition` holds. @throws {Error} where it does not within `patience` milliseconds */
-export async function eventually(
-	condition: () => boolean | Promise<boolean>,
-	patience = 5_000,
-): Promise<void> {
-	for (const deadline = performance.now() + patience; !(await condition()); await sleep(10)) {
-		if (performance.now() > deadline) throw new Error(`not within ${patience} ms: ${condition}`);
+/** How long a condition is waited for, in milliseconds: a machine may be slow, and what never comes is a failure. */
+const patienceMs = 120_000;
+
+/** Waits until a condition holds. @throws {Error} where it never does */
+export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
+	for (const deadline = performance.now() + patienceMs; !(await condition()); await sleep(10)) {
+		if (performance.now() > deadline) throw new Error(`not within ${patienceMs} ms: ${condition}`);
 	}
 }

@@ -18,7 +18,7 @@ export interface Words {
 }
 
 /** Longest wait for an answer, in milliseconds: a hung connection fails the test. */
-const patience = 20_000;
+const patienceMs = 120_000;
 
 /**
  * Sends a request with its target as it is: `fetch` would change it first. No answer ever shows a stack trace or
@@ -29,7 +29,7 @@ export function ask(origin: string, method: string, target: string, words: Words
 	const body = words.body === undefined ? undefined : Buffer.from(words.body);
 	return new Promise((resolve, reject) => {
 		const headers = { ...words.headers, ...(body ? { "Content-Length": String(body.length) } : {}) };
-		const options = { hostname, port, method, path: target, headers, agent: false, timeout: patience };
+		const options = { hostname, port, method, path: target, headers, agent: false, timeout: patienceMs };
 		const sent = request(options, (response) => {
 			const chunks: Buffer[] = [];
 			response.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -89,7 +89,7 @@ export async function spawnNginx(
 			() => true,
 			() => false,
 		);
-	}, 10_000);
+	});
 	return {
 		origin,
 		async stop() {

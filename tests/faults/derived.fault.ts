@@ -22,7 +22,7 @@ async function filesMended(world: World, smallkey = "one"): Promise<void> {
 	await eventually(async () => {
 		const text = await readFile(fileOf(world, smallkey), "utf8").catch(() => "");
 		return text.includes(`"layerName":"${world.acknowledged.get(smallkey)}"`) && text.endsWith("}");
-	}, 30_000);
+	});
 }
 
 for (const [what, break_] of [
@@ -106,7 +106,7 @@ test("`DATA_DIR/dist` cannot be written", async ({ world }) => {
 	assert.match(await world.readiness(), "503 ");
 	await rm(join(world.folder, "dist"));
 	await filesMended(world, "three");
-	await eventually(() => world.server.output.includes("are in step again"), 90_000);
+	await eventually(() => world.server.output.includes("are in step again"));
 	const log = world.log().map((line) => line.replace(/(cannot be written: \w+).*/, "$1 …"));
 	noteFault({
 		section: "derived",

@@ -116,7 +116,7 @@ for (const [fault, script] of [
 test("kill -9 during a repack", async ({ world }) => {
 	for (let round = 0; round < 5; round += 1) {
 		for (let turn = 0; turn < 60; turn += 1) await world.put(`k${round}`, `turn ${turn}`);
-		await eventually(() => world.server.gitProcesses("repack").length > 0, 30_000);
+		await eventually(() => world.server.gitProcesses("repack").length > 0);
 		await world.server.kill(true);
 		await world.start();
 		assert.is(await world.readAll(), "200, the last good state");

@@ -88,7 +88,7 @@ test("none of them a layer: accepted, and nothing changes for readers", async (w
 	assert.ok(pushed.isAccepted, pushed.screen);
 	const { local } = world;
 	const head = await local.git("rev-parse", "refs/heads/main");
-	await eventually(() => local.store.tip === head, 60_000);
+	await eventually(() => local.store.tip === head);
 	assert.equal([...local.publication.smallkeys()], ["one"]);
 	assert.equal(local.reported, []);
 });

@@ -142,7 +142,7 @@ test("a data folder of an older version is taken over as it is", async ({ folder
 	await writeFile(join(DATA_DIR, "dist/v0.9/doc/en/older"), "{}");
 	const running = await serve({ DATA_DIR });
 	serving.push(running);
-	await eventually(async () => (await fetch(`${running.url}/readyz`)).ok, 20_000);
+	await eventually(async () => (await fetch(`${running.url}/readyz`)).ok);
 	assert.is(await read(running, "older"), 200);
 	const rendered = () => readFile(join(DATA_DIR, "dist/v0.9/doc/en/older"), "utf8");
 	await eventually(async () => (await rendered()).includes("older"));

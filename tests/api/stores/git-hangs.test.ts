@@ -99,12 +99,12 @@ test("what is at work while git is stopped is answered, and nothing acknowledged
 	});
 	for (const command of ["fast-import", "cat-file", "fast-import"]) {
 		const before = acknowledged.length;
-		await eventually(() => acknowledged.length > before + 20, 20_000);
+		await eventually(() => acknowledged.length > before + 20);
 		await eventually(() => descendantsWith(process.pid, folder, command).length > 0);
 		signal(folder, command, "SIGSTOP");
 	}
 	const before = acknowledged.length;
-	await eventually(() => acknowledged.length > before + 20, 20_000);
+	await eventually(() => acknowledged.length > before + 20);
 	isWorking = false;
 	await Promise.all(publishers);
 	for (const smallkey of acknowledged) assert.ok(await store.read(smallkey), smallkey);

@@ -13,6 +13,13 @@ import { featureFile, ownersFile, Repository } from "../review/repository.ts";
 /** A folder stands where a file should: that is there, and nobody can read it as a file, root neither. */
 const reason = "cannot be read: EISDIR: illegal operation on a directory, read\n";
 
+function failureOf(work: Promise<unknown>): Promise<Error> {
+	return work.then(
+		() => new Error("it did not fail"),
+		(error: Error) => error,
+	);
+}
+
 const test = suite<{ checkout: Repository }>("files that need not be there");
 
 test.before.each((scene) => {
@@ -33,11 +40,11 @@ test("what is not there is null, and what is there is read", async () => {
 });
 
 test("every other failure is thrown, with the path and the reason", async () => {
-	const told: Error = await readIfThere("layers").then(assert.unreachable, (error) => error);
+	const told = await failureOf(readIfThere("layers"));
 	assert.is(told.message, "layers: cannot be read");
 	assert.match((told.cause as Error).message, "EISDIR");
 	const denied = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
-	const failed: Error = await ifThere("x", Promise.reject(denied)).then(assert.unreachable, (error) => error);
+	const failed = await failureOf(ifThere("x", Promise.reject(denied)));
 	assert.is(failed.cause, denied);
 });
 
@@ -59,7 +66,7 @@ test("a description is not left out because its registration cannot be read", as
 	await rm(layerPath("abc"));
 	assert.equal(await newDescriptions("."), []);
 	await mkdir(layerPath("abc"));
-	const told: Error = await newDescriptions(".").then(assert.unreachable, (error) => error);
+	const told = await failureOf(newDescriptions("."));
 	assert.is(told.message, `${layerPath("abc")}: cannot be read`);
 });
 

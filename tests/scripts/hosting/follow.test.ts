@@ -63,12 +63,12 @@ test("what is pushed is built, what is removed goes, and a signal ends it", asyn
 	const { remote, built } = scene;
 	const { end, output } = start(scene);
 	try {
-		await eventually(() => built("aaa") !== null, 30_000);
+		await eventually(() => built("aaa") !== null);
 		remote.commit("another", { "layers/bb/bbb.json": wmsFile("second"), "layers/aa/aaa.json": null });
-		await eventually(() => built("bbb") !== null && built("aaa") === null, 30_000);
+		await eventually(() => built("bbb") !== null && built("aaa") === null);
 		// History that was rewritten.
 		remote.git("reset", "-q", "--hard", "HEAD^");
-		await eventually(() => built("aaa") !== null && built("bbb") === null, 30_000);
+		await eventually(() => built("aaa") !== null && built("bbb") === null);
 	} finally {
 		await end();
 	}
@@ -102,17 +102,17 @@ test("while the repository cannot be reached, or nothing in it is in order, what
 	const { end, output } = start(scene);
 	const away = `${remote.path}.away`;
 	try {
-		await eventually(() => built("aaa") !== null, 30_000);
+		await eventually(() => built("aaa") !== null);
 		renameSync(remote.path, away);
-		await eventually(() => output().includes("not in step: "), 30_000);
+		await eventually(() => output().includes("not in step: "));
 		assert.ok(built("aaa"));
 		renameSync(away, remote.path);
 		remote.commit("all of it broken", { "layers/aa/aaa.json": null });
 		remote.commit("never good", { "layers/aa/aaa.json": "{" });
-		await eventually(() => output().includes("aaa.json: the document must be JSON"), 30_000);
+		await eventually(() => output().includes("aaa.json: the document must be JSON"));
 		assert.ok(built("aaa"));
 		remote.commit("another", { "layers/bb/bbb.json": wmsFile("second") });
-		await eventually(() => built("bbb") !== null, 30_000);
+		await eventually(() => built("bbb") !== null);
 	} finally {
 		if (existsSync(away)) renameSync(away, remote.path);
 		await end();

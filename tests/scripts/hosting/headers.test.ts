@@ -121,7 +121,7 @@ async function tryHost(origin: string, child: ChildProcess, name: string): Promi
 			() => true,
 			() => false,
 		);
-	await eventually(async () => child.exitCode !== null || (await answers()), 20_000);
+	await eventually(async () => child.exitCode !== null || (await answers()));
 	assert.is(child.exitCode, null, said);
 	for (const path of ["/v0.9/doc/en/23ax5t", "/v1/doc/fr/23ax5t", "/v2/doc/en/a+b=c", "/ramp4/fr/23ax5t"]) {
 		const answer = await ask(origin, "GET", path);

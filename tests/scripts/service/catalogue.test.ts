@@ -16,8 +16,6 @@ interface Context {
 	clone: Clone;
 }
 
-/** How long anything may take on a busy machine. */
-const patienceMs = 60_000;
 
 const catalogue = suite<Context>("the catalogue of the running service");
 
@@ -34,7 +32,7 @@ catalogue.after(async ({ local, clone }) => {
 });
 
 async function inStep(local: Local): Promise<void> {
-	await eventually(() => local.catalogue?.inStep === local.store.tip, patienceMs);
+	await eventually(() => local.catalogue?.inStep === local.store.tip);
 }
 
 function put(local: Local, smallkey: string, body = manual): Promise<Response> {
@@ -96,7 +94,7 @@ catalogue("a push of more layers than are gone on from is in step, too", async (
 	);
 	const before = local.store.tip;
 	assert.ok(await clone.push());
-	await eventually(() => local.store.tip !== before, patienceMs);
+	await eventually(() => local.store.tip !== before);
 	assert.is((await put(local, "after")).status, 201);
 	await inStep(local);
 	assert.is(await layersIn(local), 1_204);
@@ -112,13 +110,13 @@ catalogue(
 				(count) => count === 1_204,
 				() => false,
 			);
-		await eventually(isThere, patienceMs);
+		await eventually(isThere);
 		await inStep(local);
 		const [worker] = descendantsWith(process.pid, "catalogue-worker");
 		assert.ok(worker !== undefined);
 		signalIfThere(worker as number, "SIGKILL");
 		assert.is((await put(local, "again")).status, 201);
-		await eventually(async () => (await layersIn(local)) === 1_205, patienceMs);
+		await eventually(async () => (await layersIn(local)) === 1_205);
 		await assertWhole(local);
 		assert.equal(local.reported, []);
 	},

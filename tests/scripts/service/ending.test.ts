@@ -45,7 +45,7 @@ test("a signal to npm start gets to the service, whatever shell npm has", async 
 	let output = "";
 	for (const stream of [npm.stdout, npm.stderr]) stream.on("data", (data) => (output += data));
 	const closed = new Promise((resolve) => npm.once("close", resolve));
-	await eventually(() => output.includes("Register a first layer"), 60_000);
+	await eventually(() => output.includes("Register a first layer"));
 	npm.kill("SIGTERM");
 	// Its output is closed only when the service has ended, too.
 	await closed;

@@ -154,7 +154,7 @@ service("a push of thousands is served whole or not at all, and reads go on mean
 		}
 	})();
 	assert.ok(await clone.push());
-	await eventually(() => status(local, "k9-19") === 200, 60_000);
+	await eventually(() => status(local, "k9-19") === 200);
 	isOver = true;
 	await watch;
 	// One file is wrong, and one differs from another only in case.
@@ -169,15 +169,15 @@ service("a push of thousands is served whole or not at all, and reads go on mean
 	assert.match(local.warnings.join("\n"), "layers/k0/k0-0.json: ");
 	assert.is((await local.put("k1-1", wms("changed"))).status, 201);
 	await local.filesIdle();
-	await eventually(async () => (await layerNameIn(file(local, "k9-19", "fr"))) === "limits", 60_000);
+	await eventually(async () => (await layerNameIn(file(local, "k9-19", "fr"))) === "limits");
 	await eventually(async () => (await layerNameIn(file(local, "k1-1"))) === "changed");
 	const all = Object.fromEntries(files.map(([path]) => [path as string, null]));
 	await clone.git("pull", "-q", "--rebase");
 	await clone.commit({ ...all, "layers/k0/K0-10.json": null });
 	assert.ok(await clone.push());
-	await eventually(() => local.publication.size === 1, 60_000);
+	await eventually(() => local.publication.size === 1);
 	await local.filesIdle();
-	await eventually(async () => (await layerNameIn(file(local, "k9-19"))) === null, 60_000);
+	await eventually(async () => (await layerNameIn(file(local, "k9-19"))) === null);
 	assert.equal(served(local), ["one"]);
 });
 

@@ -105,7 +105,7 @@ page(
 		assert.match(window.url(), /\?host=gis\.example\.ca&sender=Lakes\+Canada$/);
 		while (await window.getByRole("button", { name: "Show more" }).isVisible()) {
 			await window.getByRole("button", { name: "Show more" }).click();
-			await eventually(async () => (await window.locator("[aria-busy]").count()) === 0, 20_000);
+			await eventually(async () => (await window.locator("[aria-busy]").count()) === 0);
 		}
 		await window.getByText("20 layers", { exact: true }).waitFor();
 		assert.equal(faults, []);
@@ -127,7 +127,7 @@ page(
 			await window.goto(world.url("en/"));
 			await window.getByText("10 of 44 layers").waitFor();
 			await window.getByRole("searchbox").fill(text);
-			await eventually(async () => !(await window.locator(".count").innerText()).includes("44"), 20_000);
+			await eventually(async () => !(await window.locator(".count").innerText()).includes("44"));
 		}
 		await window.getByText("1 layer", { exact: true }).waitFor();
 		const width = await window.evaluate("document.documentElement.scrollWidth");

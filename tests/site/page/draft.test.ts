@@ -105,8 +105,8 @@ draft(
 		await fillForm(page, `${maps.origin}/wms`);
 		await page.getByText("The registration is in order.").waitFor();
 		await page.locator('.map[data-state="drawn"]').waitFor();
-		await eventually(async () => isNear(await colourAt(page, ".map", 0.5, 0.5), red), 10_000);
-		await eventually(() => page.url().includes("#draft="), 10_000);
+		await eventually(async () => isNear(await colourAt(page, ".map", 0.5, 0.5), red));
+		await eventually(() => page.url().includes("#draft="));
 		const shared = await openWindow(browser);
 		// Also behind another address of the page.
 		await shared.page.goto(world.url(`en/${new URL(page.url()).hash}`));
@@ -165,7 +165,7 @@ draft(
 		await page.getByLabel("Title (French)").fill("L'école d’été");
 		await page.getByLabel("Sender id").fill("jstest");
 		await page.getByText("The registration is in order.").waitFor();
-		await eventually(async () => (await page.locator(".register pre").innerText()).includes("d’été"), 10_000);
+		await eventually(async () => (await page.locator(".register pre").innerText()).includes("d’été"));
 		const command = await page.locator(".register pre").innerText();
 		const sent = takePut(world, "/base/register/a+b=1", 201, { smallkey: "a+b=1" });
 		const options = { env: { PATH: process.env.PATH, SECRET: "test_-k" } };

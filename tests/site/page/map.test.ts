@@ -164,7 +164,7 @@ async function assertColour(page: Page, x: number, y: number, colour: Colour, no
 	await eventually(async () => {
 		seen = await colourAt(page, ".map", x, y);
 		return isNear(seen, colour) !== not;
-	}, 10_000).catch(() => assert.unreachable(`at ${x}, ${y}: ${seen} and not ${colour}`));
+	}).catch(() => assert.unreachable(`at ${x}, ${y}: ${seen} and not ${colour}`));
 }
 
 map(
@@ -289,12 +289,12 @@ map("the map's view filters, and stays in the address", async (context) => {
 	await page.getByText("Filters", { exact: true }).click();
 	await page.getByRole("checkbox", { name: "In the map’s view" }).check();
 	await page.locator(".overview .map canvas").first().waitFor();
-	await eventually(() => page.url().includes("view="), 10_000);
-	await eventually(async () => (await page.locator(".results li").count()) === 5, 10_000);
+	await eventually(() => page.url().includes("view="));
+	await eventually(async () => (await page.locator(".results li").count()) === 5);
 	const titles = await page.locator(".results h2").allTextContents();
 	assert.equal(titles.sort(), ["The breaks", "The error", "The far", "The points", "The unique"]);
 	await page.getByRole("checkbox", { name: "In the map’s view" }).uncheck();
-	await eventually(() => !page.url().includes("view="), 10_000);
+	await eventually(() => !page.url().includes("view="));
 	assert.equal(faults, []);
 	await window.close();
 	const far = await openWindow(browser);

@@ -22,7 +22,6 @@ interface Context {
 	origin: string;
 }
 
-const patienceMs = 60_000;
 
 /** The catalogue as the running service serves it: nothing stands in for any part of it. */
 const running = suite<Context>("the catalogue of the running service, in a browser");
@@ -68,12 +67,12 @@ running.after(async ({ browser, maps, local, server }) => {
 });
 
 async function inStep(local: Local): Promise<void> {
-	await eventually(() => local.catalogue?.inStep === local.store.tip, patienceMs);
+	await eventually(() => local.catalogue?.inStep === local.store.tip);
 }
 
 async function isRed(page: Page): Promise<void> {
 	await page.locator('.map[data-state="drawn"]').waitFor();
-	await eventually(async () => isNear(await colourAt(page, ".map", 0.5, 0.5), red), patienceMs);
+	await eventually(async () => isNear(await colourAt(page, ".map", 0.5, 0.5), red));
 }
 
 running(

@@ -16,8 +16,6 @@ import { eventually } from "../../../wait.ts";
 
 const secret = "test_-k";
 
-/** Longest wait for the harvester, whose thread has to start first, in milliseconds. */
-const patienceMs = 30_000;
 
 let peer: Peer;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -89,10 +87,10 @@ test("a PUT is answered and served at once, enriched when its service answers, a
 	server = await start("on");
 	await put("ozone");
 	assert.is(await displayName("ozone"), "ozone");
-	await eventually(() => peer.asked.length === 1, patienceMs);
+	await eventually(() => peer.asked.length === 1);
 	release();
-	await eventually(async () => (await displayName("ozone")) === "Stations", patienceMs);
-	await eventually(async () => (await statusOf("ozone")).harvest.state === "done", patienceMs);
+	await eventually(async () => (await displayName("ozone")) === "Stations");
+	await eventually(async () => (await statusOf("ozone")).harvest.state === "done");
 	assert.equal((await statusOf("ozone")).harvest.findings, []);
 	await server.stop();
 	peer.asked.length = 0;
@@ -115,14 +113,14 @@ test("a layer that is pushed is harvested too", async () => {
 	await git("git", ["-C", clone, "add", "."]);
 	await git("git", ["-C", clone, ...identity, "commit", "-qm", "add pushed"]);
 	await git("git", ["-C", clone, "push", "-q", "origin", "HEAD:main"]);
-	await eventually(async () => (await displayName("pushed")) === "Stations", patienceMs);
+	await eventually(async () => (await displayName("pushed")) === "Stations");
 });
 
 test("a harvest that hangs does not keep the service from ending", async () => {
 	serveLayer(peer, { layer: hang });
 	server = await start("on");
 	await put("ozone");
-	await eventually(() => peer.asked.length === 1, patienceMs);
+	await eventually(() => peer.asked.length === 1);
 	assert.is(await server.stop(), 0);
 });
 
@@ -135,13 +133,13 @@ test("HARVEST=off asks nothing; a service that harvests asks anew whom a sender 
 	await server.stop();
 	assert.equal(peer.asked, []);
 	server = await start("on");
-	await eventually(async () => (await displayName("parks")) === "Stations", patienceMs);
-	await eventually(async () => (await displayName("ozone")) === "Stations", patienceMs);
+	await eventually(async () => (await displayName("parks")) === "Stations");
+	await eventually(async () => (await displayName("ozone")) === "Stations");
 	peer.asked.length = 0;
 	const answer = await send("POST", "/v2/refresh/all");
 	assert.is(answer.status, 202);
 	assert.equal(await answer.json(), { layers: 2 });
-	await eventually(() => peer.asked.length > 0, patienceMs);
+	await eventually(() => peer.asked.length > 0);
 });
 
 test.run();

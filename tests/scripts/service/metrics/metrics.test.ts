@@ -20,14 +20,16 @@ async function whileServing(
 	const { path, remove } = await temporaryFolder();
 	const ending = new AbortController();
 	let output = "";
+	let hasEnded = false;
 	const io = {
 		stdout: { write: (text: string) => (output += text) },
 		interrupted: () => ending.signal,
 	};
-	const ended = runScript("serve", [], { ...env, PORT: "0", HARVEST: "off", DATA_DIR: path }, io);
+	const ended = runScript("serve", [], { ...env, PORT: "0", HARVEST: "off", DATA_DIR: path }, io).finally(() => {
+		hasEnded = true;
+	});
 	try {
-		const begun = () => output.includes("Register a first layer");
-		await Promise.race([eventually(begun, 30_000), ended]);
+		await eventually(() => hasEnded || output.includes("Register a first layer"));
 		const url = /^Serving \d+ layers at (\S+)$/m.exec(output)?.[1];
 		assert.ok(url, output);
 		await task(url, /^Metrics: (\S+)$/m.exec(output)?.[1] ?? null);
