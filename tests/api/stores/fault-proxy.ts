@@ -50,14 +50,44 @@ export interface FaultProxy {
 	latencyMs: number;
 	/** Each request so far: `GET /repos/o/r/commits`. */
 	requests: string[];
+	/**
+	 * As the global one; a request that nobody will answer fails at once as it does at the end of its time, so that no
+	 * time has to be waited for, and none is short for a request that is answered.
+	 */
+	fetch: typeof fetch;
 	close(): Promise<void>;
 }
+
+/** Tells the proxy which of the requests under way one is. */
+const numberHeader = "x-test-number";
 
 /** Listens on 127.0.0.1, on a free port. */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
 	const faults: Fault[] = [];
 	const requests: string[] = [];
-	const proxy = { faults, requests, latencyMs: 0 };
+	const proxy = { faults, requests, latencyMs: 0, fetch: fetchAnswered };
+	/** What ends the requests under way, by their numbers. */
+	const endings = new Map<string, () => void>();
+	let sent = 0;
+
+	async function fetchAnswered(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+		const ending = new AbortController();
+		sent += 1;
+		const number = String(sent);
+		// As AbortSignal.timeout ends one.
+		const late = new DOMException("The operation was aborted due to timeout", "TimeoutError");
+		endings.set(number, () => ending.abort(late));
+		const headers = new Headers(init.headers);
+		headers.set(numberHeader, number);
+		const signals = [ending.signal, ...(init.signal ? [init.signal] : [])];
+		return fetch(input, { ...init, headers, signal: AbortSignal.any(signals) });
+	}
+
+	/** Nobody will answer a request. */
+	function giveUp({ headers }: IncomingMessage): void {
+		endings.get(String(headers[numberHeader]))?.();
+	}
+
 	const server = createServer((request, response) => {
 		serve(request, response).catch((error: unknown) => response.writeHead(599).end(String(error)));
 	});
@@ -83,7 +113,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 		if (proxy.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, proxy.latencyMs));
 		const body = Buffer.concat(chunks);
 		const effect = nextEffect(method, path, url.slice(url.split("?")[0]?.length), body);
-		if (effect?.kind === "silence") return;
+		if (effect?.kind === "silence") return giveUp(request);
 		if (effect?.kind === "cut before") {
 			request.socket.destroy();
 			return;
@@ -98,7 +128,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 		}
 		if (effect?.kind === "meanwhile") await effect.run();
 		const answer = await pass(target, url, method, request, body);
-		if (effect?.kind === "lost answer") return;
+		if (effect?.kind === "lost answer") return giveUp(request);
 		if (effect?.kind === "cut answer") {
 			response.writeHead(answer.status, { ...answer.headers, "Content-Length": String(answer.body.length) });
 			response.write(answer.body.subarray(0, 20), () => request.socket.destroy());

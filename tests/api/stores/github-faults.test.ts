@@ -4,22 +4,10 @@ import { isRefusal, type Reader, type Store, StoreBusy } from "../../../api/stor
 import { layerPath } from "../../../registry/smallkey.ts";
 import { metaOf } from "./contract.ts";
 import type { Effect, Fault } from "./fault-proxy.ts";
-import { type Peer, startPeer } from "./github-peer.ts";
+import { type Peer, pausingClock, startPeer } from "./github-peer.ts";
 
-/** A clock that a store's pauses move on, so that none of them takes time. */
-function pausingClock() {
-	let ahead = 0;
-	return {
-		now: () => new Date(Date.now() + ahead),
-		sleep: async (ms: number) => {
-			ahead += ms;
-		},
-		slept: () => ahead,
-	};
-}
-
-/** The service's own limits, but for the time of one request. */
-const impatient = { requestMs: 250, waitMs: 9_000, raceMs: 8_000, batchMs: 14_000 };
+/** The service's own limits, but for the time of one request: what nobody answers ends at once. */
+const impatient = { waitMs: 9_000, raceMs: 8_000, batchMs: 14_000 };
 
 async function withPeer(body: (peer: Peer) => Promise<void>): Promise<void> {
 	const peer = await startPeer();
@@ -212,6 +200,11 @@ test("why GitHub was given up on is for the operator, without the token", () =>
 			assert.match(reported.pop() ?? "", text);
 			assert.equal(reported, []);
 		}
+		// With nothing of the test's: the end of a request's own time.
+		peer.proxy.faults.push({ method: "GET", path: /commits$/, times: 4, effect: { kind: "silence" } });
+		const late = peer.store({ ...pausingClock(), limits: { requestMs: 50 }, fetch, report });
+		assert.is(await outcomeOf(late.change(putting("nhn", "1\n"), metaOf("nhn"))), 15 + 8);
+		assert.match(reported.pop() ?? "", /GET .*commits: .*(?:timeout|abort)/);
 		const elsewhere = peer.store({ ...pausingClock(), apiUrl: "http://127.0.0.1:1", report });
 		assert.is(await outcomeOf(elsewhere.change(putting("nhn", "1\n"), metaOf("nhn"))), 15 + 8);
 		assert.not.match(reported.join(), new RegExp(peer.token));
@@ -373,7 +366,7 @@ test("a folder that GitHub cannot show yet is not taken for an empty one", () =>
 test("a slow answer within the patience is waited for", () =>
 	withPeer(async (peer) => {
 		peer.proxy.faults.push({ method: "PATCH", path: /refs/, times: 1, effect: { kind: "slow", ms: 100 } });
-		const store = peer.store({ limits: { requestMs: 5_000 } });
+		const store = peer.store();
 		const commit = await outcomeOf(store.change(putting("nhn", "1\n"), metaOf("nhn")));
 		assert.is((await peer.commits())[0]?.sha, commit);
 	}));

@@ -37,6 +37,18 @@ const { privateKey } = generateKeyPairSync("rsa", {
 	publicKeyEncoding: { type: "spki", format: "pem" },
 });
 
+/** A clock that a store's pauses move on, so that none of them takes time. */
+export function pausingClock() {
+	let ahead = 0;
+	return {
+		now: () => new Date(Date.now() + ahead),
+		sleep: async (ms: number) => {
+			ahead += ms;
+		},
+		slept: () => ahead,
+	};
+}
+
 /** @param empty whether the repository has no commit */
 export async function startPeer({ empty = false } = {}): Promise<Peer> {
 	const token = "the-token-of-the-test";
@@ -93,10 +105,11 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 				repository,
 				auth: { token },
 				apiUrl: proxy.url,
+				fetch: proxy.fetch,
 				now: () => new Date(),
 				random: () => 0.5,
 				...options,
-				limits: { requestMs: 5_000, waitMs: 30_000, raceMs: 20_000, batchMs: 30_000, ...options.limits },
+				limits: { requestMs: 20_000, waitMs: 30_000, raceMs: 20_000, batchMs: 30_000, ...options.limits },
 			}),
 		api,
 		async commits(branch = "main") {

@@ -8,7 +8,7 @@ import type { Write } from "../../../api/write.ts";
 import { targetNames } from "../../../registry/targets/names.ts";
 import { warningsOf } from "../../../registry/warnings.ts";
 import { everyPath, manual, responseOf, wms } from "../../local.ts";
-import { type Peer, startPeer } from "./github-peer.ts";
+import { type Peer, pausingClock, startPeer } from "./github-peer.ts";
 
 const senders = {
 	jstest: "test_-k",
@@ -29,7 +29,7 @@ writes.before.each(async (service) => {
 	service.peer = await startPeer();
 	service.reported = [];
 	service.context = {
-		store: service.peer.store({ limits: { requestMs: 300, batchMs: 3_000 } }),
+		store: service.peer.store(pausingClock()),
 		settings: {
 			senders: parseSenders(JSON.stringify(senders), "SENDERS"),
 			basePath: "",

@@ -176,7 +176,7 @@ test("an empty repository is an empty catalogue; the first change makes the bran
 test("an empty repository whose first answer is lost gets one commit", () =>
 	withPeer(
 		async (peer) => {
-			const store = peer.store({ limits: { requestMs: 150 } });
+			const store = peer.store();
 			peer.proxy.faults.push({ method: "PUT", path: /contents/, times: 1, effect: { kind: "lost answer" } });
 			const { commit } = await put(store, "nhn", "1\n");
 			assert.equal(
@@ -338,7 +338,6 @@ test("a review that stops half-way is whole after a retry", () =>
 					ahead += ms;
 				};
 				const store = peer.store({
-					limits: { requestMs: 150 },
 					sleep,
 					now: () => new Date(Date.now() + ahead),
 				});
@@ -366,7 +365,7 @@ test("a review that stops half-way is whole after a retry", () =>
 
 test("a pull request whose text was not written with its branch has it after a retry", () =>
 	withPeer(async (peer) => {
-		const store = peer.store({ limits: { requestMs: 500 }, sleep: async () => undefined });
+		const store = peer.store({ sleep: async () => undefined });
 		const asLayer = (key: string, subject: string) => metaOf(key, { review: true, subject });
 		const unanswered = [
 			["PATCH", /\/pulls\/\d+$/, { kind: "answer", status: 502 }, 4],

@@ -16,7 +16,6 @@ interface Context {
 	clone: Clone;
 }
 
-
 const catalogue = suite<Context>("the catalogue of the running service");
 
 catalogue.before(async (context) => {

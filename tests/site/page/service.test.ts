@@ -22,7 +22,6 @@ interface Context {
 	origin: string;
 }
 
-
 /** The catalogue as the running service serves it: nothing stands in for any part of it. */
 const running = suite<Context>("the catalogue of the running service, in a browser");
 

@@ -16,7 +16,6 @@ import { eventually } from "../../../wait.ts";
 
 const secret = "test_-k";
 
-
 let peer: Peer;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let server: ServerProcess;

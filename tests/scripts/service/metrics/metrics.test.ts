@@ -25,9 +25,11 @@ async function whileServing(
 		stdout: { write: (text: string) => (output += text) },
 		interrupted: () => ending.signal,
 	};
-	const ended = runScript("serve", [], { ...env, PORT: "0", HARVEST: "off", DATA_DIR: path }, io).finally(() => {
-		hasEnded = true;
-	});
+	const ended = runScript("serve", [], { ...env, PORT: "0", HARVEST: "off", DATA_DIR: path }, io).finally(
+		() => {
+			hasEnded = true;
+		},
+	);
 	try {
 		await eventually(() => hasEnded || output.includes("Register a first layer"));
 		const url = /^Serving \d+ layers at (\S+)$/m.exec(output)?.[1];
