@@ -1,6 +1,6 @@
 // npm run commit-descriptions: commits the service descriptions that npm run harvest has written into layers/
 
-import { serviceName } from "../api/git/fast-import.ts";
+import { serviceName } from "../api/git/new-commit.ts";
 import { type Commit, isRefusal, type Store } from "../api/store.ts";
 import { descriptionEdits, type NewDescription, newDescriptions } from "./refresh/descriptions.ts";
 import { openStore } from "./service/open-store.ts";

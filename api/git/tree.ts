@@ -8,26 +8,6 @@ export interface TreeEntry {
 	id: string;
 }
 
-/**
- * The names in a tree object, in git's order: `<mode> <name>\0<20 or 32 bytes of id>`. Only the entries that are asked
- * for are turned into text: a tree of a thousand names is read for one of them.
- */
-export function parseTree(body: Buffer, idBytes = 20): Map<string, () => TreeEntry> {
-	const entries = new Map<string, () => TreeEntry>();
-	let offset = 0;
-	while (offset < body.length) {
-		const start = offset;
-		const space = body.indexOf(0x20, start);
-		const end = body.indexOf(0, space);
-		entries.set(body.toString("utf8", space + 1, end), () => ({
-			mode: body.toString("latin1", start, space),
-			id: body.toString("hex", end + 1, end + 1 + idBytes),
-		}));
-		offset = end + 1 + idBytes;
-	}
-	return entries;
-}
-
 /** What became of one path between two commits. */
 export interface PathChange {
 	path: string;

@@ -61,8 +61,8 @@ export interface GitStoreOptions {
 const branchName = "main";
 
 /**
- * Layers in a bare git repository on this machine. One `git fast-import` writes (api/stores/git/queue.ts); others may
- * push to the repository at any time. A git process that hangs is ended and replaced.
+ * Layers in a bare git repository on this machine. One writes (api/stores/git/queue.ts); others may push to the
+ * repository at any time. A git process that hangs is ended and replaced.
  */
 export class GitStore implements Store {
 	readonly published = true;
@@ -212,10 +212,7 @@ export class GitStore implements Store {
 				if (await served.follow()) await packs.count();
 				await this.#writer.probe();
 				if (condition.reason !== null) await this.#probe();
-				if (packs.areMany) {
-					await this.#writer.close();
-					packs.gather();
-				}
+				if (packs.areMany) packs.gather();
 			})
 			.catch(async (error) => {
 				condition.failed(error);
@@ -232,8 +229,8 @@ export class GitStore implements Store {
 		this.#probedMs = performance.now();
 		await writeProbe(join(repository, "probe"));
 		await this.#writer.close();
-		await this.#writer.goOnFrom(served.tip);
-		await this.#writer.checkpoint();
+		this.#writer.goOnFrom(served.tip);
+		await this.#writer.ping();
 		condition.recovered();
 	}
 }

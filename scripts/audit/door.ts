@@ -1,4 +1,4 @@
-import { serviceName } from "../../api/git/fast-import.ts";
+import { serviceName } from "../../api/git/new-commit.ts";
 import { clockSkew, parseTimestamp } from "../../api/signature.ts";
 import { authorMail } from "../../api/store.ts";
 import { parseLayerPath } from "../../registry/catalogue.ts";

@@ -2,6 +2,7 @@ import { readBlobs, readSizes } from "../../api/git/blobs.ts";
 import { CatFile } from "../../api/git/cat-file.ts";
 import { runGit } from "../../api/git/run.ts";
 import { diffTree, kindOfMode, type PathChange } from "../../api/git/tree.ts";
+import { Trees } from "../../api/git/trees.ts";
 import { CommitFolders } from "../../api/stores/git/reader.ts";
 import {
 	checkDescriptionFile,
@@ -101,7 +102,7 @@ async function judgeNames(
 	problems: Findings,
 ): Promise<void> {
 	const catFile = new CatFile(repository);
-	const folders = new CommitFolders(catFile, to);
+	const folders = new CommitFolders(catFile, new Trees(catFile), to);
 	const groups = new Map<string, NamedChange[]>();
 	for (const layer of layers) {
 		const folder = folderOf(layer.name.smallkey);
@@ -111,7 +112,7 @@ async function judgeNames(
 	}
 	try {
 		for (const [folder, group] of groups)
-			judgeFolder([...(await folders.names(folder)).keys()], group, problems);
+			judgeFolder([...((await folders.names(folder))?.names() ?? [])], group, problems);
 	} finally {
 		await catFile.close();
 	}

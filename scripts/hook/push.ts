@@ -1,4 +1,4 @@
-import { serviceName } from "../../api/git/fast-import.ts";
+import { serviceName } from "../../api/git/new-commit.ts";
 import { runGit } from "../../api/git/run.ts";
 import { authorMail } from "../../api/store.ts";
 import { problemLine } from "../../registry/catalogue.ts";

@@ -1,4 +1,4 @@
-import { serviceName } from "../../api/git/fast-import.ts";
+import { serviceName } from "../../api/git/new-commit.ts";
 import type { Edit } from "../../api/store.ts";
 import { base64Bytes } from "../../api/stores/github/base64.ts";
 import { commitEdits, placeBranch } from "../../api/stores/github/commit.ts";

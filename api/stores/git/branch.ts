@@ -1,5 +1,5 @@
 import type { CatFile } from "../../git/cat-file.ts";
-import { serviceIdentity } from "../../git/fast-import.ts";
+import { serviceIdentity } from "../../git/new-commit.ts";
 import { GitDamage, GitTimeout, runGit } from "../../git/run.ts";
 
 /** The branch that is served, as it is in the repository: others may move it at any time. */

@@ -1,4 +1,5 @@
 import { GitDamage, GitFailure, GitTimeout } from "../../git/run.ts";
+import { DiskTimeout } from "../../git/write-pack.ts";
 import { StoreBusy } from "../../store.ts";
 
 /** Seconds after which a publisher may try again where something is broken. */
@@ -23,6 +24,7 @@ const reasons: readonly [pattern: RegExp, reason: string][] = [
 /** Why something failed, in a few words that tell no path. */
 export function reasonOf(error: unknown): string {
 	if (error instanceof StoreBusy) return error.message;
+	if (error instanceof DiskTimeout) return "the disk does not answer";
 	if (error instanceof GitTimeout) return "git does not answer";
 	if (error instanceof GitDamage) return damagedReason;
 	const text = String(error);

@@ -1,4 +1,4 @@
-import type { NewCommit } from "../../git/fast-import.ts";
+import type { NewCommit } from "../../git/new-commit.ts";
 import { GitFailure } from "../../git/run.ts";
 import { type Commit, type Edit, type Edits, isRefusal, type Meta, type Refusal } from "../../store.ts";
 import type { Condition } from "./condition.ts";

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CatFile } from "../../git/cat-file.ts";
-import { commitOnce, serviceName } from "../../git/fast-import.ts";
+import { type CommitOnceOptions, commitOnce } from "../../git/commit-once.ts";
+import { serviceName } from "../../git/new-commit.ts";
 import type { Edit } from "../../store.ts";
 
 /**
@@ -19,7 +20,7 @@ export async function readHead(repository: string, branch: string, catFile: CatF
 
 /** The first commit of a branch. */
 export async function commitSeed(
-	repository: string,
+	options: CommitOnceOptions,
 	branch: string,
 	edits: Edit[],
 	timeMs: number,
@@ -33,7 +34,7 @@ export async function commitSeed(
 		request: null,
 		review: false,
 	};
-	return commitOnce(repository, branch, null, { edits, meta, committed: timeMs });
+	return commitOnce(options, branch, { base: null, from: null }, { edits, meta, committed: timeMs });
 }
 
 /** What a branch's file, or the file of packed branches, says of it; null where neither does (gitrepository-layout(5)). */

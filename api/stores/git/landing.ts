@@ -8,9 +8,6 @@ import type { CommitReader } from "./reader.ts";
 import type { Published } from "./served.ts";
 import type { Writer } from "./writer.ts";
 
-/** The branch does not have a group: others have moved it first, or hold it. */
-export class Moved extends Error {}
-
 /** Brings groups of decided changes to the branch, and from there to the disk, the readers and their senders. */
 export class Landing {
 	readonly #parts: Parts;
@@ -33,21 +30,18 @@ export class Landing {
 
 	/**
 	 * Brings the commits of a group to the branch. A process that is killed after that has lost nothing of them, and
-	 * after a power cut every commit that the branch has is known to have used its request.
-	 * @throws {Moved} where the branch does not have them
+	 * after a power cut every commit that the branch has is there whole, and is known to have used its request.
+	 * @throws {BranchHeld} where others have moved the branch first, or hold it
 	 */
 	async land(group: readonly Decided[]): Promise<void> {
-		const { requests, branch, packs, measure } = this.#parts;
-		const last = lastCommit(group);
-		if (!last) return;
-		// First what says that they are about to be made: see UsedRequests.
-		await requests.sync();
-		await measured(measure, "checkpoint", () => this.#writer.checkpoint());
-		packs.written();
-		const id = await last;
-		// Others may have moved the branch first: the checkpoint says nothing of it.
-		if (!(await branch.has(id))) throw new Moved("the branch was moved, or is held, by others");
-		this.#writer.landed(id);
+		const { requests, packs, measure } = this.#parts;
+		if (!lastCommit(group)) return;
+		await measured(measure, "checkpoint", async () => {
+			// Before the branch has them, what says that they are about to be made: see UsedRequests.
+			const [last] = await Promise.all([this.#writer.store(), requests.sync()]);
+			packs.written();
+			if (last !== null) await this.#writer.move(last);
+		});
 	}
 
 	/**
@@ -99,12 +93,12 @@ export class Landing {
 	}
 }
 
-/** Puts the branches on the disk as they are now: their packs first, then the names that lead to them. */
+/** Puts the names of branches on the disk as they are now; what they name is there. */
 export async function syncNames(
 	{ repository, sync }: Pick<Parts, "repository" | "sync">,
 	...folders: string[]
 ): Promise<void> {
-	for (const folder of ["objects/pack", ...folders, "refs/heads"]) await sync(join(repository, folder));
+	for (const folder of [...folders, "refs/heads"]) await sync(join(repository, folder));
 }
 
 /** Id of the last commit that a group needs; undefined where it needs none. */

@@ -16,9 +16,8 @@ export interface StoreLimits {
 	lookMs: number;
 	/** How often a writer at rest is asked for a sign of life, and a store that failed is tried again. */
 	probeMs: number;
-	/** Commits, and bytes said to it, after which a writer is replaced: it keeps what it has written in memory. */
-	writerCommits: number;
-	writerBytes: number;
+	/** Moves of the branch after which another process makes them: git keeps what it has seen of a repository in memory. */
+	writerMoves: number;
 	/** Reads after which a reader is replaced. */
 	readerReads: number;
 	/** Packs that are left to gather at rest, and those after which nobody waits for rest. */
@@ -37,8 +36,7 @@ export const ordinaryLimits: StoreLimits = {
 	lockMs: 2_000,
 	lookMs: 200,
 	probeMs: 5_000,
-	writerCommits: 2_000,
-	writerBytes: 64 << 20,
+	writerMoves: 2_000,
 	readerReads: 50_000,
 	packsAtRest: 50,
 	packsAtMost: 200,

@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import type { CatFile } from "../../git/cat-file.ts";
 import type { SyncPath } from "../../git/sync.ts";
+import { Trees } from "../../git/trees.ts";
 import { clockSkew } from "../../signature.ts";
 import type { Edit } from "../../store.ts";
 import { Branch } from "./branch.ts";
@@ -45,7 +46,8 @@ export async function openParts(options: PartsOptions, seed: () => Promise<Edit[
 	const now = () => options.now().getTime();
 	const branch = new Branch(repository, catFile, branchName, limits.commandMs);
 	const head = await startTask(repository, () => readHead(repository, branchName, catFile));
-	const tip = head ?? (await commitSeed(repository, branchName, await seed(), now()));
+	const trees = new Trees(catFile);
+	const tip = head ?? (await commitSeed({ repository, trees, sync }, branchName, await seed(), now()));
 	if (head === null) await syncNames({ repository, sync });
 	const folder = join(dirname(repository), "requests");
 	const requests = await UsedRequests.open({ folder, windowMs: clockSkew, now, sync });
@@ -56,9 +58,9 @@ export async function openParts(options: PartsOptions, seed: () => Promise<Edit[
 		const { pushed } = options;
 		if (pushed) void describePush(repository, step).then((push) => push && pushed(push), report);
 	};
-	const served = new Served({ ...options, branch, followed }, tip);
+	const served = new Served({ ...options, trees, branch, followed }, tip);
 	const condition = new Condition({ report, tell, damaged: () => catFile.renew() });
 	const turns = new Turns(limits.waitMs);
-	const shared = { repository, now, sync, limits, catFile, branch, measure };
+	const shared = { repository, now, sync, limits, catFile, trees, branch, measure };
 	return { ...shared, served, requests, packs, condition, turns };
 }

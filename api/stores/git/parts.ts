@@ -1,5 +1,6 @@
 import type { CatFile } from "../../git/cat-file.ts";
 import type { SyncPath } from "../../git/sync.ts";
+import type { Trees } from "../../git/trees.ts";
 import type { Branch } from "./branch.ts";
 import type { Condition } from "./condition.ts";
 import type { StoreLimits } from "./limits.ts";
@@ -19,6 +20,7 @@ export interface Parts {
 	sync: SyncPath;
 	limits: StoreLimits;
 	catFile: CatFile;
+	trees: Trees;
 	branch: Branch;
 	served: Served;
 	requests: UsedRequests;

@@ -1,6 +1,6 @@
 import { parseLayerPath } from "../../../registry/catalogue.ts";
 import { visible } from "../../../registry/markdown.ts";
-import { serviceIdentity } from "../../git/fast-import.ts";
+import { serviceIdentity } from "../../git/new-commit.ts";
 import { runGit } from "../../git/run.ts";
 import { diffTree } from "../../git/tree.ts";
 import type { Onward } from "./served.ts";

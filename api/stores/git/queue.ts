@@ -1,8 +1,10 @@
-import type { NewCommit } from "../../git/fast-import.ts";
+import type { NewCommit } from "../../git/new-commit.ts";
 import { GitTimeout } from "../../git/run.ts";
+import { BranchHeld } from "../../git/update-ref.ts";
+import { DiskTimeout } from "../../git/write-pack.ts";
 import { type Commit, type Edits, type Meta, type Refusal, StoreBusy } from "../../store.ts";
 import { type Decided, Decider, type Waiting } from "./decider.ts";
-import { Landing, lastCommit, Moved } from "./landing.ts";
+import { Landing, lastCommit } from "./landing.ts";
 import { branchLocks, clearLocks } from "./locks.ts";
 import type { Parts } from "./parts.ts";
 import { CommitFolders, CommitReader } from "./reader.ts";
@@ -107,10 +109,9 @@ export class ChangeQueue {
 	/** Writes what waits, group after group. */
 	async #writeTurn(): Promise<void> {
 		const { served, packs } = this.#parts;
-		if (packs.areMany || this.#writer.isWorn) await this.#writer.close();
 		if (packs.areMany) packs.gather();
 		await served.follow();
-		await this.#writer.goOnFrom(served.tip);
+		this.#writer.goOnFrom(served.tip);
 		const { decider, landing } = this.#begin();
 		this.#decider = decider;
 		const unfinished = await this.#writeGroups(decider, landing);
@@ -119,9 +120,9 @@ export class ChangeQueue {
 	}
 
 	#begin(): { decider: Decider; landing: Landing } {
-		const { catFile, served, requests, condition, now } = this.#parts;
+		const { catFile, trees, served, requests, condition, now } = this.#parts;
 		const base = served.tip;
-		const folders = new CommitFolders(catFile, base);
+		const folders = new CommitFolders(catFile, trees, base);
 		const write = (commit: NewCommit) => this.#writer.commit(commit);
 		return {
 			decider: new Decider({ base, folders, requests, condition, now, write }),
@@ -174,12 +175,12 @@ export class ChangeQueue {
 		let failure = error;
 		try {
 			for (let moves = 0, failures = 0; moves < maxMoves && failures < maxFailures; ) {
-				if (failure instanceof Moved) moves += 1;
+				if (failure instanceof BranchHeld) moves += 1;
 				else failures += 1;
 				rest = await this.#finishLanded(rest, failure);
 				if (rest.length === 0) return;
-				if (failure instanceof GitTimeout) break;
-				await this.#writer.goOnFrom(this.#parts.served.tip);
+				if (failure instanceof GitTimeout || failure instanceof DiskTimeout) break;
+				this.#writer.goOnFrom(this.#parts.served.tip);
 				const { decider, landing } = this.#begin();
 				const group = await decider.decideAll(rest.flat().map(({ waiting }) => waiting));
 				rest = [group];
@@ -187,7 +188,7 @@ export class ChangeQueue {
 				if (again === null) return;
 				failure = again;
 			}
-			throw failure instanceof Moved
+			throw failure instanceof BranchHeld
 				? new StoreBusy("the branch cannot be moved, or others keep moving it", 2)
 				: failure;
 		} catch (error) {
@@ -199,7 +200,7 @@ export class ChangeQueue {
 	/** Answers the groups that have reached the branch although something failed; the others. */
 	async #finishLanded(groups: Decided[][], failure: unknown): Promise<Decided[][]> {
 		const { served, branch, repository, limits, condition } = this.#parts;
-		if (!(failure instanceof Moved)) condition.failed(failure);
+		if (!(failure instanceof BranchHeld)) condition.failed(failure);
 		await this.#writer.close();
 		const moved = await served.follow();
 		// Whoever holds the branch without moving it may be dead.

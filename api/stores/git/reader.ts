@@ -3,29 +3,28 @@ import { descriptionPath, folderOf, layerPath, parseSmallkey } from "../../../re
 import { blobId } from "../../blob-id.ts";
 import type { CatFile } from "../../git/cat-file.ts";
 import { GitDamage } from "../../git/run.ts";
-import { kindOfMode, parseTree, type TreeEntry } from "../../git/tree.ts";
+import { kindOfMode, type TreeEntry } from "../../git/tree.ts";
+import { folderMode, type Tree } from "../../git/tree-object.ts";
+import type { Trees } from "../../git/trees.ts";
 import type { Edit, Layer, LayerIds, Reader } from "../../store.ts";
-
-/** The mode of a folder in a tree. */
-const treeMode = "40000";
-
-/** A tree: the names in it, each with the reader of its entry. */
-type Folder = ReadonlyMap<string, () => TreeEntry>;
 
 /** The folders of one commit's layers; each is read once, however many ask for it. */
 export class CommitFolders {
 	readonly #catFile: CatFile;
+	readonly #trees: Trees;
 	readonly #commit: string;
-	#folders: Promise<Folder> | null = null;
-	readonly #read = new Map<string, Promise<Folder>>();
+	#folders: Promise<Tree | null> | null = null;
+	readonly #read = new Map<string, Promise<Tree | null>>();
 
-	constructor(catFile: CatFile, commit: string) {
+	/** @param catFile reads the files, and `trees` the folders of the same repository */
+	constructor(catFile: CatFile, trees: Trees, commit: string) {
 		this.#catFile = catFile;
+		this.#trees = trees;
 		this.#commit = commit;
 	}
 
-	/** The names in one folder under `layers/`; none where there is no such folder. */
-	names(folder: string): Promise<Folder> {
+	/** One folder under `layers/`; null where there is none. */
+	names(folder: string): Promise<Tree | null> {
 		const known = this.#read.get(folder);
 		if (known) return known;
 		const reading = this.#readFolder(folder);
@@ -35,7 +34,7 @@ export class CommitFolders {
 
 	/** One file of a folder, or null. */
 	async file(folder: string, name: string): Promise<LayerFile | null> {
-		const entry = (await this.names(folder)).get(name)?.();
+		const entry = (await this.names(folder))?.get(name);
 		if (!entry) return null;
 		const path = `layers/${folder}/${name}`;
 		const kind = kindOfMode(entry.mode);
@@ -45,28 +44,19 @@ export class CommitFolders {
 		return { path, kind, bytes: object.body };
 	}
 
-	async #readFolder(folder: string): Promise<Folder> {
+	async #readFolder(folder: string): Promise<Tree | null> {
 		this.#folders ??= this.#readLayers();
-		return this.#readTree((await this.#folders).get(folder)?.(), `layers/${folder}`);
+		return this.#readTree((await this.#folders)?.get(folder), `layers/${folder}`);
 	}
 
-	async #readLayers(): Promise<Folder> {
-		const tree = await this.#catFile.read(`${this.#commit}:layers`);
-		if (tree?.type === "tree") return parseTree(tree.body);
-		// git says the same of a folder that nobody has made and of one whose objects are lost.
-		const commit = await this.#catFile.read(this.#commit);
-		const root = /^tree ([0-9a-f]{40,64})\n/.exec(commit?.body.toString("latin1") ?? "")?.[1];
-		if (root === undefined) throw new GitDamage(`commit ${this.#commit} is missing`);
-		const names = await this.#readTree({ mode: treeMode, id: root }, "the layers");
-		return this.#readTree(names.get("layers")?.(), "layers");
+	async #readLayers(): Promise<Tree | null> {
+		const { tree } = await this.#trees.ofCommit(this.#commit);
+		return this.#readTree(tree.get("layers"), "layers");
 	}
 
 	/** @throws {GitDamage} where the repository does not have what it says is there */
-	async #readTree(entry: TreeEntry | undefined, what: string): Promise<Folder> {
-		if (entry?.mode !== treeMode) return new Map();
-		const tree = await this.#catFile.read(entry.id);
-		if (tree?.type !== "tree") throw new GitDamage(`tree ${entry.id} of ${what} is missing`);
-		return parseTree(tree.body);
+	async #readTree(entry: TreeEntry | null | undefined, path: string): Promise<Tree | null> {
+		return entry?.mode === folderMode ? this.#trees.read(entry.id, path) : null;
 	}
 }
 
@@ -136,7 +126,7 @@ export class CommitReader implements Reader {
 		const { folder, name } = splitPath(path);
 		const changed = this.#changed.get(folder)?.get(name);
 		if (changed !== undefined) return changed === null ? null : blobId(changed);
-		const entry = (await this.#folders.names(folder)).get(name)?.();
+		const entry = (await this.#folders.names(folder))?.get(name);
 		return entry && kindOfMode(entry.mode) === "file" ? entry.id : null;
 	}
 
@@ -146,7 +136,7 @@ export class CommitReader implements Reader {
 	}
 
 	async #smallkeys(folder: string): Promise<string[]> {
-		const names = new Set((await this.#folders.names(folder)).keys());
+		const names = new Set((await this.#folders.names(folder))?.names());
 		for (const [name, text] of this.#changed.get(folder) ?? []) {
 			if (text === null) names.delete(name);
 			else names.add(name);

@@ -1,6 +1,8 @@
 import { dirname, join } from "node:path";
-import { commitOnce } from "../../git/fast-import.ts";
+import { commitOnce } from "../../git/commit-once.ts";
+import type { NewCommit } from "../../git/new-commit.ts";
 import { GitFailure, runGit } from "../../git/run.ts";
+import { BranchHeld } from "../../git/update-ref.ts";
 import {
 	batchBranch,
 	type Commit,
@@ -85,27 +87,38 @@ export class Reviews {
 		if (isRefusal(edits) || edits.length === 0) {
 			return { commit: base, changed: false, ...(own ? { branch: name } : {}) };
 		}
-		const { repository, limits, now, packs, condition } = this.#parts;
+		const { repository, limits, now, condition } = this.#parts;
 		await this.#expectRequest(meta, base);
 		const commit = { edits, meta, committed: now() };
-		const write = () => commitOnce(repository, name, base, commit, limits.silenceMs);
-		let id = await write();
-		packs.written();
-		if (!(await this.#isAt(name, id))) {
+		let id = await this.#write(name, base, commit);
+		if (id === null) {
 			await this.#refuseInTheWay(name);
 			const removed = await clearLocks(repository, branchLocks(name), limits.lockMs);
 			if (removed.length > 0)
 				condition.tell(`removed locks that a killed process left: ${removed.join(", ")}`);
-			id = await write();
-			if (!(await this.#isAt(name, id))) throw new StoreBusy(`others change the branch ${name}`, 2);
+			id = await this.#write(name, base, commit);
+			if (id === null) throw new StoreBusy(`others change the branch ${name}`, 2);
 		}
 		await syncNames(this.#parts, dirname(join("refs/heads", name)));
 		condition.recovered();
 		return { commit: id, changed: true, branch: name };
 	}
 
-	async #isAt(name: string, id: string): Promise<boolean> {
-		return (await this.#parts.catFile.read(`refs/heads/${name}`))?.id === id;
+	/** Commits to a review's branch; null where others have moved it meanwhile, or hold it. */
+	async #write(name: string, base: string, commit: NewCommit): Promise<string | null> {
+		const { limits, catFile, branch, packs } = this.#parts;
+		const there = await catFile.read(`refs/heads/${name}`);
+		// What somebody else has put there in the meantime is not built on, and stays.
+		if (there && there.id !== base && !(await branch.isAncestor(there.id, base))) return null;
+		try {
+			const options = { ...this.#parts, silenceMs: limits.silenceMs };
+			return await commitOnce(options, name, { base, from: there?.id ?? null }, commit);
+		} catch (error) {
+			if (error instanceof BranchHeld) return null;
+			throw error;
+		} finally {
+			packs.written();
+		}
 	}
 
 	/** @throws {StoreBusy} where another branch has the name as a folder, or a folder's name */

@@ -1,5 +1,6 @@
 import type { CatFile } from "../../git/cat-file.ts";
 import { diffTree, listTree, type PathChange } from "../../git/tree.ts";
+import type { Trees } from "../../git/trees.ts";
 import type { Branch } from "./branch.ts";
 import { reasonOf } from "./condition.ts";
 import { type MeasureGit, measured } from "./measure.ts";
@@ -37,6 +38,7 @@ const mostChanges = 1_000;
 export interface ServedOptions {
 	repository: string;
 	catFile: CatFile;
+	trees: Trees;
 	branch: Branch;
 	publish: Publish;
 	measure: MeasureGit;
@@ -62,7 +64,8 @@ export class Served {
 
 	/** Reads what is stored at a commit. */
 	readerAt(commit: string): CommitReader {
-		return new CommitReader(new CommitFolders(this.#options.catFile, commit));
+		const { catFile, trees } = this.#options;
+		return new CommitReader(new CommitFolders(catFile, trees, commit));
 	}
 
 	/** The step from nothing to the commit that is served. */

@@ -1,20 +1,32 @@
-import { FastImport, type NewCommit } from "../../git/fast-import.ts";
+import { Chain } from "../../git/chain.ts";
+import type { NewCommit } from "../../git/new-commit.ts";
+import { formatOf } from "../../git/object.ts";
+import type { SyncPath } from "../../git/sync.ts";
+import type { Trees } from "../../git/trees.ts";
+import { RefUpdates } from "../../git/update-ref.ts";
+import { writePack } from "../../git/write-pack.ts";
 import type { StoreLimits } from "./limits.ts";
 
 /** What a writer needs from outside. */
 export interface WriterOptions {
 	repository: string;
 	branch: string;
+	trees: Trees;
+	sync: SyncPath;
 	limits: StoreLimits;
 }
 
-/** Writes commits to one branch by a `git fast-import` that is started when it is needed, and replaced in time. */
+/**
+ * Writes commits to one branch: makes them in memory, stores those of a group in one pack, and has a `git update-ref`,
+ * that is started when it is needed and replaced in time, move the branch.
+ */
 export class Writer {
 	readonly #options: WriterOptions;
-	#import: FastImport | null = null;
-	/** The commit that the next one is built on, or, within a group, the one that the first was built on. */
+	#chain: Chain | null = null;
+	#refs: RefUpdates | null = null;
+	/** Where the branch is, if nobody else has moved it. */
 	#tip: string;
-	/** When it last gave a sign of life, by the monotonic clock. */
+	/** When git last gave a sign of life, by the monotonic clock. */
 	#heardMs = 0;
 
 	constructor(options: WriterOptions, tip: string) {
@@ -22,58 +34,77 @@ export class Writer {
 		this.#tip = tip;
 	}
 
-	/** Goes on from a commit of the branch; another process does where that is not what this one wrote last. */
-	async goOnFrom(tip: string): Promise<void> {
-		if (this.#tip !== tip) await this.close();
+	/** Goes on from a commit of the branch: what was made on top of another one is given up. */
+	goOnFrom(tip: string): void {
+		if (this.#tip === tip) return;
+		this.#chain = null;
 		this.#tip = tip;
 	}
 
-	/** Writes a commit on top of the last one; its id comes before the next checkpoint's end. */
+	/** Makes a commit on top of the last one. @returns its id */
 	commit(commit: NewCommit): Promise<string> {
-		return this.#start().commit(commit);
+		this.#chain ??= new Chain(this.#options.trees, formatOf(this.#tip), this.#tip);
+		return this.#chain.commit(commit);
 	}
 
-	/** Makes everything written so far durable, and moves the branch unless somebody else has. */
-	async checkpoint(): Promise<void> {
-		await this.#start().checkpoint();
+	/**
+	 * Puts everything that was made so far on the disk; the branch does not have it yet.
+	 * @returns the last commit; null where nothing was made
+	 * @throws {DiskTimeout} where the disk does not write
+	 */
+	async store(): Promise<string | null> {
+		const made = await this.#chain?.take();
+		if (!made) return null;
+		const { repository, sync, limits } = this.#options;
+		await writePack(repository, made.pack.files(), sync, limits.silenceMs);
+		made.stored();
+		return made.tip;
+	}
+
+	/**
+	 * Moves the branch to a commit that is stored.
+	 * @throws {BranchHeld} where somebody else has moved the branch, or holds it
+	 * @throws {GitTimeout} where git does not answer
+	 */
+	async move(to: string): Promise<void> {
+		await this.#start().move(this.#options.branch, this.#tip, to);
 		this.#heardMs = performance.now();
+		this.#tip = to;
 	}
 
-	/** Takes note of what it wrote last, now that the branch has it. */
-	landed(tip: string): void {
-		this.#tip = tip;
-	}
-
-	/** Whether it has written so much that another one should go on. */
-	get isWorn(): boolean {
-		const { writerCommits, writerBytes } = this.#options.limits;
-		const written = this.#import?.written;
-		return written !== undefined && (written.commits >= writerCommits || written.bytes >= writerBytes);
-	}
-
-	/** Asks a writer at rest for a sign of life, not more often than needed. @throws {GitTimeout} where there is none */
+	/** Asks whether the branch could be moved, not more often than needed. @throws {GitTimeout} where git does not answer */
 	async probe(): Promise<void> {
-		if (!this.#import || performance.now() - this.#heardMs < this.#options.limits.probeMs) return;
-		await this.#import.ping();
+		if (!this.#refs || performance.now() - this.#heardMs < this.#options.limits.probeMs) return;
+		await this.ping();
+	}
+
+	/** Asks whether the branch could be moved. @throws {GitTimeout} where git does not answer */
+	async ping(): Promise<void> {
+		await this.#start().ping();
 		this.#heardMs = performance.now();
 	}
 
-	/** Ends it after everything written; the next commit starts another one. */
+	/** Ends git's process, and gives up what is not stored; the next commit starts anew. */
 	async close(): Promise<void> {
-		const ending = this.#import;
-		this.#import = null;
+		const ending = this.#refs;
+		this.#chain = null;
+		this.#refs = null;
 		await ending?.close();
 	}
 
-	/** Ends it at once. */
+	/** Ends git's process at once. */
 	kill(): void {
-		this.#import?.kill();
-		this.#import = null;
+		this.#refs?.kill();
+		this.#refs = null;
 	}
 
-	#start(): FastImport {
-		const { repository, branch, limits } = this.#options;
-		this.#import ??= new FastImport(repository, branch, this.#tip, limits.silenceMs);
-		return this.#import;
+	#start(): RefUpdates {
+		const { repository, limits } = this.#options;
+		if (this.#refs && this.#refs.transactions >= limits.writerMoves) {
+			void this.#refs.close();
+			this.#refs = null;
+		}
+		this.#refs ??= new RefUpdates(repository, limits.silenceMs);
+		return this.#refs;
 	}
 }

@@ -1,21 +1,19 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { CatFile } from "../../../api/git/cat-file.ts";
+import { Trees } from "../../../api/git/trees.ts";
 import { StoreBusy } from "../../../api/store.ts";
 import type { Branch } from "../../../api/stores/git/branch.ts";
 import { Served } from "../../../api/stores/git/served.ts";
 import { root } from "../../process.ts";
 
 /** What is served of a branch whose head a test says. */
-function servedOf(
-	tip: string,
-	head: () => Promise<string>,
-	_options: Partial<{ took: () => void }> = {},
-): Served {
+function servedOf(tip: string, head: () => Promise<string>): Served {
 	const branch = { head, isAncestor: async () => true, countSince: async () => 3 } as unknown as Branch;
 	const measure = () => undefined;
 	const publish = async () => ({ warnings: Promise.resolve([]) });
-	return new Served({ repository: root, catFile: new CatFile(root), branch, publish, measure }, tip);
+	const catFile = new CatFile(root);
+	return new Served({ repository: root, catFile, trees: new Trees(catFile), branch, publish, measure }, tip);
 }
 
 test("what is served is not behind while the branch is where it was", async () => {

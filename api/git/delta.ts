@@ -1,0 +1,67 @@
+/** Most bytes that one instruction copies, and inserts (gitformat-pack(5), "Deltified representation"). */
+const mostCopied = 0x10000;
+const mostInserted = 0x7f;
+
+/**
+ * What has to be done to `base` to get `target`, in the form of a pack: copy what both begin with, insert what is in
+ * between, copy what both end with. Two versions of a folder differ in the entry of one file.
+ */
+export function deltaOf(base: Buffer, target: Buffer): Buffer {
+	const shorter = Math.min(base.length, target.length);
+	const start = longest(shorter, (length) => base.compare(target, 0, length, 0, length) === 0);
+	const end = longest(shorter - start, (length) => {
+		return base.compare(target, target.length - length, target.length, base.length - length) === 0;
+	});
+	return Buffer.concat([
+		varint(base.length),
+		varint(target.length),
+		...copies(0, start),
+		...inserts(target.subarray(start, target.length - end)),
+		...copies(base.length - end, end),
+	]);
+}
+
+/** The largest length for which something holds that holds for all smaller ones. */
+function longest(most: number, holds: (length: number) => boolean): number {
+	let least = 0;
+	for (let beyond = most + 1; beyond - least > 1; ) {
+		const middle = (least + beyond) >> 1;
+		if (holds(middle)) least = middle;
+		else beyond = middle;
+	}
+	return least;
+}
+
+/** A number in groups of seven bits, the lowest first. */
+export function varint(value: number): Buffer {
+	const bytes: number[] = [];
+	for (let rest = value; ; rest = Math.floor(rest / 128)) {
+		if (rest < 128) return Buffer.from([...bytes, rest]);
+		bytes.push((rest & 0x7f) | 0x80);
+	}
+}
+
+function* copies(offset: number, length: number): Generator<Buffer> {
+	for (let at = offset; at < offset + length; at += mostCopied) {
+		yield copy(at, Math.min(mostCopied, offset + length - at));
+	}
+}
+
+/** One instruction: which bytes of offset and size follow, then those that are not 0. */
+function copy(offset: number, size: number): Buffer {
+	// A size without bytes stands for the most that can be copied.
+	const fields = [offset, offset >>> 8, offset >>> 16, offset >>> 24, size, size >>> 8].map(
+		(one) => one & 0xff,
+	);
+	let which = 0x80;
+	for (const [index, byte] of fields.entries()) if (byte !== 0) which |= 1 << index;
+	return Buffer.from([which, ...fields.filter((byte) => byte !== 0)]);
+}
+
+function* inserts(bytes: Buffer): Generator<Buffer> {
+	for (let at = 0; at < bytes.length; at += mostInserted) {
+		const piece = bytes.subarray(at, at + mostInserted);
+		yield Buffer.from([piece.length]);
+		yield piece;
+	}
+}
