@@ -133,7 +133,7 @@ test("what was refused for a while is usable: 503", async ({ local }) => {
 	await local.put("before");
 	local.now += 1_000;
 	const put = capture(local, { target: "/register/k", body: manual });
-	for (const pid of descendantsWith(process.pid, local.folder, "fast-import")) signalIfThere(pid, "SIGSTOP");
+	for (const pid of descendantsWith(process.pid, local.folder, "update-ref")) signalIfThere(pid, "SIGSTOP");
 	await expect(local, put, 503);
 	await expect(local, put, 201, "as it was told");
 	await restart(local);

@@ -14,7 +14,7 @@ test.before.each(async (context) => {
 });
 test.after.each(({ world }) => world.end());
 
-for (const command of ["fast-import", "cat-file"]) {
+for (const command of ["update-ref", "cat-file"]) {
 	test(`git ${command} is killed`, async ({ world }) => {
 		for (const pid of world.server.gitProcesses(command)) signalIfThere(pid, "SIGKILL");
 		const publisher = await world.put("three");

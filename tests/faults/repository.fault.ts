@@ -119,7 +119,7 @@ test("a corrupt pack while it runs", async ({ world }) => {
 		await truncate(join(folder, name), 40);
 	}
 	// Git's processes know the packs that they have opened: others come.
-	for (const word of ["cat-file", "fast-import"])
+	for (const word of ["cat-file", "update-ref"])
 		for (const pid of world.server.gitProcesses(word)) process.kill(pid, "SIGKILL");
 	const heard = await world.put("one", "other");
 	const reader = await world.readAll();

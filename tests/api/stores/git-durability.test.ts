@@ -34,7 +34,8 @@ test("a change is answered after its pack and its branch are on the disk, names 
 	synced.length = 0;
 	const commit = await committed(put(store, "one"));
 	const [pack, refs] = synced.filter(({ path }) => path.startsWith(repository));
-	assert.equal(pack, { path: join(repository, "objects/pack"), head: commit });
+	const before = await git(folder.path, "rev-parse", `${commit}^`);
+	assert.equal(pack, { path: join(repository, "objects/pack"), head: before }, "before a branch names it");
 	assert.equal(refs, { path: join(repository, "refs/heads"), head: commit });
 	assert.ok(synced.some(({ path }) => path === join(folder.path, "requests")));
 	synced.length = 0;
@@ -107,6 +108,33 @@ test("a change whose folders cannot be put on the disk is not acknowledged", asy
 	assert.ok(reported.some((error) => /EIO/.test(String(error))));
 	isBroken = false;
 	await committed(put(store, "two"));
+	await store.close();
+	await folder.remove();
+});
+
+test("a disk that does not answer is told to publishers, and nothing was stored", async () => {
+	const folder = await temporaryFolder();
+	let goOn = (): void => undefined;
+	let hangs: Promise<void> = Promise.resolve();
+	const sync = async (path: string) => {
+		if (path.endsWith("objects/pack")) await hangs;
+		await syncPath(path);
+	};
+	const store = await openEmpty(folder.path, { sync, limits: { silenceMs: 200 } });
+	const before = await git(folder.path, "rev-parse", "refs/heads/main");
+	hangs = new Promise((resolve) => {
+		goOn = resolve;
+	});
+	const error = await put(store, "one").catch((error: unknown) => error);
+	assert.instance(error, StoreBusy);
+	assert.match(String(error), "the disk does not answer");
+	assert.is(store.state(), "the disk does not answer");
+	assert.is(await git(folder.path, "rev-parse", "refs/heads/main"), before);
+	hangs = Promise.resolve();
+	goOn();
+	await committed(put(store, "two"));
+	assert.is(store.state(), null);
+	assert.is(await store.read("one"), null);
 	await store.close();
 	await folder.remove();
 });

@@ -55,13 +55,13 @@ test("a stopped writer is ended and replaced: what waits is told to come back, t
 	store,
 	reported,
 }) => {
-	const [pid] = signal(folder, "fast-import", "SIGSTOP");
+	const [pid] = signal(folder, "update-ref", "SIGSTOP");
 	const error = await outcomeOf(put(store, "while"));
 	assert.instance(error, StoreBusy);
 	assert.match(String(error), "git does not answer");
 	assert.ok((error as StoreBusy).retryAfter > 0);
 	assert.is(store.state(), "git does not answer");
-	assert.ok(reported.some((error) => /fast-import: did not answer/.test(String(error))));
+	assert.ok(reported.some((error) => /update-ref: did not answer/.test(String(error))));
 	await eventually(() => !isThere(pid as number, folder));
 	await committed(put(store, "after"));
 	assert.is(store.state(), null);
@@ -97,7 +97,7 @@ test("what is at work while git is stopped is answered, and nothing acknowledged
 			acknowledged.push(smallkey);
 		}
 	});
-	for (const command of ["fast-import", "cat-file", "fast-import"]) {
+	for (const command of ["update-ref", "cat-file", "update-ref"]) {
 		const before = acknowledged.length;
 		await eventually(() => acknowledged.length > before + 20);
 		await eventually(() => descendantsWith(process.pid, folder, command).length > 0);
@@ -114,7 +114,7 @@ test("what is at work while git is stopped is answered, and nothing acknowledged
 test("a writer that dies is replaced, and nobody is told", async ({ folder, store }) => {
 	for (let round = 0; round < 5; round += 1) {
 		const changes = Array.from({ length: 8 }, (_, index) => put(store, `k${round}-${index}`));
-		signal(folder, "fast-import", "SIGKILL");
+		signal(folder, "update-ref", "SIGKILL");
 		for (const commit of await Promise.all(changes.map(committed))) assert.match(commit, /^[0-9a-f]{40}$/);
 	}
 	assert.is(await git(folder, "rev-list", "--count", "refs/heads/main"), "42");
@@ -131,13 +131,13 @@ test("a reader that dies is replaced, and nobody is told", async ({ folder, stor
 
 test("a writer at rest that was stopped is found before anybody waits for it", async ({ folder, store }) => {
 	store.start();
-	const [pid] = signal(folder, "fast-import", "SIGSTOP");
+	const [pid] = signal(folder, "update-ref", "SIGSTOP");
 	await eventually(() => !isThere(pid as number, folder));
 	await eventually(() => store.state() === null);
 	await committed(put(store, "after"));
 });
 
-for (const command of ["fast-import", "cat-file"]) {
+for (const command of ["update-ref", "cat-file"]) {
 	test(`an end comes although ${command} is stopped, and somebody waits`, async ({ folder, store }) => {
 		await store.read("before");
 		signal(folder, command, "SIGSTOP");
@@ -152,7 +152,7 @@ for (const command of ["fast-import", "cat-file"]) {
 test("publishers hear 503 with Retry-After, and readyz says why", async () => {
 	const local = await Local.open([], {}, { ...limits, probeMs: 60_000 });
 	assert.is((await local.put("before")).status, 201);
-	signal(local.folder, "fast-import", "SIGSTOP");
+	signal(local.folder, "update-ref", "SIGSTOP");
 	const answer = await local.put("while");
 	assert.is(answer.status, 503);
 	assert.ok(Number(answer.headers.get("Retry-After")) > 0);
