@@ -12,7 +12,14 @@ import { eventually } from "../../wait.ts";
 import { committed, git, openEmpty, put } from "./git-store.ts";
 
 /** Limits that a test can wait for. */
-const limits = { silenceMs: 1_000, commandMs: 5_000, probeMs: 50, lookMs: 20, waitMs: 10_000, closeMs: 3_000 };
+const limits = {
+	silenceMs: 1_000,
+	commandMs: 5_000,
+	probeMs: 50,
+	lookMs: 20,
+	waitMs: 10_000,
+	closeMs: 3_000,
+};
 
 interface World {
 	folder: string;
