@@ -4,7 +4,7 @@ import type { Measured } from "../../bench/measure/row.ts";
 import { runScript } from "../process.ts";
 
 test("npm run bench measures rows against their references, with tiny sizes", async () => {
-	const rows = ["build-full", "build-commit", "put-visible", "put-cost", "start"];
+	const rows = ["build-full", "put-visible"];
 	const words = ["--layers", "20", "--rounds", "1", "--json", "--only", rows.join(",")];
 	const { code, stdout, stderr } = await runScript("../bench/run", words);
 	assert.is(code, 0, stderr);

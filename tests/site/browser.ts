@@ -2,6 +2,9 @@ import { decode } from "fast-png";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { browserArguments, browserPath } from "../../scripts/screenshots/browser.ts";
 
+/** How long a page is waited for, in milliseconds: a machine may be slow. */
+const patienceMs = 120_000;
+
 /** Path of a Chromium; undefined where there is none. */
 export const executable = browserPath;
 
@@ -25,20 +28,24 @@ export interface WindowOptions {
 	dark?: boolean;
 	javaScriptEnabled?: boolean;
 	locale?: string;
+	/** Whether scripts of the test may come in beside the page's policy. */
+	bypassCSP?: boolean;
 }
 
 /** Opens a window without history or cache. */
 export async function openWindow(browser: Browser, options: WindowOptions = {}): Promise<Window> {
-	const { width = 1_200, height = 900, dark = false, javaScriptEnabled = true, locale = "en-CA" } = options;
+	const { width = 1_200, height = 900, dark = false, javaScriptEnabled = true } = options;
+	const { locale = "en-CA", bypassCSP = false } = options;
 	const context = await browser.newContext({
 		viewport: { width, height },
 		colorScheme: dark ? "dark" : "light",
 		reducedMotion: "reduce",
 		javaScriptEnabled,
 		locale,
+		bypassCSP,
 	});
 	const page = await context.newPage();
-	page.setDefaultTimeout(20_000);
+	page.setDefaultTimeout(patienceMs);
 	const faults: string[] = [];
 	page.on("pageerror", (error) => faults.push(String(error)));
 	page.on("console", (message) => {
