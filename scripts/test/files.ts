@@ -1,5 +1,4 @@
 import { availableParallelism } from "node:os";
-import pMap from "p-map";
 import type { TestResult } from "./file.ts";
 
 /** What the run ends with: the files that failed, and the sums. */
@@ -16,18 +15,27 @@ function summary(results: readonly TestResult[]): string[] {
 
 /**
  * Runs tests, as many at once as there are processors, and hands on the lines of each as it ends, then the summary.
+ * Neighbours ask for the same, such as a browser: half of the processors begin at the end of the list, so that two of
+ * them do not run side by side.
  * @returns whether all passed
  */
 export async function runAll(
 	tasks: readonly (() => Promise<TestResult>)[],
 	show: (line: string) => void,
+	atOnce = Math.max(2, availableParallelism()),
 ): Promise<boolean> {
-	const runOne = async (task: () => Promise<TestResult>) => {
-		const result = await task();
-		for (const line of result.lines) show(line);
-		return result;
+	const left = [...tasks];
+	const results: TestResult[] = [];
+	const work = async (fromTheEnd: boolean) => {
+		for (;;) {
+			const task = fromTheEnd ? left.pop() : left.shift();
+			if (!task) return;
+			const result = await task();
+			results.push(result);
+			for (const line of result.lines) show(line);
+		}
 	};
-	const results = await pMap(tasks, runOne, { concurrency: Math.max(2, availableParallelism()) });
+	await Promise.all(Array.from({ length: atOnce }, (_, index) => work(index % 2 === 1)));
 	for (const line of summary(results)) show(line);
 	return results.every(({ failed }) => failed === 0);
 }

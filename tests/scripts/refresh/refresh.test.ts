@@ -12,7 +12,7 @@ import { type LayerHealth, refreshBody } from "../../../scripts/refresh/body.ts"
 import { connectToGithub } from "../../../scripts/service/github.ts";
 import { readConfiguration } from "../../../scripts/service/settings.ts";
 import { type Peer, startPeer } from "../../api/stores/github-peer.ts";
-import { cleanEnvironment, root } from "../../process.ts";
+import { cleanEnvironment, root, runScript } from "../../process.ts";
 import { featureFile, ownersFile, Repository, wmsFile } from "../review/repository.ts";
 
 test("a hostile answer of a service stays text in the pull request", () => {
@@ -41,23 +41,33 @@ let services: Server;
 let address: string;
 let checkout: Repository;
 
-/** Runs one of the project's scripts in a checkout of layers, as the workflows do. */
-async function run(
-	name: string,
-	args: string[] = [],
-	env: Record<string, string> = {},
-	{ path } = checkout,
-): Promise<string> {
-	const words = ["--import", import.meta.resolve("tsx"), join(root, "scripts", `${name}.ts`), ...args];
-	const settings = {
+/** What the workflows set. */
+function settings(): Record<string, string> {
+	return {
 		GITHUB_REPOSITORY: peer.repository,
 		GITHUB_TOKEN: peer.token,
 		GITHUB_API_URL: peer.proxy.url,
 		HARVEST_ALLOW_PRIVATE: "on",
 	};
-	const options = { cwd: path, env: cleanEnvironment({ ...settings, ...env }) };
-	const { stdout } = await promisify(execFile)(process.execPath, words, options);
-	return stdout;
+}
+
+/** Runs one of the project's scripts in a checkout of layers. */
+async function run(name: string, { path } = checkout): Promise<string> {
+	process.chdir(path);
+	try {
+		const { code, stdout, stderr } = await runScript(name, [], settings());
+		assert.is(code, 0, stderr);
+		return stdout;
+	} finally {
+		process.chdir(root);
+	}
+}
+
+/** The same in a process of its own, as the workflows do. */
+async function runAsProcess(name: string, args: string[], env: Record<string, string>): Promise<string> {
+	const words = ["--import", import.meta.resolve("tsx"), join(root, "scripts", `${name}.ts`), ...args];
+	const options = { cwd: checkout.path, env: cleanEnvironment({ ...settings(), ...env }) };
+	return (await promisify(execFile)(process.execPath, words, options)).stdout;
 }
 
 /** A service description as harvesting writes it, with a name. */
@@ -135,7 +145,7 @@ test("the time for GitHub begins with the first request, however long the servic
 
 test("a dry run prints the text and writes nothing", async () => {
 	const before = await peer.commits();
-	const body = await run("refresh", ["--dry-run"], { GITHUB_TOKEN: "" });
+	const body = await runAsProcess("refresh", ["--dry-run"], { GITHUB_TOKEN: "" });
 	assert.match(body, "2 layers were looked at: 0 service descriptions changed, 1 layers with findings.");
 	assert.match(body, /### <code>&#64;maps&#47;energy<\/code>/);
 	assert.equal(await peer.commits(), before);
@@ -213,7 +223,7 @@ test("many descriptions are several commits, and what the checkout has is not as
 		for (const key of keys) many.write(descriptionPath(key), description(key));
 		const before = await peer.commits();
 		peer.proxy.requests.length = 0;
-		const output = await run("commit-descriptions", [], {}, many);
+		const output = await run("commit-descriptions", many);
 		assert.match(output, /^commit [0-9a-f]{40}\ncommit [0-9a-f]{40}\n$/);
 		const after = await peer.commits();
 		assert.is(after.length, before.length + 2);
