@@ -30,7 +30,7 @@ export function createNodeServer(options: NodeOptions): NodeServer {
 		maxHeaderSize: maxHeadBytes,
 	};
 	const server = createServer(settings, (request, response) => {
-		silent.delete(request.socket);
+		if (silent.size > 0) silent.delete(request.socket);
 		answering.answer(request, response);
 	});
 	// A sender that says no more still waits for its answer (RFC 9112, section 9.6); without this Node ends it first.

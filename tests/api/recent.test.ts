@@ -12,22 +12,27 @@ function replyOf(length: number, text: string, status = 200): Reply {
 
 /** Makes an answer twice. */
 function keepTwice(recent: RecentReplies, target: string, length: number, status = 200): void {
-	for (let time = 0; time < 2; time += 1) recent.keep(target, replyOf(length, target, status));
+	for (let time = 0; time < 2; time += 1) recent.keep(target, "docs", replyOf(length, target, status));
 }
 
 test("an answer is kept the second time it is made, until any fragment changes", () => {
 	let version = 0;
 	const recent = new RecentReplies(() => version);
 	const reply = replyOf(10, "a");
-	recent.keep("/a", reply);
+	const kept = {
+		kind: "doc",
+		headers: ["ETag", reply.headers.ETag, "Content-Length", "10"],
+		body: reply.body,
+	};
+	recent.keep("/a", "doc", reply);
 	assert.is(recent.find("/a"), null);
-	recent.keep("/a", reply);
-	assert.equal(recent.find("/a"), reply);
+	recent.keep("/a", "doc", reply);
+	assert.equal(recent.find("/a"), kept);
 	assert.is(recent.find("/b"), null);
 	version += 1;
 	assert.is(recent.find("/a"), null);
-	recent.keep("/a", reply);
-	assert.equal(recent.find("/a"), reply);
+	recent.keep("/a", "doc", reply);
+	assert.equal(recent.find("/a"), kept);
 	version += 1;
 	keepTwice(recent, "/b", 10);
 	assert.is(recent.find("/a"), null, "an older answer is not revived by a newer one");
@@ -37,8 +42,8 @@ test("an answer is kept the second time it is made, until any fragment changes",
 test("what is kept is a copy: the room of the answer that was sent is another one's soon", () => {
 	const recent = new RecentReplies(() => 0);
 	const reply = replyOf(3, "a");
-	recent.keep("/a", reply);
-	recent.keep("/a", reply);
+	recent.keep("/a", "doc", reply);
+	recent.keep("/a", "doc", reply);
 	(reply.body as Uint8Array).fill(7);
 	assert.equal([...(recent.find("/a")?.body ?? [])], [0, 0, 0]);
 });

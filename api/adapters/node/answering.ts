@@ -24,7 +24,7 @@ import { AnswerLog } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 import { ConnectionOrder } from "./order.ts";
 import { Refusals } from "./refusals.ts";
-import { discard, sendReply } from "./send.ts";
+import { discard, sendKept, sendReply } from "./send.ts";
 import { Writing } from "./writing.ts";
 
 /** Answers the requests of one server. */
@@ -43,7 +43,8 @@ export class Answering {
 		this.#options = options;
 		this.#times = times;
 		this.#clients = new Clients(options.trustedProxies ?? []);
-		this.#recent = options.version && new RecentReplies(options.version);
+		// Where each read has its line in the log, nothing is done without one.
+		this.#recent = options.version && !options.allReads ? new RecentReplies(options.version) : null;
 		this.#writing = new Writing(options, times);
 		this.#log = new AnswerLog(options.log, times.logEveryMs);
 		this.#refusals = new Refusals(times.badWriteDelayMs);
@@ -55,6 +56,7 @@ export class Answering {
 	 */
 	answer(request: IncomingMessage, response: ServerResponse, asksFirst = false): void {
 		const { method = "GET", url: target = "/" } = request;
+		if (method === "GET" && this.#sendKept(request, response, target)) return;
 		const start = performance.now();
 		const [route, reason] = ["docs" as const, undefined];
 		const exchange: Exchange = { request, response, method, target, start, route, asksFirst, reason };
@@ -72,14 +74,23 @@ export class Answering {
 		this.#log.end();
 	}
 
+	/** Sends the answer that is kept for a target; false where there is none, or something comes before. */
+	#sendKept(request: IncomingMessage, response: ServerResponse, target: string): boolean {
+		const { measure, count } = this.#options;
+		const start = measure ? performance.now() : 0;
+		const kept = this.#recent?.find(target);
+		if (!kept || ifNoneMatchOf(request) !== null || this.#order.mustWait(request.socket)) return false;
+		count();
+		if (this.#isClosing) response.shouldKeepAlive = false;
+		sendKept(request, response, kept, this.#times);
+		measure?.(kept.kind, 200, performance.now() - start, undefined);
+		return true;
+	}
+
 	#answer(exchange: Exchange, hasWaited: boolean): void | Promise<void> {
 		const { request, method, target } = exchange;
 		if (hasWaited && request.socket.destroyed) return;
 		const ifNoneMatch = ifNoneMatchOf(request);
-		// Only lists are kept: to find one fragment costs no more than to find its answer.
-		const recent = method === "GET" && ifNoneMatch === null && target.includes(",") ? this.#recent : null;
-		const kept = recent?.find(target);
-		if (kept) return this.#send(exchange, kept);
 		const route = routeOf(method, target, this.#options.context.settings);
 		exchange.route = nameOf(route);
 		if (route.kind === "write") return this.#answerWrite(exchange, route.action, hasWaited);
@@ -87,7 +98,8 @@ export class Answering {
 		if (route.kind === "status") return this.#answerStatus(exchange, route.segment, hasWaited);
 		if (route.kind === "docs" && route.isSorted) return this.#answerSorted(exchange, route, hasWaited);
 		const reply = this.#replyTo(route, ifNoneMatch);
-		if (route.kind === "docs") recent?.keep(target, reply);
+		const isFragments = route.kind === "docs" || route.kind === "doc";
+		if (isFragments && method === "GET") this.#recent?.keep(target, route.kind, reply);
 		return this.#send(exchange, reply);
 	}
 

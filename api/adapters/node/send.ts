@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { KeptReply } from "../../recent.ts";
 import type { Pieces, Reply } from "../../reply.ts";
 import type { NodeTimes } from "./options.ts";
 
@@ -18,6 +19,18 @@ export function sendReply(
 	// Most answers are the operating system's at once.
 	if (response.writableLength > 0 || !(body instanceof Uint8Array))
 		watchReader(request, response, body, times);
+}
+
+/** Writes an answer out that was kept. A reader that does not take it in time is cut off. */
+export function sendKept(
+	request: IncomingMessage,
+	response: ServerResponse,
+	{ headers, body }: KeptReply,
+	times: NodeTimes,
+): void {
+	response.writeHead(200, headers);
+	response.end(body);
+	if (response.writableLength > 0) watchReader(request, response, body, times);
 }
 
 async function sendPieces(response: ServerResponse, pieces: Pieces): Promise<void> {

@@ -1,0 +1,107 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { etagOf } from "../../../api/etag.ts";
+import { type TestOptions, TestServer } from "./node-server.ts";
+
+const kept = suite("answers that are kept");
+kept.after.each(() => TestServer.closeAll());
+
+/** A server of one text as every fragment, which a test changes. */
+async function startWith(first: string, more: TestOptions = {}) {
+	let [text, version, lookups] = [first, 0, 0];
+	const measured: string[] = [];
+	const server = await TestServer.start({
+		fragments: () => {
+			lookups += 1;
+			const body = new TextEncoder().encode(text);
+			return { body, etag: etagOf(body) };
+		},
+		version: () => version,
+		measure: (route, status) => measured.push(`${route} ${status}`),
+		...more,
+	});
+	const change = (to: string) => {
+		text = to;
+		version += 1;
+	};
+	return { server, change, measured, lookups: () => lookups };
+}
+
+/** All of an answer but when it was given, and how its connection goes on. */
+async function answerOf(url: string, init?: RequestInit) {
+	const answer = await fetch(url, init);
+	const headers = [...answer.headers].filter(([name]) => !/^(?:date|connection|keep-alive)$/.test(name));
+	return { status: answer.status, headers, text: await answer.text() };
+}
+
+for (const [path, kind] of [
+	["/v0.9/doc/en/a", "doc"],
+	["/v0.9/docs/en/a,b", "docs"],
+	["/v0.9/doc/en/a?callback=f", "doc"],
+] as const) {
+	kept(`${path} has the same answer each time, and another one as soon as a fragment changes`, async () => {
+		const { server, change, measured, lookups } = await startWith('"old"');
+		const first = await answerOf(server.url + path);
+		assert.match(first.text, '"old"');
+		for (let time = 0; time < 3; time += 1) assert.equal(await answerOf(server.url + path), first);
+		const made = lookups();
+		assert.equal(await answerOf(server.url + path), first);
+		assert.is(lookups(), made, "it was kept");
+		assert.is(server.reads, 5);
+		assert.equal(measured, Array(5).fill(`${kind} 200`));
+		change('"new"');
+		assert.match((await answerOf(server.url + path)).text, '"new"');
+		await server.end();
+	});
+}
+
+kept("HEAD and conditional requests have their own answers", async () => {
+	const { server } = await startWith('"x"');
+	const url = `${server.url}/v0.9/doc/en/a`;
+	for (let time = 0; time < 3; time += 1) await answerOf(url);
+	const { headers, text } = await answerOf(url);
+	const etag = new Headers(headers).get("etag") as string;
+	assert.equal(await answerOf(url, { method: "HEAD" }), { status: 200, headers, text: "" });
+	const unchanged = await answerOf(url, { headers: { "If-None-Match": etag } });
+	assert.equal([unchanged.status, unchanged.text], [304, ""]);
+	assert.is((await answerOf(url, { headers: { "If-None-Match": '"other"' } })).text, text);
+	await server.end();
+});
+
+kept("where each read has its line in the log, none is left out", async () => {
+	const { server } = await startWith('"x"', { allReads: true });
+	const ids = new Set<string | null>();
+	for (let time = 0; time < 4; time += 1) {
+		const answer = await fetch(`${server.url}/v0.9/doc/en/a`);
+		await answer.text();
+		ids.add(answer.headers.get("X-Request-Id"));
+	}
+	await server.end();
+	assert.equal(
+		server.logged.map(({ id, status }) => [id, status]),
+		[...ids].map((id) => [id, 200]),
+	);
+	assert.is(ids.size, 4);
+});
+
+kept("what is pipelined behind a write is not the answer that was kept before it", async () => {
+	const { server, change } = await startWith('"old"');
+	for (let time = 0; time < 3; time += 1) await answerOf(`${server.url}/v0.9/doc/en/a`);
+	let open = (): void => undefined;
+	server.gate = new Promise((resolve) => {
+		open = resolve;
+	});
+	const one = server.connect();
+	const doc = "GET /v0.9/doc/en/a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+	one.send((await server.put("a")) + doc);
+	// Once this is answered, what was sent before has been read.
+	assert.is((await answerOf(`${server.url}/healthz`)).status, 200);
+	change('"new"');
+	open();
+	await one.closed;
+	assert.equal(one.statuses, [201, 200]);
+	assert.match(one.text, /"new"$/);
+	await server.end();
+});
+
+kept.run();
