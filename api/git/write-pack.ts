@@ -47,8 +47,11 @@ async function write(folder: string, { name, pack, index }: PackFiles, sync: Syn
 
 /** Writes a file that nobody may change afterwards, and syncs it; nothing is left of one that could not be written. */
 async function writeSynced(path: string, pieces: readonly Uint8Array[]): Promise<void> {
-	await rm(path, { force: true });
-	const file = await open(path, "wx", 0o444);
+	const file = await open(path, "wx", 0o444).catch(async (error: NodeJS.ErrnoException) => {
+		if (error.code !== "EEXIST") throw error;
+		await rm(path);
+		return open(path, "wx", 0o444);
+	});
 	try {
 		await file.write(Buffer.concat(pieces));
 		await file.sync();
