@@ -50,7 +50,8 @@ export async function putEdits(
 	}
 	const text = canonicalText(registration);
 	if (ids && ids.registration === (await blobId(text, hashes))) return [];
-	const stored = ids && likeness === "payload" ? await now.read(smallkey) : null;
+	const isOther = !ids || ids.isCanonical === true;
+	const stored = !isOther && likeness === "payload" ? await now.read(smallkey) : null;
 	if (stored && storedText(stored) === text) return [];
 	const edits: Edit[] = [{ path: layerPath(smallkey), text }];
 	if (ids?.description && harvestedLangs(registration).length === 0) {

@@ -60,6 +60,8 @@ export interface LayerIds {
 	registration: string;
 	/** Null where there is no description. */
 	description: string | null;
+	/** Whether the registration is known to be in the canonical form: another text is another registration then. */
+	isCanonical?: boolean;
 }
 
 /** What is stored, at one moment. */

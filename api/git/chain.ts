@@ -5,6 +5,7 @@ import { Pack } from "./pack.ts";
 import type { TreeEntry } from "./tree.ts";
 import { fileMode, folderMode, Tree } from "./tree-object.ts";
 import type { Trees } from "./trees.ts";
+import type { WrittenBlobs } from "./written-blobs.ts";
 
 /** What becomes of the names in a folder: a text, nothing, or of the names below. */
 interface Changes extends Map<string, Changes | string | null> {}
@@ -30,6 +31,7 @@ export interface Link {
  */
 export class Chain {
 	readonly #trees: Trees;
+	readonly #written: WrittenBlobs;
 	readonly #format: ObjectFormat;
 	/** The commit that the next one is built on, and its files; null: the first commit of a branch. */
 	#tip: string | null;
@@ -39,8 +41,13 @@ export class Chain {
 	readonly #made = new Map<Pack, Map<string, Tree>>();
 	#work: Promise<unknown> = Promise.resolve();
 
-	constructor(trees: Trees, format: ObjectFormat, tip: string | null) {
+	constructor(
+		{ trees, written }: { trees: Trees; written: WrittenBlobs },
+		format: ObjectFormat,
+		tip: string | null,
+	) {
 		this.#trees = trees;
+		this.#written = written;
 		this.#format = format;
 		this.#tip = tip;
 		this.#pack = new Pack(format);
@@ -84,7 +91,9 @@ export class Chain {
 		for (const [name, change] of changes) {
 			const there = before?.tree.get(name) ?? null;
 			if (typeof change === "string") {
-				entries.set(name, { mode: fileMode, id: pack.add("blob", Buffer.from(change)) });
+				const id = pack.add("blob", Buffer.from(change));
+				this.#written.note(id);
+				entries.set(name, { mode: fileMode, id });
 			} else if (change !== null) {
 				const known = there?.mode === folderMode ? await this.#read(there.id, path + name) : null;
 				const after = await this.#change(known, change, `${path}${name}/`, pack);

@@ -6,11 +6,13 @@ import type { SyncPath } from "./sync.ts";
 import type { Trees } from "./trees.ts";
 import { RefUpdates } from "./update-ref.ts";
 import { writePack } from "./write-pack.ts";
+import type { WrittenBlobs } from "./written-blobs.ts";
 
 /** Where one commit is made. */
 export interface CommitOnceOptions {
 	repository: string;
 	trees: Trees;
+	written: WrittenBlobs;
 	sync: SyncPath;
 	/** Longest silence of git and of the disk, in milliseconds. */
 	silenceMs?: number;
@@ -24,12 +26,16 @@ export interface CommitOnceOptions {
  * @throws {BranchHeld} where the branch is somewhere else, or is locked by others
  */
 export async function commitOnce(
-	{ repository, trees, sync, silenceMs = ordinarySilenceMs }: CommitOnceOptions,
+	{ repository, trees, written, sync, silenceMs = ordinarySilenceMs }: CommitOnceOptions,
 	branch: string,
 	{ base, from }: { base: string | null; from: string | null },
 	commit: NewCommit,
 ): Promise<string> {
-	const chain = new Chain(trees, base === null ? await readFormat(repository) : formatOf(base), base);
+	const chain = new Chain(
+		{ trees, written },
+		base === null ? await readFormat(repository) : formatOf(base),
+		base,
+	);
 	const id = await chain.commit(commit);
 	const made = await chain.take();
 	if (made) await writePack(repository, made.pack.files(), sync, silenceMs);

@@ -4,8 +4,11 @@ import { nodeHashes } from "../../api/adapters/node/hashes.ts";
 import { handleWrite } from "../../api/app.ts";
 import type { Context } from "../../api/context.ts";
 import type { Hashes } from "../../api/hashes.ts";
+import { putEdits } from "../../api/register.ts";
 import type { Write as HandledWrite } from "../../api/write.ts";
+import { canonicalText } from "../../registry/canonical.ts";
 import { unpackDraft } from "../../registry/draft.ts";
+import { parseRegistration } from "../../registry/registration.ts";
 import { everyPath, feature, Local, manual, noon, signedWrite, textOf, type Write, wms } from "../local.ts";
 
 const writes = suite<{ local: Local }>("writes");
@@ -125,6 +128,25 @@ writes("a commit says who asked for what, and when", async ({ local }) => {
 	assert.is(timestamp, "2026-03-04T11:59:30Z");
 	assert.match(await local.git("log", "-1", "--format=%(trailers:key=Request,valueonly)"), /^[0-9a-f]{64}$/);
 	assert.match(await local.git("log", "-1", "--format=%(trailers:key=Request,valueonly)"), /^[0-9a-f]{64}$/);
+});
+
+writes("a file that is known to be canonical is not read to tell that a payload is another", async () => {
+	const registration = parseRegistration(new TextEncoder().encode(manual), "written").registration;
+	assert.ok(registration);
+	let reads = 0;
+	for (const isCanonical of [true, false]) {
+		const now = {
+			read: async () => {
+				reads += 1;
+				return { registration: wms("other"), description: null };
+			},
+			ids: async () => ({ registration: "0".repeat(40), description: null, isCanonical }),
+			keys: async () => ["23ax5t"],
+		};
+		const edits = await putEdits(now, "23ax5t", registration);
+		assert.equal(edits, [{ path: "layers/23/23ax5t.json", text: canonicalText(registration) }]);
+		assert.is(reads, isCanonical ? 0 : 1);
+	}
 });
 
 writes("the same payload again is a 201 without a commit, in whatever spelling", async ({ local }) => {

@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import type { CatFile } from "../../git/cat-file.ts";
 import type { SyncPath } from "../../git/sync.ts";
 import { Trees } from "../../git/trees.ts";
+import { WrittenBlobs } from "../../git/written-blobs.ts";
 import { clockSkew } from "../../signature.ts";
 import type { Edit } from "../../store.ts";
 import { Branch } from "./branch.ts";
@@ -47,7 +48,15 @@ export async function openParts(options: PartsOptions, seed: () => Promise<Edit[
 	const branch = new Branch(repository, catFile, branchName, limits.commandMs);
 	const head = await startTask(repository, () => readHead(repository, branchName, catFile));
 	const trees = new Trees(catFile);
-	const tip = head ?? (await commitSeed({ repository, trees, sync }, branchName, await seed(), now()));
+	const written = new WrittenBlobs();
+	const tip =
+		head ??
+		(await commitSeed(
+			{ repository, trees, written: new WrittenBlobs(), sync },
+			branchName,
+			await seed(),
+			now(),
+		));
 	if (head === null) await syncNames({ repository, sync });
 	const folder = join(dirname(repository), "requests");
 	const requests = await UsedRequests.open({ folder, windowMs: clockSkew, now, sync });
@@ -61,6 +70,6 @@ export async function openParts(options: PartsOptions, seed: () => Promise<Edit[
 	const served = new Served({ ...options, trees, branch, followed }, tip);
 	const condition = new Condition({ report, tell, damaged: () => catFile.renew() });
 	const turns = new Turns(limits.waitMs);
-	const shared = { repository, now, sync, limits, catFile, trees, branch, measure };
+	const shared = { repository, now, sync, limits, catFile, trees, written, branch, measure };
 	return { ...shared, served, requests, packs, condition, turns };
 }

@@ -1,6 +1,7 @@
 import type { CatFile } from "../../git/cat-file.ts";
 import type { SyncPath } from "../../git/sync.ts";
 import type { Trees } from "../../git/trees.ts";
+import type { WrittenBlobs } from "../../git/written-blobs.ts";
 import type { Branch } from "./branch.ts";
 import type { Condition } from "./condition.ts";
 import type { StoreLimits } from "./limits.ts";
@@ -21,6 +22,8 @@ export interface Parts {
 	limits: StoreLimits;
 	catFile: CatFile;
 	trees: Trees;
+	/** The files that were written here since the start: registrations among them are in the canonical form. */
+	written: WrittenBlobs;
 	branch: Branch;
 	served: Served;
 	requests: UsedRequests;

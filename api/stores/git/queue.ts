@@ -120,9 +120,9 @@ export class ChangeQueue {
 	}
 
 	#begin(): { decider: Decider; landing: Landing } {
-		const { catFile, trees, served, requests, condition, now } = this.#parts;
+		const { catFile, trees, written, served, requests, condition, now } = this.#parts;
 		const base = served.tip;
-		const folders = new CommitFolders(catFile, trees, base);
+		const folders = new CommitFolders(catFile, trees, base, written);
 		const write = (commit: NewCommit) => this.#writer.commit(commit);
 		return {
 			decider: new Decider({ base, folders, requests, condition, now, write }),

@@ -6,6 +6,7 @@ import { GitDamage } from "../../git/run.ts";
 import { kindOfMode, type TreeEntry } from "../../git/tree.ts";
 import { folderMode, type Tree } from "../../git/tree-object.ts";
 import type { Trees } from "../../git/trees.ts";
+import { WrittenBlobs } from "../../git/written-blobs.ts";
 import type { Edit, Layer, LayerIds, Reader } from "../../store.ts";
 
 /** The folders of one commit's layers; each is read once, however many ask for it. */
@@ -13,11 +14,16 @@ export class CommitFolders {
 	readonly #catFile: CatFile;
 	readonly #trees: Trees;
 	readonly #commit: string;
+	readonly #written: WrittenBlobs;
 	#folders: Promise<Tree | null> | null = null;
 	readonly #read = new Map<string, Promise<Tree | null>>();
 
-	/** @param catFile reads the files, and `trees` the folders of the same repository */
-	constructor(catFile: CatFile, trees: Trees, commit: string) {
+	/**
+	 * @param catFile reads the files, and `trees` the folders of the same repository
+	 * @param written the files that were written by the service, in the canonical form
+	 */
+	constructor(catFile: CatFile, trees: Trees, commit: string, written = new WrittenBlobs()) {
+		this.#written = written;
 		this.#catFile = catFile;
 		this.#trees = trees;
 		this.#commit = commit;
@@ -30,6 +36,11 @@ export class CommitFolders {
 		const reading = this.#readFolder(folder);
 		this.#read.set(folder, reading);
 		return reading;
+	}
+
+	/** Whether a file is known to be in the canonical form, by its id. */
+	isCanonical(id: string): boolean {
+		return this.#written.has(id);
 	}
 
 	/** One file of a folder, or null. */
@@ -93,7 +104,8 @@ export class CommitReader implements Reader {
 			this.#id(layerPath(smallkey)),
 			this.#id(descriptionPath(smallkey)),
 		]);
-		return registration === null ? null : { registration, description };
+		if (registration === null) return null;
+		return { registration, description, isCanonical: this.#isCanonical(smallkey, registration) };
 	}
 
 	async keys(folder: string): Promise<string[]> {
@@ -120,6 +132,12 @@ export class CommitReader implements Reader {
 	prefetch(smallkey: string): void {
 		// Whoever reads it afterwards meets the failure, if there is one.
 		this.#folders.names(folderOf(smallkey)).catch(() => undefined);
+	}
+
+	/** What is changed here is written in the canonical form. */
+	#isCanonical(smallkey: string, id: string): boolean {
+		const { folder, name } = splitPath(layerPath(smallkey));
+		return this.#changed.get(folder)?.has(name) === true || this.#folders.isCanonical(id);
 	}
 
 	async #id(path: string): Promise<string | null> {

@@ -5,6 +5,7 @@ import type { SyncPath } from "../../git/sync.ts";
 import type { Trees } from "../../git/trees.ts";
 import { RefUpdates } from "../../git/update-ref.ts";
 import { writePack } from "../../git/write-pack.ts";
+import type { WrittenBlobs } from "../../git/written-blobs.ts";
 import type { StoreLimits } from "./limits.ts";
 
 /** What a writer needs from outside. */
@@ -12,6 +13,7 @@ export interface WriterOptions {
 	repository: string;
 	branch: string;
 	trees: Trees;
+	written: WrittenBlobs;
 	sync: SyncPath;
 	limits: StoreLimits;
 }
@@ -43,7 +45,7 @@ export class Writer {
 
 	/** Makes a commit on top of the last one. @returns its id */
 	commit(commit: NewCommit): Promise<string> {
-		this.#chain ??= new Chain(this.#options.trees, formatOf(this.#tip), this.#tip);
+		this.#chain ??= new Chain(this.#options, formatOf(this.#tip), this.#tip);
 		return this.#chain.commit(commit);
 	}
 

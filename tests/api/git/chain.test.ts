@@ -11,6 +11,7 @@ import { runGit } from "../../../api/git/run.ts";
 import { syncPath } from "../../../api/git/sync.ts";
 import { Trees } from "../../../api/git/trees.ts";
 import { writePack } from "../../../api/git/write-pack.ts";
+import { WrittenBlobs } from "../../../api/git/written-blobs.ts";
 import { authorMail, commitMessage, type Edit } from "../../../api/store.ts";
 import { temporaryFolder } from "../../local.ts";
 
@@ -74,7 +75,8 @@ for (const format of ["sha1", "sha256"] as const) {
 					await runGit(repository, ["init", "-q", "--bare", `--object-format=${format}`, "."]);
 				}
 				const catFile = new CatFile(ours);
-				let chain = new Chain(new Trees(catFile, 2_000), format, null);
+				const written = new WrittenBlobs();
+				let chain = new Chain({ trees: new Trees(catFile, 2_000), written }, format, null);
 				let tip = "";
 				for (let at = 0; at < commits.length; at += perPack) {
 					const made = commits.slice(at, at + perPack).map((commit) => chain.commit(commit));
@@ -84,7 +86,8 @@ for (const format of ["sha1", "sha256"] as const) {
 					if (link) await writePack(ours, link.pack.files(), syncPath, 60_000);
 					link?.stored();
 					// Every other pack goes on from what is read back.
-					if ((at / perPack) % 2 === 0) chain = new Chain(new Trees(catFile), format, tip);
+					if ((at / perPack) % 2 === 0)
+						chain = new Chain({ trees: new Trees(catFile), written }, format, tip);
 				}
 				assert.is(tip, fastImport(theirs, commits));
 				await runGit(ours, ["update-ref", "refs/heads/main", tip]);

@@ -24,6 +24,24 @@ store.after.each(async ({ local, clone }) => {
 
 const status = (local: Local, smallkey: string) => local.get(`/v0.9/doc/en/${smallkey}`).status;
 
+store(
+	"a layer that is pushed in another spelling is the same to a PUT, although it was put before",
+	async ({ local, clone }) => {
+		assert.is((await local.put("two", manual)).status, 201);
+		assert.is((await local.store.ids("two"))?.isCanonical, false, "told to decisions only");
+		await clone.git("pull", "-q");
+		await clone.commit({ "layers/tw/two.json": JSON.stringify(JSON.parse(manual), null, 3) });
+		assert.ok(await clone.push());
+		const pushed = await clone.git("rev-parse", "HEAD");
+		await eventually(() => local.store.tip === pushed);
+		local.now += 1000;
+		const answer = await local.put("two", manual);
+		assert.is(answer.status, 201);
+		assert.is(((await answer.json()) as { commit: string }).commit, pushed);
+		assert.is(await local.git("rev-parse", "refs/heads/main"), pushed);
+	},
+);
+
 store("what is pushed is served, in memory and as files", async ({ local, clone }) => {
 	await clone.commit({ "layers/tw/two.json": wms("two"), "layers/on/one.json": wms("uno") });
 	assert.ok(await clone.push());
