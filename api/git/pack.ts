@@ -2,6 +2,7 @@ import { deflateSync } from "node:zlib";
 import { crc32 } from "./crc32.ts";
 import { deltaOf, varint } from "./delta.ts";
 import { hashOf, type ObjectFormat, type ObjectType, objectId } from "./object.ts";
+import { storedStream } from "./stored.ts";
 
 /** The number of a type in a pack, and that of a delta to an object before it (gitformat-pack(5)). */
 const typeNumbers: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3 };
@@ -87,14 +88,14 @@ export class Pack {
 
 	#addWhole(id: Buffer, type: ObjectType, body: Buffer): void {
 		// Hashes, of which folders are made, do not become shorter.
-		const data = deflateSync(body, { level: type === "tree" ? 0 : 1 });
+		const data = type === "tree" ? storedStream(body) : deflateSync(body, { level: 1 });
 		this.#place(id, 0, [entryHeader(typeNumbers[type], body.length), data]);
 	}
 
 	#addDelta(id: Buffer, base: Placed, delta: Buffer): void {
 		const header = entryHeader(offsetDelta, delta.length);
-		const data = deflateSync(delta, { level: 0 });
-		this.#place(id, base.deltas + 1, [header, distance(this.#bytes - base.offset), data]);
+		const back = distance(this.#bytes - base.offset);
+		this.#place(id, base.deltas + 1, [header, back, storedStream(delta)]);
 	}
 
 	#place(id: Buffer, deltas: number, pieces: Buffer[]): void {
