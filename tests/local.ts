@@ -147,7 +147,8 @@ export class Local {
 					if (typeof this.freeBytes === "number") return this.freeBytes;
 					throw this.freeBytes;
 				},
-				filesTimes: this.filesTimes,
+				// A slow machine changes no receipt.
+				filesTimes: { waitMs: 120_000, ...this.filesTimes },
 				catalogueTimes: { gatherMs: 10, checkMs: 200, retryMs: 100, maxRetryMs: 200 },
 				storeLimits: this.storeLimits,
 				guard: this.guard,

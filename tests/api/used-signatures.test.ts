@@ -8,7 +8,7 @@ import { descendantsWith, signalIfThere } from "../process.ts";
 const test = suite<{ local: Local }>("used signatures");
 
 test.before.each(async (context) => {
-	context.local = await Local.open([], {}, { silenceMs: 2_000 });
+	context.local = await Local.open([], {}, { silenceMs: 4_000 });
 });
 test.after.each(async ({ local }) => {
 	await local.end();

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { folderOf } from "../../registry/smallkey.ts";
@@ -48,13 +48,21 @@ export async function startNode(
 	};
 }
 
-/** A port that was free a moment ago. */
+/**
+ * A port that was free a moment ago, for a program that cannot choose one itself. Below those that the system gives to
+ * connections (32,768 on Linux): one of theirs might be taken again meanwhile.
+ */
 export async function freePort(): Promise<number> {
-	const server = createServer();
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	const { port } = server.address() as AddressInfo;
-	await new Promise((resolve) => server.close(resolve));
-	return port;
+	for (;;) {
+		const port = randomInt(10_000, 32_768);
+		const server = createServer();
+		const isFree = await new Promise<boolean>((resolve) => {
+			server.once("error", () => resolve(false));
+			server.listen(port, "127.0.0.1", () => resolve(true));
+		});
+		await new Promise((resolve) => server.close(resolve));
+		if (isFree) return port;
+	}
 }
 
 /** Waits until a child process prints a line that fits. @throws {Error} with its output where it ends first */
