@@ -24,14 +24,19 @@ export interface KeptReply {
  */
 export class RecentReplies {
 	readonly #version: () => number;
+	readonly #copy: (body: Uint8Array) => Uint8Array;
 	readonly #replies = new Map<string, KeptReply>();
 	readonly #once = new Int32Array(onceLength);
 	#keptVersion = -1;
 	#bytes = 0;
 
-	/** @param version another number after each change of any fragment */
-	constructor(version: () => number) {
+	/**
+	 * @param version another number after each change of any fragment
+	 * @param copy copies a body in the form that the engine writes most cheaply
+	 */
+	constructor(version: () => number, copy: (body: Uint8Array) => Uint8Array) {
 		this.#version = version;
+		this.#copy = copy;
 	}
 
 	/** The answer to a target, where it was kept and no fragment has changed since; or null. */
@@ -48,7 +53,7 @@ export class RecentReplies {
 		const bytes = body.length + 2 * target.length + overheadBytes;
 		if (this.#bytes + bytes > maxBytes || this.#keptVersion !== this.#version()) this.#clear();
 		const named = Object.entries({ ...headers, "Content-Length": String(body.length) });
-		this.#replies.set(target, { kind, headers: named.flat(), body: new Uint8Array(body) });
+		this.#replies.set(target, { kind, headers: named.flat(), body: this.#copy(body) });
 		this.#bytes += bytes;
 	}
 

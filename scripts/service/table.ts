@@ -68,6 +68,8 @@ export class Table {
 	readonly #slots: readonly Slot[];
 	/** Target → language → position among the slots. */
 	readonly #positions = new Map<string, Map<string, number>>();
+	/** The slot that was asked for last: a list asks for one again and again. */
+	#last = { target: "", lang: "", slot: -1 };
 	#entries = new Map<string, Entry>();
 	#version = 0;
 	#heldBytes = 0;
@@ -85,9 +87,17 @@ export class Table {
 	readonly find: Fragments = (target, lang, smallkey) => {
 		const entry = this.#entries.get(smallkey);
 		if (!entry) return null;
-		const slot = this.#positions.get(target)?.get(lang);
-		return slot === undefined ? null : fragmentOf(entry, slot);
+		const slot = this.#slotOf(target, lang);
+		return slot < 0 ? null : fragmentOf(entry, slot);
 	};
+
+	/** The position of a slot, or -1. */
+	#slotOf(target: string, lang: string): number {
+		const last = this.#last;
+		if (last.target === target && last.lang === lang) return last.slot;
+		this.#last = { target, lang, slot: this.#positions.get(target)?.get(lang) ?? -1 };
+		return this.#last.slot;
+	}
 
 	/** Another number after each change of any fragment. */
 	readonly version = (): number => this.#version;
@@ -198,8 +208,10 @@ export function bytesOf(entry: Entry): Uint8Array {
 export function bodyOf(entry: Entry, slot: number): Uint8Array | null {
 	const end = entry.ends[slot];
 	if (end === undefined) return null;
-	const start = entry.ends[slot - 1] ?? entry.start;
-	return end > start ? entry.run.bytes.subarray(start, end) : null;
+	const start = slot === 0 ? entry.start : (entry.ends[slot - 1] as number);
+	const { bytes } = entry.run;
+	// Not `subarray`: of a Buffer it makes another one, which costs as much as the rest of finding a fragment.
+	return end > start ? new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start) : null;
 }
 
 function fragmentOf(entry: Entry, slot: number): Fragment | null {

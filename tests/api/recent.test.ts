@@ -10,6 +10,10 @@ function replyOf(length: number, text: string, status = 200): Reply {
 	return { status, headers: { ETag }, body: new Uint8Array(length) };
 }
 
+function recentOf(version: () => number): RecentReplies {
+	return new RecentReplies(version, (body) => new Uint8Array(body));
+}
+
 /** Makes an answer twice. */
 function keepTwice(recent: RecentReplies, target: string, length: number, status = 200): void {
 	for (let time = 0; time < 2; time += 1) recent.keep(target, "docs", replyOf(length, target, status));
@@ -17,7 +21,7 @@ function keepTwice(recent: RecentReplies, target: string, length: number, status
 
 test("an answer is kept the second time it is made, until any fragment changes", () => {
 	let version = 0;
-	const recent = new RecentReplies(() => version);
+	const recent = recentOf(() => version);
 	const reply = replyOf(10, "a");
 	const kept = {
 		kind: "doc",
@@ -40,7 +44,7 @@ test("an answer is kept the second time it is made, until any fragment changes",
 });
 
 test("what is kept is a copy: the room of the answer that was sent is another one's soon", () => {
-	const recent = new RecentReplies(() => 0);
+	const recent = recentOf(() => 0);
 	const reply = replyOf(3, "a");
 	recent.keep("/a", "doc", reply);
 	recent.keep("/a", "doc", reply);
@@ -49,7 +53,7 @@ test("what is kept is a copy: the room of the answer that was sent is another on
 });
 
 test("only whole answers are kept, and only so many bytes of them", () => {
-	const recent = new RecentReplies(() => 0);
+	const recent = recentOf(() => 0);
 	keepTwice(recent, "/missing", 0, 404);
 	keepTwice(recent, "/large", 250_001);
 	assert.is(recent.find("/missing"), null);
@@ -64,7 +68,7 @@ test("only whole answers are kept, and only so many bytes of them", () => {
 
 test("long targets and many small answers are bounded, too", () => {
 	for (const target of ["x".repeat(16_000), ""]) {
-		const recent = new RecentReplies(() => 0);
+		const recent = recentOf(() => 0);
 		for (let index = 0; index < 5_000; index += 1) keepTwice(recent, `${target}${index}`, 1);
 		const kept = Array.from({ length: 5_000 }, (_, index) => recent.find(`${target}${index}`));
 		const bytes = kept.filter(Boolean).length * (2 * target.length + 2_000);

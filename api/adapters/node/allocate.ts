@@ -1,6 +1,6 @@
 /** Bytes of one slab, and of the largest piece that is taken from one. */
-const slabBytes = 65_536;
-const maxPieceBytes = 16_384;
+const slabBytes = 256 * 1024;
+const maxPieceBytes = 64 * 1024;
 
 let slab = Buffer.allocUnsafeSlow(slabBytes);
 let used = 0;
@@ -17,4 +17,20 @@ export function allocate(length: number): Uint8Array {
 	}
 	used += length;
 	return slab.subarray(used - length, used);
+}
+
+/**
+ * Gives the room back that was taken last, once nobody reads it any more: what is written there next finds it in the
+ * processor's cache. A body from elsewhere is none of it.
+ */
+export function giveBack(body: Uint8Array): void {
+	const isLast = body.buffer === slab.buffer && body.byteOffset + body.length === slab.byteOffset + used;
+	if (isLast) used -= body.length;
+}
+
+/** A copy with memory of its own, as a Buffer: of any other array Node makes one each time that it is written. */
+export function copyBody(body: Uint8Array): Uint8Array {
+	const copy = Buffer.allocUnsafeSlow(body.length);
+	copy.set(body);
+	return copy;
 }

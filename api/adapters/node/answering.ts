@@ -18,7 +18,7 @@ import type { WantedDocs } from "../../wanted.ts";
 import type { Write } from "../../write.ts";
 import { isWriteMethod } from "../../write-routes.ts";
 import { type Client, Clients } from "./address.ts";
-import { allocate } from "./allocate.ts";
+import { allocate, copyBody } from "./allocate.ts";
 import { clientGone, type Exchange, hasGone, logOnceEnded, nextId, type RouteName } from "./exchange.ts";
 import { AnswerLog } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
@@ -44,7 +44,7 @@ export class Answering {
 		this.#times = times;
 		this.#clients = new Clients(options.trustedProxies ?? []);
 		// Where each read has its line in the log, nothing is done without one.
-		this.#recent = options.version && !options.allReads ? new RecentReplies(options.version) : null;
+		this.#recent = options.version && !options.allReads ? new RecentReplies(options.version, copyBody) : null;
 		this.#writing = new Writing(options, times);
 		this.#log = new AnswerLog(options.log, times.logEveryMs);
 		this.#refusals = new Refusals(times.badWriteDelayMs);

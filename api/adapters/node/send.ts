@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { KeptReply } from "../../recent.ts";
 import type { Pieces, Reply } from "../../reply.ts";
+import { giveBack } from "./allocate.ts";
 import type { NodeTimes } from "./options.ts";
 
 /** Writes an answer out. A reader that does not take it in time is cut off. */
@@ -19,6 +20,7 @@ export function sendReply(
 	// Most answers are the operating system's at once.
 	if (response.writableLength > 0 || !(body instanceof Uint8Array))
 		watchReader(request, response, body, times);
+	else giveBack(body);
 }
 
 /** Writes an answer out that was kept. A reader that does not take it in time is cut off. */

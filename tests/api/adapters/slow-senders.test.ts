@@ -64,4 +64,28 @@ slow("a reader that takes its answer late, but in time, gets all of it", async (
 	await server.end();
 });
 
+slow("what a slow reader has not taken yet is not written over by the answers of others", async () => {
+	const fragments = (_target: string, _lang: string, smallkey: string) => ({
+		body: new TextEncoder().encode(smallkey.slice(0, 1).repeat(10_000)),
+		etag: `"${smallkey}"`,
+	});
+	const server = await TestServer.start({ fragments });
+	const lists = 200;
+	const reader = server.connect();
+	reader.socket.pause();
+	// Each list is another one: what is kept is a copy anyway.
+	for (let list = 0; list < lists; list += 1) reader.send(request(`/v0.9/docs/en/a${list},a,a`));
+	for (let list = 0; list < 50; list += 1) {
+		const answer = await fetch(`${server.url}/v0.9/docs/en/b${list},b,b`);
+		assert.is(await answer.text(), `[${Array(3).fill("b".repeat(10_000)).join(",")}]`);
+	}
+	reader.socket.resume();
+	await eventually(() => reader.text.length > lists * 30_000 && reader.statuses.length === lists);
+	const bodies = reader.text.split("\r\n\r\n").filter((part) => part.startsWith("["));
+	assert.is(bodies.length, lists);
+	assert.ok(bodies.every((body) => /^\[a{10000},a{10000},a{10000}\]/.test(body)));
+	reader.socket.destroy();
+	await server.end();
+});
+
 slow.run();
