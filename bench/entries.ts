@@ -1,4 +1,5 @@
 import type { Entry } from "../registry/index/entry.ts";
+import { targetNames } from "../registry/targets/names.ts";
 import { randomFrom } from "./layers.ts";
 
 /** Words as titles of map layers have them, English and French, the frequent ones first. */
@@ -87,7 +88,7 @@ export function* generateEntries(count: number): Generator<Entry> {
 			changed: { commit: hash() + hash() + hash().slice(0, 8), date: "2026-03-04T12:00:00Z" },
 			...(random() < 0.02 && { health: { state: "down" as const, since: "2026-W09" } }),
 			...(isFeature && { extent: [x, y, x + 50_000, y + 40_000] }),
-			fragments: { "v0.9": { en: hash(), fr: hash() }, v2: { en: hash(), fr: hash() } },
+			fragments: Object.fromEntries(targetNames.map((target) => [target, { en: hash(), fr: hash() }])),
 		};
 	}
 }

@@ -1,6 +1,6 @@
 const draft07 = "http://json-schema.org/draft-07/schema#";
 
-const version = { description: "A reader that finds another number reads no further.", const: 1 } as const;
+const version = { description: "A reader that finds another number reads no further.", const: 2 } as const;
 const smallkey = { type: "string", pattern: "^[A-Za-z0-9_+=-]{1,64}$" } as const;
 const count = { type: "integer", minimum: 0 } as const;
 const text = { type: "string" } as const;
@@ -16,13 +16,14 @@ const inBothLanguages = {
 	properties: { en: text, fr: text },
 	additionalProperties: false,
 } as const;
+const week = { type: "string", pattern: "^\\d{4}-W\\d{2}$" } as const;
 const health = {
 	description: "What is wrong with a layer, and the week in which that was first seen.",
 	type: "object",
 	required: ["state", "since"],
 	properties: {
 		state: { enum: ["wrong", "down", "empty"] },
-		since: { type: "string", pattern: "^\\d{4}-W\\d{2}$" },
+		since: week,
 	},
 	additionalProperties: false,
 } as const;
@@ -56,6 +57,7 @@ export const catalogueIndex = file("catalogue-index", "What the index of the cat
 		type: "object",
 		additionalProperties: text,
 	},
+	frequent: { description: "The file that says which terms many layers have.", ...text },
 });
 
 /** `index/layers.json` and its like */
@@ -65,37 +67,47 @@ export const catalogueSet = file("catalogue-set", "How a set of the index is cut
 	shape: { description: "The tree of the cuts, two bits a node (docs/catalogue.md).", ...text },
 });
 
+/** `index/names/<piece>.json` */
+export const catalogueNames = file(
+	"catalogue-names",
+	"Who some layers are: what a row of search results shows",
+	{
+		version,
+		names: {
+			type: "array",
+			items: {
+				description:
+					"Smallkey; type: wms, feature, or the service type of a registration of version 2.0; English title; French title (0: the same); host of the service's address in English, and in French after a space where it is another one; health (wrong, down, empty; nothing where it was not seen to be sick); public name of who registered it, where the operator gave one; extent in the map's spatial reference, rounded outwards: xmin, ymin, width, height (0: not known).",
+				type: "array",
+				minItems: 8,
+				maxItems: 8,
+			},
+		},
+	},
+);
+
 /** `index/layers/<piece>.json` */
-export const catalogueLayers = file("catalogue-layers", "Everything that the index says of some layers", {
+export const catalogueLayers = file("catalogue-layers", "What else the index says of some layers", {
 	version,
 	layers: {
 		type: "array",
 		items: {
 			type: "object",
-			required: ["smallkey", "type", "title", "host", "fragments"],
+			required: ["smallkey", "fragments"],
 			properties: {
 				smallkey,
-				type: { description: "wms, feature, or the service type of a registration of version 2.0.", ...text },
-				title: inBothLanguages,
-				host: { description: "Host of the service's address.", ...inBothLanguages },
-				sender: { description: "Public name of who registered it, where its operator gave one.", ...text },
-				changed: {
+				commit: {
+					...commit,
 					description: "The last commit that changed it; left out where the whole history is not there.",
-					type: "object",
-					required: ["commit", "date"],
-					properties: { commit, date },
-					additionalProperties: false,
 				},
-				health,
+				date,
+				since: { description: "The week in which it was first seen to be sick.", ...week },
 				extent: box,
 				fragments: {
-					description: "Target → language → content hash: the entity tag of the fragment, without quotes.",
+					description:
+						"Target → content hashes of the English and of the French fragment, a space between them: their entity tags, without quotes. Nothing stands for a fragment that is not served.",
 					type: "object",
-					additionalProperties: {
-						type: "object",
-						properties: { en: text, fr: text },
-						additionalProperties: false,
-					},
+					additionalProperties: { type: "string", pattern: "^[0-9a-f]* [0-9a-f]*$" },
 				},
 			},
 			additionalProperties: false,
@@ -103,28 +115,36 @@ export const catalogueLayers = file("catalogue-layers", "Everything that the ind
 	},
 });
 
-/** `index/names/<piece>.json` */
-export const catalogueNames = file("catalogue-names", "What a row of search results shows", {
+/** `index/keys/<piece>.json` */
+export const catalogueKeys = file("catalogue-keys", "Smallkeys in lower case, sorted", {
 	version,
-	names: {
-		type: "array",
-		items: {
-			description:
-				"Smallkey, type, English title, French title (0: the same), hosts with spaces between them, health, sender, extent (0: not known).",
-			type: "array",
-			minItems: 8,
-			maxItems: 8,
-		},
-	},
+	keys: { type: "array", items: { type: "string", pattern: "^[a-z0-9_+=-]{1,64}$" } },
 });
 
 /** `index/terms/<piece>.json` */
-export const catalogueTerms = file("catalogue-terms", "Which layers have a word, a filter or a smallkey", {
+export const catalogueTerms = file("catalogue-terms", "Which layers have a word or a filter", {
 	version,
 	terms: {
 		type: "array",
 		items: {
-			description: "The term, and the numbers of the layers that have it, four characters each.",
+			description:
+				"The term; the numbers of the layers that have it, packed (docs/catalogue.md); of a frequent term the octal figures with which all of these numbers start.",
+			type: "array",
+			items: text,
+			minItems: 2,
+			maxItems: 3,
+		},
+	},
+});
+
+/** `index/frequent.json` */
+export const catalogueFrequent = file("catalogue-frequent", "Which terms many layers have", {
+	version,
+	terms: {
+		type: "array",
+		items: {
+			description:
+				"The term, and the tree by which its layers are halved by the bits of their numbers, from the root: 1 for what is halved, 0 for a run, six bits a character.",
 			type: "array",
 			items: text,
 			minItems: 2,

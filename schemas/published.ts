@@ -1,8 +1,10 @@
 import { errors, layerStatus, missing, receipt } from "./answers.ts";
 import {
 	catalogueFacets,
+	catalogueFrequent,
 	catalogueHealth,
 	catalogueIndex,
+	catalogueKeys,
 	catalogueLayers,
 	catalogueNames,
 	catalogueSet,
@@ -43,9 +45,11 @@ export const publishedSchemas: readonly PublishedSchema[] = [
 	missing,
 	catalogueIndex,
 	catalogueSet,
-	catalogueLayers,
 	catalogueNames,
+	catalogueLayers,
+	catalogueKeys,
 	catalogueTerms,
+	catalogueFrequent,
 	catalogueFacets,
 	catalogueHealth,
 	changesIndex,

@@ -1,5 +1,6 @@
 import type { Sickness } from "../health.ts";
 import type { Lang } from "../smallkey.ts";
+import { numberBits, numberLength } from "./numbers.ts";
 import { orderedText, toDigits } from "./ordered.ts";
 import { type Box, placeOf, roundedOut } from "./place.ts";
 import { titleWords } from "./words.ts";
@@ -23,10 +24,6 @@ export interface Entry {
 	/** Target → language → content hash of the fragment: its entity tag, without the quotes. */
 	fragments: Record<string, Partial<Record<Lang, string>>>;
 }
-
-/** Bits of a layer's number, and characters that hold them. */
-const numberBits = 24;
-export const numberLength = numberBits / 6;
 
 /**
  * A layer's number in the index, as four ordered characters: a hash of its smallkey, so that it is the same whatever
@@ -55,8 +52,8 @@ export interface Name {
 	smallkey: string;
 	type: string;
 	title: Record<Lang, string>;
-	/** The hosts of both languages, each once. */
-	hosts: string[];
+	/** Host of the service's address, with its port where it has one. */
+	host: Record<Lang, string>;
 	/** `""` for a layer that was not seen to be sick. */
 	health: string;
 	/** `""` where it has no public name. */
@@ -71,11 +68,16 @@ export function nameOf(entry: Entry): Name {
 		smallkey: entry.smallkey,
 		type: entry.type,
 		title: entry.title,
-		hosts: [...new Set([entry.host.en, entry.host.fr])].filter(Boolean),
+		host: entry.host,
 		health: entry.health?.state ?? "",
 		sender: entry.sender ?? "",
 		extent: entry.extent ? roundedOut(entry.extent) : null,
 	};
+}
+
+/** The hosts of both languages, each once. */
+export function hostsOf({ host }: Name): string[] {
+	return [...new Set([host.en, host.fr])].filter(Boolean);
 }
 
 /** Whether a layer's French title is only its English one. */
@@ -83,22 +85,19 @@ export function hasOneTitle(title: Record<Lang, string>): boolean {
 	return title.en.trim().toLowerCase() === title.fr.trim().toLowerCase();
 }
 
-/** Longest beginning of a smallkey that is searched, in characters. */
-export const longestKeyTerm = 24;
-
 /** The terms of a name that are filters; each starts with `=`, as no word does. */
 export function facetsOf(name: Name): string[] {
-	const facets = [`=type:${name.type}`, ...name.hosts.map((host) => `=host:${host}`)];
+	const facets = [`=type:${name.type}`, ...hostsOf(name).map((host) => `=host:${host}`)];
 	if (name.sender) facets.push(`=sender:${name.sender}`);
 	if (name.health) facets.push(`=health:${name.health}`);
 	if (hasOneTitle(name.title)) facets.push("=title:same");
 	return facets;
 }
 
-/** Every term that a layer is found by: words of its titles, its smallkey, its filters, its place. */
+/** Every term that a layer is found by: words of its titles, its filters, its place. */
 export function termsOf(name: Name): string[] {
 	const words = [...titleWords(name.title.en), ...titleWords(name.title.fr)];
-	const terms = [...words, ...facetsOf(name), `=key:${name.smallkey.toLowerCase().slice(0, longestKeyTerm)}`];
+	const terms = [...words, ...facetsOf(name)];
 	if (name.extent !== null) terms.push(`=place:${placeOf(name.extent)}`);
 	return [...new Set(terms)];
 }

@@ -1,17 +1,23 @@
-import { type Entry, nameOf, numberedText, numberOf, termsOf } from "./entry.ts";
+import { type Entry, type Name, nameOf, numberedText, numberOf, termsOf } from "./entry.ts";
 import {
 	countedFacets,
-	entryText,
+	type Details,
+	detailsOf,
+	detailsText,
+	entryFrom,
 	type FacetCount,
 	facets,
+	keys,
 	layers,
 	names,
-	type Posting,
-	terms,
+	nameText,
 } from "./kinds.ts";
 import { orderedText } from "./ordered.ts";
 import { buildSet, type Files, indexVersion, parseObject, shapePath, sortThings } from "./set.ts";
 import { IndexBroken, type ReadFile, SetUpdate } from "./set-update.ts";
+import { splitsPath } from "./splits.ts";
+import { allPostings, terms } from "./terms.ts";
+import { TermsUpdate } from "./terms-update.ts";
 
 /** The file that says what else there is. */
 export const indexPath = "index/index.json";
@@ -23,33 +29,46 @@ export interface IndexHead {
 	layers: number;
 	/** Set → the file that says how it is cut; its pieces are in the folder of the same name. */
 	sets: Record<string, string>;
+	/** The file that says which terms many layers have. */
+	frequent: string;
 }
 
 function headText(count: number): string {
 	const sets = Object.fromEntries(
-		[names, layers, terms, facets].map((kind) => [kind.folder.replace("index/", ""), shapePath(kind)]),
+		[names, layers, keys, terms, facets].map((kind) => [kind.folder.replace("index/", ""), shapePath(kind)]),
 	);
-	return `${JSON.stringify({ version: indexVersion, layers: count, sets } satisfies IndexHead)}\n`;
+	const head: IndexHead = { version: indexVersion, layers: count, sets, frequent: splitsPath };
+	return `${JSON.stringify(head)}\n`;
 }
 
 /** All files of the index, by path. @param entries in any order, each smallkey once */
 export function buildIndex(entries: readonly Entry[]): Files {
-	const sorted = sortThings(layers, entries);
+	const sorted = [...entries].map((entry) => [numberedText(entry.smallkey), entry] as const);
+	sorted.sort(([a], [b]) => (a < b ? -1 : 1));
+	const inOrder = sorted.map(([, entry]) => entry);
 	const counts = new Map<string, number>();
-	for (const entry of sorted)
+	for (const entry of inOrder)
 		for (const facet of countedFacets(entry)) counts.set(facet, (counts.get(facet) ?? 0) + 1);
 	const counted = [...counts].map(([facet, count]): FacetCount => ({ facet, count }));
+	const { postings, splits } = allPostings(numbersByTerm(inOrder));
 	return new Map([
 		[indexPath, headText(entries.length)],
-		...buildSet(layers, sorted),
-		...buildSet(names, sorted.map(nameOf)),
-		...buildSet(terms, allPostings(sorted)),
+		...buildSet(layers, inOrder.map(detailsOf)),
+		...buildSet(names, inOrder.map(nameOf)),
+		...buildSet(keys, sortThings(keys, inOrder.map(keyOf))),
+		...buildSet(terms, postings),
+		[splitsPath, splits.write()],
 		...buildSet(facets, sortThings(facets, counted)),
 	]);
 }
 
-/** The postings of all layers, in order. @param sorted by number */
-function allPostings(sorted: readonly Entry[]): Posting[] {
+/** A smallkey as `index/keys/` has it. */
+function keyOf({ smallkey }: { smallkey: string }): string {
+	return smallkey.toLowerCase();
+}
+
+/** Term → numbers of the layers that have it, sorted, each once. @param sorted by number */
+function numbersByTerm(sorted: readonly Entry[]): Map<string, string[]> {
 	const numbers = new Map<string, string[]>();
 	for (const entry of sorted) {
 		const number = numberOf(entry.smallkey);
@@ -59,12 +78,30 @@ function allPostings(sorted: readonly Entry[]): Posting[] {
 			else if (known.at(-1) !== number) known.push(number);
 		}
 	}
-	const ordered = [...numbers.keys()].map((term) => [orderedText(term), term] as const);
-	ordered.sort(([a], [b]) => (a < b ? -1 : 1));
-	const postings: Posting[] = [];
-	for (const [, term] of ordered)
-		for (const number of numbers.get(term) ?? []) postings.push({ term, number });
-	return postings;
+	return numbers;
+}
+
+/** Looks up layers in the files of an index. */
+export class EntryReader {
+	readonly #names: SetUpdate<Name>;
+	readonly #layers: SetUpdate<Details>;
+
+	constructor(read: ReadFile, ofNames = new SetUpdate(names, read), ofLayers = new SetUpdate(layers, read)) {
+		this.#names = ofNames;
+		this.#layers = ofLayers;
+	}
+
+	/** What the index says of the layers of a number. @throws {IndexBroken} where its files do not fit together */
+	find(number: string): Entry[] {
+		const found = this.#names.find(number);
+		if (found.length === 0) return [];
+		const details = new Map(this.#layers.find(number).map((one) => [one.smallkey, one]));
+		return found.map((name) => {
+			const known = details.get(name.smallkey);
+			if (!known) throw new IndexBroken(`${layers.folder}/: has nothing of ${name.smallkey}`);
+			return entryFrom(name, known);
+		});
+	}
 }
 
 /** Changed layers by smallkey; null for one that is gone. */
@@ -88,16 +125,20 @@ export function updateIndex(read: ReadFile, changes: EntryChanges): Files {
 }
 
 class IndexUpdate {
-	readonly #layers: SetUpdate<Entry>;
-	readonly #names: SetUpdate<ReturnType<typeof nameOf>>;
-	readonly #terms: SetUpdate<Posting>;
+	readonly #known: EntryReader;
+	readonly #layers: SetUpdate<Details>;
+	readonly #names: SetUpdate<Name>;
+	readonly #keys: SetUpdate<string>;
+	readonly #terms: TermsUpdate;
 	readonly #facets: SetUpdate<FacetCount>;
 	readonly #counts = new Map<string, number>();
 
 	constructor(read: ReadFile) {
 		this.#layers = new SetUpdate(layers, read);
 		this.#names = new SetUpdate(names, read);
-		this.#terms = new SetUpdate(terms, read);
+		this.#known = new EntryReader(read, this.#names, this.#layers);
+		this.#keys = new SetUpdate(keys, read);
+		this.#terms = new TermsUpdate(read);
 		this.#facets = new SetUpdate(facets, read);
 	}
 
@@ -116,7 +157,7 @@ class IndexUpdate {
 
 	/** Layers of one number change together: a term stays while any of them has it. */
 	#takeNumber(number: string, group: Map<string, Entry | null>): number {
-		const before = this.#layers.find(number);
+		const before = this.#known.find(number);
 		const known = new Map(before.map((entry) => [entry.smallkey, entry]));
 		const after = new Map(known);
 		for (const [smallkey, entry] of group) {
@@ -126,24 +167,27 @@ class IndexUpdate {
 		}
 		const old = termsOfAll(before);
 		const fresh = termsOfAll(after.values());
-		for (const term of old) if (!fresh.has(term)) this.#terms.remove(orderedText(term) + number);
-		for (const term of fresh) if (!old.has(term)) this.#terms.put({ term, number });
+		for (const term of old) if (!fresh.has(term)) this.#terms.set(term, number, false);
+		for (const term of fresh) if (!old.has(term)) this.#terms.set(term, number, true);
 		return after.size - before.length;
 	}
 
 	#takeLayer(before: Entry | null, smallkey: string, entry: Entry | null): void {
-		if (before && entry && entryText(before) === entryText(entry)) return;
 		for (const facet of before ? countedFacets(before) : []) this.#count(facet, -1);
 		for (const facet of entry ? countedFacets(entry) : []) this.#count(facet, 1);
 		const text = numberedText(smallkey);
 		if (!entry) {
 			this.#layers.remove(text);
 			this.#names.remove(text);
+			// The spelling that comes in place of another one has its key.
+			if (before) this.#keys.remove(orderedText(keyOf(before)));
 			return;
 		}
-		this.#layers.put(entry);
+		const details = detailsOf(entry);
+		if (!before || detailsText(detailsOf(before)) !== detailsText(details)) this.#layers.put(details);
 		const name = nameOf(entry);
-		if (!before || JSON.stringify(nameOf(before)) !== JSON.stringify(name)) this.#names.put(name);
+		if (!before || nameText(nameOf(before)) !== nameText(name)) this.#names.put(name);
+		if (!before) this.#keys.put(keyOf(entry));
 	}
 
 	#count(facet: string, more: number): void {
@@ -161,6 +205,7 @@ class IndexUpdate {
 		return new Map([
 			...this.#layers.files(),
 			...this.#names.files(),
+			...this.#keys.files(),
 			...this.#terms.files(),
 			...this.#facets.files(),
 		]);

@@ -1,7 +1,9 @@
-import { type Entry, facetsOf, type Name, nameOf, numberedText, numberLength } from "./entry.ts";
+import type { Sickness } from "../health.ts";
+import { type Lang, langs } from "../smallkey.ts";
+import { type Entry, facetsOf, type Name, nameOf, numberedText } from "./entry.ts";
 import { orderedText } from "./ordered.ts";
 import type { Box } from "./place.ts";
-import { byteLength, indexVersion, parseObject, type SetKind } from "./set.ts";
+import { byteLength, readLines, type SetKind, writeLines } from "./set.ts";
 
 /** Most bytes of one file of the index. */
 export const maxPieceBytes = 64_000;
@@ -9,155 +11,137 @@ export const maxPieceBytes = 64_000;
 /** What stands around the things of a piece, with room to spare. */
 const frame = 200;
 
-/** A piece: the version, and its things one a line, so that a change is one line of a diff. */
-function writeLines(member: string, lines: string[]): string {
-	return `{"version":${indexVersion},"${member}":[\n${lines.join(",\n")}\n]}\n`;
-}
-
-function readLines(member: string, text: string): unknown[] | null {
-	const value = parseObject(text);
-	if (value?.version !== indexVersion) return null;
-	const things = value[member];
-	return Array.isArray(things) ? things : null;
-}
-
-/** A name as a row: smallkey, type, titles, hosts, health, sender, extent; a French title only where it differs. */
+/** A name as a row: smallkey, type, titles, hosts, health, sender, extent; what is the same in French is 0 or left out. */
 type Row = [string, string, string, string | 0, string, string, string, Box | 0];
 
-function rowOf({ smallkey, type, title, hosts, health, sender, extent }: Name): Row {
+function rowOf({ smallkey, type, title, host, health, sender, extent }: Name): Row {
 	const french = title.fr === title.en ? 0 : title.fr;
-	return [smallkey, type, title.en, french, hosts.join(" "), health, sender, extent ?? 0];
+	const hosts = host.fr === host.en ? host.en : `${host.en} ${host.fr}`;
+	return [smallkey, type, title.en, french, hosts, health, sender, extent ? withSize(extent) : 0];
 }
 
 function nameOfRow(row: unknown): Name {
 	const [smallkey, type, en, fr, hosts, health, sender, extent] = row as Row;
+	const [english = "", french = english] = hosts.split(" ");
 	return {
 		smallkey,
 		type,
 		title: { en, fr: fr === 0 ? en : fr },
-		hosts: hosts.split(" ").filter(Boolean),
+		host: { en: english, fr: french },
 		health,
 		sender,
-		extent: extent === 0 ? null : extent,
+		extent: extent === 0 ? null : withCorners(extent),
 	};
+}
+
+/** A rectangle by its lower left corner, width and height: shorter, since most are small. */
+function withSize([xmin, ymin, xmax, ymax]: Box): Box {
+	return [xmin, ymin, xmax - xmin, ymax - ymin];
+}
+
+function withCorners([xmin, ymin, width, height]: Box): Box {
+	return [xmin, ymin, xmin + width, ymin + height];
 }
 
 /** What search results show, by number: small pieces, since the hits of a search lie in many. */
 export const names: SetKind<Name> = {
 	folder: "index/names",
 	ending: ".json",
-	maxThings: 100,
+	maxThings: 128,
 	maxBytes: maxPieceBytes - frame,
 	textOf: ({ smallkey }) => numberedText(smallkey),
-	bytesOf: (name) => byteLength(JSON.stringify(rowOf(name))) + 2,
-	write: (things) =>
-		writeLines(
-			"names",
-			things.map((name) => JSON.stringify(rowOf(name))),
-		),
+	bytesOf: (name) => byteLength(nameText(name)) + 2,
+	write: (things) => writeLines("names", things.map(nameText)),
 	read: (text) => readLines("names", text)?.map(nameOfRow) ?? null,
 };
 
-/** Everything that the index says of a layer, by number. */
-export const layers: SetKind<Entry> = {
+/** A name as it stands in its piece: equal names give equal texts. */
+export function nameText(name: Name): string {
+	return JSON.stringify(rowOf(name));
+}
+
+/** What the index says of a layer beside its name. */
+export interface Details {
+	smallkey: string;
+	/** The last commit that changed it, and its time; left out where the whole history is not there. */
+	commit?: string;
+	date?: string;
+	/** Since which week it is sick. */
+	since?: string;
+	extent?: Box;
+	/** Target → content hashes of the English and the French fragment with a space between them; empty: not served. */
+	fragments: Record<string, string>;
+}
+
+/** The part of an entry that no search needs. */
+export function detailsOf({ smallkey, changed, health, extent, fragments }: Entry): Details {
+	const targets = Object.keys(fragments).sort();
+	const hashes = (target: string) => langs.map((lang) => fragments[target]?.[lang] ?? "").join(" ");
+	return {
+		smallkey,
+		...(changed && { commit: changed.commit, date: changed.date }),
+		...(health && { since: health.since }),
+		...(extent && { extent }),
+		fragments: Object.fromEntries(targets.map((target) => [target, hashes(target)])),
+	};
+}
+
+/** The entry of which these are the parts. */
+export function entryFrom(name: Name, details: Details): Entry {
+	const { smallkey, type, title, host, sender, health } = name;
+	const { commit, date, since, extent, fragments } = details;
+	return {
+		smallkey,
+		type,
+		title,
+		host,
+		...(sender && { sender }),
+		...(commit && date && { changed: { commit, date } }),
+		...(health && since && { health: { state: health as Sickness["state"], since } }),
+		...(extent && { extent }),
+		fragments: Object.fromEntries(
+			Object.entries(fragments).map(([target, hashes]) => [target, hashesByLang(hashes)]),
+		),
+	};
+}
+
+function hashesByLang(hashes: string): Partial<Record<Lang, string>> {
+	const [en, fr] = hashes.split(" ");
+	return { ...(en && { en }), ...(fr && { fr }) };
+}
+
+/** The details as they stand in their piece: equal details give equal texts. */
+export function detailsText(details: Details): string {
+	return JSON.stringify(details);
+}
+
+/** What else the index says of a layer, by number. */
+export const layers: SetKind<Details> = {
 	folder: "index/layers",
 	ending: ".json",
 	maxThings: 250,
 	maxBytes: maxPieceBytes - frame,
 	textOf: ({ smallkey }) => numberedText(smallkey),
-	bytesOf: (entry) => byteLength(entryText(entry)) + 2,
-	write: (things) => writeLines("layers", things.map(entryText)),
-	read: (text) => readLines("layers", text) as Entry[] | null,
+	bytesOf: (details) => byteLength(detailsText(details)) + 2,
+	write: (things) => writeLines("layers", things.map(detailsText)),
+	read: (text) => readLines("layers", text) as Details[] | null,
 };
 
-/** The texts of entries that are in use: each is looked at several times. */
-const entryTexts = new WeakMap<Entry, string>();
-
-/** An entry in the one order of its members: equal entries give equal texts. */
-export function entryText(entry: Entry): string {
-	const known = entryTexts.get(entry);
-	if (known !== undefined) return known;
-	const text = textOfEntry(entry);
-	entryTexts.set(entry, text);
-	return text;
-}
-
-function textOfEntry(entry: Entry): string {
-	const { smallkey, type, title, host, sender, changed, health, extent, fragments } = entry;
-	const targets = Object.keys(fragments).sort();
-	return JSON.stringify({
-		smallkey,
-		type,
-		title: { en: title.en, fr: title.fr },
-		host: { en: host.en, fr: host.fr },
-		sender,
-		changed: changed && { commit: changed.commit, date: changed.date },
-		health: health && { state: health.state, since: health.since },
-		extent,
-		fragments: Object.fromEntries(
-			targets.map((target) => [target, { en: fragments[target]?.en, fr: fragments[target]?.fr }]),
-		),
-	});
-}
-
-/** One layer that has a term, by its number. */
-export interface Posting {
-	term: string;
-	number: string;
-}
-
-/** Bytes around a term in a piece. */
-const termFrame = 8;
-
-/** Ordered texts of the terms seen last: a term has many postings. */
-let lastTerm = { term: "", ordered: orderedText("") };
-
-function orderedTerm(term: string): string {
-	if (lastTerm.term !== term) lastTerm = { term, ordered: orderedText(term) };
-	return lastTerm.ordered;
-}
-
-/**
- * Which layers have a term. Pieces are cut by the beginnings of terms, and a term that many layers have by their
- * numbers: the first piece of such a term is a sample of its layers, and the pieces of two such terms can be compared
- * run by run.
- */
-export const terms: SetKind<Posting> = {
-	folder: "index/terms",
+/** All smallkeys in lower case: what starts with a text is found in them. */
+export const keys: SetKind<string> = {
+	folder: "index/keys",
 	ending: ".json",
-	maxThings: 16_000,
-	maxBytes: 12_000,
-	textOf: ({ term, number }) => orderedTerm(term) + number,
-	bytesOf: () => numberLength,
-	headOf: ({ term }) => term,
-	headFrame: termFrame,
-	write: (things) => {
-		const lines: string[] = [];
-		let from = 0;
-		while (from < things.length) {
-			const { term } = things[from] as Posting;
-			let to = from;
-			let numbers = "";
-			for (; to < things.length && things[to]?.term === term; to += 1) numbers += things[to]?.number;
-			lines.push(JSON.stringify([term, numbers]));
-			from = to;
-		}
-		return writeLines("terms", lines);
-	},
-	read: (text) => readLines("terms", text)?.flatMap((line) => postingsOf(line as [string, string])) ?? null,
+	maxThings: 4_000,
+	maxBytes: 30_000,
+	textOf: orderedText,
+	bytesOf: (key) => key.length + 4,
+	write: (things) =>
+		writeLines(
+			"keys",
+			things.map((key) => JSON.stringify(key)),
+		),
+	read: (text) => readLines("keys", text) as string[] | null,
 };
-
-function postingsOf([term, numbers]: [string, string]): Posting[] {
-	return splitNumbers(numbers).map((number) => ({ term, number }));
-}
-
-/** The numbers that stand side by side in a piece of terms. */
-export function splitNumbers(numbers: string): string[] {
-	const split: string[] = [];
-	for (let from = 0; from < numbers.length; from += numberLength)
-		split.push(numbers.slice(from, from + numberLength));
-	return split;
-}
 
 /** How many layers a filter would leave. */
 export interface FacetCount {

@@ -12,7 +12,7 @@ for (let value = 0; value < digits.length; value += 1) values[digits.charCodeAt(
 const bitsPerDigit = 6;
 
 /** The 6-bit number of a character of `digits`; 0 for anything else. */
-function valueAt(text: string, index: number): number {
+export function valueAt(text: string, index: number): number {
 	return values[text.charCodeAt(index)] ?? 0;
 }
 

@@ -23,9 +23,13 @@ interface Loaded<T> {
 	things: Map<string, T>;
 	/** Its file's text; null where it has no file yet. */
 	before: string | null;
-	/** Bytes of its things before any change. */
+	/** Its things before any change: how many, and their bytes. */
+	countBefore: number;
 	bytesBefore: number;
 }
+
+/** What is known of a piece that has no file yet. */
+const newPiece = { before: null, countBefore: 0, bytesBefore: 0 } as const;
 
 /**
  * Changes of a set, of which only the pieces concerned are read and written. The files come out as if everything had
@@ -110,7 +114,7 @@ export class SetUpdate<T> {
 		if (!things) throw new IndexBroken(`${file}: is not there or not whole`);
 		const bytesBefore = bytesOf(this.#kind, things);
 		const byText = new Map(things.map((thing) => [this.#kind.textOf(thing), thing]));
-		const loaded = { things: byText, before, bytesBefore };
+		const loaded = { things: byText, before, countBefore: things.length, bytesBefore };
 		this.#loaded.set(path, loaded);
 		return loaded;
 	}
@@ -118,10 +122,10 @@ export class SetUpdate<T> {
 	/** Brings a piece into the form that it has in a whole build: gone, joined with its neighbour, or split. */
 	#settle(start: string): void {
 		if (!this.#shape.has(start)) return;
-		const { things, bytesBefore } = this.#load(start);
+		const { things, countBefore, bytesBefore } = this.#load(start);
 		if (things.size === 0) return this.#drop(start);
 		// What has not become less does not fit beside its neighbour now if it did not before.
-		const isLess = bytesOf(this.#kind, this.#sorted(things)) < bytesBefore;
+		const isLess = things.size < countBefore || bytesOf(this.#kind, this.#sorted(things)) < bytesBefore;
 		if (isLess) this.#rise(start);
 		else if (!this.#fits(things)) this.#split(start, things);
 	}
@@ -142,9 +146,9 @@ export class SetUpdate<T> {
 			parent = parent.slice(0, -1);
 			const left = this.#shape.below(parent);
 			if (left.length > 1) return;
-			if (left.length === 1) {
-				return this.#rise(left[0] as string);
-			}
+			if (left.length === 0) continue;
+			const beside = left[0] as string;
+			return this.#load(beside).things.size === 0 ? this.#drop(beside) : this.#rise(beside);
 		}
 	}
 
@@ -166,8 +170,8 @@ export class SetUpdate<T> {
 
 	/** Puts things at a path, whatever file there was. */
 	#place(path: string, things: Map<string, T>): void {
-		const known = this.#loaded.get(path);
-		this.#loaded.set(path, { things, before: known?.before ?? null, bytesBefore: known?.bytesBefore ?? 0 });
+		const { before, countBefore, bytesBefore } = this.#loaded.get(path) ?? newPiece;
+		this.#loaded.set(path, { things, before, countBefore, bytesBefore });
 	}
 
 	#split(path: string, things: Map<string, T>): void {

@@ -2,7 +2,7 @@ import { partition, type Sorted } from "./partition.ts";
 import { nameOfPath, parseShape, Shape, shapeText } from "./shape.ts";
 
 /** The form of everything under `index/`; a reader that knows another number reads none of it. */
-export const indexVersion = 1;
+export const indexVersion = 2;
 
 /** Things that are kept in pieces of bounded size, each piece a file. */
 export interface SetKind<T> {
@@ -74,6 +74,19 @@ export function parseObject(text: string): Record<string, unknown> | null {
 	} catch {
 		return null;
 	}
+}
+
+/** A piece: the version, and its things one a line, so that a change is one line of a diff. */
+export function writeLines(member: string, lines: readonly string[]): string {
+	return `{"version":${indexVersion},"${member}":[\n${lines.join(",\n")}\n]}\n`;
+}
+
+/** The things of such a piece; null where it is of another version, or no such piece. */
+export function readLines(member: string, text: string): unknown[] | null {
+	const value = parseObject(text);
+	if (value?.version !== indexVersion) return null;
+	const things = value[member];
+	return Array.isArray(things) ? things : null;
 }
 
 /** Sorted things with the bytes of each run of them. */

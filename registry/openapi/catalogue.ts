@@ -1,7 +1,9 @@
 import {
 	catalogueFacets,
+	catalogueFrequent,
 	catalogueHealth,
 	catalogueIndex,
+	catalogueKeys,
 	catalogueLayers,
 	catalogueNames,
 	catalogueSet,
@@ -23,9 +25,10 @@ interface CatalogueFile {
 }
 
 const sets = [
-	["layers", "Everything that is known of some layers", catalogueLayers],
-	["names", "What a row of search results shows, of some layers", catalogueNames],
-	["terms", "Which layers have a word, a filter or a smallkey", catalogueTerms],
+	["names", "Who some layers are: what a row of search results shows", catalogueNames],
+	["layers", "What else is known of some layers", catalogueLayers],
+	["keys", "Smallkeys in lower case, sorted", catalogueKeys],
+	["terms", "Which layers have a word or a filter", catalogueTerms],
 	["facets", "The values of the filters", catalogueFacets],
 ] as const;
 
@@ -49,6 +52,12 @@ const files: readonly CatalogueFile[] = [
 			{ path: `${path}/{piece}.json`, operationId: `read${word}`, summary, schema },
 		];
 	}),
+	{
+		path: "/index/frequent.json",
+		operationId: "readFrequentTerms",
+		summary: "Which terms many layers have",
+		schema: catalogueFrequent,
+	},
 	{
 		path: "/index/health.json",
 		operationId: "readHealth",

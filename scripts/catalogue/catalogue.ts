@@ -1,11 +1,11 @@
 import { buildChanges, type CommitChanges, updateChanges } from "../../registry/index/changes.ts";
 import { type Entry, numberOf } from "../../registry/index/entry.ts";
 import { healthReport, healthReportPath } from "../../registry/index/health.ts";
-import { buildIndex, updateIndex } from "../../registry/index/index.ts";
-import { layers, terms } from "../../registry/index/kinds.ts";
-import { orderedPrefix, orderedText } from "../../registry/index/ordered.ts";
+import { buildIndex, EntryReader, updateIndex } from "../../registry/index/index.ts";
+import { orderedText } from "../../registry/index/ordered.ts";
 import { buildSet, type Files, sortThings } from "../../registry/index/set.ts";
 import { IndexBroken, type ReadFile, SetUpdate } from "../../registry/index/set-update.ts";
+import { numbersOf } from "../../registry/index/terms-update.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { Assets } from "../../site/static/html.ts";
 import { listKind, listRow } from "../../site/static/list.ts";
@@ -113,7 +113,7 @@ function updateList(read: ReadFile, changed: CatalogueChanges["layers"], assets:
 
 /** What the index says of some layers, by smallkey. @throws {IndexBroken} */
 export function findEntries(read: ReadFile, smallkeys: Iterable<string>): Map<string, Entry> {
-	const known = new SetUpdate(layers, read);
+	const known = new EntryReader(read);
 	const found = [...smallkeys].flatMap((smallkey) =>
 		known.find(numberOf(smallkey)).filter((entry) => entry.smallkey === smallkey),
 	);
@@ -122,8 +122,8 @@ export function findEntries(read: ReadFile, smallkeys: Iterable<string>): Map<st
 
 /** The sick layers, from the index's own filter: no other piece of it is read. @throws {IndexBroken} */
 export function sickLayers(read: ReadFile): Entry[] {
-	const postings = new SetUpdate(terms, read).find(orderedPrefix("=health:"));
-	const known = new SetUpdate(layers, read);
-	const numbers = new Set(postings.map(({ number }) => number));
-	return [...numbers].flatMap((number) => known.find(number)).filter(({ health }) => health);
+	const known = new EntryReader(read);
+	return numbersOf(read, "=health:")
+		.flatMap((number) => known.find(number))
+		.filter(({ health }) => health);
 }

@@ -1,3 +1,4 @@
+import { serviceIdentity } from "../../api/git/fast-import.ts";
 import { runGit } from "../../api/git/run.ts";
 import { isSenderId } from "../../api/senders.ts";
 import { parseLayerPath } from "../../registry/catalogue.ts";
@@ -5,14 +6,17 @@ import type { ChangeKind, CommitChanges } from "../../registry/index/changes.ts"
 
 /** A commit on the branch that touched layers, or one of the files beside them. */
 export interface HistoryCommit extends CommitChanges {
-	/** Id of the sender whose request it was; null where it came in another way. */
+	/** Id of the sender whose request the service committed; null where it came in another way. */
 	sender: string | null;
 	/** The smallkeys whose registration it wrote, and not only its description. */
 	registered: string[];
 }
 
-/** Each commit, then its files: `\x01<id> <seconds> <parents>\x02<senders>\0`, `:<modes> <ids> <status>\0<path>\0`… */
-const format = "--format=%x01%H %ct %P%x02%(trailers:key=Sender,valueonly,separator=%x20)";
+/**
+ * Each commit, then its files: `\x01<id> <seconds> <parents>\x02<committer>\x02<senders>\0`,
+ * `:<modes> <ids> <status>\0<path>\0`…
+ */
+const format = "--format=%x01%H %ct %P%x02%cn <%ce>%x02%(trailers:key=Sender,valueonly,separator=%x20)";
 
 const walk = [
 	"log",
@@ -56,11 +60,12 @@ async function isShallow(repository: string): Promise<boolean> {
 function parseLog(text: string): (HistoryCommit & { parent: string })[] {
 	return text.split("\x01").flatMap((part) => {
 		const [head = "", ...fields] = part.split("\0");
-		const [ids = "", senders = ""] = head.split("\x02");
+		const [ids = "", committer = "", senders = ""] = head.split("\x02");
 		const match = /^([0-9a-f]{40,64}) (\d+) ?([0-9a-f]*)/.exec(ids);
 		if (!match) return [];
 		const [, commit = "", seconds = "", parent = ""] = match;
-		const id = senders.trim().split(/\s+/).at(-1) ?? "";
+		// Whoever may push may write any trailer: only those of the service's own commits say whose request it was.
+		const id = committer === serviceIdentity ? (senders.trim().split(/\s+/).at(-1) ?? "") : "";
 		const date = isoDate(Number(seconds));
 		return [{ commit, date, parent, sender: isSenderId(id) ? id : null, ...readLayers(fields) }];
 	});

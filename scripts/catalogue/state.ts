@@ -32,6 +32,7 @@ export const catalogueFolders = [
 	"guide/fr",
 	"index",
 	"index/facets",
+	"index/keys",
 	"index/layers",
 	"index/names",
 	"index/terms",

@@ -1,13 +1,34 @@
-import { orderedPrefix, orderedText, readOrdered, textOfBits } from "../../registry/index/ordered.ts";
+import { orderedPrefix, orderedText } from "../../registry/index/ordered.ts";
 import type { Shape } from "../../registry/index/shape.ts";
+import type { Splits } from "../../registry/index/splits.ts";
+import { partText, postingText } from "../../registry/index/terms.ts";
 import type { Needle } from "./query.ts";
 
-/** The pieces that may hold what a needle asks for. */
-export function pathsOf(shape: Shape, needle: Needle): string[] {
-	if (needle.kind === "word") return shape.under(orderedPrefix(needle.word));
-	if (needle.kind === "facet") return shape.under(orderedText(needle.term));
-	const paths = exactTerms(needle).flatMap((term) => shape.under(orderedText(term)));
-	return [...new Set([...shape.under(orderedPrefix(`=place:${needle.cell}`)), ...paths])];
+/** How the terms are cut. */
+export interface TermCuts {
+	shape: Shape;
+	splits: Splits;
+}
+
+/** The pieces that hold the frequent terms that a needle stands for. */
+export function frequentPathsOf({ shape, splits }: TermCuts, needle: Needle): string[] {
+	return frequentTerms(splits, needle).flatMap((term) =>
+		splits.partsOf(term).flatMap((part) => shape.under(partText(term, part))),
+	);
+}
+
+/** The pieces that may hold other terms that a needle stands for. */
+export function rarePathsOf({ shape, splits }: TermCuts, needle: Needle): string[] {
+	return [...new Set(beginningsOf(needle, splits).flatMap((text) => shape.under(text)))];
+}
+
+/** The beginnings of texts of the terms that are not frequent. */
+function beginningsOf(needle: Needle, splits: Splits): string[] {
+	if (needle.kind === "word") return [orderedPrefix(needle.word)];
+	const texts = exactTerms(needle)
+		.filter((term) => splits.partsOf(term).includes(""))
+		.map((term) => orderedText(term));
+	return needle.kind === "place" ? [orderedPrefix(`=place:${needle.cell}`), ...texts] : texts;
 }
 
 /** The terms that a needle stands for, as far as they are known without reading. */
@@ -21,29 +42,31 @@ function exactTerms(needle: Needle): string[] {
 	);
 }
 
-/** The terms of a frequent needle that have pieces of their own: their names show in the pieces' paths. */
-export function frequentTerms(needle: Needle, paths: readonly string[]): string[] {
-	if (needle.kind !== "word") return exactTerms(needle);
-	const words = paths
-		.map((path) => wholeWord(textOfBits(path)))
-		.filter((word) => word?.startsWith(needle.word));
-	return [...new Set([needle.word, ...(words as string[])])];
+/** The frequent terms that a needle stands for, the one that it names first. */
+function frequentTerms(splits: Splits, needle: Needle): string[] {
+	const fits = termTest(needle);
+	const found = splits.terms.filter((term) => fits(term) !== null);
+	return found.sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
 }
 
-/** The word that an ordered text holds as a whole, with its end; null where it ends in the middle of one. */
-function wholeWord(ordered: string): string | null {
-	const word = readOrdered(ordered);
-	return ordered.startsWith(orderedText(word)) ? word : null;
+/** The terms by which it can be told of one layer whether it has what a needle asks for, with few pieces. */
+export function tellingTerms(splits: Splits, needle: Needle): string[] {
+	return [...new Set([...frequentTerms(splits, needle), ...exactTerms(needle)])];
+}
+
+/** The piece that says whether a layer has a term; null where it does not. */
+export function telling({ shape, splits }: TermCuts, term: string, number: string): string | null {
+	return shape.find(postingText({ term, number, level: splits.levelOf(term, number) }));
 }
 
 /** Whether a term is what a needle asks for: true, only begins so (false), or not at all (null). */
-export function termTest(needle: Needle, isBeginning: boolean): (term: string) => boolean | null {
+export function termTest(needle: Needle): (term: string) => boolean | null {
+	if (needle.kind === "facet") return (term) => (term === needle.term ? true : null);
 	if (needle.kind === "place") {
 		const above = new Set(exactTerms(needle));
 		const inside = `=place:${needle.cell}`;
 		return (term) => (above.has(term) || term.startsWith(inside) ? true : null);
 	}
-	const wanted = needle.kind === "word" ? needle.word : needle.term;
-	const canBegin = needle.kind === "word" || isBeginning;
-	return (term) => (term === wanted ? true : canBegin && term.startsWith(wanted) ? false : null);
+	const { word } = needle;
+	return (term) => (term === word ? true : term.startsWith(word) ? false : null);
 }

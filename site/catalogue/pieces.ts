@@ -8,6 +8,7 @@ import {
 	shapePath,
 } from "../../registry/index/set.ts";
 import type { Shape } from "../../registry/index/shape.ts";
+import { readSplits, type Splits, splitsPath } from "../../registry/index/splits.ts";
 
 /** Reads a file of the index by its path below the service; null where there is none. `again` passes any cache by. */
 export type ReadText = (path: string, again: boolean) => Promise<string | null>;
@@ -33,6 +34,7 @@ export class Pieces {
 	readonly #read: ReadText;
 	readonly #texts = new Map<string, Promise<string | null>>();
 	readonly #shapes = new Map<string, Promise<Shape>>();
+	readonly #splits = new Map<string, Promise<Splits>>();
 	readonly #things = new Map<string, Promise<readonly unknown[]>>();
 	#again = false;
 
@@ -43,7 +45,7 @@ export class Pieces {
 	/** Forgets everything, and reads past any cache from now on: for an index that changed under the page. */
 	renew(): void {
 		this.#again = true;
-		for (const known of [this.#texts, this.#shapes, this.#things]) known.clear();
+		for (const known of [this.#texts, this.#shapes, this.#splits, this.#things]) known.clear();
 	}
 
 	/** Number of layers. @throws {IndexUnusable} */
@@ -56,11 +58,19 @@ export class Pieces {
 
 	/** How a set is cut. @throws {IndexUnusable} */
 	shape(kind: { folder: string }): Promise<Shape> {
-		return remember(this.#shapes, kind.folder, async () => {
-			const path = shapePath(kind);
+		return this.#cuts(this.#shapes, shapePath(kind), readShapeFile);
+	}
+
+	/** Which terms many layers have. @throws {IndexUnusable} */
+	splits(): Promise<Splits> {
+		return this.#cuts(this.#splits, splitsPath, readSplits);
+	}
+
+	#cuts<T>(known: Map<string, Promise<T>>, path: string, read: (text: string) => T | null): Promise<T> {
+		return remember(known, path, async () => {
 			const text = (await this.#text(path)) ?? "";
-			const shape = readShapeFile(text);
-			if (shape) return shape;
+			const cuts = read(text);
+			if (cuts) return cuts;
 			const version = parseObject(text)?.version;
 			const isOther = version !== undefined && version !== indexVersion;
 			throw new IndexUnusable(isOther ? { kind: "version" } : { kind: "piece", path });

@@ -1,4 +1,4 @@
-import { hasOneTitle, longestKeyTerm, type Name } from "../../registry/index/entry.ts";
+import { hasOneTitle, hostsOf, type Name } from "../../registry/index/entry.ts";
 import { type Box, meets, placeOf } from "../../registry/index/place.ts";
 import { fold, isEmptyWord, titleWords, wordsOf } from "../../registry/index/words.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
@@ -55,11 +55,6 @@ export function keyOf(query: Query): string | null {
 	return parseSmallkey(query.text.trim());
 }
 
-/** The beginning of smallkeys as the index has it. */
-export function keyTerm(key: string): string {
-	return `=key:${key.toLowerCase().slice(0, longestKeyTerm)}`;
-}
-
 /** How well a layer fits: less is better; null where it does not. */
 export function rank(query: Query, name: Name): number | null {
 	if (!meetsFilters(query, name)) return null;
@@ -82,7 +77,7 @@ export function rank(query: Query, name: Name): number | null {
 function meetsFilters(query: Query, name: Name): boolean {
 	return (
 		(query.type === "" || name.type === query.type) &&
-		(query.host === "" || name.hosts.includes(query.host)) &&
+		(query.host === "" || hostsOf(name).includes(query.host)) &&
 		(query.sender === "" || name.sender === query.sender) &&
 		(query.health === "" || name.health === query.health) &&
 		(!query.oneTitle || hasOneTitle(name.title)) &&

@@ -1,4 +1,4 @@
-import type { Name } from "../../registry/index/entry.ts";
+import { hostsOf, type Name } from "../../registry/index/entry.ts";
 import type { Found } from "../catalogue/search.ts";
 import { firstShown, moreShown, type State } from "./address.ts";
 import { breakable, fill, h } from "./dom.ts";
@@ -77,7 +77,7 @@ export class Results {
 				{ class: "facts" },
 				h("code", {}, name.smallkey),
 				h("span", {}, typeText(texts, name.type)),
-				h("span", {}, breakable(name.hosts.join(" · "))),
+				h("span", {}, breakable(hostsOf(name).join(" · "))),
 				name.sender && h("span", {}, name.sender),
 				name.health && h("span", { class: "badge" }, stateText(texts, name.health)),
 			),

@@ -112,7 +112,7 @@ test("pieces that are missing or of another version mean a whole build", () => {
 		updateChanges((path) => (path === "changes/0.json" ? "{" : read(path)), further, settings),
 		null,
 	);
-	const other = (path: string) => read(path)?.replace('"version":1', '"version":9') ?? null;
+	const other = (path: string) => read(path)?.replace('"version":2', '"version":9') ?? null;
 	assert.is(updateChanges(other, further, settings), null);
 });
 

@@ -4,9 +4,14 @@ import * as assert from "uvu/assert";
 import { generateEntries } from "../../../bench/entries.ts";
 import { type Entry, nameOf, numberOf, termsOf } from "../../../registry/index/entry.ts";
 import { buildIndex, indexPath, updateIndex } from "../../../registry/index/index.ts";
-import { facets, layers, maxPieceBytes, names, terms } from "../../../registry/index/kinds.ts";
+import { facets, keys, layers, maxPieceBytes, names } from "../../../registry/index/kinds.ts";
+import { packNumbers, unpackNumbers } from "../../../registry/index/numbers.ts";
+import { toDigits } from "../../../registry/index/ordered.ts";
 import { byteLength, type Files, readShapeFile, shapePath } from "../../../registry/index/set.ts";
 import { IndexBroken } from "../../../registry/index/set-update.ts";
+import { readSplits, run, splitsPath } from "../../../registry/index/splits.ts";
+import { terms } from "../../../registry/index/terms.ts";
+import { numbersOf } from "../../../registry/index/terms-update.ts";
 
 /** An entry that says little. */
 export function entryOf(smallkey: string, en: string, fr: string, more: Partial<Entry> = {}): Entry {
@@ -73,13 +78,16 @@ const steps = fc.array(fc.array(fc.tuple(entry, fc.boolean()), { maxLength: 60 }
 });
 
 /** Pieces of a few things: in the generated cases, too, they split and join all the time. */
-function withSmallPieces<T>(run: () => T): T {
-	const kinds = [names, layers, terms, facets];
+function withSmallPieces<T>(work: () => T): T {
+	const kinds = [names, layers, keys, terms, facets];
 	const before = kinds.map(({ maxThings, maxBytes }) => ({ maxThings, maxBytes }));
+	const { mostLayers } = run;
 	for (const kind of kinds) Object.assign(kind, { maxThings: 4, maxBytes: 2_000 });
+	run.mostLayers = 2;
 	try {
-		return run();
+		return work();
 	} finally {
+		run.mostLayers = mostLayers;
 		kinds.forEach((kind, at) => {
 			Object.assign(kind, before[at]);
 		});
@@ -185,8 +193,8 @@ test("pieces that are missing, cut or of another version are reported, and nothi
 	const piece = [...disk.keys()].filter((path) => path.startsWith("index/layers/"));
 	const wrong: [string, string | null][] = [
 		[indexPath, null],
-		[indexPath, '{"version":2,"layers":1}'],
-		[shapePath(names), '{"version":1,"pieces":9,"shape":"-"}'],
+		[indexPath, '{"version":1,"layers":1}'],
+		[shapePath(names), '{"version":2,"pieces":9,"shape":"-"}'],
 		...piece.flatMap((path): [string, string | null][] => [
 			[path, null],
 			[path, disk.get(path)?.slice(0, -9) ?? ""],
@@ -206,7 +214,7 @@ test("pieces that are missing, cut or of another version are reported, and nothi
 	assert.is(failed.length, 5);
 });
 
-test("an entry's terms: both languages without accents, its smallkey, its filters, its place", () => {
+test("an entry's terms: both languages without accents, its filters, its place", () => {
 	const one = entryOf("NRN-1", "Roads of Québec", "Routes de l’Œuvre", {
 		sender: "Natural Resources Canada",
 		health: { state: "down" as const, since: "2026-W10" },
@@ -221,9 +229,47 @@ test("an entry's terms: both languages without accents, its smallkey, its filter
 		"=host:maps.example.ca",
 		"=sender:Natural Resources Canada",
 		"=health:down",
-		"=key:nrn-1",
 		"=place:12",
 	]);
+});
+
+test("numbers are packed and come out again, however near or far from each other they are", () => {
+	const some = fc.uniqueArray(fc.nat({ max: 2 ** 24 - 1 }), { minLength: 1, maxLength: 80 });
+	const near = fc.tuple(fc.nat({ max: 7 }), fc.uniqueArray(fc.nat({ max: 90 }), { minLength: 1 }));
+	const sorted = (integers: number[]) => integers.sort((a, b) => a - b).map((value) => toDigits(value, 4));
+	fc.assert(
+		fc.property(some, near, (far, [figure, offsets]) => {
+			assert.equal(unpackNumbers(packNumbers(sorted(far))), sorted(far));
+			const numbers = sorted(offsets.map((offset) => figure * 2 ** 21 + offset));
+			assert.equal(unpackNumbers(packNumbers(numbers, `${figure}`), `${figure}`), numbers);
+		}),
+	);
+	for (const odd of ["", "-", "zzzz", "A!", "\u0000"]) assert.ok(unpackNumbers(odd).length < 30, odd);
+});
+
+test("a term that very many layers have is cut by their numbers, and no layer of it is lost", () => {
+	const entries = [...generateEntries(4_000)];
+	const files = buildIndex(entries);
+	const splits = readSplits(files.get(splitsPath) ?? "");
+	assert.ok(splits?.isHalved("=type:wms", "") && splits.isHalved("quality", ""));
+	const read = (path: string) => files.get(path) ?? null;
+	for (const term of ["=type:wms", "quality", "=health:down"]) {
+		const expected = entries.filter((one) => termsOf(nameOf(one)).includes(term));
+		const numbers = new Set(expected.map(({ smallkey: key }) => numberOf(key)));
+		assert.equal(numbersOf(read, term), [...numbers].sort(), term);
+	}
+	assert.is(readSplits('{"version":2,"terms":[7]}'), null);
+});
+
+test("a layer whose titles are altogether others touches at most 12 files", () => {
+	const entries = [...generateEntries(4_000)];
+	const disk = buildIndex(entries);
+	for (const [at, one] of entries.slice(0, 60).entries()) {
+		const { title } = entries[at + 2_000] as Entry;
+		const changed = { ...one, title, fragments: { "v0.9": { en: "1".repeat(16), fr: "2".repeat(16) } } };
+		const files = updateIndex((path) => disk.get(path) ?? null, new Map([[one.smallkey, changed]]));
+		assert.ok(files.size <= 12, [...files.keys()].join(" "));
+	}
 });
 
 test("a shape file says how many pieces there are, and no other one is read as one", () => {
@@ -233,7 +279,7 @@ test("a shape file says how many pieces there are, and no other one is read as o
 	assert.is(readShapeFile(text)?.paths.length, pieces.length);
 	const { pieces: count, shape } = JSON.parse(text);
 	for (const wrong of [shape.slice(1), `${shape}-`, `${shape.slice(0, -1)}!`, ""]) {
-		assert.is(readShapeFile(JSON.stringify({ version: 1, pieces: count, shape: wrong })), null, wrong);
+		assert.is(readShapeFile(JSON.stringify({ version: 2, pieces: count, shape: wrong })), null, wrong);
 	}
 });
 

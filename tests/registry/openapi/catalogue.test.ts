@@ -12,12 +12,14 @@ const ajv = new Ajv({ allErrors: true });
 
 /** The schema of each file of the catalogue. */
 function schemaOf(path: string): object {
-	const [, piece] = /^index\/(layers|names|terms|facets)\/[0-9a-f]+\.json$/.exec(path) ?? [];
+	const [, piece] = /^index\/(layers|names|keys|terms|facets)\/[0-9a-f]+\.json$/.exec(path) ?? [];
 	if (piece === "layers") return schemas.catalogueLayers;
 	if (piece === "names") return schemas.catalogueNames;
 	if (piece === "terms") return schemas.catalogueTerms;
+	if (piece === "keys") return schemas.catalogueKeys;
 	if (piece === "facets") return schemas.catalogueFacets;
 	if (path === "index/index.json") return schemas.catalogueIndex;
+	if (path === "index/frequent.json") return schemas.catalogueFrequent;
 	if (path === healthReportPath) return schemas.catalogueHealth;
 	if (path === "changes/index.json") return schemas.changesIndex;
 	if (/^changes\/\d+\.json$/.test(path)) return schemas.changesPiece;
@@ -49,7 +51,7 @@ test("every file of the index and the changes is as its schema says, and another
 		seen.add(schema);
 		const value = JSON.parse(text ?? "") as object;
 		assert.ok(ajv.validate(schema, value), `${path}: ${ajv.errorsText()}`);
-		for (const wrong of [{ ...value, more: 1 }, { ...value, version: 2 }, {}])
+		for (const wrong of [{ ...value, more: 1 }, { ...value, version: 1 }, {}])
 			assert.not.ok(ajv.validate(schema, wrong), `${path}: ${JSON.stringify(wrong).slice(0, 80)}`);
 	}
 	assert.is(seen.size, Object.keys(schemas).length);

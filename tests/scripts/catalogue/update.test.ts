@@ -3,9 +3,12 @@ import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { serviceIdentity } from "../../../api/git/fast-import.ts";
 import { runGit } from "../../../api/git/run.ts";
+import { findEntries } from "../../../scripts/catalogue/catalogue.ts";
 import type { CatalogueOptions } from "../../../scripts/catalogue/options.ts";
 import { catalogueOptions, senderNamesOf } from "../../../scripts/catalogue/options.ts";
+import { readerOf } from "../../../scripts/catalogue/output.ts";
 import { bringCatalogue, type CatalogueOutcome } from "../../../scripts/catalogue/update.ts";
 import { readConfiguration } from "../../../scripts/service/settings.ts";
 import { feature, temporaryFolder, wms } from "../../local.ts";
@@ -47,11 +50,12 @@ async function git(folder: string, ...args: string[]): Promise<string> {
 	return (await runGit(folder, args)).toString("utf8").trim();
 }
 
-/** Commits files, null for one that goes, as a sender's request or as somebody's push. */
+/** Commits files, null for one that goes: a sender's request, which the service commits, or somebody's push. */
 async function commit(
 	folder: string,
 	files: Record<string, string | null>,
 	sender?: string,
+	committer = sender && serviceIdentity,
 ): Promise<string> {
 	for (const [path, text] of Object.entries(files)) {
 		const target = join(folder, path);
@@ -60,7 +64,9 @@ async function commit(
 		else await writeFile(target, text);
 	}
 	await git(folder, "add", "-A", "layers");
-	const words = ["commit", "-q", "--allow-empty", "-m", "change"];
+	const [, name, mail] = /^(.*) <(.*)>$/.exec(committer ?? "") ?? [];
+	const identity = name ? ["-c", `committer.name=${name}`, "-c", `committer.email=${mail}`] : [];
+	const words = [...identity, "commit", "-q", "--allow-empty", "-m", "change"];
 	await git(folder, ...words, ...(sender ? ["--trailer", `Sender: ${sender}`] : []));
 	return git(folder, "rev-parse", "HEAD");
 }
@@ -108,15 +114,12 @@ async function read(folder: string, path: string): Promise<string> {
 
 /** What the index says of each layer. */
 async function entries(folder: string): Promise<Record<string, Record<string, unknown>>> {
-	const found: Record<string, Record<string, unknown>> = {};
-	for (const name of await readdir(join(folder, "out/index/layers"))) {
-		if (!name.endsWith(".json")) continue;
-		const { layers } = JSON.parse(await read(folder, `index/layers/${name}`)) as {
-			layers: { smallkey: string }[];
-		};
-		for (const one of layers) found[one.smallkey] = { ...one };
-	}
-	return found;
+	const names = await readdir(join(folder, "out/index/names"));
+	const keys = new Set<string>();
+	for (const name of names.filter((one) => one.endsWith(".json")))
+		for (const [key] of JSON.parse(await read(folder, `index/names/${name}`)).names) keys.add(key);
+	const found = findEntries(readerOf(join(folder, "out")), keys);
+	return Object.fromEntries([...found].map(([key, entry]) => [key, { ...entry }]));
 }
 
 update("any sequence of changes leaves the files of a whole build", async ({ folder }) => {
@@ -184,6 +187,18 @@ update(
 	},
 );
 
+update("a trailer that somebody else than the service wrote shows no sender's name", async ({ folder }) => {
+	await bring(folder);
+	await commit(folder, { "layers/ab/abd.json": wms("lakes") }, "office", "Pusher <pusher@example.ca>");
+	await commit(folder, { "layers/23/23ax5t.json": wms("x") }, "other", "fragment-publisher <t@example.ca>");
+	assert.is((await bring(folder)).how, "changes");
+	const known = await entries(folder);
+	assert.is(known.abc?.sender, senderNames.office);
+	assert.is(known.abd?.sender, undefined);
+	assert.is(known["23ax5t"]?.sender, undefined);
+	await assertWhole(folder);
+});
+
 update("compressed copies go with their files", async ({ folder }) => {
 	await bring(folder, "out", { isCompressed: true });
 	await commit(folder, { "layers/ab/abd.json": wms("lakes"), "layers/23/23ax5t.json": null }, "other");
@@ -191,7 +206,7 @@ update("compressed copies go with their files", async ({ folder }) => {
 	await assertWhole(folder, { isCompressed: true });
 	const names = [...(await filesOf(join(folder, "out"))).keys()];
 	assert.ok(names.some((name) => /^assets\/main-.*\.js\.br$/.test(name)));
-	assert.ok(names.some((name) => /^index\/layers\/.*\.json\.gz$/.test(name)));
+	assert.ok(names.some((name) => /^index\/terms\/.*\.json\.gz$/.test(name)));
 });
 
 update("an id or an address of mail is no public name", () => {
@@ -210,7 +225,7 @@ update("what is deleted, cut off or of another history is made anew", async ({ f
 	await assertWhole(folder);
 	await commit(folder, { "layers/ab/abe.json": wms("more") });
 	const [piece = ""] = await readdir(join(out, "index/layers"));
-	await writeFile(join(out, "index/layers", piece), '{"version":1,"layers":[');
+	await writeFile(join(out, "index/layers", piece), '{"version":2,"layers":[');
 	assert.is((await bring(folder)).how, "all");
 	await git(folder, "reset", "-q", "--hard", "HEAD~1");
 	await commit(folder, { "layers/ab/abf.json": wms("instead") });

@@ -142,7 +142,7 @@ page("pieces that are missing or of another version are named, and the rest goes
 	const world = await SiteWorld.open(layers);
 	const { page: window, context, faults } = await openWindow(browser);
 	const index = world.files.get("index/terms.json") as string;
-	world.files.set("index/terms.json", index.replace('"version":1', '"version":2'));
+	world.files.set("index/terms.json", index.replace('"version":2', '"version":3'));
 	await window.goto(world.url("en/?q=rivers"));
 	await window.getByRole("alert").getByText("another version than this page").waitFor();
 	world.files.set("index/terms.json", index.slice(0, 30));
