@@ -15,6 +15,7 @@ import {
 	type Questions,
 	verifyHosting,
 } from "./hosting/verify.ts";
+import { listCatalogue } from "./hosting/verify-catalogue.ts";
 import { type Configuration, readConfiguration, withoutStore } from "./service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
 import { type Io, printError, printLine } from "./terminal/io.ts";
@@ -43,15 +44,19 @@ async function choose(
 	repository: string,
 	commit: string,
 	{ sample = defaultSample, all, since }: Options,
+	files: readonly string[],
 	io: Io,
 ): Promise<Questions> {
 	const fragments = await listBuild(dist);
 	const changed = since ? await changedKeys(repository, since, commit) : new Set<string>();
-	const questions = chooseQuestions(fragments, changed, all ? Number.POSITIVE_INFINITY : sample);
+	const questions = chooseQuestions(fragments, changed, all ? Number.POSITIVE_INFINITY : sample, files);
 	const number = (count: number) => count.toLocaleString("en");
 	const parts = [
 		...(since ? [`${number(changed.size)} changed layers`] : []),
 		`${number(questions.sampled.length)} of ${number(fragments.length - questions.changed.length)} fragments`,
+		...(files.length > 0
+			? [`${number(questions.files.length)} of ${number(files.length)} files of the catalogue`]
+			: []),
 	];
 	printError(io, plain(`Asking for ${parts.join(" and ")}: ${number(costOf(questions))} requests`));
 	return questions;
@@ -66,7 +71,8 @@ async function verify(
 	io: Io,
 ): Promise<number> {
 	const fragments = questions.changed.length + questions.sampled.length;
-	const bar = progress(fragments, "verifying");
+	const { files, totalFiles } = questions;
+	const bar = progress(fragments + files.length, "verifying");
 	const until = Date.now() + wait * 1000;
 	let differences = await verifyHosting(address, dist, questions, () => bar.tick());
 	bar.stop();
@@ -76,7 +82,8 @@ async function verify(
 		differences = await verifyHosting(address, dist, questions, () => undefined, left);
 	}
 	for (const { path, text } of differences) printError(io, plain(`${path}: ${text}`));
-	const looked = `${fragments} of ${questions.total} fragments`;
+	const ofCatalogue = totalFiles === 0 ? "" : ` and ${files.length} of ${totalFiles} files of the catalogue`;
+	const looked = `${fragments} of ${questions.total} fragments${ofCatalogue}`;
 	printLine(
 		io,
 		`${looked} looked at: ${differences.length === 0 ? "all as built" : `${differences.length} differ`}`,
@@ -112,10 +119,12 @@ export const run = createRun(async (argv, environment, io) => {
 		.argument("<url>", "the service with its base path, such as https://fragments.example", parseAddress)
 		.option(
 			"--sample <n>",
-			`how many fragments are looked at beside the changed ones, spread over all (${defaultSample})`,
+			`how many fragments are looked at beside the changed ones, and files of the catalogue, spread over all (${defaultSample})`,
 			parseCount,
 		)
-		.addOption(new Option("--all", "look at every fragment").conflicts("sample"))
+		.addOption(
+			new Option("--all", "look at every fragment, and every file of the catalogue").conflicts("sample"),
+		)
 		.option(
 			"--since <commit>",
 			"look at every layer that has changed since then, too, and that removed ones are gone",
@@ -132,14 +141,15 @@ export const run = createRun(async (argv, environment, io) => {
 		if (ref !== undefined) throw new Error("--ref: is for --repo");
 		printError(io, `Comparing ${address} with the build in ${resolve(dist)}`);
 		// What is built is what is checked out.
-		const questions = await choose(resolve(dist), ".", "HEAD", options, io);
+		const questions = await choose(resolve(dist), ".", "HEAD", options, listCatalogue(resolve(dist)), io);
 		return verify(address, resolve(dist), questions, wait, io);
 	}
 	const { source, name } = nameSource({ repo, ref });
 	printError(io, `Comparing ${address} with a build of ${name}`);
 	const configuration = readConfiguration(withoutStore(environment));
 	return withBuild(source, configuration, async (folder) => {
-		const questions = await choose(folder, repo, ref ?? "refs/heads/main", options, io);
+		// What a catalogue holds depends on more than the commit: who has which name, where the page is.
+		const questions = await choose(folder, repo, ref ?? "refs/heads/main", options, [], io);
 		return verify(address, folder, questions, wait, io);
 	});
 });

@@ -7,8 +7,8 @@ import { targetNames } from "../../registry/targets/names.ts";
 import { resolveCommit } from "../build/collect.ts";
 import { isCompanion } from "../build/output.ts";
 import { slotFolder, slotPath, slotsOf } from "../build/slots.ts";
-import { catalogueFiles, catalogueFolders, namesIn } from "../catalogue/state.ts";
 import { ifThere } from "../files/if-there.ts";
+import { chooseCatalogue, listCatalogue, servedPath, typeOfPage } from "./verify-catalogue.ts";
 
 /** Most requests that are under way at once. */
 const atOnce = 16;
@@ -34,11 +34,7 @@ export async function listBuild(dist: string): Promise<string[]> {
 
 /** All files of a build that are served, sorted: the fragments, and the catalogue where it has one. @throws {Error} */
 export async function listServed(dist: string): Promise<string[]> {
-	const inFolders = catalogueFolders.flatMap((folder) =>
-		namesIn(dist, folder).map((name) => `${folder}/${name}`),
-	);
-	const beside = namesIn(dist, ".").filter((name) => catalogueFiles.some((file) => file === name));
-	return [...(await listBuild(dist)), ...inFolders, ...beside].sort();
+	return [...(await listBuild(dist)), ...listCatalogue(dist)].sort();
 }
 
 /** At most `most` of some items, evenly spread, and the same ones each time. */
@@ -54,6 +50,9 @@ export interface Questions {
 	sampled: string[];
 	/** How many fragments the build has. */
 	total: number;
+	/** Files of the catalogue that have to be served, and how many the build has. */
+	files: string[];
+	totalFiles: number;
 	/** Paths that have to be 404. */
 	gone: string[];
 }
@@ -65,11 +64,14 @@ const maxChanged = 2_000;
  * Chooses what is asked: all of what changed, and a sample of the rest.
  * @param all the build's fragments
  * @param changed smallkeys of layers that changed; one without a fragment in the build is gone
+ * @param maxSampled most fragments, and most files of the catalogue, beside what is always asked for
+ * @param files the catalogue's files
  */
 export function chooseQuestions(
 	all: readonly string[],
 	changed: ReadonlySet<string>,
 	maxSampled: number,
+	files: readonly string[] = [],
 ): Questions {
 	const keyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 	const present = new Set(all.map(keyOf));
@@ -85,6 +87,8 @@ export function chooseQuestions(
 			maxSampled,
 		),
 		total: all.length,
+		files: chooseCatalogue(files, maxSampled, sample),
+		totalFiles: files.length,
 		gone: sample(
 			gone.flatMap((key) => slots.map((slot) => slotPath(slot, key))),
 			maxChanged,
@@ -92,9 +96,9 @@ export function chooseQuestions(
 	};
 }
 
-/** How many requests some questions are, where every answer is right: each fragment is asked for again by its `ETag`. */
-export function costOf({ changed, sampled, gone }: Questions): number {
-	return 2 * (changed.length + sampled.length) + gone.length + missingPaths.length;
+/** How many requests some questions are, where every answer is right: each file is asked for again by its `ETag`. */
+export function costOf({ changed, sampled, files, gone }: Questions): number {
+	return 2 * (changed.length + sampled.length + files.length) + gone.length + missingPaths.length;
 }
 
 /** The smallkeys of layers whose files differ between two commits. @throws {Error} where there is no such commit */
@@ -118,8 +122,8 @@ const missingPaths: readonly string[] = slotsOf({ targets: targetNames })
 	.map((slot) => slotPath(slot, nobodysKey));
 
 /**
- * Compares what a hosting serves with what was built: status, type and body of each fragment, and that its `ETag`
- * stands for it (a conditional request is answered with 304); that what is gone and what never was is not found.
+ * Compares what a hosting serves with what was built: status, type and body of each fragment and each file of the
+ * catalogue, and that its `ETag` stands for it (a conditional request is answered with 304); that what is gone and what never was is not found.
  * @param address with the base path, without a `/` at the end
  * @param only paths that are asked for; without it all
  * @returns the differences, sorted by path
@@ -127,16 +131,19 @@ const missingPaths: readonly string[] = slotsOf({ targets: targetNames })
 export async function verifyHosting(
 	address: string,
 	dist: string,
-	{ changed, sampled, gone }: Questions,
+	{ changed, sampled, files, gone }: Questions,
 	tick: () => void,
 	only?: ReadonlySet<string>,
 ): Promise<Difference[]> {
 	const absent = new Set([...gone, ...missingPaths]);
-	const paths = [...changed, ...sampled, ...absent].filter((path) => !only || only.has(path));
+	const types = new Map(files.map((path) => [path, typeOfPage(path)]));
+	const paths = [...changed, ...sampled, ...files, ...absent].filter((path) => !only || only.has(path));
 	const texts = await pMap(
 		paths,
 		async (path) => {
-			const look = absent.has(path) ? lookForNothing(address, path) : compare(address, path, dist);
+			const look = absent.has(path)
+				? lookForNothing(address, path)
+				: compare(address, path, dist, types.get(path));
 			const text = await look.catch(causeOf);
 			tick();
 			return text;
@@ -155,14 +162,19 @@ async function lookForNothing(address: string, path: string): Promise<string | n
 }
 
 /** What is different at one path, or null. */
-async function compare(address: string, path: string, dist: string): Promise<string | null> {
+async function compare(
+	address: string,
+	path: string,
+	dist: string,
+	expectedType = "application/json",
+): Promise<string | null> {
 	const built = await readFile(join(dist, path));
-	const url = `${address}/${encodedPath(path)}`;
+	const url = `${address}/${encodedPath(servedPath(path))}`;
 	const { status, headers, body } = await ask(url);
 	if (status !== 200) return `answers ${status}`;
 	if (!body.equals(built)) return differenceOf(body, built);
 	const type = headers.get("Content-Type");
-	if (!/^application\/json\b/.test(type ?? "")) return `has the Content-Type ${type}, not application/json`;
+	if (type?.split(";")[0] !== expectedType) return `has the Content-Type ${type}, not ${expectedType}`;
 	const etag = headers.get("ETag");
 	if (etag === null) return "has no ETag";
 	const again = await ask(url, { "If-None-Match": etag });

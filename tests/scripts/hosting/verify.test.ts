@@ -1,9 +1,12 @@
-import { readFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { pageHeaders, parsePage } from "../../../api/pages.ts";
+import { generateEntries } from "../../../bench/entries.ts";
+import { buildCatalogue } from "../../../scripts/catalogue/catalogue.ts";
 import {
 	changedKeys,
 	chooseQuestions,
@@ -49,11 +52,14 @@ test.after(async (scene) => {
 async function serve(scene: Scene, request: IncomingMessage, response: ServerResponse): Promise<void> {
 	const path = decodeURIComponent((request.url ?? "").replace(/^\/base\//, ""));
 	if (scene.spoil(path, response, request)) return;
-	const bytes = await readFile(join(scene.dist, path)).catch(() => null);
+	const file = path === "" || path.endsWith("/") ? `${path}index.html` : path;
+	const bytes = await readFile(join(scene.dist, file)).catch(() => null);
 	if (!bytes) return void response.writeHead(404).end();
 	const etag = `"${bytes.length}-${bytes[20]}"`;
 	const status = request.headers["if-none-match"] === etag ? 304 : 200;
-	response.writeHead(status, { ETag: etag, "Content-Type": "application/json; charset=utf-8" });
+	const isPage = parsePage(`/${path}`, "") !== null;
+	const type = isPage ? pageHeaders(file, false)["Content-Type"] : "application/json; charset=utf-8";
+	response.writeHead(status, { ETag: etag, "Content-Type": type });
 	response.end(status === 200 ? bytes : undefined);
 }
 
@@ -179,6 +185,68 @@ test("it costs what it says; what changed is asked for, what was removed has to 
 		]);
 	} finally {
 		repository.remove();
+	}
+});
+
+test("the catalogue of a build is compared, too: pages, index, changes and schemas, all or a sample", async (scene) => {
+	const folder = await temporaryFolder();
+	const built = scene.dist;
+	scene.dist = join(folder.path, "dist");
+	try {
+		await cp(built, scene.dist, { recursive: true });
+		const entries = [...generateEntries(300)];
+		const settings = { assets: null, publicUrl: "", owners: () => [] };
+		const commit = { commit: "a".repeat(40), date: "2026-03-04T12:00:00Z", layers: [] };
+		const files = buildCatalogue(
+			entries.map((entry) => ({ entry, addresses: { en: "https://a.example", fr: "https://a.example" } })),
+			[commit],
+			settings,
+		);
+		for (const page of ["index.html", "en/index.html", "schemas/openapi.json", "assets/main-1.js"])
+			files.set(page, page);
+		for (const [path, text] of files) {
+			await mkdir(dirname(join(scene.dist, path)), { recursive: true });
+			await writeFile(join(scene.dist, path), text ?? "");
+		}
+		const words = [scene.url, "--dist", scene.dist];
+		const all = await runScript("verify", [...words, "--all"]);
+		const count = `${files.size} of ${files.size} files of the catalogue`;
+		assert.equal([all.code, all.stdout], [0, `84 of 84 fragments and ${count} looked at: all as built\n`]);
+		assert.match(all.stderr, `and ${count}: ${172 + 2 * files.size} requests`);
+		const pieces = [...files.keys()].filter((path) => path.startsWith("index/names/"));
+		const spoilers: Record<string, (response: ServerResponse) => void> = {
+			// Stale: what was published before.
+			"index/index.json": (response) =>
+				response.writeHead(200, { "Content-Type": "application/json" }).end('{"version":2,"layers":299}'),
+			[pieces[0] as string]: (response) => response.writeHead(404).end(),
+			"changes/feed.xml": (response) => {
+				const headers = { "Content-Type": "text/html", ETag: '"1"' };
+				response.writeHead(200, headers).end(files.get("changes/feed.xml"));
+			},
+			"en/": (response) => response.writeHead(301, { Location: "/en" }).end(),
+		};
+		scene.spoil = (path, response) => {
+			spoilers[path]?.(response);
+			return path in spoilers;
+		};
+		const spoilt = await runScript("verify", [...words, "--all"]);
+		assert.is(spoilt.code, 1);
+		assert.match(spoilt.stdout, "looked at: 4 differ");
+		assert.match(
+			spoilt.stderr,
+			/^changes\/feed\.xml: has the Content-Type text\/html, not application\/atom\+xml$/m,
+		);
+		assert.match(spoilt.stderr, /^en\/index\.html: answers 301$/m);
+		assert.match(spoilt.stderr, /^index\/index\.json: is not what was built: differs from byte \d+/m);
+		assert.match(spoilt.stderr, `${pieces[0]}: answers 404`);
+		// What says which pieces there are is in every sample.
+		const some = await runScript("verify", [...words, "--sample", "2"]);
+		assert.is(some.code, 1);
+		assert.match(some.stderr, "index/index.json: is not what was built");
+		assert.match(some.stderr, "en/index.html: answers 301");
+	} finally {
+		scene.dist = built;
+		await folder.remove();
 	}
 });
 
