@@ -20,7 +20,8 @@ let turn: Promise<void> = Promise.resolve();
 process.on("message", (order: CatalogueOrder) => {
 	turn = turn.then(async () => {
 		const report = await carryOut(order);
-		process.send?.(report);
+		// The service may have ended meanwhile: nobody is left to be told.
+		process.send?.(report, undefined, undefined, () => undefined);
 	});
 });
 // What is under way is written to its end: a catalogue that is left half-way has to be made anew.

@@ -152,6 +152,9 @@ page("pieces that are missing or of another version are named, and the rest goes
 	await window.getByRole("button", { name: "Try again" }).click();
 	await window.getByText("The first 10; there are more").waitFor();
 	assert.is(await window.getByRole("alert").count(), 0);
+	await window.getByRole("searchbox").fill("glaciers");
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	// Of what was read before, everything is found without a service.
 	await world.close();
 	await window.getByRole("searchbox").fill("schools");
 	await window.getByText("1 layer", { exact: true }).waitFor();

@@ -1,0 +1,242 @@
+import { readFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createNodeServer, type NodeServer } from "../../../api/adapters/node.ts";
+import type { Meta } from "../../../api/store.ts";
+import { canonicalText } from "../../../registry/canonical.ts";
+import { packDraft } from "../../../registry/draft.ts";
+import { layerPath } from "../../../registry/smallkey.ts";
+import { Local } from "../../local.ts";
+import { eventually } from "../../wait.ts";
+import { executable, openBrowser, openWindow, type Window } from "../browser.ts";
+import { wmsAt } from "../site-world.ts";
+
+interface Context {
+	browser: Browser;
+	local: Local;
+	server: NodeServer;
+	/** Address of the running service. */
+	origin: string;
+	window: Window;
+}
+
+const patienceMs = 120_000;
+
+const meta: Meta = {
+	smallkey: null,
+	author: "jstest",
+	time: 0,
+	subject: "remove 150 layers",
+	trailers: [],
+	request: null,
+	review: false,
+};
+
+/** Markup that would run, load or close something, were it taken as markup anywhere. */
+const markup = `"'><img src=x onerror=alert(1)><script>alert(2)</script></textarea></option><b>`;
+
+/** As near to it as a title may come: a rule of registrations refuses `<` before a letter. */
+const likeMarkup = `"'>< img src=x onerror=alert(1)> &lt;b&gt; &#60;b> {{7*7}}`;
+
+/** One browser, one window and one service for everything that is odd. */
+const odd = suite<Context>("odd input, at the running service");
+
+odd.before(async (context) => {
+	const hosts = Array.from({ length: 200 }, (_, at): [string, string, string] => [
+		`host${at}`,
+		`https://maps${at}.example.ca/wms`,
+		`Rivers of basin ${at}`,
+	]);
+	const layers: [string, string, string][] = [
+		...hosts,
+		["long", "https://maps.example.ca/wms", "W".repeat(500)],
+		["markup", "https://maps.example.ca/wms", likeMarkup],
+		["arabic", "https://maps.example.ca/wms", "خريطة الأنهار \u202eabc"],
+	];
+	const seed = layers.map(([key, address, title]) => ({
+		path: layerPath(key),
+		text: canonicalText(wmsAt(address, "l", [title, `${title} (fr)`])),
+	}));
+	const [browser, local] = await Promise.all([
+		openBrowser(),
+		Local.open(seed, {}, {}, undefined, { SITE: "on" }),
+	]);
+	const server = createNodeServer({
+		context: local.context,
+		fragments: local.publication.fragments,
+		version: local.publication.version,
+		pages: local.pages ?? undefined,
+		log: () => undefined,
+		allReads: false,
+		count: () => undefined,
+	});
+	await new Promise<void>((resolve) => server.server.listen(0, "127.0.0.1", resolve));
+	const origin = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
+	Object.assign(context, { browser, local, server, origin });
+	await eventually(() => local.catalogue?.inStep === local.store.tip, patienceMs);
+	context.window = await openWindow(browser, { width: 320, height: 640 });
+});
+
+odd.after(async ({ browser, local, server }) => {
+	await browser?.close();
+	await server?.end();
+	await local?.end();
+});
+
+/** That nothing of a text became a part of the page, and nothing is wider than the screen. */
+async function assertHarmless(page: Page, what: string): Promise<void> {
+	assert.is(await page.locator("main img[src=x], main script, main b").count(), 0, what);
+	const wider = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+	assert.ok((wider as number) <= 0, `${what}: wider by ${wider}`);
+}
+
+odd("searches of any text, typed or in the address", async ({ origin, window: { page } }) => {
+	await page.goto(`${origin}/en/`);
+	await page.getByText("10 of 203 layers").waitFor();
+	for (const text of [
+		"x".repeat(10_000),
+		"(.*)+[\\^$",
+		"a{1,99}|(?<x>",
+		markup,
+		"\u202exyz\u0000",
+		"%00%2e%2e/",
+	]) {
+		await page.getByRole("searchbox").fill(text);
+		const isIn = () => new URL(page.url()).searchParams.get("q")?.startsWith(text.slice(0, 5)) ?? false;
+		await eventually(async () => isIn(), patienceMs);
+		await page.locator(".count strong").waitFor();
+		await assertHarmless(page, text.slice(0, 40));
+	}
+	await page.getByRole("searchbox").fill("الأنهار");
+	await page.getByText("1 layer", { exact: true }).waitFor();
+	await page.locator('.results a[href$="layer=arabic"]').waitFor();
+	const text = encodeURIComponent(markup.repeat(20));
+	await page.goto(`${origin}/fr/?q=${text}&type=%3Cb%3E&host=${"h".repeat(900)}&view=1,2`);
+	await page.locator(".count strong").waitFor();
+	await assertHarmless(page, "all in the address");
+});
+
+odd(
+	"titles without a space or full of markup, 200 hosts, a key 60 times over",
+	async ({ origin, window: { page } }) => {
+		for (const [key, text] of [
+			["long", "WWWW"],
+			["markup", "< img src=x"],
+			["arabic", "خريطة"],
+		] as const) {
+			await page.goto(`${origin}/en/?layer=${key}`);
+			await page.getByRole("heading", { level: 1 }).getByText(text).waitFor();
+			await page.locator(".layerbody section").first().waitFor();
+			await assertHarmless(page, key);
+		}
+		await page.goto(`${origin}/en/`);
+		await page.locator("summary").click();
+		await eventually(async () => (await page.locator("datalist option").count()) === 201, patienceMs);
+		await page.goto(`${origin}/en/?host=maps150.example.ca`);
+		await page.getByText("1 layer", { exact: true }).waitFor();
+		await page.goto(`${origin}/en/?${"layer=host7&".repeat(60)}q=x`);
+		await page.getByRole("heading", { level: 1, name: "Rivers of basin 7" }).waitFor();
+		await assertHarmless(page, "60 times");
+	},
+);
+
+odd("drafts that are no registration, too long or full of markup", async ({ origin, window: { page } }) => {
+	const registration = JSON.stringify(wmsAt("https://maps.example.ca/wms", markup, [markup, markup]));
+	const texts = [
+		["[]", "must be an object"],
+		["7", "must be an object, not 7"],
+		[`{"version":"1.0.0","payload_type":${JSON.stringify(markup)},"en":7}`, "/payload_type: "],
+		["x".repeat(1_000_000), "at most 65536 bytes, not 1000000"],
+	] as const;
+	await page.goto(`${origin}/en/?page=draft`);
+	const field = page.getByLabel("The registration (JSON)");
+	for (const [text, told] of texts) {
+		await field.fill(text);
+		await page.locator(".verdict li").getByText(told).first().waitFor();
+		await assertHarmless(page, text.slice(0, 40));
+	}
+	await page.goto(
+		`${origin}/en/?page=draft#draft=${await packDraft({ smallkey: markup, text: registration })}`,
+	);
+	await page.getByText("The smallkey must be 1 to 64 of").waitFor();
+	await assertHarmless(page, "markup in every text");
+	const cut = (await packDraft({ smallkey: "k", text: registration })).slice(0, -9);
+	for (const link of [cut, "x".repeat(1_000_000), encodeURIComponent(markup)]) {
+		await page.goto("about:blank");
+		await page.goto(`${origin}/en/?page=draft#draft=${link}`);
+		await page.getByText("could not be read").waitFor();
+		await assertHarmless(page, link.slice(0, 40));
+	}
+});
+
+odd(
+	"pieces that are missing, cut or of an older form are named, and the rest goes on",
+	async ({ origin, local, window: { page } }) => {
+		const path = "**/index/terms/*.json";
+		const older = (await readFile(join(local.out, "index/terms.json"), "utf8")).replace(
+			'"version":2',
+			'"version":1',
+		);
+		for (const [pattern, answer, told] of [
+			[path, { status: 404, body: "" }, "(index/terms/"],
+			[path, { status: 200, body: '{"version":2,"terms":[\n["ri' }, "(index/terms/"],
+			["**/index/terms.json", { status: 200, body: older }, "another version than this page"],
+		] as const) {
+			await page.route(pattern, (route) => route.fulfill(answer));
+			await page.goto(`${origin}/en/`);
+			await page.getByText("10 of 203 layers").waitFor();
+			// A whole smallkey is found without the words.
+			await page.getByRole("searchbox").fill("host42");
+			await page.getByRole("alert").getByText(told).waitFor();
+			await page.locator('.results a[href$="layer=host42"]').waitFor();
+			await page.unroute(pattern);
+			await page.getByRole("button", { name: "Try again" }).click();
+			await page.getByText("1 layer", { exact: true }).waitFor();
+			assert.is(await page.getByRole("alert").count(), 0);
+		}
+	},
+);
+
+odd(
+	"a publication while a page is open: its old pieces are not shown as what is there now",
+	async ({ origin, local, window: { page } }) => {
+		await page.goto(`${origin}/en/?q=rivers`);
+		await page.getByText("The first 10; there are more").waitFor();
+		// One change of many layers: what the page has not read yet is gone or another piece now.
+		const removed = Array.from({ length: 150 }, (_, at) => ({ path: layerPath(`host${at}`), text: null }));
+		await local.store.change(async () => removed, { ...meta, time: local.now });
+		await eventually(() => local.catalogue?.inStep === local.store.tip, patienceMs);
+		for (let more = 0; more < 7; more += 1) {
+			const button = page.getByRole("button", { name: "more" });
+			if ((await button.count()) === 0) break;
+			await button.click();
+			await page.locator('main [aria-busy="true"]').waitFor({ state: "detached" });
+		}
+		await page.goto(`${origin}/en/?layer=host3`);
+		await page.getByText("host3").first().waitFor();
+		await page.goto(`${origin}/en/?q=basin`);
+		await page.getByText("The first 10; there are more").waitFor();
+		await page.goto(`${origin}/en/?q=host3`);
+		await eventually(
+			async () => (await page.locator('.results a[href$="layer=host3"]').count()) === 0,
+			patienceMs,
+		);
+	},
+);
+
+odd("and nothing of all this was an error of the page, or refused by its policy", ({ window }) => {
+	assert.equal(window.faults, []);
+});
+
+if (executable || process.env.CI) odd.run();
+else {
+	const skipped = suite("odd input, at the running service");
+	skipped.skip("needs Chromium");
+	skipped.run();
+	console.log(
+		"skipped: tests/site/page/odd-input.test.ts: there is no Chromium (Debian: apt-get install chromium)",
+	);
+}
