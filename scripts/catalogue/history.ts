@@ -1,4 +1,4 @@
-import { serviceIdentity } from "../../api/git/fast-import.ts";
+import { serviceIdentity } from "../../api/git/new-commit.ts";
 import { runGit } from "../../api/git/run.ts";
 import { isSenderId } from "../../api/senders.ts";
 import { parseLayerPath } from "../../registry/catalogue.ts";

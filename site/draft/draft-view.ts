@@ -100,6 +100,7 @@ export class DraftView implements View {
 			this.#register.element,
 		);
 		acceptDrops(this.#page, this.element, this.#text, taken);
+		addEventListener("hashchange", this.#begin);
 		void this.#begin();
 	}
 
@@ -111,17 +112,20 @@ export class DraftView implements View {
 
 	close(): void {
 		this.#serial += 1;
+		removeEventListener("hashchange", this.#begin);
 		this.#map?.close();
 	}
 
-	async #begin(): Promise<void> {
+	/** Shows the draft of the address; also of another one that is opened while the page is there. */
+	readonly #begin = async (): Promise<void> => {
 		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
 		const draft = link === undefined ? { smallkey: "", text: example } : await unpackDraft(link);
-		if (!draft) fill(this.#notice, h("p", { class: "warning", role: "alert" }, this.#page.texts.draftFrom));
+		const warning = h("p", { class: "warning", role: "alert" }, this.#page.texts.draftFrom);
+		fill(this.#notice, !draft && warning);
 		this.#key.value = draft?.smallkey ?? "";
 		this.#text.value = draft?.text ?? example;
 		this.#look(link === undefined);
-	}
+	};
 
 	/** The draft was changed here: the address follows. */
 	#changed(): void {

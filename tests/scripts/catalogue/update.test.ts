@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { serviceIdentity } from "../../../api/git/fast-import.ts";
+import { serviceIdentity } from "../../../api/git/new-commit.ts";
 import { runGit } from "../../../api/git/run.ts";
 import { findEntries } from "../../../scripts/catalogue/catalogue.ts";
 import type { CatalogueOptions } from "../../../scripts/catalogue/options.ts";
@@ -206,7 +206,7 @@ update("compressed copies go with their files", async ({ folder }) => {
 	await assertWhole(folder, { isCompressed: true });
 	const names = [...(await filesOf(join(folder, "out"))).keys()];
 	assert.ok(names.some((name) => /^assets\/main-.*\.js\.br$/.test(name)));
-	assert.ok(names.some((name) => /^index\/terms\/.*\.json\.gz$/.test(name)));
+	assert.ok(names.some((name) => /^list\/.*\.html\.gz$/.test(name)));
 });
 
 update("an id or an address of mail is no public name", () => {

@@ -23,8 +23,6 @@ interface Context {
 	window: Window;
 }
 
-const patienceMs = 120_000;
-
 const meta: Meta = {
 	smallkey: null,
 	author: "jstest",
@@ -76,7 +74,7 @@ odd.before(async (context) => {
 	await new Promise<void>((resolve) => server.server.listen(0, "127.0.0.1", resolve));
 	const origin = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
 	Object.assign(context, { browser, local, server, origin });
-	await eventually(() => local.catalogue?.inStep === local.store.tip, patienceMs);
+	await eventually(() => local.catalogue?.inStep === local.store.tip);
 	context.window = await openWindow(browser, { width: 320, height: 640 });
 });
 
@@ -106,7 +104,7 @@ odd("searches of any text, typed or in the address", async ({ origin, window: { 
 	]) {
 		await page.getByRole("searchbox").fill(text);
 		const isIn = () => new URL(page.url()).searchParams.get("q")?.startsWith(text.slice(0, 5)) ?? false;
-		await eventually(async () => isIn(), patienceMs);
+		await eventually(async () => isIn());
 		await page.locator(".count strong").waitFor();
 		await assertHarmless(page, text.slice(0, 40));
 	}
@@ -134,7 +132,7 @@ odd(
 		}
 		await page.goto(`${origin}/en/`);
 		await page.locator("summary").click();
-		await eventually(async () => (await page.locator("datalist option").count()) === 201, patienceMs);
+		await eventually(async () => (await page.locator("datalist option").count()) === 201);
 		await page.goto(`${origin}/en/?host=maps150.example.ca`);
 		await page.getByText("1 layer", { exact: true }).waitFor();
 		await page.goto(`${origin}/en/?${"layer=host7&".repeat(60)}q=x`);
@@ -165,7 +163,6 @@ odd("drafts that are no registration, too long or full of markup", async ({ orig
 	await assertHarmless(page, "markup in every text");
 	const cut = (await packDraft({ smallkey: "k", text: registration })).slice(0, -9);
 	for (const link of [cut, "x".repeat(1_000_000), encodeURIComponent(markup)]) {
-		await page.goto("about:blank");
 		await page.goto(`${origin}/en/?page=draft#draft=${link}`);
 		await page.getByText("could not be read").waitFor();
 		await assertHarmless(page, link.slice(0, 40));
@@ -208,7 +205,7 @@ odd(
 		// One change of many layers: what the page has not read yet is gone or another piece now.
 		const removed = Array.from({ length: 150 }, (_, at) => ({ path: layerPath(`host${at}`), text: null }));
 		await local.store.change(async () => removed, { ...meta, time: local.now });
-		await eventually(() => local.catalogue?.inStep === local.store.tip, patienceMs);
+		await eventually(() => local.catalogue?.inStep === local.store.tip);
 		for (let more = 0; more < 7; more += 1) {
 			const button = page.getByRole("button", { name: "more" });
 			if ((await button.count()) === 0) break;
@@ -220,10 +217,7 @@ odd(
 		await page.goto(`${origin}/en/?q=basin`);
 		await page.getByText("The first 10; there are more").waitFor();
 		await page.goto(`${origin}/en/?q=host3`);
-		await eventually(
-			async () => (await page.locator('.results a[href$="layer=host3"]').count()) === 0,
-			patienceMs,
-		);
+		await eventually(async () => (await page.locator('.results a[href$="layer=host3"]').count()) === 0);
 	},
 );
 
