@@ -83,7 +83,8 @@ export interface PageRequest {
 	headers?: Record<string, string>;
 }
 
-const types: Readonly<Record<string, string>> = {
+/** The `Content-Type` of the catalogue's files, by their ending. */
+export const pageTypes: Readonly<Record<string, string>> = {
 	html: "text/html; charset=utf-8",
 	js: "text/javascript; charset=utf-8",
 	css: "text/css; charset=utf-8",
@@ -120,7 +121,9 @@ export const settingsHeaders = { "Cache-Control": "no-cache", ...nosniff };
 
 /** Headers of any file of the catalogue. @param isSecure whether it is served over https only */
 export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
-	const type = { "Content-Type": types[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream" };
+	const type = {
+		"Content-Type": pageTypes[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream",
+	};
 	if (file.endsWith(".html")) return { ...type, ...documentHeaders(isSecure) };
 	if (file.startsWith("assets/")) return { ...type, ...assetHeaders };
 	if (file === "site.json") return { ...type, ...settingsHeaders };

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from "node:zlib";
 import pMap from "p-map";
-import { assetHeaders, documentHeaders, machineHeaders, settingsHeaders } from "../../api/pages.ts";
 import { fragmentHeaders } from "../../api/read.ts";
 import { type TargetName, targetNames } from "../../registry/targets/names.ts";
 import { targetOf } from "../../registry/targets/table.ts";
@@ -14,6 +13,7 @@ import { slotFolder, slotsOf } from "../build/slots.ts";
 import { catalogueFiles, catalogueFolders } from "../catalogue/state.ts";
 import { readTextIfThere } from "../files/if-there.ts";
 import { progress } from "../terminal/progress.ts";
+import { siteGroups } from "./site-headers.ts";
 
 /** Most files that are compressed at once: zlib works on four threads (libuv's pool). */
 const atOnce = 8;
@@ -86,18 +86,9 @@ export function headersFile(targets: readonly TargetName[], site: boolean): stri
 	return [...fragments, ...(site ? siteRules() : [])].join("\n");
 }
 
-/**
- * The same headers as from every other engine. No file has two rules: Cloudflare would join their values. A folder is
- * answered by the worker.
- */
+/** No file has two rules: Cloudflare would join their values. A folder is answered by the worker. */
 function siteRules(): string[] {
-	const pages = ["/index.html", "/en/*", "/fr/*", "/list/*", "/guide/*", "/schemas/index.html"];
-	return [
-		headersRule("/assets/*", assetHeaders),
-		...["/index/*", "/changes/*", "/schemas/*.json"].map((path) => headersRule(path, machineHeaders)),
-		...pages.map((path) => headersRule(path, documentHeaders(true))),
-		headersRule("/site.json", settingsHeaders),
-	];
+	return siteGroups.flatMap(({ paths, headers }) => paths.map((path) => headersRule(path, headers)));
 }
 
 function headersRule(path: string, headers: Readonly<Record<string, string>>): string {

@@ -1,8 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { documentHeaders, pageHeaders } from "../../../api/pages.ts";
 import { targetNames } from "../../../registry/targets/names.ts";
 import { headersFile } from "../../../scripts/hosting/files.ts";
 import { type StaticHostName, staticHosts } from "../../../scripts/hosting/headers.ts";
@@ -87,6 +89,8 @@ test.before(async (scene) => {
 	// Apache and its like drop the rights of root.
 	await chmod(path, 0o755);
 	scene.dist = await buildDist(layers, path, false);
+	const words = ["--layers", join(path, "layers"), "--out", scene.dist];
+	assert.is((await runScript("build", words)).code, 0);
 });
 test.after(({ remove }) => remove());
 
@@ -103,12 +107,56 @@ for (const { name, command, start } of programs) {
 		});
 		try {
 			await tryHost(`http://127.0.0.1:${port}`, child, name);
+			await tryCatalogue(`http://127.0.0.1:${port}`, dist);
 		} finally {
 			const ended = new Promise((resolve) => child.once("close", resolve));
 			child.kill("SIGTERM");
 			await ended;
 		}
 	});
+}
+
+/** Files of the catalogue, one of each kind at least, by the paths under which they are asked for. */
+function catalogueFilesOf(dist: string): Record<string, string> {
+	const named = (folder: string, ending: string) =>
+		`${folder}/${readdirSync(join(dist, folder)).find((name) => name.endsWith(ending))}`;
+	const files = [
+		"index.html",
+		"fr/index.html",
+		"guide/publish.html",
+		"list/index.html",
+		"schemas/index.html",
+		"index/index.json",
+		"changes/feed.xml",
+		"schemas/openapi.json",
+		"site.json",
+		...[".js", ".css"].map((ending) => named("assets", ending)),
+		named("index/layers", ".json"),
+	].filter((path) => existsSync(join(dist, path)));
+	assert.ok(files.length >= 10, files.join());
+	const folders = { "": "index.html", "en/": "en/index.html", "guide/fr/": "guide/fr/index.html" };
+	return { ...folders, ...Object.fromEntries(files.map((path) => [path, path])) };
+}
+
+async function tryCatalogue(origin: string, dist: string): Promise<void> {
+	for (const [path, file] of Object.entries(catalogueFilesOf(dist))) {
+		const { status, headers, bytes } = await ask(origin, "GET", `/${path}`);
+		assert.is(status, 200, path);
+		assert.is(bytes.compare(readFileSync(join(dist, file))), 0, path);
+		const expected = pageHeaders(file, true);
+		for (const [name, value] of Object.entries(expected)) assert.is(headers[name.toLowerCase()], value, path);
+		if (!("Access-Control-Allow-Origin" in expected))
+			assert.is(headers["access-control-allow-origin"], undefined, path);
+		const again = await ask(origin, "GET", `/${path}`, {
+			headers: { "If-None-Match": headers.etag as string },
+		});
+		assert.equal([again.status, again.headers["cache-control"]], [304, expected["Cache-Control"]], path);
+	}
+	for (const path of ["/index/none.json", "/assets/none.js", "/en/none.html"]) {
+		const { status, headers } = await ask(origin, "GET", path);
+		assert.is(status, 404, path);
+		assert.not.match(headers["cache-control"] ?? "", /immutable|max-age=60/, path);
+	}
 }
 
 async function tryHost(origin: string, child: ChildProcess, name: string): Promise<void> {
@@ -146,10 +194,21 @@ async function tryHost(origin: string, child: ChildProcess, name: string): Promi
 
 test("what CloudFront is told is JSON with the headers of a read", () => {
 	const text = staticHosts.cloudfront({ targets: targetNames, root: "dist", port: 80 });
-	const [cors, policy] = [...text.matchAll(/ '(\{.*\})'$/gm)].map(([, json]) => JSON.parse(json as string));
+	const [cors, policy, pages] = [...text.matchAll(/ '(\{.*\})'$/gm)].map(([, json]) =>
+		JSON.parse(json as string),
+	);
 	assert.equal(cors.CORSRules[0].AllowedHeaders, ["*"]);
 	assert.equal(policy.CorsConfig.AccessControlExposeHeaders, { Quantity: 2, Items: ["ETag", "Date"] });
+	const security = pages.SecurityHeadersConfig;
+	assert.is(
+		security.ContentSecurityPolicy.ContentSecurityPolicy,
+		documentHeaders(true)["Content-Security-Policy"],
+	);
 	assert.match(text, "--content-type 'application/json; charset=utf-8'");
+	// No file of the catalogue is uploaded as JSON for being beside the fragments.
+	const [fragments = "", assets = ""] = text.split("\n").filter((line) => line.startsWith("aws s3 sync"));
+	assert.match(fragments, "--exclude '*' --include 'v0.9/doc/*'");
+	assert.match(assets, "--exclude '*' --include 'assets/*' --exclude '*.gz'");
 });
 
 test("the page for readers shows what the command prints, for the same place", async () => {
