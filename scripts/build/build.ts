@@ -21,7 +21,7 @@ import {
 	removeTemporary,
 	type Written,
 } from "./output.ts";
-import { mostWrong, withoutWrong } from "./partial.ts";
+import { type CommitFiles, mostWrong, withoutWrong } from "./partial.ts";
 import type { ShareSource } from "./share.ts";
 import { shareOut } from "./shares.ts";
 import { fragmentSettings, slotPath, slotsOf } from "./slots.ts";
@@ -101,12 +101,14 @@ async function buildCommit(
 ): Promise<Built> {
 	const commit = await resolveCommit(repository, ref);
 	const source = `commit ${commit}`;
-	if (earlier?.source === source) return nothingToDo(earlier);
+	// What is wrong is looked at again, and named.
+	if (earlier?.source === source && !earlier.wrong) return nothingToDo(earlier);
 	const few = earlier && (await buildChanges(repository, earlier, commit, out, settings));
-	const built = few?.written ? few : await buildPartly(repository, commit, out, settings);
-	// What holds earlier forms is of no commit: the next build looks at everything again, and names what is wrong.
-	if (built.written && built.problems.length === 0) {
-		writeManifest(out, { renderer, source, fragments: built.written.written + built.written.unchanged });
+	const built = few?.written ? few : await buildWhole(repository, commit, out, settings);
+	if (built.written) {
+		const fragments = built.written.written + built.written.unchanged;
+		const wrong = [...new Set(built.problems.map(({ file }) => file))].sort();
+		writeManifest(out, { renderer, source, fragments, ...(wrong.length > 0 ? { wrong } : {}) });
 	}
 	return toBuilt(built);
 }
@@ -118,21 +120,34 @@ function toBuilt({ problems, written }: Attempt): Built {
 /** How often wrong files are taken out until nothing is wrong: what is left may be wrong only without them. */
 const mostRounds = 3;
 
-/** Renders everything; files that are wrong in their last good form. */
-async function buildPartly(
+/** Renders everything. */
+async function buildWhole(
 	repository: string,
 	commit: string,
 	out: string,
 	settings: FragmentSettings,
 ): Promise<Attempt> {
-	let files = await listTree(repository, commit, "layers/");
-	let attempt = await buildAll({ repository, files }, out, settings);
+	const files = await listTree(repository, commit, "layers/");
+	return buildPartly({ repository, commit, files }, 1, (source) => buildAll(source, out, settings));
+}
+
+/**
+ * Builds files, those that are wrong in their last good form.
+ * @param least number of layers below which nothing is built
+ */
+async function buildPartly(
+	{ repository, commit, files: given }: CommitFiles,
+	least: number,
+	buildOf: (source: ShareSource & { repository: string }) => Promise<Attempt>,
+): Promise<Attempt> {
+	let files = [...given];
+	let attempt = await buildOf({ repository, files });
 	const { problems } = attempt;
 	if (new Set(problems.map(({ file }) => file)).size > mostWrong) return attempt;
 	for (let round = 1; !attempt.written && round <= mostRounds; round += 1) {
 		files = await withoutWrong({ repository, commit, files }, attempt.problems, round === 1);
-		if (smallkeysOf(files).size === 0) return attempt;
-		attempt = await buildAll({ repository, files }, out, settings);
+		if (smallkeysOf(files).size < least) return attempt;
+		attempt = await buildOf({ repository, files });
 	}
 	return { problems, written: attempt.written };
 }
@@ -169,7 +184,7 @@ function smallkeysOf(files: readonly { path: string }[]): Set<string> {
 }
 
 /**
- * Builds only the folders in which files differ from the commit that `out` was built from, which was all good.
+ * Builds only the folders in which files differ from the commit that `out` was built from, or were wrong there.
  * @returns null where that commit is unknown here or too much has changed: everything has to be built
  */
 async function buildChanges(
@@ -183,13 +198,18 @@ async function buildChanges(
 	if (!before) return null;
 	const changes = await diffTree(repository, before, commit, "layers").catch(() => null);
 	if (!changes || changes.length > mostChanges) return null;
-	const paths = changes.map(({ path }) => path).filter((path) => !isOtherFile(path));
+	const changed = changes.map(({ path }) => path).filter((path) => !isOtherFile(path));
+	const paths = [...new Set([...changed, ...(earlier.wrong ?? [])])];
 	const folders = [...new Set(paths.map(dirname))].sort();
 	// A file outside the folders of layers is a problem that only the whole build sees.
 	if (folders.some((folder) => dirname(folder) !== "layers")) return null;
 	const listed = await Promise.all(folders.map((folder) => listTree(repository, commit, `${folder}/`)));
-	const source = { repository, files: listed.flat() };
-	return buildSome(source, smallkeysOf(paths.map((path) => ({ path }))), earlier.fragments, out, settings);
+	const touched = smallkeysOf(paths.map((path) => ({ path })));
+	const hasOthers = touched.size < earlier.fragments / slotsOf(settings).length;
+	const found = { repository, commit, files: listed.flat() };
+	return buildPartly(found, hasOthers ? 0 : 1, (source) =>
+		buildSome(source, touched, earlier.fragments, out, settings),
+	);
 }
 
 /**

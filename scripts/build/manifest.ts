@@ -17,6 +17,8 @@ export interface Manifest {
 	output: string;
 	/** Number of fragments. */
 	fragments: number;
+	/** Paths of the source's wrong files, which are there in earlier forms or not at all; none where all is in order. */
+	wrong?: readonly string[];
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

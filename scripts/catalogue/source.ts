@@ -12,7 +12,9 @@ import type { CatalogueSource } from "./update.ts";
  * @param out output of the build, which says what the fragments there are of
  */
 export async function catalogueSource(source: Source, out: string): Promise<CatalogueSource> {
-	const id = readManifest(out)?.source ?? null;
+	const manifest = readManifest(out);
+	// Fragments of which some are of earlier commits are of none.
+	const id = manifest?.wrong ? null : (manifest?.source ?? null);
 	if ("repository" in source) {
 		const commit = await resolveCommit(source.repository, source.ref);
 		return { id, layers: { repository: source.repository, commit } };

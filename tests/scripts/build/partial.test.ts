@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -8,6 +8,7 @@ import { type Files, ownersFile, Repository, wmsFile } from "../review/repositor
 
 interface Scene {
 	repository: Repository;
+	out: string;
 	build: () => Promise<Ended>;
 	/** The layer of an English fragment of the output, or null. */
 	served: (smallkey: string) => string | null;
@@ -19,12 +20,13 @@ const test = suite<Scene>("a build of a commit with wrong files");
 test.before.each(async (scene) => {
 	const folder = await temporaryFolder();
 	const out = join(folder.path, "out");
+	scene.out = out;
 	scene.repository = new Repository({
 		"layers/owners.json": ownersFile,
 		"layers/aa/aaa.json": wmsFile("first"),
 		"layers/bb/bbb.json": wmsFile("other"),
 	});
-	scene.build = () => runScript("build", ["--repo", scene.repository.path, "--out", out]);
+	scene.build = () => runScript("build", ["--repo", scene.repository.path, "--out", out], { SITE: "off" });
 	scene.served = (smallkey) => {
 		const path = join(out, "v0.9/doc/en", smallkey);
 		if (!existsSync(path)) return null;
@@ -77,6 +79,36 @@ test("it is named again at each build until it is mended, and what follows is bu
 	const mended = await build();
 	assert.is(mended.code, 0, mended.stderr);
 	assert.equal(["aaa", "bbb"].map(served), ["mended", "newer"]);
+});
+
+test("beside a file that stays wrong only what changed is built, and it is named each time", async ({
+	repository,
+	build,
+	served,
+	out,
+}) => {
+	const more = Array.from({ length: 3 }, (_, index) => [`layers/m${index}/m${index}x.json`, wmsFile("more")]);
+	repository.commit("more, and break", { ...Object.fromEntries(more), "layers/aa/aaa.json": "{" });
+	assert.is((await build()).code, 1);
+	// A file of a layer that does not change: whoever builds everything would put it right.
+	const other = join(out, "v0.9/doc/en/m1x");
+	writeFileSync(other, readFileSync(other, "utf8").replaceAll("more", "left"));
+	repository.commit("change another", { "layers/bb/bbb.json": wmsFile("newer"), "layers/cc/ccc.json": "{" });
+	const { code, stderr } = await build();
+	assert.is(code, 1);
+	assert.match(stderr, "layers/aa/aaa.json: the document must be JSON");
+	assert.match(stderr, "layers/cc/ccc.json: the document must be JSON");
+	assert.equal(["aaa", "bbb", "ccc", "m0x", "m1x"].map(served), ["first", "newer", null, "more", "left"]);
+	const same = await build();
+	assert.is(same.code, 1, "the same commit");
+	assert.match(same.stderr, "layers/cc/ccc.json");
+	repository.commit("mend one", { "layers/aa/aaa.json": wmsFile("mended"), "layers/m0/m0x.json": null });
+	assert.is((await build()).code, 1);
+	assert.equal(["aaa", "bbb", "ccc", "m0x", "m1x"].map(served), ["mended", "newer", null, null, "left"]);
+	repository.commit("mend all", { "layers/cc/ccc.json": wmsFile("good") });
+	const mended = await build();
+	assert.equal([mended.code, mended.stdout.match(/\d+ removed/)?.[0]], [0, "0 removed"], mended.stderr);
+	assert.equal(["aaa", "bbb", "ccc", "m0x", "m1x"].map(served), ["mended", "newer", "good", null, "left"]);
 });
 
 test("what was removed in between stays removed, and a link is no layer", async ({
