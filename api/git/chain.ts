@@ -19,6 +19,8 @@ interface Known {
 /** Objects that are to be stored, and the last commit among them. */
 export interface Link {
 	pack: Pack;
+	/** The commit that the first of them is built on; null: it is the first of a branch. */
+	base: string | null;
 	/** Id of the last commit. */
 	tip: string;
 	/** Takes note that the objects can be read from the repository. */
@@ -36,6 +38,8 @@ export class Chain {
 	/** The commit that the next one is built on, and its files; null: the first commit of a branch. */
 	#tip: string | null;
 	#root: Known | null = null;
+	/** The last commit that was taken. */
+	#taken: string | null;
 	#pack: Pack;
 	/** The folders that were made and cannot be read from the repository yet, by the pack that they are in. */
 	readonly #made = new Map<Pack, Map<string, Tree>>();
@@ -50,6 +54,7 @@ export class Chain {
 		this.#written = written;
 		this.#format = format;
 		this.#tip = tip;
+		this.#taken = tip;
 		this.#pack = new Pack(format);
 	}
 
@@ -72,8 +77,11 @@ export class Chain {
 		const pack = this.#pack;
 		const work = this.#work;
 		this.#pack = new Pack(this.#format);
-		const tip = await work;
-		return pack.size === 0 ? null : { pack, tip: String(tip), stored: () => this.#made.delete(pack) };
+		const tip = String(await work);
+		if (pack.size === 0) return null;
+		const base = this.#taken;
+		this.#taken = tip;
+		return { pack, base, tip, stored: () => this.#made.delete(pack) };
 	}
 
 	async #commit(commit: NewCommit, pack: Pack): Promise<string> {

@@ -38,14 +38,22 @@ export async function writePack(
 async function write(folder: string, { name, pack, index }: PackFiles, sync: SyncPath): Promise<void> {
 	// Git removes what begins like this and is left by a killed process (git-gc(1)), and so does each start.
 	const temporary = (kind: string) => join(folder, `tmp_${kind}_${name}`);
-	await Promise.all([writeSynced(temporary("pack"), pack), writeSynced(temporary("idx"), index)]);
+	const written = await Promise.allSettled([
+		writeSynced(temporary("pack"), pack),
+		writeSynced(temporary("idx"), index),
+	]);
+	const failed = written.find((one) => one.status === "rejected");
+	if (failed) {
+		for (const kind of ["pack", "idx"]) await rm(temporary(kind), { force: true });
+		throw failed.reason;
+	}
 	// Git looks for the index, and takes its pack to be there.
 	await rename(temporary("pack"), join(folder, `pack-${name}.pack`));
 	await rename(temporary("idx"), join(folder, `pack-${name}.idx`));
 	await sync(folder);
 }
 
-/** Writes a file that nobody may change afterwards, and syncs it; nothing is left of one that could not be written. */
+/** Writes a file that nobody may change afterwards, and syncs it. */
 async function writeSynced(path: string, pieces: readonly Uint8Array[]): Promise<void> {
 	const file = await open(path, "wx", 0o444).catch(async (error: NodeJS.ErrnoException) => {
 		if (error.code !== "EEXIST") throw error;
@@ -53,11 +61,9 @@ async function writeSynced(path: string, pieces: readonly Uint8Array[]): Promise
 		return open(path, "wx", 0o444);
 	});
 	try {
-		await file.write(Buffer.concat(pieces));
+		// `write` may write less than all, and does so where the disk becomes full.
+		await file.writeFile(Buffer.concat(pieces));
 		await file.sync();
-	} catch (error) {
-		await rm(path, { force: true });
-		throw error;
 	} finally {
 		await file.close();
 	}

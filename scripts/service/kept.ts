@@ -83,12 +83,13 @@ class Writer {
 
 	/** Ends with the checksum of all that stands before it. */
 	async end(): Promise<void> {
-		await this.#file.write(`${this.#hash.copy().digest("hex")}\n`);
+		await this.#file.writeFile(`${this.#hash.copy().digest("hex")}\n`);
 	}
 
 	async #write(bytes: Buffer): Promise<void> {
 		this.#hash.update(bytes);
-		await this.#file.write(bytes);
+		// `write` may write less than all.
+		await this.#file.writeFile(bytes);
 	}
 }
 

@@ -7,7 +7,8 @@ const probeBytes = 256 * 1024;
 export async function writeProbe(path: string): Promise<void> {
 	const file = await open(path, "w", 0o600);
 	try {
-		await file.write(Buffer.alloc(probeBytes));
+		// `write` may write less than all, and does so where the disk becomes full.
+		await file.writeFile(Buffer.alloc(probeBytes));
 		await file.sync();
 	} finally {
 		await file.close();

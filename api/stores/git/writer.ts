@@ -3,7 +3,7 @@ import type { NewCommit } from "../../git/new-commit.ts";
 import { formatOf } from "../../git/object.ts";
 import type { SyncPath } from "../../git/sync.ts";
 import type { Trees } from "../../git/trees.ts";
-import { RefUpdates } from "../../git/update-ref.ts";
+import { BranchHeld, RefUpdates } from "../../git/update-ref.ts";
 import { writePack } from "../../git/write-pack.ts";
 import type { WrittenBlobs } from "../../git/written-blobs.ts";
 import type { StoreLimits } from "./limits.ts";
@@ -55,12 +55,15 @@ export class Writer {
 	 * @throws {DiskTimeout} where the disk does not write
 	 */
 	async store(): Promise<string | null> {
-		const made = await this.#chain?.take();
-		if (!made) return null;
-		const { repository, sync, limits } = this.#options;
-		await writePack(repository, made.pack.files(), sync, limits.silenceMs);
-		made.stored();
-		return made.tip;
+		return this.#orGiveUp(async () => {
+			const made = await this.#chain?.take();
+			if (!made) return null;
+			if (made.base !== this.#tip) throw new BranchHeld(`${made.base}: is not where the branch is`);
+			const { repository, sync, limits } = this.#options;
+			await writePack(repository, made.pack.files(), sync, limits.silenceMs);
+			made.stored();
+			return made.tip;
+		});
 	}
 
 	/**
@@ -69,7 +72,7 @@ export class Writer {
 	 * @throws {GitTimeout} where git does not answer
 	 */
 	async move(to: string): Promise<void> {
-		await this.#start().move(this.#options.branch, this.#tip, to);
+		await this.#orGiveUp(() => this.#start().move(this.#options.branch, this.#tip, to));
 		this.#heardMs = performance.now();
 		this.#tip = to;
 	}
@@ -98,6 +101,16 @@ export class Writer {
 	kill(): void {
 		this.#refs?.kill();
 		this.#refs = null;
+	}
+
+	/** What is built on a commit that the branch does not get must never reach it. */
+	async #orGiveUp<T>(task: () => Promise<T>): Promise<T> {
+		try {
+			return await task();
+		} catch (error) {
+			this.#chain = null;
+			throw error;
+		}
 	}
 
 	#start(): RefUpdates {
