@@ -7,6 +7,7 @@ import * as assert from "uvu/assert";
 import { isPublicAddress } from "../../../harvest/net/addresses.ts";
 import { type FailureReason, FetchFailure } from "../../../harvest/net/failure.ts";
 import { createFetch, isExempt } from "../../../harvest/net/fetch.ts";
+import { eventually } from "../../wait.ts";
 import { hang, json, Peer, status, streamForever, text } from "../peer.ts";
 
 let peer: Peer;
@@ -275,7 +276,13 @@ test("a server that hangs is cut off, before its headers and within its body", a
 
 test("a body is cut off at its limit, counted after decompression", async () => {
 	const fetch = createFetch({ allowPrivate: true, maxBytes: 100_000 });
-	peer.on("/endless", streamForever);
+	let isGivenUp = false;
+	peer.on("/endless", (request, response) => {
+		response.once("close", () => {
+			isGivenUp = true;
+		});
+		streamForever(request, response);
+	});
 	peer.on("/bomb", (_request, response) => {
 		response.writeHead(200, { "Content-Encoding": "gzip" }).end(gzipSync(Buffer.alloc(50_000_000)));
 	});
@@ -283,6 +290,7 @@ test("a body is cut off at its limit, counted after decompression", async () => 
 	for (const path of ["/endless", "/bomb"]) {
 		await assertRefused(fetch(peer.origin + path), "size", /more than 100,000 bytes/);
 	}
+	await eventually(() => isGivenUp);
 	assert.is((await (await fetch(`${peer.origin}/fits`)).text()).length, 100_000);
 });
 

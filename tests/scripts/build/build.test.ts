@@ -242,4 +242,22 @@ building("validate checks files without writing", async ({ layers }) => {
 	assert.is((await runScript("validate", [])).code, 0);
 });
 
+building(
+	"a compressed copy goes before its file changes, or with it, whoever made the copy",
+	async (context) => {
+		const { layers, out } = context;
+		const words = ["--layers", layers, "--out", out];
+		await write(join(layers, "on/one.json"), wms("before"));
+		await write(join(layers, "tw/two.json"), wms("two"));
+		assert.is((await buildOnly(words)).code, 0);
+		const copies = ["one.gz", "two.br"].map((name) => join(out, "v0.9/doc/en", name));
+		for (const copy of copies) await writeFile(copy, "compressed");
+		await write(join(layers, "on/one.json"), wms("after"));
+		await rm(join(layers, "tw"), { recursive: true });
+		assert.is((await buildOnly(words)).code, 0);
+		assert.match(await readFile(join(out, "v0.9/doc/en/one"), "utf8"), '"layerName":"after"');
+		for (const copy of copies) assert.is(await stat(copy).catch(() => null), null, copy);
+	},
+);
+
 building.run();
