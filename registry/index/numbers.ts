@@ -22,6 +22,11 @@ function toInteger(number: string): number {
 	return value;
 }
 
+/** The first `length` bits of a number. */
+export function leadingBits(number: string, length: number): number {
+	return length === 0 ? 0 : toInteger(number) >>> (numberBits - length);
+}
+
 /** The least number that starts with some octal figures. */
 function firstOf(octals: string): number {
 	return octals === "" ? 0 : Number.parseInt(octals, 8) * rangeOf(octals);

@@ -23,13 +23,12 @@ interface Loaded<T> {
 	things: Map<string, T>;
 	/** Its file's text; null where it has no file yet. */
 	before: string | null;
-	/** Its things before any change: how many, and their bytes. */
-	countBefore: number;
-	bytesBefore: number;
+	/** Its things before any change, in order. */
+	thingsBefore: readonly T[];
 }
 
 /** What is known of a piece that has no file yet. */
-const newPiece = { before: null, countBefore: 0, bytesBefore: 0 } as const;
+const newPiece = { before: null, thingsBefore: [] } as const;
 
 /**
  * Changes of a set, of which only the pieces concerned are read and written. The files come out as if everything had
@@ -112,9 +111,8 @@ export class SetUpdate<T> {
 		const before = this.#read(file);
 		const things = before === null ? null : this.#kind.read(before);
 		if (!things) throw new IndexBroken(`${file}: is not there or not whole`);
-		const bytesBefore = bytesOf(this.#kind, things);
 		const byText = new Map(things.map((thing) => [this.#kind.textOf(thing), thing]));
-		const loaded = { things: byText, before, countBefore: things.length, bytesBefore };
+		const loaded = { things: byText, before, thingsBefore: things };
 		this.#loaded.set(path, loaded);
 		return loaded;
 	}
@@ -122,10 +120,12 @@ export class SetUpdate<T> {
 	/** Brings a piece into the form that it has in a whole build: gone, joined with its neighbour, or split. */
 	#settle(start: string): void {
 		if (!this.#shape.has(start)) return;
-		const { things, countBefore, bytesBefore } = this.#load(start);
+		const { things, thingsBefore } = this.#load(start);
 		if (things.size === 0) return this.#drop(start);
 		// What has not become less does not fit beside its neighbour now if it did not before.
-		const isLess = things.size < countBefore || bytesOf(this.#kind, this.#sorted(things)) < bytesBefore;
+		const isLess =
+			things.size < thingsBefore.length ||
+			bytesOf(this.#kind, this.#sorted(things)) < bytesOf(this.#kind, thingsBefore);
 		if (isLess) this.#rise(start);
 		else if (!this.#fits(things)) this.#split(start, things);
 	}
@@ -133,9 +133,9 @@ export class SetUpdate<T> {
 	/** Moves a piece up, together with its neighbours, as far as everything fits into one. */
 	#rise(start: string): void {
 		const { things } = this.#load(start);
+		if (!this.#fits(things)) return this.#split(start, things);
 		let path: string | null = start;
-		while (path !== null && path !== "" && this.#fits(things)) path = this.#join(path, things);
-		if (!this.#fits(things)) this.#split(start, things);
+		while (path !== null && path !== "") path = this.#join(path, things);
 	}
 
 	/** Removes an empty piece; the one that was beside it may now stand further up. */
@@ -159,7 +159,7 @@ export class SetUpdate<T> {
 		const beside = this.#shape.below(sibling);
 		if (beside.length > 1 || (beside.length === 1 && beside[0] !== sibling)) return null;
 		const others = beside.length === 1 ? this.#load(sibling).things : new Map<string, T>();
-		if (!this.#fits(new Map([...things, ...others]))) return null;
+		if (!this.#mayFit(things, others) || !this.#fits(new Map([...things, ...others]))) return null;
 		for (const [text, thing] of others) things.set(text, thing);
 		for (const old of [path, ...beside]) this.#shape.delete(old);
 		this.#shape.add(parent);
@@ -170,8 +170,8 @@ export class SetUpdate<T> {
 
 	/** Puts things at a path, whatever file there was. */
 	#place(path: string, things: Map<string, T>): void {
-		const { before, countBefore, bytesBefore } = this.#loaded.get(path) ?? newPiece;
-		this.#loaded.set(path, { things, before, countBefore, bytesBefore });
+		const { before, thingsBefore } = this.#loaded.get(path) ?? newPiece;
+		this.#loaded.set(path, { things, before, thingsBefore });
 	}
 
 	#split(path: string, things: Map<string, T>): void {
@@ -193,6 +193,16 @@ export class SetUpdate<T> {
 	#fits(things: Map<string, T>): boolean {
 		if (things.size <= 1) return true;
 		return sortedThings(this.#kind, this.#sorted(things)).fits(0, things.size);
+	}
+
+	/** Whether two pieces may fit into one, by what is quickly known: what neighbours share is not counted. */
+	#mayFit(one: Map<string, T>, other: Map<string, T>): boolean {
+		const { maxThings, maxBytes } = this.#kind;
+		if (one.size + other.size > maxThings && one.size + other.size > 1) return false;
+		let bytes = 0;
+		for (const things of [one, other])
+			for (const thing of things.values()) bytes += this.#kind.bytesOf(thing);
+		return bytes <= maxBytes || one.size + other.size <= 1;
 	}
 
 	#written(): Files {

@@ -1,9 +1,9 @@
-import { octalsOf } from "./numbers.ts";
+import { leadingBits, octalsOf } from "./numbers.ts";
 import { orderedPrefix, textOfBits } from "./ordered.ts";
 import type { Files } from "./set.ts";
 import { IndexBroken, type ReadFile, SetUpdate } from "./set-update.ts";
 import { levelOf, readSplits, run, type Splits, splitsPath, startsWithBits } from "./splits.ts";
-import { partText, postingText, runsOf, terms } from "./terms.ts";
+import { type Posting, partText, postingText, runsOf, terms } from "./terms.ts";
 
 /** The numbers of the layers that have a term which starts with a text, sorted. @throws {IndexBroken} */
 export function numbersOf(read: ReadFile, beginning: string): string[] {
@@ -31,6 +31,11 @@ export class TermsUpdate {
 	readonly #changes = new Map<string, Map<string, boolean>>();
 	/** Term and bits → the numbers of that run afterwards. */
 	readonly #after = new Map<string, Set<string>>();
+	readonly #parts = new Map<string, readonly Posting[]>();
+	/** Texts of the postings that were there before, of those that were looked at. */
+	readonly #were = new Set<string>();
+	/** Text of a posting → the posting, or null for one that goes; most only go from one run to its neighbour. */
+	readonly #moves = new Map<string, Posting | null>();
 
 	constructor(read: ReadFile) {
 		this.#read = read;
@@ -46,6 +51,11 @@ export class TermsUpdate {
 	/** The files that differ now. @throws {IndexBroken} where a file is not what the others say */
 	files(): Files {
 		for (const [term, changes] of this.#changes) this.#take(term, "", changes);
+		for (const [text, posting] of this.#moves) {
+			if (this.#were.has(text) === (posting !== null)) continue;
+			if (posting) this.#postings.put(posting);
+			else this.#postings.remove(text);
+		}
 		const files = this.#postings.files();
 		if (this.#opened?.hasChanged) files.set(splitsPath, this.#opened.write());
 		return files;
@@ -102,11 +112,22 @@ export class TermsUpdate {
 		const name = `${term} ${bits}`;
 		const known = this.#after.get(name);
 		if (known) return known;
-		const found = this.#postings.find(partText(term, octalsOf(textOfBits(bits), levelOf(bits))));
-		const numbers = found.map(({ number }) => number).filter((number) => startsWithBits(number, bits));
-		const before = new Set(numbers);
+		const part = this.#part(partText(term, octalsOf(textOfBits(bits), levelOf(bits))));
+		const leading = bits === "" ? 0 : Number.parseInt(bits, 2);
+		const postings = part.filter(({ number }) => leadingBits(number, bits.length) === leading);
+		for (const posting of postings) this.#were.add(postingText(posting));
+		const before = new Set(postings.map(({ number }) => number));
 		this.#after.set(name, before);
 		return before;
+	}
+
+	/** The postings of a term in the pieces of a part of all numbers, as they were: several runs stand there. */
+	#part(text: string): readonly Posting[] {
+		const known = this.#parts.get(text);
+		if (known) return known;
+		const found = this.#postings.find(text);
+		this.#parts.set(text, found);
+		return found;
 	}
 
 	#write(term: string, bits: string, numbers: Set<string>): void {

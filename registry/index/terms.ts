@@ -1,4 +1,4 @@
-import { numberBits, octalsOf, packNumbers, unpackNumbers } from "./numbers.ts";
+import { leadingBits, numberBits, octalsOf, packNumbers, unpackNumbers } from "./numbers.ts";
 import { bitAt, digits, orderedText } from "./ordered.ts";
 import { readLines, type SetKind, writeLines } from "./set.ts";
 import { levelOf, run, Splits } from "./splits.ts";
@@ -40,9 +40,15 @@ function levelText(octals: string): string {
 	return `${digits[0]}${digits[octals.length]}${figures.join("")}`;
 }
 
+/** What the ordered text of the last posting starts with: neighbours share it. */
+let lastStart = { term: "", level: 0, figures: 0, text: partText("", "") };
+
 /** The ordered text of a posting. */
 export function postingText({ term, number, level }: Posting): string {
-	return partText(term, octalsOf(number, level)) + number;
+	const figures = level === 0 ? 0 : leadingBits(number, level * 3);
+	if (lastStart.term !== term || lastStart.level !== level || lastStart.figures !== figures)
+		lastStart = { term, level, figures, text: partText(term, octalsOf(number, level)) };
+	return lastStart.text + number;
 }
 
 /**
