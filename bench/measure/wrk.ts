@@ -19,7 +19,16 @@ export async function requestsIn(url: string): Promise<number> {
 }
 
 async function runWrk(url: string, script?: string): Promise<string> {
-	const args = ["-t1", `-c${connections}`, `-d${seconds}s`, ...(script ? ["-s", script] : []), url];
+	// A machine with other work may take longer than its two seconds.
+	const patience = ["--timeout", "30s"];
+	const args = [
+		"-t1",
+		`-c${connections}`,
+		`-d${seconds}s`,
+		...patience,
+		...(script ? ["-s", script] : []),
+		url,
+	];
 	const printed = await run("wrk", args).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === "ENOENT") throw new Error("wrk is not installed: apt-get install wrk");
 		throw error;
