@@ -64,7 +64,9 @@ function watchReader(
 	{ readerTimeoutMs, readerBytesPerSecond }: NodeTimes,
 ): void {
 	const patienceMs = readerTimeoutMs + (length / readerBytesPerSecond) * 1000;
-	const timer = setTimeout(() => request.socket.destroy(), patienceMs);
+	// An answer that still waits behind another one never hears that its connection has ended: its timer stays until its
+	// time, and must not keep a process that has nothing else to do.
+	const timer = setTimeout(() => request.socket.destroy(), patienceMs).unref();
 	response.once("close", () => clearTimeout(timer));
 }
 
