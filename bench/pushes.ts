@@ -185,15 +185,7 @@ async function prepareMemory(world: World, puts: number): Promise<Pair> {
 		besidePush(world, async (push) => {
 			await push.run();
 			if (puts > 0) await publish(push.service, { count: puts, publishers: 32 });
-			await filesInStep(push.service);
-			const printed = await run("find", [
-				join(push.service.dataDir, "dist/v0.9/doc"),
-				"-type",
-				"f",
-				"-printf",
-				"%s\\n",
-			]);
-			const sizes = printed.trim().split("\n").map(Number);
+			const sizes = await filesInStep(push.service, world.layers);
 			const fragments = sizes.reduce((sum, size) => sum + size, 0);
 			return { fragments, memory: await pssMegabytes(push.service.pid) };
 		});
@@ -203,11 +195,15 @@ async function prepareMemory(world: World, puts: number): Promise<Pair> {
 	};
 }
 
-/** Waits until the service says that its files are in step. */
-async function filesInStep({ url }: Served): Promise<void> {
-	for (const deadline = performance.now() + patienceMs; ; await sleep(100)) {
-		if ((await fetch(`${url}/readyz`)).status === 200) return;
-		if (performance.now() > deadline) throw new Error(`not ready after ${patienceMs} ms`);
+/** Waits until all files of the layers are there, and what wrote them has ended; the sizes of the fragments. */
+async function filesInStep({ url, dataDir, pid }: Served, layers: number): Promise<number[]> {
+	const words = [join(dataDir, "dist/v0.9/doc"), "-type", "f", "-printf", "%s\\n"];
+	for (const deadline = performance.now() + patienceMs; ; await sleep(500)) {
+		const sizes = (await run("find", words)).trim().split("\n").map(Number);
+		const isReady = (await fetch(`${url}/readyz`)).status === 200;
+		const writers = await run("pgrep", ["-P", String(pid), "-f", "files-worker"]).catch(() => "");
+		if (isReady && sizes.length >= 2 * layers && writers === "") return sizes;
+		if (performance.now() > deadline) throw new Error(`not in step after ${patienceMs} ms`);
 	}
 }
 
