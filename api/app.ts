@@ -99,8 +99,12 @@ function refused(status: number, error: string): Refused {
 	return { kind: "refused", status, errors: [error] };
 }
 
+/** Segments of the characters that a smallkey has: nothing that a URL parser would change. */
+const plainPath = /^(?:\/[A-Za-z0-9_+=-]+)+$/;
+
 /** Whether a URL parser leaves the path as it is: no `..`, no `\`, no second `/` at the start, no raw space. */
 function isLiteralPath(target: string): boolean {
+	if (plainPath.test(target)) return true;
 	return URL.canParse(target, "http://host") && new URL(target, "http://host").pathname === target;
 }
 

@@ -1,4 +1,4 @@
-import { webHashes } from "./hashes.ts";
+import { hexOf, webHashes } from "./hashes.ts";
 
 const encoder = new TextEncoder();
 
@@ -11,6 +11,5 @@ export async function blobId(text: string, hashes = webHashes): Promise<string> 
 	const whole = new Uint8Array(header.length + bytes.length);
 	whole.set(header);
 	whole.set(bytes, header.length);
-	const digest = await hashes.sha1(whole);
-	return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+	return hexOf(await hashes.sha1(whole));
 }

@@ -24,3 +24,13 @@ export const webHashes: Hashes = {
 		return new Uint8Array(await crypto.subtle.sign("HMAC", imported, bytes as BufferSource));
 	},
 };
+
+/** Each byte in hex. */
+const bytesInHex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+/** Bytes in hex, lower case. */
+export function hexOf(bytes: Uint8Array): string {
+	let text = "";
+	for (let at = 0; at < bytes.length; at += 1) text += bytesInHex[bytes[at] as number];
+	return text;
+}

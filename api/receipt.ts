@@ -15,8 +15,11 @@ export async function receipt(
 ): Promise<object> {
 	const { smallkey } = asked;
 	const registration = asked.registration();
-	const text = registration && canonicalText(registration);
-	const draft = text && (await draftAddress(settings.publicUrl ?? "", { smallkey, text }));
+	const { publicUrl = "" } = settings;
+	const draft =
+		registration && publicUrl !== ""
+			? await draftAddress(publicUrl, { smallkey, text: canonicalText(registration) })
+			: null;
 	const readable = registration ? readableAt(smallkey, registration, settings) : { read: [], unread: [] };
 	const warnings = registration ? warningsOf(registration) : [];
 	return {

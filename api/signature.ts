@@ -1,4 +1,4 @@
-import { type Hashes, webHashes } from "./hashes.ts";
+import { type Hashes, hexOf, webHashes } from "./hashes.ts";
 
 const encoder = new TextEncoder();
 
@@ -71,8 +71,7 @@ export function isSignature(text: string): boolean {
 
 /** SHA-256 of a text in hex: the trailer `Request` of a commit is that of the signature's text. */
 export async function sha256Hex(text: string, hashes = webHashes): Promise<string> {
-	const digest = await hashes.sha256(encoder.encode(text));
-	return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+	return hexOf(await hashes.sha256(encoder.encode(text)));
 }
 
 /** ISO 8601 date and time, up to nine digits of a second's fraction, in UTC: `Z`, `+00:00` or nothing at the end. */

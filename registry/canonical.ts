@@ -29,21 +29,27 @@ export function canonicalText(registration: Registration): string {
 function ordered(value: unknown, part: Part, root: Part): unknown {
 	if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
 	const { properties = {} } = shapeOf(value as Json, part, root);
-	const names = Object.keys(properties).filter((name) => Object.hasOwn(value, name));
-	return Object.fromEntries(
-		names.map((name) => [name, ordered((value as Json)[name], properties[name] as Part, root)]),
-	);
+	const members: Json = {};
+	// No list of the names is built: this runs for every write.
+	for (const name in properties) {
+		if (Object.hasOwn(value, name))
+			members[name] = ordered((value as Json)[name], properties[name] as Part, root);
+	}
+	return members;
 }
 
 /** The part of a schema that names an object's members: behind references, and of several the one that fits. */
 function shapeOf(value: Json, part: Part, root: Part): Part {
 	if (part.$ref)
-		return shapeOf(value, root.definitions?.[part.$ref.replace("#/definitions/", "")] ?? {}, root);
+		return shapeOf(value, root.definitions?.[part.$ref.slice("#/definitions/".length)] ?? {}, root);
 	const { oneOf, discriminator } = part;
 	if (!oneOf || !discriminator) return part;
 	const name = discriminator.propertyName;
-	const shapes = oneOf.map((one) => shapeOf(value, one, root));
-	return shapes.find(({ properties }) => allows(properties?.[name], value[name])) ?? {};
+	for (const one of oneOf) {
+		const shape = shapeOf(value, one, root);
+		if (allows(shape.properties?.[name], value[name])) return shape;
+	}
+	return {};
 }
 
 function allows(part: Part | undefined, value: unknown): boolean {

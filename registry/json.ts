@@ -27,7 +27,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
 	} catch {
 		return refused(`must be JSON: ${syntaxError(text)}`);
 	}
-	if (isWrittenByUs(text, value)) return { value, problems: [] };
+	if (isPlainlyWritten(text, value)) return { value, problems: [] };
 	const problems = ambiguities(text);
 	if (problems === null) return refused(`must not be nested deeper than ${maxDepth}`);
 	return problems.length === 0 ? { value, problems: [] } : { value: null, problems };
@@ -38,12 +38,14 @@ function refused(rule: string): ParsedJson {
 }
 
 /**
- * Whether a text is what `JSON.stringify` writes, as every stored file is: then it repeats no name. The check costs a
- * tenth of reading the text token by token. What is escaped as `\u` may be a lone surrogate.
+ * Whether a text is what `JSON.stringify` writes, on one line as clients send it or indented as every stored file is:
+ * then it repeats no name. The check costs a tenth of reading the text token by token. What is escaped as `\u` may be a
+ * lone surrogate.
  */
-function isWrittenByUs(text: string, value: unknown): boolean {
+function isPlainlyWritten(text: string, value: unknown): boolean {
 	if (text.includes("\\u") || isDeeperThan(maxDepth, value)) return false;
-	return text === `${JSON.stringify(value, null, 2)}\n`;
+	const isIndented = text.endsWith("\n");
+	return text === (isIndented ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value));
 }
 
 function isDeeperThan(levels: number, value: unknown): boolean {

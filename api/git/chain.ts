@@ -112,12 +112,12 @@ export class Chain {
 		const tree = (before?.tree ?? this.#noTree()).with(entries);
 		if (tree.size === 0) return null;
 		const id = pack.add("tree", tree.body, before && { id: before.id, body: before.tree.body });
-		this.#keep(id, tree, pack);
+		this.#trees.keep(id, tree, before?.id);
+		this.#note(id, tree, pack);
 		return { id, tree };
 	}
 
-	#keep(id: string, tree: Tree, pack: Pack): void {
-		this.#trees.keep(id, tree);
+	#note(id: string, tree: Tree, pack: Pack): void {
 		const made = this.#made.get(pack) ?? new Map<string, Tree>();
 		this.#made.set(pack, made.set(id, tree));
 	}

@@ -49,13 +49,16 @@ function* copies(offset: number, length: number): Generator<Buffer> {
 
 /** One instruction: which bytes of offset and size follow, then those that are not 0. */
 function copy(offset: number, size: number): Buffer {
-	// A size without bytes stands for the most that can be copied.
-	const fields = [offset, offset >>> 8, offset >>> 16, offset >>> 24, size, size >>> 8].map(
-		(one) => one & 0xff,
-	);
 	let which = 0x80;
-	for (const [index, byte] of fields.entries()) if (byte !== 0) which |= 1 << index;
-	return Buffer.from([which, ...fields.filter((byte) => byte !== 0)]);
+	const given: number[] = [];
+	for (let bit = 0; bit < 6; bit += 1) {
+		// A size without bytes stands for the most that can be copied.
+		const byte = (bit < 4 ? offset >>> (8 * bit) : size >>> (8 * (bit - 4))) & 0xff;
+		if (byte === 0) continue;
+		which |= 1 << bit;
+		given.push(byte);
+	}
+	return Buffer.from([which, ...given]);
 }
 
 function* inserts(bytes: Buffer): Generator<Buffer> {

@@ -14,6 +14,13 @@ const mostDeltas = 50;
 /** Where the short offsets of an index end; longer ones have a table of their own, which is not written here. */
 const mostBytes = 0x7fffffff;
 
+/** Bytes up to which an object is kept as it is: to deflate less takes longer than all else that is done with it. */
+const mostStored = 512;
+
+/** The smallest window and memory that deflate has, and the largest (zlib.h, `deflateInit2`). */
+const windowBits = { least: 9, most: 15 };
+const memoryBelowWindow = 7;
+
 /** An object in a pack. */
 interface Placed {
 	id: Buffer;
@@ -88,7 +95,7 @@ export class Pack {
 
 	#addWhole(id: Buffer, type: ObjectType, body: Buffer): void {
 		// Hashes, of which folders are made, do not become shorter.
-		const data = type === "tree" ? storedStream(body) : deflateSync(body, { level: 1 });
+		const data = type === "tree" || body.length <= mostStored ? storedStream(body) : deflated(body);
 		this.#place(id, 0, [entryHeader(typeNumbers[type], body.length), data]);
 	}
 
@@ -123,6 +130,14 @@ export class Pack {
 		}
 		return [header, fanout, ...placed.map(({ id }) => id), numbers, packHash];
 	}
+}
+
+/** Bytes in the zlib format. For a few kilobytes most of the time would be that of a window for many, which is cleared. */
+function deflated(body: Buffer): Buffer {
+	const bits = Math.max(windowBits.least, Math.min(Math.ceil(Math.log2(body.length)), windowBits.most));
+	// All of the output in one piece.
+	const chunkSize = body.length + 1024;
+	return deflateSync(body, { level: 1, windowBits: bits, memLevel: bits - memoryBelowWindow, chunkSize });
 }
 
 /** Type and size before an entry: four bits of the size, then seven and seven. */

@@ -49,16 +49,26 @@ export class Trees {
 		return { id, tree: await this.read(id, "the layers") };
 	}
 
-	/** Keeps a tree that was made here. */
-	keep(id: string, tree: Tree): void {
+	/**
+	 * Keeps a tree that was made here.
+	 * @param before id of the tree whose place it takes: hardly anybody asks for that again, and it can be read
+	 */
+	keep(id: string, tree: Tree, before: string | null = null): void {
+		if (before !== null && before !== id) this.#drop(before);
 		if (this.#kept.has(id)) return;
 		this.#kept.set(id, tree);
 		this.#bytes += sizeOf(tree);
-		for (const [oldest, old] of this.#kept) {
+		for (const oldest of this.#kept.keys()) {
 			if (this.#bytes <= this.#maxBytes) return;
-			this.#kept.delete(oldest);
-			this.#bytes -= sizeOf(old);
+			this.#drop(oldest);
 		}
+	}
+
+	#drop(id: string): void {
+		const tree = this.#kept.get(id);
+		if (!tree) return;
+		this.#kept.delete(id);
+		this.#bytes -= sizeOf(tree);
 	}
 }
 

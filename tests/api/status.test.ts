@@ -1,11 +1,14 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { routeOf } from "../../api/app.ts";
+import { GitFailure, runGit } from "../../api/git/run.ts";
 import { answerStatus } from "../../api/status.ts";
 import type { HarvestState } from "../../scripts/service/harvester/states.ts";
 import type { Sight } from "../../scripts/service/harvester/watcher.ts";
 import { createLayerStatuses } from "../../scripts/service/layer-status.ts";
-import { feature, Local, manual, noon, responseOf, wms } from "../local.ts";
+import { feature, Local, manual, noon, responseOf, temporaryFolder, wms } from "../local.ts";
 
 const test = suite<{ local: Local }>("status");
 
@@ -103,6 +106,32 @@ test("where the layers are elsewhere the catalogue is named", async ({ local }) 
 	local.now += 1_000;
 	const other = (await (await local.put("b+c")).json()) as { status: string };
 	assert.is(other.status, "https://layers.example/rcs/?layer=b%2Bc");
+});
+
+test("a history that cannot be read is a fault, and no layer without a commit", async ({ local }) => {
+	await local.put("roads");
+	const { path: repository, remove } = await temporaryFolder();
+	await runGit(repository, ["init", "-q", "--bare", "--initial-branch=main", "."]);
+	// The commit before the newest one is gone.
+	const git = async (...args: string[]) => (await runGit(repository, args)).toString("latin1").trim();
+	await writeFile(join(repository, "tree"), "");
+	const tree = await git("hash-object", "-t", "tree", "-w", "tree");
+	const person = "x <x@example.org> 1772625600 +0000";
+	const parent = "1".repeat(40);
+	await writeFile(
+		join(repository, "commit"),
+		`tree ${tree}\nparent ${parent}\nauthor ${person}\ncommitter ${person}\n\nx\n`,
+	);
+	await git("update-ref", "refs/heads/main", await git("hash-object", "-t", "commit", "-w", "commit"));
+	const statuses = createLayerStatuses({ repository, store: local.store, harvester: null });
+	try {
+		const error = await statuses.read("roads").catch((reason: Error) => reason);
+		assert.instance(error, GitFailure, JSON.stringify(error));
+		assert.match(String(error), parent);
+	} finally {
+		await statuses.close();
+		await remove();
+	}
 });
 
 test("harvest and health are what the harvester knows, in the publisher's words", async ({ local }) => {

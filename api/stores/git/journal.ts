@@ -1,13 +1,32 @@
-import { closeSync, fdatasync, openSync, writeSync } from "node:fs";
+import { close, fdatasync, open, write } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { SyncPath } from "../../git/sync.ts";
 
+// Not those of FileHandle, which cost twice as much.
+const openFile = promisify(open);
+const writeBytes = promisify(write);
 const syncData = promisify(fdatasync);
+const closeFile = promisify(close);
 
 /** A file of a journal: `000017.log`. */
 const fileName = /^\d{6,}\.log$/;
+
+/** A file that is added to, or that may not be on the disk. */
+interface Part {
+	name: string;
+	/** Lines that the system has not got yet. */
+	lines: string[];
+	/** Null: it was not opened yet. */
+	descriptor: number | null;
+	/** Whether the last line may be cut off. */
+	isTorn: boolean;
+	/** Whether something was written that may not be on the disk. */
+	isDirty: boolean;
+	/** Whether its name is on the disk. */
+	isNamed: boolean;
+}
 
 /**
  * Lines that are only ever added, in numbered files of one folder. Old files go as a whole: nothing is written anew,
@@ -17,17 +36,10 @@ export class Journal {
 	readonly #folder: string;
 	readonly #sync: SyncPath;
 	#number: number;
-	#file: number | null = null;
-	/** Files that others go on from, and that may not be on the disk. */
-	#finished: number[] = [];
-	/** Bytes in the file that is written. */
+	/** Bytes of the lines of the last part. */
 	#bytes = 0;
-	/** Whether the last line may be cut off. */
-	#isTorn = false;
-	/** Whether something was added that may not be on the disk. */
-	#isDirty = false;
-	/** The file whose name is on the disk. */
-	#named = "";
+	/** The part that lines are added to is the last one. */
+	readonly #parts: Part[];
 	readonly #removing = new Set<Promise<void>>();
 	#running: Promise<void> = Promise.resolve();
 	#next: Promise<void> | null = null;
@@ -36,6 +48,7 @@ export class Journal {
 		this.#folder = folder;
 		this.#sync = sync;
 		this.#number = number;
+		this.#parts = [partOf(number)];
 	}
 
 	/** Opens a journal, made where there is none; `take` is given the lines of each file, oldest first. */
@@ -55,29 +68,23 @@ export class Journal {
 
 	/** Name of the file that is written, and its size in bytes. */
 	get file(): string {
-		return `${String(this.#number).padStart(6, "0")}.log`;
+		return nameOf(this.#number);
 	}
 
 	get bytes(): number {
 		return this.#bytes;
 	}
 
-	/** Hands lines to the system: whoever kills this process after that has not lost them. @throws {Error} on a full disk */
+	/** Adds lines, which are written with the next `sync`. */
 	append(lines: readonly string[]): void {
-		if (lines.length === 0) return;
-		const bytes = Buffer.from(`${this.#isTorn ? "\n" : ""}${lines.join("\n")}\n`, "latin1");
-		this.#file ??= openSync(join(this.#folder, this.file), "a", 0o600);
-		this.#isTorn = true;
-		this.#isDirty = true;
-		for (let offset = 0; offset < bytes.length; ) {
-			const written = writeSync(this.#file, bytes, offset);
-			offset += written;
-			this.#bytes += written;
-		}
-		this.#isTorn = false;
+		this.#parts.at(-1)?.lines.push(...lines);
+		for (const line of lines) this.#bytes += line.length + 1;
 	}
 
-	/** Puts everything on the disk that was added before. Calls that come together share one turn. */
+	/**
+	 * Puts everything on the disk that was added before. Calls that come together share one turn.
+	 * @throws {Error} where the disk is full, for example; what was added is then not kept
+	 */
 	sync(): Promise<void> {
 		this.#next ??= this.#running
 			.catch(() => undefined)
@@ -91,9 +98,8 @@ export class Journal {
 
 	/** Goes on with another file. */
 	rotate(): void {
-		if (this.#file !== null) this.#finished.push(this.#file);
-		this.#file = null;
 		this.#number += 1;
+		this.#parts.push(partOf(this.#number));
 		this.#bytes = 0;
 	}
 
@@ -108,28 +114,61 @@ export class Journal {
 		await this.sync();
 		// Whoever opens the folder next must not meet a file on its way out.
 		await Promise.allSettled(this.#removing);
-		if (this.#file !== null) closeSync(this.#file);
-		this.#file = null;
+		const last = this.#parts.at(-1);
+		if (last) await closePart(last);
 	}
 
 	async #syncNow(): Promise<void> {
-		for (let file = this.#finished[0]; file !== undefined; file = this.#finished[0]) {
-			await syncData(file);
-			closeSync(file);
-			this.#finished.shift();
+		for (let part = this.#parts[0]; part; part = this.#parts[0]) {
+			await this.#write(part);
+			if (part.isDirty) await this.#syncPart(part);
+			// Others may have come behind it meanwhile.
+			if (this.#parts.length === 1) return;
+			await closePart(part);
+			this.#parts.shift();
 		}
-		if (!this.#isDirty || this.#file === null) return;
-		this.#isDirty = false;
-		const { file } = this;
+	}
+
+	/** Hands a part's lines to the system: off the event loop, since whoever writes may have to wait for the disk. */
+	async #write(part: Part): Promise<void> {
+		const lines = part.lines.splice(0);
+		if (lines.length === 0) return;
+		const bytes = Buffer.from(`${part.isTorn ? "\n" : ""}${lines.join("\n")}\n`, "latin1");
+		part.descriptor ??= await openFile(join(this.#folder, part.name), "a", 0o600);
+		part.isTorn = true;
+		part.isDirty = true;
+		for (let offset = 0; offset < bytes.length; ) {
+			const { bytesWritten } = await writeBytes(part.descriptor, bytes, offset);
+			offset += bytesWritten;
+		}
+		part.isTorn = false;
+	}
+
+	async #syncPart(part: Part): Promise<void> {
+		part.isDirty = false;
 		try {
-			await syncData(this.#file);
-			if (this.#named !== file) await this.#sync(this.#folder);
-			this.#named = file;
+			if (part.descriptor !== null) await syncData(part.descriptor);
+			if (!part.isNamed) await this.#sync(this.#folder);
+			part.isNamed = true;
 		} catch (error) {
-			this.#isDirty = true;
+			part.isDirty = true;
 			throw error;
 		}
 	}
+}
+
+function partOf(number: number): Part {
+	const name = nameOf(number);
+	return { name, lines: [], descriptor: null, isTorn: false, isDirty: false, isNamed: false };
+}
+
+async function closePart(part: Part): Promise<void> {
+	if (part.descriptor !== null) await closeFile(part.descriptor);
+	part.descriptor = null;
+}
+
+function nameOf(number: number): string {
+	return `${String(number).padStart(6, "0")}.log`;
 }
 
 /** What an ended process was about to remove may go between the look at the folder and this. */

@@ -154,13 +154,26 @@ export class CommitReader implements Reader {
 	}
 
 	async #smallkeys(folder: string): Promise<string[]> {
-		const names = new Set((await this.#folders.names(folder))?.names());
-		for (const [name, text] of this.#changed.get(folder) ?? []) {
+		const smallkeys: string[] = [];
+		for (const name of await this.#names(folder)) {
+			if (!name.endsWith(".json")) continue;
+			const stem = name.slice(0, -".json".length);
+			if (parseSmallkey(stem) !== null) smallkeys.push(stem);
+		}
+		return smallkeys;
+	}
+
+	/** The names of a folder's files. */
+	async #names(folder: string): Promise<Iterable<string>> {
+		const stored = (await this.#folders.names(folder))?.names() ?? [];
+		const changed = this.#changed.get(folder);
+		if (!changed) return stored;
+		const names = new Set(stored);
+		for (const [name, text] of changed) {
 			if (text === null) names.delete(name);
 			else names.add(name);
 		}
-		const stems = Array.from(names, (name) => (name.endsWith(".json") ? name.slice(0, -5) : ""));
-		return stems.filter((stem) => parseSmallkey(stem) !== null);
+		return names;
 	}
 }
 

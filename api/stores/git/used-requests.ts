@@ -62,7 +62,6 @@ export class UsedRequests {
 	readonly #forgotten = new Spans();
 	/** The latest time that was seen. */
 	#nowMs = Number.NEGATIVE_INFINITY;
-	#lines: string[] = [];
 	#journal!: Journal;
 
 	private constructor(options: UsedRequestsOptions) {
@@ -102,7 +101,7 @@ export class UsedRequests {
 		const now = this.#options.now();
 		this.#see(now);
 		widen(this.#current(), timeMs);
-		this.#lines.push(`${request} ${method} ?${base} ${timeMs} ${now}`);
+		this.#journal.append([`${request} ${method} ?${base} ${timeMs} ${now}`]);
 	}
 
 	/** Keeps what became of a request; the first use stays. It is on the disk after the next `sync`. */
@@ -111,27 +110,17 @@ export class UsedRequests {
 		const now = this.#options.now();
 		this.#see(now);
 		this.#keep(this.#current(), request, use);
-		this.#lines.push(`${request} ${use.method} ${use.outcome} ${use.timeMs} ${now}`);
+		this.#journal.append([`${request} ${use.method} ${use.outcome} ${use.timeMs} ${now}`]);
 	}
 
-	/**
-	 * Hands everything that was noted to the system: a process that is killed after that has not lost it.
-	 * @throws {Error} where that fails; it is then not noted
-	 */
-	write(): void {
-		this.#journal.append(this.#lines.splice(0));
-	}
-
-	/** Puts everything that was noted on the disk. @throws {Error} where that fails */
-	async sync(): Promise<void> {
-		this.write();
-		await this.#journal.sync();
+	/** Puts everything that was noted on the disk. @throws {Error} where that fails; it is then not noted */
+	sync(): Promise<void> {
+		return this.#journal.sync();
 	}
 
 	/** Puts everything on the disk, and ends. */
-	async close(): Promise<void> {
-		this.write();
-		await this.#journal.close();
+	close(): Promise<void> {
+		return this.#journal.close();
 	}
 
 	/** The segment that is written; another one from time to time, so that old ones can go. */
@@ -140,10 +129,7 @@ export class UsedRequests {
 		const isOpen = last?.file === this.#journal.file;
 		const isFull = this.#journal.bytes > maxFileBytes || this.#nowMs - (last?.begunMs ?? 0) > maxFileMs;
 		if (last && isOpen && !isFull) return last;
-		if (isOpen) {
-			this.write();
-			this.#journal.rotate();
-		}
+		if (isOpen) this.#journal.rotate();
 		return this.#begin(this.#journal.file);
 	}
 
@@ -170,7 +156,7 @@ export class UsedRequests {
 
 	#forget({ file, earliestMs, latestMs }: Segment): void {
 		if (earliestMs <= latestMs) this.#forgotten.add([earliestMs, latestMs]);
-		for (const [from, to] of this.#forgotten.all) this.#lines.push(`forgotten ${from} ${to}`);
+		this.#journal.append(this.#forgotten.all.map(([from, to]) => `forgotten ${from} ${to}`));
 		// Once that is on the disk the file is not missed; one that stays is read again, and does no harm.
 		void this.sync().then(
 			() => this.#journal.remove(file),

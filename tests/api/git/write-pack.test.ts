@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
@@ -39,14 +39,17 @@ packs("are read by git, once and again", async ({ repository, packed }) => {
 	await runGit(repository, ["verify-pack", join("objects/pack", `pack-${name}.idx`)]);
 });
 
-packs("go over what a killed process left of them", async ({ repository, packed }) => {
-	const { pack } = packOf("a layer");
-	const { name } = pack.files();
-	await writeFile(join(repository, "objects/pack", `tmp_pack_${name}`), "PA");
-	await writePack(repository, pack.files(), syncPath, 60_000);
-	assert.is((await packed()).length, 2);
-	await runGit(repository, ["verify-pack", join("objects/pack", `pack-${name}.idx`)]);
-});
+packs(
+	"of two attempts at the same are whole, the second while the first still waits",
+	async ({ repository, packed }) => {
+		const { pack } = packOf("a layer");
+		const { name } = pack.files();
+		const attempts = [1, 2, 3, 4].map(() => writePack(repository, pack.files(), syncPath, 60_000));
+		await Promise.all(attempts);
+		assert.equal((await packed()).sort(), [`pack-${name}.idx`, `pack-${name}.pack`]);
+		await runGit(repository, ["verify-pack", join("objects/pack", `pack-${name}.idx`)]);
+	},
+);
 
 packs("that find no room for all of them are not there at all", async ({ repository, packed }) => {
 	// A file may have 64 blocks of a kilobyte: what is beyond is not written, as on a disk that becomes full.

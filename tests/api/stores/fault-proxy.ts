@@ -140,6 +140,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 		response.end(rewritten === null ? answer.body : JSON.stringify(rewritten));
 	}
 
+	server.keepAliveTimeout = 0;
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	const { port } = server.address() as AddressInfo;
 	const close = () =>
@@ -152,7 +153,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 
 /** @param target the peer's own address, which its answers may name */
 async function pass(target: string, url: string, method: string, request: IncomingMessage, body: Buffer) {
-	const headers: Record<string, string> = {};
+	// An idle connection may be closed just when a busy machine gets to use it again.
+	const headers: Record<string, string> = { connection: "close" };
 	for (const name of ["authorization", "accept", "content-type", "user-agent"]) {
 		const value = request.headers[name];
 		if (typeof value === "string") headers[name] = value;

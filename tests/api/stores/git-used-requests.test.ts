@@ -23,7 +23,7 @@ class Fixture {
 
 	/** As a process that is killed and started again. */
 	async restart(): Promise<void> {
-		this.requests.write();
+		await this.requests.sync();
 		await this.open();
 	}
 

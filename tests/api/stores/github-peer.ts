@@ -80,7 +80,8 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 	async function api<T>(method: string, path: string, body?: unknown) {
 		const answer = await fetch(`${address}/repos/${repository}${path}`, {
 			method,
-			headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+			// An idle connection may be closed just when a busy machine gets to use it again.
+			headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", Connection: "close" },
 			body: body === undefined ? undefined : JSON.stringify(body),
 		});
 		const text = await answer.text();
