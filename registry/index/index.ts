@@ -16,7 +16,7 @@ import { orderedText } from "./ordered.ts";
 import { buildSet, type Files, indexVersion, parseObject, shapePath, sortThings } from "./set.ts";
 import { IndexBroken, type ReadFile, SetUpdate } from "./set-update.ts";
 import { splitsPath } from "./splits.ts";
-import { allPostings, terms } from "./terms.ts";
+import { allLines, terms } from "./terms.ts";
 import { TermsUpdate } from "./terms-update.ts";
 
 /** The file that says what else there is. */
@@ -50,13 +50,13 @@ export function buildIndex(entries: readonly Entry[]): Files {
 	for (const entry of inOrder)
 		for (const facet of countedFacets(entry)) counts.set(facet, (counts.get(facet) ?? 0) + 1);
 	const counted = [...counts].map(([facet, count]): FacetCount => ({ facet, count }));
-	const { postings, splits } = allPostings(numbersByTerm(inOrder));
+	const { lines, splits } = allLines(numbersByTerm(inOrder));
 	return new Map([
 		[indexPath, headText(entries.length)],
 		...buildSet(layers, inOrder.map(detailsOf)),
 		...buildSet(names, inOrder.map(nameOf)),
 		...buildSet(keys, sortThings(keys, inOrder.map(keyOf))),
-		...buildSet(terms, postings),
+		...buildSet(terms, lines),
 		[splitsPath, splits.write()],
 		...buildSet(facets, sortThings(facets, counted)),
 	]);
@@ -198,7 +198,7 @@ class IndexUpdate {
 		for (const [facet, more] of this.#counts) {
 			if (more === 0) continue;
 			const text = orderedText(facet);
-			const count = (this.#facets.find(text)[0]?.count ?? 0) + more;
+			const count = (this.#facets.get(text)?.count ?? 0) + more;
 			if (count > 0) this.#facets.put({ facet, count });
 			else this.#facets.remove(text);
 		}

@@ -70,6 +70,12 @@ export class SetUpdate<T> {
 		return found;
 	}
 
+	/** The thing of a text, as it is before any change. @throws {IndexBroken} where a piece is not what the tree says */
+	get(text: string): T | undefined {
+		const path = this.#shape.find(text);
+		return path === null ? undefined : this.#load(path).things.get(text);
+	}
+
 	put(thing: T): void {
 		this.#changes.set(this.#kind.textOf(thing), thing);
 	}
@@ -125,7 +131,7 @@ export class SetUpdate<T> {
 		// What has not become less does not fit beside its neighbour now if it did not before.
 		const isLess =
 			things.size < thingsBefore.length ||
-			bytesOf(this.#kind, this.#sorted(things)) < bytesOf(this.#kind, thingsBefore);
+			bytesOf(this.#kind, things.values()) < bytesOf(this.#kind, thingsBefore);
 		if (isLess) this.#rise(start);
 		else if (!this.#fits(things)) this.#split(start, things);
 	}
@@ -159,7 +165,7 @@ export class SetUpdate<T> {
 		const beside = this.#shape.below(sibling);
 		if (beside.length > 1 || (beside.length === 1 && beside[0] !== sibling)) return null;
 		const others = beside.length === 1 ? this.#load(sibling).things : new Map<string, T>();
-		if (!this.#mayFit(things, others) || !this.#fits(new Map([...things, ...others]))) return null;
+		if (!this.#fits(things, others)) return null;
 		for (const [text, thing] of others) things.set(text, thing);
 		for (const old of [path, ...beside]) this.#shape.delete(old);
 		this.#shape.add(parent);
@@ -190,19 +196,14 @@ export class SetUpdate<T> {
 		return [...things].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, thing]) => thing);
 	}
 
-	#fits(things: Map<string, T>): boolean {
-		if (things.size <= 1) return true;
-		return sortedThings(this.#kind, this.#sorted(things)).fits(0, things.size);
-	}
-
-	/** Whether two pieces may fit into one, by what is quickly known: what neighbours share is not counted. */
-	#mayFit(one: Map<string, T>, other: Map<string, T>): boolean {
+	#fits(...all: Map<string, T>[]): boolean {
 		const { maxThings, maxBytes } = this.#kind;
-		if (one.size + other.size > maxThings && one.size + other.size > 1) return false;
-		let bytes = 0;
-		for (const things of [one, other])
-			for (const thing of things.values()) bytes += this.#kind.bytesOf(thing);
-		return bytes <= maxBytes || one.size + other.size <= 1;
+		const size = all.reduce((sum, things) => sum + things.size, 0);
+		if (size <= 1) return true;
+		return (
+			size <= maxThings &&
+			all.reduce((sum, things) => sum + bytesOf(this.#kind, things.values()), 0) <= maxBytes
+		);
 	}
 
 	#written(): Files {

@@ -16,10 +16,6 @@ export interface SetKind<T> {
 	/** What a thing is found and cut by: no two things have the same. */
 	textOf(thing: T): string;
 	bytesOf(thing: T): number;
-	/** What neighbours in a piece share, and is written once for them. */
-	headOf?(thing: T): string;
-	/** Bytes that come with each head. */
-	headFrame?: number;
 	/** Where it says how it is cut, in place of `<folder>.json`: its path, how that is written, and read. */
 	index?: {
 		path: string;
@@ -91,43 +87,23 @@ export function readLines(member: string, text: string): unknown[] | null {
 
 /** Sorted things with the bytes of each run of them. */
 export function sortedThings<T>(kind: SetKind<T>, things: readonly T[]): Sorted {
-	const own = new Float64Array(things.length + 1);
-	const heads = new Float64Array(things.length + 1);
-	const headBytes = (index: number) => bytesOfHead(kind, kind.headOf?.(things[index] as T));
-	let head: string | undefined;
+	const before = new Float64Array(things.length + 1);
 	things.forEach((thing, index) => {
-		own[index + 1] = (own[index] as number) + kind.bytesOf(thing);
-		const next = kind.headOf?.(thing);
-		heads[index + 1] = (heads[index] as number) + (next === head ? 0 : bytesOfHead(kind, next));
-		head = next;
+		before[index + 1] = (before[index] as number) + kind.bytesOf(thing);
 	});
 	return {
 		length: things.length,
 		textAt: (index) => kind.textOf(things[index] as T),
-		fits: (from, to) => {
-			if (to - from > kind.maxThings) return false;
-			const ofThings = (own[to] as number) - (own[from] as number);
-			// The first head of the run counts, whether or not it is the first of all.
-			const ofHeads = (heads[to] as number) - (heads[from + 1] as number) + headBytes(from);
-			return ofThings + ofHeads <= kind.maxBytes;
-		},
+		fits: (from, to) =>
+			to - from <= kind.maxThings && (before[to] as number) - (before[from] as number) <= kind.maxBytes,
 	};
 }
 
-/** Bytes of sorted things in a piece, without what stands around them. */
-export function bytesOf<T>(kind: SetKind<T>, sorted: readonly T[]): number {
+/** Bytes of things in a piece, without what stands around them. */
+export function bytesOf<T>(kind: SetKind<T>, things: Iterable<T>): number {
 	let bytes = 0;
-	let head: string | undefined;
-	for (const thing of sorted) {
-		const next = kind.headOf?.(thing);
-		bytes += kind.bytesOf(thing) + (next === head ? 0 : bytesOfHead(kind, next));
-		head = next;
-	}
+	for (const thing of things) bytes += kind.bytesOf(thing);
 	return bytes;
-}
-
-function bytesOfHead<T>({ headFrame = 0 }: SetKind<T>, head: string | undefined): number {
-	return head === undefined ? 0 : byteLength(head) + headFrame;
 }
 
 /** Bytes of a text in UTF-8. */

@@ -1,18 +1,18 @@
-import { leadingBits, octalsOf } from "./numbers.ts";
+import { octalsOf } from "./numbers.ts";
 import { orderedPrefix, textOfBits } from "./ordered.ts";
 import type { Files } from "./set.ts";
 import { IndexBroken, type ReadFile, SetUpdate } from "./set-update.ts";
 import { levelOf, readSplits, run, type Splits, splitsPath, startsWithBits } from "./splits.ts";
-import { type Posting, partText, postingText, runsOf, terms } from "./terms.ts";
+import { lineOf, lineText, numbersIn, runsOf, terms } from "./terms.ts";
 
 /** The numbers of the layers that have a term which starts with a text, sorted. @throws {IndexBroken} */
 export function numbersOf(read: ReadFile, beginning: string): string[] {
-	const postings = new SetUpdate(terms, read);
+	const lines = new SetUpdate(terms, read);
 	const splits = openSplits(read);
 	const frequent = splits.terms.filter((term) => term.startsWith(beginning));
-	const parts = frequent.flatMap((term) => splits.partsOf(term).map((part) => partText(term, part)));
-	const found = [...new Set([orderedPrefix(beginning), ...parts])].flatMap((text) => postings.find(text));
-	return [...new Set(found.map(({ number }) => number))].sort();
+	const parts = frequent.flatMap((term) => splits.partsOf(term).map((part) => lineText(term, part)));
+	const found = [...new Set([orderedPrefix(beginning), ...parts])].flatMap((text) => lines.find(text));
+	return [...new Set(found.flatMap(numbersIn))].sort();
 }
 
 function openSplits(read: ReadFile): Splits {
@@ -21,25 +21,29 @@ function openSplits(read: ReadFile): Splits {
 	return splits;
 }
 
+/** A line under work. */
+interface Changed {
+	term: string;
+	octals: string;
+	/** As it was; null where there was none. */
+	before: string | null;
+	numbers: Set<string>;
+}
+
 /** Changes of which layers have which terms. The files come out as if everything had been built anew. */
 export class TermsUpdate {
-	readonly #postings;
+	readonly #lines;
 	readonly #read: ReadFile;
 	/** Read when it is first needed. */
 	#opened: Splits | null = null;
 	/** Term → number → whether that layer has the term afterwards. */
 	readonly #changes = new Map<string, Map<string, boolean>>();
-	/** Term and bits → the numbers of that run afterwards. */
-	readonly #after = new Map<string, Set<string>>();
-	readonly #parts = new Map<string, readonly Posting[]>();
-	/** Texts of the postings that were there before, of those that were looked at. */
-	readonly #were = new Set<string>();
-	/** Text of a posting → the posting, or null for one that goes; most only go from one run to its neighbour. */
-	readonly #moves = new Map<string, Posting | null>();
+	/** Ordered text → the line of several runs. */
+	readonly #changed = new Map<string, Changed>();
 
 	constructor(read: ReadFile) {
 		this.#read = read;
-		this.#postings = new SetUpdate(terms, read);
+		this.#lines = new SetUpdate(terms, read);
 	}
 
 	/** Notes that the layers of a number have a term, or do not. */
@@ -51,12 +55,13 @@ export class TermsUpdate {
 	/** The files that differ now. @throws {IndexBroken} where a file is not what the others say */
 	files(): Files {
 		for (const [term, changes] of this.#changes) this.#take(term, "", changes);
-		for (const [text, posting] of this.#moves) {
-			if (this.#were.has(text) === (posting !== null)) continue;
-			if (posting) this.#postings.put(posting);
-			else this.#postings.remove(text);
+		for (const [text, { term, octals, before, numbers }] of this.#changed) {
+			const line = numbers.size === 0 ? null : lineOf(term, octals, [...numbers].sort());
+			if ((line?.packed ?? null) === before) continue;
+			if (line) this.#lines.put(line);
+			else this.#lines.remove(text);
 		}
-		const files = this.#postings.files();
+		const files = this.#lines.files();
 		if (this.#opened?.hasChanged) files.set(splitsPath, this.#opened.write());
 		return files;
 	}
@@ -78,15 +83,15 @@ export class TermsUpdate {
 
 	/** Changes a run, and halves it where it is too long now. */
 	#change(term: string, bits: string, changes: ReadonlyMap<string, boolean>): void {
-		const numbers = new Set(this.#numbers(term, bits));
+		const { numbers } = this.#line(term, bits);
 		for (const [number, has] of changes) {
 			if (has) numbers.add(number);
 			else numbers.delete(number);
 		}
-		if (numbers.size <= run.mostLayers) return this.#write(term, bits, numbers);
-		const runs = runsOf(this.#splits, term, bits, [...numbers].sort());
-		this.#write(term, bits, new Set());
-		for (const one of runs) this.#add(term, one.bits, new Set(one.numbers));
+		const ofRun = this.#run(term, bits);
+		if (ofRun.length <= run.mostLayers) return;
+		this.#remove(term, bits, ofRun);
+		for (const one of runsOf(this.#splits, term, bits, ofRun)) this.#add(term, one.bits, one.numbers);
 	}
 
 	/** Puts two runs together that are short enough now. */
@@ -94,49 +99,43 @@ export class TermsUpdate {
 		const halves = halvesUnder(bits);
 		// A half that is halved has more than a run by itself.
 		if (halves.some((half) => this.#splits.isHalved(term, half))) return;
-		const all = new Set(halves.flatMap((half) => [...this.#numbers(term, half)]));
-		if (all.size > run.mostLayers) return;
-		for (const half of halves) this.#write(term, half, new Set());
+		const runs = halves.map((half) => this.#run(term, half));
+		const all = runs.flat();
+		if (all.length > run.mostLayers) return;
+		halves.forEach((half, index) => {
+			this.#remove(term, half, runs[index] as string[]);
+		});
 		this.#splits.join(term, bits);
 		this.#add(term, bits, all);
 	}
 
-	/** Writes a run of which there was nothing: what its numbers were in before is removed already. */
-	#add(term: string, bits: string, numbers: Set<string>): void {
-		this.#after.set(`${term} ${bits}`, new Set());
-		this.#write(term, bits, numbers);
+	/** The numbers of a run, sorted, with all changes so far. */
+	#run(term: string, bits: string): string[] {
+		const { numbers } = this.#line(term, bits);
+		return [...numbers].filter((number) => startsWithBits(number, bits)).sort();
 	}
 
-	/** The numbers of a run, with all changes so far. */
-	#numbers(term: string, bits: string): ReadonlySet<string> {
-		const name = `${term} ${bits}`;
-		const known = this.#after.get(name);
+	#remove(term: string, bits: string, some: readonly string[]): void {
+		const { numbers } = this.#line(term, bits);
+		for (const number of some) numbers.delete(number);
+	}
+
+	#add(term: string, bits: string, some: readonly string[]): void {
+		const { numbers } = this.#line(term, bits);
+		for (const number of some) numbers.add(number);
+	}
+
+	/** The line in which a run stands. */
+	#line(term: string, bits: string): Changed {
+		const octals = octalsOf(textOfBits(bits), levelOf(bits));
+		const text = lineText(term, octals);
+		const known = this.#changed.get(text);
 		if (known) return known;
-		const part = this.#part(partText(term, octalsOf(textOfBits(bits), levelOf(bits))));
-		const leading = bits === "" ? 0 : Number.parseInt(bits, 2);
-		const postings = part.filter(({ number }) => leadingBits(number, bits.length) === leading);
-		for (const posting of postings) this.#were.add(postingText(posting));
-		const before = new Set(postings.map(({ number }) => number));
-		this.#after.set(name, before);
-		return before;
-	}
-
-	/** The postings of a term in the pieces of a part of all numbers, as they were: several runs stand there. */
-	#part(text: string): readonly Posting[] {
-		const known = this.#parts.get(text);
-		if (known) return known;
-		const found = this.#postings.find(text);
-		this.#parts.set(text, found);
-		return found;
-	}
-
-	#write(term: string, bits: string, numbers: Set<string>): void {
-		const level = levelOf(bits);
-		const before = this.#numbers(term, bits);
-		for (const number of before)
-			if (!numbers.has(number)) this.#postings.remove(postingText({ term, number, level }));
-		for (const number of numbers) if (!before.has(number)) this.#postings.put({ term, number, level });
-		this.#after.set(`${term} ${bits}`, numbers);
+		const before = this.#lines.get(text);
+		const numbers = new Set(before ? numbersIn(before) : []);
+		const line = { term, octals, before: before?.packed ?? null, numbers };
+		this.#changed.set(text, line);
+		return line;
 	}
 }
 

@@ -1,36 +1,36 @@
-import { leadingBits, numberBits, octalsOf, packNumbers, unpackNumbers } from "./numbers.ts";
+import { numberBits, octalsOf, packNumbers, unpackNumbers } from "./numbers.ts";
 import { bitAt, digits, orderedText } from "./ordered.ts";
-import { readLines, type SetKind, writeLines } from "./set.ts";
+import { byteLength, readLines, type SetKind, writeLines } from "./set.ts";
 import { levelOf, run, Splits } from "./splits.ts";
 
-/** One layer that has a term, by its number. */
-export interface Posting {
+/** The layers that have a term and whose numbers start with some octal figures: a line of a piece. */
+export interface Line {
 	term: string;
-	number: string;
-	/** With how many octal figures the numbers in its piece begin. */
-	level: number;
+	/** Empty where the term is not frequent. */
+	octals: string;
+	/** At least one number, as `packNumbers` writes them: most lines that are read are not asked for theirs. */
+	packed: string;
 }
 
-/** Bytes around a term in a piece. */
-const termFrame = 9;
-
-/** Roughly the bytes of one number in a piece, by level: gaps are smaller the more numbers there are. */
-const numberBytes = [4, 2.5, 2, 1.5];
-
-/** Ordered texts of the terms seen last: a term has many postings. */
-let lastTerm = { term: "", ordered: orderedText("") };
-
-function orderedTerm(term: string): string {
-	if (lastTerm.term !== term) lastTerm = { term, ordered: orderedText(term) };
-	return lastTerm.ordered;
+/** A line of sorted numbers, each once, at least one. */
+export function lineOf(term: string, octals: string, numbers: readonly string[]): Line {
+	return { term, octals, packed: packNumbers(numbers, octals) };
 }
+
+/** The numbers of a line, sorted. */
+export function numbersIn({ octals, packed }: Line): string[] {
+	return unpackNumbers(packed, octals);
+}
+
+/** Bytes around a line's texts in a piece. */
+const lineFrame = 9;
 
 /**
- * What the ordered texts of some postings start with: those of a term whose numbers start with some octal figures.
+ * The ordered text of the line of a term with the numbers that start with some octal figures.
  * Frequent terms come first, by their level and numbers: what is frequent in a layer stands in few pieces.
  */
-export function partText(term: string, octals: string): string {
-	return levelText(octals) + orderedTerm(term);
+export function lineText(term: string, octals: string): string {
+	return levelText(octals) + orderedText(term);
 }
 
 /** No term starts with the first of the digits. */
@@ -40,81 +40,53 @@ function levelText(octals: string): string {
 	return `${digits[0]}${digits[octals.length]}${figures.join("")}`;
 }
 
-/** What the ordered text of the last posting starts with: neighbours share it. */
-let lastStart = { term: "", level: 0, figures: 0, text: partText("", "") };
-
-/** The ordered text of a posting. */
-export function postingText({ term, number, level }: Posting): string {
-	const figures = level === 0 ? 0 : leadingBits(number, level * 3);
-	if (lastStart.term !== term || lastStart.level !== level || lastStart.figures !== figures)
-		lastStart = { term, level, figures, text: partText(term, octalsOf(number, level)) };
-	return lastStart.text + number;
-}
-
 /**
  * Which layers have a term. Pieces are cut by the beginnings of terms; a term that many layers have is cut by their
  * numbers first, so that two such terms can be compared run by run, and the frequent terms of one layer are neighbours.
  */
-export const terms: SetKind<Posting> = {
+export const terms: SetKind<Line> = {
 	folder: "index/terms",
 	ending: ".json",
-	maxThings: 16_000,
-	maxBytes: 15_000,
-	textOf: postingText,
-	bytesOf: ({ level }) => numberBytes[level] ?? 1,
-	headOf: ({ term, number, level }) => (level === 0 ? term : `${term} ${octalsOf(number, level)}`),
-	headFrame: termFrame,
-	write: (postings) => writeLines("terms", linesOf(postings).map(lineText)),
-	read: (text) =>
-		readLines("terms", text)?.flatMap((line) => postingsOf(line as [string, string, string?])) ?? null,
+	maxThings: 4_000,
+	maxBytes: 13_900,
+	textOf: ({ term, octals }) => lineText(term, octals),
+	bytesOf: ({ term, octals, packed }) => byteLength(term) + octals.length + packed.length + lineFrame,
+	write: (lines) => writeLines("terms", lines.map(writeLine)),
+	read: (text) => {
+		const lines = readLines("terms", text);
+		return lines?.every(isLine) ? lines.map(readLine) : null;
+	},
 };
 
-/** Some numbers of a term, which start with some octal figures. */
-interface Line {
-	term: string;
-	octals: string;
-	numbers: string[];
-}
+/** A line as it is written: term, numbers, and the octal figures where there are any. */
+type Written = [string, string, string?];
 
-function linesOf(postings: readonly Posting[]): Line[] {
-	const lines: Line[] = [];
-	for (const { term, number, level } of postings) {
-		const last = lines.at(-1);
-		if (last?.term === term && last.octals.length === level && octalsOf(number, level) === last.octals)
-			last.numbers.push(number);
-		else lines.push({ term, octals: octalsOf(number, level), numbers: [number] });
-	}
-	return lines;
-}
-
-function lineText({ term, octals, numbers }: Line): string {
-	const packed = packNumbers(numbers, octals);
+function writeLine({ term, octals, packed }: Line): string {
 	return JSON.stringify(octals === "" ? [term, packed] : [term, packed, octals]);
 }
 
-function postingsOf([term, packed, octals = ""]: [string, string, string?]): Posting[] {
-	return unpackNumbers(packed, octals).map((number) => ({ term, number, level: octals.length }));
+function isLine(value: unknown): value is Written {
+	return Array.isArray(value) && value.length > 1 && value.every((text) => typeof text === "string");
 }
 
-/** All postings in order, and how frequent terms are halved. @param numbers term → sorted numbers, each once */
-export function allPostings(numbers: ReadonlyMap<string, string[]>): { postings: Posting[]; splits: Splits } {
+function readLine([term, packed, octals = ""]: Written): Line {
+	return { term, octals, packed };
+}
+
+/** All lines in order, and how frequent terms are halved. @param numbers term → sorted numbers, each once */
+export function allLines(numbers: ReadonlyMap<string, string[]>): { lines: Line[]; splits: Splits } {
 	const splits = new Splits();
-	const lines = new Map<string, Line>();
+	const texts: [string, Line][] = [];
 	for (const [term, all] of numbers) {
+		const byOctals = new Map<string, string[]>();
 		for (const { bits, numbers: some } of runsOf(splits, term, "", all)) {
 			const octals = octalsOf(some[0] as string, levelOf(bits));
-			const text = partText(term, octals);
-			const line = lines.get(text);
-			if (line) line.numbers.push(...some);
-			else lines.set(text, { term, octals, numbers: [...some] });
+			byOctals.set(octals, [...(byOctals.get(octals) ?? []), ...some]);
 		}
+		for (const [octals, some] of byOctals) texts.push([lineText(term, octals), lineOf(term, octals, some)]);
 	}
-	const postings: Posting[] = [];
-	for (const text of [...lines.keys()].sort((a, b) => (a < b ? -1 : 1))) {
-		const { term, octals, numbers: some } = lines.get(text) as Line;
-		for (const number of some) postings.push({ term, number, level: octals.length });
-	}
-	return { postings, splits };
+	texts.sort(([a], [b]) => (a < b ? -1 : 1));
+	return { lines: texts.map(([, line]) => line), splits };
 }
 
 /** Some numbers of a term, which start with some bits. */

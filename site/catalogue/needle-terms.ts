@@ -1,7 +1,8 @@
+import { octalsOf } from "../../registry/index/numbers.ts";
 import { orderedPrefix, orderedText } from "../../registry/index/ordered.ts";
 import type { Shape } from "../../registry/index/shape.ts";
 import type { Splits } from "../../registry/index/splits.ts";
-import { partText, postingText } from "../../registry/index/terms.ts";
+import { lineText } from "../../registry/index/terms.ts";
 import type { Needle } from "./query.ts";
 
 /** How the terms are cut. */
@@ -13,7 +14,7 @@ export interface TermCuts {
 /** The pieces that hold the frequent terms that a needle stands for. */
 export function frequentPathsOf({ shape, splits }: TermCuts, needle: Needle): string[] {
 	return frequentTerms(splits, needle).flatMap((term) =>
-		splits.partsOf(term).flatMap((part) => shape.under(partText(term, part))),
+		splits.partsOf(term).flatMap((part) => shape.under(lineText(term, part))),
 	);
 }
 
@@ -56,7 +57,7 @@ export function tellingTerms(splits: Splits, needle: Needle): string[] {
 
 /** The piece that says whether a layer has a term; null where it does not. */
 export function telling({ shape, splits }: TermCuts, term: string, number: string): string | null {
-	return shape.find(postingText({ term, number, level: splits.levelOf(term, number) }));
+	return shape.find(lineText(term, octalsOf(number, splits.levelOf(term, number))));
 }
 
 /** Whether a term is what a needle asks for: true, only begins so (false), or not at all (null). */

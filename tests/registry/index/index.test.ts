@@ -40,6 +40,10 @@ function assertSame(given: Files, expected: Files): void {
 	for (const [path, text] of expected) assert.is(given.get(path), text, path);
 }
 
+/** Layers enough for pieces to be split, and their index. */
+const many = [...generateEntries(4_000)];
+const manyIndex = buildIndex(many);
+
 const word = fc.constantFrom(
 	"rail",
 	"railway",
@@ -122,13 +126,11 @@ test("what changes piece by piece is what a whole build makes", () => {
 });
 
 test("the same layers give the same files, in whatever order they come", () => {
-	const entries = [...generateEntries(3_000)];
-	assertSame(buildIndex([...entries].reverse()), buildIndex(entries));
+	assertSame(buildIndex([...many].reverse()), manyIndex);
 });
 
 test("pieces are bounded, and a layer that comes, changes or goes touches few of them", () => {
-	const entries = [...generateEntries(4_000)];
-	const first = entries.slice(0, -40);
+	const first = many.slice(0, -20);
 	let disk = buildIndex(first);
 	for (const [path, text] of disk) assert.ok(byteLength(text ?? "") <= maxPieceBytes, path);
 	const counts: number[] = [];
@@ -137,17 +139,17 @@ test("pieces are bounded, and a layer that comes, changes or goes touches few of
 		disk = apply(disk, files);
 		return files.size;
 	};
-	for (const one of entries.slice(-40)) change(one.smallkey, one);
-	assertSame(disk, buildIndex(entries));
-	for (const one of first.slice(0, 60)) {
+	for (const one of many.slice(-20)) change(one.smallkey, one);
+	assertSame(disk, manyIndex);
+	for (const one of first.slice(0, 30)) {
 		counts.push(change(one.smallkey, { ...one, title: { ...one.title, en: `${one.title.en} revised` } }));
 		counts.push(
 			change(one.smallkey, { ...one, fragments: { "v0.9": { en: "1".repeat(16), fr: "2".repeat(16) } } }),
 		);
 	}
 	assert.ok(Math.max(...counts) <= 12, String(Math.max(...counts)));
-	for (const one of first.slice(0, 60)) change(one.smallkey, null);
-	assertSame(disk, buildIndex(entries.slice(60)));
+	for (const one of first.slice(0, 30)) change(one.smallkey, null);
+	assertSame(disk, buildIndex(many.slice(30)));
 });
 
 test("a layer that stays as it is changes no file", () => {
@@ -248,34 +250,32 @@ test("numbers are packed and come out again, however near or far from each other
 });
 
 test("a term that very many layers have is cut by their numbers, and no layer of it is lost", () => {
-	const entries = [...generateEntries(4_000)];
-	const files = buildIndex(entries);
-	const splits = readSplits(files.get(splitsPath) ?? "");
+	const splits = readSplits(manyIndex.get(splitsPath) ?? "");
 	assert.ok(splits?.isHalved("=type:wms", "") && splits.isHalved("quality", ""));
-	const read = (path: string) => files.get(path) ?? null;
+	const read = (path: string) => manyIndex.get(path) ?? null;
 	for (const term of ["=type:wms", "quality", "=health:down"]) {
-		const expected = entries.filter((one) => termsOf(nameOf(one)).includes(term));
+		const expected = many.filter((one) => termsOf(nameOf(one)).includes(term));
 		const numbers = new Set(expected.map(({ smallkey: key }) => numberOf(key)));
 		assert.equal(numbersOf(read, term), [...numbers].sort(), term);
 	}
 	assert.is(readSplits('{"version":2,"terms":[7]}'), null);
+	for (const wrong of ["7", '["rail"]', '["rail",7]']) {
+		assert.is(terms.read(`{"version":2,"terms":[${wrong}]}`), null, wrong);
+	}
 });
 
 test("a layer whose titles are altogether others touches at most 12 files", () => {
-	const entries = [...generateEntries(4_000)];
-	const disk = buildIndex(entries);
-	for (const [at, one] of entries.slice(0, 60).entries()) {
-		const { title } = entries[at + 2_000] as Entry;
+	for (const [at, one] of many.slice(0, 40).entries()) {
+		const { title } = many[at + 2_000] as Entry;
 		const changed = { ...one, title, fragments: { "v0.9": { en: "1".repeat(16), fr: "2".repeat(16) } } };
-		const files = updateIndex((path) => disk.get(path) ?? null, new Map([[one.smallkey, changed]]));
+		const files = updateIndex((path) => manyIndex.get(path) ?? null, new Map([[one.smallkey, changed]]));
 		assert.ok(files.size <= 12, [...files.keys()].join(" "));
 	}
 });
 
 test("a shape file says how many pieces there are, and no other one is read as one", () => {
-	const disk = buildIndex([...generateEntries(2_000)]);
-	const text = disk.get(shapePath(names)) ?? "";
-	const pieces = [...disk.keys()].filter((path) => path.startsWith("index/names/"));
+	const text = manyIndex.get(shapePath(names)) ?? "";
+	const pieces = [...manyIndex.keys()].filter((path) => path.startsWith("index/names/"));
 	assert.is(readShapeFile(text)?.paths.length, pieces.length);
 	const { pieces: count, shape } = JSON.parse(text);
 	for (const wrong of [shape.slice(1), `${shape}-`, `${shape.slice(0, -1)}!`, ""]) {

@@ -5,6 +5,7 @@ import { generateEntries } from "../../../bench/entries.ts";
 import { randomFrom } from "../../../bench/layers.ts";
 import { type Entry, nameOf } from "../../../registry/index/entry.ts";
 import { buildIndex, indexPath } from "../../../registry/index/index.ts";
+import { names } from "../../../registry/index/kinds.ts";
 import type { Box } from "../../../registry/index/place.ts";
 import { type Files, shapePath } from "../../../registry/index/set.ts";
 import { terms } from "../../../registry/index/terms.ts";
@@ -168,6 +169,15 @@ searching("says which part is missing, cut or of another version, and shows what
 	assert.equal((await search(gone, { ...nothing, text: "water quality" }, 10)).problems, [
 		{ kind: "network", path: shapePath(terms) },
 	]);
+	const unnamed = new Map(manyFiles).set(shapePath(names), null);
+	for (const text of ["water quality", "key-0000", (many[3] as Entry).smallkey]) {
+		const found = await search(open(unnamed), { ...nothing, text }, 10);
+		assert.equal(found, {
+			hits: [],
+			isComplete: false,
+			problems: [{ kind: "piece", path: shapePath(names) }],
+		});
+	}
 	files.set(indexPath, '{"version":3,"layers":1}');
 	await open(files)
 		.count()
