@@ -20,9 +20,17 @@ export const everyError: Options = { ...common, allErrors: true, verbose: true }
 export const firstError: Options = common;
 
 /**
- * Compiles a schema. A worker cannot (no code generation there), so its bundle carries the output of ajv's standalone
- * mode in place of each module called `validate-….ts`.
+ * Compiles a schema, when it is first used: that takes longer than loading all the rest, and many commands use none. A
+ * worker cannot (no code generation there), so its bundle carries the output of ajv's standalone mode in place of each
+ * module called `validate-….ts`.
  */
 export function compile(schema: AnySchema, options: Options): Validator {
-	return new Ajv(options).compile(schema);
+	let compiled: Validator | undefined;
+	const validator: Validator = (value) => {
+		compiled ??= new Ajv(options).compile(schema);
+		const fits = compiled(value);
+		validator.errors = compiled.errors;
+		return fits;
+	};
+	return validator;
 }

@@ -3,11 +3,12 @@ import { resolve } from "node:path";
 import glob from "fast-glob";
 import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
+import { compileTests } from "./test/compile.ts";
 import { runFile, runTypeCheck } from "./test/file.ts";
 import { runAll } from "./test/files.ts";
 
 /** Longest that one test file may take, in milliseconds. */
-const defaultTimeoutMs = 300_000;
+const defaultTimeoutMs = 600_000;
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("test", io)
@@ -16,12 +17,17 @@ export const run = createRun(async (argv, environment, io) => {
 		.parse(argv, { from: "user" });
 	const [named] = line.processedArgs;
 	const { timeout } = line.opts();
-	const files =
-		named.length > 0 ? named.map((file) => resolve(file)) : (await glob("tests/**/*.test.ts")).sort();
+	const found = named.length > 0 ? named : (await glob("tests/**/*.test.ts")).sort();
+	const files = found.map((file) => resolve(file));
 	const checks = named.length > 0 ? [] : [() => runTypeCheck(environment, timeout)];
-	const tasks = [...checks, ...files.map((file) => () => runFile(file, environment, timeout))];
-	const passed = await runAll(tasks, (text) => printLine(io, text));
-	return passed ? exitCodes.done : exitCodes.wrong;
+	const compiled = await compileTests(files);
+	try {
+		const tests = files.map((file) => () => runFile(file, environment, timeout, compiled));
+		const passed = await runAll([...checks, ...tests], (text) => printLine(io, text));
+		return passed ? exitCodes.done : exitCodes.wrong;
+	} finally {
+		await compiled.remove();
+	}
 });
 
 await runCommand(import.meta.url, run);

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -76,6 +76,12 @@ export interface Write {
 	headers?: Record<string, string | null>;
 }
 
+/**
+ * What the first repository of this process has for settings, and the others have when they are made: the service
+ * writes each of a dozen by a process of git's own, unless it finds it.
+ */
+let gitSettings: string | undefined;
+
 /** The service without a port, as it is composed to run: in a temporary folder, with a clock that tests move. */
 export class Local {
 	now = noon;
@@ -126,7 +132,13 @@ export class Local {
 		const folder = await temporaryFolder();
 		const local = new Local(folder.path, filesTimes, storeLimits, guard, folder.remove);
 		local.variables = variables;
+		const config = join(local.repository, "config");
+		if (gitSettings !== undefined) {
+			await mkdir(local.repository);
+			await writeFile(config, gitSettings);
+		}
 		await local.start(seed);
+		gitSettings ??= await readFile(config, "utf8");
 		return local;
 	}
 

@@ -21,6 +21,13 @@ export interface Ended {
 	stderr: string;
 }
 
+/** A command's module. The two patterns are what the test command compiles of them. */
+function importScript(name: string): Promise<{ run: Run }> {
+	return name.startsWith("bench/")
+		? import(`../bench/${name.slice("bench/".length)}.ts`)
+		: import(`../scripts/${name}.ts`);
+}
+
 /** Runs one of the project's commands in this process: no process of its own, which would take a second. */
 export async function runScript(
 	name: string,
@@ -28,7 +35,7 @@ export async function runScript(
 	env: Record<string, string> = {},
 	io: Partial<Io> = {},
 ): Promise<Ended> {
-	const { run } = (await import(`../scripts/${name}.ts`)) as { run: Run };
+	const { run } = await importScript(name);
 	const written = { stdout: "", stderr: "" };
 	const code = await run(args, cleanEnvironment(env), {
 		stdout: { write: (text) => (written.stdout += text) },
@@ -41,13 +48,23 @@ export async function runScript(
 	return { code, ...written };
 }
 
+/**
+ * The words with which Node starts one of the project's commands: as the test command has compiled it, or by way of
+ * tsx, which takes a second more.
+ */
+export function startWords(name: string): string[] {
+	const { COMPILED_START } = process.env;
+	const loader = COMPILED_START ? ["--enable-source-maps", COMPILED_START] : ["--import", "tsx"];
+	return [...loader, `scripts/${name}.ts`];
+}
+
 /** Runs one of the project's commands in a process of its own, to its end. */
 export async function runScriptProcess(
 	name: string,
 	args: string[],
 	env: Record<string, string> = {},
 ): Promise<Ended> {
-	const words = ["--import", "tsx", `scripts/${name}.ts`, ...args];
+	const words = [...startWords(name), ...args];
 	const options = { cwd: root, env: cleanEnvironment(env), maxBuffer: 1 << 26 };
 	try {
 		const { stdout, stderr } = await promisify(execFile)(process.execPath, words, options);
@@ -108,7 +125,7 @@ export class ServerProcess {
 
 	private constructor(env: Record<string, string>) {
 		const all = { HOST: "127.0.0.1", PORT: "0", HARVEST: "off", SITE: "off", ...env };
-		this.#child = spawn(process.execPath, ["--import", "tsx", "scripts/serve.ts"], {
+		this.#child = spawn(process.execPath, startWords("serve"), {
 			cwd: root,
 			env: cleanEnvironment(all),
 			stdio: ["ignore", "pipe", "pipe"],

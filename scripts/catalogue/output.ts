@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { ReadFile } from "../../registry/index/set-update.ts";
 import { companionEndings, isSame, removeFile } from "../build/output.ts";
+import { ifThereSync } from "../files/if-there.ts";
 import { catalogueFiles, catalogueFolders, namesIn, removeState } from "./state.ts";
 
 /** Files below an output by path: their content, or null for one that goes. */
@@ -113,11 +114,8 @@ export function removeCatalogue(out: string): void {
 	for (const name of catalogueFiles) removeFile(out, name);
 }
 
-/** Whether an output holds a catalogue, or a part of one. */
+/** Whether an output holds a catalogue, or a part of one. @throws {Error} with its path where it cannot be read */
 export function hasCatalogue(out: string): boolean {
-	try {
-		return readdirSync(out).some((name) => name === "index" || name === "site.json");
-	} catch {
-		return false;
-	}
+	const names = ifThereSync(out, () => readdirSync(out)) ?? [];
+	return names.some((name) => name === "index" || name === "site.json");
 }

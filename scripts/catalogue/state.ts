@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Assets } from "../../site/static/html.ts";
 import { rendererStamp } from "../build/manifest.ts";
 import { isCompanion } from "../build/output.ts";
+import { ifThereSync } from "../files/if-there.ts";
 import type { CatalogueOptions } from "./options.ts";
 
 /** What a catalogue was made from: kept beside the output as `<out>.catalogue`, never served. */
@@ -83,11 +84,22 @@ function statePath(out: string): string {
 	return `${out}.catalogue`;
 }
 
-/** What the catalogue in an output was made from; null where there is none that is whole. */
+/**
+ * What the catalogue in an output was made from; null where there is none that is whole.
+ * @throws {Error} with the path where it is there and cannot be read: to make all anew would hide the fault
+ */
 export function readState(out: string): CatalogueState | null {
+	const path = statePath(out);
+	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
+	const state = text === null ? null : parseState(text);
+	return state && isWhole(out, state) ? state : null;
+}
+
+/** Null for what was cut off, or is of another version. */
+function parseState(text: string): CatalogueState | null {
 	try {
-		const state = JSON.parse(readFileSync(statePath(out), "utf8")) as CatalogueState;
-		return isWhole(out, state) ? state : null;
+		const state = JSON.parse(text) as Partial<CatalogueState> | null;
+		return state?.counts ? (state as CatalogueState) : null;
 	} catch {
 		return null;
 	}
@@ -115,12 +127,13 @@ function countFiles(out: string): Record<string, number> {
 	return Object.fromEntries(catalogueFolders.map((folder) => [folder, namesIn(out, folder).length]));
 }
 
-/** Names in a folder of the output without compressed copies; none where there is no such folder. */
+/**
+ * Names in a folder of the output without compressed copies; none where there is no such folder.
+ * @throws {Error} with the path where it is there and cannot be read
+ */
 export function namesIn(out: string, folder: string): string[] {
-	try {
-		// Every file of the catalogue has an ending, and no folder has one: to ask for each would take longer than the rest.
-		return readdirSync(join(out, folder)).filter((name) => name.includes(".", 1) && !isCompanion(name));
-	} catch {
-		return [];
-	}
+	const path = join(out, folder);
+	const names = ifThereSync(path, () => readdirSync(path)) ?? [];
+	// Every file of the catalogue has an ending, and no folder has one: to ask for each would take longer than the rest.
+	return names.filter((name) => name.includes(".", 1) && !isCompanion(name));
 }

@@ -17,6 +17,16 @@ export async function ifThere<T>(path: string, call: Promise<T>): Promise<T | nu
 	});
 }
 
+/** The same of a call that does not wait; nothing is at a path either whose folder is a file. */
+export function ifThereSync<T>(path: string, call: () => T): T | null {
+	try {
+		return call();
+	} catch (error) {
+		if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return null;
+		throw new Error(`${path}: cannot be read`, { cause: error });
+	}
+}
+
 /** The bytes of a file, as `ifThere` says. */
 export async function readIfThere(path: string): Promise<Buffer | null> {
 	return ifThere(path, readFile(path));

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join, relative } from "node:path";
 import type { Environment } from "../../api/configuration.ts";
+import type { CompiledTests } from "./compile.ts";
 import { endProcessesOf } from "./left-behind.ts";
 
 /** How long a file may go on after its last test, in milliseconds: what it left open must not hold up the others. */
@@ -96,15 +97,21 @@ function figure(output: string, label: string): number | null {
 	return match ? Number(match[1]) : null;
 }
 
-/** Runs one test file. uvu exits 0 for a file that never called `.run()`; such a file has failed. */
+/**
+ * Runs one test file. uvu exits 0 for a file that never called `.run()`; such a file has failed.
+ * @param compiled - what it was compiled to, with others; without it, tsx compiles it
+ */
 export async function runFile(
 	file: string,
 	environment: Environment,
 	timeoutMs: number,
+	compiled?: CompiledTests,
 ): Promise<TestResult> {
 	const name = relative(process.cwd(), file);
-	const args = ["--import", "tsx", file];
-	const { code, output, seconds } = await runAlone(process.execPath, args, environment, timeoutMs);
+	const own = compiled?.files.get(file);
+	const args = own ? ["--enable-source-maps", own] : ["--import", "tsx", file];
+	const settings = own ? { ...environment, COMPILED_START: compiled?.start } : environment;
+	const { code, output, seconds } = await runAlone(process.execPath, args, settings, timeoutMs);
 	const total = figure(output, "Total") ?? 0;
 	const passed = figure(output, "Passed") ?? 0;
 	const skipped = figure(output, "Skipped") ?? 0;

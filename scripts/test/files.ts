@@ -14,15 +14,15 @@ function summary(results: readonly TestResult[]): string[] {
 }
 
 /**
- * Runs tests, as many at once as there are processors, and hands on the lines of each as it ends, then the summary.
- * Neighbours ask for the same, such as a browser: half of the processors begin at the end of the list, so that two of
- * them do not run side by side.
+ * Runs tests, one more at once than there are processors, as each of them waits at times for a disk or a clock; hands on
+ * the lines of each as it ends, then the summary. Neighbours ask for the same, such as a browser: every second one
+ * comes from the end of the list, so that fewer of them run side by side.
  * @returns whether all passed
  */
 export async function runAll(
 	tasks: readonly (() => Promise<TestResult>)[],
 	show: (line: string) => void,
-	atOnce = Math.max(2, availableParallelism()),
+	atOnce = availableParallelism() + 1,
 ): Promise<boolean> {
 	const left = [...tasks];
 	const results: TestResult[] = [];

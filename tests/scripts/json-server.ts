@@ -46,6 +46,8 @@ export async function startJsonServer(
 		response.writeHead(answered.status, headers);
 		response.end(answered.status === 204 ? undefined : JSON.stringify(shown));
 	});
+	// An idle connection may be closed just when a busy machine gets to use it again.
+	server.keepAliveTimeout = 0;
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	const { port } = server.address() as AddressInfo;
 	const close = () =>

@@ -6,7 +6,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { callOf, commands } from "../../../scripts/terminal/commands.ts";
 import { temporaryFolder } from "../../local.ts";
-import { cleanEnvironment, root, runScript } from "../../process.ts";
+import { cleanEnvironment, type Ended, root, runScript } from "../../process.ts";
 
 const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
 	scripts: Record<string, string>;
@@ -58,19 +58,27 @@ const elsewhere: Record<string, string> = {
 /** Settings that nothing could start with: help needs none. */
 const wrong = { PORT: "none", SENDERS: "none" };
 
-/** Runs a command as its npm script does. */
-async function runAsProcess(words: string[]): Promise<{ stdout: string; stderr: string }> {
+const apart = [...files].filter(([name]) => !(name in elsewhere)).map(([, file]) => file);
+
+/** What commands print when they are started with --help as their npm scripts do, by file: in one process for all. */
+async function startAll(): Promise<Record<string, Ended>> {
 	const options = { cwd: root, env: cleanEnvironment(wrong) };
-	return promisify(execFile)(process.execPath, ["scripts/run.cjs", ...words], options);
+	const words = ["tests/scripts/terminal/helps.cjs", ...apart];
+	return JSON.parse((await promisify(execFile)(process.execPath, words, options)).stdout);
 }
+
+/** The same, made when it is first asked for. */
+let started: Promise<Record<string, Ended>> | undefined;
 
 for (const [name, file] of files) {
 	const isElsewhere = name in elsewhere;
 
-	test(`${callOf(name)} -- --help prints its help${isElsewhere ? "" : ", as a process"}, and does nothing else`, async () => {
-		const { stdout, stderr } = isElsewhere
-			? await runScript(file, ["--help"], wrong)
-			: await runAsProcess([file, "--help"]);
+	test(`${callOf(name)} -- --help prints its help${isElsewhere ? "" : ", as it is started"}, and does nothing else`, async () => {
+		if (!isElsewhere) started ??= startAll();
+		const ended = isElsewhere ? await runScript(file, ["--help"], wrong) : (await started)?.[file];
+		assert.ok(ended, file);
+		const { code, stdout, stderr } = ended as Ended;
+		assert.is(code, 0);
 		assert.ok(stdout.startsWith(`Usage: ${callOf(name)} -- `), stdout);
 		const summary = summaries.get(name) as string;
 		assert.match(stdout.toLowerCase(), `\n\n${summary.toLowerCase()}.\n`);
@@ -79,7 +87,7 @@ for (const [name, file] of files) {
 	});
 
 	test(`${callOf(name)} names the nearest option to one that it does not know`, async () => {
-		const { code, stdout, stderr } = await runScript(file.replace(/^bench\//, "../bench/"), ["--hepl"]);
+		const { code, stdout, stderr } = await runScript(file, ["--hepl"]);
 		assert.is(code, 2);
 		assert.is(stdout, "");
 		assert.is(

@@ -1,0 +1,85 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { compileTests } from "../../../scripts/test/compile.ts";
+import { temporaryFolder } from "../../local.ts";
+import { root, runScript } from "../../process.ts";
+
+const test = suite<{ folder: string; remove: () => Promise<void> }>("test files, compiled");
+
+test.before.each(async (scene) => {
+	const { path, remove } = await temporaryFolder();
+	scene.folder = path;
+	scene.remove = remove;
+});
+test.after.each(({ remove }) => remove());
+
+/** Writes modules, name → text, into a folder; their paths. */
+async function writeModules(folder: string, texts: Record<string, string>): Promise<string[]> {
+	const written = Object.entries(texts).map(async ([name, text]) => {
+		const path = join(folder, name);
+		await writeFile(path, text);
+		return path;
+	});
+	return Promise.all(written);
+}
+
+const head = 'import { test } from "uvu";\nimport * as assert from "uvu/assert";\n';
+
+test("what they import is one module, with the address of its source", async ({ folder }) => {
+	const url = JSON.stringify(pathToFileURL(join(folder, "own.ts")).href);
+	const [one = "", two = ""] = await writeModules(folder, {
+		"one.test.ts": `${head}import { Fault, source } from "./own.ts";
+import { thrown } from "./other.ts";
+test("a", async () => {
+	assert.instance(thrown(), Fault);
+	assert.is(thrown().constructor.name, "Fault");
+	assert.is((await import("./own.ts")).Fault, Fault);
+	assert.is(source, ${url});
+	assert.ok(import.meta.url.endsWith("/one.test.ts"));
+});
+test.run();
+`,
+		"two.test.ts": `${head}import { source } from "./own.ts";
+test("a", () => assert.is(source, ${url}));
+test.run();
+`,
+		"own.ts": "export class Fault extends Error {}\nexport const source: string = import.meta.url;\n",
+		"other.ts": 'import { Fault } from "./own.ts";\nexport const thrown = () => new Fault();\n',
+	});
+	const { code, stdout } = await runScript("test", [one, two]);
+	assert.is(code, 0, stdout);
+	assert.match(stdout, /2 passed, 0 failed\n$/);
+});
+
+test("a fault names the line of the source, and one that cannot be read ends the run with it", async ({
+	folder,
+}) => {
+	const text = `${head}\nfunction fail(): never {\n\tthrow new Error("no");\n}\ntest("a", () => fail());\ntest.run();\n`;
+	const [path = ""] = await writeModules(folder, { "fails.test.ts": text });
+	const { code, stdout } = await runScript("test", [path]);
+	assert.is(code, 1);
+	assert.match(stdout, "fails.test.ts:5:8)");
+	await writeFile(path, "const = 1;\n");
+	const error = await compileTests([path]).catch((reason: Error) => reason);
+	assert.match(String(error), /fails\.test\.ts:1:\d+: ERROR: Expected identifier but found "="/);
+});
+
+test("a command starts as if Node had been told its source, and nothing stays", async ({ folder }) => {
+	const help = join(root, "scripts/help.ts");
+	const text = `export const load = () => import(${JSON.stringify(help)});\n`;
+	const compiled = await compileTests(await writeModules(folder, { "starts.test.ts": text }));
+	const words = ["--enable-source-maps", compiled.start, "scripts/help.ts", "--help"];
+	const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: root });
+	assert.match(stdout, /^Usage: npm run help -- /);
+	await compiled.remove();
+	assert.not.ok(existsSync(compiled.start));
+	assert.not.ok(existsSync(join(compiled.start, "..")));
+});
+
+test.run();
