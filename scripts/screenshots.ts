@@ -26,11 +26,18 @@ interface Picture {
 	whole: boolean;
 }
 
+/** Every page, by its address below a language, and what tells that it is there. */
 const pages: readonly [name: string, path: string, sign: string][] = [
-	["search", "?q=na", "main a"],
+	["front", "", ".results li"],
+	["search", "?q=na", ".results li"],
+	["none", "?q=zzzz", ".count strong"],
 	["layer", "?layer=nhn", '.map[data-state="drawn"]'],
+	["missing", "?layer=zzzz", ".layerhead a"],
 	["draft", "?page=draft", "textarea"],
 	["health", "?page=health", "main h1"],
+	["list", "../list/", "main li a"],
+	["schemas", "../schemas/", "main dl"],
+	["guide", "../guide/", "main h1"],
 ];
 
 /** Every page in both languages, narrow and wide, light and dark. */

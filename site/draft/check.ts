@@ -4,6 +4,7 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/names.ts";
 import { renderLayer } from "../../registry/targets/render.ts";
 import { parseTargets } from "../../registry/targets/table.ts";
+import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
 import type { SiteSettings } from "../page/settings.ts";
 
 /** A draft that was judged by the rules of a PUT. */
@@ -43,4 +44,15 @@ export function draftFragments(
 		target,
 		fragments: { en: rendered.en[at] ?? null, fr: rendered.fr[at] ?? null },
 	}));
+}
+
+/** How a draft is drawn in one language, by its most telling fragment; null where none says it. */
+export function draftDrawable(rendered: ReturnType<typeof draftFragments>, lang: Lang): Drawable | null {
+	const read = ({ target, fragments }: (typeof rendered)[number]) => {
+		const text = fragments[lang];
+		return text === null || target === "ramp4" ? null : parseFragment(target, text);
+	};
+	const drawable = rendered.map(read).find((one) => one !== null);
+	const v2 = rendered.find(({ target }) => target === "v2");
+	return drawable ? withMetadata(drawable, v2 ? read(v2) : null) : null;
 }

@@ -1,14 +1,13 @@
 import { packDraft, unpackDraft } from "../../registry/draft.ts";
 import { type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { findLayer } from "../catalogue/find-layer.ts";
-import { type Drawable, parseFragment } from "../map/drawable.ts";
+import type { Drawable } from "../map/drawable.ts";
 import { bothLanguages } from "../page/both-languages.ts";
 import { copyBox, copyButton } from "../page/copy.ts";
 import { debounce, fill, h, newId } from "../page/dom.ts";
-
 import { MapPanel } from "../page/map-panel.ts";
 import type { Page, View } from "../page/page.ts";
-import { checkDraft, draftFragments, mostBytes, storedText } from "./check.ts";
+import { checkDraft, draftDrawable, draftFragments, mostBytes, storedText } from "./check.ts";
 import { acceptDrops, type FileTaken, fileInput, type TakenFile } from "./file.ts";
 import { DraftForm } from "./form.ts";
 import { proposalOf } from "./proposal.ts";
@@ -40,7 +39,9 @@ export class DraftView implements View {
 	readonly #notice = h("div");
 	readonly #verdict = h("div", { class: "verdict", role: "status" });
 	readonly #form: DraftForm;
-	readonly #result = h("div");
+	readonly #result = h("div", { class: "result" });
+	/** It stays the same element: what was opened stays open while one types. */
+	readonly #fragments = h("details");
 	readonly #register: RegisterPanel;
 	readonly element: HTMLElement;
 	#map: MapPanel | null = null;
@@ -60,6 +61,9 @@ export class DraftView implements View {
 		this.#keyNote.id = newId();
 		this.#key.setAttribute("aria-describedby", this.#keyNote.id);
 		this.#text.id = newId();
+		this.#verdict.id = newId();
+		this.#text.setAttribute("aria-describedby", this.#verdict.id);
+		this.#fragments.open = matchMedia("(min-width: 64rem)").matches;
 		const changed = debounce(pauseMs, () => this.#changed());
 		for (const field of [this.#key, this.#text]) {
 			field.addEventListener("input", changed);
@@ -119,12 +123,13 @@ export class DraftView implements View {
 	/** Shows the draft of the address; also of another one that is opened while the page is there. */
 	readonly #begin = async (): Promise<void> => {
 		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
+		if (link === undefined && this.#text.value !== "") return;
 		const draft = link === undefined ? { smallkey: "", text: example } : await unpackDraft(link);
 		const warning = h("p", { class: "warning", role: "alert" }, this.#page.texts.draftFrom);
 		fill(this.#notice, !draft && warning);
 		this.#key.value = draft?.smallkey ?? "";
 		this.#text.value = draft?.text ?? example;
-		this.#look(link === undefined);
+		this.#look(draft === null || link === undefined);
 	};
 
 	/** The draft was changed here: the address follows. */
@@ -134,7 +139,10 @@ export class DraftView implements View {
 		const serial = this.#serial;
 		if (this.#text.value.length > mostBytes) return;
 		void packDraft({ smallkey: this.#key.value, text: this.#text.value }).then((link) => {
-			if (serial === this.#serial) history.replaceState(null, "", `#draft=${link}`);
+			if (serial !== this.#serial) return;
+			history.replaceState(null, "", `#draft=${link}`);
+			// The link to the other language takes it along.
+			this.#page.go(this.#page.state(), true);
 		});
 	}
 
@@ -188,10 +196,9 @@ export class DraftView implements View {
 		const state = JSON.stringify([smallkey, rendered]);
 		if (state === this.#drawn) return;
 		this.#drawn = state;
-		const drawables = Object.fromEntries(langs.map((lang) => [lang, drawableOf(rendered, lang)])) as Record<
-			Lang,
-			Drawable | null
-		>;
+		const drawables = Object.fromEntries(
+			langs.map((lang) => [lang, draftDrawable(rendered, lang)]),
+		) as Record<Lang, Drawable | null>;
 		this.#map?.close();
 		this.#map = new MapPanel(this.#page, drawables);
 		const isFeature = drawables.en?.kind === "features" || drawables.en?.kind === "dynamic";
@@ -209,21 +216,15 @@ export class DraftView implements View {
 				{},
 				copyButton(texts, texts.draftShare, () => location.href),
 			),
-			h(
-				"details",
-				{},
-				h("summary", {}, texts.draftFragments),
-				rendered.flatMap(({ target, fragments }) =>
-					langs.map((lang) =>
-						copyBox(
-							texts,
-							`${target}, ${lang}`,
-							fragments[lang] === null ? texts.draftNotHere : indented(fragments[lang]),
-						),
-					),
-				),
-			),
+			this.#fragments,
 		);
+		const boxes = rendered.flatMap(({ target, fragments }) =>
+			langs.map((lang) => {
+				const text = fragments[lang];
+				return copyBox(texts, `${target}, ${lang}`, text === null ? texts.draftNotHere : indented(text));
+			}),
+		);
+		fill(this.#fragments, h("summary", {}, texts.draftFragments), h("div", { class: "copies" }, boxes));
 		this.#map.open();
 	}
 
@@ -232,15 +233,6 @@ export class DraftView implements View {
 		if (this.#key.value === "" && parseSmallkey(name)) this.#key.value = name;
 		this.#changed();
 	}
-}
-
-function drawableOf(rendered: ReturnType<typeof draftFragments>, lang: Lang): Drawable | null {
-	for (const { target, fragments } of rendered) {
-		const text = fragments[lang];
-		const drawable = text === null || target === "ramp4" ? null : parseFragment(target, text);
-		if (drawable) return drawable;
-	}
-	return null;
 }
 
 function indented(text: string): string {

@@ -33,7 +33,7 @@ export function fileInput(page: Page, taken: FileTaken): HTMLElement {
 	);
 }
 
-/** Takes a file that is dropped on an element. @param shown marked while one is held over it */
+/** Takes a file that is dropped on an element or pasted into it. @param shown marked while one is held over it */
 export function acceptDrops(page: Page, element: HTMLElement, shown: HTMLElement, taken: FileTaken): void {
 	const over = (is: boolean) => shown.classList.toggle("over", is);
 	element.addEventListener("dragover", (event) => {
@@ -41,6 +41,12 @@ export function acceptDrops(page: Page, element: HTMLElement, shown: HTMLElement
 		over(true);
 	});
 	element.addEventListener("dragleave", () => over(false));
+	element.addEventListener("paste", (event) => {
+		const [file] = event.clipboardData?.files ?? [];
+		if (!file) return;
+		event.preventDefault();
+		void take(page, file, taken);
+	});
 	element.addEventListener("drop", (event) => {
 		event.preventDefault();
 		over(false);

@@ -43,7 +43,9 @@ export class DraftForm {
 				input.addEventListener("input", () => this.#write());
 				this.#fields.set(`${lang} ${name}`, input);
 				const label = labels[name](lang === "en" ? texts.english : texts.french);
-				return h("div", { class: "field" }, h("label", { for: input.id }, label), input);
+				const hint = name === "service_name" && h("p", { class: "hint", id: newId() }, texts.draftNameHint);
+				if (hint) input.setAttribute("aria-describedby", hint.id);
+				return h("div", { class: "field" }, h("label", { for: input.id }, label), input, hint);
 			}),
 		);
 		this.element = h(

@@ -88,13 +88,18 @@ export function openBaseMap(
 /** The outline of the land with lines of latitude and longitude, light or dark as the page is. */
 function land(urls: { light: string; dark: string }): ImageLayer<ImageStatic> {
 	const dark = matchMedia("(prefers-color-scheme: dark)");
-	const source = () =>
-		new ImageStatic({
+	const layer = new ImageLayer<ImageStatic>();
+	const show = () => {
+		const source = new ImageStatic({
 			url: dark.matches ? urls.dark : urls.light,
 			imageExtent: [...landExtent],
 			projection: projectionOf(3978),
 		});
-	const layer = new ImageLayer({ source: source() });
-	dark.addEventListener("change", () => layer.setSource(source()));
+		// A map at rest draws a picture that took another one's place only when it is told to.
+		source.on("imageloadend", () => layer.changed());
+		layer.setSource(source);
+	};
+	show();
+	dark.addEventListener("change", show);
 	return layer;
 }

@@ -44,6 +44,15 @@ export function parseFragment(target: TargetName, text: string): Drawable | null
 	}
 }
 
+/** Adds where a layer is described: of pictures only the fragments of v2 say it. */
+export function withMetadata(drawable: Drawable, v2: Drawable | null): Drawable {
+	return {
+		...drawable,
+		metadataUrl: drawable.metadataUrl || (v2?.metadataUrl ?? ""),
+		catalogueUrl: drawable.catalogueUrl || (v2?.catalogueUrl ?? ""),
+	};
+}
+
 function text(value: unknown): string {
 	return typeof value === "string" ? value : "";
 }

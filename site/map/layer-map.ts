@@ -126,15 +126,16 @@ export class LayerMap {
 
 	#showLegendPicture(address: string | null): void {
 		const { texts } = this.#page;
-		if (address === null) return fill(this.#legend);
+		fill(this.#legend);
+		if (address === null) return;
 		const image = h("img", {
 			class: "picture",
 			src: address,
 			alt: texts.legend,
 			referrerpolicy: "no-referrer",
 		});
-		image.addEventListener("error", () => fill(this.#legend));
-		fill(this.#legend, h("h3", {}, texts.legend), image);
+		// No heading without a legend below it.
+		image.addEventListener("load", () => fill(this.#legend, h("h3", {}, texts.legend), image));
 	}
 
 	async #drawFeatures(): Promise<void> {

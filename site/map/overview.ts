@@ -4,13 +4,23 @@ import type { Page } from "../page/page.ts";
 import { canadaBox, openBaseMap } from "./base.ts";
 import { zoomButtons } from "./buttons.ts";
 
-/** A map without any layer, whose view is a filter. @param moved told of each view that it comes to rest at */
+/** A map without any layer, whose view is a filter. */
+export interface Overview {
+	/** Shows a view that the address has; the one that is shown already is left as it is. */
+	show(view: Box): void;
+	close(): void;
+}
+
+/**
+ * @param view to begin with; null: Canada
+ * @param moved told of each view that it comes to rest at, in whole metres, but not of one that it was given
+ */
 export function openOverview(
 	place: HTMLElement,
 	page: Page,
 	view: Box | null,
-	moved: (box: Box) => void,
-): void {
+	moved: (view: Box) => void,
+): Overview {
 	const { texts } = page;
 	const target = h("div", {
 		class: "map small",
@@ -21,6 +31,24 @@ export function openOverview(
 	fill(place, h("div", { class: "mapframe" }, target));
 	const base = openBaseMap(target, page.settings, page.land);
 	target.parentElement?.append(zoomButtons(base, texts, null));
-	base.show(view ?? canadaBox(page.settings.mapWkid));
-	base.map.on("moveend", () => moved(base.shown()));
+	const shown = () => base.shown().map(Math.round) as Box;
+	/** What the address has, and what the map shows of it: of another shape, it shows more. */
+	let given = "";
+	let fitted = "";
+	const show = (box: Box) => {
+		if (box.join() === given) return;
+		given = box.join();
+		base.view.fit(box);
+		fitted = shown().join();
+	};
+	if (view) show(view);
+	else base.show(canadaBox(page.settings.mapWkid));
+	base.map.on("moveend", () => {
+		const box = shown();
+		if (box.join() === fitted) return;
+		given = box.join();
+		fitted = given;
+		moved(box);
+	});
+	return { show, close: () => base.close() };
 }

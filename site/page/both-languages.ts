@@ -1,6 +1,6 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { Drawable } from "../map/drawable.ts";
-import { breakable, h, outside } from "./dom.ts";
+import { breakable, h, outside, webAddress } from "./dom.ts";
 import type { Page } from "./page.ts";
 
 /** A table of both languages, with what is the same or differs marked in words. */
@@ -25,6 +25,7 @@ export function bothLanguages(page: Page, drawables: Record<Lang, Drawable | nul
 	const rows = [
 		row(texts.titleField, ({ title }) => breakable(title), areSame(({ title }) => title) ? texts.same : ""),
 		row(texts.address, ({ url }) => outside(url, url), areSame(({ url }) => url) ? texts.sameAddress : ""),
+		row(texts.servicePage, ownPage, ""),
 	];
 	if ((en?.entries.length ?? 0) + (fr?.entries.length ?? 0) > 0) {
 		const note = areSame(({ entries }) => entries.join("\n")) ? "" : texts.otherName;
@@ -48,6 +49,19 @@ export function bothLanguages(page: Page, drawables: Record<Lang, Drawable | nul
 		),
 		h("tbody", {}, rows),
 	);
+}
+
+/** What a service says of itself: an ArcGIS service is its own page, a Web Map Service has its capabilities. */
+function ownPage({ kind, url }: Drawable): Node | string {
+	const address = webAddress(url);
+	if (!address) return "–";
+	if (kind !== "wms") return outside(url, address.host);
+	const asked = /^(?:service|request|version)$/i;
+	for (const name of [...address.searchParams.keys()])
+		if (asked.test(name)) address.searchParams.delete(name);
+	address.searchParams.set("SERVICE", "WMS");
+	address.searchParams.set("REQUEST", "GetCapabilities");
+	return outside(address.href, "GetCapabilities");
 }
 
 function linkOrDash(address: string): Node | string {

@@ -23,13 +23,16 @@ export function copyButton(texts: Texts, label: string, text: () => string | Pro
 	return h("span", { class: "copy" }, button, said);
 }
 
+/** Longest text that is printed, in characters: paper is no place to copy more from. */
+const mostPrinted = 400;
+
 /** A text that can be marked, with a button that copies it. */
 export function copyBox(texts: Texts, name: string, text: string): HTMLElement {
 	const button = copyButton(texts, texts.copy, () => text);
 	button.querySelector("button")?.setAttribute("aria-label", `${texts.copy}: ${name}`);
 	return h(
 		"div",
-		{ class: "copybox" },
+		{ class: text.length > mostPrinted ? "copybox long" : "copybox" },
 		h("div", { class: "copyhead" }, h("span", {}, name), button),
 		h("pre", { tabindex: "0", "aria-label": name }, h("code", {}, text)),
 	);

@@ -1,8 +1,8 @@
-import { facets } from "../../registry/index/kinds.ts";
-import type { Box } from "../../registry/index/place.ts";
+import { type FacetValue, facetValues } from "../catalogue/facet-values.ts";
 import { filterCount, firstShown, type State, withoutFilters } from "./address.ts";
 import { fill, h, newId } from "./dom.ts";
 import { type Page, stateText, typeText } from "./page.ts";
+import { ViewFilter } from "./view-filter.ts";
 
 /** Most values of one filter that are offered. */
 const mostOffered = 500;
@@ -18,13 +18,11 @@ export class Filters {
 	readonly #sender = h("select");
 	readonly #health = h("select");
 	readonly #oneTitle = h("input", { type: "checkbox" });
-	readonly #inView = h("input", { type: "checkbox" });
-	readonly #mapPlace = h("div", { class: "overview" });
+	readonly #inView: ViewFilter;
 	readonly #chips = h("ul", { class: "chips" });
 	readonly #details: HTMLDetailsElement;
 	readonly element: HTMLElement;
 	#isOffered = false;
-	#isMapOpen = false;
 
 	/** @param change told of the state with other filters */
 	constructor(page: Page, change: (state: State) => void) {
@@ -32,8 +30,9 @@ export class Filters {
 		this.#change = change;
 		const { texts } = page;
 		this.#host.setAttribute("list", this.#hosts.id);
-		const hint = h("p", { class: "hint", id: newId(), hidden: true }, texts.inViewHint);
-		this.#inView.setAttribute("aria-describedby", hint.id);
+		this.#inView = new ViewFilter(page, (view) => this.#set({ view }));
+		const hostHint = h("p", { class: "hint", id: newId() }, texts.hostHint);
+		this.#host.setAttribute("aria-describedby", hostHint.id);
 		this.#details = h(
 			"details",
 			{ class: "filters", ontoggle: () => void this.#offer() },
@@ -42,21 +41,15 @@ export class Filters {
 				"div",
 				{ class: "grid" },
 				field(texts.type, this.#type),
-				field(texts.host, this.#host, this.#hosts),
+				field(texts.host, this.#host, this.#hosts, hostHint),
 				field(texts.sender, this.#sender),
 				field(texts.health, this.#health),
 				check(texts.oneTitle, this.#oneTitle),
-				check(texts.inView, this.#inView),
+				this.#inView.label,
 			),
-			hint,
-			this.#mapPlace,
+			this.#inView.element,
 		);
 		this.element = h("div", {}, this.#details, this.#chips);
-		this.#inView.addEventListener("change", () => {
-			hint.hidden = !this.#inView.checked;
-			if (this.#inView.checked) void this.#openMap();
-			else this.#set({ view: null });
-		});
 		this.#type.addEventListener("change", () => this.#set({ type: this.#type.value }));
 		this.#host.addEventListener("change", () => this.#set({ host: this.#host.value.trim() }));
 		this.#sender.addEventListener("change", () => this.#set({ sender: this.#sender.value }));
@@ -73,9 +66,8 @@ export class Filters {
 		choose(this.#health, state.health, texts.any, stateText.bind(null, texts));
 		if (document.activeElement !== this.#host) this.#host.value = state.host;
 		this.#oneTitle.checked = state.oneTitle;
-		if (!this.#isMapOpen) this.#inView.checked = state.view !== null;
+		this.#inView.update(state, this.#details.open);
 		this.#showChips(state);
-		if (state.view !== null && !this.#isMapOpen && this.#details.open) void this.#openMap();
 	}
 
 	#set(part: Partial<State>): void {
@@ -93,7 +85,11 @@ export class Filters {
 					{
 						type: "button",
 						class: "chip",
-						onclick: () => this.#set(without),
+						// The button goes with its filter: the focus stays near.
+						onclick: () => {
+							this.#set(without);
+							this.#summary.focus();
+						},
 						"aria-label": texts.removeFilter(name),
 					},
 					name,
@@ -115,7 +111,7 @@ export class Filters {
 					{},
 					h(
 						"button",
-						{ type: "button", class: "chip all", onclick: () => this.#set(withoutFilters(state)) },
+						{ type: "button", class: "chip all", onclick: () => this.#removeAll(state) },
 						texts.removeFilters,
 					),
 				),
@@ -123,52 +119,29 @@ export class Filters {
 		this.#chips.hidden = count === 0;
 	}
 
+	#removeAll(state: State): void {
+		this.#set(withoutFilters(state));
+		this.#summary.focus();
+	}
+
 	/** Reads which values there are, once the filters are looked at. */
 	async #offer(): Promise<void> {
-		if (this.#page.state().view && this.#details.open) void this.#openMap();
+		this.#inView.update(this.#page.state(), this.#details.open);
 		if (this.#isOffered || !this.#details.open) return;
 		this.#isOffered = true;
 		const { pieces, texts } = this.#page;
-		const values = new Map<string, [string, number][]>();
-		try {
-			const shape = await pieces.shape(facets);
-			for (const path of shape.paths.slice(0, 2)) {
-				for (const { facet, count } of await pieces.things(facets, path)) {
-					const [, name = "", value = ""] = /^=(\w+):(.*)$/s.exec(facet) ?? [];
-					values.set(name, [...(values.get(name) ?? []), [value, count]]);
-				}
-			}
-		} catch {
-			this.#isOffered = false;
-		}
-		const ofName = (name: string) =>
-			(values.get(name) ?? []).sort((a, b) => b[1] - a[1]).slice(0, mostOffered);
-		offer(this.#type, ofName("type"), typeText.bind(null, texts));
-		offer(this.#sender, ofName("sender"), String);
-		offer(this.#health, ofName("health"), stateText.bind(null, texts));
+		const values = await facetValues(pieces).catch(() => null);
+		if (!values) this.#isOffered = false;
+		const mostFirst = (some: FacetValue[] = []) => some.sort((a, b) => b[1] - a[1]).slice(0, mostOffered);
+		offer(this.#type, mostFirst(values?.type), typeText.bind(null, texts));
+		offer(this.#sender, mostFirst(values?.sender), String);
+		offer(this.#health, mostFirst(values?.health), stateText.bind(null, texts));
 		fill(
 			this.#hosts,
-			ofName("host").map(([host]) => h("option", { value: host })),
+			mostFirst(values?.host).map(([host]) => h("option", { value: host })),
 		);
-		const oneTitle = ofName("title")[0]?.[1] ?? 0;
+		const oneTitle = values?.title[0]?.[1] ?? 0;
 		this.#oneTitle.parentElement?.setAttribute("data-count", String(oneTitle));
-	}
-
-	async #openMap(): Promise<void> {
-		if (this.#isMapOpen) return;
-		this.#isMapOpen = true;
-		const { texts } = this.#page;
-		try {
-			const { openOverview } = await import("../map/overview.ts");
-			const { view } = this.#page.state();
-			const moved = (box: Box) => {
-				if (this.#inView.checked) this.#set({ view: box });
-			};
-			openOverview(this.#mapPlace, this.#page, view, moved);
-		} catch {
-			fill(this.#mapPlace, h("p", { class: "warning", role: "alert" }, texts.mapFailed));
-			this.#isMapOpen = false;
-		}
 	}
 }
 

@@ -2,8 +2,9 @@ import { type HealthReport, healthReportPath, readHealthReport } from "../../reg
 import type { State } from "./address.ts";
 import { breakable, fill, h } from "./dom.ts";
 import { type Page, readFile, stateLink, stateText, type View } from "./page.ts";
+import { weekText } from "./week.ts";
 
-/** The sick layers, by who can mend them. */
+/** The sick layers, by who can correct them. */
 export class HealthView implements View {
 	readonly #page: Page;
 	readonly #place = h("div");
@@ -73,7 +74,7 @@ export class HealthView implements View {
 							stateLink(this.#page, { ...state, layer: smallkey }, breakable(title[lang] || smallkey)),
 						),
 						h("td", {}, stateText(texts, health.state)),
-						h("td", {}, health.since),
+						h("td", {}, weekText(lang, health.since)),
 					),
 				),
 			),

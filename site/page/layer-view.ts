@@ -2,13 +2,16 @@ import type { Entry } from "../../registry/index/entry.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/names.ts";
 import { findLayer } from "../catalogue/find-layer.ts";
-import { type Drawable, parseFragment } from "../map/drawable.ts";
+import { type IndexProblem, IndexUnusable } from "../catalogue/pieces.ts";
+import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
 import type { State } from "./address.ts";
 import { bothLanguages } from "./both-languages.ts";
 import { copyBox, copyButton } from "./copy.ts";
 import { breakable, fill, h } from "./dom.ts";
 import { MapPanel } from "./map-panel.ts";
 import { type Page, readFile, stateLink, stateText, typeText, type View } from "./page.ts";
+import { problemBox } from "./problem-box.ts";
+import { dayText, weekText } from "./week.ts";
 
 /** Targets whose fragments say how a layer is drawn, the most telling first. */
 const drawnTargets: readonly TargetName[] = ["v0.9", "v1", "v2"];
@@ -27,6 +30,7 @@ export class LayerView implements View {
 	/** It stays the same element, since it has the focus. */
 	readonly #heading = h("h1", { tabindex: "-1" });
 	readonly #head = h("div");
+	readonly #problems = h("div");
 	readonly #body = h("div", { class: "layerbody" });
 	readonly element: HTMLElement;
 	#title: string;
@@ -38,7 +42,7 @@ export class LayerView implements View {
 		this.#smallkey = smallkey;
 		this.#title = smallkey;
 		const head = h("header", { class: "layerhead" }, this.#heading, this.#head);
-		this.element = h("article", { class: "layer" }, this.#back, head, this.#body);
+		this.element = h("article", { class: "layer" }, this.#back, head, this.#problems, this.#body);
 		fill(this.#heading, smallkey);
 		this.element.setAttribute("aria-busy", "true");
 		void this.#load();
@@ -66,17 +70,29 @@ export class LayerView implements View {
 		this.#map?.close();
 	}
 
-	async #load(): Promise<void> {
+	async #load(isAgain = false): Promise<void> {
+		const { lang, pieces, texts } = this.#page;
+		const problems: IndexProblem[] = [];
+		const note = (error: unknown) => {
+			problems.push(error instanceof IndexUnusable ? error.problem : { kind: "network", path: "" });
+			return null;
+		};
 		const [entry, en, fr] = await Promise.all([
-			findLayer(this.#page.pieces, this.#smallkey).catch(() => null),
-			this.#readFragment("en"),
-			this.#readFragment("fr"),
+			findLayer(pieces, this.#smallkey).catch(note),
+			this.#readFragment("en", note),
+			this.#readFragment("fr", note),
 		]);
 		if (this.#isClosed) return;
+		const retry = () => {
+			pieces.renew();
+			void this.#load(true);
+		};
+		// A publication in between: what is cached does not fit what is there now.
+		if (problems.some(({ kind }) => kind === "piece") && !isAgain) return retry();
 		this.element.removeAttribute("aria-busy");
+		fill(this.#problems, problemBox(texts, problems, retry));
 		const drawables = { en, fr };
-		if (!entry && !en && !fr) return this.#missing();
-		const { lang } = this.#page;
+		if (!entry && !en && !fr) return problems.length > 0 ? undefined : this.#missing();
 		this.#title = drawables[lang]?.title || entry?.title[lang] || this.#smallkey;
 		this.#showHead(entry, drawables);
 		this.#showBody(entry, drawables);
@@ -84,14 +100,27 @@ export class LayerView implements View {
 	}
 
 	#missing(): void {
-		fill(this.#heading, this.#page.texts.layerMissing(this.#smallkey));
+		const { texts } = this.#page;
+		fill(this.#heading, texts.layerMissing(this.#smallkey));
+		const state: State = { ...this.#page.state(), layer: null, text: this.#smallkey };
+		fill(
+			this.#head,
+			h("p", {}, texts.layerMissingHint),
+			h("p", {}, stateLink(this.#page, state, texts.layerMissingSearch(this.#smallkey))),
+		);
 	}
 
-	async #readFragment(lang: Lang): Promise<Drawable | null> {
-		for (const target of drawnTargets.filter((one) => this.#page.settings.targets.includes(one))) {
-			const text = await readFile(this.#page.root, docPath(target, lang, this.#smallkey)).catch(() => null);
-			const drawable = text === null ? null : parseFragment(target, text);
-			if (drawable) return drawable;
+	/** @param note told where nobody answers */
+	async #readFragment(lang: Lang, note: (error: unknown) => null): Promise<Drawable | null> {
+		const { root, settings } = this.#page;
+		const read = async (target: TargetName): Promise<Drawable | null> => {
+			const text = await readFile(root, docPath(target, lang, this.#smallkey)).catch(note);
+			return text === null ? null : parseFragment(target, text);
+		};
+		const v2 = settings.targets.includes("v2") ? read("v2") : null;
+		for (const target of drawnTargets.filter((one) => settings.targets.includes(one))) {
+			const drawable = await (target === "v2" ? v2 : read(target));
+			if (drawable) return withMetadata(drawable, await v2);
 		}
 		return null;
 	}
@@ -117,6 +146,7 @@ export class LayerView implements View {
 
 	#showBody(entry: Entry | null, drawables: Record<Lang, Drawable | null>): void {
 		const { texts } = this.#page;
+		this.#map?.close();
 		this.#map = new MapPanel(this.#page, drawables);
 		fill(
 			this.#body,
@@ -139,22 +169,23 @@ export class LayerView implements View {
 	}
 
 	#healthText(entry: Entry | null): HTMLElement {
-		const { texts } = this.#page;
-		if (!entry?.health) return h("p", {}, texts.healthy);
+		const { lang, texts } = this.#page;
+		if (!entry) return h("p", {}, texts.unknown);
+		if (!entry.health) return h("p", {}, texts.healthy);
 		const { state, since } = entry.health;
 		return h(
 			"p",
 			{},
 			h("strong", { class: "bad" }, stateText(texts, state)),
-			since && `, ${texts.since(since)}`,
+			since && `, ${texts.since(weekText(lang, since))}`,
 		);
 	}
 
 	#changeText(entry: Entry | null): HTMLElement {
 		const { texts, settings, lang } = this.#page;
-		if (!entry?.changed) return h("p", {}, texts.changedUnknown);
+		if (!entry?.changed) return h("p", {}, texts.unknown);
 		const { commit, date } = entry.changed;
-		const day = new Date(date).toLocaleDateString(`${lang}-CA`, { dateStyle: "long", timeZone: "UTC" });
+		const day = dayText(lang, new Date(date));
 		const history = `${settings.repository}/commits/${settings.branch}/${layerPath(this.#smallkey)}`;
 		return h(
 			"p",
@@ -174,17 +205,17 @@ export class LayerView implements View {
 		const add = (target: TargetName, name: string, text: string) => {
 			if (settings.targets.includes(target)) boxes.push(copyBox(texts, name, text));
 		};
-		add("v0.9", texts.copyKeys, key);
 		add("v0.9", texts.copyV09, address("v0.9"));
 		add("v2", texts.copyV2, address("v2"));
+		add("v0.9", texts.copyKeys, key);
+		const first = drawnTargets.find((target) => settings.targets.includes(target)) ?? "ramp4";
+		boxes.push(copyBox(texts, texts.copyCurl, `curl --fail --compressed '${address(first)}'`));
 		const geoView = {
 			map: { listOfGeoviewLayerConfig: [{ geoviewLayerType: "geoCore", geoviewLayerId: key }] },
 			serviceUrls: { rcsUrl: new URL("v2/docs/", root).href },
 		};
 		add("v2", texts.copyGeoView, JSON.stringify(geoView, null, 2));
 		if (settings.targets.includes("ramp4")) boxes.push(this.#ramp4(address("ramp4")));
-		const first = drawnTargets.find((target) => settings.targets.includes(target)) ?? "ramp4";
-		boxes.push(copyBox(texts, texts.copyCurl, `curl --fail --compressed '${address(first)}'`));
 		return boxes;
 	}
 

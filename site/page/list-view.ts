@@ -17,9 +17,13 @@ export class ListView implements View {
 	readonly element: HTMLElement;
 	/** Number of the search that counts: an older one that comes later is not shown. */
 	#serial = 0;
+	/** The layer to go back to in the list; null: none. */
+	#left: string | null;
 
-	constructor(page: Page) {
+	/** @param left the layer that was looked at before: the focus goes back to it, and the list to where it stands */
+	constructor(page: Page, left: string | null) {
 		this.#page = page;
+		this.#left = left;
 		const { texts } = page;
 		const hint = h("p", { class: "hint", id: newId() }, texts.searchHint);
 		this.#box = h("input", {
@@ -29,6 +33,8 @@ export class ListView implements View {
 			autocomplete: "off",
 			spellcheck: "false",
 			enterkeyhint: "search",
+			// On paper the box is left out while it is empty (`:placeholder-shown`).
+			placeholder: " ",
 			"aria-describedby": hint.id,
 		});
 		this.#filters = new Filters(page, (state) => page.go(state, true));
@@ -43,7 +49,7 @@ export class ListView implements View {
 			h(
 				"form",
 				{ role: "search", class: "search", onsubmit: (event) => event.preventDefault() },
-				h("h1", {}, texts.title),
+				h("h1", { tabindex: "-1" }, texts.title),
 				h("p", { class: "tagline" }, texts.tagline),
 				h("label", { for: this.#box.id }, texts.search),
 				this.#box,
@@ -87,5 +93,7 @@ export class ListView implements View {
 		};
 		const isAsking = state.text.trim() !== "" || filterCount(state) > 0;
 		this.#results.show(state, found, all, isAsking, retry);
+		if (this.#left !== null) this.#results.focusOn(this.#left);
+		this.#left = null;
 	}
 }

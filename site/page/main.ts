@@ -15,11 +15,14 @@ const texts = lang === "fr" ? french : english;
 const root = new URL("../", location.href.split(/[?#]/)[0]);
 const main = document.querySelector("main") as HTMLElement;
 
-/** Opens the view of a state. */
-async function openView(page: Page, state: State): Promise<View> {
+/**
+ * Opens the view of a state.
+ * @param left the layer that was looked at before; null: none
+ */
+async function openView(page: Page, state: State, left: string | null): Promise<View> {
 	if (state.layer !== null) return new LayerView(page, state.layer);
 	if (state.page === "health") return new HealthView(page);
-	if (state.page === "layers") return new ListView(page);
+	if (state.page === "layers") return new ListView(page, left);
 	const { DraftView } = await import("../draft/draft-view.ts");
 	return new DraftView(page);
 }
@@ -32,6 +35,8 @@ function viewKey({ page, layer }: State): string {
 class Site {
 	#view: View | null = null;
 	#key = "";
+	/** The layer that is looked at. */
+	#layer: string | null = null;
 	readonly #page: Page;
 
 	constructor(settings: SiteSettings) {
@@ -51,9 +56,14 @@ class Site {
 			go: (state, replace = false) => this.#go(state, replace),
 			href: (state) => writeState(state) || location.pathname,
 		};
-		addEventListener("popstate", () => void this.#show(false));
+		addEventListener("popstate", () => void this.#show());
+		// The part of the address behind the # belongs to drafts.
+		document.querySelector(".skip")?.addEventListener("click", (event) => {
+			event.preventDefault();
+			this.#focusHeading();
+		});
 		for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-page]")) this.#follow(link);
-		void this.#show(false);
+		void this.#show();
 	}
 
 	/** A link of the page's head changes the view, not the page. */
@@ -70,7 +80,11 @@ class Site {
 		const address = `${location.pathname}${writeState(state)}${replace ? hash : ""}`;
 		if (address === `${location.pathname}${location.search}${location.hash}`) this.#showHead();
 		else history[replace ? "replaceState" : "pushState"](null, "", address);
-		void this.#show(!replace);
+		void this.#show();
+	}
+
+	#focusHeading(): void {
+		main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
 	}
 
 	/** A draft behind any of the page's addresses is shown as one. */
@@ -81,26 +95,29 @@ class Site {
 		history.replaceState(null, "", `${location.pathname}?page=draft${location.hash}`);
 	}
 
-	/** @param isMove whether somebody went somewhere else: then the focus goes along */
-	async #show(isMove: boolean): Promise<void> {
+	/** The focus goes along where another view is shown, but stays where a page begins. */
+	async #show(): Promise<void> {
 		this.#acceptDraft();
 		const state = readState(location.search);
 		const key = viewKey(state);
 		if (key !== this.#key) {
+			const isFirst = this.#key === "";
+			const left = this.#layer;
 			this.#key = key;
+			this.#layer = state.layer;
 			this.#view?.close();
 			this.#view = null;
 			try {
-				const view = await openView(this.#page, state);
+				const view = await openView(this.#page, state, left);
 				if (key !== this.#key) return view.close();
 				this.#view = view;
 				fill(main, view.element);
 			} catch {
 				fill(main, h("p", { class: "warning", role: "alert" }, texts.problemNetwork));
 			}
-			if (isMove) {
+			if (!isFirst) {
 				scrollTo(0, 0);
-				main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+				this.#focusHeading();
 			}
 		}
 		this.#view?.update(state);

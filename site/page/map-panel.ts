@@ -70,7 +70,7 @@ export class MapPanel {
 		this.#map?.close();
 		this.#map = null;
 		const drawable = this.#drawables[lang];
-		if (!drawable) return;
+		if (!drawable) return fill(this.#place, h("p", { class: "warning" }, this.#page.texts.mapNothing));
 		try {
 			const { LayerMap } = await import("../map/layer-map.ts");
 			if (this.#isClosed || serial !== this.#serial) return;

@@ -1,5 +1,5 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import type { IndexProblem, Pieces } from "../catalogue/pieces.ts";
+import type { Pieces } from "../catalogue/pieces.ts";
 import type { Texts } from "../text/texts.ts";
 import type { State } from "./address.ts";
 import { h } from "./dom.ts";
@@ -32,12 +32,6 @@ export interface View {
 	title(): string;
 	update(state: State): void;
 	close(): void;
-}
-
-/** What is said of a part of the index that cannot be used. */
-export function problemText(texts: Texts, problem: IndexProblem): string {
-	if (problem.kind === "version") return texts.problemVersion;
-	return problem.kind === "piece" ? texts.problemPiece(problem.path) : texts.problemNetwork;
 }
 
 /** A file below the site's root; null where there is none. @throws {TypeError} where nobody answers in time */

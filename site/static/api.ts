@@ -58,7 +58,8 @@ export function apiHtml(assets: Assets, document: object, names: readonly string
 		...operations,
 		`<h2>${both((texts) => texts.apiSchemas)}</h2>\n<ul class="columns">\n${files.join("\n")}\n</ul>`,
 	];
-	return bilingualHtml(assets, (texts) => texts.apiTitle, content.join("\n"));
+	const html = `<div class="api">\n${content.join("\n")}\n</div>`;
+	return bilingualHtml(assets, (texts) => texts.apiTitle, html);
 }
 
 function operationHtml(
@@ -76,7 +77,7 @@ function operationHtml(
 	const signed = security.length > 0 ? ` ${both((texts) => texts.apiSigned)}` : "";
 	return `<section>
 <h2><code>${method.toUpperCase()} ${escapeHtml(path)}</code></h2>
-<p>${escapeHtml([summary, description].filter(Boolean).join(". "))}.${signed}</p>
+<p>${escapeHtml([summary, description].filter(Boolean).map(sentence).join(" "))}${signed}</p>
 ${listOf(
 	both((texts) => texts.apiParameters),
 	given.map((one) => [one.name, parameterText(one)]),
@@ -84,6 +85,11 @@ ${listOf(
 	both((texts) => texts.apiAnswers),
 	answers.map(([status, one]) => [status, answerText(one)]),
 )}</section>`;
+}
+
+/** A text with the full stop that it may lack. */
+function sentence(text: string): string {
+	return text.endsWith(".") ? text : `${text}.`;
 }
 
 function listOf(title: string, items: readonly (readonly [string, string])[]): string {

@@ -19,6 +19,7 @@ export function guideHtml(assets: Assets, { lang, root, title, other, content }:
 	const texts = textsOf(lang);
 	const t = escapeHtml;
 	const otherLang = lang === "en" ? "fr" : "en";
+	const alternate = other === null ? "" : `<link rel="alternate" hreflang="${otherLang}" href="${other}">`;
 	const language =
 		other === null
 			? ""
@@ -26,7 +27,7 @@ export function guideHtml(assets: Assets, { lang, root, title, other, content }:
 	return `<!doctype html>
 <html lang="${lang}">
 <head>
-${headOf(root, assets, `${title} · ${texts.title}`, "")}
+${headOf(root, assets, `${title} · ${texts.title}`, alternate)}
 </head>
 <body>
 <a class="skip" href="#main">${t(texts.skip)}</a>

@@ -27,7 +27,7 @@ export function listRow(entry: Entry, addresses: Record<Lang, string>): ListRow 
 	const linked = (lang: Lang) => {
 		const address = escapeHtml(addresses[lang]);
 		return /^https?:/i.test(addresses[lang])
-			? `<a class="block" href="${address}" rel="noopener noreferrer">${address}</a>`
+			? `<a class="block address" href="${address}" rel="noopener noreferrer">${address}</a>`
 			: address;
 	};
 	const services = addresses.en === addresses.fr ? linked("en") : `${linked("en")}${linked("fr")}`;
@@ -37,12 +37,12 @@ export function listRow(entry: Entry, addresses: Record<Lang, string>): ListRow 
 			const folder = target === "ramp4" ? target : `${target}/doc`;
 			return langs
 				.filter((lang) => fragments[target]?.[lang])
-				.map((lang) => `<a href="../${folder}/${lang}/${key}">${target}&nbsp;${lang}</a>`);
+				.map((lang) => `<a class="reads" href="../${folder}/${lang}/${key}">${target}&nbsp;${lang}</a>`);
 		});
 	const sick =
 		health &&
 		`<span class="badge">${both((texts) => texts.states[health.state] ?? health.state)}, ${escapeHtml(health.since)}</span>`;
-	const html = `<tr id="${escapeHtml(smallkey)}"><th scope="row">${named.join("")}<code>${escapeHtml(smallkey)}</code> ${escapeHtml(type)}</th><td>${services}</td><td>${sick ?? ""}${reads.join(" ")}</td></tr>`;
+	const html = `<tr id="${escapeHtml(smallkey)}"><th scope="row">${named.join("")}<code>${escapeHtml(smallkey)}</code> ${escapeHtml(type)}</th><td>${services}</td><td>${sick ?? ""} ${reads.join(" ")}</td></tr>`;
 	return { smallkey, html };
 }
 

@@ -66,7 +66,7 @@ ${headOf("", assets, `${english.title} · ${french.title}`, alternates(""))}
 <body>
 <main>
 <h1>${escapeHtml(english.title)} <span lang="fr">· ${escapeHtml(french.title)}</span></h1>
-<ul>${link("en")}${link("fr")}</ul>
+<ul class="start">${link("en")}${link("fr")}</ul>
 </main>
 </body>
 </html>

@@ -6,8 +6,10 @@ import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
 import { packDraft } from "../../../registry/draft.ts";
 import type { Registration } from "../../../registry/registration.ts";
+import { french } from "../../../site/text/french.ts";
 import { Peer } from "../../harvest/peer.ts";
 import { root } from "../../process.ts";
+import { eventually } from "../../wait.ts";
 import { executable, openBrowser, openWindow } from "../browser.ts";
 import { blue, red, serveFeatures, serveWms, symbolImage } from "../map-services.ts";
 import { SiteWorld, wmsAt } from "../site-world.ts";
@@ -75,7 +77,7 @@ people.before(async (context) => {
 			{ smallkey: "rivers", registration: pictures, sender: "Rivers Canada" },
 			{
 				smallkey: "sick",
-				registration: wmsAt("https://gone.example.ca/wms", "g", ["Ice", "Glace"]),
+				registration: wmsAt("https://gone.example.ca/wms", "g", ["Ice".repeat(100), "Glace".repeat(90)]),
 				health: { state: "down", since: "2026-W09" },
 			},
 		],
@@ -113,8 +115,17 @@ async function darkViolations(page: Page): Promise<string[]> {
 	return runAxe(page, { runOnly: ["color-contrast"] });
 }
 
+/** Width of the narrowest cell of a table, in pixels. */
+async function narrowestCell(page: Page): Promise<number> {
+	const cells =
+		"[...document.querySelectorAll('main :is(td, th)')].filter((cell) => cell.offsetWidth > 0 && cell.innerText !== '')";
+	return (await page.evaluate(`Math.min(1e3, ...${cells}.map((cell) => cell.clientWidth))`)) as number;
+}
+
 async function runAxe(page: Page, options: object): Promise<string[]> {
-	const words = JSON.stringify({ iframes: false, ...options });
+	// What a finger meets is WCAG 2.2's, and off where it is not asked for.
+	const rules = { "target-size": { enabled: true } };
+	const words = JSON.stringify({ iframes: false, rules, ...options });
 	const found = (await page.evaluate(
 		`axe.run(document, ${words}).then(({ violations }) => violations)`,
 	)) as Violation[];
@@ -141,6 +152,8 @@ for (const lang of ["en", "fr"]) {
 				await tab.setViewportSize({ width: 320, height: 640 });
 				const width = await tab.evaluate("document.documentElement.scrollWidth");
 				assert.ok((width as number) <= 320, `${lang}/${path}: ${width}`);
+				assert.equal(await runAxe(tab, { runOnly: ["target-size"] }), [], `${lang}/${path}, narrow`);
+				assert.ok((await narrowestCell(tab)) >= 60, `${lang}/${path}: a column of single letters`);
 				assert.equal(faults, []);
 				await context.close();
 			}
@@ -171,6 +184,8 @@ people("the plain list and the root page are in order, too", async ({ browser, w
 	await tab.locator("main li a").first().click();
 	await tab.locator("tbody tr").first().waitFor();
 	assert.equal(await violations(tab, axe), []);
+	await tab.setViewportSize({ width: 320, height: 640 });
+	assert.equal(await runAxe(tab, { runOnly: ["target-size"] }), []);
 	await context.close();
 });
 
@@ -182,6 +197,8 @@ people(
 		await page.locator(".results li").first().waitFor();
 		await page.keyboard.press("Tab");
 		assert.is(await page.evaluate("document.activeElement.textContent"), "Skip to the content");
+		await page.keyboard.press("Enter");
+		assert.is(await page.evaluate("document.activeElement.tagName + location.hash"), "H1");
 		await page.getByRole("searchbox").focus();
 		await page.keyboard.type("rivers");
 		await page.getByText("1 layer", { exact: true }).waitFor();
@@ -194,6 +211,13 @@ people(
 		await page.locator(".map").focus();
 		await page.keyboard.press("Enter");
 		await page.getByText("x", { exact: true }).waitFor();
+		// Back in the list the focus is where it was, whichever way one goes.
+		const inFocus = () => page.evaluate("document.activeElement.dataset.layer");
+		await page.goBack();
+		await eventually(async () => (await inFocus()) === "rivers");
+		await page.keyboard.press("Enter");
+		await page.getByRole("link", { name: "Back to the layers" }).press("Enter");
+		await eventually(async () => (await inFocus()) === "rivers");
 		await context.close();
 	},
 );
@@ -217,6 +241,24 @@ people(
 	},
 );
 
+const words = suite("French");
+
+words("every text has the spaces of Canadian French, and typographic apostrophes", () => {
+	const texts = Object.values(french).flatMap((text) =>
+		typeof text === "object"
+			? Object.values(text)
+			: [typeof text === "function" ? (text as (...all: unknown[]) => string)("x", "y") : text],
+	);
+	assert.ok(texts.length > 150);
+	for (const text of texts) {
+		assert.not.match(text, /[^\u00a0](?<!\d|EPSG):(?!\d)/, "a no-break space before a colon");
+		assert.not.match(text, /\s[;?!]/, "no space before ; ? !");
+		assert.not.match(text, /«[^\u00a0]|[^\u00a0]»/, "no-break spaces in guillemets");
+		assert.not.match(text, /['"]|\.\.\./, "’ and …");
+	}
+});
+
+words.run();
 if (executable || process.env.CI) people.run();
 else {
 	const skipped = suite("for people");

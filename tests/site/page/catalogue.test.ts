@@ -26,7 +26,12 @@ layers.push(
 		smallkey: "ecoles",
 		registration: wmsAt("https://maps.example.ca/wms", "e", ["Schools", "Écoles du Québec"]),
 	},
-	{ smallkey: "same", registration: wmsAt("https://maps.example.ca/wms", "s", ["Radon", "Radon"]) },
+	{
+		smallkey: "same",
+		registration: wmsAt("https://maps.example.ca/wms", "s", ["Radon", "Radon"], {
+			metadata: { metadata_url: "https://metadata.example.ca/radon" },
+		}),
+	},
 	{
 		smallkey: "sick-one",
 		registration: wmsAt("https://gone.example.ca/wms", "g", ["Glaciers", "Glaciers du Canada"]),
@@ -91,6 +96,8 @@ page(
 			/Glaciers[\s\S]*The service does not answer/,
 		);
 		await window.getByRole("button", { name: "Remove the filter The service does not answer" }).click();
+		// The button is gone: the focus stays near.
+		assert.is(await window.evaluate("document.activeElement.tagName"), "SUMMARY");
 		await window.getByRole("checkbox", { name: "No French title of its own" }).check();
 		await window.getByText("1 layer", { exact: true }).waitFor();
 		assert.match(await window.locator(".results li").innerText(), /Radon/);
@@ -104,8 +111,12 @@ page(
 			.waitFor();
 		assert.match(window.url(), /\?host=gis\.example\.ca&sender=Lakes\+Canada$/);
 		while (await window.getByRole("button", { name: "Show more" }).isVisible()) {
+			const shown = await window.locator(".results li").count();
 			await window.getByRole("button", { name: "Show more" }).click();
 			await eventually(async () => (await window.locator("[aria-busy]").count()) === 0);
+			// Whoever reads on begins with the first one that came.
+			const first = window.locator(".results li").nth(shown).getByRole("link");
+			await eventually(() => first.evaluate((link) => link === link.ownerDocument.activeElement));
 		}
 		await window.getByText("20 layers", { exact: true }).waitFor();
 		assert.equal(faults, []);
@@ -177,6 +188,10 @@ page(
 		await window.getByText("March 4, 2026, commit 0123456").waitFor();
 		const history = await window.getByRole("link", { name: "its history" }).getAttribute("href");
 		assert.is(history, "https://github.example/org/layers/commits/main/layers/sa/same.json");
+		await window.getByRole("link", { name: "https://metadata.example.ca/radon" }).first().waitFor();
+		const own = window.getByRole("row", { name: "The service’s own page" }).getByRole("link").first();
+		const capabilities = "https://maps.example.ca/wms?SERVICE=WMS&REQUEST=GetCapabilities";
+		assert.is(await own.getAttribute("href"), capabilities);
 		const copies = await window.locator(".copybox pre").allTextContents();
 		assert.ok(copies.includes("same"));
 		assert.ok(copies.includes(world.url("v0.9/doc/en/same")));
@@ -186,19 +201,47 @@ page(
 			copies.some((text) => JSON.parse(text.startsWith("{") ? text : "{}").layerType === "ogc-wms"),
 			"RAMP4",
 		);
+		await window.emulateMedia({ media: "print" });
+		assert.is(await window.locator("button:visible").count(), 0);
+		await window.emulateMedia({ media: "screen" });
 		await window.goto(world.url("en/?layer=not-there"));
 		await window.getByRole("heading", { name: "There is no layer not-there." }).waitFor();
+		await window.getByRole("link", { name: "Search for not-there" }).click();
+		await window.getByText("No layer matches.").waitFor();
+		assert.is(await window.getByRole("searchbox").inputValue(), "not-there");
 		await context.close();
 		await world.close();
 	},
 );
 
-page("the health page lists the sick layers by who can mend them", async ({ browser, world }) => {
+page("a layer that cannot be read is not said to be away", async ({ browser, world }) => {
+	const { page: window, context } = await openWindow(browser);
+	await window.goto(world.url("en/"));
+	await window.getByText("10 of 44 layers").waitFor();
+	const unreadable = /\/(?:index|v0\.9|v1|v2|ramp4)\//;
+	await window.route(unreadable, (route) => route.abort());
+	await window.goto(world.url("en/?layer=sick-one"));
+	await window.getByRole("alert").getByText("This site does not answer").waitFor();
+	assert.is(await window.getByText("There is no layer").count(), 0);
+	await window.unroute(unreadable);
+	// Of the index alone nothing is known of its health: it is not said to be well.
+	await window.route("**/index/**", (route) => route.fulfill({ status: 404, body: "" }));
+	await window.getByRole("button", { name: "Try again" }).click();
+	await window.getByRole("heading", { level: 1, name: "Glaciers" }).waitFor();
+	assert.is(await window.getByText("Not known here").count(), 2);
+	await window.unroute("**/index/**");
+	await window.getByRole("button", { name: "Try again" }).click();
+	await window.getByText("since the week of February 23, 2026").waitFor();
+	assert.is(await window.getByRole("alert").count(), 0);
+	await context.close();
+});
+
+page("the health page lists the sick layers by who can correct them", async ({ browser, world }) => {
 	const { page: window, context } = await openWindow(browser, { locale: "fr-CA" });
 	await window.goto(world.url("fr/?page=health"));
 	const table = window.getByRole("table", { name: "Qui peut corriger\u00a0: @org/menders (1 couche)" });
 	await table.waitFor();
-	assert.match(await table.innerText(), /Glaciers du Canada\s+Le service ne répond pas\s+2026-W09/);
+	assert.match(await table.innerText(), /Glaciers du Canada\s+Le service ne répond pas\s+23 février 2026/);
 	await table.getByRole("link", { name: "Glaciers du Canada" }).click();
 	await window.getByRole("heading", { level: 1, name: "Glaciers du Canada" }).waitFor();
 	await context.close();

@@ -107,6 +107,18 @@ draft(
 		await page.locator('.map[data-state="drawn"]').waitFor();
 		await eventually(async () => isNear(await colourAt(page, ".map", 0.5, 0.5), red));
 		await eventually(() => page.url().includes("#draft="));
+		// What was opened or closed stays so while one types.
+		await page.getByText("What viewers would read").click();
+		await page.getByLabel("Title (English)").fill("Another title");
+		await page.locator(".result pre", { hasText: "Another title" }).first().waitFor({ state: "attached" });
+		assert.not(await page.locator(".result details").evaluate((one) => (one as HTMLDetailsElement).open));
+		// Neither the way past the menu nor the other language loses it.
+		await page.locator(".skip").focus();
+		await page.keyboard.press("Enter");
+		const other = async () => (await page.locator(".language").getAttribute("href")) ?? "";
+		await eventually(async () => new URL(await other(), page.url()).hash === new URL(page.url()).hash);
+		assert.is(await page.getByLabel("Title (English)").inputValue(), "Another title");
+		assert.match(page.url(), "#draft=");
 		const shared = await openWindow(browser);
 		// Also behind another address of the page.
 		await shared.page.goto(world.url(`en/${new URL(page.url()).hash}`));
@@ -185,6 +197,8 @@ draft(
 		const { page, context, faults } = await openWindow(browser);
 		await page.goto(world.url("fr/?page=draft#draft=AAAA"));
 		await page.getByText("L’ébauche dans l’adresse n’a pas pu être lue").waitFor();
+		// What stands there in its place is nobody's draft yet, and is not judged.
+		assert.is(await page.locator(".verdict").innerText(), "");
 		const input = page.locator("input[type=file]");
 		const text = JSON.stringify(wmsAt("https://maps.example.ca/wms", "x", ["One", "Un"]));
 		await input.setInputFiles({

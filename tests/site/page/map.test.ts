@@ -172,6 +172,7 @@ map(
 	async (context) => {
 		const { page, context: window, faults, status } = await openLayer(context, "wms");
 		assert.is(status, "Drawn.");
+		await page.getByRole("heading", { name: "Legend" }).waitFor();
 		await assertColour(page, 0.25, 0.5, red);
 		await assertColour(page, 0.75, 0.5, blue);
 		const request = new URL(
@@ -195,6 +196,10 @@ map("features have the fragment's symbols: one for all, by value, by range", asy
 	await assertColour(unique.page, 0.42, 0.5, red);
 	await assertColour(unique.page, 0.58, 0.5, blue);
 	assert.match(await unique.page.locator(".legend").innerText(), /Legend\s+one\s+two/);
+	// Paper is spared a configuration that nobody copies from it.
+	await unique.page.locator("pre:visible", { hasText: "esri-feature" }).waitFor();
+	await unique.page.emulateMedia({ media: "print" });
+	assert.is(await unique.page.locator("pre:visible", { hasText: "esri-feature" }).count(), 0);
 	const breaks = await openLayer(context, "breaks");
 	await assertColour(breaks.page, 0.42, 0.5, green);
 	await assertColour(breaks.page, 0.58, 0.5, blue);
@@ -270,6 +275,7 @@ map("a service that does not answer within ten seconds is said not to", async ({
 	await page.locator('.map[data-state="loading"]').waitFor();
 	await page.clock.fastForward(9_000);
 	assert.is(await page.locator(".mapstatus").innerText(), "Drawing…");
+	assert.is(await page.getByRole("heading", { name: "Legend" }).count(), 0);
 	await page.clock.fastForward(2_000);
 	await page.locator('.map[data-state="failed"]').waitFor();
 	assert.match(await page.locator(".mapstatus").innerText(), /did not answer within 10 seconds\.$/);
@@ -293,13 +299,33 @@ map("the map's view filters, and stays in the address", async (context) => {
 	await eventually(async () => (await page.locator(".results li").count()) === 5);
 	const titles = await page.locator(".results h2").allTextContents();
 	assert.equal(titles.sort(), ["The breaks", "The error", "The far", "The points", "The unique"]);
+	// The map of a view that the address has shows that view, and does not make another one of it.
+	const address = page.url();
+	await page.reload();
+	await page.getByText("Filters (1 on)").click();
+	await page.locator(".overview .map canvas").first().waitFor();
+	await page.getByText("Move the map: only layers that").waitFor();
+	assert.is(page.url(), address);
+	const isLight = async () => ((await colourAt(page, ".overview .map", 0.5, 0.5))[0] ?? 0) > 128;
+	await eventually(isLight);
+	await page.emulateMedia({ colorScheme: "dark" });
+	await eventually(async () => !(await isLight()));
+	await page.locator(".overview .map").focus();
+	await page.keyboard.press("ArrowRight");
+	await eventually(() => page.url() !== address);
+	await page.getByRole("button", { name: "Remove the filter In the map’s view" }).click();
+	await eventually(() => !page.url().includes("view="));
+	assert.not(await page.getByRole("checkbox", { name: "In the map’s view" }).isChecked());
+	assert.is(await page.locator(".overview .map").count(), 0);
+	await page.getByRole("checkbox", { name: "In the map’s view" }).check();
+	await eventually(() => page.url().includes("view="));
 	await page.getByRole("checkbox", { name: "In the map’s view" }).uncheck();
 	await eventually(() => !page.url().includes("view="));
 	assert.equal(faults, []);
 	await window.close();
 	const far = await openWindow(browser);
 	await far.page.goto(world.url("en/?view=3000000,-900000,3200000,-700000"));
-	await far.page.getByText("No layer is like that.").waitFor();
+	await far.page.getByText("No layer matches.").waitFor();
 	await far.context.close();
 });
 

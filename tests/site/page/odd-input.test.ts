@@ -1,14 +1,13 @@
 import { readFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createNodeServer, type NodeServer } from "../../../api/adapters/node.ts";
 import type { Meta } from "../../../api/store.ts";
 import { canonicalText } from "../../../registry/canonical.ts";
 import { packDraft } from "../../../registry/draft.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
+import { type Listening, listen } from "../../listen.ts";
 import { Local } from "../../local.ts";
 import { eventually } from "../../wait.ts";
 import { executable, openBrowser, openWindow, type Window } from "../browser.ts";
@@ -17,7 +16,7 @@ import { wmsAt } from "../site-world.ts";
 interface Context {
 	browser: Browser;
 	local: Local;
-	server: NodeServer;
+	server: Listening;
 	/** Address of the running service. */
 	origin: string;
 	window: Window;
@@ -62,18 +61,8 @@ odd.before(async (context) => {
 		openBrowser(),
 		Local.open(seed, {}, {}, undefined, { SITE: "on" }),
 	]);
-	const server = createNodeServer({
-		context: local.context,
-		fragments: local.publication.fragments,
-		version: local.publication.version,
-		pages: local.pages ?? undefined,
-		log: () => undefined,
-		allReads: false,
-		count: () => undefined,
-	});
-	await new Promise<void>((resolve) => server.server.listen(0, "127.0.0.1", resolve));
-	const origin = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
-	Object.assign(context, { browser, local, server, origin });
+	const server = await listen(local);
+	Object.assign(context, { browser, local, server, origin: server.origin });
 	await eventually(() => local.catalogue?.inStep === local.store.tip);
 	context.window = await openWindow(browser, { width: 320, height: 640 });
 });

@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createNodeServer, type NodeServer } from "../../../api/adapters/node.ts";
 import { Peer } from "../../harvest/peer.ts";
+import { type Listening, listen } from "../../listen.ts";
 import { Local, secrets } from "../../local.ts";
 import { root } from "../../process.ts";
 import { eventually } from "../../wait.ts";
@@ -17,7 +16,7 @@ interface Context {
 	browser: Browser;
 	maps: Peer;
 	local: Local;
-	server: NodeServer;
+	server: Listening;
 	/** Address of the running service with its base path. */
 	origin: string;
 }
@@ -44,17 +43,8 @@ running.before(async (context) => {
 			},
 		},
 	};
-	const server = createNodeServer({
-		context: local.context,
-		fragments: local.publication.fragments,
-		version: local.publication.version,
-		pages: local.pages ?? undefined,
-		log: () => undefined,
-		allReads: false,
-		count: () => undefined,
-	});
-	await new Promise<void>((resolve) => server.server.listen(0, "127.0.0.1", resolve));
-	address.origin = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}/rcs`;
+	const server = await listen(local);
+	address.origin = `${server.origin}/rcs`;
 	Object.assign(context, { browser, maps, local, server, origin: address.origin });
 	await inStep(local);
 });

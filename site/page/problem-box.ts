@@ -1,0 +1,27 @@
+import type { IndexProblem } from "../catalogue/pieces.ts";
+import type { Texts } from "../text/texts.ts";
+import { h } from "./dom.ts";
+
+/** Most different problems that are named at once. */
+const mostNamed = 3;
+
+/** What is said of parts of the index that cannot be used, with a way to try again; null where all are whole. */
+export function problemBox(
+	texts: Texts,
+	problems: readonly IndexProblem[],
+	retry: () => void,
+): HTMLElement | null {
+	if (problems.length === 0) return null;
+	const named = new Set(problems.map((problem) => problemText(texts, problem)));
+	return h(
+		"div",
+		{ class: "warning", role: "alert" },
+		[...named].slice(0, mostNamed).map((text) => h("p", {}, text)),
+		h("button", { type: "button", onclick: retry }, texts.tryAgain),
+	);
+}
+
+function problemText(texts: Texts, problem: IndexProblem): string {
+	if (problem.kind === "version") return texts.problemVersion;
+	return problem.kind === "piece" ? texts.problemPiece(problem.path) : texts.problemNetwork;
+}
