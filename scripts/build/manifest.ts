@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { targetNames } from "../../registry/targets/names.ts";
+import { ifThereSync } from "../files/if-there.ts";
 import type { FoundFile } from "./collect.ts";
 import { fragmentSettings, slotFolder, slotsOf } from "./slots.ts";
 
@@ -88,7 +89,8 @@ const everyFolder = slotsOf({ targets: targetNames }).map(slotFolder);
 export function outputStamp(out: string): string {
 	return everyFolder
 		.map((folder) => {
-			const found = statSync(join(out, folder), { throwIfNoEntry: false });
+			const path = join(out, folder);
+			const found = ifThereSync(path, () => statSync(path));
 			return found ? `${found.ino} ${found.mtimeMs}` : "none";
 		})
 		.join(", ");
@@ -98,11 +100,21 @@ function manifestPath(out: string): string {
 	return `${out}.manifest`;
 }
 
-/** The manifest of an output folder; null where there is none that is whole and still describes the folder. */
+/**
+ * The manifest of an output folder; null where there is none that is whole and still describes the folder.
+ * @throws {Error} with the path where it is there and cannot be read: to build all anew would hide the fault
+ */
 export function readManifest(out: string): Manifest | null {
+	const path = manifestPath(out);
+	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
+	const manifest = text === null ? null : parseManifest(text);
+	return manifest && manifest.output === outputStamp(out) ? manifest : null;
+}
+
+/** Null for what was cut off. */
+function parseManifest(text: string): Manifest | null {
 	try {
-		const manifest = JSON.parse(readFileSync(manifestPath(out), "utf8")) as Manifest;
-		return manifest.output === outputStamp(out) ? manifest : null;
+		return JSON.parse(text) as Manifest | null;
 	} catch {
 		return null;
 	}

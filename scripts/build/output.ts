@@ -107,6 +107,9 @@ export function isSame(path: string, bytes: Uint8Array): boolean {
 /** Names that a web server looks for beside a file: the same content, compressed (`npm run build -- --compress`). */
 export const companionEndings = [".gz", ".br"] as const;
 
+/** Stands in an output folder that has compressed copies. */
+export const compressedMark = ".compressed";
+
 /** Whether a name in the output folder is that of a compressed copy: no smallkey has a dot. */
 export function isCompanion(name: string): boolean {
 	return companionEndings.some((ending) => name.endsWith(ending));

@@ -8,7 +8,7 @@ import pMap from "p-map";
 import { fragmentHeaders } from "../../api/read.ts";
 import { type TargetName, targetNames } from "../../registry/targets/names.ts";
 import { targetOf } from "../../registry/targets/table.ts";
-import { isCompanion, writeWhole } from "../build/output.ts";
+import { compressedMark, isCompanion, writeWhole } from "../build/output.ts";
 import { slotFolder, slotsOf } from "../build/slots.ts";
 import { catalogueFiles, catalogueFolders } from "../catalogue/state.ts";
 import { readTextIfThere } from "../files/if-there.ts";
@@ -69,9 +69,6 @@ export async function writeHostingFiles(
 	if (site) for (const name of catalogueFiles) await syncFile(out, name, compress);
 	if (!compress) await rm(mark);
 }
-
-/** Stands in an output folder that has compressed copies. */
-const compressedMark = ".compressed";
 
 async function exists(path: string): Promise<boolean> {
 	return access(path).then(

@@ -3,7 +3,6 @@ import { slotPath } from "../build/slots.ts";
 import type { FilesFaults } from "./files-faults.ts";
 import type { RenderedFiles } from "./files-options.ts";
 import { FilesThread, type LayerFiles } from "./files-thread.ts";
-import { isThere } from "./rendered-file.ts";
 import { bodyOf } from "./table.ts";
 
 /** What a writer of few files is told, and tells. */
@@ -59,18 +58,17 @@ export class FewFiles {
 
 	async #rounds(): Promise<void> {
 		while (this.#next.size > 0) {
-			const isCompressed = await isThere(join(this.#options.out, ".compressed"));
 			const smallkeys = [...this.#next];
 			this.#next.clear();
-			await this.#writeLayers(smallkeys, isCompressed);
+			await this.#writeLayers(smallkeys);
 		}
 	}
 
-	async #writeLayers(smallkeys: readonly string[], isCompressed: boolean): Promise<void> {
+	async #writeLayers(smallkeys: readonly string[]): Promise<void> {
 		const { faults, madeFolder } = this.#options;
 		try {
 			const layers = smallkeys.map((smallkey) => this.#layerFiles(smallkey));
-			const { failed, reason, hasMadeFolder } = await this.#thread.write(layers, isCompressed);
+			const { failed, reason, hasMadeFolder } = await this.#thread.write(layers);
 			faults.remove(smallkeys);
 			if (reason !== null) faults.add(failed, reason);
 			if (hasMadeFolder) madeFolder();

@@ -1,11 +1,11 @@
 // Writes rendered files in a thread of its own, by synchronous calls: for small files they take a tenth of what the
 // others take, and here nobody waits behind them. Plain JavaScript: it starts without a loader.
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** @type {{ prefix: string, companionEndings: readonly string[] }} */
-const { prefix, companionEndings } = workerData;
+/** @type {{ prefix: string, mark: string, companionEndings: readonly string[] }} */
+const { prefix, mark, companionEndings } = workerData;
 let serial = 0;
 
 parentPort?.on("message", (/** @type {import("./files-thread.ts").FilesRound} */ round) => {
@@ -16,9 +16,11 @@ parentPort?.on("message", (/** @type {import("./files-thread.ts").FilesRound} */
  * @param {import("./files-thread.ts").FilesRound} round
  * @returns {import("./files-thread.ts").RoundReport}
  */
-function writeRound({ layers, bytes, dropCompanions }) {
+function writeRound({ layers, bytes }) {
 	/** @type {import("./files-thread.ts").RoundReport} */
 	const report = { failed: [], reason: null, hasMadeFolder: false };
+	// A web server would go on serving the compressed copies of a file that changes.
+	const dropCompanions = existsSync(mark);
 	let start = 0;
 	for (const { smallkey, files } of layers) {
 		for (const { path, length } of files) {

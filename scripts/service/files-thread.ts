@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { companionEndings } from "../build/output.ts";
+import { companionEndings, compressedMark } from "../build/output.ts";
 
 /** A file to write, with the length of its bytes, or to remove. */
 interface RoundFile {
@@ -12,8 +12,6 @@ interface RoundFile {
 export interface FilesRound {
 	layers: { smallkey: string; files: RoundFile[] }[];
 	bytes: Uint8Array;
-	/** Whether compressed copies beside the files go. */
-	dropCompanions: boolean;
 }
 
 /** What became of it. */
@@ -49,7 +47,7 @@ export class FilesThread {
 	}
 
 	/** Writes files, one layer after the other. @throws {Error} where the thread cannot be started, or ends */
-	write(layers: readonly LayerFiles[], dropCompanions: boolean): Promise<RoundReport> {
+	write(layers: readonly LayerFiles[]): Promise<RoundReport> {
 		const bodies = layers.flatMap(({ files }) => files.flatMap(([, body]) => body ?? []));
 		// Their own memory, which is handed over: a fragment is a part of a long run of bytes.
 		const bytes = new Uint8Array(bodies.reduce((total, body) => total + body.length, 0));
@@ -64,7 +62,6 @@ export class FilesThread {
 				files: files.map(([path, body]) => ({ path, length: body?.length ?? null })),
 			})),
 			bytes,
-			dropCompanions,
 		};
 		return new Promise((resolve, reject) => {
 			const worker = this.#start();
@@ -83,7 +80,7 @@ export class FilesThread {
 		if (this.#worker) return this.#worker;
 		const prefix = join(dirname(this.#out), `.${basename(this.#out)}.${process.pid}.`);
 		const worker = new Worker(new URL("./files-thread-entry.mjs", import.meta.url), {
-			workerData: { prefix, companionEndings },
+			workerData: { prefix, mark: join(this.#out, compressedMark), companionEndings },
 			execArgv: [],
 			env: {},
 		});

@@ -67,7 +67,7 @@ function renderPart(worker: ChildProcess, order: RenderOrder, rendered: Rendered
 		});
 		worker.on("message", (report: RenderReport | RenderFailure) => {
 			if ("failure" in report) return reject(errorOf(report));
-			take(report, rendered);
+			takeReport(report, rendered);
 			if (report.isLast) resolve();
 		});
 		worker.send(order);
@@ -78,12 +78,13 @@ function errorOf({ failure, isGit }: RenderFailure): Error {
 	return isGit ? new GitFailure(failure) : new Error(`a process that renders layers failed: ${failure}`);
 }
 
-function take(report: RenderReport, rendered: RenderedStep): void {
+/** Adds a portion of what a process found to what others have found: one may name every layer there is. */
+export function takeReport(report: RenderReport, rendered: RenderedStep): void {
 	for (const smallkey of report.gone) rendered.changes.set(smallkey, null);
 	for (const [smallkey, entry] of entriesIn(report.bytes, report.layers)) {
 		rendered.changes.set(smallkey, entry);
 	}
-	rendered.problems.push(...report.problems);
-	rendered.wrong.push(...report.wrong);
-	rendered.registered.push(...report.registered);
+	for (const problem of report.problems) rendered.problems.push(problem);
+	for (const smallkey of report.wrong) rendered.wrong.push(smallkey);
+	for (const smallkey of report.registered) rendered.registered.push(smallkey);
 }

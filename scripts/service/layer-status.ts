@@ -1,5 +1,5 @@
 import { CatFile } from "../../api/git/cat-file.ts";
-import { runGit } from "../../api/git/run.ts";
+import { GitTimeout, runGit } from "../../api/git/run.ts";
 import type { HarvestStatus, HealthStatus, LayerStatus, ReadStatus } from "../../api/status.ts";
 import { type Layer, reviewBranch, type Store, StoreBusy } from "../../api/store.ts";
 import { createPool } from "../../harvest/net/pool.ts";
@@ -135,7 +135,7 @@ function describedBy(layer: Layer): boolean | null {
 	});
 }
 
-/** The last commit of a file on a branch; nulls where it takes too long to find. */
+/** The last commit of a file on a branch; nulls where it takes too long to find. @throws where git fails otherwise */
 async function lastCommit(repository: string, ref: string, path: string): Promise<Registered> {
 	const words = [
 		"log",
@@ -147,7 +147,10 @@ async function lastCommit(repository: string, ref: string, path: string): Promis
 		"--",
 		path,
 	];
-	const output = await runGit(repository, words, { limitMs: historyMs }).catch(() => null);
+	const output = await runGit(repository, words, { limitMs: historyMs }).catch((error: unknown) => {
+		if (error instanceof GitTimeout) return null;
+		throw error;
+	});
 	const [commit = "", seconds = ""] = output?.toString("latin1").trim().split(" ") ?? [];
 	if (!/^[0-9a-f]{40,64}$/.test(commit)) return { commit: null, at: null };
 	return { commit, at: isoTime(Number(seconds) * 1_000) };

@@ -1,8 +1,23 @@
 import { logText } from "../../api/log.ts";
 
-/** One JSON line on standard output, with the time. */
+/** Lines that are written at the end of this turn of the event loop. */
+let waiting: string[] = [];
+
+// What ends the process in the middle of a turn still has its lines.
+process.on("exit", writeWaiting);
+
+/**
+ * One JSON line on standard output, with the time. Those of one turn of the event loop are one write: of a hundred
+ * answers each of its own would hold the others up, and wake up whoever reads the log.
+ */
 export function logLine(fields: object): void {
-	process.stdout.write(`${logText({ time: new Date().toISOString(), ...fields })}\n`);
+	const line = `${logText({ time: new Date().toISOString(), ...fields })}\n`;
+	if (waiting.push(line) === 1) setImmediate(writeWaiting);
+}
+
+function writeWaiting(): void {
+	if (waiting.length > 0) process.stdout.write(waiting.join(""));
+	waiting = [];
 }
 
 /** Logs an error that nobody outside may see. */

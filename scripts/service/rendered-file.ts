@@ -1,16 +1,8 @@
-import { access, readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isCompanion } from "../build/output.ts";
 
 // What is known of rendered files, off the event loop.
-
-/** Whether there is something at a path. */
-export async function isThere(path: string): Promise<boolean> {
-	return access(path).then(
-		() => true,
-		() => false,
-	);
-}
 
 /** Whether a file has just these bytes. */
 export async function holds(path: string, body: Uint8Array): Promise<boolean> {

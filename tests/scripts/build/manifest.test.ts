@@ -1,10 +1,10 @@
-import { appendFile, cp } from "node:fs/promises";
+import { appendFile, cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { FragmentSettings } from "../../../registry/targets/facts.ts";
-import { rendererStamp } from "../../../scripts/build/manifest.ts";
+import { readManifest, rendererStamp, writeManifest } from "../../../scripts/build/manifest.ts";
 import { temporaryFolder } from "../../local.ts";
 import { root } from "../../process.ts";
 
@@ -58,6 +58,28 @@ test("the stamp changes with the settings that fragments show", () => {
 	];
 	const stamps = more.map((other) => rendererStamp({ ...settings, ...other }));
 	assert.is(new Set(stamps).size, 6);
+});
+
+test("a manifest that is not there, or was cut off, is none; one that cannot be read is a fault", async () => {
+	const folder = await temporaryFolder();
+	const out = join(folder.path, "dist");
+	const path = `${out}.manifest`;
+	try {
+		assert.is(readManifest(out), null);
+		const manifest = { renderer: "r", source: "s", fragments: 0 };
+		writeManifest(out, manifest);
+		assert.is(readManifest(out)?.source, "s");
+		for (const text of ['{"renderer":', "null", ""]) {
+			await writeFile(path, text);
+			assert.is(readManifest(out), null, text);
+		}
+		assert.is(readManifest(join(path, "below")), null);
+		await rm(path);
+		await mkdir(path);
+		assert.throws(() => readManifest(out), `${path}: cannot be read`);
+	} finally {
+		await folder.remove();
+	}
 });
 
 test.run();

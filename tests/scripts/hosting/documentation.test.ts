@@ -43,6 +43,17 @@ test("both units keep the service from the same of the machine", async () => {
 	assert.is(hardening(follow), hardening(unit));
 });
 
+test("both units have the same time to end", async () => {
+	const [unit, follow] = await Promise.all(
+		["fragments", "fragments-follow"].map(async (name) => {
+			const text = await readFile(join(root, `deploy/${name}.service`), "utf8");
+			return /^TimeoutStopSec=(\d+)$/m.exec(text)?.[1];
+		}),
+	);
+	assert.ok(unit);
+	assert.is(follow, unit);
+});
+
 test("neither systemd nor Docker cuts off a service that still stores what it accepted", async () => {
 	const unit = await readFile(join(root, "deploy/fragments.service"), "utf8");
 	const page = await readFile(join(root, "docs/one-machine.md"), "utf8");

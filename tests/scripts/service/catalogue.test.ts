@@ -2,11 +2,11 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createNodeServer } from "../../../api/adapters/node.ts";
 import { catalogueOptions, senderNamesOf } from "../../../scripts/catalogue/options.ts";
 import { bringCatalogue } from "../../../scripts/catalogue/update.ts";
 import { readConfiguration } from "../../../scripts/service/settings.ts";
 import { Clone } from "../../clone.ts";
+import { listen } from "../../listen.ts";
 import { Local, manual, wms } from "../../local.ts";
 import { descendantsWith, signalIfThere } from "../../process.ts";
 import { eventually } from "../../wait.ts";
@@ -68,6 +68,8 @@ async function assertWhole(local: Local): Promise<void> {
 	for (const [path, text] of expected) if (!path.endsWith(".gz")) assert.is(given.get(path), text, path);
 }
 
+const catalogueWorkers = () => descendantsWith(process.pid, "catalogue-worker");
+
 catalogue(
 	"a PUT and a removal are in the index, the changes, the feed and the plain list",
 	async ({ local }) => {
@@ -102,6 +104,7 @@ catalogue("a push of more layers than are gone on from is in step, too", async (
 catalogue(
 	"what is deleted comes back by itself, and its process too when it is killed",
 	async ({ local }) => {
+		const before = catalogueWorkers();
 		await rm(join(local.out, "index"), { recursive: true });
 		await rm(join(local.out, "en/index.html"));
 		const isThere = () =>
@@ -111,9 +114,13 @@ catalogue(
 			);
 		await eventually(isThere);
 		await inStep(local);
-		const [worker] = descendantsWith(process.pid, "catalogue-worker");
-		assert.ok(worker !== undefined);
-		signalIfThere(worker as number, "SIGKILL");
+		// The process that has made everything anew ends, and the next one takes its place.
+		let next: number[] = [];
+		await eventually(() => {
+			next = catalogueWorkers().filter((pid) => !before.includes(pid));
+			return next.length > 0;
+		});
+		for (const pid of next) signalIfThere(pid, "SIGKILL");
 		assert.is((await put(local, "again")).status, 201);
 		await eventually(async () => (await layersIn(local)) === 1_205);
 		await assertWhole(local);
@@ -124,19 +131,9 @@ catalogue(
 catalogue(
 	"is served below the base path, with the headers of each kind, compressed, and not written to",
 	async ({ local }) => {
-		const { server, end } = createNodeServer({
-			context: local.context,
-			fragments: local.publication.fragments,
-			version: local.publication.version,
-			pages: local.pages ?? undefined,
-			log: () => undefined,
-			allReads: false,
-			count: () => undefined,
-		});
-		await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-		const { port } = server.address() as { port: number };
+		const { origin, end } = await listen(local);
 		const get = (path: string, init: RequestInit = {}) =>
-			fetch(`http://127.0.0.1:${port}${path}`, { redirect: "manual", ...init });
+			fetch(`${origin}${path}`, { redirect: "manual", ...init });
 		try {
 			const page = await get("/rcs/");
 			assert.is(page.status, 200);
@@ -197,7 +194,7 @@ catalogue(
 	"after a restart it is gone on from, and with SITE=off nothing of it is left",
 	async ({ local }) => {
 		await local.stop();
-		assert.equal(descendantsWith(process.pid, "catalogue-worker"), []);
+		assert.equal(catalogueWorkers(), []);
 		await local.start();
 		assert.is((await put(local, "later")).status, 201);
 		await inStep(local);
