@@ -180,7 +180,8 @@ async function put(service: Served, name: string): Promise<string> {
 	throw new Error("there is no layer");
 }
 
-async function commitIn(service: Served): Promise<string> {
+/** The commit that the index of a service on the disk is of; empty while there is none. */
+export async function commitIn(service: Served): Promise<string> {
 	const text = await readFile(join(service.dataDir, "dist/changes/index.json"), "utf8").catch(() => "{}");
 	return (JSON.parse(text) as { commit?: string }).commit ?? "";
 }

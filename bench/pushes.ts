@@ -4,8 +4,9 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { removeOutput } from "./builds.ts";
+import { commitIn } from "./catalogue.ts";
 import { environment, root, run, startProgram, timed } from "./measure/process.ts";
-import { pssMegabytes } from "./measure/processes.ts";
+import { familyOf, pssMegabytes } from "./measure/processes.ts";
 import type { Met } from "./measure/reader.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { Served, World } from "./measure/world.ts";
@@ -195,14 +196,25 @@ async function prepareMemory(world: World, puts: number): Promise<Pair> {
 	};
 }
 
-/** Waits until all files of the layers are there, and what wrote them has ended; the sizes of the fragments. */
-async function filesInStep({ url, dataDir, pid }: Served, layers: number): Promise<number[]> {
+/**
+ * Waits until all files of the layers are there, the catalogue is in step, and what wrote them has ended; the sizes of
+ * the fragments.
+ */
+async function filesInStep(service: Served, layers: number): Promise<number[]> {
+	const { url, dataDir, pid } = service;
 	const words = [join(dataDir, "dist/v0.9/doc"), "-type", "f", "-printf", "%s\\n"];
+	const repository = join(dataDir, "repository.git");
+	let before = "";
 	for (const deadline = performance.now() + patienceMs; ; await sleep(500)) {
 		const sizes = (await run("find", words)).trim().split("\n").map(Number);
 		const isReady = (await fetch(`${url}/readyz`)).status === 200;
 		const writers = await run("pgrep", ["-P", String(pid), "-f", "files-worker"]).catch(() => "");
-		if (isReady && sizes.length >= 2 * layers && writers === "") return sizes;
+		const tip = (await run("git", ["-C", repository, "rev-parse", "refs/heads/main"])).trim();
+		const isInStep = sizes.length >= 2 * layers && (await commitIn(service)) === tip;
+		// What made the whole catalogue is replaced by another process once that is there.
+		const family = familyOf(pid).join(" ");
+		if (isReady && isInStep && writers === "" && family === before) return sizes;
+		before = family;
 		if (performance.now() > deadline) throw new Error(`not in step after ${patienceMs} ms`);
 	}
 }

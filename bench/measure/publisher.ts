@@ -1,10 +1,9 @@
 // A process that sends signed PUTs as fast as a service takes them. Reads one JSON document, prints one.
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import pMap from "p-map";
-import { Pool } from "undici";
 import { sign } from "../../api/signature.ts";
 import { generateLayers } from "../layers.ts";
+import { Connection } from "./connection.ts";
 
 /** What to send. The secret comes this way and not as a word of the command line, which others can see. */
 export interface Order {
@@ -32,9 +31,8 @@ export interface Sent {
 
 interface Put {
 	smallkey: string;
-	path: string;
-	headers: Record<string, string>;
-	body: string;
+	/** The whole request as it is sent. */
+	request: Uint8Array;
 }
 
 /** Smallkeys that spread over the folders as the catalogue's do: the digits of a number, turned round. */
@@ -46,51 +44,59 @@ function nameOf(order: Order): string {
 	return `Published in order ${order.order}.`;
 }
 
-/** Signs all of them ahead: the sender shares this machine with the service. */
-async function makePuts(order: Order): Promise<Put[]> {
+/** Signs all of them ahead: the publishers share this machine with the service. */
+async function signPuts(order: Order): Promise<Put[]> {
 	const encoder = new TextEncoder();
+	const { host } = new URL(order.url);
 	const puts: Put[] = [];
 	for (const { registration } of generateLayers(order.count)) {
 		const smallkey = keyOf(puts.length);
 		const path = `/register/${smallkey}`;
 		const timestamp = new Date().toISOString();
 		const en = { ...registration.en, service_name: nameOf(order) };
-		const body = JSON.stringify({ ...registration, en });
-		const signed = { path, sender: order.sender, timestamp, body: encoder.encode(body) };
-		const authorization = await sign(order.secret, signed);
-		puts.push({ smallkey, path, headers: { authorization, timestamp, sender: order.sender }, body });
+		const body = encoder.encode(JSON.stringify({ ...registration, en }));
+		const authorization = await sign(order.secret, { path, sender: order.sender, timestamp, body });
+		const head = [
+			`PUT ${path} HTTP/1.1`,
+			`Host: ${host}`,
+			`Authorization: ${authorization}`,
+			`TimeStamp: ${timestamp}`,
+			`Sender: ${order.sender}`,
+			`Content-Length: ${body.length}`,
+		];
+		puts.push({ smallkey, request: Buffer.concat([encoder.encode(`${head.join("\r\n")}\r\n\r\n`), body]) });
 	}
 	return puts;
 }
 
 async function send(order: Order): Promise<Sent> {
-	const puts = await makePuts(order);
-	const pool = new Pool(order.url, { connections: order.publishers, pipelining: 1 });
+	const puts = await signPuts(order);
+	const connections = await Promise.all(
+		Array.from({ length: order.publishers }, () => Connection.open(order.url)),
+	);
 	const milliseconds: number[] = [];
 	let misses = 0;
-	const publish = async (put: Put) => {
-		const start = performance.now();
-		const answer = await pool.request({
-			method: "PUT",
-			path: put.path,
-			headers: put.headers,
-			body: put.body,
-		});
-		const receipt = await answer.body.text();
-		milliseconds.push(performance.now() - start);
-		if (answer.statusCode !== 201) throw new Error(`${put.path}: ${answer.statusCode} ${receipt}`);
-		if (order.readBack && !(await isThere(pool, put.smallkey, nameOf(order)))) misses += 1;
+	let next = 0;
+	const publish = async (connection: Connection) => {
+		for (let put = puts[next++]; put; put = puts[next++]) {
+			const start = performance.now();
+			const { status, body } = await connection.send(put.request);
+			milliseconds.push(performance.now() - start);
+			if (status !== 201) throw new Error(`${put.smallkey}: ${status} ${body}`);
+			if (order.readBack && !(await isThere(connection, put.smallkey, order))) misses += 1;
+		}
 	};
 	const start = performance.now();
-	await pMap(puts, publish, { concurrency: order.publishers });
+	await Promise.all(connections.map(publish));
 	const seconds = (performance.now() - start) / 1000;
-	await pool.close();
+	for (const connection of connections) connection.close();
 	return { seconds, milliseconds, misses };
 }
 
-async function isThere(pool: Pool, smallkey: string, name: string): Promise<boolean> {
-	const { statusCode, body } = await pool.request({ method: "GET", path: `/v0.9/doc/en/${smallkey}` });
-	return (await body.text()).includes(`"${name}"`) && statusCode === 200;
+async function isThere(connection: Connection, smallkey: string, order: Order): Promise<boolean> {
+	const head = `GET /v0.9/doc/en/${smallkey} HTTP/1.1\r\nHost: ${new URL(order.url).host}\r\n\r\n`;
+	const { status, body } = await connection.send(Buffer.from(head));
+	return status === 200 && body.includes(`"${nameOf(order)}"`);
 }
 
 async function main(): Promise<void> {

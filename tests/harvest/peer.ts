@@ -18,6 +18,8 @@ export class Peer {
 
 	static async open(): Promise<Peer> {
 		const server = createServer();
+		// An idle connection may be closed just when a busy machine gets to use it again.
+		server.keepAliveTimeout = 0;
 		const peer = new Peer(server);
 		server.on("request", (request, response) => peer.#answer(request, response));
 		server.on("connection", (socket) => {

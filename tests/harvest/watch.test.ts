@@ -16,7 +16,7 @@ test.before.each(async () => {
 test.after.each(() => peer.close());
 
 async function watch(registration: Registration) {
-	const fetch = createFetch({ allowPrivate: true, timeoutMs: 2000 });
+	const fetch = createFetch({ allowPrivate: true, timeoutMs: 60_000 });
 	const look = createWatchLayer(createAsk({ fetch, sleep: async () => {} }));
 	const { state, findings } = await look(registration);
 	return { state, findings: findings.map(({ pointer, text }) => [pointer, text.replace(/^\S+ /, "")]) };
