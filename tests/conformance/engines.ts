@@ -10,7 +10,7 @@ import { writeHostingFiles } from "../../scripts/hosting/files.ts";
 import { isEngineInstalled } from "../../scripts/hosting/wrangler.ts";
 import { startPeer } from "../api/stores/github-peer.ts";
 import { temporaryFolder } from "../local.ts";
-import { cleanEnvironment, root, ServerProcess } from "../process.ts";
+import { cleanEnvironment, root, ServerProcess, startWords } from "../process.ts";
 import { write } from "./client.ts";
 import { type Candidate, type Engine, senders } from "./engine.ts";
 
@@ -110,7 +110,7 @@ export async function buildDist(
 /** `npm run workers` on a build, with variables; its address, and how to end it. */
 export async function startWorkers(dist: string, words: string[], env: Record<string, string>) {
 	const folder = await temporaryFolder();
-	const child = spawn(process.execPath, ["--import", "tsx", "scripts/workers.ts", "--dist", dist, ...words], {
+	const child = spawn(process.execPath, [...startWords("workers"), "--dist", dist, ...words], {
 		cwd: root,
 		env: cleanEnvironment({ DATA_DIR: folder.path, HOST: "127.0.0.1", PORT: "0", SITE: "off", ...env }),
 		stdio: ["ignore", "pipe", "pipe"],
