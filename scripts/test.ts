@@ -6,6 +6,7 @@ import { printLine } from "./terminal/io.ts";
 import { compileTests } from "./test/compile.ts";
 import { runFile, runTypeCheck } from "./test/file.ts";
 import { runAll } from "./test/files.ts";
+import { temporaryParent } from "./test/memory-folder.ts";
 
 /** Longest that one test file may take, in milliseconds. */
 const defaultTimeoutMs = 600_000;
@@ -19,10 +20,11 @@ export const run = createRun(async (argv, environment, io) => {
 	const { timeout } = line.opts();
 	const found = named.length > 0 ? named : (await glob("tests/**/*.test.ts")).sort();
 	const files = found.map((file) => resolve(file));
-	const checks = named.length > 0 ? [] : [() => runTypeCheck(environment, timeout)];
+	const settings = { ...environment, TMPDIR: temporaryParent(environment) };
+	const checks = named.length > 0 ? [] : [() => runTypeCheck(settings, timeout)];
 	const compiled = await compileTests(files);
 	try {
-		const tests = files.map((file) => () => runFile(file, environment, timeout, compiled));
+		const tests = files.map((file) => () => runFile(file, settings, timeout, compiled));
 		const passed = await runAll([...checks, ...tests], (text) => printLine(io, text));
 		return passed ? exitCodes.done : exitCodes.wrong;
 	} finally {

@@ -36,8 +36,9 @@ async function runAlone(
 	environment: Environment,
 	timeoutMs: number,
 ): Promise<Ended> {
-	const folder = await mkdtemp(join(tmpdir(), "test-"));
-	await shareCompiled(folder);
+	const parent = environment.TMPDIR || tmpdir();
+	const folder = await mkdtemp(join(parent, "test-"));
+	await shareCompiled(parent, folder);
 	const start = performance.now();
 	const { code, output } = await runToEnd(command, args, { ...environment, TMPDIR: folder }, timeoutMs, () =>
 		endProcessesOf(folder),
@@ -47,9 +48,9 @@ async function runAlone(
 }
 
 /** tsx keeps what it has compiled in the folder for temporary files: compiling all of it anew takes seconds. */
-async function shareCompiled(folder: string): Promise<void> {
+async function shareCompiled(parent: string, folder: string): Promise<void> {
 	const name = `tsx-${process.geteuid?.() ?? userInfo().username}`;
-	const shared = join(tmpdir(), name);
+	const shared = join(parent, name);
 	await mkdir(shared, { recursive: true });
 	await symlink(shared, join(folder, name), "junction");
 }
