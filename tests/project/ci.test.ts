@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { browserPlaces } from "../../scripts/screenshots/browser.ts";
 import { temporaryFolder } from "../local.ts";
 import { root } from "../process.ts";
 
-/** Runs .ci/run on a machine that has none of the packages, where apt knows brotli or not; the last line of apt-get. */
-async function installed(knowsBrotli: boolean): Promise<string[]> {
+/** Runs .ci/run on a machine that has none of the packages, where apt knows all or only the most common ones; the last line of apt-get. */
+async function installed(knowsAll: boolean): Promise<string[]> {
 	const { path, remove } = await temporaryFolder();
 	try {
 		const bin = join(path, "bin");
@@ -17,7 +18,7 @@ async function installed(knowsBrotli: boolean): Promise<string[]> {
 		await cp(join(root, ".ci/run"), join(path, ".ci/run"));
 		const commands = {
 			"dpkg-query": "exit 1",
-			"apt-cache": `exit ${knowsBrotli ? 0 : 100}`,
+			"apt-cache": `exit ${knowsAll ? 0 : 100}`,
 			"apt-get": `echo "$*" >> ${path}/apt`,
 			sudo: 'exec "$@"',
 			npm: `echo "$*" >> ${path}/npm`,
@@ -36,19 +37,12 @@ async function installed(knowsBrotli: boolean): Promise<string[]> {
 	}
 }
 
-/** As in tests/viewer/viewer.test.ts. */
-const browsers = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-
 test("CI installs a browser only where none is, and brotli only where the distribution has it", async () => {
-	const wanted = [
-		"nginx",
-		"openssl",
-		"curl",
-		"prometheus",
-		...(browsers.some((path) => existsSync(path)) ? [] : ["chromium"]),
-	];
-	assert.equal(await installed(false), wanted);
-	assert.equal(await installed(true), [...wanted, "libnginx-mod-http-brotli-static"]);
+	const wanted = ["nginx", "openssl", "curl", "prometheus"];
+	const isThere = browserPlaces.some((path) => existsSync(path));
+	const all = [...wanted, "libnginx-mod-http-brotli-static", "chromium-headless-shell"];
+	assert.equal(await installed(false), isThere ? wanted : [...wanted, "chromium"]);
+	assert.equal(await installed(true), isThere ? all.slice(0, -1) : all);
 });
 
 test.run();

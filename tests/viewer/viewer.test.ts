@@ -1,9 +1,8 @@
-import { accessSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeServer } from "../../api/adapters/node.ts";
@@ -15,19 +14,9 @@ import { featureLayer, layerDocument, mapLayer, serveLayer } from "../harvest/ar
 import { json, Peer, text } from "../harvest/peer.ts";
 import { Local, manual } from "../local.ts";
 import { root } from "../process.ts";
+import { executable, openBrowser } from "../site/browser.ts";
 import { eventually } from "../wait.ts";
 import { assertAccepted } from "./viewer.ts";
-
-/** Where Debian and others put the browser. */
-const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const executable = places.find((place) => {
-	try {
-		accessSync(place);
-		return true;
-	} catch {
-		return false;
-	}
-});
 
 /** The viewer's page: dojo reads the fragments as a script. The viewer gives up after two seconds; a test may be slow. */
 const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Viewer</title>
@@ -144,10 +133,7 @@ viewer.before(async (context) => {
 	context.server = createNodeServer({ context: local.context, fragments, version: null, ...silent }).server;
 	await new Promise<void>((resolve) => context.server.listen(0, "127.0.0.1", resolve));
 	context.service = `http://127.0.0.1:${(context.server.address() as AddressInfo).port}`;
-	// Names are not resolved: the browser reaches this machine and nothing else.
-	const args = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"];
-	if (process.getuid?.() === 0) args.push("--no-sandbox");
-	context.browser = await chromium.launch({ executablePath: executable as string, args });
+	context.browser = await openBrowser();
 	context.page = await context.browser.newPage();
 	await context.page.goto(`${context.site.origin}/`);
 });
