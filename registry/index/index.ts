@@ -113,18 +113,12 @@ export type EntryChanges = ReadonlyMap<string, Entry | null>;
  * @throws {IndexBroken} where they are not an index of this version: it has to be built
  */
 export function updateIndex(read: ReadFile, changes: EntryChanges): Files {
-	const head = parseObject(read(indexPath) ?? "");
-	if (head?.version !== indexVersion || typeof head.layers !== "number") {
-		throw new IndexBroken(`${indexPath}: is not there or of another version`);
-	}
-	const update = new IndexUpdate(read);
-	const added = update.take(changes);
-	const files = update.files();
-	if (added !== 0) files.set(indexPath, headText(head.layers + added));
-	return files;
+	return new IndexUpdate(read).files(changes);
 }
 
-class IndexUpdate {
+/** An index that is there, to look up layers in, and then once to change some. No file is read twice. */
+export class IndexUpdate {
+	readonly #read: ReadFile;
 	readonly #known: EntryReader;
 	readonly #layers: SetUpdate<Details>;
 	readonly #names: SetUpdate<Name>;
@@ -133,7 +127,9 @@ class IndexUpdate {
 	readonly #facets: SetUpdate<FacetCount>;
 	readonly #counts = new Map<string, number>();
 
+	/** @param read the files as they are */
 	constructor(read: ReadFile) {
+		this.#read = read;
 		this.#layers = new SetUpdate(layers, read);
 		this.#names = new SetUpdate(names, read);
 		this.#known = new EntryReader(read, this.#names, this.#layers);
@@ -142,8 +138,25 @@ class IndexUpdate {
 		this.#facets = new SetUpdate(facets, read);
 	}
 
+	/** What the index says of the layers of a number, before any change. @throws {IndexBroken} */
+	find(number: string): Entry[] {
+		return this.#known.find(number);
+	}
+
+	/** The files that differ after changes. @throws {IndexBroken} where they are not an index of this version */
+	files(changes: EntryChanges): Files {
+		const head = parseObject(this.#read(indexPath) ?? "");
+		if (head?.version !== indexVersion || typeof head.layers !== "number") {
+			throw new IndexBroken(`${indexPath}: is not there or of another version`);
+		}
+		const added = this.#take(changes);
+		const files = this.#changedFiles();
+		if (added !== 0) files.set(indexPath, headText(head.layers + added));
+		return files;
+	}
+
 	/** How many layers there are more afterwards. */
-	take(changes: EntryChanges): number {
+	#take(changes: EntryChanges): number {
 		let added = 0;
 		const byNumber = new Map<string, Map<string, Entry | null>>();
 		for (const [smallkey, entry] of changes) {
@@ -194,7 +207,7 @@ class IndexUpdate {
 		this.#counts.set(facet, (this.#counts.get(facet) ?? 0) + more);
 	}
 
-	files(): Files {
+	#changedFiles(): Files {
 		for (const [facet, more] of this.#counts) {
 			if (more === 0) continue;
 			const text = orderedText(facet);

@@ -9,7 +9,7 @@ const values = new Uint8Array(128);
 for (let value = 0; value < digits.length; value += 1) values[digits.charCodeAt(value)] = value;
 
 /** Bits of one character. */
-const bitsPerDigit = 6;
+export const bitsPerDigit = 6;
 
 /** The 6-bit number of a character of `digits`; 0 for anything else. */
 export function valueAt(text: string, index: number): number {
@@ -33,11 +33,19 @@ export function bitAt(text: string, bit: number): 0 | 1 {
 	return ((valueAt(text, digit) >> shift) & 1) as 0 | 1;
 }
 
+/** The bits of each digit, as `0` and `1`. */
+const sixes = Array.from(digits, (_, value) => value.toString(2).padStart(bitsPerDigit, "0"));
+
+/** Whether a text is one: there is no other character in it. */
+export function isOrdered(text: string): boolean {
+	return /^[-0-9A-Z_a-z]*$/.test(text);
+}
+
 /** The first `length` bits of an ordered text, as `0` and `1`. */
 export function bitsOf(text: string, length = text.length * bitsPerDigit): string {
 	let bits = "";
-	for (let bit = 0; bit < length; bit += 1) bits += bitAt(text, bit);
-	return bits;
+	for (let digit = 0; digit * bitsPerDigit < length; digit += 1) bits += sixes[valueAt(text, digit)];
+	return bits.slice(0, length);
 }
 
 /** The least ordered text that starts with these bits. */
@@ -56,7 +64,10 @@ const firstLetter = firstFigure + 10;
 /** Announces a UTF-16 unit in three further characters. */
 const escapeValue = 63;
 
-function digitsOfUnit(unit: string): string {
+/** The digits of each ASCII character: nearly all that there are. */
+const ofAscii = Array.from({ length: 128 }, (_, code) => digitsOf(String.fromCharCode(code)));
+
+function digitsOf(unit: string): string {
 	const mark = marks.indexOf(unit);
 	if (mark >= 0) return digits[firstMark + mark] as string;
 	if (unit >= "0" && unit <= "9") return digits[firstFigure + Number(unit)] as string;
@@ -70,7 +81,8 @@ function digitsOfUnit(unit: string): string {
  */
 export function orderedPrefix(text: string): string {
 	let ordered = "";
-	for (const unit of text.split("")) ordered += digitsOfUnit(unit);
+	for (let index = 0; index < text.length; index += 1)
+		ordered += ofAscii[text.charCodeAt(index)] ?? digitsOf(text.charAt(index));
 	return ordered;
 }
 

@@ -42,6 +42,8 @@ export class SetUpdate<T> {
 	readonly #loaded = new Map<string, Loaded<T>>();
 	/** Text → thing, or null for one that goes. */
 	readonly #changes = new Map<string, T | null>();
+	/** Piece → by how many bytes its things have become more, or less. */
+	readonly #grown = new Map<string, number>();
 
 	constructor(kind: SetKind<T>, read: ReadFile) {
 		this.#kind = kind;
@@ -105,9 +107,15 @@ export class SetUpdate<T> {
 			return vacant;
 		}
 		const { things } = this.#load(path);
+		const bytes = this.#bytesOf(thing) - this.#bytesOf(things.get(text));
+		this.#grown.set(path, (this.#grown.get(path) ?? 0) + bytes);
 		if (thing === null) things.delete(text);
 		else things.set(text, thing);
 		return path;
+	}
+
+	#bytesOf(thing: T | null | undefined): number {
+		return thing === null || thing === undefined ? 0 : this.#kind.bytesOf(thing);
 	}
 
 	#load(path: string): Loaded<T> {
@@ -129,9 +137,7 @@ export class SetUpdate<T> {
 		const { things, thingsBefore } = this.#load(start);
 		if (things.size === 0) return this.#drop(start);
 		// What has not become less does not fit beside its neighbour now if it did not before.
-		const isLess =
-			things.size < thingsBefore.length ||
-			bytesOf(this.#kind, things.values()) < bytesOf(this.#kind, thingsBefore);
+		const isLess = things.size < thingsBefore.length || (this.#grown.get(start) ?? 0) < 0;
 		if (isLess) this.#rise(start);
 		else if (!this.#fits(things)) this.#split(start, things);
 	}

@@ -106,8 +106,13 @@ export function bytesOf<T>(kind: SetKind<T>, things: Iterable<T>): number {
 	return bytes;
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
+const isAscii = /^[\x00-\x7f]*$/;
+
 /** Bytes of a text in UTF-8. */
 export function byteLength(text: string): number {
+	// A loop that has not run often takes many times as long as the engine's own.
+	if (isAscii.test(text)) return text.length;
 	let bytes = text.length;
 	for (let index = 0; index < text.length; index += 1) {
 		const unit = text.charCodeAt(index);

@@ -1,4 +1,4 @@
-import { bitAt, digits, textOfBits } from "./ordered.ts";
+import { bitAt, bitsOf, bitsPerDigit, isOrdered, textOfBits } from "./ordered.ts";
 
 /**
  * How a set is cut: the paths of its pieces, in order. No path starts with another one.
@@ -160,24 +160,20 @@ export function shapeText(shape: Shape): string {
 
 /** Reads what `shapeText` wrote, of `pieces` pieces; null where the text is not such a tree. */
 export function parseShape(text: string, pieces: number): Shape | null {
+	if (!isOrdered(text)) return null;
+	const bits = bitsOf(text);
 	const paths: string[] = [];
 	let bit = 0;
 	const waiting = pieces > 0 ? [""] : [];
 	while (waiting.length > 0) {
-		if (bit + 2 > text.length * 6 || paths.length > pieces) return null;
+		if (bit + 2 > bits.length || paths.length > pieces) return null;
 		const path = waiting.pop() as string;
-		const [left, right] = [bitAt(text, bit), bitAt(text, bit + 1)];
+		const [left, right] = [bits[bit] === "1", bits[bit + 1] === "1"];
 		bit += 2;
-		if (right === 1) waiting.push(`${path}1`);
-		if (left === 1) waiting.push(`${path}0`);
-		if (left === 0 && right === 0) paths.push(path);
+		if (right) waiting.push(`${path}1`);
+		if (left) waiting.push(`${path}0`);
+		if (!left && !right) paths.push(path);
 	}
-	const isWhole = [...text].every((digit) => digits.includes(digit)) && restIsZero(text, bit);
+	const isWhole = bits.length - bit < bitsPerDigit && !bits.includes("1", bit);
 	return isWhole && paths.length === pieces ? new Shape(paths) : null;
-}
-
-function restIsZero(text: string, from: number): boolean {
-	if (text.length * 6 - from >= 6) return false;
-	for (let bit = from; bit < text.length * 6; bit += 1) if (bitAt(text, bit) === 1) return false;
-	return true;
 }

@@ -1,5 +1,5 @@
 import { numberBits, octalsOf } from "./numbers.ts";
-import { bitAt, textOfBits } from "./ordered.ts";
+import { bitAt, bitsOf, textOfBits } from "./ordered.ts";
 import { readLines, writeLines } from "./set.ts";
 
 /**
@@ -104,9 +104,10 @@ export function readSplits(text: string): Splits | null {
 function halvesOf(tree: string): string[] {
 	const halved: string[] = [];
 	const waiting = [""];
-	for (let bit = 0; waiting.length > 0 && bit < tree.length * 6; bit += 1) {
+	const nodes = bitsOf(tree);
+	for (let node = 0; waiting.length > 0 && node < nodes.length; node += 1) {
 		const bits = waiting.pop() as string;
-		if (bitAt(tree, bit) === 0) continue;
+		if (nodes[node] === "0") continue;
 		halved.push(bits);
 		waiting.push(`${bits}1`, `${bits}0`);
 	}

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { targetNames } from "../../registry/targets/names.ts";
+import { filesBelow } from "../files/below.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import type { FoundFile } from "./collect.ts";
 import { fragmentSettings, slotFolder, slotsOf } from "./slots.ts";
@@ -56,8 +57,7 @@ function makeStamp(settings: Required<FragmentSettings>, project: string): strin
 }
 
 function listModules(project: string, room: string): string[] {
-	const names = readdirSync(join(project, room), { recursive: true, encoding: "utf8" });
-	return names
+	return filesBelow(join(project, room))
 		.filter((name) => /\.(?:ts|json)$/.test(name))
 		.map((name) => `${room}/${name}`)
 		.sort();

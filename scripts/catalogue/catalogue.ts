@@ -1,7 +1,7 @@
 import { buildChanges, type CommitChanges, updateChanges } from "../../registry/index/changes.ts";
 import { type Entry, numberOf } from "../../registry/index/entry.ts";
 import { healthReport, healthReportPath } from "../../registry/index/health.ts";
-import { buildIndex, EntryReader, updateIndex } from "../../registry/index/index.ts";
+import { buildIndex, EntryReader, IndexUpdate } from "../../registry/index/index.ts";
 import { orderedText } from "../../registry/index/ordered.ts";
 import { buildSet, type Files, sortThings } from "../../registry/index/set.ts";
 import { IndexBroken, type ReadFile, SetUpdate } from "../../registry/index/set-update.ts";
@@ -65,24 +65,31 @@ export interface CatalogueChanges {
 /**
  * The files of the catalogue that differ after some changes, the same ones as in a whole build; null for one that goes.
  * @param read the files as they are
+ * @param index theirs, in which the changed layers were looked up
  * @returns null where they are not whole or of another version: everything has to be built
  */
 export function updateCatalogue(
 	read: ReadFile,
 	changes: CatalogueChanges,
 	settings: CatalogueSettings,
+	index = new IndexUpdate(read),
 ): Files | null {
 	try {
-		return changedFiles(read, changes, settings);
+		return changedFiles(read, changes, settings, index);
 	} catch (error) {
 		if (error instanceof IndexBroken) return null;
 		throw error;
 	}
 }
 
-function changedFiles(read: ReadFile, changes: CatalogueChanges, settings: CatalogueSettings): Files {
+function changedFiles(
+	read: ReadFile,
+	changes: CatalogueChanges,
+	settings: CatalogueSettings,
+	index: IndexUpdate,
+): Files {
 	const entries = new Map([...changes.layers].map(([smallkey, layer]) => [smallkey, layer?.entry ?? null]));
-	const files = updateIndex(read, entries);
+	const files = index.files(entries);
 	const further = updateChanges(read, changes.history.map(listedCommit), settings);
 	if (!further) throw new IndexBroken("changes/: not whole or of another version");
 	for (const [path, text] of [...further, ...updateList(read, changes.layers, settings.assets)])
@@ -112,10 +119,12 @@ function updateList(read: ReadFile, changed: CatalogueChanges["layers"], assets:
 }
 
 /** What the index says of some layers, by smallkey. @throws {IndexBroken} */
-export function findEntries(read: ReadFile, smallkeys: Iterable<string>): Map<string, Entry> {
-	const known = new EntryReader(read);
+export function findEntries(
+	index: Pick<IndexUpdate, "find">,
+	smallkeys: Iterable<string>,
+): Map<string, Entry> {
 	const found = [...smallkeys].flatMap((smallkey) =>
-		known.find(numberOf(smallkey)).filter((entry) => entry.smallkey === smallkey),
+		index.find(numberOf(smallkey)).filter((entry) => entry.smallkey === smallkey),
 	);
 	return new Map(found.map((entry) => [entry.smallkey, entry]));
 }

@@ -1,5 +1,5 @@
 import { listTree, type PathChange } from "../../api/git/tree.ts";
-import { type Problem, problemLine } from "../../registry/catalogue.ts";
+import { type LayerFile, type Problem, problemLine } from "../../registry/catalogue.ts";
 import { healthPath } from "../../registry/health.ts";
 import { ownersPath } from "../../registry/owners.ts";
 import { collectFolder, readEntries } from "../build/collect.ts";
@@ -52,7 +52,7 @@ export async function readAll(layers: CatalogueLayers, options: CatalogueOptions
 	const { repository, commit } = layers;
 	const entries = await listTree(repository, commit, "layers/");
 	const history = await readHistory(repository, null, commit);
-	const reviewers = await readReviewersAt(repository, entries);
+	const reviewers = await readReviewersAt(entries, (some) => readEntries(repository, some));
 	const news = { changes: lastChanges(history ?? [], namesOf(options)), health: reviewers.health };
 	const found = nothingFound();
 	for await (const some of streamSpellings(repository, groupSpellings(entries, null))) {
@@ -85,12 +85,12 @@ function readFolder(folder: string, options: CatalogueOptions): AllLayers {
 	return { listed: found.listed, history: null, reviewers };
 }
 
-/** The files beside the layers at a commit, with a stamp of them. */
+/** The files beside the layers at a commit, with a stamp of them. @param read reads listed files of that commit */
 export async function readReviewersAt(
-	repository: string,
 	entries: readonly PathChange[],
+	read: (entries: PathChange[]) => Promise<LayerFile[]>,
 ): Promise<Reviewers & { stamp: string }> {
 	const own = entries.filter(({ path }) => path === healthPath || path === ownersPath);
-	const files = await readEntries(repository, own);
+	const files = await read(own);
 	return { ...readReviewers(files), stamp: own.map(({ path, id }) => `${path} ${id}`).join() };
 }

@@ -16,7 +16,9 @@ export async function catalogueSource(source: Source, out: string): Promise<Cata
 	// Fragments of which some are of earlier commits are of none.
 	const id = manifest?.wrong ? null : (manifest?.source ?? null);
 	if ("repository" in source) {
-		const commit = await resolveCommit(source.repository, source.ref);
+		// The branch may have moved on since the fragments were built.
+		const built = /^commit ([0-9a-f]+)$/.exec(manifest?.source ?? "")?.[1];
+		const commit = built ?? (await resolveCommit(source.repository, source.ref));
 		return { id, layers: { repository: source.repository, commit } };
 	}
 	const committed = await committedFolder(source.folder).catch(() => null);

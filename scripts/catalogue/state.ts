@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Assets } from "../../site/static/html.ts";
 import { rendererStamp } from "../build/manifest.ts";
 import { isCompanion } from "../build/output.ts";
+import { filesBelow } from "../files/below.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import type { CatalogueOptions } from "./options.ts";
 
@@ -70,8 +71,9 @@ function makeStamp(options: CatalogueOptions): string {
 export function pagesStamp(checkout: string): string {
 	const hash = createHash("sha256");
 	const paths = pageRooms.flatMap((room) => {
-		const names = readdirSync(join(checkout, room), { recursive: true, encoding: "utf8" });
-		const modules = names.filter((name) => /\.(?:ts|css|md)$/.test(name)).sort();
+		const modules = filesBelow(join(checkout, room))
+			.filter((name) => /\.(?:ts|css|md)$/.test(name))
+			.sort();
 		return modules.map((name) => `${room}/${name}`);
 	});
 	for (const path of [...paths, ...pageFiles]) {

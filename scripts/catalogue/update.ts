@@ -1,11 +1,11 @@
-import { listTree } from "../../api/git/tree.ts";
 import { healthPath } from "../../registry/health.ts";
-import { indexPath } from "../../registry/index/index.ts";
+import { IndexUpdate, indexPath } from "../../registry/index/index.ts";
 import { IndexBroken, type ReadFile } from "../../registry/index/set-update.ts";
 import { ownersPath } from "../../registry/owners.ts";
 import { folderOf } from "../../registry/smallkey.ts";
-import { groupSpellings, streamSpellings } from "../build/spellings.ts";
+import { groupSpellings, storedLayers } from "../build/spellings.ts";
 import { buildCatalogue, findEntries, type ListedLayer, sickLayers, updateCatalogue } from "./catalogue.ts";
+import { CommitFiles } from "./commit-files.ts";
 import { type HistoryCommit, lastChanges, readHistory } from "./history.ts";
 import { lowerKeys, type Reviewers } from "./listed.ts";
 import type { CatalogueOptions } from "./options.ts";
@@ -103,11 +103,13 @@ async function writeChanges(
 	const history = await readHistory(repository, state.commit, commit);
 	if (!history) return null;
 	const read = readerOf(out);
+	const index = new IndexUpdate(read);
+	const commitFiles = new CommitFiles(repository, commit);
 	try {
-		const changes = await readChanges({ repository, commit, history, state, read }, options);
+		const changes = await readChanges({ commitFiles, history, state, read, index }, options);
 		if (!changes) return null;
 		const settings = { assets: state.assets, publicUrl: options.publicUrl, owners: changes.reviewers.owners };
-		const files = updateCatalogue(read, { ...changes, history }, settings);
+		const files = updateCatalogue(read, { ...changes, history }, settings, index);
 		if (!files) return null;
 		removeState(out);
 		const written = writeFiles(out, files, options.isCompressed);
@@ -116,16 +118,18 @@ async function writeChanges(
 	} catch (error) {
 		if (error instanceof IndexBroken) return null;
 		throw error;
+	} finally {
+		await commitFiles.close();
 	}
 }
 
 /** A step from the catalogue that is there to a later commit. */
 interface StepToCommit {
-	repository: string;
-	commit: string;
+	commitFiles: CommitFiles;
 	history: HistoryCommit[];
 	state: CatalogueState;
 	read: ReadFile;
+	index: IndexUpdate;
 }
 
 interface ReadChanges {
@@ -135,21 +139,20 @@ interface ReadChanges {
 }
 
 async function readChanges(step: StepToCommit, options: CatalogueOptions): Promise<ReadChanges | null> {
-	const { repository, commit, history, state, read } = step;
+	const { commitFiles, history, state, read, index } = step;
 	const touched = new Set(history.flatMap((one) => one.layers.map(({ smallkey }) => smallkey)));
 	if (touched.size > mostChanges) return null;
-	const folders = [...new Set([...touched].map((smallkey) => `layers/${folderOf(smallkey)}/`))];
-	let entries = await listTree(repository, commit, [healthPath, ownersPath, ...folders]);
-	const reviewers = await readReviewersAt(repository, entries);
+	const beside = await commitFiles.find([healthPath, ownersPath]);
+	const reviewers = await readReviewersAt(beside, (entries) => commitFiles.read(entries));
 	const areReviewersSame = reviewers.stamp === state.reviewers;
 	if (!areReviewersSame) {
 		const before = sickLayers(read);
 		for (const smallkey of otherHealth(before, reviewers.health)) touched.add(smallkey);
 		if (touched.size > mostChanges) return null;
-		const all = [...new Set([...touched].map((smallkey) => `layers/${folderOf(smallkey)}/`))];
-		entries = await listTree(repository, commit, all);
 	}
-	const before = findEntries(read, touched);
+	const folders = new Set([...touched].map((smallkey) => `layers/${folderOf(smallkey)}`));
+	const entries = await commitFiles.list([...folders]);
+	const before = findEntries(index, touched);
 	const changes = lastChanges(history, namesOf(options), (smallkey) => before.get(smallkey)?.sender ?? null);
 	for (const [smallkey, { changed, sender }] of before) {
 		if (changed && !changes.has(smallkey)) changes.set(smallkey, { changed, sender: sender ?? null });
@@ -158,9 +161,9 @@ async function readChanges(step: StepToCommit, options: CatalogueOptions): Promi
 	const found = nothingFound();
 	const paths = entries.map(({ path }) => path);
 	const lower = new Set([...touched].map((smallkey) => smallkey.toLowerCase()));
-	const groups = groupSpellings(entries, lower);
-	for await (const some of streamSpellings(repository, groups)) {
-		for (const spellings of some) take(spellings, found, news, options);
+	for (const group of groupSpellings(entries, lower).values()) {
+		const files = await commitFiles.read([...group.registrations, ...group.descriptions.values()]);
+		take(storedLayers(group, new Map(files.map((file) => [file.path, file]))), found, news, options);
 	}
 	// A layer came up of whose history nothing is known here: one that differs from it only in case has gone.
 	if (found.listed.some(({ entry }) => !touched.has(entry.smallkey))) return null;

@@ -5,6 +5,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serviceIdentity } from "../../../api/git/new-commit.ts";
 import { runGit } from "../../../api/git/run.ts";
+import { IndexUpdate } from "../../../registry/index/index.ts";
 import { findEntries } from "../../../scripts/catalogue/catalogue.ts";
 import type { CatalogueOptions } from "../../../scripts/catalogue/options.ts";
 import { catalogueOptions, senderNamesOf } from "../../../scripts/catalogue/options.ts";
@@ -118,7 +119,7 @@ async function entries(folder: string): Promise<Record<string, Record<string, un
 	const keys = new Set<string>();
 	for (const name of names.filter((one) => one.endsWith(".json")))
 		for (const [key] of JSON.parse(await read(folder, `index/names/${name}`)).names) keys.add(key);
-	const found = findEntries(readerOf(join(folder, "out")), keys);
+	const found = findEntries(new IndexUpdate(readerOf(join(folder, "out"))), keys);
 	return Object.fromEntries([...found].map(([key, entry]) => [key, { ...entry }]));
 }
 
