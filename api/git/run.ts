@@ -1,4 +1,5 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { setPriority } from "node:os";
 
 /** Most that one short git command may print, and of its complaints what is kept; in bytes. */
 const maxOutputBytes = 1 << 30;
@@ -86,6 +87,8 @@ export interface RunOptions {
 	limitMs?: number;
 	/** Variables beside those of every git process here. */
 	environment?: Readonly<Record<string, string>>;
+	/** How far other processes come first, from 0 to 19 (nice(1)). */
+	niceness?: number;
 }
 
 /**
@@ -98,6 +101,7 @@ export function runGit(repository: string, args: string[], options: RunOptions =
 	const name = args[0] ?? "";
 	return new Promise((resolve, reject) => {
 		const child = startGit(repository, args, options.environment);
+		if (options.niceness && child.pid) setPriority(child.pid, options.niceness);
 		const printed: Buffer[] = [];
 		let printedBytes = 0;
 		let complaint = "";

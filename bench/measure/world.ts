@@ -70,11 +70,12 @@ export class World {
 	}
 
 	/**
-	 * A service on `count` layers, with a data folder of its own.
+	 * A service on `count` layers, with a data folder of its own, once all that is derived from them is written.
 	 * @param site whether it keeps a catalogue in step, as it is run: that counts for writes
 	 */
 	async serve(count: number, name: string, site: Site = "off"): Promise<Served> {
 		const service = await startService(await this.dataFolder(count, name), this.#secret, [], site);
+		await untilWritten(service);
 		if (site === "on") await untilCatalogue(service.url);
 		return service;
 	}
@@ -133,6 +134,18 @@ export class World {
 		const made = this.#made.get(name) ?? make(folder).then(() => folder);
 		this.#made.set(name, made);
 		return made;
+	}
+}
+
+/** Waits until the files of the fragments are written, and the process that wrote them has ended: it takes a core. */
+async function untilWritten({ url, pid }: Served): Promise<void> {
+	const deadline = performance.now() + patienceMs;
+	const isAtRest = async () =>
+		(await fetch(`${url}/readyz`)).status === 200 &&
+		(await run("pgrep", ["-P", String(pid), "-f", "files-worker"]).catch(() => "")) === "";
+	for (let looks = 0; looks < 2; looks = (await isAtRest()) ? looks + 1 : 0) {
+		if (performance.now() > deadline) throw new Error(`files not written after ${patienceMs} ms`);
+		await sleep(500);
 	}
 }
 

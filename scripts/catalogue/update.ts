@@ -35,8 +35,11 @@ export interface CatalogueOutcome {
 	removed: number;
 }
 
-/** Changed layers up to which only the pieces that they are in are written. */
-const mostChanges = 1_000;
+/** Changed layers up to which only the pieces that they are in are written: so many, or this share of all. */
+const fewChanges = 1_000;
+const fewOfAll = 0.1;
+/** Layers whose files are read at once. */
+const layersPerRead = 100;
 
 /**
  * Brings the catalogue in an output in step with its layers. What is there already is gone on from, where it is whole
@@ -140,6 +143,7 @@ interface ReadChanges {
 
 async function readChanges(step: StepToCommit, options: CatalogueOptions): Promise<ReadChanges | null> {
 	const { commitFiles, history, state, read, index } = step;
+	const mostChanges = Math.max(fewChanges, countLayers(read) * fewOfAll);
 	const touched = new Set(history.flatMap((one) => one.layers.map(({ smallkey }) => smallkey)));
 	if (touched.size > mostChanges) return null;
 	const beside = await commitFiles.find([healthPath, ownersPath]);
@@ -161,9 +165,14 @@ async function readChanges(step: StepToCommit, options: CatalogueOptions): Promi
 	const found = nothingFound();
 	const paths = entries.map(({ path }) => path);
 	const lower = new Set([...touched].map((smallkey) => smallkey.toLowerCase()));
-	for (const group of groupSpellings(entries, lower).values()) {
-		const files = await commitFiles.read([...group.registrations, ...group.descriptions.values()]);
-		take(storedLayers(group, new Map(files.map((file) => [file.path, file]))), found, news, options);
+	const groups = [...groupSpellings(entries, lower).values()];
+	for (let at = 0; at < groups.length; at += layersPerRead) {
+		const some = groups.slice(at, at + layersPerRead);
+		const files = await commitFiles.read(
+			some.flatMap(({ registrations, descriptions }) => [...registrations, ...descriptions.values()]),
+		);
+		const byPath = new Map(files.map((file) => [file.path, file]));
+		for (const group of some) take(storedLayers(group, byPath), found, news, options);
 	}
 	// A layer came up of whose history nothing is known here: one that differs from it only in case has gone.
 	if (found.listed.some(({ entry }) => !touched.has(entry.smallkey))) return null;

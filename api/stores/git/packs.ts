@@ -3,6 +3,9 @@ import type { StoreLimits } from "./limits.ts";
 import { type MeasureGit, measured } from "./measure.ts";
 import { countPacks } from "./repository.ts";
 
+/** Readers and publishers come first; but packs must not become many more meanwhile. */
+const niceness = 5;
+
 /** What the packs need from outside. */
 export interface PacksOptions {
 	repository: string;
@@ -63,7 +66,10 @@ export class Packs {
 	async #gather(): Promise<void> {
 		const { repository, limits, measure } = this.#options;
 		await measured(measure, "repack", () =>
-			runGit(repository, ["repack", "-q", "-d", "-l", "--geometric=2"], { limitMs: limits.repackMs }),
+			runGit(repository, ["repack", "-q", "-d", "-l", "--geometric=2", "--threads=1"], {
+				limitMs: limits.repackMs,
+				niceness,
+			}),
 		);
 		await this.count();
 	}
