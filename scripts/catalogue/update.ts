@@ -1,5 +1,6 @@
 import { healthPath } from "../../registry/health.ts";
 import { IndexUpdate, indexPath } from "../../registry/index/index.ts";
+import { parseObject } from "../../registry/index/set.ts";
 import { IndexBroken, type ReadFile } from "../../registry/index/set-update.ts";
 import { ownersPath } from "../../registry/owners.ts";
 import { folderOf } from "../../registry/smallkey.ts";
@@ -38,8 +39,8 @@ export interface CatalogueOutcome {
 /** Changed layers up to which only the pieces that they are in are written: so many, or this share of all. */
 const fewChanges = 1_000;
 const fewOfAll = 0.1;
-/** Layers whose files are read at once. */
-const layersPerRead = 100;
+/** Layers whose files are read at once: a description may have megabytes. */
+const layersPerRead = 16;
 
 /**
  * Brings the catalogue in an output in step with its layers. What is there already is gone on from, where it is whole
@@ -65,8 +66,10 @@ export async function bringCatalogue(
 	return changes || writeAll(source, stamp, out, options);
 }
 
+/** Number of layers in an index; 0 where it is not there or cut off. */
 function countLayers(read: ReadFile): number {
-	return (JSON.parse(read(indexPath) ?? "{}") as { layers?: number }).layers ?? 0;
+	const count = parseObject(read(indexPath) ?? "")?.layers;
+	return typeof count === "number" ? count : 0;
 }
 
 /** Everything anew. */
