@@ -1,3 +1,4 @@
+import { getPriority } from "node:os";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { enterQuarantine, runGit } from "../../../api/git/run.ts";
@@ -55,6 +56,20 @@ test("a hook's git sees what is pushed, and nothing else of its parent's", async
 		assert.is.not(found.get("GIT_DIR"), "/elsewhere");
 	} finally {
 		enterQuarantine({});
+	}
+});
+
+test("what git does in the background is nicer than who starts it, by as much as was asked for", async () => {
+	const { path, remove } = await temporaryFolder();
+	try {
+		const nicenessOf = async (niceness: number) => {
+			const output = await runGit(path, ["-c", "alias.own=!nice", "own"], { niceness });
+			return Number(output.toString("utf8"));
+		};
+		assert.is(await nicenessOf(7), 7);
+		assert.is(await nicenessOf(0), getPriority());
+	} finally {
+		await remove();
 	}
 });
 

@@ -6,9 +6,10 @@ import { type Entry, nameOf, numberOf, termsOf } from "../../../registry/index/e
 import { buildIndex, indexPath, updateIndex } from "../../../registry/index/index.ts";
 import { facets, keys, layers, maxPieceBytes, names } from "../../../registry/index/kinds.ts";
 import { packNumbers, unpackNumbers } from "../../../registry/index/numbers.ts";
-import { toDigits } from "../../../registry/index/ordered.ts";
+import { digits, toDigits } from "../../../registry/index/ordered.ts";
 import { byteLength, type Files, readShapeFile, shapePath } from "../../../registry/index/set.ts";
 import { IndexBroken } from "../../../registry/index/set-update.ts";
+import { parseShape, Shape, shapeText } from "../../../registry/index/shape.ts";
 import { readSplits, run, splitsPath } from "../../../registry/index/splits.ts";
 import { terms } from "../../../registry/index/terms.ts";
 import { numbersOf } from "../../../registry/index/terms-update.ts";
@@ -281,6 +282,33 @@ test("a shape file says how many pieces there are, and no other one is read as o
 	for (const wrong of [shape.slice(1), `${shape}-`, `${shape.slice(0, -1)}!`, ""]) {
 		assert.is(readShapeFile(JSON.stringify({ version: 2, pieces: count, shape: wrong })), null, wrong);
 	}
+});
+
+test("pieces that were split for their bytes are one again once their titles are short", () => {
+	const titled = (length: number) =>
+		Array.from({ length: 100 }, (_, at) => entryOf(`key${at}`, "é".repeat(length), "f".repeat(length)));
+	const namesIn = (files: Files) => [...files.keys()].filter((path) => path.startsWith(`${names.folder}/`));
+	const [long, short] = [titled(400), titled(10)];
+	const disk = buildIndex(long);
+	assert.ok(namesIn(disk).length > 1);
+	const changes = new Map(short.map((entry) => [entry.smallkey, entry]));
+	const after = apply(
+		disk,
+		updateIndex((path) => disk.get(path) ?? null, changes),
+	);
+	assertSame(after, buildIndex(short));
+	assert.is(namesIn(after).length, 1);
+});
+
+test("what stands behind the tree of a shape makes it none", () => {
+	const shape = new Shape(["00", "01", "1"]);
+	const text = shapeText(shape);
+	assert.equal(parseShape(text, 3)?.paths, shape.paths);
+	// Ten bits in two characters: the last one's two lowest are left over.
+	const last = digits.indexOf(text.at(-1) as string);
+	for (const more of [1, 2]) assert.is(parseShape(text.slice(0, -1) + digits[last + more], 3), null);
+	for (const other of [`${text}-`, `${text}.`, text.slice(0, -1), ""]) assert.is(parseShape(other, 3), null);
+	assert.is(parseShape(text, 2), null);
 });
 
 test.run();

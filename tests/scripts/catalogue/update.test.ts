@@ -238,6 +238,14 @@ update("what is deleted, cut off or of another history is made anew", async ({ f
 	await assertWhole(folder);
 });
 
+update("more than a thousand changes of few layers are not gone on from", async ({ folder }) => {
+	await bring(folder);
+	const keys = Array.from({ length: 1_001 }, (_, index) => `zz${index}`);
+	await commit(folder, Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));
+	assert.is((await bring(folder)).how, "all");
+	assert.is(Object.keys(await entries(folder)).length, 2 + keys.length);
+});
+
 update(
 	"a shallow clone has no dates and no changes, and files that are wrong or twins are not listed twice",
 	async ({ folder }) => {
