@@ -34,10 +34,15 @@ export interface View {
 	close(): void;
 }
 
-/** A file below the site's root; null where there is none. @throws {TypeError} where nobody answers in time */
+/**
+ * A file below the site's root; null where there is none. What the browser keeps is asked for again (an answer of 304
+ * costs no bytes): by its age alone, a layer that was removed would be shown for a minute more, and by
+ * `stale-while-revalidate` once more within ten. `again` has it sent whole.
+ * @throws {TypeError} where nobody answers in time
+ */
 export async function readFile(root: URL, path: string, again = false): Promise<string | null> {
 	const response = await fetch(new URL(path, root), {
-		cache: again ? "reload" : "default",
+		cache: again ? "reload" : "no-cache",
 		signal: AbortSignal.timeout(10_000),
 	});
 	if (response.status === 404) return null;
