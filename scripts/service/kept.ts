@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { nextTurn } from "./slices.ts";
-import { bytesOf, type Changes, type Entry, entriesIn, type Table } from "./table.ts";
+import { bytesOf, type Changes, type Entry, entriesIn, lengthsOf, type Table } from "./table.ts";
 
 /** What a kept table was made from: it is taken from its file only where the renderer is the same. */
 export interface TableSource {
@@ -71,9 +71,7 @@ class Writer {
 	async portion(layers: [string, Entry][]): Promise<void> {
 		const bytes = Buffer.concat(layers.map(([, entry]) => bytesOf(entry)));
 		const line: Portion = {
-			layers: layers.map(([smallkey, { start, ends }]) => {
-				return [smallkey, ends.map((end, slot) => end - (ends[slot - 1] ?? start))];
-			}),
+			layers: layers.map(([smallkey, entry]) => [smallkey, lengthsOf(entry)]),
 			bytes: bytes.length,
 		};
 		await this.line(line);

@@ -14,10 +14,11 @@ interface Run {
 export interface Entry {
 	run: Run;
 	start: number;
-	/** Where each fragment ends in the run; an empty one cannot be read. */
-	ends: readonly number[];
-	/** Entity tags, made when first asked for. */
-	tags: (string | null)[] | null;
+	/**
+	 * Two for each slot: where its fragment ends in the run (an empty one cannot be read), and its entity tag, which is
+	 * made when first asked for. In one array: with 100,000 layers each array is another place in memory to wait for.
+	 */
+	places: (number | string | null)[];
 }
 
 /** What becomes of layers with one commit: the new entry of each, or null where it goes. */
@@ -30,11 +31,9 @@ const mostUnusedBytes = 16_000_000;
 
 /** Makes an entry of its own bytes. */
 export function entryOf(fragments: readonly (Uint8Array | null)[]): Entry {
-	let length = 0;
-	const ends = fragments.map((fragment) => {
-		length += fragment?.length ?? 0;
-		return length;
-	});
+	const lengths = fragments.map((fragment) => fragment?.length ?? 0);
+	const places = placesOf(0, lengths);
+	const length = lengths.reduce((sum, one) => sum + one, 0);
 	// Not from the pool: a small entry would keep all of its neighbours there in memory.
 	const bytes = Buffer.allocUnsafeSlow(length);
 	let start = 0;
@@ -42,7 +41,7 @@ export function entryOf(fragments: readonly (Uint8Array | null)[]): Entry {
 		if (fragment) bytes.set(fragment, start);
 		start += fragment?.length ?? 0;
 	}
-	return { run: { bytes, layers: 0, used: 0 }, start: 0, ends, tags: null };
+	return { run: { bytes, layers: 0, used: 0 }, start: 0, places };
 }
 
 /** Entries that share the bytes in which they stand one after the other; `lengths` has one number for each slot. */
@@ -53,14 +52,21 @@ export function* entriesIn(
 	const run = { bytes, layers: 0, used: 0 };
 	let start = 0;
 	for (const [smallkey, lengths] of layers) {
-		let end = start;
-		const ends = lengths.map((length) => {
-			end += length;
-			return end;
-		});
-		yield [smallkey, { run, start, ends, tags: null }];
-		start = end;
+		const entry = { run, start, places: placesOf(start, lengths) };
+		yield [smallkey, entry];
+		start += lengthOf(entry);
 	}
+}
+
+/** The places of fragments that stand one after the other, without their tags. */
+function placesOf(start: number, lengths: readonly number[]): Entry["places"] {
+	const places: Entry["places"] = [];
+	let end = start;
+	for (const length of lengths) {
+		end += length;
+		places.push(end, null);
+	}
+	return places;
 }
 
 /** The table of what is served: smallkey → fragments, all of one commit. */
@@ -187,7 +193,7 @@ export class Table {
 				const own = entryOf(this.#slots.map((_, slot) => bodyOf(entry, slot)));
 				this.#use(entry, -1);
 				this.#use(own, 1);
-				this.#entries.set(smallkey, { ...own, tags: entry.tags });
+				this.#entries.set(smallkey, own);
 			}
 			await slices.pause();
 		}
@@ -195,8 +201,15 @@ export class Table {
 }
 
 /** Bytes of all fragments of a layer. */
-export function lengthOf({ start, ends }: Entry): number {
-	return (ends.at(-1) ?? start) - start;
+export function lengthOf(entry: Entry): number {
+	return endOf(entry, entry.places.length / 2 - 1) - entry.start;
+}
+
+/** Bytes of the fragment of each slot. */
+export function lengthsOf(entry: Entry): number[] {
+	return Array.from({ length: entry.places.length / 2 }, (_, slot) => {
+		return endOf(entry, slot) - endOf(entry, slot - 1);
+	});
 }
 
 /** All fragments of a layer, one after the other. */
@@ -204,11 +217,16 @@ export function bytesOf(entry: Entry): Uint8Array {
 	return entry.run.bytes.subarray(entry.start, entry.start + lengthOf(entry));
 }
 
+/** Where the fragment of a slot ends in the run; that of none where the first one starts. */
+function endOf({ start, places }: Entry, slot: number): number {
+	return slot < 0 ? start : (places[2 * slot] as number);
+}
+
 /** The fragment of one slot as UTF-8 JSON; null where the layer has none there. */
 export function bodyOf(entry: Entry, slot: number): Uint8Array | null {
-	const end = entry.ends[slot];
-	if (end === undefined) return null;
-	const start = slot === 0 ? entry.start : (entry.ends[slot - 1] as number);
+	if (2 * slot >= entry.places.length) return null;
+	const start = endOf(entry, slot - 1);
+	const end = endOf(entry, slot);
 	const { bytes } = entry.run;
 	// Not `subarray`: of a Buffer it makes another one, which costs as much as the rest of finding a fragment.
 	return end > start ? new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start) : null;
@@ -217,14 +235,14 @@ export function bodyOf(entry: Entry, slot: number): Uint8Array | null {
 function fragmentOf(entry: Entry, slot: number): Fragment | null {
 	const body = bodyOf(entry, slot);
 	if (!body) return null;
-	entry.tags ??= entry.ends.map(() => null);
-	const etag = entry.tags[slot] ?? etagOf(body);
-	entry.tags[slot] = etag;
+	const etag = (entry.places[2 * slot + 1] as string | null) ?? etagOf(body);
+	entry.places[2 * slot + 1] = etag;
 	return { body, etag };
 }
 
 function isSame(before: Entry | undefined, after: Entry | null): boolean {
 	if (!before || !after) return !before && !after;
-	const same = before.ends.every((end, slot) => end - before.start === (after.ends[slot] ?? 0) - after.start);
+	const lengths = lengthsOf(after);
+	const same = lengthsOf(before).every((length, slot) => length === lengths[slot]);
 	return same && Buffer.compare(bytesOf(before), bytesOf(after)) === 0;
 }
