@@ -18,13 +18,14 @@ import type { WantedDocs } from "../../wanted.ts";
 import type { Write } from "../../write.ts";
 import { isWriteMethod } from "../../write-routes.ts";
 import { type Client, Clients } from "./address.ts";
-import { allocate, copyBody } from "./allocate.ts";
 import { clientGone, type Exchange, hasGone, logOnceEnded, nextId, type RouteName } from "./exchange.ts";
 import { AnswerLog } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 import { ConnectionOrder } from "./order.ts";
+import { Outgoing } from "./outgoing.ts";
 import { Refusals } from "./refusals.ts";
 import { discard, sendKept, sendReply } from "./send.ts";
+import { copyBody, Slabs } from "./slabs.ts";
 import { Writing } from "./writing.ts";
 
 /** Answers the requests of one server. */
@@ -37,6 +38,8 @@ export class Answering {
 	readonly #writing: Writing;
 	readonly #log: AnswerLog;
 	readonly #refusals: Refusals;
+	readonly #slabs = new Slabs();
+	readonly #outgoing = new Outgoing(this.#slabs);
 	#isClosing = false;
 
 	constructor(options: NodeOptions, times: NodeTimes) {
@@ -81,9 +84,12 @@ export class Answering {
 		const kept = this.#recent?.find(target);
 		if (!kept || ifNoneMatchOf(request) !== null || this.#order.mustWait(request.socket)) return false;
 		count();
-		if (this.#isClosing) response.shouldKeepAlive = false;
-		sendKept(request, response, kept, this.#times);
-		measure?.(kept.kind, 200, performance.now() - start, undefined);
+		this.#outgoing.add(kept.body.length, () => {
+			if (this.#isClosing) response.shouldKeepAlive = false;
+			if (!hasGone({ request, response })) sendKept(request, response, kept, this.#times);
+			measure?.(kept.kind, 200, performance.now() - start, undefined);
+			return null;
+		});
 		return true;
 	}
 
@@ -119,7 +125,7 @@ export class Answering {
 			case "readyz":
 				return answerHealth(context.readiness());
 			default:
-				return handleRead(route, ifNoneMatch, fragments, context.report, allocate);
+				return handleRead(route, ifNoneMatch, fragments, context.report, this.#slabs.allocate);
 		}
 	}
 
@@ -164,7 +170,8 @@ export class Answering {
 		const work = async () => {
 			// A list in another order is better than none: a viewer does not start without it.
 			const sorted = geometryOf ? await sortByGeometry(wanted, geometryOf).catch(() => wanted) : wanted;
-			return this.#send(exchange, handleRead(sorted, ifNoneMatch, this.#options.fragments, report, allocate));
+			const { fragments } = this.#options;
+			return this.#send(exchange, handleRead(sorted, ifNoneMatch, fragments, report, this.#slabs.allocate));
 		};
 		return this.#inTurn(exchange, work, hasWaited);
 	}
@@ -183,7 +190,7 @@ export class Answering {
 		const isNoted = reply.status >= 400 || isWriteMethod(method) || this.#options.allReads;
 		if (!isNoted) {
 			this.#options.count();
-			return this.#write(exchange, reply);
+			return this.#outgoing.add(reply.body.length, () => this.#write(exchange, reply));
 		}
 		// Of a connection that has ended nobody knows its client any more.
 		const client = this.#clients.of(request);
@@ -203,11 +210,13 @@ export class Answering {
 		logOnceEnded(exchange, id, client, this.#log);
 	}
 
-	#write(exchange: Exchange, reply: Reply): void {
+	/** Writes an answer, and returns its body once nobody reads it any more. */
+	#write(exchange: Exchange, reply: Reply): Uint8Array | null {
 		const { request, response } = exchange;
 		if (this.#isClosing) response.shouldKeepAlive = false;
-		if (!hasGone(exchange)) sendReply(request, response, reply, this.#times);
+		const body = hasGone(exchange) ? null : sendReply(request, response, reply, this.#times);
 		this.#measure(exchange, reply.status);
+		return body;
 	}
 
 	#measure({ route, start, reason }: Exchange, status: number): void {

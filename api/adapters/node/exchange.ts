@@ -44,7 +44,7 @@ export function logOnceEnded(exchange: Exchange, id: string, client: Client, log
 }
 
 /** Whether nobody is there any more to be answered. */
-export function hasGone({ request, response }: Exchange): boolean {
+export function hasGone({ request, response }: Pick<Exchange, "request" | "response">): boolean {
 	return response.closed || request.socket.destroyed;
 }
 

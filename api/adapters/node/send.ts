@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { KeptReply } from "../../recent.ts";
 import type { Pieces, Reply } from "../../reply.ts";
-import { giveBack } from "./allocate.ts";
 import type { NodeTimes } from "./options.ts";
 
-/** Writes an answer out. A reader that does not take it in time is cut off. */
+/**
+ * Writes an answer out. A reader that does not take it in time is cut off.
+ * @returns the body where the operating system has all of it; null where it is read yet
+ */
 export function sendReply(
 	request: IncomingMessage,
 	response: ServerResponse,
 	{ status, headers, body }: Reply,
 	times: NodeTimes,
-): void {
+): Uint8Array | null {
 	// Nobody else reads a reply's headers: they are added to, not copied.
 	if (status !== 304 && status !== 204) headers["Content-Length"] = String(body.length);
 	response.writeHead(status, headers);
@@ -18,9 +20,9 @@ export function sendReply(
 	else if (body instanceof Uint8Array) response.end(body);
 	else void sendPieces(response, body);
 	// Most answers are the operating system's at once.
-	if (response.writableLength > 0 || !(body instanceof Uint8Array))
-		watchReader(request, response, body, times);
-	else giveBack(body);
+	if (response.writableLength === 0 && body instanceof Uint8Array) return body;
+	watchReader(request, response, body, times);
+	return null;
 }
 
 /** Writes an answer out that was kept. A reader that does not take it in time is cut off. */
