@@ -1,5 +1,5 @@
 import { parseSmallkey } from "../registry/smallkey.ts";
-import { etagOfTags } from "./etag.ts";
+import { etagOfTags, type Tag, textOf } from "./etag.ts";
 import type { Fragment, Fragments } from "./fragment.ts";
 import type { Pieces } from "./reply.ts";
 import { countSeparators, escapeSeparators } from "./script.ts";
@@ -42,7 +42,7 @@ export function asScript({ body, etag }: Fragment, callback: string): Fragment {
 export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null {
 	const { target, lang, callback } = wanted;
 	const elements: Uint8Array[] = [];
-	const tags: string[] = [];
+	const tags: Tag[] = [];
 	let bytes = 0;
 	for (const item of wanted.items) {
 		const fragment = parseSmallkey(item) ? fragments(target, lang, item) : null;
@@ -67,11 +67,11 @@ export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null 
 }
 
 /** The separators in all elements; those of equal tags are counted once. */
-function countAll(elements: Uint8Array[], tags: string[]): number {
+function countAll(elements: Uint8Array[], tags: Tag[]): number {
 	const counted = new Map<string, number>();
 	let count = 0;
 	elements.forEach((element, index) => {
-		const tag = tags[index] as string;
+		const tag = textOf(tags[index] as Tag);
 		const found = counted.get(tag) ?? countSeparators(element);
 		counted.set(tag, found);
 		count += found;

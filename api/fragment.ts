@@ -1,12 +1,13 @@
 import type { Lang } from "../registry/smallkey.ts";
 import type { TargetName } from "../registry/targets/names.ts";
+import type { Tag } from "./etag.ts";
 
 /** A fragment as it is sent. */
 export interface Fragment {
 	/** UTF-8 JSON. */
 	body: Uint8Array;
-	/** Strong entity tag of the body, with its quotes (RFC 9110, section 8.8.3). */
-	etag: string;
+	/** What its strong entity tag is made of (RFC 9110, section 8.8.3). */
+	etag: Tag;
 }
 
 /** Where fragments are read from: one of a target (`v0.9`), a language and a smallkey, or null. */

@@ -1,11 +1,11 @@
 import { type Allocate, asScript, bodyOf, findDocs } from "./docs.ts";
-import { matchesEtag } from "./etag.ts";
+import { matchesEtag, textOf } from "./etag.ts";
 import type { Fragments } from "./fragment.ts";
 import { fragmentHeaders } from "./read-headers.ts";
 import { emptyBody, type Reply, refuseRead } from "./reply.ts";
 import type { Wanted, WantedDocs } from "./wanted.ts";
 
-export { etagOf } from "./etag.ts";
+export { etagOf, hashOf } from "./etag.ts";
 export type { Fragment, Fragments } from "./fragment.ts";
 export { fragmentHeaders, readCaching } from "./read-headers.ts";
 
@@ -29,8 +29,9 @@ export function answerRead(
 	if (!found) return refuseRead(404);
 	const fragment = callback === null ? found : asScript(found, callback);
 	const type = callback === null ? jsonType : scriptType;
-	if (isUnchanged(ifNoneMatch, fragment.etag)) return notModified(type, fragment.etag);
-	return { status: 200, headers: headersOf(type, fragment.etag), body: fragment.body };
+	const etag = textOf(fragment.etag);
+	if (isUnchanged(ifNoneMatch, etag)) return notModified(type, etag);
+	return { status: 200, headers: headersOf(type, etag), body: fragment.body };
 }
 
 function newArray(length: number): Uint8Array {

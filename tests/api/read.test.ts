@@ -1,7 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { answerRefused, handleRead, routeOf } from "../../api/app.ts";
-import { etagOf } from "../../api/etag.ts";
+import { etagOf, etagOfTags, hashOf, textOf } from "../../api/etag.ts";
 import type { Fragments } from "../../api/fragment.ts";
 import type { Reply } from "../../api/reply.ts";
 import { keysOf } from "../../api/wanted.ts";
@@ -48,6 +48,24 @@ test("an entity tag is FNV-1a of 64 bits: the published test vectors", () => {
 	assert.is(etagOf(encoder.encode("")), '"cbf29ce484222325"');
 	assert.is(etagOf(encoder.encode("a")), '"af63dc4c8601ec8c"');
 	assert.is(etagOf(encoder.encode("foobar")), '"85944171f73967e8"');
+});
+
+test("the tag of a list follows each half of each hash, each text, and their order", () => {
+	const [one, other] = [hashOf(encoder.encode("one")), hashOf(encoder.encode("other"))];
+	const lists = [
+		[],
+		[one],
+		[other],
+		[{ ...one, high: one.high ^ 1 }],
+		[{ ...one, low: one.low ^ 1 }],
+		[one, other],
+		[other, one],
+		[one, other, "f"],
+		[one, "f", other],
+		[textOf(one)],
+	];
+	assert.is(new Set(lists.map(etagOfTags)).size, lists.length);
+	assert.ok(lists.every((list) => /^"[0-9a-f]{16}"$/.test(etagOfTags(list))));
 });
 
 test("doc answers the fragment with every header", () => {

@@ -1,3 +1,4 @@
+import { textOf } from "../../etag.ts";
 import { answerPage } from "../../pages.ts";
 import type { Reply } from "../../reply.ts";
 import { type Bindings, fetchPage } from "./bindings.ts";
@@ -9,6 +10,6 @@ export async function handleFetchedPage(
 	bindings: Bindings,
 ): Promise<Reply> {
 	const found = await fetchPage(bindings, file);
-	const request = { ifNoneMatch, isSecure: true, ...(found && { etag: found.etag }) };
+	const request = { ifNoneMatch, isSecure: true, ...(found && { etag: textOf(found.etag) }) };
 	return answerPage(file, found?.body ?? null, request);
 }

@@ -36,6 +36,7 @@ test("64 answers, or many bytes, do not wait for the end of their turn, and none
 	add(66, 200_000);
 	assert.is(written.length, 66);
 	add(67);
+	assert.is(written.length, 66, "what was written is counted no more");
 	await nextTurn();
 	assert.equal(
 		written,
