@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseLayerPath } from "../../../registry/catalogue.ts";
 import { visible } from "../../../registry/markdown.ts";
 import { serviceIdentity } from "../../git/new-commit.ts";
@@ -22,6 +23,9 @@ export interface Push {
 const maxCommits = 1_000;
 const maxNewest = 10;
 const maxPeople = 10;
+
+/** Paths that are looked at in one turn of the event loop. */
+const pathsAtOnce = 1_000;
 
 /** Longest name of a person, in characters. */
 const maxName = 100;
@@ -57,9 +61,11 @@ export async function describePush(repository: string, step: Onward): Promise<Pu
 async function countLayers(repository: string, { from, to, changes }: Onward): Promise<number> {
 	const all = changes ?? (await diffTree(repository, from, to, "layers"));
 	const smallkeys = new Set<string>();
-	for (const { path } of all) {
+	for (const [at, { path }] of all.entries()) {
 		const name = parseLayerPath(path);
 		if (typeof name !== "string") smallkeys.add(name.smallkey);
+		// A push may bring all layers: readers have their turn between.
+		if (at % pathsAtOnce === pathsAtOnce - 1) await nextTurn();
 	}
 	return smallkeys.size;
 }
