@@ -36,8 +36,12 @@ export interface RenderFailure {
 	isGit: boolean;
 }
 
-/** Bytes of fragments in one portion. */
-const portionBytes = 500_000;
+/**
+ * Bytes of fragments in one portion, and most names in each of its lists: whoever takes it holds up readers meanwhile, and
+ * joins what has come of it again with each piece that the system hands over.
+ */
+const portionBytes = 200_000;
+const namesAtOnce = 500;
 
 process.once("message", async (order: RenderOrder) => {
 	process.once("disconnect", () => process.exit(1));
@@ -100,9 +104,9 @@ function noteChanges(changed: PathChange[], portion: Portions): Set<string> {
 /** Gathers what was found, and sends it in portions. */
 class Portions {
 	readonly changes = new Map<string, null>();
-	problems: Problem[] = [];
-	wrong: string[] = [];
-	registered: string[] = [];
+	readonly problems: Problem[] = [];
+	readonly wrong: string[] = [];
+	readonly registered: string[] = [];
 	#layers: [string, number[]][] = [];
 	#fragments: Uint8Array[] = [];
 	#bytes = 0;
@@ -115,24 +119,29 @@ class Portions {
 		this.#bytes += lengths.reduce((sum, length) => sum + length, 0);
 	}
 
-	/** Sends what is there where it is a portion, or the last one; goes on once it is taken. */
+	/** Sends what is there where it is a portion, or all of it as the last one; goes on once it is taken. */
 	async send(isLast: boolean): Promise<void> {
 		if (!isLast && this.#bytes < portionBytes) return;
+		const gone = isLast ? [...this.changes.keys()] : [];
+		const lists = [gone, this.problems, this.wrong, this.registered];
+		while (isLast && lists.some(({ length }) => length > namesAtOnce)) await this.#report(gone, false);
+		await this.#report(gone, isLast);
+	}
+
+	/** Sends all fragments that are there, and the first names of each list. */
+	async #report(gone: string[], isLast: boolean): Promise<void> {
 		const report: RenderReport = {
 			layers: this.#layers,
 			bytes: Buffer.concat(this.#fragments),
-			gone: isLast ? [...this.changes.keys()] : [],
-			problems: this.problems,
-			wrong: this.wrong,
-			registered: this.registered,
+			gone: gone.splice(0, namesAtOnce),
+			problems: this.problems.splice(0, namesAtOnce),
+			wrong: this.wrong.splice(0, namesAtOnce),
+			registered: this.registered.splice(0, namesAtOnce),
 			isLast,
 		};
 		this.#layers = [];
 		this.#fragments = [];
 		this.#bytes = 0;
-		this.problems = [];
-		this.wrong = [];
-		this.registered = [];
 		await new Promise<void>((resolve, reject) => {
 			process.send?.(report, undefined, {}, (error: Error | null) => (error ? reject(error) : resolve()));
 		});
