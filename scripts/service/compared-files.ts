@@ -2,8 +2,9 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isCompanion } from "../build/output.ts";
 import { otherFolders, type Slot, slotPath } from "../build/slots.ts";
+import { bodyOf } from "./entry.ts";
 import { countFiles, holds, removeTemporary } from "./rendered-file.ts";
-import { bodyOf, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 /** Rendered files, and what they have to be in step with. */
 export interface Compared {

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { slotPath } from "../build/slots.ts";
+import { bodyOf } from "./entry.ts";
 import type { FilesFaults } from "./files-faults.ts";
 import type { RenderedFiles } from "./files-options.ts";
 import { FilesThread, type LayerFiles } from "./files-thread.ts";
-import { bodyOf } from "./table.ts";
 
 /** What a writer of few files is told, and tells. */
 export interface FewFilesOptions extends RenderedFiles {

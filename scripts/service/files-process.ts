@@ -1,9 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { setPriority } from "node:os";
 import { otherFolders, type Slot, slotPath } from "../build/slots.ts";
+import { bodyOf } from "./entry.ts";
 import type { FilesOrder, FilesReport } from "./files-worker.ts";
 import { nextTurn } from "./slices.ts";
-import { bodyOf, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 /** What a process that writes files is told. */
 export interface FilesTask {

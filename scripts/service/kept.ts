@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { bytesOf, type Entry, entriesIn, lengthsOf } from "./entry.ts";
 import { nextTurn } from "./slices.ts";
-import { bytesOf, type Changes, type Entry, entriesIn, lengthsOf, type Table } from "./table.ts";
+import type { Changes, Table } from "./table.ts";
 
 /** What a kept table was made from: it is taken from its file only where the renderer is the same. */
 export interface TableSource {

@@ -3,9 +3,9 @@ import { availableParallelism, setPriority } from "node:os";
 import { GitFailure } from "../../api/git/run.ts";
 import type { Step } from "../../api/stores/git.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
+import { entriesIn } from "./entry.ts";
 import type { RenderFailure, RenderOrder, RenderReport } from "./render-worker.ts";
 import type { RenderedStep } from "./small-change.ts";
-import { entriesIn } from "./table.ts";
 
 /** More processes than this wait for the same disk. */
 const mostProcesses = 4;

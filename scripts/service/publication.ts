@@ -9,12 +9,13 @@ import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { findEarlier } from "../build/earlier.ts";
 import { rendererStamp } from "../build/manifest.ts";
 import { fragmentSettings, renderSlots, type Slot, slotsOf } from "../build/slots.ts";
+import { entryOf } from "./entry.ts";
 import { Files, type FilesTimes } from "./files.ts";
 import { loadTable, saveTable } from "./kept.ts";
 import { renderLargeStep } from "./large-change.ts";
 import { Slices } from "./slices.ts";
 import { type RenderedStep, renderStep } from "./small-change.ts";
-import { entryOf, Table } from "./table.ts";
+import { Table } from "./table.ts";
 
 /** What a publication needs from outside. */
 export interface PublicationOptions {

@@ -5,8 +5,8 @@ import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { type Picked, pickServed, type StoredLayer } from "../build/served.ts";
 import { renderSlots } from "../build/slots.ts";
+import { type Entry, entryOf } from "./entry.ts";
 import { Slices } from "./slices.ts";
-import { type Entry, entryOf } from "./table.ts";
 
 /** What a step changes for readers. */
 export interface RenderedStep extends Picked {

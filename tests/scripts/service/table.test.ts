@@ -1,7 +1,8 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { etagOf, textOf } from "../../../api/etag.ts";
-import { bytesOf, type Entry, entriesIn, entryOf, lengthsOf, Table } from "../../../scripts/service/table.ts";
+import { bytesOf, type Entry, entriesIn, entryOf, lengthsOf } from "../../../scripts/service/entry.ts";
+import { Table } from "../../../scripts/service/table.ts";
 
 const slots = (["v0.9", "v1"] as const).flatMap((target) =>
 	(["en", "fr"] as const).map((lang) => ({ target, lang })),
