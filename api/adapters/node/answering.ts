@@ -206,7 +206,8 @@ export class Answering {
 	#writeNoted(exchange: Exchange, reply: Reply, client: Client): void {
 		const id = nextId();
 		reply.headers["X-Request-Id"] = id;
-		this.#write(exchange, reply);
+		const body = this.#write(exchange, reply);
+		if (body) this.#slabs.giveBack(body);
 		logOnceEnded(exchange, id, client, this.#log);
 	}
 
