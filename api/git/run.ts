@@ -1,5 +1,4 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { setPriority } from "node:os";
 
 /** Most that one short git command may print, and of its complaints what is kept; in bytes. */
 const maxOutputBytes = 1 << 30;
@@ -87,7 +86,7 @@ export interface RunOptions {
 	limitMs?: number;
 	/** Variables beside those of every git process here. */
 	environment?: Readonly<Record<string, string>>;
-	/** How far other processes come first, from 0 to 19 (nice(1)). */
+	/** How far processes of the niceness of this one come first, from 0 to 19 (nice(1)). */
 	niceness?: number;
 }
 
@@ -100,8 +99,7 @@ export function runGit(repository: string, args: string[], options: RunOptions =
 	const { input, limitMs = ordinaryCommandMs } = options;
 	const name = args[0] ?? "";
 	return new Promise((resolve, reject) => {
-		const child = startGit(repository, args, options.environment);
-		if (options.niceness && child.pid) setPriority(child.pid, options.niceness);
+		const child = startGit(repository, args, options.environment, options.niceness);
 		const printed: Buffer[] = [];
 		let printedBytes = 0;
 		let complaint = "";
@@ -135,8 +133,13 @@ export function startGit(
 	repository: string,
 	args: string[],
 	further: Readonly<Record<string, string>> = {},
+	niceness = 0,
 ): ChildProcessWithoutNullStreams {
-	const child = spawn("git", [...always, "-C", repository, ...args], {
+	const gitArgs = [...always, "-C", repository, ...args];
+	// nice(1) becomes git: all that git starts is as nice, from its first moment on.
+	const [command, commandArgs] =
+		niceness === 0 ? ["git", gitArgs] : ["nice", ["-n", String(niceness), "git", ...gitArgs]];
+	const child = spawn(command, commandArgs, {
 		env: { ...environment(), ...further },
 		stdio: "pipe",
 		// A process group of its own: what git starts can be ended with it, and Ctrl-C reaches the service alone.

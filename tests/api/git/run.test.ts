@@ -66,7 +66,7 @@ test("what git does in the background is nicer than who starts it, by as much as
 			const output = await runGit(path, ["-c", "alias.own=!nice", "own"], { niceness });
 			return Number(output.toString("utf8"));
 		};
-		assert.is(await nicenessOf(7), 7);
+		assert.is(await nicenessOf(7), Math.min(getPriority() + 7, 19));
 		assert.is(await nicenessOf(0), getPriority());
 	} finally {
 		await remove();
