@@ -89,6 +89,8 @@ export class Local {
 	readonly warnings: string[] = [];
 	/** Variables over the tests' own, from the next start on. */
 	variables: Record<string, string> = {};
+	/** Other limits of the catalogue than those of tests. */
+	catalogueLimits: Outside["catalogueLimits"] = {};
 	/** Bytes that the disk has left, as the service sees it; an error where it cannot be looked at. */
 	freeBytes: number | Error = 2 ** 40;
 	readonly log: object[] = [];
@@ -161,7 +163,13 @@ export class Local {
 				},
 				// A slow machine changes no receipt.
 				filesTimes: { waitMs: 120_000, ...this.filesTimes },
-				catalogueTimes: { gatherMs: 10, checkMs: 200, retryMs: 100, maxRetryMs: 200 },
+				catalogueLimits: {
+					gatherMs: 10,
+					checkMs: 200,
+					retryMs: 100,
+					maxRetryMs: 200,
+					...this.catalogueLimits,
+				},
 				storeLimits: this.storeLimits,
 				guard: this.guard,
 			},

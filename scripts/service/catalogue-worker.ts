@@ -11,8 +11,8 @@ export interface CatalogueOrder {
 	options: CatalogueOptions;
 }
 
-/** What it answers to each: what it did, or why it could not. */
-export type CatalogueReport = { outcome: CatalogueOutcome } | { reason: string };
+/** What it answers to each: what it did and how much memory it has now, or why it could not. */
+export type CatalogueReport = { outcome: CatalogueOutcome; residentBytes: number } | { reason: string };
 
 /** The order that is carried out now, and all before it. */
 let turn: Promise<void> = Promise.resolve();
@@ -30,7 +30,8 @@ process.on("disconnect", () => void turn.finally(() => process.exit(0)));
 async function carryOut({ repository, commit, out, options }: CatalogueOrder): Promise<CatalogueReport> {
 	try {
 		const source = { id: null, layers: { repository, commit } };
-		return { outcome: await bringCatalogue(source, out, options) };
+		const outcome = await bringCatalogue(source, out, options);
+		return { outcome, residentBytes: process.memoryUsage.rss() };
 	} catch (error) {
 		return { reason: (error as Error).message };
 	}

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { CatalogueOptions } from "../catalogue/options.ts";
 import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
 
-/** Times of the catalogue in milliseconds. */
-export interface CatalogueTimes {
+/** Times of the catalogue in milliseconds, and its memory. */
+export interface CatalogueLimits {
 	/** How long changes are gathered before they are looked at. */
 	gatherMs: number;
 	/** How often it is looked whether all files are still there. */
@@ -15,14 +15,17 @@ export interface CatalogueTimes {
 	maxRetryMs: number;
 	/** How long an end waits for what is being written. */
 	endMs: number;
+	/** Resident bytes of its process above which another one takes its place: memory is given back only with an end. */
+	maxIdleBytes: number;
 }
 
-const ordinaryTimes: CatalogueTimes = {
+const ordinaryLimits: CatalogueLimits = {
 	gatherMs: 50,
 	checkMs: 60_000,
 	retryMs: 1_000,
 	maxRetryMs: 60_000,
 	endMs: 5_000,
+	maxIdleBytes: 160e6,
 };
 
 /** What the catalogue of a running service needs from outside. */
@@ -34,7 +37,7 @@ export interface ServiceCatalogueOptions {
 	options: () => CatalogueOptions;
 	/** Told once when it cannot be written, and once when it is in step again. */
 	warn: (text: string) => void;
-	times?: Partial<CatalogueTimes> | undefined;
+	limits?: Partial<CatalogueLimits> | undefined;
 }
 
 /** Readers and publishers come first: the process is nicer than the one that answers. */
@@ -52,7 +55,7 @@ const maxPauseMs = { few: 300, many: 60_000 };
  */
 export class ServiceCatalogue {
 	readonly #options: ServiceCatalogueOptions;
-	readonly #times: CatalogueTimes;
+	readonly #limits: CatalogueLimits;
 	#worker: ChildProcess | null = null;
 	#wanted: string | null = null;
 	#commits = 0;
@@ -66,8 +69,8 @@ export class ServiceCatalogue {
 
 	constructor(options: ServiceCatalogueOptions) {
 		this.#options = options;
-		this.#times = { ...ordinaryTimes, ...options.times };
-		this.#timer = setInterval(() => this.#check(), this.#times.checkMs).unref();
+		this.#limits = { ...ordinaryLimits, ...options.limits };
+		this.#timer = setInterval(() => this.#check(), this.#limits.checkMs).unref();
 	}
 
 	/** The branch has this commit now. */
@@ -104,13 +107,13 @@ export class ServiceCatalogue {
 
 	async #rounds(): Promise<void> {
 		for (let failures = 0; this.#wanted !== null && (this.#wanted !== this.#inStep || this.#isDue); ) {
-			await this.#pause(this.#times.gatherMs);
+			await this.#pause(this.#limits.gatherMs);
 			if (this.#closing.signal.aborted) return;
 			const start = performance.now();
 			const isDone = await this.#round(this.#wanted);
 			if (this.#closing.signal.aborted) return;
 			failures = isDone ? 0 : failures + 1;
-			const { retryMs, maxRetryMs } = this.#times;
+			const { retryMs, maxRetryMs } = this.#limits;
 			if (isDone) await this.#rest(performance.now() - start);
 			else await this.#pause(Math.min(retryMs * 2 ** (failures - 1), maxRetryMs));
 		}
@@ -140,8 +143,8 @@ export class ServiceCatalogue {
 		if (this.#reason !== null) this.#options.warn("the catalogue is in step again");
 		this.#reason = null;
 		this.#inStep = commit;
-		// A process that has made everything anew gives back its memory only with its end.
-		if (report.outcome.how === "all") await this.#endWorker();
+		const isLarge = report.outcome.how === "all" || report.residentBytes > this.#limits.maxIdleBytes;
+		if (isLarge) await this.#endWorker();
 		// The next change finds a process that has started already.
 		if (!this.#closing.signal.aborted) this.#worker ??= this.#startWorker();
 		return true;
@@ -195,7 +198,7 @@ export class ServiceCatalogue {
 		const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
 		worker.ref();
 		if (worker.connected) worker.disconnect();
-		const timer = setTimeout(() => worker.kill("SIGKILL"), this.#times.endMs);
+		const timer = setTimeout(() => worker.kill("SIGKILL"), this.#limits.endMs);
 		await ended;
 		clearTimeout(timer);
 	}

@@ -15,7 +15,7 @@ import {
 import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
 import { hasCatalogue, removeCatalogue } from "../catalogue/output.ts";
 import { installHook } from "../hook/install.ts";
-import { type CatalogueTimes, ServiceCatalogue } from "./catalogue.ts";
+import { type CatalogueLimits, ServiceCatalogue } from "./catalogue.ts";
 import { Disk, type FreeBytes } from "./disk.ts";
 import type { FilesTimes } from "./files.ts";
 import { createGeometries } from "./geometry.ts";
@@ -52,7 +52,7 @@ export interface Outside {
 	/** The files of the first commit of a new repository. */
 	seed: () => Promise<Edit[]>;
 	filesTimes?: Partial<FilesTimes>;
-	catalogueTimes?: Partial<CatalogueTimes>;
+	catalogueLimits?: Partial<CatalogueLimits>;
 	storeLimits?: Partial<StoreLimits>;
 	/** Told what the service does; nobody is without it. */
 	measures?: Measures | null;
@@ -185,7 +185,7 @@ export async function openLocal(
 function openCatalogue(
 	configuration: Configuration,
 	senders: Senders,
-	{ log, catalogueTimes }: Outside,
+	{ log, catalogueLimits }: Outside,
 ): ServiceCatalogue {
 	return new ServiceCatalogue({
 		repository: repositoryPath(configuration.dataDir),
@@ -197,7 +197,7 @@ function openCatalogue(
 				isCompressed: true,
 			}),
 		warn: (warning) => log({ warning }),
-		times: catalogueTimes,
+		limits: catalogueLimits,
 	});
 }
 

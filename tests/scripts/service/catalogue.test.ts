@@ -190,6 +190,27 @@ catalogue(
 	},
 );
 
+catalogue("its process stays from change to change, until it has much memory", async ({ local }) => {
+	/** The processes, once the one that the next change finds has been started. */
+	const afterPut = async (smallkey: string) => {
+		assert.is((await put(local, smallkey)).status, 201);
+		await inStep(local);
+		await eventually(() => catalogueWorkers().length === 1);
+		return catalogueWorkers();
+	};
+	const first = await afterPut("small1");
+	assert.equal(await afterPut("small2"), first);
+	await local.stop();
+	local.catalogueLimits = { maxIdleBytes: 1 };
+	await local.start();
+	const [large] = await afterPut("large1");
+	assert.is((await put(local, "large2")).status, 201);
+	await eventually(() => catalogueWorkers().length === 1 && catalogueWorkers()[0] !== large);
+	await inStep(local);
+	assert.is(await layersIn(local), 1_209);
+	local.catalogueLimits = {};
+});
+
 catalogue(
 	"after a restart it is gone on from, and with SITE=off nothing of it is left",
 	async ({ local }) => {
@@ -198,7 +219,7 @@ catalogue(
 		await local.start();
 		assert.is((await put(local, "later")).status, 201);
 		await inStep(local);
-		assert.is(await layersIn(local), 1_206);
+		assert.is(await layersIn(local), 1_210);
 		await local.stop();
 		local.variables.SITE = "off";
 		await local.start();
