@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { removeOutput } from "./builds.ts";
 import { commitIn } from "./catalogue.ts";
 import { environment, root, run, startProgram, timed } from "./measure/process.ts";
-import { familyOf, pssMegabytes } from "./measure/processes.ts";
+import { cpuSeconds, familyOf, pssMegabytes } from "./measure/processes.ts";
 import type { Met } from "./measure/reader.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { Served, World } from "./measure/world.ts";
@@ -21,6 +21,8 @@ const patienceMs = 300_000;
 /** Megabytes that the fragments' own are put beside: Node with its modules, and git's processes. */
 const allowanceMegabytes = 100;
 const megabyte = 1_000_000;
+/** CPU seconds between two looks below which a service is at rest: to watch its event loop takes some, too. */
+const restSeconds = 0.1;
 
 const loopDelay = "./bench/measure/loop-delay.ts";
 
@@ -197,24 +199,25 @@ async function prepareMemory(world: World, puts: number): Promise<Pair> {
 }
 
 /**
- * Waits until all files of the layers are there, the catalogue is in step, and what wrote them has ended; the sizes of
- * the fragments.
+ * Waits until all files of the layers are there, the catalogue is in step, and all processes of the service are at
+ * rest; the sizes of the fragments.
  */
 async function filesInStep(service: Served, layers: number): Promise<number[]> {
 	const { url, dataDir, pid } = service;
 	const words = [join(dataDir, "dist/v0.9/doc"), "-type", "f", "-printf", "%s\\n"];
 	const repository = join(dataDir, "repository.git");
-	let before = "";
+	let before = { family: "", seconds: 0 };
 	for (const deadline = performance.now() + patienceMs; ; await sleep(500)) {
 		const sizes = (await run("find", words)).trim().split("\n").map(Number);
 		const isReady = (await fetch(`${url}/readyz`)).status === 200;
 		const writers = await run("pgrep", ["-P", String(pid), "-f", "files-worker"]).catch(() => "");
 		const tip = (await run("git", ["-C", repository, "rev-parse", "refs/heads/main"])).trim();
 		const isInStep = sizes.length >= 2 * layers && (await commitIn(service)) === tip;
-		// What made the whole catalogue is replaced by another process once that is there.
-		const family = familyOf(pid).join(" ");
-		if (isReady && isInStep && writers === "" && family === before) return sizes;
-		before = family;
+		// What made the whole catalogue works on after the last of its files, and is then replaced by another process.
+		const now = { family: familyOf(pid).join(" "), seconds: cpuSeconds(pid) };
+		const isAtRest = now.family === before.family && now.seconds - before.seconds < restSeconds;
+		if (isReady && isInStep && writers === "" && isAtRest) return sizes;
+		before = now;
 		if (performance.now() > deadline) throw new Error(`not in step after ${patienceMs} ms`);
 	}
 }
