@@ -55,9 +55,13 @@ export class CatFile {
 		return new Promise((resolve, reject) => this.#ask({ name, resolve, reject, isRepeated: false }));
 	}
 
-	/** Has another process go on once nobody waits: git does not look again at what it has found to be broken. */
+	/**
+	 * Has another process go on once nobody waits: git does not look again at what it has found to be broken, and keeps
+	 * packs open that have been gathered.
+	 */
 	renew(): void {
 		this.#reads = this.#limits.maxReads;
+		this.#endRenewed();
 	}
 
 	/** Ends the process; reads that wait are answered first. */
@@ -83,11 +87,15 @@ export class CatFile {
 		}
 	}
 
+	/** Ends a process that another one has to go on from. */
+	#endRenewed(): void {
+		if (this.#waiting.length > 0 || this.#reads < this.#limits.maxReads) return;
+		void this.#process?.close();
+		this.#process = null;
+	}
+
 	#start(): GitProcess {
-		if (this.#process && this.#waiting.length === 0 && this.#reads >= this.#limits.maxReads) {
-			void this.#process.close();
-			this.#process = null;
-		}
+		this.#endRenewed();
 		if (this.#process) return this.#process;
 		this.#reads = 0;
 		const process: GitProcess = new GitProcess(this.#repository, ["cat-file", "--batch"], "cat-file", {

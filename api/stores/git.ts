@@ -82,6 +82,11 @@ export class GitStore implements Store {
 		this.#writer = new Writer({ ...parts, branch: branchName }, parts.served.tip);
 		this.#queue = new ChangeQueue(parts, branchName, this.#writer);
 		this.#reviews = new Reviews(parts);
+		// A process that has a removed pack open keeps its room on the disk, and all of them in memory.
+		parts.packs.whenGathered(() => {
+			this.#writer.renew();
+			parts.catFile.renew();
+		});
 	}
 
 	/**
@@ -184,10 +189,7 @@ export class GitStore implements Store {
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		if (this.#timer) clearInterval(this.#timer);
-		const { limits, catFile, requests, packs, report } = {
-			...this.#parts,
-			report: this.#parts.condition.report,
-		};
+		const { limits, catFile, requests, packs, condition } = this.#parts;
 		const ended = await within(limits.closeMs, async () => {
 			await this.#queue.drain();
 			await this.#parts.turns.idle();
@@ -200,7 +202,7 @@ export class GitStore implements Store {
 			this.#writer.kill();
 			catFile.kill();
 		}
-		await requests.close().catch(report);
+		await requests.close().catch(condition.report);
 	}
 
 	async #look(): Promise<void> {

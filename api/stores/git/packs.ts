@@ -24,9 +24,15 @@ export class Packs {
 	#count = 0;
 	#lastChangeMs = Number.NEGATIVE_INFINITY;
 	#gathering: Promise<void> | null = null;
+	#gathered: () => void = () => undefined;
 
 	constructor(options: PacksOptions) {
 		this.#options = options;
+	}
+
+	/** Has somebody told each time that packs were gathered: those of before have gone. */
+	whenGathered(gathered: () => void): void {
+		this.#gathered = gathered;
 	}
 
 	/** Takes note of a change by this process. */
@@ -71,6 +77,7 @@ export class Packs {
 				niceness,
 			}),
 		);
+		this.#gathered();
 		await this.count();
 	}
 }

@@ -89,6 +89,12 @@ export class Writer {
 		this.#heardMs = performance.now();
 	}
 
+	/** Has another process of git's go on, once this one has done what it was asked: it keeps packs open that have been gathered. */
+	renew(): void {
+		void this.#refs?.close();
+		this.#refs = null;
+	}
+
 	/** Ends git's process, and gives up what is not stored; the next commit starts anew. */
 	async close(): Promise<void> {
 		const ending = this.#refs;
@@ -115,10 +121,7 @@ export class Writer {
 
 	#start(): RefUpdates {
 		const { repository, limits } = this.#options;
-		if (this.#refs && this.#refs.transactions >= limits.writerMoves) {
-			void this.#refs.close();
-			this.#refs = null;
-		}
+		if (this.#refs && this.#refs.transactions >= limits.writerMoves) this.renew();
 		this.#refs ??= new RefUpdates(repository, limits.silenceMs);
 		return this.#refs;
 	}

@@ -7,6 +7,7 @@ import * as assert from "uvu/assert";
 import { runGit } from "../../../api/git/run.ts";
 import { Clone } from "../../clone.ts";
 import { Local, manual, textOf, wms } from "../../local.ts";
+import { removedFilesOf } from "../../process.ts";
 import { eventually } from "../../wait.ts";
 
 const _run = promisify(execFile);
@@ -185,11 +186,12 @@ store("acknowledged commits are made durable by git", async ({ local }) => {
 	for (const [name, value] of Object.entries(expected)) assert.is(await local.git("config", name), value);
 });
 
-store("packs are gathered at rest, and nothing is lost", async ({ local }) => {
+store("packs are gathered at rest, and nobody keeps the old ones", async ({ local }) => {
 	for (let round = 0; round < 55; round += 1) assert.is((await local.put(`layer-${round}`)).status, 201);
 	const packs = async () => Number(/^packs: (\d+)$/m.exec(await local.git("count-objects", "-v"))?.[1]);
 	assert.ok((await packs()) >= 50);
 	await eventually(async () => (await packs()) < 10);
+	await eventually(() => removedFilesOf(process.pid, local.repository).length === 0);
 	assert.is((await local.put("after")).status, 201);
 	assert.is(await local.git("rev-list", "--count", "main"), "57");
 	assert.is(await local.git("fsck", "--strict", "--no-dangling"), "");
