@@ -15,7 +15,7 @@ export interface CatalogueLimits {
 	maxRetryMs: number;
 	/** How long an end waits for what is being written. */
 	endMs: number;
-	/** Resident bytes of its process above which another one takes its place: memory is given back only with an end. */
+	/** Resident bytes of its process above which, at rest, another one takes its place: memory is given back only with an end. */
 	maxIdleBytes: number;
 }
 
@@ -143,8 +143,10 @@ export class ServiceCatalogue {
 		if (this.#reason !== null) this.#options.warn("the catalogue is in step again");
 		this.#reason = null;
 		this.#inStep = commit;
-		const isLarge = report.outcome.how === "all" || report.residentBytes > this.#limits.maxIdleBytes;
-		if (isLarge) await this.#endWorker();
+		// While many publish, the next look would wait for a process that starts.
+		const isIdle = this.#commits === 0;
+		const isLarge = report.residentBytes > this.#limits.maxIdleBytes;
+		if (report.outcome.how === "all" || (isIdle && isLarge)) await this.#endWorker();
 		// The next change finds a process that has started already.
 		if (!this.#closing.signal.aborted) this.#worker ??= this.#startWorker();
 		return true;
