@@ -16,11 +16,13 @@ const minPieceBytes = 65_536;
 
 const encoder = new TextEncoder();
 
-/** The answer to a `docs`, not put together yet: elements between two texts of ASCII, with commas. */
+/** The answer to a `docs`, not put together yet: elements with commas, and texts of ASCII around them. */
 export interface Docs {
 	etag: string;
 	open: string;
 	elements: Uint8Array[];
+	/** Stands between the elements and the same elements once more; null where they are sent once. */
+	between: string | null;
 	close: string;
 	/** Whether the array is an argument in a script. */
 	isScript: boolean;
@@ -28,25 +30,27 @@ export interface Docs {
 	length: number;
 }
 
-const noEnvelope = { open: "", close: "" };
+const noEnvelope = { open: "", between: null, close: "" };
 
 /** A fragment as the argument of a script's function. */
 export function asScript({ body, etag }: Fragment, callback: string): Fragment {
 	const element = escapeSeparators(body);
 	const [open, close] = [`/**/${callback}(`, ");"];
-	const joined = join(open, [element], close, new Uint8Array(open.length + element.length + close.length));
+	const joined = new Uint8Array(open.length + element.length + close.length);
+	putAscii(joined, putElements(joined, putAscii(joined, 0, open), [element]), close);
 	return { body: joined, etag: etagOfTags([etag, callback]) };
 }
 
 /** Finds what a `docs` asks for; null where the answer would have more than `maxDocsBytes`. */
 export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null {
-	const { target, lang, callback } = wanted;
+	const { target, lang, callback, items, isUnlisted } = wanted;
 	const elements: Uint8Array[] = [];
 	const tags: Tag[] = [];
 	let bytes = 0;
-	for (const item of wanted.items) {
-		const fragment = parseSmallkey(item) ? fragments(target, lang, item) : null;
-		const absent = fragment ? null : wanted.absent(item);
+	for (const item of items) {
+		const found = parseSmallkey(item) ? fragments(target, lang, item) : null;
+		const fragment = found && isUnlisted?.(found.body) ? null : found;
+		const absent = fragment ? null : wanted.absent(item, items.length);
 		if (!fragment && absent === null) continue;
 		const element = fragment ? fragment.body : encoder.encode(absent as string);
 		elements.push(element);
@@ -56,14 +60,17 @@ export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null 
 	}
 	const isScript = callback !== null;
 	if (isScript) bytes += 3 * countAll(elements, tags);
-	const { open: before, close: after } = wanted.envelope ?? noEnvelope;
-	const open = isScript ? `/**/${callback}(${before}[` : `${before}[`;
-	const close = isScript ? `]${after});` : `]${after}`;
-	const length = open.length + bytes + Math.max(0, elements.length - 1) + close.length;
+	const envelope = wanted.envelope ?? noEnvelope;
+	const open = isScript ? `/**/${callback}(${envelope.open}[` : `${envelope.open}[`;
+	const between = envelope.between === null ? null : `]${envelope.between}[`;
+	const close = isScript ? `]${envelope.close});` : `]${envelope.close}`;
+	const listLength = bytes + Math.max(0, elements.length - 1);
+	const middleLength = between === null ? listLength : 2 * listLength + between.length;
+	const length = open.length + middleLength + close.length;
 	if (length > maxDocsBytes) return null;
 	if (isScript) tags.push(callback);
-	if (wanted.envelope) tags.push(before);
-	return { etag: etagOfTags(tags), open, elements, close, isScript, length };
+	if (wanted.envelope) tags.push(envelope.open + envelope.between);
+	return { etag: etagOfTags(tags), open, elements, between, close, isScript, length };
 }
 
 /** The separators in all elements; those of equal tags are counted once. */
@@ -81,41 +88,57 @@ function countAll(elements: Uint8Array[], tags: Tag[]): number {
 
 /** Puts an answer together, or says how it is sent in pieces. */
 export function bodyOf(docs: Docs, allocate: Allocate): Uint8Array | Pieces {
-	const { open, elements, close, isScript, length } = docs;
+	const { open, between, close, isScript, length } = docs;
 	if (length > maxJoinedBytes) return { length, [Symbol.iterator]: () => piecesOf(docs) };
-	return join(open, isScript ? elements.map(escapeSeparators) : elements, close, allocate(length));
+	const elements = isScript ? docs.elements.map(escapeSeparators) : docs.elements;
+	const joined = allocate(length);
+	let offset = putElements(joined, putAscii(joined, 0, open), elements);
+	if (between !== null) offset = putElements(joined, putAscii(joined, offset, between), elements);
+	putAscii(joined, offset, close);
+	return joined;
 }
 
-/** What `join` would put together, in pieces: of what is large, nothing but the elements themselves is held. */
-function* piecesOf({ open, elements, close, isScript }: Docs): Generator<Uint8Array> {
+/** What `bodyOf` would put together, in pieces: of what is large, nothing but the elements themselves is held. */
+function* piecesOf(docs: Docs): Generator<Uint8Array> {
+	const { open, between, close } = docs;
+	yield* listPieces(open, docs, between ?? close);
+	if (between !== null) yield* listPieces("", docs, close);
+}
+
+/** The elements once, between two texts. */
+function* listPieces(open: string, { elements, isScript }: Docs, close: string): Generator<Uint8Array> {
 	let start = open;
 	let run: Uint8Array[] = [];
 	let bytes = 0;
+	const piece = (end: string) => {
+		const joined = new Uint8Array(start.length + bytes + Math.max(0, run.length - 1) + end.length);
+		putAscii(joined, putElements(joined, putAscii(joined, 0, start), run), end);
+		return joined;
+	};
 	for (const element of elements) {
 		run.push(isScript ? escapeSeparators(element) : element);
 		bytes += (run.at(-1) as Uint8Array).length;
 		if (bytes < minPieceBytes) continue;
-		yield join(start, run, "", new Uint8Array(start.length + bytes + run.length - 1));
+		yield piece("");
 		start = ",";
 		run = [];
 		bytes = 0;
 	}
-	if (run.length === 0) return yield encoder.encode(close);
-	yield join(start, run, close, new Uint8Array(start.length + bytes + run.length - 1 + close.length));
+	if (run.length === 0 && elements.length > 0) start = "";
+	yield piece(close);
 }
 
-/** The elements between two texts of ASCII, with commas: bytes are joined, never parsed. */
-function join(open: string, elements: Uint8Array[], close: string, joined: Uint8Array): Uint8Array {
-	let offset = putAscii(joined, 0, open);
+/** Writes elements with commas between them and returns where they end: bytes are joined, never parsed. */
+function putElements(bytes: Uint8Array, start: number, elements: readonly Uint8Array[]): number {
+	let offset = start;
 	let isFirst = true;
 	for (const element of elements) {
-		if (!isFirst) joined[offset++] = 0x2c;
+		if (!isFirst) bytes[offset++] = 0x2c;
 		isFirst = false;
-		joined.set(element, offset);
+		bytes.set(element, offset);
 		offset += element.length;
 	}
-	putAscii(joined, offset, close);
-	return joined;
+	return offset;
 }
 
 /** Writes a short text of ASCII and returns where it ends; for a few characters an encoder costs more. */

@@ -1,6 +1,6 @@
 import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/smallkey.ts";
 import type { TargetName } from "../registry/targets/names.ts";
-import type { Envelope } from "../registry/targets/target.ts";
+import type { Envelope, Target } from "../registry/targets/target.ts";
 import { type ReadPath, readPaths } from "./targets.ts";
 
 /** One fragment. */
@@ -23,8 +23,10 @@ export interface WantedDocs {
 	items: string[];
 	/** The script's function, or null where JSON is asked for. */
 	callback: string | null;
-	/** The element of an item that is not found, as JSON; null where it is left out. */
-	absent: (item: string) => string | null;
+	/** The element of an item that is not found among `count` items, as JSON; null where it is left out. */
+	absent: Target["absent"];
+	/** Whether a fragment is answered as if it were not found; null where none is. */
+	isUnlisted: ((body: Uint8Array) => boolean) | null;
 	/** What stands around the array; null where it is the whole answer. */
 	envelope: Envelope | null;
 	/** Whether the items are to be put in the order in which they are drawn, where what they are is known. */
@@ -138,9 +140,15 @@ function parseDocs(
 	const trimmed = items.map(trimSpaces);
 	const isTooMany = items.length > settings.docsMaxKeys && smallkeysOf(trimmed).length > settings.docsMaxKeys;
 	if (isTooMany) return 414;
-	const { name, absent, queryDoor } = path.target;
-	const envelope = path.kind === "query" ? (queryDoor?.envelope(lang) ?? null) : null;
-	return { kind: "docs", target: name, lang, items: trimmed, callback, absent, envelope, isSorted };
+	const { name, queryDoor, absent, isUnlisted = null } = path.target;
+	const wanted = { kind: "docs" as const, target: name, lang, items: trimmed, callback, isSorted };
+	return path.kind === "query" && queryDoor
+		? { ...wanted, absent: leaveOut, isUnlisted: null, envelope: queryDoor.envelope(lang) }
+		: { ...wanted, absent, isUnlisted, envelope: null };
+}
+
+function leaveOut(): null {
+	return null;
 }
 
 function decodeItem(item: string): string {

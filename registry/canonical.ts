@@ -1,6 +1,6 @@
 import { registration1 } from "../schemas/registration-1.ts";
 import { registration2 } from "../schemas/registration-2.ts";
-import { isVersion2, type Registration } from "./registration.ts";
+import { isVersion2, type Registration } from "./versions.ts";
 
 /** What of a JSON Schema says in which order members stand. */
 interface Part {

@@ -1,24 +1,16 @@
-import type { FromSchema } from "json-schema-to-ts";
-import type { registration1 } from "../schemas/registration-1.ts";
-import type { registration2 } from "../schemas/registration-2.ts";
 import { validateRegistration1, validateRegistration2 } from "../schemas/validate-registration.ts";
 import { addAddressProblems } from "./addresses.ts";
+import { canonicalText } from "./canonical.ts";
 import { parseJson } from "./json.ts";
 import { Problems } from "./problems.ts";
 import { addSchemaProblems, type Rules } from "./schema-problems.ts";
 import { type Lang, langs } from "./smallkey.ts";
+import { isVersion2, type Registration, type Registration1, type Registration2 } from "./versions.ts";
+
+export { isVersion2, type Registration, type Registration1, type Registration2 } from "./versions.ts";
 
 /** Largest registration in bytes, as a body and as a file. */
 export const largestRegistration = 64 * 1024;
-
-/** A registration of version 1.x: one kind of service for both languages. */
-export interface Registration1 extends FromSchema<typeof registration1> {}
-
-/** A registration of version 2.0: each language's node says what kind of service it is. */
-export interface Registration2 extends FromSchema<typeof registration2> {}
-
-/** The payload of a PUT and the content of a layer's file (specification, "Layer registration"). */
-export type Registration = Registration1 | Registration2;
 
 /** A layer in one language, in a registration of version 1.x. */
 export type LangEntry = Registration1[Lang];
@@ -28,11 +20,6 @@ export type LangNode = Registration2[Lang];
 
 /** Kinds of map services, in the words of version 2.0. */
 export type ServiceType = LangNode["service_type"];
-
-/** Whether a registration is of version 2.0. */
-export function isVersion2(registration: Registration): registration is Registration2 {
-	return !("payload_type" in registration);
-}
 
 /** The kind of service behind one language. */
 export function serviceTypeOf(registration: Registration, lang: Lang): ServiceType {
@@ -77,7 +64,19 @@ export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegist
 	addSchemaProblems(problems, validate, parsed.value, rules);
 	addAddressProblems(problems, parsed.value);
 	if (!problems.isEmpty) return { registration: null, problems: problems.list() };
-	return { registration: parsed.value as Registration, problems: [] };
+	const registration = parsed.value as Registration;
+	const tooLarge = rules === "written" ? storedSizeProblem(registration) : null;
+	return tooLarge === null ? { registration, problems: [] } : { registration: null, problems: [tooLarge] };
+}
+
+/**
+ * What is wrong with the size of a registration as it would be stored, with every member and entry on a line of its own;
+ * null where it can be read again.
+ */
+export function storedSizeProblem(registration: Registration): string | null {
+	const { length } = new TextEncoder().encode(canonicalText(registration));
+	if (length <= largestRegistration) return null;
+	return `the document must have at most ${largestRegistration} bytes in the form in which it is stored, not ${length}`;
 }
 
 /** The document's `version` decides by which schema it is read. */

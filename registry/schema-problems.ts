@@ -54,9 +54,9 @@ function isRepeated({ keyword, params }: SchemaError): boolean {
 	return wrappers.has(keyword);
 }
 
-/** A schema's `onlyOnWrite` is about its pattern. */
+/** A schema's `onlyOnWrite` is about its `pattern` or its `not`. */
 function isOnlyOnWrite({ keyword, parentSchema }: SchemaError): boolean {
-	return keyword === "pattern" && parentSchema?.onlyOnWrite === true;
+	return (keyword === "pattern" || keyword === "not") && parentSchema?.onlyOnWrite === true;
 }
 
 /** The pointer of what is wrong: a member that is missing, unknown or wrongly named has one of its own. */

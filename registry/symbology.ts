@@ -18,21 +18,27 @@ export const wmsImage = picture(
 /**
  * A renderer as the viewer 4.0.x reads it: `simple`, `uniqueValue` or `classBreaks`. It throws on any other type,
  * and every entry needs an `imageUrl`.
+ * @param classValue a value of a class as the viewer compares it with a feature's
  */
-export function renderSymbology(renderer: Renderer): object {
+export function renderSymbology(renderer: Renderer, classValue: ClassValue = asRegistered): object {
 	if (renderer.type === "simple") {
 		return { type: "simple", imageUrl: renderer.image, label: harmless(renderer.label) };
 	}
-	return renderer.type === "unique" ? uniqueValue(renderer) : classBreaks(renderer);
+	return renderer.type === "unique" ? uniqueValue(renderer, classValue) : classBreaks(renderer);
 }
+
+/** What a class of unique values has for its value in a fragment. */
+export type ClassValue = (value: string | number) => string | number;
+
+const asRegistered: ClassValue = (value) => value;
 
 /** What the viewer is told of a layer that was not harvested. */
 export const genericSymbology = { type: "simple", imageUrl: genericImage, label: "" };
 
-function uniqueValue(renderer: UniqueRenderer): object {
+function uniqueValue(renderer: UniqueRenderer, classValue: ClassValue): object {
 	const [field1, field2, field3] = renderer.fields;
 	const valueMaps = renderer.classes.map(({ value, image, label }) => ({
-		value,
+		value: classValue(value),
 		imageUrl: image,
 		label: harmless(label),
 	}));

@@ -1,3 +1,4 @@
+import { featureServerQuery } from "./addresses.ts";
 import { isVersion2, type Registration, type ServiceType, serviceTypeOf } from "./registration.ts";
 import { type Lang, langs } from "./smallkey.ts";
 
@@ -43,6 +44,15 @@ const queryRule: Rule = ({ address, url, type }) => {
 	return "has a query, which RAMP 4.0 loses where it asks for a legend or for what was clicked on";
 };
 
+const featureQueryRule: Rule = ({ address, type }) => {
+	if (type !== "esriFeature" && type !== "esriFeatureServer") return null;
+	const found = featureServerQuery(address);
+	if (!found?.rest.startsWith("?")) return null;
+	if (found.isHarmless)
+		return "has a query that changes nothing, which is left out at v2: GeoView fails on it";
+	return "has a query, on which GeoView fails";
+};
+
 const fragmentRule: Rule = ({ url }) =>
 	url.hash === "" ? null : "has a #, and what follows it is never sent";
 
@@ -63,7 +73,15 @@ const schemeRule: Rule = ({ url }) =>
 	url.protocol === "https:" ? null : "is not https: a page that is cannot show what comes from it";
 
 /** Each of them can be broken at the same time as the others. */
-const rules: readonly Rule[] = [layerRule, serviceRule, queryRule, fragmentRule, hostRule, schemeRule];
+const rules: readonly Rule[] = [
+	layerRule,
+	serviceRule,
+	queryRule,
+	featureQueryRule,
+	fragmentRule,
+	hostRule,
+	schemeRule,
+];
 
 /**
  * What is accepted in a registration and probably not meant, as `<JSON pointer>: <what is odd>`: said in the receipt,
@@ -79,7 +97,22 @@ export function warningsOf(registration: Registration): string[] {
 			? own
 			: [...own, ...addressWarnings(other, type, `/targets/v2/${lang}/service_url`)];
 	});
-	return [...warnings, ...clickWarnings(registration), ...sameServiceWarnings(registration)];
+	return [
+		...warnings,
+		...clickWarnings(registration),
+		...severalWarnings(registration),
+		...sameServiceWarnings(registration),
+	];
+}
+
+function severalWarnings(registration: Registration): string[] {
+	if (!isVersion2(registration)) return [];
+	return langs.flatMap((lang) => {
+		const node = registration[lang];
+		if (node.service_type !== "esriFeatureServer" || (node.scrape_only?.length ?? 0) < 2) return [];
+		const rule = "names several layers of a FeatureServer, which no viewer draws: register each by itself";
+		return [`/${lang}/scrape_only: ${rule}`];
+	});
 }
 
 function addressWarnings(address: string, type: ServiceType, pointer: string): string[] {

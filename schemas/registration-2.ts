@@ -12,6 +12,16 @@ const recursive = {
 	type: "boolean",
 } as const;
 
+/**
+ * A service whose layers are drawn by their names or numbers: a viewer stays loading, or draws nothing, where there are
+ * none. What is stored already stays.
+ */
+const named = {
+	not: { properties: { scrape_only: false, recursive: { const: false } } },
+	errorMessage: "must name its layers in scrape_only, or take every layer with a recursive of true",
+	onlyOnWrite: true,
+} as const;
+
 /** JSON Schema (draft-07) of a registration of version 2.0. */
 export const registration2 = {
 	$schema: "http://json-schema.org/draft-07/schema#",
@@ -81,6 +91,7 @@ export const registration2 = {
 		ogc: {
 			description: "An OGC Web Map Service, or Web Map Tile Service.",
 			type: "object",
+			...named,
 			required: ["service_type", "service_url"],
 			properties: {
 				service_type: { enum: ["ogcWms", "ogcWmts"] },
@@ -106,6 +117,7 @@ export const registration2 = {
 		esriService: {
 			description: "A whole ArcGIS MapServer or FeatureServer.",
 			type: "object",
+			...named,
 			required: ["service_type", "service_url"],
 			properties: {
 				service_type: { enum: ["esriMapServer", "esriFeatureServer"] },

@@ -104,11 +104,18 @@ function checkTarget(url: URL, allowPrivate: boolean): void {
 	if (!allowPrivate && literal && !isPublicAddress(literal)) throw new AddressRefused(url.hostname);
 }
 
+/** Longest address that a service may redirect to, in characters: as long as one that can be registered. */
+const maxLocationLength = 2_048;
+
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
 function redirectTarget(answer: Response, from: URL): URL | null {
 	const location = answer.headers.get("Location");
 	if (!redirectStatuses.has(answer.status) || location === null) return null;
+	// Length first: a URL parser takes long for a long host.
+	if (location.length > maxLocationLength) {
+		throw new FetchFailure("redirect", `redirects to an address of over ${maxLocationLength} characters`);
+	}
 	if (URL.canParse(location, from)) return new URL(location, from);
 	throw new FetchFailure("redirect", "redirects to what is no address");
 }

@@ -79,9 +79,9 @@ function readPaths(target: Target): Record<string, Json> {
 	};
 }
 
-/** What stands in a list for a key: its fragment, or what the target says of an unknown one. */
+/** What stands in a list for a key among others: its fragment, or what the target says of an unknown one. */
 function elementOf(target: Target): Json {
-	const absent = target.absent("x");
+	const absent = target.absent("x", 2);
 	if (absent === null) return fragmentRef(target);
 	return { oneOf: [fragmentRef(target), absent === "null" ? { type: "null" } : schemaRef(missing)] };
 }

@@ -187,6 +187,12 @@ function withoutTrailingSlash(address: string): string {
 	return address.slice(0, end).replace(/(?<!\/)\/+$/, "") + address.slice(end);
 }
 
+/** The address of one layer of an ArcGIS service; a query of the service's address stays at the end. */
+export function layerAddress(service: string, entry: string | number): string {
+	const end = service.search(/[?#]|$/);
+	return `${service.slice(0, end)}/${entry}${service.slice(end)}`;
+}
+
 /** ArcGIS's type of the field that holds a feature's shape: no column of a table. */
 export const geometryFieldType = "esriFieldTypeGeometry";
 

@@ -2,7 +2,7 @@ import { type Field, isNumberType } from "../description.ts";
 import { defaultMapWkid, layerExtent } from "../extent.ts";
 import { harmless } from "../shown.ts";
 import type { Lang } from "../smallkey.ts";
-import { genericSymbology, renderSymbology, wmsImage } from "../symbology.ts";
+import { type ClassValue, genericSymbology, renderSymbology, wmsImage } from "../symbology.ts";
 import { geometryFieldType, type LayerFacts, plainFeatureInfoType, type ServiceFacts } from "./facts.ts";
 
 /** A grid column as a viewer reads it. */
@@ -11,14 +11,15 @@ type Spell = (column: Column) => object;
 /**
  * What RAMP 4.0.x to 5.5 read: a fragment of their configuration, as JSON; null where the layer is no feature layer and
  * no single layer of a WMS.
- * @param spell a grid column as the viewer reads it: nothing else differs
+ * @param spell a grid column as the viewer reads it
+ * @param classValue a number that a class has for its value, as the viewer reads it; the number itself where left out
  */
-export function renderRamp(layer: LayerFacts, spell: Spell): string | null {
+export function renderRamp(layer: LayerFacts, spell: Spell, classValue?: ClassValue): string | null {
 	if (layer.type === "ogcWms") {
 		return layer.entries.length === 1 ? JSON.stringify({ layers: { wms: [wmsNode(layer)] } }) : null;
 	}
 	if (layer.type !== "esriFeature") return null;
-	return `{"layers":{"feature":[${featureStart(layer)},"datagrid":${datagrid(layer, spell)}}]}}`;
+	return `{"layers":{"feature":[${featureStart(layer, classValue)},"datagrid":${datagrid(layer, spell)}}]}}`;
 }
 
 function datagrid({ lang, service }: LayerFacts, spell: Spell): string {
@@ -97,8 +98,10 @@ function wmsNode({ id, name, url, entries, legendFormat, featureInfoType }: Laye
 	};
 }
 
-/** The JSON of a feature node up to its data grid: the same in both spellings, and made once for a layer. */
-function featureStart(layer: LayerFacts): string {
+/** The JSON of a feature node up to its data grid: made once for a layer where no class differs between the viewers. */
+function featureStart(layer: LayerFacts, classValue?: ClassValue): string {
+	if (classValue && hasNumberClasses(layer))
+		return JSON.stringify(featureNode(layer, classValue)).slice(0, -1);
 	const known = starts.get(layer);
 	if (known !== undefined) return known;
 	const text = JSON.stringify(featureNode(layer)).slice(0, -1);
@@ -108,7 +111,11 @@ function featureStart(layer: LayerFacts): string {
 
 const starts = new WeakMap<LayerFacts, string>();
 
-function featureNode(layer: LayerFacts): object {
+function hasNumberClasses({ service: { renderer } }: LayerFacts): boolean {
+	return renderer?.type === "unique" && renderer.classes.some(({ value }) => typeof value === "number");
+}
+
+function featureNode(layer: LayerFacts, classValue?: ClassValue): object {
 	const { id, name, url, nameField, service, metadataUrl, catalogueUrl, settings } = layer;
 	return {
 		id,
@@ -119,7 +126,7 @@ function featureNode(layer: LayerFacts): object {
 		maxScale: service.max_scale,
 		layerExtent: layerExtent(service.extent, settings.mapWkid ?? defaultMapWkid),
 		aliasMap: Object.fromEntries(service.fields.map(({ name, alias }) => [harmless(name), harmless(alias)])),
-		symbology: service.renderer ? renderSymbology(service.renderer) : genericSymbology,
+		symbology: service.renderer ? renderSymbology(service.renderer, classValue) : genericSymbology,
 		mode: layer.loadingMode ?? modeOf(service),
 		maxAllowableOffset: layer.maxAllowableOffset,
 		metadataUrl,

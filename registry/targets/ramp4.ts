@@ -1,5 +1,5 @@
 import { harmless } from "../shown.ts";
-import { geometryFieldType, type LayerFacts, plainFeatureInfoType } from "./facts.ts";
+import { geometryFieldType, type LayerFacts, layerAddress, plainFeatureInfoType } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
 /** A layer of the configuration of RAMP4 (ramp4-pcar4), whose schema allows no other members. */
@@ -31,7 +31,9 @@ function itemOf(layer: LayerFacts): object | null {
 		case "esriMapServer":
 			return entries.length > 0 ? mapImageLayer(layer) : null;
 		case "esriFeatureServer":
-			return entries.length === 1 ? featureLayer({ ...layer, url: `${url}/${entries[0]}` }) : null;
+			return entries.length === 1
+				? featureLayer({ ...layer, url: layerAddress(url, entries[0] as number) })
+				: null;
 		case "ogcWmts":
 			return null;
 	}
@@ -55,6 +57,9 @@ function mapImageLayer({ id, url, name, entries }: LayerFacts): object {
 	return { id, layerType: "esri-map-image", url, name, sublayers: entries.map((index) => ({ index })) };
 }
 
+/** By how many pixels a finger is less exact than a mouse, as in RAMP4's own defaults (5 and 15). */
+const touchExtra = 10;
+
 function featureLayer({ id, url, name, nameField, tolerance, metadataUrl, service }: LayerFacts): object {
 	const fields = service.fields.filter((field) => field.type !== geometryFieldType);
 	const fieldInfo = fields.map((field) => ({ name: field.name, alias: harmless(field.alias) }));
@@ -64,7 +69,8 @@ function featureLayer({ id, url, name, nameField, tolerance, metadataUrl, servic
 		url,
 		name,
 		nameField: nameField || undefined,
-		tolerance,
+		mouseTolerance: tolerance,
+		touchTolerance: tolerance === undefined ? undefined : tolerance + touchExtra,
 		metadata: metadataUrl ? { url: metadataUrl } : undefined,
 		extent: extentOf(service.extent),
 		fieldMetadata: fieldInfo.length > 0 ? { fieldInfo } : undefined,

@@ -2,13 +2,17 @@ import type { Lang } from "../smallkey.ts";
 import type { LayerFacts } from "./facts.ts";
 import type { TargetName } from "./names.ts";
 
-/** What stands around an array of layers, where it is not the whole answer: JSON before it and after it. */
+/** What stands around an array of layers, where it is not the whole answer: ASCII text of JSON. */
 export interface Envelope {
+	/** Before the array. */
 	open: string;
+	/** Between the array and the same array once more. */
+	between: string;
+	/** After the second array. */
 	close: string;
 }
 
-/** Another way to ask for several layers: `<path>?lang=<lang>&id=<smallkey>,<smallkey>`. */
+/** Another way to ask for several layers: `<path>?lang=<lang>&id=<smallkey>,<smallkey>`. Unknown keys are left out. */
 export interface QueryDoor {
 	path: string;
 	envelope(lang: Lang): Envelope;
@@ -29,9 +33,16 @@ export interface Target {
 	/**
 	 * What stands in an answer of several layers for a key that is not found.
 	 * @param item the key as it was asked for
+	 * @param count how many keys were asked for, repeats counted
 	 * @returns JSON, or null where nothing stands for it
 	 */
-	absent(item: string): string | null;
+	absent(item: string, count: number): string | null;
+	/**
+	 * Whether a layer is answered as if it were not found in an answer of several, because a reader of `docs` fails on it.
+	 * Readers of `doc` and of the query door get it.
+	 * @param body UTF-8 JSON, as the target's `Render` wrote it
+	 */
+	isUnlisted?(body: Uint8Array): boolean;
 }
 
 /**

@@ -1,7 +1,10 @@
 import { type Column, renderRamp } from "./ramp.ts";
 import type { Render, Target } from "./target.ts";
 
-/** What RAMP 5.0 to 5.5 read: the fragment of v0.9 with DataTables' own names in its grid columns. */
+/**
+ * What RAMP 5.0 to 5.5 read: the fragment of v0.9 with DataTables' own names in its grid columns, and texts for values of
+ * classes.
+ */
 export const v1: Target = {
 	name: "v1",
 	doc: "v1/doc",
@@ -11,7 +14,8 @@ export const v1: Target = {
 	absent: () => "null",
 };
 
-export const renderV1: Render = (layer) => renderRamp(layer, spell);
+// The viewer turns an attribute into text and compares with `===`: of a number it would draw the default symbol.
+export const renderV1: Render = (layer) => renderRamp(layer, spell, String);
 
 /** A column with DataTables' own names of two members. */
 function spell({

@@ -1,5 +1,6 @@
+import { withoutHarmlessQuery } from "../addresses.ts";
 import type { ServiceType } from "../registration.ts";
-import type { LayerFacts } from "./facts.ts";
+import { type LayerFacts, layerAddress } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
 /** What FGPV 2 and 3 read, GeoView and the geo.ca portal: one node of a layer, without symbols, extent or grid. */
@@ -9,40 +10,76 @@ export const v2: Target = {
 	docs: "v2/docs",
 	// GeoView's own default address ends with a slash.
 	aliases: [{ doc: "v2/doc/", docs: "v2/docs/" }],
-	// The geo.ca portal's, which GeoView asks as well.
+	// The geo.ca portal's, which GeoView asks as well. GeoView 1.0.0 reads `reponse`; on null no GeoView ends loading.
 	queryDoor: {
 		path: "vcs",
-		envelope: (lang) => ({ open: `{"response":{"rcs":{"${lang}":`, close: '},"gcs":[]}}' }),
+		envelope: (lang) => ({
+			open: `{"response":{"rcs":{"${lang}":`,
+			between: `},"gcs":[]},"reponse":{"rcs":{"${lang}":`,
+			close: '},"gcs":[]}}',
+		}),
 	},
-	// FGPV drops what is empty, and throws on an object that is no layer.
-	absent: () => "null",
+	// FGPV, which asks for a list, drops what is empty, and throws on an object that is no layer. GeoView, which asks for
+	// one key, never ends loading on null, and shows an empty array as an error of that layer.
+	absent: (_item, count) => (count > 1 ? "null" : null),
+	// FGPV has no such layers: it ends its list with a TypeError, and every layer after it is lost.
+	isUnlisted: isOgcWmts,
 };
 
-export const renderV2: Render = (layer) => `{"layers":[${JSON.stringify(nodeOf(layer))}]}`;
+/** null where the layer has no form that FGPV or GeoView draws. */
+export const renderV2: Render = (layer) => {
+	const node = nodeOf(layer);
+	return node && `{"layers":[${JSON.stringify(node)}]}`;
+};
+
+const nodeStart = '{"layers":[{"id":"';
+const wmtsMember = new TextEncoder().encode(',"layerType":"ogcWmts"');
+
+/** Whether a fragment is a node of ogcWmts. It is not parsed: the type follows the id, which has nothing escaped. */
+function isOgcWmts(body: Uint8Array): boolean {
+	const start = body.indexOf(0x22, nodeStart.length) + 1;
+	return wmtsMember.every((byte, index) => body[start + index] === byte);
+}
 
 /** Makes the members that only some kinds of layers have. */
 type Members = (layer: LayerFacts) => object;
 
-/** How each kind of service is written; a whole ArcGIS service is drawn by itself, or as features. */
-const kinds: Readonly<Record<ServiceType, { layerType: string; members: Members }>> = {
+/** How each kind of service is written; a whole ArcGIS service is drawn by itself. */
+const kinds: Readonly<
+	Record<Exclude<ServiceType, "esriFeatureServer">, { layerType: string; members: Members }>
+> = {
 	ogcWms: { layerType: "ogcWms", members: ogcMembers },
 	ogcWmts: { layerType: "ogcWmts", members: ogcMembers },
 	esriFeature: { layerType: "esriFeature", members: featureMembers },
 	esriTile: { layerType: "esriTile", members: () => ({}) },
 	esriImage: { layerType: "esriImage", members: () => ({}) },
 	esriMapServer: { layerType: "esriDynamic", members: numberedMembers },
-	esriFeatureServer: { layerType: "esriFeature", members: numberedMembers },
 };
 
-function nodeOf(layer: LayerFacts): object {
+/** Kinds that are drawn by the layers that they name: without one GeoView stays loading, and FGPV draws nothing. */
+const withEntries: ReadonlySet<ServiceType> = new Set([
+	"ogcWms",
+	"ogcWmts",
+	"esriMapServer",
+	"esriFeatureServer",
+]);
+
+function nodeOf(layer: LayerFacts): object | null {
 	const { id, name, metadataUrl, catalogueUrl, type, settings } = layer;
+	const { url, entries } = layer.v2;
+	if (withEntries.has(type) && entries.length === 0) return null;
+	if (type === "esriFeatureServer") {
+		// No viewer draws a FeatureServer by `layerEntries`: of one layer the address says all, of several nothing can.
+		const [entry] = entries;
+		if (entry === undefined || entries.length > 1) return null;
+		return nodeOf({ ...layer, type: "esriFeature", v2: { url: layerAddress(url, entry), entries: [] } });
+	}
 	const match =
-		type === "esriFeature" && settings.mapServerType !== "esriFeature"
-			? mapServerLayer.exec(layer.v2.url)
-			: null;
+		type === "esriFeature" && settings.mapServerType !== "esriFeature" ? mapServerLayer.exec(url) : null;
 	if (match) return mapServerNode(layer, match);
 	const { layerType, members } = kinds[type];
-	return { id, layerType, url: layer.v2.url, name, ...members(layer), metadataUrl, catalogueUrl };
+	const plain = type === "esriFeature" ? withoutHarmlessQuery(url) : url;
+	return { id, layerType, url: plain, name, ...members(layer), metadataUrl, catalogueUrl };
 }
 
 /** Another type of legend makes FGPV fail, so it is left out. */

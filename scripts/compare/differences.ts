@@ -157,7 +157,7 @@ function drawingDifferences(name: string, before: unknown, now: unknown): Differ
 	const isEmptyField = /^field[23]$/.test(name) && !before && now === undefined;
 	if (isEmptyField) return [cosmetic("symbology: an empty second or third field")];
 	if (name === "value" && String(before) === String(now))
-		return [cosmetic("symbology: values of a number field as numbers")];
+		return [cosmetic("symbology: values of a number field as numbers at v0.9, as texts at v1")];
 	if (name === "label" && (before ?? "") === (now ?? "")) return [cosmetic("symbology: an empty label")];
 	if (typeof before === "string" && harmless(before) === now) return [cosmetic(harmlessText)];
 	return [relevant(`symbology: ${name}`)];

@@ -10,6 +10,7 @@ import {
 	parseRegistration,
 	type Registration,
 	serviceTypeOf,
+	storedSizeProblem,
 	takesAllLayers,
 } from "../../registry/registration.ts";
 import { harmless } from "../../registry/shown.ts";
@@ -169,6 +170,8 @@ function finish(
 ): Moved | NotMoved {
 	const { registration, problems } = parseRegistration(Buffer.from(JSON.stringify(payload)), "stored");
 	if (!registration) return { key: smallkey, reason: problems.join("; ") };
+	const tooLarge = storedSizeProblem(registration);
+	if (tooLarge !== null) return { key: smallkey, reason: tooLarge };
 	const description: Description = {};
 	for (const lang of langs) {
 		const described = describe(lang, registration);

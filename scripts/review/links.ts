@@ -1,3 +1,4 @@
+import { maxAddressLength } from "../../registry/addresses.ts";
 import { code } from "../../registry/markdown.ts";
 
 /** Where the comment's links lead. */
@@ -43,17 +44,16 @@ export function linked(text: string, address: string | null): string {
 	return address === null ? code(text) : `[${code(text)}](${address})`;
 }
 
-/** Longest address that is made a link, in characters. */
-const maxAddress = 2_048;
-
 /**
  * The address of a service as it may stand in Markdown: of a registration that has been checked, so http or https and
  * without credentials; what Markdown could read is percent-encoded.
  * @returns null for any other
  */
 export function safeAddress(address: string): string | null {
-	if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return null;
+	// Length first: a URL parser takes long for a long host.
+	if (address.length > maxAddressLength || !/^https?:\/\//i.test(address) || !URL.canParse(address))
+		return null;
 	const { href, username, password } = new URL(address);
-	if (username !== "" || password !== "" || href.length > maxAddress) return null;
+	if (username !== "" || password !== "" || href.length > maxAddressLength) return null;
 	return href.replace(/[^A-Za-z0-9./:?#=&%+,;_-]/g, escaped);
 }

@@ -336,6 +336,11 @@ test("each target is read at its own addresses, and has its own element for an u
 	assert.is(at("/v1/doc/fr/a"), '"v1 fr"');
 	assert.is(at("/v2/docs/en/a,x"), '["v2 en",null]');
 	assert.is(at("/v2/docs//en/a,x"), '["v2 en",null]', "GeoView's own default address");
+	for (const path of ["/v2/docs/en/x", "/v2/docs//fr/!", "/v2/docs/en/", "/v2/docs/en/%zz"])
+		assert.is(at(path), "[]", "null by itself is what GeoView never ends loading on");
+	assert.is(at("/v2/docs/en/x,x"), "[null,null]");
+	assert.is(at("/v2/docs/en/x?callback=f"), "/**/f([]);");
+	assert.is(at("/v1/docs/en/x"), "[null]");
 	assert.is(at("/v2/doc//en/a"), '"v2 en"');
 	assert.is(at("/ramp4/en/a"), '"ramp4 en"');
 	assert.is(at("/ramp4/en/x,a,!"), '["ramp4 en"]');
@@ -356,11 +361,15 @@ test("TARGETS chooses what is served", () => {
 
 test("the portal asks by a query, and its answer is wrapped", () => {
 	const at = (path: string) => everyTarget(path).said;
-	const wrapped = '{"response":{"rcs":{"fr":["v2 fr",null]},"gcs":[]}}';
+	// GeoView 1.0.0 reads `reponse`; none of them ends loading on null.
+	const wrap = (rcs: string) => `{"response":{"rcs":${rcs},"gcs":[]},"reponse":{"rcs":${rcs},"gcs":[]}}`;
+	const wrapped = wrap('{"fr":["v2 fr"]}');
 	assert.is(at("/vcs?lang=fr&id=a,x"), wrapped);
 	assert.is(at("/vcs?id=a%2Cx&referrer=host.example&lang=fr"), wrapped);
-	assert.is(at("/vcs?lang=en&id=a+b"), '{"response":{"rcs":{"en":[null]},"gcs":[]}}');
-	const escaped = wrapped.replace("v2 fr", "v2 fr\\u2028");
+	assert.is(at("/vcs?lang=en&id=a+b"), wrap('{"en":[]}'));
+	const both = wrap('{"fr":["v2 fr","v2 fr"]}');
+	assert.is(at("/vcs?lang=fr&id=a,x,a"), both);
+	const escaped = wrapped.replaceAll("v2 fr", "v2 fr\\u2028");
 	assert.is(at("/vcs?lang=fr&id=a,x&callback=f"), `/**/f(${escaped});`);
 	assert.is.not(everyTarget("/vcs?lang=fr&id=a").etag, everyTarget("/v2/docs/fr/a").etag);
 	for (const path of ["/vcs", "/vcs?id=a", "/vcs?lang=de&id=a", "/vcs?language=en&id=a"])

@@ -32,6 +32,11 @@ export const senders = {
 /** Line and paragraph separators: ends of line in a script before ES2019. */
 const separators = "a\u2028b\u2029c";
 
+const featureServer = {
+	service_type: "esriFeatureServer",
+	service_url: "https://host.example/FeatureServer",
+};
+
 /** The registrations that every engine serves: a smallkey and the text of its payload. */
 export const layers: ReadonlyMap<string, string> = new Map([
 	["23ax5t", manual],
@@ -46,10 +51,14 @@ export const layers: ReadonlyMap<string, string> = new Map([
 	["many", version2({ service_type: "ogcWms", scrape_only: ["b", "a"] })],
 	["server", version2({ service_type: "esriMapServer", scrape_only: [5, 0] })],
 	["tiles", version2({ service_type: "esriTile", service_name: "Tiles" })],
+	["wmts", version2({ service_type: "ogcWmts", scrape_only: ["t"] })],
+	["one", version2({ ...featureServer, scrape_only: [3] })],
+	["several", version2({ ...featureServer, scrape_only: [3, 4] })],
+	["whole", version2({ service_type: "ogcWms", recursive: true })],
 ]);
 
 /** Those of them that every target can express; the others are of version 2.0. */
-export const plainKeys: readonly string[] = [...layers.keys()].slice(0, -3);
+export const plainKeys: readonly string[] = [...layers.keys()].slice(0, -7);
 
 /** A payload of version 2.0 with one node for both languages. */
 function version2(node: object): string {

@@ -4,7 +4,7 @@ import { langs } from "../../registry/smallkey.ts";
 import { targets } from "../../registry/targets/table.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { readAsFgpv } from "../viewer/fgpv.ts";
-import { readAsGeoview, readAsPortal } from "../viewer/geoview.ts";
+import { readAsGeoview, readAsGeoview1, readAsPortal } from "../viewer/geoview.ts";
 import { readAsRamp4 } from "../viewer/ramp4.ts";
 import { ask } from "./client.ts";
 import { differs } from "./differences.ts";
@@ -40,11 +40,11 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 			const answer = await get(`/${docs}/en/none,23ax5t,not%20a%20key`);
 			assert.is(answer.status, 200, name);
 			assertReadHeaders(answer);
-			const elements = [absent("none"), known, absent("not a key")].filter((one) => one !== null);
+			const elements = [absent("none", 3), known, absent("not a key", 3)].filter((one) => one !== null);
 			assert.is(answer.text, `[${elements.join(",")}]`, name);
 			const script = await get(`/${docs}/en/none,23ax5t?callback=a.b`);
 			assertReadHeaders(script, "application/javascript; charset=utf-8");
-			const two = [absent("none"), known].filter((one) => one !== null);
+			const two = [absent("none", 2), known].filter((one) => one !== null);
 			assert.is(script.text, `/**/a.b([${two.join(",")}]);`, name);
 		}
 	});
@@ -99,6 +99,10 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 			["many", [404, 404, 200, 200]],
 			["server", [404, 404, 200, 200]],
 			["tiles", [404, 404, 200, 200]],
+			["wmts", [404, 404, 200, 404]],
+			["one", [404, 404, 200, 200]],
+			["several", [404, 404, 404, 404]],
+			["whole", [404, 404, 404, 404]],
 		];
 		for (const [smallkey, statuses] of table) {
 			for (const [index, { name, doc }] of targets.entries()) {
@@ -112,30 +116,40 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 	});
 
 	test("FGPV, GeoView and the portal read what they ask for", async () => {
-		const keys = "23ax5t,none,feature,many,server";
+		const keys = "23ax5t,none,feature,wmts,several,whole,many,server,one";
 		const elements = JSON.parse((await get(`/v2/docs/en/${keys}`)).text);
 		assert.equal(
 			readAsFgpv(elements).map(({ key, layerType }) => `${key} ${layerType}`),
-			["23ax5t ogcWms", "feature esriDynamic", "many ogcWms", "server esriDynamic"],
+			["23ax5t ogcWms", "feature esriDynamic", "many ogcWms", "server esriDynamic", "one esriFeature"],
 		);
-		const expected = [
+		const expected: [key: string, layers: string[]][] = [
 			["23ax5t", ["limits"]],
 			["feature", ["1"]],
+			["wmts", ["t"]],
 			["many", ["b", "a"]],
 			["server", ["5", "0"]],
+			["one", ["3"]],
 		];
-		// GeoView's own default address ends with a slash.
-		const geoview = readAsGeoview(JSON.parse((await get(`/v2/docs//en/${keys}`)).text));
-		assert.equal(
-			geoview.map(({ id, layers }) => [id, layers]),
-			expected,
-		);
+		for (const [key, layers] of expected) {
+			// GeoView asks for one key at a time; its own default address ends with a slash.
+			const [layer] = readAsGeoview(JSON.parse((await get(`/v2/docs//en/${key}`)).text));
+			if (key === "wmts") assert.is(layer, undefined, "FGPV's list: GeoView has it from the portal's door");
+			else assert.equal(layer?.layers, layers);
+		}
+		for (const key of ["none", "wmts", "several", "whole"])
+			assert.is((await get(`/v2/docs/en/${key}`)).text, "[]", key);
 		const portal = await get(`/vcs?lang=en&id=${keys}&referrer=host.example`);
 		assertReadHeaders(portal);
-		assert.equal(
-			readAsPortal(JSON.parse(portal.text), "en").map(({ id, layers }) => [id, layers]),
-			expected,
-		);
+		for (const read of [readAsPortal, readAsGeoview1])
+			assert.equal(
+				read(JSON.parse(portal.text), "en").map(({ id, layers }) => [id, layers]),
+				expected,
+			);
+		for (const key of ["none", "several", "none,whole"]) {
+			const { response, reponse } = JSON.parse((await get(`/vcs?lang=fr&id=${key}`)).text);
+			assert.equal(response, { rcs: { fr: [] }, gcs: [] });
+			assert.equal(reponse, response);
+		}
 		assertRefused(await get(`/vcs?lang=de&id=${keys}`), 400, "the portal's language");
 	});
 

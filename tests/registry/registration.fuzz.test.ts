@@ -102,6 +102,30 @@ test("the rule of what is written, and what makes a stored text harmless, agree 
 	);
 });
 
+test("whatever is accepted as it is written can be read as it is stored, however many layers it names", () => {
+	// In the canonical form an entry takes a line: up to nine bytes for two of the body.
+	const many = fc.tuple(
+		fc.constantFrom<number | string>(7, 1e15, "é", "a\u0001"),
+		fc.integer({ min: 1, max: 9_000 }),
+	);
+	fc.assert(
+		fc.property(registrations2, many, (registration, [entry, count]) => {
+			const service_type = typeof entry === "number" ? "esriMapServer" : "ogcWms";
+			const { service_url } = registration.en;
+			const en = { service_url, service_type, scrape_only: Array(count).fill(entry) };
+			const body = encoder.encode(JSON.stringify({ ...registration, en }));
+			const written = parseRegistration(body, "written");
+			if (!written.registration) {
+				assert.match(written.problems.join(), /^the document must have at most 65536 bytes/);
+				return;
+			}
+			const text = encoder.encode(canonicalText(written.registration));
+			assert.equal(parseRegistration(text, "stored").registration, written.registration);
+		}),
+		{ numRuns: Math.ceil(fuzzRuns / 5) },
+	);
+});
+
 test("whatever comes: read, or refused in bounded words, by either rules, and what is read round-trips", () => {
 	const anything = fc.oneof(nearlyRegistrations, brokenTexts, fc.json(), fc.string());
 	fc.assert(

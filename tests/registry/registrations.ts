@@ -92,7 +92,15 @@ export const registrations1: fc.Arbitrary<Registration1> = fc.oneof(
 	registrationOf("feature", featureEntry, fc.record({ service_url: address })),
 );
 
-const recursive = fc.boolean();
+/** The layers of a service: each of the two members may stand beside the other, and one of them has to name layers. */
+function layersOf<T>(entry: fc.Arbitrary<T>) {
+	const scrape_only = fc.array(entry, { minLength: 1, maxLength: 4 });
+	return fc.oneof(
+		fc.record({ scrape_only }),
+		fc.record({ recursive: fc.constant(true) }),
+		fc.record({ recursive: fc.boolean(), scrape_only }),
+	);
+}
 
 const node: fc.Arbitrary<LangNode> = fc.oneof(
 	members(
@@ -110,31 +118,34 @@ const node: fc.Arbitrary<LangNode> = fc.oneof(
 		"service_type",
 		"service_url",
 	]),
-	members(
-		{
-			service_type: fc.constantFrom("ogcWms" as const, "ogcWmts" as const),
-			...common,
-			scrape_only: fc.array(name, { minLength: 1, maxLength: 4 }),
-			recursive,
-			legend_format: mime,
-			feature_info_format: fc.constantFrom(
-				"text/html;fgpv=summary" as const,
-				"text/html" as const,
-				"text/plain" as const,
-				"application/json" as const,
+	fc
+		.tuple(
+			members(
+				{
+					service_type: fc.constantFrom("ogcWms" as const, "ogcWmts" as const),
+					...common,
+					legend_format: mime,
+					feature_info_format: fc.constantFrom(
+						"text/html;fgpv=summary" as const,
+						"text/html" as const,
+						"text/plain" as const,
+						"application/json" as const,
+					),
+				},
+				["service_type", "service_url"],
 			),
-		},
-		["service_type", "service_url"],
-	),
-	members(
-		{
-			service_type: fc.constantFrom("esriMapServer" as const, "esriFeatureServer" as const),
-			...common,
-			scrape_only: fc.array(offset, { minLength: 1, maxLength: 4 }),
-			recursive,
-		},
-		["service_type", "service_url"],
-	),
+			layersOf(name),
+		)
+		.map(([one, layers]) => ({ ...one, ...layers })),
+	fc
+		.tuple(
+			members(
+				{ service_type: fc.constantFrom("esriMapServer" as const, "esriFeatureServer" as const), ...common },
+				["service_type", "service_url"],
+			),
+			layersOf(offset),
+		)
+		.map(([one, layers]) => ({ ...one, ...layers })),
 );
 
 /** Every registration of version 2.0 that may be written. */

@@ -14,7 +14,8 @@ const copied = [
 	"layerEntries",
 ] as const;
 
-const layerTypes = new Set(["ogcWms", "ogcWmts", "esriFeature", "esriDynamic", "esriTile", "esriImage"]);
+// It has no ogcWmts: such a node ends its list, and every layer after it is lost (3.3.8).
+const layerTypes = new Set(["ogcWms", "esriFeature", "esriDynamic", "esriTile", "esriImage"]);
 const legendTypes = new Set(["image/png", "image/gif", "image/jpeg", "image/svg", "image/svg+xml"]);
 const featureInfoTypes = new Set(["text/html;fgpv=summary", "text/html", "text/plain", "application/json"]);
 
@@ -36,7 +37,11 @@ function readNode(node: any): FgpvLayer {
 	const [prefix, key, lang] = node.id.split(".");
 	if (prefix !== "rcs" || !key || !lang) throw new Error(`FGPV cannot take the id ${node.id} apart`);
 	if (!layerTypes.has(node.layerType)) throw new Error(`FGPV knows no layers of type ${node.layerType}`);
-	if (/^ogc/.test(node.layerType)) {
+	// Its schema refuses it.
+	if (node.layerType === "esriFeature" && "layerEntries" in node)
+		throw new Error("FGPV takes no layerEntries of an esriFeature");
+	if (node.layerEntries?.length === 0) throw new Error("FGPV draws nothing of no layers");
+	if (node.layerType === "ogcWms") {
 		// It asks the service by these names, and looks the types up in tables.
 		node.layerEntries.map((entry: { id: string }) => entry.id.length);
 		known("legendMimeType", node.legendMimeType, legendTypes);

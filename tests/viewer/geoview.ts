@@ -9,18 +9,24 @@ export interface GeoviewLayer {
 	layers: string[];
 }
 
-/** What GeoView makes of an answer of `/v2/docs/`. @throws {Error} where it would fail */
+/** What GeoView makes of an answer of `/v2/docs/`. @throws {Error} where it would fail, or never end loading */
 // biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
 export function readAsGeoview(elements: any[]): GeoviewLayer[] {
-	if (elements.length === 0) throw new Error("GeoView wants one layer at least");
-	const nodes = elements.filter((element) => element?.layers?.length > 0).map(({ layers }) => layers[0]);
-	return nodes.flatMap(readNode);
+	// An empty list is caught, and shown as an error of that layer; an element that is null is not (1.0.0 to June 2026).
+	if (elements.some((element) => element === null)) throw new Error("GeoView never ends loading on null");
+	return elements.flatMap(({ layers }) => readNode(layers[0]));
 }
 
 /** The same of the portal's answer at `/vcs`. */
 // biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
 export function readAsPortal(answer: any, lang: string): GeoviewLayer[] {
 	return readAsGeoview(answer.response.rcs[lang]);
+}
+
+/** The same as GeoView 1.0.0 reads it: by its own spelling. */
+// biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
+export function readAsGeoview1(answer: any, lang: string): GeoviewLayer[] {
+	return readAsGeoview(answer.reponse.rcs[lang]);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
@@ -30,8 +36,10 @@ function readNode(node: any): GeoviewLayer[] {
 		// Everything is in the address: whatever the entries say.
 		const parts = node.url.split("/");
 		const number = parts.pop();
+		if (!/^\d+$/.test(number)) throw new Error(`GeoView asks for the layer ${number} of ${node.url}`);
 		return [{ ...layer, type: "esriFeature", metadata: parts.join("/"), layers: [number] }];
 	}
+	if (node.layerEntries?.length === 0) throw new Error("GeoView never ends loading a layer of no entries");
 	switch (node.layerType) {
 		case "esriDynamic":
 		case "esriFeature":

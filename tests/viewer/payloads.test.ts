@@ -29,9 +29,9 @@ function having(service_url: string, entries: (string | number)[]): Description 
 interface Read {
 	/** RAMP 4.0 and RAMP 5: kind, and what the service is asked for. */
 	ramp: string | null;
-	fgpv: string;
+	fgpv: string | null;
 	/** Empty: it warns, and draws nothing. */
-	geoview: string;
+	geoview: string | null;
 	ramp4: string | null;
 }
 
@@ -92,13 +92,25 @@ const payloads: [what: string, registration: Registration, description: Descript
 		"an ogcWms of no layer",
 		version2({ service_type: "ogcWms", service_url: wms }),
 		null,
-		{ ramp: null, fgpv: "ogcWms", geoview: "ogcWms", ramp4: null },
+		{ ramp: null, fgpv: null, geoview: null, ramp4: null },
+	],
+	[
+		"an ogcWms that is taken whole, and was not harvested",
+		version2({ service_type: "ogcWms", service_url: wms, recursive: true }),
+		null,
+		{ ramp: null, fgpv: null, geoview: null, ramp4: null },
+	],
+	[
+		"an esriMapServer of no layer",
+		version2({ service_type: "esriMapServer", service_url: service }),
+		null,
+		{ ramp: null, fgpv: null, geoview: null, ramp4: null },
 	],
 	[
 		"an ogcWmts",
 		version2({ service_type: "ogcWmts", service_url: wms, scrape_only: ["t"] }),
 		null,
-		{ ramp: null, fgpv: "ogcWmts t", geoview: "ogcWmts t", ramp4: null },
+		{ ramp: null, fgpv: null, geoview: "ogcWmts t", ramp4: null },
 	],
 	[
 		"an esriMapServer",
@@ -116,8 +128,24 @@ const payloads: [what: string, registration: Registration, description: Descript
 		"an esriFeatureServer",
 		version2({ service_type: "esriFeatureServer", service_url: features, scrape_only: [3] }),
 		null,
-		// GeoView takes the number from the address only, whatever the entries say (docs/viewers.md).
-		{ ramp: null, fgpv: "esriFeature 3", geoview: "esriFeature FeatureServer", ramp4: "esri-feature" },
+		{ ramp: null, fgpv: "esriFeature", geoview: "esriFeature 3", ramp4: "esri-feature" },
+	],
+	[
+		"an esriFeatureServer of several layers",
+		version2({ service_type: "esriFeatureServer", service_url: features, scrape_only: [3, 4] }),
+		null,
+		{ ramp: null, fgpv: null, geoview: null, ramp4: null },
+	],
+	[
+		"a feature layer of a FeatureServer with a query that changes nothing",
+		featureAt(`${featureServer}?f=json`),
+		null,
+		{
+			ramp: `feature ${featureServer}?f=json`,
+			fgpv: "esriFeature",
+			geoview: "esriFeature 0",
+			ramp4: "esri-feature",
+		},
 	],
 	[
 		"an esriTile",
@@ -159,12 +187,16 @@ for (const [what, registration, description, read] of payloads) {
 			assert.is(readAsRamp(renderAt(v1, registration, given)), read.ramp);
 			const fragment = renderAt(v2, registration, given);
 			// An unknown key stands beside it, as in an answer of several.
-			const [fgpv] = readAsFgpv([null, fragment]);
+			const isListed = fragment && !v2.isUnlisted?.(new TextEncoder().encode(JSON.stringify(fragment)));
+			const [fgpv] = readAsFgpv([null, isListed ? fragment : null]);
 			const entries = (fgpv?.layerEntries ?? []) as { id?: string; index?: number }[];
-			assert.is(words(fgpv?.layerType, ...entries.map(({ id, index }) => id ?? index)), read.fgpv);
-			assert.equal([fgpv?.key, fgpv?.lang], ["k", lang]);
-			const geoview = readAsGeoview([null, fragment]);
-			assert.is(geoview.map(({ type, layers }) => words(type, ...layers)).join(), read.geoview);
+			const known = fgpv && words(fgpv.layerType, ...entries.map(({ id, index }) => id ?? index));
+			assert.is(known ?? null, read.fgpv);
+			if (fgpv) assert.equal([fgpv.key, fgpv.lang], ["k", lang]);
+			// An unknown key is left out of what GeoView asks for.
+			const geoview = fragment ? readAsGeoview([fragment]) : null;
+			const drawn = geoview?.map(({ type, layers }) => words(type, ...layers)).join();
+			assert.is(drawn ?? null, read.geoview);
 			const item = renderAt(ramp4, registration, given);
 			const layer = item && readAsRamp4([item])[0];
 			assert.is(layer && words(layer.type, ...layer.sublayers), read.ramp4);

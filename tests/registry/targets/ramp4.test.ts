@@ -51,7 +51,7 @@ test("a harvested feature layer has its extent and its fields' names", () => {
 });
 
 test("nothing stands for an unknown key", () => {
-	assert.is(ramp4.absent("none"), null);
+	assert.is(ramp4.absent("none", 2), null);
 });
 
 test.run();

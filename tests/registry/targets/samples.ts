@@ -41,16 +41,28 @@ export function describedAt(service_url: string): Description {
 	return { en: lang, fr: lang };
 }
 
+/** What is given beside a registration. */
+interface Given {
+	lang?: Lang;
+	description?: Description;
+	settings?: Partial<FragmentSettings>;
+}
+
+/** What a target makes of a layer, as text, whether its readers accept it or not. */
+export function renderText(target: Target, registration: Registration, given: Given = {}): string | null {
+	const settings = { metadataUrl: "", catalogueUrl: "", ...given.settings };
+	const { lang = "en", description = null } = given;
+	return render(target.name, layerFacts(lang, "k", registration, description, settings));
+}
+
 /** What a target makes of a layer, which its readers have to accept; null where it cannot be expressed there. */
 export function renderAt(
 	target: Target,
 	registration: Registration,
-	given: { lang?: Lang; description?: Description; settings?: Partial<FragmentSettings> } = {},
+	given: Given = {},
 	// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
 ): any {
-	const settings = { metadataUrl: "", catalogueUrl: "", ...given.settings };
-	const { lang = "en", description = null } = given;
-	const text = render(target.name, layerFacts(lang, "k", registration, description, settings));
+	const text = renderText(target, registration, given);
 	if (text === null) return null;
 	assert.not.match(text, /\n/);
 	assertAcceptedAt(target.name, text);

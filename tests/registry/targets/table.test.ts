@@ -27,7 +27,7 @@ test("every target has paths of its own", () => {
 
 test("an unknown key is what each target's viewers expect", () => {
 	assert.equal(
-		targets.map((target) => target.absent('a"b')),
+		targets.map((target) => target.absent('a"b', 2)),
 		['{"error_code":404,"smallkey":"a\\"b"}', "null", "null", null],
 	);
 });

@@ -1,5 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import type { Description } from "../../../registry/description.ts";
+import type { Target } from "../../../registry/targets/target.ts";
 import { v09 } from "../../../registry/targets/v0.9.ts";
 import { v1 } from "../../../registry/targets/v1.ts";
 import { featureAt } from "../../viewer/viewer.ts";
@@ -10,7 +12,7 @@ test("a wms layer is the same as at v0.9", () => {
 	assert.equal(renderAt(v1, registration), renderAt(v09, registration));
 });
 
-test("a feature layer differs from v0.9 in two names of its grid columns, and in nothing else", () => {
+test("a feature layer without classes differs from v0.9 in two names of its grid columns, and in nothing else", () => {
 	for (const given of [{}, { description: describedAt(mapServer) }]) {
 		const fragment = renderAt(v1, featureAt(mapServer), given);
 		const columns = fragment.layers.feature[0].datagrid.gridColumns;
@@ -34,6 +36,31 @@ test("a feature layer differs from v0.9 in two names of its grid columns, and in
 		alignment: 1,
 		columnTemplate: "unformatted_grid_value",
 	});
+});
+
+test("values of classes are texts, which RAMP 5 compares an attribute with; v0.9 keeps the numbers", () => {
+	const image = "data:image/png;base64,iVBORw0KGgo=";
+	const classes = [5, 0.1, "a"].map((value) => ({ value, image, label: `is ${value}` }));
+	const renderer = { type: "unique" as const, fields: ["CODE"], classes, default: null };
+	const { en } = describedAt(mapServer);
+	const description = { en: { ...en, renderer } } as Description;
+	const valuesAt = (target: Target) =>
+		renderAt(target, featureAt(mapServer), { description }).layers.feature[0].symbology.valueMaps.map(
+			({ value }: { value: unknown }) => value,
+		);
+	assert.equal(valuesAt(v1), ["5", "0.1", "a"]);
+	assert.equal(valuesAt(v09), [5, 0.1, "a"]);
+	// Breaks are compared as numbers.
+	const breaks = {
+		type: "breaks",
+		field: "CODE",
+		min: 0,
+		classes: [{ max: 7, image, label: "" }],
+		default: null,
+	};
+	const broken = { en: { ...en, renderer: breaks } } as Description;
+	const { symbology } = renderAt(v1, featureAt(mapServer), { description: broken }).layers.feature[0];
+	assert.equal([symbology.minValue, symbology.rangeMaps[0].maxValue], [0, 7]);
 });
 
 test.run();

@@ -4,7 +4,7 @@ import { v2 } from "../../../registry/targets/v2.ts";
 import { readAsFgpv } from "../../viewer/fgpv.ts";
 import { readAsGeoview } from "../../viewer/geoview.ts";
 import { featureAt } from "../../viewer/viewer.ts";
-import { describedAt, featureServer, mapServer, metadata, renderAt, wmsWith } from "./samples.ts";
+import { describedAt, featureServer, mapServer, metadata, renderAt, renderText, wmsWith } from "./samples.ts";
 
 test("a wms layer is a node of ogcWms with one entry", () => {
 	const service_name = "Roads <b>";
@@ -96,6 +96,16 @@ test("a query of a MapServer's address stays with the service", () => {
 	assert.is(other.layerType, "esriFeature");
 });
 
+test("a query of a FeatureServer's address, on which GeoView fails, is left out where it changes nothing", () => {
+	const urlOf = (end: string) => renderAt(v2, featureAt(featureServer + end)).layers[0].url;
+	for (const end of ["?", "?f=json", "?F=pjson&callback=x", "#part", "?f=json#part"])
+		assert.is(urlOf(end), featureServer);
+	for (const end of ["?token=1", "?f=json&token=1", "?where=1%3D1"]) {
+		const text = renderText(v2, featureAt(featureServer + end));
+		assert.is(JSON.parse(text ?? "").layers[0].url, featureServer + end);
+	}
+});
+
 test("an operator with FGPV only may have the whole address of a MapServer's layer", () => {
 	const settings = { mapServerType: "esriFeature" as const };
 	const given = { description: describedAt(mapServer), settings };
@@ -104,11 +114,11 @@ test("an operator with FGPV only may have the whole address of a MapServer's lay
 	assert.throws(() => readAsGeoview([{ layers: [node] }]), "the reason for the default");
 });
 
-test("an unknown key is null, which FGPV and GeoView pass over", () => {
-	assert.is(v2.absent("none"), "null");
-	const answer = JSON.parse(`[${v2.absent("none")},${JSON.stringify(renderAt(v2, wmsWith({})))}]`);
+test("an unknown key is null among others, which FGPV passes over, and nothing by itself", () => {
+	assert.is(v2.absent("none", 2), "null");
+	const answer = JSON.parse(`[${v2.absent("none", 2)},${JSON.stringify(renderAt(v2, wmsWith({})))}]`);
 	assert.is(readAsFgpv(answer).length, 1);
-	assert.is(readAsGeoview(answer).length, 1);
+	assert.is(v2.absent("none", 1), null);
 });
 
 test.run();

@@ -9,7 +9,7 @@ import { v1 } from "../../../registry/targets/v1.ts";
 import { v2 } from "../../../registry/targets/v2.ts";
 import { readAsFgpv } from "../../viewer/fgpv.ts";
 import { readAsGeoview } from "../../viewer/geoview.ts";
-import { describedAt, featureServer, mapServer, metadata, renderAt, wmsWith } from "./samples.ts";
+import { describedAt, featureServer, mapServer, metadata, renderAt, renderText, wmsWith } from "./samples.ts";
 
 const wms = "https://host.example/wms";
 const service = "https://host.example/arcgis/rest/services/X/MapServer";
@@ -52,7 +52,9 @@ test("an esriFeature is served by every target", () => {
 		metadataUrl: "https://host.example/m.xml",
 		catalogueUrl: "https://host.example/c",
 	});
-	assert.is(nodeAt(ramp4, node).tolerance, 4);
+	// RAMP4's own names and defaults: 5 for a mouse, 15 for a finger.
+	const { tolerance, mouseTolerance, touchTolerance } = nodeAt(ramp4, node);
+	assert.equal([tolerance, mouseTolerance, touchTolerance], [undefined, 4, 14]);
 	const described = nodeAt(
 		v2,
 		{ service_type: "esriFeature", service_url: mapServer },
@@ -104,23 +106,26 @@ test("one layer of a WMS is what a wms registration of version 1.x is", () => {
 
 test("recursive is every layer that was harvested, in the service's order; until then none", () => {
 	const node: LangNode = { service_type: "ogcWms", service_url: wms, recursive: true };
-	assert.equal(nodeAt(v2, node).layers[0].layerEntries, []);
-	assert.is(nodeAt(ramp4, node), null, "RAMP4 makes no layer of no sublayers");
-	assert.is(nodeAt(v09, node), null);
+	for (const target of [v09, v1, v2, ramp4])
+		assert.is(nodeAt(target, node), null, "no viewer makes a layer of no entries");
 	const found = withEntries(wms, ["z", "a"]);
 	assert.equal(nodeAt(v2, node, found).layers[0].layerEntries, [{ id: "z" }, { id: "a" }]);
 	assert.is(nodeAt(v2, node, found).layers[0].name, "k");
-	assert.equal(nodeAt(v2, node, withEntries(`${wms}/other`, ["z"])).layers[0].layerEntries, []);
+	assert.is(nodeAt(v2, node, withEntries(`${wms}/other`, ["z"])), null);
 	assert.equal(nodeAt(v09, node, withEntries(wms, ["z"])).layers.wms[0].layerName, "z");
 	const chosen: LangNode = { ...node, scrape_only: ["m"] };
 	assert.equal(nodeAt(v2, chosen, found).layers[0].layerEntries, [{ id: "m" }]);
-	assert.equal(nodeAt(v2, { ...node, recursive: false }, found).layers[0].layerEntries, []);
+	assert.is(nodeAt(v2, { ...node, recursive: false }, found), null);
 });
 
-test("a WMTS is served at v2 only", () => {
+test("a WMTS is served at v2 only, and not in a list, which ends FGPV's", () => {
 	const node: LangNode = { service_type: "ogcWmts", service_url: wms, scrape_only: ["t"] };
 	const [{ layerType, layerEntries }] = nodeAt(v2, node).layers;
 	assert.equal([layerType, layerEntries], ["ogcWmts", [{ id: "t" }]]);
+	const isUnlisted = (one: LangNode) =>
+		v2.isUnlisted?.(new TextEncoder().encode(JSON.stringify(nodeAt(v2, one))));
+	assert.is(isUnlisted({ ...node, service_name: '","layerType":"ogcWms"' }), true);
+	assert.is(isUnlisted({ ...node, service_type: "ogcWms", service_name: ',"layerType":"ogcWmts"' }), false);
 	for (const target of [v09, v1, ramp4]) assert.is(nodeAt(target, node), null, target.name);
 });
 
@@ -146,13 +151,13 @@ test("a whole MapServer and a whole FeatureServer", () => {
 
 	const features = "https://host.example/arcgis/rest/services/X/FeatureServer";
 	const some: LangNode = { service_type: "esriFeatureServer", service_url: features, scrape_only: [3] };
-	const [server] = nodeAt(v2, some).layers;
-	assert.equal(
-		[server.layerType, server.url, server.layerEntries],
-		["esriFeature", features, [{ index: 3 }]],
-	);
+	const server = { id: "rcs.k.en", layerType: "esriFeature", url: `${features}/3`, name: "k" };
+	assert.equal(nodeAt(v2, some).layers, [server]);
 	assert.equal([nodeAt(ramp4, some).layerType, nodeAt(ramp4, some).url], ["esri-feature", `${features}/3`]);
-	assert.is(nodeAt(ramp4, { ...some, scrape_only: [3, 4] }), null);
+	const withToken: LangNode = { ...some, service_url: `${features}?token=1` };
+	assert.is(JSON.parse(renderText(v2, version2(withToken)) ?? "").layers[0].url, `${features}/3?token=1`);
+	assert.is(nodeAt(ramp4, withToken).url, `${features}/3?token=1`);
+	for (const target of [v2, ramp4]) assert.is(nodeAt(target, { ...some, scrape_only: [3, 4] }), null);
 	for (const target of [v09, v1])
 		for (const one of [node, some]) assert.is(nodeAt(target, one), null, target.name);
 });
