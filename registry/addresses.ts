@@ -60,7 +60,7 @@ export function featureServerQuery(address: string): { rest: string; isHarmless:
 	const path = featureServer.exec(address)?.[0];
 	if (path === undefined || path === address) return null;
 	const rest = address.slice(path.length);
-	const query = rest.startsWith("?") ? rest.slice(1).replace(/#.*$/s, "") : "";
+	const query = rest.startsWith("?") ? (rest.slice(1).split("#", 1)[0] ?? "") : "";
 	const names = [...new URLSearchParams(query).keys()];
 	return { rest, isHarmless: names.every((name) => harmlessParameters.has(name.toLowerCase())) };
 }

@@ -55,6 +55,17 @@ export function wms(layer: string): string {
 	return manual.replaceAll("limits", layer);
 }
 
+/** A registration of 16 kB, which in the form in which it is stored has over 64 KiB. */
+export const largeWhenStored = JSON.stringify({
+	version: "2.0",
+	en: {
+		service_type: "esriMapServer",
+		service_url: "https://host.example/en/MapServer",
+		scrape_only: Array(8_000).fill(7),
+	},
+	fr: { service_type: "esriMapServer", service_url: "https://host.example/fr/MapServer", scrape_only: [7] },
+});
+
 export const feature =
 	'{"version":"1.0.0","payload_type":"feature","en":{"service_url":"https://host.example/MapServer/1"},"fr":{"service_url":"https://host.example/MapServer/1"}}';
 

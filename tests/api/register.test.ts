@@ -9,7 +9,18 @@ import type { Write as HandledWrite } from "../../api/write.ts";
 import { canonicalText } from "../../registry/canonical.ts";
 import { unpackDraft } from "../../registry/draft.ts";
 import { parseRegistration } from "../../registry/registration.ts";
-import { everyPath, feature, Local, manual, noon, signedWrite, textOf, type Write, wms } from "../local.ts";
+import {
+	everyPath,
+	feature,
+	Local,
+	largeWhenStored,
+	manual,
+	noon,
+	signedWrite,
+	textOf,
+	type Write,
+	wms,
+} from "../local.ts";
 
 const writes = suite<{ local: Local }>("writes");
 
@@ -80,7 +91,11 @@ writes(
 	"what cannot be read everywhere is accepted, and its publisher is told where it cannot",
 	async ({ local }) => {
 		const node = { service_type: "esriTile", service_url: "https://host.example/MapServer" };
-		const body = JSON.stringify({ version: "2.0", en: node, fr: { ...node, service_type: "ogcWmts" } });
+		const body = JSON.stringify({
+			version: "2.0",
+			en: node,
+			fr: { ...node, service_type: "ogcWmts", scrape_only: ["t"] },
+		});
 		const answer = await local.put("tiles", body);
 		assert.is(answer.status, 201);
 		const { fragments, warnings } = (await answer.json()) as { fragments: string[]; warnings: string[] };
@@ -412,6 +427,31 @@ writes("a body over 64 KiB is 413, one of 64 KiB is read", async ({ local }) => 
 	const rule = "the body must have at most 65536 bytes";
 	await refused(local, { target: "/register/big", body: pad(65_537) }, 413, rule);
 	assert.is((await local.put("big", pad(65_536))).status, 201);
+});
+
+writes("a registration that would be too large as it is stored is 400", async ({ local }) => {
+	const rule = /^the document must have at most 65536 bytes in the form in which it is stored, not 72/;
+	await refused(local, { target: "/register/many", body: largeWhenStored }, 400, rule);
+	assert.is(local.get("/v2/doc/en/many").status, 404);
+});
+
+writes("a service whose layers are not named is 400, and one of several is warned of", async ({ local }) => {
+	const node = { service_type: "esriFeatureServer", service_url: "https://host.example/FeatureServer" };
+	const of = (more: object) =>
+		JSON.stringify({ version: "2.0", en: { ...node, ...more }, fr: { ...node, ...more } });
+	for (const more of [{}, { recursive: false }])
+		await refused(local, { target: "/register/none", body: of(more) }, 400, /^\/en: must name its layers/);
+	const answer = await local.put("several", of({ scrape_only: [3, 4] }));
+	const { warnings } = (await answer.json()) as { warnings: string[] };
+	assert.is(answer.status, 201);
+	for (const lang of ["en", "fr"])
+		assert.ok(
+			warnings.includes(
+				`/${lang}/scrape_only: names several layers of a FeatureServer, which no viewer draws: register each by itself`,
+			),
+			warnings.join("\n"),
+		);
+	assert.is(textOf(local.get("/v2/docs/en/several,several")), "[null,null]");
 });
 
 writes("every problem of a payload comes at once, with its place", async ({ local }) => {

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { langs } from "../../registry/smallkey.ts";
-import { feature, Local, manual, textOf, type Write, wms } from "../local.ts";
+import { feature, Local, largeWhenStored, manual, textOf, type Write, wms } from "../local.ts";
 
 const updates = suite<{ local: Local }>("the older service's updates");
 
@@ -44,6 +44,15 @@ async function refused(
 	else assert.match(errors.join("\n"), error);
 	assert.is(await local.state(), before);
 }
+
+updates("what would be too large in the form in which it is stored is 400", async ({ local }) => {
+	const { en, ...rest } = JSON.parse(largeWhenStored);
+	const fewer = { ...rest, en: { ...en, scrape_only: [7] } };
+	local.now += 1000;
+	assert.is((await local.put("many", JSON.stringify(fewer))).status, 201);
+	const rule = /^the document must have at most 65536 bytes in the form in which it is stored, not \d+$/;
+	await refused(local, "/v2/update/many", { en: { scrape_only: en.scrape_only } }, 400, rule);
+});
 
 updates("updatefeature merges members into both languages, in one commit", async ({ local }) => {
 	const answer = await send(local, "/v1/updatefeature/wells", {

@@ -72,6 +72,39 @@ test("what viewers take for markup is refused as it is written, and stays readab
 	]);
 });
 
+test("a long address, or one of other characters, is refused before a URL parser sees it", () => {
+	const parsed: string[] = [];
+	const Parser = globalThis.URL;
+	globalThis.URL = class extends Parser {
+		constructor(address: string | URL, base?: string | URL) {
+			parsed.push(String(address));
+			super(address, base);
+		}
+	} as typeof URL;
+	try {
+		// For such a host a URL parser takes some 140 ms.
+		const host = Array.from({ length: 20_000 }, (_, index) =>
+			String.fromCodePoint(0x4e00 + (index % 5_000)),
+		).join("");
+		const problemsAt = (service_url: string) => {
+			const entry = { service_url, layer: "a" };
+			const other = { service_url: "https://h.example/", layer: "a" };
+			const value = { version: "1.0.0", payload_type: "wms", en: entry, fr: other };
+			return parseRegistration(encoder.encode(JSON.stringify(value)), "stored").problems;
+		};
+		const tooLong = "/en/service_url: must have at most 2048 characters";
+		assert.equal(problemsAt(`https://${host}/`), [tooLong]);
+		assert.equal(problemsAt(`https://${"a.".repeat(10_000)}/`), [tooLong]);
+		assert.match(
+			problemsAt(`https://${host.slice(0, 2_000)}/`).join(),
+			/^\/en\/service_url: must be percent-encoded/,
+		);
+		assert.equal([...new Set(parsed)], ["https://h.example/"]);
+	} finally {
+		globalThis.URL = Parser;
+	}
+});
+
 test("the canonical form has one order, two spaces and a final newline", () => {
 	const text =
 		'{"fr":{"layer":"b","service_url":"http://h.example/"},"en":{"metadata":{"catalogue_url":"http://h.example/c","metadata_url":"http://h.example/m"},"layer":"a","service_url":"http://h.example/"},"payload_type":"wms","version":"1.0.0"}';

@@ -79,6 +79,15 @@ test("a type of feature info that no viewer of version 1.x reads, and another ad
 	]);
 });
 
+test("a query of a FeatureServer, on which GeoView fails", () => {
+	const saidAt = (end: string) => saidOf("feature", `https://h.example/a/FeatureServer/1${end}`);
+	const left = "has a query that changes nothing, which is left out at v2: GeoView fails on it";
+	assert.equal(saidAt("?f=json"), [left]);
+	assert.equal(saidAt("?token=1&f=json"), ["has a query, on which GeoView fails"]);
+	assert.equal(saidAt(""), []);
+	assert.equal(saidOf("feature", "https://h.example/a/MapServer/1?token=1"), []);
+});
+
 test("services of version 2.0", () => {
 	const said = (en: LangNode) =>
 		warningsOf({

@@ -215,6 +215,13 @@ test("three redirects are followed, four are not", async () => {
 	await assertRefused(fetch(`${peer.origin}/4`), "redirect", /more than 3 times/);
 });
 
+test("a redirect to a long address is not followed", async () => {
+	const fetch = createFetch({ allowPrivate: true });
+	peer.on("/go", status(302, { Location: `/${"x".repeat(2_048)}` }));
+	await assertRefused(fetch(`${peer.origin}/go`), "redirect", /an address of over 2048 characters/);
+	assert.equal(peer.asked, ["/go"]);
+});
+
 test("credentials that the caller hands in do not follow to another origin, and cookies are never sent", async () => {
 	const other = await Peer.open();
 	const seen: Record<string, unknown>[] = [];

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { installHook } from "../../../scripts/hook/install.ts";
-import { feature, Local, wms } from "../../local.ts";
+import { feature, Local, largeWhenStored, wms } from "../../local.ts";
 import { eventually } from "../../wait.ts";
 import { Pusher } from "./pusher.ts";
 
@@ -50,6 +50,11 @@ const refused: [title: string, craft: Craft, words: string | RegExp][] = [
 		"a registration of 100 kB",
 		commits({ "layers/tw/two.json": wms("two").padEnd(100_000) }),
 		"layers/tw/two.json: must have at most 65536 bytes, not 100000",
+	],
+	[
+		"a registration that is too large in the form in which it is stored",
+		commits({ "layers/tw/two.json": largeWhenStored }),
+		"layers/tw/two.json: the document must have at most 65536 bytes in the form in which it is stored",
 	],
 	[
 		"two changes, of which one is wrong",

@@ -10,6 +10,7 @@ import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/
 import { layerFacts } from "../../../registry/targets/facts.ts";
 import type { TargetName } from "../../../registry/targets/names.ts";
 import { renderAt } from "../../../registry/targets/render.ts";
+import { largeWhenStored } from "../../local.ts";
 import { type Ended, runScript } from "../../process.ts";
 import { assertAcceptedAt } from "../../viewer/accepted.ts";
 import {
@@ -209,12 +210,14 @@ importing("bad documents of version 2.0 are listed, and keep nothing else back",
 		request: { en, fr },
 	});
 	const good = release20Server.request.en;
+	const large = JSON.parse(largeWhenStored);
 	const { code, stderr } = await run(context, {
 		docs: [
 			withRequest("no-request", undefined),
 			withRequest("text", "x"),
 			withRequest("type", { ...good, service_type: "esriMagic" }),
 			withRequest("scraped", { ...good, scrape_only: [] }),
+			withRequest("large", large.en, large.fr),
 			withRequest("names", { ...good, scrape_only: ["a"] }),
 			withRequest("flag", good, { ...good, recursive: "yes" }),
 			release20Server,
@@ -227,6 +230,7 @@ importing("bad documents of version 2.0 are listed, and keep nothing else back",
 		'not moved: text: /en: must be an object, not "x"',
 		"not moved: type: /en/service_type: must be esriFeature, esriTile",
 		"not moved: scraped: /en/scrape_only: must have at least 1 entry",
+		"not moved: large: the document must have at most 65536 bytes in the form in which it is stored, not ",
 		'not moved: names: /en/scrape_only/0: must be an integer, not "a"',
 		'not moved: flag: /fr/recursive: must be a boolean, not "yes"',
 	])

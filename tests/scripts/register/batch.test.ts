@@ -6,6 +6,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { lockFolder } from "../../../scripts/service/lock.ts";
 import { type Peer, startPeer } from "../../api/stores/github-peer.ts";
+import { largeWhenStored } from "../../local.ts";
 import { runScript } from "../../process.ts";
 import { featureFile, wmsFile } from "../review/repository.ts";
 
@@ -80,6 +81,7 @@ test("every problem is named, and nothing is written on any", async () => {
 	const path = await batch({
 		"good.json": wmsFile("a"),
 		"bad.json": wmsFile("a", "ftp://x"),
+		"large.json": largeWhenStored,
 		"no key.json": wmsFile("a"),
 		"readme.md": "",
 		"xx/good2.json": wmsFile("a"),
@@ -93,12 +95,13 @@ test("every problem is named, and nothing is written on any", async () => {
 	}
 	for (const text of [
 		"xx/good2.json: must be",
+		"large.json: the document must have at most 65536 bytes in the form in which it is stored",
 		"good.json: its smallkey differs",
 		"link.json: must be a plain file",
 	]) {
 		assert.match(stderr, text);
 	}
-	assert.match(stderr, /\n7 problems; nothing was written\n$/);
+	assert.match(stderr, /\n8 problems; nothing was written\n$/);
 	assert.is(git("rev-parse", "main"), before);
 });
 

@@ -2,6 +2,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Finding } from "../../../harvest/finding.ts";
 import { isWrong, type Review, review } from "../../../scripts/review/review.ts";
+import { largeWhenStored } from "../../local.ts";
 import { type Files, featureFile, ownersFile, Repository, wmsFile } from "./repository.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
@@ -100,6 +101,11 @@ const misplaced: [string, Files, string][] = [
 		"too many bytes",
 		{ "layers/ab/abd.json": " ".repeat(65_537) },
 		"layers/ab/abd.json:1  must have at most 65536 bytes",
+	],
+	[
+		"too many bytes in the form in which it is stored",
+		{ "layers/ab/abd.json": largeWhenStored },
+		"layers/ab/abd.json:1  the document must have at most 65536 bytes in the form in which it is stored",
 	],
 	[
 		"a description whose layer goes",

@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { temporaryFolder } from "../../local.ts";
+import { largeWhenStored, temporaryFolder } from "../../local.ts";
 import { runScript } from "../../process.ts";
 
 const test = suite<{ folder: string; remove: () => Promise<void> }>("validate");
@@ -43,6 +43,13 @@ test("in a folder called layers, the place is checked as well", async ({ folder 
 	const { code, stderr } = await runScript("validate", [path]);
 	assert.is(code, 1);
 	assert.is(stderr, "Checking 1 named file\nlayers/xy/abc.json: must be at layers/ab/abc.json\n");
+});
+
+test("the size is measured in the form in which a registration is stored", async ({ folder }) => {
+	const path = await write(join(folder, "a.json"), largeWhenStored);
+	const { code, stderr } = await runScript("validate", [path]);
+	assert.is(code, 1);
+	assert.match(stderr, "the document must have at most 65536 bytes in the form in which it is stored, not ");
 });
 
 test("wrong JSON gets line and column", async ({ folder }) => {
