@@ -286,6 +286,15 @@ test("docs over 1 MB comes in pieces that are never joined, of the announced len
 		assert.is(text(reply).includes("\u2028"), query === "");
 	}
 	assert.ok(readFrom(sized(5_000), `/v0.9/docs/en/k1,k2`).body instanceof Uint8Array);
+	const portal = readFrom(sized(5_000), `/vcs?lang=en&id=${different}`);
+	assert.not.ok(portal.body instanceof Uint8Array);
+	assert.is(
+		[...(portal.body as Iterable<Uint8Array>)].reduce((sum, { length }) => sum + length, 0),
+		portal.body.length,
+	);
+	const { response, reponse } = JSON.parse(text(portal));
+	assert.is(response.rcs.en.length, 500);
+	assert.equal(reponse, response);
 });
 
 test("a condition that holds costs no body", () => {

@@ -129,8 +129,10 @@ building(
 );
 
 building("a layer has no file where a target cannot express it", async ({ layers, out, folder }) => {
-	const node = (service_type: string) => ({ service_type, service_url: "https://host.example/s" });
-	const text = (type: string) => JSON.stringify({ version: "2.0", en: node(type), fr: node(type) });
+	const text = (service_type: string, scrape_only?: string[]) => {
+		const node = { service_type, service_url: "https://host.example/s", scrape_only };
+		return JSON.stringify({ version: "2.0", en: node, fr: node });
+	};
 	const pathsOf = async () => {
 		const paths = [...(await snapshot(out)).keys()].filter((path) => path.endsWith("/tiles"));
 		return paths.map((path) => path.slice(1)).sort();
@@ -139,8 +141,16 @@ building("a layer has no file where a target cannot express it", async ({ layers
 	assert.is((await buildOnly(["--layers", layers, "--out", out])).code, 0);
 	assert.equal(await pathsOf(), ["ramp4/en/tiles", "ramp4/fr/tiles", "v2/doc/en/tiles", "v2/doc/fr/tiles"]);
 	await write(join(layers, "ti/tiles.json"), text("ogcWmts"));
-	const other = await buildOnly(["--layers", layers, "--out", out]);
-	assert.match(other.stdout, /^2 written, \d+ unchanged, 2 removed/);
+	const unnamed = await buildOnly(["--layers", layers, "--out", out]);
+	assert.match(
+		unnamed.stdout,
+		/^0 written, \d+ unchanged, 4 removed/,
+		"no viewer draws a service of no layers",
+	);
+	assert.equal(await pathsOf(), []);
+	await write(join(layers, "ti/tiles.json"), text("ogcWmts", ["t"]));
+	const named = await buildOnly(["--layers", layers, "--out", out]);
+	assert.match(named.stdout, /^2 written, \d+ unchanged, 0 removed/);
 	assert.equal(await pathsOf(), ["v2/doc/en/tiles", "v2/doc/fr/tiles"]);
 	const afresh = join(folder, "afresh");
 	await buildOnly(["--layers", layers, "--out", afresh]);
