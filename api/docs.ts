@@ -1,3 +1,4 @@
+import { middleRank } from "../registry/drawing-order.ts";
 import { parseSmallkey } from "../registry/smallkey.ts";
 import { etagOfTags, type Tag, textOf } from "./etag.ts";
 import type { Fragment, Fragments } from "./fragment.ts";
@@ -44,7 +45,7 @@ export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null 
 	const elements: Uint8Array[] = [];
 	const tags: Tag[] = [];
 	let bytes = 0;
-	for (const item of wanted.items) {
+	for (const item of wanted.isSorted ? inDrawingOrder(wanted, fragments) : wanted.items) {
 		const fragment = parseSmallkey(item) ? fragments(target, lang, item) : null;
 		const absent = fragment ? null : wanted.absent(item);
 		if (!fragment && absent === null) continue;
@@ -64,6 +65,13 @@ export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null 
 	if (isScript) tags.push(callback);
 	if (wanted.envelope) tags.push(before);
 	return { etag: etagOfTags(tags), open, elements, close, isScript, length };
+}
+
+/** The items in the order in which their layers are drawn; those of one rank in the order asked for. */
+function inDrawingOrder({ target, lang, items }: WantedDocs, fragments: Fragments): string[] {
+	const rankOf = (item: string) => (parseSmallkey(item) ? fragments(target, lang, item)?.rank : undefined);
+	const ranked = items.map((item) => ({ item, rank: rankOf(item) ?? middleRank }));
+	return ranked.sort((a, b) => a.rank - b.rank).map(({ item }) => item);
 }
 
 /** The separators in all elements; those of equal tags are counted once. */
