@@ -2,7 +2,6 @@ import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Hashes } from "./hashes.ts";
 import type { WriteLimiter } from "./limits.ts";
 import type { Senders } from "./senders.ts";
-import type { ReadGeometry } from "./sorted.ts";
 import type { ReadStatus } from "./status.ts";
 import type { Store } from "./store.ts";
 import type { ReadSettings } from "./wanted.ts";
@@ -39,8 +38,6 @@ export interface Context {
 	refresh?: (refresh: Refresh) => number;
 	/** Says how a layer is; absent where that is not known here. */
 	status?: ReadStatus;
-	/** Says what a layer's features are; absent where that is not known here, and lists stay as they are asked for. */
-	geometryOf?: ReadGeometry;
 	/** Where writes are limited. */
 	limiter?: WriteLimiter;
 }

@@ -1,3 +1,4 @@
+import { middleRank } from "../registry/drawing-order.ts";
 import { parseSmallkey } from "../registry/smallkey.ts";
 import { etagOfTags, type Tag, textOf } from "./etag.ts";
 import type { Fragment, Fragments } from "./fragment.ts";
@@ -43,10 +44,11 @@ export function asScript({ body, etag }: Fragment, callback: string): Fragment {
 
 /** Finds what a `docs` asks for; null where the answer would have more than `maxDocsBytes`. */
 export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null {
-	const { target, lang, callback, items, isUnlisted } = wanted;
+	const { target, lang, callback, isUnlisted } = wanted;
 	const elements: Uint8Array[] = [];
 	const tags: Tag[] = [];
 	let bytes = 0;
+	const items = wanted.isSorted ? inDrawingOrder(wanted, fragments) : wanted.items;
 	for (const item of items) {
 		const found = parseSmallkey(item) ? fragments(target, lang, item) : null;
 		const fragment = found && isUnlisted?.(found.body) ? null : found;
@@ -71,6 +73,13 @@ export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null 
 	if (isScript) tags.push(callback);
 	if (wanted.envelope) tags.push(envelope.open + envelope.between);
 	return { etag: etagOfTags(tags), open, elements, between, close, isScript, length };
+}
+
+/** The items in the order in which their layers are drawn; those of one rank in the order asked for. */
+function inDrawingOrder({ target, lang, items }: WantedDocs, fragments: Fragments): string[] {
+	const rankOf = (item: string) => (parseSmallkey(item) ? fragments(target, lang, item)?.rank : undefined);
+	const ranked = items.map((item) => ({ item, rank: rankOf(item) ?? middleRank }));
+	return ranked.sort((a, b) => a.rank - b.rank).map(({ item }) => item);
 }
 
 /** The separators in all elements; those of equal tags are counted once. */

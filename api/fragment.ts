@@ -8,6 +8,8 @@ export interface Fragment {
 	body: Uint8Array;
 	/** What its strong entity tag is made of (RFC 9110, section 8.8.3). */
 	etag: Tag;
+	/** Where its layer is drawn among others, a lower rank first; left out where that is not known. */
+	rank?: number;
 }
 
 /** Where fragments are read from: one of a target (`v0.9`), a language and a smallkey, or null. */

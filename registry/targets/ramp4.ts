@@ -57,9 +57,6 @@ function mapImageLayer({ id, url, name, entries }: LayerFacts): object {
 	return { id, layerType: "esri-map-image", url, name, sublayers: entries.map((index) => ({ index })) };
 }
 
-/** By how many pixels a finger is less exact than a mouse, as in RAMP4's own defaults (5 and 15). */
-const touchExtra = 10;
-
 function featureLayer({ id, url, name, nameField, tolerance, metadataUrl, service }: LayerFacts): object {
 	const fields = service.fields.filter((field) => field.type !== geometryFieldType);
 	const fieldInfo = fields.map((field) => ({ name: field.name, alias: harmless(field.alias) }));
@@ -70,7 +67,6 @@ function featureLayer({ id, url, name, nameField, tolerance, metadataUrl, servic
 		name,
 		nameField: nameField || undefined,
 		mouseTolerance: tolerance,
-		touchTolerance: tolerance === undefined ? undefined : tolerance + touchExtra,
 		metadata: metadataUrl ? { url: metadataUrl } : undefined,
 		extent: extentOf(service.extent),
 		fieldMetadata: fieldInfo.length > 0 ? { fieldInfo } : undefined,

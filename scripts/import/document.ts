@@ -46,11 +46,19 @@ export function isMoved(outcome: Moved | NotMoved): outcome is Moved {
 export function moveDocument(document: Json, settings: FragmentSettings, notes: Notes): Moved | NotMoved {
 	const key = keyOf(document);
 	const smallkey = parseSmallkey(key);
-	if (!smallkey) return { key, reason: `its key ${smallkeyRule}` };
+	if (!smallkey) return { key: shortened(key), reason: `its key ${smallkeyRule}` };
 	const isOfVersion2 = document.version === "2.0" || isObject(document.layer_config);
 	return isOfVersion2
 		? move2(smallkey, document, settings, notes)
 		: move1(smallkey, document, settings, notes);
+}
+
+/** Longest key that is shown of a document that cannot be moved, in characters. */
+const maxShownKey = 100;
+
+/** A key that may be no smallkey, for a line of the report. */
+export function shortened(key: string): string {
+	return key.length > maxShownKey ? `${key.slice(0, maxShownKey)}…` : key;
 }
 
 /** The database's own id, or the key beside it: release 1.0 kept the key in a member. */

@@ -11,8 +11,10 @@ export interface Element {
 /** A dump that cannot be read: nothing of it counts. */
 export class DumpError extends Error {}
 
-/** Longest element that is kept, in bytes: the older service's own limit of a document was far below. */
-export const maxElementBytes = 16_000_000;
+/** Longest element that is kept, in bytes: CouchDB's own limit of a document (`max_document_size`). */
+export const maxElementBytes = 8_000_000;
+/** Most elements: each leaves a line in memory, at least. */
+const maxElements = 1_000_000;
 /** Most bytes outside the elements: commas, white space, and the members around the array. */
 const maxRestBytes = 16_000_000;
 
@@ -47,6 +49,7 @@ class Scanner {
 	/** Whether the bytes are those of the array's elements. */
 	#inArray = false;
 	#arrays = 0;
+	#elements = 0;
 	/** The element that has begun, or null. */
 	#parts: Buffer[] | null = null;
 	#length = 0;
@@ -114,6 +117,8 @@ class Scanner {
 	}
 
 	#begin(index: number): void {
+		this.#elements += 1;
+		if (this.#elements > maxElements) throw new DumpError(`has over ${maxElements} documents`);
 		this.#parts = [];
 		this.#length = 0;
 		this.#start = this.#offset + index;

@@ -82,9 +82,17 @@ async function readLayersDump(path: string, configuration: Configuration): Promi
 	);
 }
 
+/** Largest dump of senders, in bytes: some ten thousand. */
+const maxSendersBytes = 10_000_000;
+
 async function readSendersDump(path: string, { dataDir }: Configuration): Promise<MovedSenders> {
 	const text = await readTextIfThere(sendersPath(dataDir));
-	return naming(path, moveSenders(readDump(readChunks(path, () => undefined)), text));
+	let bytes = 0;
+	const count = (more: number) => {
+		bytes += more;
+		if (bytes > maxSendersBytes) throw new DumpError(`has over ${maxSendersBytes} bytes`);
+	};
+	return naming(path, moveSenders(readDump(readChunks(path, count)), text));
 }
 
 async function* readChunks(path: string, tick: (bytes: number) => void): AsyncGenerator<Buffer> {

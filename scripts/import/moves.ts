@@ -7,6 +7,7 @@ import { differences } from "../compare/differences.ts";
 import { type Json, listOf, objectOf } from "../compare/json.ts";
 import { isMoved, type Moved, moveDocument, type NotMoved } from "./document.ts";
 import type { Entry } from "./dump.ts";
+import { DumpError } from "./elements.ts";
 import { Notes } from "./notes.ts";
 
 /** A layer to store. */
@@ -24,14 +25,23 @@ export interface Moves {
 	/** What is served otherwise than the older service served it, by kind. */
 	notes: Notes;
 	documents: number;
+	/** Characters of the layers. */
+	held: number;
 }
 
-/** Turns every document into a layer, or into a line that says why not; one keeps no other back. */
+/** Most characters of layers that are held until all are stored. */
+const maxHeld = 1_000_000_000;
+
+/**
+ * Turns every document into a layer, or into a line that says why not; one keeps no other back.
+ * @throws {DumpError} where the layers are too large to be held in memory together
+ */
 export async function collectMoves(
 	entries: AsyncIterable<Entry>,
 	settings: FragmentSettings,
+	most = maxHeld,
 ): Promise<Moves> {
-	const moves: Moves = { layers: new Map(), notMoved: [], notes: new Notes(), documents: 0 };
+	const moves: Moves = { layers: new Map(), notMoved: [], notes: new Notes(), documents: 0, held: 0 };
 	/** Lower-case smallkey → smallkey of the document that had it first. */
 	const seen = new Map<string, string>();
 	for await (const entry of entries) {
@@ -40,6 +50,7 @@ export async function collectMoves(
 		const outcome = "document" in entry ? moveDocument(entry.document, settings, notes) : entry;
 		if (!isMoved(outcome)) moves.notMoved.push(outcome);
 		else addMove(moves, seen, outcome, settings, notes);
+		if (moves.held > most) throw new DumpError(`has over ${most} characters of layers: import it in parts`);
 	}
 	return moves;
 }
@@ -55,7 +66,9 @@ function addMove(
 	const first = seen.get(smallkey.toLowerCase());
 	if (first === undefined) {
 		seen.set(smallkey.toLowerCase(), smallkey);
-		moves.layers.set(smallkey, { registration, description: description && descriptionText(description) });
+		const text = description && descriptionText(description);
+		moves.layers.set(smallkey, { registration, description: text });
+		moves.held += JSON.stringify(registration).length + (text?.length ?? 0);
 		noteDifferences(moved, settings, notes);
 		// A layer of two languages is one layer.
 		for (const [kind] of notes.list()) moves.notes.add(kind);

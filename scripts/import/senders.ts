@@ -1,6 +1,6 @@
 import { isSenderId } from "../../api/senders.ts";
 import { isObject, textOf } from "../compare/json.ts";
-import type { NotMoved } from "./document.ts";
+import { type NotMoved, shortened } from "./document.ts";
 import type { Entry } from "./dump.ts";
 
 /** What becomes of the senders of an older service. */
@@ -31,7 +31,7 @@ export async function moveSenders(entries: AsyncIterable<Entry>, text: string | 
 		const id = textOf(entry.document._id);
 		const secret = textOf(entry.document.key);
 		const owner = owners.get(secret);
-		if (!isSenderId(id)) refuse(id, "a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -");
+		if (!isSenderId(id)) refuse(shortened(id), "a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -");
 		else if (secret === "") refuse(id, "has no key");
 		else if (owner === id) moved.same += 1;
 		else if (senders.has(id)) refuse(id, "is a sender here, with another secret: left as it is");

@@ -2,10 +2,12 @@ import { InvalidArgumentError } from "commander";
 import { parseSenders } from "../../api/senders.ts";
 import { sign } from "../../api/signature.ts";
 import { readTextIfThere } from "../files/if-there.ts";
+import { askService, errorsOf, parseAnswer } from "../service/ask.ts";
 import { sendersPath } from "../service/senders-file.ts";
 import { type Environment, readConfiguration } from "../service/settings.ts";
-import { createCommandLine, exitCodes } from "../terminal/command-line.ts";
+import { type CommandIo, createCommandLine, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 /** What a publisher asks of a service. */
 export interface PublisherRequest {
@@ -32,7 +34,7 @@ export interface SignedRequest extends PublisherRequest {
 }
 
 /** The command line of `put`, `sign` and `remove`: `<smallkey> [--url U] [--sender S]`. */
-export function createRequestLine(name: "put" | "sign" | "remove", io: Io) {
+export function createRequestLine(name: "put" | "sign" | "remove", io: CommandIo) {
 	return createCommandLine(name, io)
 		.argument("<smallkey>", "the layer")
 		.option("--url <url>", "the service with its base path", parseUrl, "http://127.0.0.1:8080")
@@ -105,39 +107,35 @@ async function readSenders(path: string): Promise<string | null> {
 	});
 }
 
+/** Longest wait for the whole answer, in milliseconds: a service may wait for git, or for GitHub. */
+const sendTimeoutMs = 120_000;
+
 /**
  * Sends a signed request, and prints the receipt or the errors.
- * @returns exit code: 1 where the service refuses the request, 2 where it does not answer or cannot serve it now
+ * @returns exit code: 1 where the service refuses the request, 2 where it cannot serve it now
+ * @throws {Error} where it does not answer, or not as a service does
  */
-export async function sendRequest(request: SignedRequest, io: Io): Promise<number> {
+export async function sendRequest(
+	request: SignedRequest,
+	io: Io,
+	timeoutMs = sendTimeoutMs,
+): Promise<number> {
 	const { method, body, smallkey } = request;
 	const address = new URL(request.url).origin + targetOf(request);
 	const init = { method, headers: { ...request.headers, "Content-Type": "application/json" } };
-	const answer = await fetch(
+	const answer = await askService(
 		address,
+		timeoutMs,
 		body.length > 0 ? { ...init, body: body as Uint8Array<ArrayBuffer> } : init,
-	).catch((error: Error) => {
-		throw new Error(`${address}: no answer`, { cause: error.cause ?? error });
-	});
-	const text = await answer.text();
+	);
 	if (answer.ok) {
-		printLine(io, text === "" ? `${answer.status} ${smallkey}` : pretty(text));
+		const receipt = answer.text === "" ? `${answer.status} ${smallkey}` : parseAnswer(answer.text);
+		if (receipt === null) throw new Error(`${address}: answers what is no receipt`);
+		const text = typeof receipt === "string" ? receipt : JSON.stringify(receipt, null, 2);
+		for (const line of text.split("\n")) printLine(io, plain(line));
 		return exitCodes.done;
 	}
 	printError(io, `${answer.status} from ${address}`);
-	for (const error of errorsOf(text)) printError(io, error);
+	for (const error of errorsOf(answer)) printError(io, plain(error));
 	return answer.status >= 500 || answer.status === 429 ? exitCodes.unable : exitCodes.wrong;
-}
-
-function pretty(text: string): string {
-	return JSON.stringify(JSON.parse(text), null, 2);
-}
-
-function errorsOf(text: string): string[] {
-	try {
-		const { errors } = JSON.parse(text) as { errors: unknown };
-		return Array.isArray(errors) ? errors.map(String) : [text];
-	} catch {
-		return text === "" ? [] : [text];
-	}
 }

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 import { isSenderId } from "../../api/senders.ts";
 import { sendersPath } from "../service/senders-file.ts";
 import { type Environment, parseSpan, readConfiguration } from "../service/settings.ts";
-import { createCommandLine } from "../terminal/command-line.ts";
+import { type CommandIo, createCommandLine } from "../terminal/command-line.ts";
 import { type Io, printLine } from "../terminal/io.ts";
 import { addSender, changeSender, removeSender, rotateSender, type SenderChange } from "./change.ts";
 import { listSenders, secretOf, showSender } from "./show.ts";
@@ -46,7 +46,7 @@ async function askForLayers(id: string, io: Io): Promise<"all"> {
 }
 
 /** The command line of `npm run sender`, with what each of its verbs does. */
-export function createSenderLine(environment: Environment, io: Io) {
+export function createSenderLine(environment: Environment, io: CommandIo) {
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
 	const place = sendersPath(dataDir);
 	const line = createCommandLine("sender", io).addHelpText("after", help);

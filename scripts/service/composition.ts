@@ -18,7 +18,6 @@ import { installHook } from "../hook/install.ts";
 import { type CatalogueLimits, ServiceCatalogue } from "./catalogue.ts";
 import { Disk, type FreeBytes } from "./disk.ts";
 import type { FilesTimes } from "./files.ts";
-import { createGeometries } from "./geometry.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { createLayerStatuses, type LayerStatuses } from "./layer-status.ts";
 import { logError, logLine } from "./log.ts";
@@ -133,7 +132,6 @@ export async function openLocal(
 		harvester = openHarvester(configuration, counting, () => publication.smallkeys(), measures);
 		harvester.start();
 	}
-	const geometries = createGeometries(repository);
 	statuses = createLayerStatuses({ repository, store, harvester });
 	const readiness = () => store.state() ?? disk.state() ?? publication.files.state();
 	const context: Context = {
@@ -145,7 +143,6 @@ export async function openLocal(
 		readiness,
 		refresh: harvester?.refresh,
 		status: statuses.read,
-		geometryOf: geometries.read,
 	};
 	const gauges = async () => ({
 		layers: publication.size,
@@ -159,7 +156,6 @@ export async function openLocal(
 		disk.stop();
 		await harvester?.close();
 		await statuses?.close();
-		await geometries.close();
 		await store.close();
 		await Promise.all([catalogue?.close(), publication.close()]);
 	};

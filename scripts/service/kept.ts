@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
-import { bytesOf, type Entry, entriesIn, lengthsOf } from "./entry.ts";
+import { bytesOf, type Entry, entriesIn, lengthsOf, type Row, rankOf } from "./entry.ts";
 import { nextTurn } from "./slices.ts";
 import type { Changes, Table } from "./table.ts";
 
@@ -15,12 +15,12 @@ export interface TableSource {
 
 /** The first line of the file. */
 interface Head extends TableSource {
-	format: 1;
+	format: 2;
 }
 
-/** A line before a run of bytes: the layers in it, each with the length of every fragment. */
+/** A line before a run of bytes: the layers in it. */
 interface Portion {
-	layers: [smallkey: string, lengths: number[]][];
+	layers: Row[];
 	bytes: number;
 }
 
@@ -37,7 +37,7 @@ export async function saveTable(path: string, table: Table, source: TableSource)
 	const file = await open(temporary, "w", 0o600);
 	try {
 		const writer = new Writer(file);
-		const head: Head = { format: 1, ...source };
+		const head: Head = { format: 2, ...source };
 		await writer.line(head);
 		let portion: [string, Entry][] = [];
 		for (const layer of layers) {
@@ -72,7 +72,7 @@ class Writer {
 	async portion(layers: [string, Entry][]): Promise<void> {
 		const bytes = Buffer.concat(layers.map(([, entry]) => bytesOf(entry)));
 		const line: Portion = {
-			layers: layers.map(([smallkey, entry]) => [smallkey, lengthsOf(entry)]),
+			layers: layers.map(([smallkey, entry]) => [smallkey, lengthsOf(entry), rankOf(entry)]),
 			bytes: bytes.length,
 		};
 		await this.line(line);
@@ -111,7 +111,7 @@ export function loadTable(path: string, renderer: string, warn: (text: string) =
 		return null;
 	}
 	const [head, start] = readLine(file, 0) as [Head, number];
-	if (head.format !== 1 || head.renderer !== renderer) return null;
+	if (head.format !== 2 || head.renderer !== renderer) return null;
 	const changes = new Map<string, Entry>();
 	const end = file.length - checksumLength;
 	for (let offset = start; offset < end; ) {

@@ -5,6 +5,7 @@ import { GitFailure } from "../../api/git/run.ts";
 import type { Fragments } from "../../api/read.ts";
 import type { Published, Step } from "../../api/stores/git.ts";
 import { problemLine } from "../../registry/catalogue.ts";
+import { middleRank } from "../../registry/drawing-order.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { findEarlier } from "../build/earlier.ts";
 import { rendererStamp } from "../build/manifest.ts";
@@ -219,7 +220,8 @@ export class Publication {
 				// It may have been mended, or removed, meanwhile.
 				if (this.#commit !== commit || this.#table.has(smallkey)) return;
 				const layer = { smallkey, registration, description: null };
-				await this.#table.change(new Map([[smallkey, entryOf(renderSlots(layer, settings))]]));
+				const entry = entryOf(renderSlots(layer, settings), middleRank);
+				await this.#table.change(new Map([[smallkey, entry]]));
 			});
 			await this.files.changed([smallkey]);
 		}

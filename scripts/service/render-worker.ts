@@ -1,11 +1,13 @@
 // One part of a large step, in a process of its own: reads, checks, renders, and hands over runs of fragments.
 import { GitFailure } from "../../api/git/run.ts";
 import { diffTree, listTree, type PathChange } from "../../api/git/tree.ts";
-import { isOtherFile, type Problem, parseLayerPath } from "../../registry/catalogue.ts";
+import { type CheckedLayer, isOtherFile, type Problem, parseLayerPath } from "../../registry/catalogue.ts";
+import { drawingRank } from "../../registry/drawing-order.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { pickServed } from "../build/served.ts";
 import { renderSlots } from "../build/slots.ts";
 import { groupSpellings, streamSpellings } from "../build/spellings.ts";
+import type { Row } from "./entry.ts";
 
 /** What a process is told: the step, and which part of the folders is its own. */
 export interface RenderOrder {
@@ -19,8 +21,8 @@ export interface RenderOrder {
 
 /** A portion of what a process found. */
 export interface RenderReport {
-	/** Smallkeys in the order of `bytes`, each with the length of every fragment. */
-	layers: [smallkey: string, lengths: number[]][];
+	/** In the order of `bytes`. */
+	layers: Row[];
 	bytes: Uint8Array;
 	gone: string[];
 	problems: Problem[];
@@ -65,7 +67,7 @@ async function render(order: RenderOrder): Promise<void> {
 	for await (const layers of streamSpellings(repository, groupSpellings(listed, wanted))) {
 		for (const spellings of layers) {
 			const layer = pickServed(spellings, portion);
-			if (layer) portion.add(layer.smallkey, renderSlots(layer, settings));
+			if (layer) portion.add(layer, renderSlots(layer, settings));
 		}
 		await portion.send(false);
 	}
@@ -107,14 +109,14 @@ class Portions {
 	readonly problems: Problem[] = [];
 	readonly wrong: string[] = [];
 	readonly registered: string[] = [];
-	#layers: [string, number[]][] = [];
+	#layers: Row[] = [];
 	#fragments: Uint8Array[] = [];
 	#bytes = 0;
 
-	add(smallkey: string, fragments: (Uint8Array | null)[]): void {
+	add({ smallkey, description }: CheckedLayer, fragments: (Uint8Array | null)[]): void {
 		this.changes.delete(smallkey);
 		const lengths = fragments.map((fragment) => fragment?.length ?? 0);
-		this.#layers.push([smallkey, lengths]);
+		this.#layers.push([smallkey, lengths, drawingRank(description)]);
 		for (const fragment of fragments) if (fragment) this.#fragments.push(fragment);
 		this.#bytes += lengths.reduce((sum, length) => sum + length, 0);
 	}

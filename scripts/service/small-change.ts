@@ -1,6 +1,7 @@
 import type { PathChange } from "../../api/git/tree.ts";
 import type { Step } from "../../api/stores/git.ts";
 import { isOtherFile, parseLayerPath } from "../../registry/catalogue.ts";
+import { drawingRank } from "../../registry/drawing-order.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { type Picked, pickServed, type StoredLayer } from "../build/served.ts";
@@ -35,7 +36,10 @@ export async function renderStep(
 		const read = await Promise.all(some.map((smallkey) => readSpellings(smallkey, step)));
 		for (const spellings of read) {
 			const layer = pickServed(spellings, rendered);
-			if (layer) rendered.changes.set(layer.smallkey, entryOf(renderSlots(layer, settings)));
+			if (layer) {
+				const entry = entryOf(renderSlots(layer, settings), drawingRank(layer.description));
+				rendered.changes.set(layer.smallkey, entry);
+			}
 			await slices.pause();
 		}
 	}

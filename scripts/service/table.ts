@@ -1,6 +1,6 @@
 import type { Fragments } from "../../api/read.ts";
 import type { Slot } from "../build/slots.ts";
-import { bodyOf, type Entry, entryOf, fragmentOf, isSame, lengthOf } from "./entry.ts";
+import { bodyOf, type Entry, entryOf, fragmentOf, isSame, lengthOf, rankOf } from "./entry.ts";
 import { Slices } from "./slices.ts";
 
 /** What becomes of layers with one commit: the new entry of each, or null where it goes. */
@@ -132,7 +132,8 @@ export class Table {
 	async #compact(slices: Slices): Promise<void> {
 		for (const [smallkey, entry] of this.#entries) {
 			if (entry.run.used * 2 < entry.run.bytes.length) {
-				const own = entryOf(this.#slots.map((_, slot) => bodyOf(entry, slot)));
+				const bodies = this.#slots.map((_, slot) => bodyOf(entry, slot));
+				const own = entryOf(bodies, rankOf(entry));
 				this.#use(entry, -1);
 				this.#use(own, 1);
 				this.#entries.set(smallkey, own);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HarvestStatus, HealthStatus, LayerStatus } from "../../api/status.ts";
+import { askService, errorsOf, parseAnswer } from "../service/ask.ts";
 import { exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
@@ -21,12 +22,10 @@ type Told = { status: LayerStatus } | { refusal: number; errors: string[] };
 /** Asks a service how a layer is. @throws {Error} where it does not answer, or answers something else */
 async function ask({ url, smallkey }: LayerPlace): Promise<Told> {
 	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
-	const answer = await fetch(address, { signal: AbortSignal.timeout(timeoutMs) }).catch((error: Error) => {
-		throw new Error(`${address}: no answer`, { cause: error.cause ?? error });
-	});
-	const value = (await answer.json().catch(() => null)) as Partial<LayerStatus> & { errors?: string[] };
-	if (answer.ok && value?.harvest && value.health) return { status: value as LayerStatus };
-	if (!answer.ok) return { refusal: answer.status, errors: value?.errors ?? [] };
+	const answer = await askService(address, timeoutMs);
+	if (!answer.ok) return { refusal: answer.status, errors: errorsOf(answer) };
+	const value = parseAnswer(answer.text) as Partial<LayerStatus> | null;
+	if (value?.harvest && value.health) return { status: value as LayerStatus };
 	throw new Error(`${address}: answers what is no status of a layer`);
 }
 

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Command } from "@commander-js/extra-typings";
-import { CommanderError, InvalidArgumentError } from "commander";
+import { CommanderError, InvalidArgumentError, type Option } from "commander";
 import type { Environment } from "../../api/configuration.ts";
 import { type CommandName, callOf, summaryOf } from "./commands.ts";
 import { type Io, printError, processIo } from "./io.ts";
@@ -22,6 +22,11 @@ export const exitCodes = {
  */
 export type Run = (argv: readonly string[], environment: Environment, io: Io) => Promise<number>;
 
+/** What a command touches of its process, its environment included. */
+export interface CommandIo extends Io {
+	environment: Environment;
+}
+
 /** Ends a command with its message and exit code 1: it has looked, and what it looked at is wrong. */
 export class WrongError extends Error {}
 
@@ -30,11 +35,11 @@ export class WrongError extends Error {}
  * `createCommandLine` prints of itself (`--help`, a wrong option) ends with its own code.
  */
 export function createRun(
-	main: (argv: readonly string[], environment: Environment, io: Io) => Promise<number>,
+	main: (argv: readonly string[], environment: Environment, io: CommandIo) => Promise<number>,
 ): Run {
 	return async (argv, environment, io) => {
 		try {
-			return await main(argv, environment, io);
+			return await main(argv, environment, { ...io, environment });
 		} catch (error) {
 			if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.unable;
 			printError(io, messageOf(error as Error));
@@ -53,8 +58,8 @@ function messageOf({ message, cause, reason }: Error & { reason?: unknown }): st
  * The command line of an npm script: `--help`, and the nearest option beside an unknown one. Its caller adds arguments
  * and options, and parses. An option is written `--layers <dir>`, its default handed over with it.
  */
-export function createCommandLine(name: CommandName, io: Io): Command {
-	return new Command(`${callOf(name)} --`)
+export function createCommandLine(name: CommandName, io: CommandIo): Command {
+	return new CommandLine(name, io.environment)
 		.description(`${capitalized(summaryOf(name))}.`)
 		.helpOption("-h, --help", "print this")
 		.helpCommand(false)
@@ -66,6 +71,47 @@ export function createCommandLine(name: CommandName, io: Io): Command {
 			getErrHelpWidth: () => 100,
 		})
 		.showHelpAfterError(`${callOf(name)} -- --help lists what can be said`);
+}
+
+/** A command, or a subcommand of it, that refuses where npm has kept one of its options. */
+class CommandLine extends Command {
+	readonly #script: CommandName;
+	readonly #environment: Environment;
+
+	constructor(script: CommandName, environment: Environment, name = `${callOf(script)} --`) {
+		super(name);
+		this.#script = script;
+		this.#environment = environment;
+	}
+
+	override createCommand(name?: string): Command {
+		return new CommandLine(this.#script, this.#environment, name);
+	}
+
+	/** @throws {Error} where npm has kept an option for itself */
+	override parseOptions(argv: string[]): ReturnType<Command["parseOptions"]> {
+		const parsed = super.parseOptions(argv);
+		const kept = this.options.filter((option) => this.#isKeptByNpm(option)).map(({ flags }) => flags);
+		if (kept.length === 0) return parsed;
+		const call = `${callOf(this.#script)} --${this.parent ? ` ${this.name()}` : ""} … ${kept.join(" ")}`;
+		throw new Error(`npm keeps options that are not behind a -- for itself; write ${call}`);
+	}
+
+	/**
+	 * Whether npm has an option that this command knows and did not get: npm has every word before `--` that begins with
+	 * `--` in its environment, `true` for a flag and empty for `--no-…`. A setting of npm's own that is false is empty, too.
+	 */
+	#isKeptByNpm(option: Option): boolean {
+		const name = option.attributeName();
+		if (this.getOptionValueSource(name) === "cli") return false;
+		const value = this.#environment[`npm_config_${snakeCase(name)}`];
+		return value !== undefined && option.negate === (value === "");
+	}
+}
+
+/** npm's spelling of an option's name: `dryRun` is `dry_run`. */
+function snakeCase(name: string): string {
+	return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function capitalized(text: string): string {

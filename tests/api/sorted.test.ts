@@ -1,11 +1,14 @@
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { handleRead, routeOf } from "../../api/app.ts";
-import { sortByGeometry } from "../../api/sorted.ts";
+import type { Fragments } from "../../api/fragment.ts";
 import type { WantedDocs } from "../../api/wanted.ts";
 import { descriptionText } from "../../registry/description.ts";
 import { descriptionPath } from "../../registry/smallkey.ts";
 import { targetNames } from "../../registry/targets/names.ts";
+import { listen } from "../listen.ts";
 import { feature, Local, manual, textOf } from "../local.ts";
 import { describedAt } from "../registry/targets/samples.ts";
 
@@ -34,57 +37,94 @@ test("v1 has lists in the order in which they are drawn, and no other target or 
 		assert.is(routeOf("GET", path, settings).kind, "refused", path);
 });
 
-test("polygons come first, then lines and the rest, then points, each in the order asked for", async () => {
-	const geometries: Record<string, string> = {
-		point1: "esriGeometryPoint",
-		line: "esriGeometryPolyline",
-		polygon2: "esriGeometryPolygon",
-		point2: "esriGeometryPoint",
-		polygon1: "esriGeometryPolygon",
-		many: "esriGeometryMultipoint",
+test("lower ranks come first, what has none lies between, and equal ones stay in the order asked for", () => {
+	const ranks: Record<string, number> = { point1: 2, polygon2: 0, point2: 2, polygon1: 0, line: 1 };
+	const fragments: Fragments = (_target, _lang, smallkey) => {
+		const rank = ranks[smallkey];
+		const fragment = { body: new TextEncoder().encode(`"${smallkey}"`), etag: smallkey };
+		return rank === undefined ? fragment : { ...fragment, rank };
 	};
-	const list = wanted("/v1/docs/en/point2,line,polygon2,wms,no key,point1,polygon1,many,point2/sort");
-	const sorted = await sortByGeometry(list, async (smallkey) => geometries[smallkey] ?? "");
-	assert.equal(sorted.items, [
-		"polygon2",
-		"polygon1",
-		"line",
-		"wms",
-		"no key",
-		"many",
-		"point2",
-		"point1",
-		"point2",
-	]);
+	const keys = "point2,line,polygon2,wms,no key,point1,polygon1,line,point2";
+	const answer = (end: string) =>
+		textOf(handleRead(wanted(`/v1/docs/en/${keys}${end}`), null, fragments, () => assert.unreachable()));
+	assert.is(answer("/sort"), '["polygon2","polygon1","line","wms",null,"line","point2","point1","point2"]');
+	assert.is(answer(""), '["point2","line","polygon2","wms",null,"point1","polygon1","line","point2"]');
 });
 
-test("a running service knows the geometry of what was harvested", async () => {
+interface Scene {
+	local: Local;
+	/** Asks for a sorted list, and returns the smallkeys in the order of the answer. */
+	sorted: (keys: string) => Promise<(string | null)[]>;
+	end: () => Promise<void>;
+}
+
+async function openScene(): Promise<Scene> {
 	const local = await Local.open();
+	const sorted = async (keys: string) => {
+		// A port of its own for each list: after a restart another service answers.
+		const { origin, end } = await listen(local);
+		const answer = await fetch(`${origin}/v1/docs/en/${keys}/sort`);
+		const elements = (await answer.json()) as ({ layers: Record<string, { id: string }[]> } | null)[];
+		await end();
+		return elements.map((element) => {
+			const [node] = Object.values(element?.layers ?? {}).flat();
+			return node ? node.id.slice("rcs.".length, -".en".length) : null;
+		});
+	};
+	return { local, sorted, end: () => local.end() };
+}
+
+/** Registers a feature layer, and stores its geometry as harvesting does. */
+async function describe(local: Local, smallkey: string, geometry_type: string): Promise<void> {
+	await local.put(smallkey, feature);
+	const description = describedAt(JSON.parse(feature).en.service_url);
+	for (const lang of [description.en, description.fr]) Object.assign(lang ?? {}, { geometry_type });
+	const edits = [{ path: descriptionPath(smallkey), text: descriptionText(description) }];
+	const meta = { smallkey, author: "x", time: local.now, subject: "x", trailers: [], request: null };
+	await local.store.change(async () => edits, { ...meta, review: false });
+}
+
+test("a running service knows the geometry of what was harvested, after a change and after a restart", async () => {
+	const { local, sorted, end } = await openScene();
 	try {
-		const { service_url } = JSON.parse(feature).en;
-		const describe = async (smallkey: string, geometry_type: string) => {
-			await local.put(smallkey, feature);
-			const description = describedAt(service_url);
-			for (const lang of [description.en, description.fr]) Object.assign(lang ?? {}, { geometry_type });
-			const edits = [{ path: descriptionPath(smallkey), text: descriptionText(description) }];
-			const meta = { smallkey, author: "x", time: local.now, subject: "x", trailers: [], request: null };
-			await local.store.change(async () => edits, { ...meta, review: false });
-		};
-		await describe("points", "esriGeometryPoint");
-		await describe("areas", "esriGeometryPolygon");
+		await describe(local, "points", "esriGeometryPoint");
+		await describe(local, "many", "esriGeometryMultipoint");
+		await describe(local, "areas", "esriGeometryPolygon");
 		await local.put("plain", manual);
-		const { geometryOf } = local.context;
-		assert.ok(geometryOf);
-		const sorted = await sortByGeometry(wanted("/v1/docs/en/points,plain,none,areas/sort"), geometryOf);
-		const reply = handleRead(sorted, null, local.publication.fragments, local.context.report);
-		const keys = (JSON.parse(textOf(reply)) as ({ layers: Record<string, { id: string }[]> } | null)[]).map(
-			(element) => element && Object.values(element.layers)[0]?.[0]?.id,
-		);
-		assert.equal(keys, ["rcs.areas.en", "rcs.plain.en", null, "rcs.points.en"]);
-		await describe("points", "esriGeometryPolygon");
-		assert.equal((await sortByGeometry(sorted, geometryOf)).items, ["areas", "points", "plain", "none"]);
+		const keys = "points,plain,none,many,areas";
+		const expected = ["areas", "plain", null, "many", "points"];
+		assert.equal(await sorted(keys), expected);
+		await local.stop();
+		await local.start();
+		assert.equal(await sorted(keys), expected, "from what the process before kept");
+		await local.stop();
+		await rm(join(local.folder, "fragments"));
+		await local.start();
+		assert.equal(await sorted(keys), expected, "where all is rendered again");
+		const version = local.publication.version();
+		await describe(local, "points", "esriGeometryPolygon");
+		assert.equal(await sorted(keys), ["points", "areas", "plain", null, "many"]);
+		assert.not.equal(local.publication.version(), version, "answers that are kept are forgotten");
 	} finally {
-		await local.end();
+		await end();
+	}
+});
+
+test("a sorted list is answered from memory: git is not asked, and nothing waits for it", async () => {
+	const { local, sorted, end } = await openScene();
+	try {
+		await describe(local, "points", "esriGeometryPoint");
+		await describe(local, "areas", "esriGeometryPolygon");
+		await local.stop();
+		await local.start();
+		await rename(local.repository, `${local.repository}.away`);
+		try {
+			assert.equal(await sorted("points,areas"), ["areas", "points"]);
+		} finally {
+			await rename(`${local.repository}.away`, local.repository);
+		}
+	} finally {
+		await end();
 	}
 });
 

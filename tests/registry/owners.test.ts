@@ -78,6 +78,50 @@ test("the rule that says most wins, whatever the order in the file", () => {
 	assert.equal(of("nacei-1"), [team("one")]);
 });
 
+test("a ? is exactly one character", () => {
+	const catalogue = owners({ "ab?": [team("one")], "x?z*": [team("inside")] });
+	const of = (smallkey: string) => ownersOf(catalogue, layerPath(smallkey));
+	for (const smallkey of ["ab1", "abz", "ab-", "ab="]) assert.equal(of(smallkey), [team("one")], smallkey);
+	for (const smallkey of ["xyz", "x-zone"]) assert.equal(of(smallkey), [team("inside")], smallkey);
+	for (const smallkey of ["ab", "ab12", "AB1", "xz", "xyyz"]) {
+		assert.equal(of(smallkey), [team("operators")], smallkey);
+	}
+});
+
+/** Globs that a smallkey fits, from the most general to the one that counts. */
+const precedence: [smallkey: string, globs: string[]][] = [
+	// No fixed character: more ? say more, and all of them less than one fixed character.
+	["ab", ["*", "?*", "??", "a*"]],
+	["abc", ["???", "*c"]],
+	// As many fixed characters: more ? say more, although their texts come first.
+	["aab", ["a*", "?a*", "?a?"]],
+	["nacei-1", ["nacei-*", "?acei-1", "nacei-?", "nacei-1"]],
+	// As many of both: the later text.
+	["a1b", ["*1?", "?1*", "a*?"]],
+];
+
+test("fewer fixed characters are more general, then fewer ?, then the order of the texts", () => {
+	for (const [smallkey, globs] of precedence) {
+		const path = layerPath(smallkey);
+		for (const [place, glob] of globs.entries()) {
+			const some = globs.slice(0, place + 1).map((one, at) => [one, [team(`t${at}`)]] as [string, string[]]);
+			for (const rules of [some, some.toReversed()]) {
+				const catalogue = owners(Object.fromEntries(rules));
+				assert.equal(
+					catalogue.rules.map((rule) => rule.glob),
+					globs.slice(0, place + 1),
+				);
+				assert.equal(ownersOf(catalogue, path), [team(`t${place}`)], `${smallkey} with ${glob}`);
+				assert.equal(
+					codeowners(codeownersText(catalogue))(path),
+					[team(`t${place}`)],
+					`${smallkey} with ${glob}`,
+				);
+			}
+		}
+	}
+});
+
 test("what no rule fits is the operators'", () => {
 	const catalogue = owners({ "nacei-*": [team("energy")] });
 	assert.equal(ownersOf(catalogue, layerPath("ozone")), [team("operators")]);

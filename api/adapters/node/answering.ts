@@ -12,9 +12,7 @@ import {
 import { answerMoved } from "../../pages.ts";
 import { RecentReplies } from "../../recent.ts";
 import { allowReads, type Reply, refuseRead } from "../../reply.ts";
-import { sortByGeometry } from "../../sorted.ts";
 import { answerStatus } from "../../status.ts";
-import type { WantedDocs } from "../../wanted.ts";
 import type { Write } from "../../write.ts";
 import { isWriteMethod } from "../../write-routes.ts";
 import { type Client, Clients } from "./address.ts";
@@ -102,7 +100,6 @@ export class Answering {
 		if (route.kind === "write") return this.#answerWrite(exchange, route.action, hasWaited);
 		if (route.kind === "page") return this.#answerPage(exchange, route.file, hasWaited);
 		if (route.kind === "status") return this.#answerStatus(exchange, route.segment, hasWaited);
-		if (route.kind === "docs" && route.isSorted) return this.#answerSorted(exchange, route, hasWaited);
 		const reply = this.#replyTo(route, ifNoneMatch);
 		const isFragments = route.kind === "docs" || route.kind === "doc";
 		if (isFragments && method === "GET") this.#recent?.keep(target, route.kind, reply);
@@ -162,18 +159,6 @@ export class Answering {
 	#inTurn({ request }: Exchange, work: () => Promise<void>, hasWaited: boolean): void | Promise<void> {
 		const safely = () => work().catch((error) => this.#options.context.report(error));
 		return hasWaited ? safely() : this.#order.inTurn(request.socket, safely);
-	}
-
-	#answerSorted(exchange: Exchange, wanted: WantedDocs, hasWaited: boolean): void | Promise<void> {
-		const { geometryOf, report } = this.#options.context;
-		const ifNoneMatch = ifNoneMatchOf(exchange.request);
-		const work = async () => {
-			// A list in another order is better than none: a viewer does not start without it.
-			const sorted = geometryOf ? await sortByGeometry(wanted, geometryOf).catch(() => wanted) : wanted;
-			const { fragments } = this.#options;
-			return this.#send(exchange, handleRead(sorted, ifNoneMatch, fragments, report, this.#slabs.allocate));
-		};
-		return this.#inTurn(exchange, work, hasWaited);
 	}
 
 	#answerStatus(exchange: Exchange, segment: string, hasWaited: boolean): void | Promise<void> {

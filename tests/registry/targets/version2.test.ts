@@ -53,8 +53,8 @@ test("an esriFeature is served by every target", () => {
 		catalogueUrl: "https://host.example/c",
 	});
 	// RAMP4's own names and defaults: 5 for a mouse, 15 for a finger.
-	const { tolerance, mouseTolerance, touchTolerance } = nodeAt(ramp4, node);
-	assert.equal([tolerance, mouseTolerance, touchTolerance], [undefined, 4, 14]);
+	const { tolerance, mouseTolerance } = nodeAt(ramp4, node);
+	assert.equal([tolerance, mouseTolerance], [undefined, 4]);
 	const described = nodeAt(
 		v2,
 		{ service_type: "esriFeature", service_url: mapServer },

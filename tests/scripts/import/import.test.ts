@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +11,8 @@ import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/
 import { layerFacts } from "../../../registry/targets/facts.ts";
 import type { TargetName } from "../../../registry/targets/names.ts";
 import { renderAt } from "../../../registry/targets/render.ts";
+import { DumpError } from "../../../scripts/import/elements.ts";
+import { collectMoves } from "../../../scripts/import/moves.ts";
 import { largeWhenStored } from "../../local.ts";
 import { type Ended, runScript } from "../../process.ts";
 import { assertAcceptedAt } from "../../viewer/accepted.ts";
@@ -430,9 +433,57 @@ importing("a document of 64 MB is passed over, without a place in memory", async
 	const huge = { ...release17, _id: "huge", junk: "x".repeat(64_000_000) };
 	const { code, stderr: error } = await run(context, { docs: [huge, release15] });
 	assert.is(code, 0);
-	assert.match(error, /^not moved: at byte 9: has 640\d+ bytes, and may have 16000000\n$/);
+	assert.match(error, /^not moved: at byte 9: has 640\d+ bytes, and may have 8000000\n$/);
 	assert.equal(stored(context), ["old-15"]);
 });
+
+importing("a dump of more documents than can be moved is refused, and nothing is stored", async (context) => {
+	const layer = JSON.stringify(release17);
+	const { code, stdout, stderr: error } = await run(context, `{"docs":[${layer}${",{}".repeat(1_000_000)}]}`);
+	assert.equal([code, stdout], [1, ""]);
+	assert.is(error, `${join(context.folder, "dump.json")}: has over 1000000 documents; nothing was written\n`);
+	assert.equal(stored(context), []);
+});
+
+importing("layers that are too large together are refused, and said so with the way out", async () => {
+	const documents = async function* () {
+		for (let number = 0; ; number += 1) yield { document: { ...release17, _id: `layer-${number}` } };
+	};
+	await collectMoves(documents(), { metadataUrl: "", catalogueUrl: "" }, 20_000).then(
+		() => assert.unreachable(),
+		(error) => {
+			assert.instance(error, DumpError);
+			assert.is(error.message, "has over 20000 characters of layers: import it in parts");
+		},
+	);
+});
+
+importing("a key of millions of characters is cut in the report", async (context) => {
+	const key = "k".repeat(3_000_000);
+	const { code, stderr: error } = await run(
+		context,
+		{ docs: [{ _id: key }] },
+		{ senders: { docs: [{ _id: key }] } },
+	);
+	assert.is(code, 0);
+	const cut = `${"k".repeat(100)}…`;
+	assert.match(
+		error,
+		new RegExp(`^not moved: ${cut}: its key .*\nnot moved: sender ${cut}: a sender's id .*\n$`),
+	);
+});
+
+importing(
+	"a dump of senders that is too large is not read to its end, and nothing is stored",
+	async (context) => {
+		const senders = { docs: [{ _id: "one", key: "secret" }], rest: "x".repeat(10_000_000) };
+		const { code, stdout, stderr: error } = await run(context, { docs: [release17] }, { senders });
+		assert.equal([code, stdout], [1, ""]);
+		assert.is(error, `${join(context.folder, "auth.json")}: has over 10000000 bytes; nothing was written\n`);
+		assert.equal(stored(context), []);
+		assert.is(existsSync(join(context.dataDir, "senders.json")), false);
+	},
+);
 
 importing("senders are added to the senders file, and none that is there is changed", async (context) => {
 	const senders = {

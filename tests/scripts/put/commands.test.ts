@@ -1,11 +1,13 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/signature.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
+import { sendRequest } from "../../../scripts/put/request.ts";
+import type { Io } from "../../../scripts/terminal/io.ts";
 import { feature, manual, noon, temporaryFolder } from "../../local.ts";
 import { type Ended, runScript } from "../../process.ts";
 
@@ -52,6 +54,14 @@ test.before.each(async (scene) => {
 test.after.each(({ end }) => end());
 
 const secret = "a secret: -x $é";
+
+const silent: Io = {
+	stdout: { write: () => undefined },
+	stderr: { write: () => undefined },
+	now: () => new Date(noon),
+	ask: async () => null,
+	interrupted: () => new AbortController().signal,
+};
 
 function run({ url }: Scene, name: string, words: string[], env?: Record<string, string>): Promise<Ended> {
 	const all = [...words, "--url", url, "--sender", "jstest"];
@@ -130,9 +140,68 @@ test("no answer at all names the address", async (scene) => {
 	await new Promise((resolve) => scene.server.close(resolve));
 	const { code, stderr } = await run(scene, "put", ["my-layer", scene.file]);
 	assert.is(code, 2);
-	assert.match(stderr, `${scene.url}/register/my-layer: no answer: `);
-	assert.match(stderr, "ECONNREFUSED");
+	assert.is(stderr, `${scene.url}/register/my-layer: refuses the connection\n`);
 	scene.server = createServer().listen(0);
+});
+
+test("what a server answers is printed with its control characters spelled out, whatever it is", async (scene) => {
+	const hostile = "\u001b]0;title\u0007\u009b2J\u202e\r";
+	const shown = "\\u001b]0;title\\u0007\\u009b2J\\u202e\\u000d";
+	const words = ["my-layer", scene.file];
+	scene.answer = { status: 201, text: JSON.stringify({ smallkey: "\u009b2J\u202e", key: "two\nlines" }) };
+	const receipt = await run(scene, "put", words);
+	assert.is(receipt.stdout, '{\n  "smallkey": "\\u009b2J\\u202e",\n  "key": "two\\nlines"\n}\n');
+	scene.answer = { status: 400, text: JSON.stringify({ errors: [hostile, { toString: 1 }] }) };
+	const refused = await run(scene, "put", words);
+	assert.is(refused.code, 1);
+	assert.is(refused.stderr, `400 from ${scene.url}/register/my-layer\n${shown}\n{"toString":1}\n`);
+	scene.answer = { status: 502, text: `<html>${hostile}\nBad gateway` };
+	const proxy = await run(scene, "remove", ["my-layer"]);
+	assert.is(proxy.code, 2);
+	assert.is(proxy.stderr, `502 from ${scene.url}/register/my-layer\n<html>${shown}\nBad gateway\n`);
+	scene.answer = { status: 200, text: hostile };
+	const page = await run(scene, "put", words);
+	assert.equal([page.code, page.stdout], [2, ""]);
+	assert.is(page.stderr, `${scene.url}/register/my-layer: answers what is no receipt\n`);
+});
+
+test("an answer without end is given up", async (scene) => {
+	let isClosed: () => void;
+	const closed = new Promise<void>((resolve) => {
+		isClosed = resolve;
+	});
+	scene.server.removeAllListeners("request").on("request", (_request, response) => {
+		const some = Buffer.alloc(65_536, "x");
+		const write = () => {
+			while (!response.destroyed && response.write(some));
+		};
+		response.on("drain", write).on("close", isClosed);
+		write();
+	});
+	const { code, stdout, stderr } = await run(scene, "remove", ["my-layer"]);
+	assert.equal([code, stdout], [2, ""]);
+	assert.is(stderr, `${scene.url}/register/my-layer: answers with more than 1,000,000 bytes\n`);
+	await closed;
+});
+
+test("an answer that never comes, or never ends, is waited for no longer than its time", async (scene) => {
+	const request = {
+		method: "DELETE",
+		smallkey: "my-layer",
+		body: new Uint8Array(0),
+		url: scene.url,
+		headers: { Authorization: "", TimeStamp: "", Sender: "" },
+	};
+	for (const start of [() => undefined, (response: ServerResponse) => response.write("{")]) {
+		scene.server.removeAllListeners("request").on("request", (_request, response) => void start(response));
+		await sendRequest(request, silent, 300).then(
+			() => assert.unreachable(),
+			({ message, cause }: Error) => {
+				assert.is(message, `${scene.url}/register/my-layer`);
+				assert.match((cause as Error).message, "did not answer completely within 0.3 s");
+			},
+		);
+	}
 });
 
 test("--dry-run shows what viewers would read, and sends nothing", async (scene) => {

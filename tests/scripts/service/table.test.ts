@@ -1,7 +1,14 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { etagOf, textOf } from "../../../api/etag.ts";
-import { bytesOf, type Entry, entriesIn, entryOf, lengthsOf } from "../../../scripts/service/entry.ts";
+import {
+	bytesOf,
+	type Entry,
+	entriesIn,
+	entryOf,
+	lengthsOf,
+	rankOf,
+} from "../../../scripts/service/entry.ts";
 import { Table } from "../../../scripts/service/table.ts";
 
 const slots = (["v0.9", "v1"] as const).flatMap((target) =>
@@ -18,6 +25,10 @@ function textsOf(smallkey: string): (string | null)[] {
 	);
 }
 
+function rankIn(smallkey: string): number {
+	return smallkey.length % 3;
+}
+
 /** Layers as they come from a push: all in one run of bytes. */
 function together(smallkeys: string[]): Map<string, Entry> {
 	const fragments = smallkeys.map((smallkey) => textsOf(smallkey).map((text) => encoder.encode(text ?? "")));
@@ -27,14 +38,15 @@ function together(smallkeys: string[]): Map<string, Entry> {
 	return new Map(
 		entriesIn(
 			bytes,
-			smallkeys.map((smallkey, at) => [smallkey, lengths[at] as number[]]),
+			smallkeys.map((smallkey, at) => [smallkey, lengths[at] as number[], rankIn(smallkey)]),
 		),
 	);
 }
 
 /** A layer as it comes from a PUT. */
 function alone(smallkey: string): [string, Entry] {
-	return [smallkey, entryOf(textsOf(smallkey).map((text) => (text === null ? null : encoder.encode(text))))];
+	const fragments = textsOf(smallkey).map((text) => (text === null ? null : encoder.encode(text)));
+	return [smallkey, entryOf(fragments, rankIn(smallkey))];
 }
 
 /** That every fragment of a layer is found, each with the tag of its bytes. */
@@ -44,6 +56,7 @@ function assertServed(table: Table, smallkey: string): void {
 		const found = table.find(target, lang, smallkey);
 		assert.is(found && Buffer.from(found.body).toString(), text);
 		if (text !== null) assert.is(textOf(found?.etag ?? ""), etagOf(encoder.encode(text)));
+		if (text !== null) assert.is(found?.rank, rankIn(smallkey));
 	}
 }
 
@@ -64,8 +77,11 @@ test("a layer that is the same in other bytes is no change, and one byte is", as
 	const version = table.version();
 	assert.equal(await table.change(new Map([alone("b")])), []);
 	assert.is(table.version(), version);
-	const shorter = entryOf(textsOf("b").map((text) => encoder.encode(text?.slice(1) ?? "")));
-	assert.equal(await table.change(new Map([["b", shorter]])), ["b"]);
+	const fragments = textsOf("b").map((text) => encoder.encode(text ?? ""));
+	const shorter = fragments.map((fragment) => fragment.subarray(1));
+	assert.equal(await table.change(new Map([["b", entryOf(shorter, rankIn("b"))]])), ["b"]);
+	assert.equal(await table.change(new Map([alone("b")])), ["b"]);
+	assert.equal(await table.change(new Map([["b", entryOf(fragments, rankIn("b") + 1)]])), ["b"]);
 	assert.equal(await table.change(new Map([alone("b"), ["c", null], ["none", null]])), ["b", "c"]);
 	assert.is(table.find("v0.9", "en", "c"), null);
 	for (const smallkey of ["a", "b"]) assertServed(table, smallkey);
@@ -73,7 +89,11 @@ test("a layer that is the same in other bytes is no change, and one byte is", as
 
 test("the same bytes, cut otherwise, are other fragments", async () => {
 	const table = new Table(slots);
-	const cut = (...texts: string[]) => entryOf(texts.map((text) => encoder.encode(text)));
+	const cut = (...texts: string[]) =>
+		entryOf(
+			texts.map((text) => encoder.encode(text)),
+			1,
+		);
 	await table.change(new Map([["a", cut("[1]", "2", "3", "4")]]));
 	assert.equal(await table.change(new Map([["a", cut("[1", "]2", "3", "4")]])), ["a"]);
 });
@@ -81,9 +101,12 @@ test("the same bytes, cut otherwise, are other fragments", async () => {
 test("what is kept of an entry makes the same entry again", () => {
 	const smallkeys = ["a", "longer", "b"];
 	for (const [smallkey, entry] of together(smallkeys)) {
-		const again = new Map(entriesIn(bytesOf(entry), [[smallkey, lengthsOf(entry)]])).get(smallkey) as Entry;
+		const again = new Map(entriesIn(bytesOf(entry), [[smallkey, lengthsOf(entry), rankOf(entry)]])).get(
+			smallkey,
+		) as Entry;
 		assert.is(Buffer.compare(bytesOf(again), bytesOf(entry)), 0);
 		assert.equal(lengthsOf(again), lengthsOf(entry));
+		assert.is(rankOf(again), rankIn(smallkey));
 		assert.is(Buffer.from(bytesOf(entry)).toString(), textsOf(smallkey).join(""));
 	}
 });
@@ -92,14 +115,15 @@ test("layers whose neighbours went keep their fragments, in less memory", async 
 	const table = new Table(slots);
 	const many = Array.from({ length: 300 }, (_, at) => `k${at}`);
 	const large = many.map((smallkey): [string, Entry] => {
-		return [smallkey, entryOf([encoder.encode(smallkey.padEnd(100_000, "x")), null, null, null])];
+		return [smallkey, entryOf([encoder.encode(smallkey.padEnd(100_000, "x")), null, null, null], 2)];
 	});
 	const bytes = Buffer.concat(large.map(([, entry]) => bytesOf(entry)));
-	const lengths = large.map(([smallkey, entry]) => [smallkey, lengthsOf(entry)] as const);
+	const lengths = large.map(([smallkey, entry]) => [smallkey, lengthsOf(entry), 2] as const);
 	await table.change(new Map(entriesIn(bytes, lengths)));
 	await table.change(new Map(many.slice(10).map((smallkey) => [smallkey, null])));
 	for (const smallkey of many.slice(0, 10)) {
-		const { body } = table.find("v0.9", "en", smallkey) ?? {};
+		const { body, rank } = table.find("v0.9", "en", smallkey) ?? {};
+		assert.is(rank, 2);
 		assert.is(Buffer.from(body ?? []).toString(), smallkey.padEnd(100_000, "x"));
 		assert.is(body?.buffer.byteLength, 100_000, "the bytes of the others are given back");
 	}

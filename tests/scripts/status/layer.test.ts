@@ -93,13 +93,21 @@ test("an unregistered key is exit code 1, no service 2, and words for all layers
 	assert.match(other.stderr, /answers what is no status of a layer/);
 	const gone = await runScript("status", ["wells", "--url", "http://127.0.0.1:9"]);
 	assert.is(gone.code, 2);
-	assert.match(gone.stderr, /^http:\/\/127\.0\.0\.1:9\/status\/wells: no answer: /);
+	assert.is(gone.stderr, "http://127.0.0.1:9/status/wells: cannot be reached, or breaks off\n");
 	for (const words of [
 		["wells", "--repo", "."],
 		["--url", server.url],
 	]) {
 		assert.is((await runScript("status", words)).code, 2, words.join(" "));
 	}
+});
+
+test("a status that is too large is not read to its end", async (scene) => {
+	const health = { ...done.health, findings: ["x".repeat(1_000_000)] };
+	scene.answers = [ok({ ...done, health })];
+	const { code, stdout, stderr } = await runScript("status", ["wells", "--url", scene.server.url]);
+	assert.equal([code, stdout], [2, ""]);
+	assert.is(stderr, `${scene.server.url}/status/wells: answers with more than 1,000,000 bytes\n`);
 });
 
 test("put --wait prints how the layer is once its harvest has ended", async (scene) => {

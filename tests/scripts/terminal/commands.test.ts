@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "uvu";
@@ -86,6 +87,23 @@ for (const [name, file] of files) {
 		assert.is(stderr, "");
 	});
 
+	test(`${callOf(name)} refuses where npm has kept one of its options`, async () => {
+		const { stdout } = await runScript(file, ["--help"]);
+		const options = [...stdout.matchAll(/^ {2}(?:-\w, )?--([a-z-]+)([^\n]*?)(?: {2,}|$)/gm)];
+		for (const [, option = "", value = ""] of options) {
+			if (option === "help" || option === "version") continue;
+			const variable = `npm_config_${option.replaceAll("-", "_")}`;
+			const ended = await runScript(file, ["--hepl"], { [variable]: "true" });
+			assert.is(ended.code, 2);
+			assert.is(
+				ended.stderr,
+				`npm keeps options that are not behind a -- for itself; write ${callOf(name)} -- … --${option}${value}\n`,
+			);
+			const isOff = await runScript(file, ["--hepl"], { [variable]: "" });
+			assert.match(isOff.stderr, /^error: unknown option '--hepl'/, "a setting of npm's own that is false");
+		}
+	});
+
 	test(`${callOf(name)} names the nearest option to one that it does not know`, async () => {
 		const { code, stdout, stderr } = await runScript(file, ["--hepl"]);
 		assert.is(code, 2);
@@ -106,6 +124,44 @@ test("each of those tests starts processes", async () => {
 			path,
 		);
 	}
+});
+
+test("what npm keeps of a subcommand's options is refused, too, and what the command got is not", async () => {
+	const { path, remove } = await temporaryFolder();
+	const sender = (words: string[], env: Record<string, string>) =>
+		runScript("sender", words, { DATA_DIR: path, ...env });
+	const kept = await sender(["add", "one"], { npm_config_review: "true", npm_config_all_layers: "true" });
+	assert.is(kept.code, 2);
+	assert.match(kept.stderr, / write npm run sender -- add … --all-layers --review\n$/);
+	assert.equal(await readdir(path), [], "nothing was stored");
+	const both = { npm_config_all_layers: "true", npm_config_keep: "7d" };
+	const got = await sender(["add", "one", "--all-layers"], both);
+	assert.is(got.code, 0, got.stderr);
+	const before = await readFile(join(path, "senders.json"), "utf8");
+	const negated = await sender(["change", "one"], { npm_config_review: "" });
+	assert.is(negated.code, 2);
+	assert.match(negated.stderr, / write npm run sender -- change … --no-review\n$/);
+	assert.is(await readFile(join(path, "senders.json"), "utf8"), before);
+	await remove();
+});
+
+test("npm itself keeps the option of a command without --, which then writes nothing", async () => {
+	const { path, remove } = await temporaryFolder();
+	const [dump, dataDir] = [join(path, "dump.json"), join(path, "data")];
+	await writeFile(dump, JSON.stringify({ docs: [] }));
+	await writeFile(join(path, "layer.json"), "{}");
+	for (const [words, right] of [
+		[["import", dump, "--dry-run"], "npm run import -- … --dry-run"],
+		[["register", path, "--review"], "npm run register -- … --review"],
+		[["import", dump, "--sender=me"], "npm run import -- … --sender <id>"],
+	] as const) {
+		const options = { cwd: root, env: cleanEnvironment({ DATA_DIR: dataDir }) };
+		const ended = await promisify(execFile)("npm", ["run", ...words], options).catch((error) => error);
+		assert.is(ended.code, 2, ended.stdout);
+		assert.match(ended.stderr, `npm keeps options that are not behind a -- for itself; write ${right}\n`);
+		assert.is(existsSync(dataDir), false, "nothing was stored");
+	}
+	await remove();
 });
 
 test("an old Node is told so in one line, and nothing is run", async () => {
