@@ -93,7 +93,7 @@ const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@
 function routeWrite(method: string, target: string, basePath: string): Route {
 	if (target.includes("?")) return refused(400, "path: a write must have no query");
 	if (target.length > basePath.length + maxWritePathLength) {
-		return refused(414, `path: must have at most ${maxWritePathLength} characters after the base path`);
+		return refused(400, `path: must have at most ${maxWritePathLength} characters after the base path`);
 	}
 	if (!literalPath.test(target)) {
 		return refused(400, "path: must start with one / and hold nothing that a URL parser would change");

@@ -22,7 +22,7 @@ function said(method: string, target: string, basePath = ""): string {
 }
 
 const literal = "400 path: must start with one / and hold nothing that a URL parser would change";
-const tooLong = "414 path: must have at most 256 characters after the base path";
+const tooLong = "400 path: must have at most 256 characters after the base path";
 const notFound = "404 path: must be /register/<smallkey>";
 
 test("one table of routes, for every engine", () => {
