@@ -124,7 +124,9 @@ test("no path of a write reaches a URL parser, which would convert the name of a
 	const { URL: parser } = globalThis;
 	const names = String.fromCharCode(...Array.from({ length: 200 }, (_, index) => 0x4e00 + index));
 	globalThis.URL = new Proxy(parser, {
-		construct: () => assert.unreachable("parsed"),
+		construct: () => {
+			throw new Error("parsed");
+		},
 		get: () => assert.unreachable("parsed"),
 	});
 	try {
@@ -200,6 +202,7 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 			"/en//index.html",
 			"/en/é",
 		],
+		`/en/${"x".repeat(300)}.html`,
 		...["//en/", "/\\en/", "/v0.9/", "/index/a b", "/assets/x%00.js"],
 	])
 		assert.is(page(odd), "refused", odd);
