@@ -19,7 +19,7 @@ import type { Write } from "../../write.ts";
 import { isWriteMethod } from "../../write-routes.ts";
 import { type Client, Clients } from "./address.ts";
 import { clientGone, type Exchange, hasGone, logOnceEnded, nextId, type RouteName } from "./exchange.ts";
-import { AnswerLog } from "./log.ts";
+import { type Answered, CountedLog, kindOfAnswer } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 import { ConnectionOrder } from "./order.ts";
 import { Outgoing } from "./outgoing.ts";
@@ -36,7 +36,7 @@ export class Answering {
 	readonly #recent: RecentReplies | null;
 	readonly #order = new ConnectionOrder();
 	readonly #writing: Writing;
-	readonly #log: AnswerLog;
+	readonly #log: CountedLog<Answered>;
 	readonly #refusals: Refusals;
 	readonly #slabs = new Slabs();
 	readonly #outgoing = new Outgoing(this.#slabs);
@@ -49,7 +49,7 @@ export class Answering {
 		// Where each read has its line in the log, nothing is done without one.
 		this.#recent = options.version && !options.allReads ? new RecentReplies(options.version, copyBody) : null;
 		this.#writing = new Writing(options, times);
-		this.#log = new AnswerLog(options.log, times.logEveryMs);
+		this.#log = new CountedLog(options.log, times.logEveryMs, kindOfAnswer);
 		this.#refusals = new Refusals(times.badWriteDelayMs);
 	}
 
