@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import {
 	answerFailure,
 	answerHealth,
@@ -67,6 +68,11 @@ export class Answering {
 		this.#order.inTurn(request.socket, () => this.#answer(exchange, true));
 	}
 
+	/** A connection has ended. */
+	forget(socket: Socket): void {
+		this.#order.forget(socket);
+	}
+
 	/** From now on connections end with their answers. */
 	closeConnections(): void {
 		this.#isClosing = true;
@@ -87,6 +93,7 @@ export class Answering {
 		this.#outgoing.add(kept.body.length, () => {
 			if (this.#isClosing) response.shouldKeepAlive = false;
 			if (!hasGone({ request, response })) sendKept(request, response, kept, this.#times);
+			this.#order.countUnread(request.socket, response);
 			measure?.(kept.kind, 200, performance.now() - start, undefined);
 			return null;
 		});
@@ -190,7 +197,11 @@ export class Answering {
 		const isNoted = reply.status >= 400 || isWriteMethod(method) || this.#options.allReads;
 		if (!isNoted) {
 			this.#options.count();
-			return this.#outgoing.add(reply.body.length, () => this.#write(exchange, reply));
+			if (!this.#order.mustWait(request.socket)) {
+				return this.#outgoing.add(reply.body.length, () => this.#write(exchange, reply));
+			}
+			// At once: what waits behind it on its connection is asked for only when this is read.
+			return this.#writeAndGiveBack(exchange, reply);
 		}
 		// Of a connection that has ended nobody knows its client any more.
 		const client = this.#clients.of(request);
@@ -206,9 +217,13 @@ export class Answering {
 	#writeNoted(exchange: Exchange, reply: Reply, client: Client): void {
 		const id = nextId();
 		reply.headers["X-Request-Id"] = id;
+		this.#writeAndGiveBack(exchange, reply);
+		logOnceEnded(exchange, id, client, this.#log);
+	}
+
+	#writeAndGiveBack(exchange: Exchange, reply: Reply): void {
 		const body = this.#write(exchange, reply);
 		if (body) this.#slabs.giveBack(body);
-		logOnceEnded(exchange, id, client, this.#log);
 	}
 
 	/** Writes an answer, and returns its body once nobody reads it any more. */
@@ -216,6 +231,7 @@ export class Answering {
 		const { request, response } = exchange;
 		if (this.#isClosing) response.shouldKeepAlive = false;
 		const body = hasGone(exchange) ? null : sendReply(request, response, reply, this.#times);
+		this.#order.countUnread(request.socket, response);
 		this.#measure(exchange, reply.status);
 		return body;
 	}
