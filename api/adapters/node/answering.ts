@@ -185,7 +185,8 @@ export class Answering {
 
 	#answerStatus(exchange: Exchange, segment: string, hasWaited: boolean): void | Promise<void> {
 		const { status = null, report } = this.#options.context;
-		const work = async () => this.#send(exchange, await answerStatus(segment, status, report));
+		const { counted } = this.#clients.of(exchange.request);
+		const work = async () => this.#send(exchange, await answerStatus(segment, status, report, counted));
 		return this.#inTurn(exchange, work, hasWaited);
 	}
 

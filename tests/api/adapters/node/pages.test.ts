@@ -58,4 +58,13 @@ test("a compressed copy is for those who ask for it, in a header of a browser's 
 	assert.is(await sent(`${",".repeat(60_000)}br`), "plain");
 });
 
+test("a list of tags is looked at to the length that browsers send", async ({ folder }) => {
+	const pages = folderPages(folder, false);
+	await writeFile(join(folder, "site.json"), "{}");
+	const { ETag = "" } = (await pages("site.json", plain)).headers;
+	const sent = async (ifNoneMatch: string) => (await pages("site.json", { ...plain, ifNoneMatch })).status;
+	assert.is(await sent(`"x", W/${ETag}`), 304);
+	assert.is(await sent(`${",".repeat(60_000)}${ETag}`), 200);
+});
+
 test.run();
