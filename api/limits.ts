@@ -14,7 +14,7 @@ export interface WriteLimiter {
 	punish(address: string): void;
 	/**
 	 * Once the signature is verified: nobody uses up another one's.
-	 * @param request what the same request has again: whoever has captured one takes nothing by repeating it
+	 * @param request names one request: repeating it, as with a captured one, takes nothing more
 	 */
 	sender(id: string, request: string): number | Promise<number>;
 }

@@ -382,7 +382,7 @@ writes(
 );
 
 writes(
-	"whoever repeats a captured request uses up its own address's allowance, not its sender's",
+	"repeats of a captured request use up the allowance of their address, not of its sender",
 	async ({ local }) => {
 		local.context.limiter = new TokenBuckets({ perMinute: 1, burst: 5 }, () => new Date(noon));
 		const captured = await signedWrite({ target: "/register/a", body: manual }, local.now);

@@ -18,7 +18,7 @@ export interface Answered {
 	repeated?: number;
 }
 
-/** Most kinds of lines that are told apart at once; what is of another kind is counted together. */
+/** Most kinds of lines that are counted apart at once; lines of further kinds are counted together. */
 const maxKinds = 1_000;
 
 /** Lines of one kind in one window, after the first. */
@@ -29,7 +29,7 @@ interface Counted<Line> {
 
 /**
  * Lines on their way to the log. The first line of a kind is written at once; what follows within the window is one line
- * at its end, the last one with the number of them: nobody can fill a disk by being refused.
+ * at its end, the last one with the number of them, so that refusals cannot fill a disk.
  */
 export class CountedLog<Line extends object> {
 	readonly #write: (line: Line & { repeated?: number }) => void;
