@@ -47,7 +47,7 @@ const changes: Readonly<Record<Exclude<WriteAction, "refresh">, Change>> = {
 export async function answerWrite(write: Write, context: Context): Promise<Reply> {
 	const verified = await verifyWrite(write, context);
 	if (isRefusal(verified)) return refuse(verified);
-	const waitSeconds = (await context.limiter?.sender(verified.sender.id)) ?? 0;
+	const waitSeconds = (await context.limiter?.sender(verified.sender.id, verified.request)) ?? 0;
 	if (waitSeconds > 0) return refuseLimited("sender", waitSeconds);
 	const { action } = write;
 	const meta = metaOf(action, verified);

@@ -63,6 +63,9 @@ export function etagOfTags(tags: readonly Tag[]): string {
 	return textOf({ high, low });
 }
 
+/** Longest list of tags that is taken apart, in characters; with a longer one the answer is sent whole. */
+const maxListLength = 8_192;
+
 /**
  * Whether an `If-None-Match` header names a tag (RFC 9110, section 13.1.2). Weak comparison: a cache that compressed the
  * body has made the tag weak.
@@ -71,5 +74,8 @@ export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 	if (ifNoneMatch === etag || ifNoneMatch.trim() === "*") return true;
 	// A long list that does not hold the tag is not taken apart.
 	if (!ifNoneMatch.includes(etag)) return false;
-	return ifNoneMatch.split(",").some((candidate) => candidate.trim().replace(/^W\//, "") === etag);
+	return (
+		ifNoneMatch.length <= maxListLength &&
+		ifNoneMatch.split(",").some((candidate) => candidate.trim().replace(/^W\//, "") === etag)
+	);
 }

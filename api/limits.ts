@@ -12,8 +12,11 @@ export interface WriteLimiter {
 	address(address: string): number | Promise<number>;
 	/** A write of the address that was not genuine: it has cost more than a good one. */
 	punish(address: string): void;
-	/** Once the signature is verified: nobody uses up another one's. */
-	sender(id: string): number | Promise<number>;
+	/**
+	 * Once the signature is verified: nobody uses up another one's.
+	 * @param request names one request: repeating it, as with a captured one, takes nothing more
+	 */
+	sender(id: string, request: string): number | Promise<number>;
 }
 
 /** Tokens that a write with a bad signature takes. */
@@ -25,6 +28,24 @@ interface Allowance {
 	tokens: number;
 	/** When `tokens` was right, in milliseconds since 1970. */
 	timeMs: number;
+}
+
+/** Most requests that are remembered; beyond, the oldest is forgotten. */
+const maxRequests = 40_000;
+
+/** Counts each request once: `take` is not called for one that it has let through lately. */
+export function onceEach(
+	take: (id: string) => number | Promise<number>,
+): (id: string, request: string) => Promise<number> {
+	const counted = new Set<string>();
+	return async (id, request) => {
+		if (counted.has(request)) return 0;
+		const waitSeconds = await take(id);
+		if (waitSeconds === 0) counted.add(request);
+		const [oldest] = counted;
+		if (counted.size > maxRequests && oldest !== undefined) counted.delete(oldest);
+		return waitSeconds;
+	};
 }
 
 /** Token buckets in this process. */
@@ -48,9 +69,7 @@ export class TokenBuckets implements WriteLimiter {
 		bucket.tokens = Math.max(bucket.tokens - (badSignatureTokens - 1), -badSignatureTokens);
 	}
 
-	sender(id: string): number {
-		return this.#take(`sender ${id}`);
-	}
+	readonly sender = onceEach((id) => this.#take(`sender ${id}`));
 
 	#take(name: string): number {
 		const bucket = this.#allowanceOf(name);

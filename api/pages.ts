@@ -29,8 +29,8 @@ function every(use: SegmentUse, ...segments: string[]): [string, SegmentUse][] {
 /** A folder of the catalogue without the slash at its end: its relative links count from within it. */
 const folders: ReadonlySet<string> = new Set(["en", "fr", "list", "guide", "guide/fr", "schemas"]);
 
-/** Plain names only: no file of the catalogue needs more, and none begins with a dot. */
-const filePath = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+/** Plain names of at most 200 characters in all: no file of the catalogue needs more, and none begins with a dot. */
+const filePath = /^(?=.{1,200}$)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
 /** A file of the catalogue, or where its folder is with the slash that is missing. */
 export type PageRoute = { kind: "page"; file: string } | { kind: "moved"; location: string };

@@ -36,18 +36,30 @@ export interface HealthStatus {
 	findings?: string[];
 }
 
-/** Looks a layer up; null where neither a layer nor a change that waits is known. @throws {StoreBusy} */
-export type ReadStatus = (smallkey: string) => Promise<LayerStatus | null>;
+/**
+ * Looks a layer up; null where neither a layer nor a change that waits is known.
+ * @param address whom the look-up is counted for; null where it is not
+ * @throws {StoreBusy}
+ */
+export type ReadStatus = (
+	smallkey: string,
+	address: string | null,
+) => Promise<LayerStatus | "too many" | null>;
+
+/** Seconds after which a look-up that found no room is worth trying again. */
+const retryAfter = 2;
 
 /**
  * GET <base>/status/<smallkey>: what became of a registration. Its refusals say what is wrong, as those of writes do.
  * @param segment the last segment of the target, still encoded
  * @param read null where the layers are elsewhere: the catalogue says how they are then
+ * @param address whom it is counted for; null where it is not
  */
 export async function answerStatus(
 	segment: string,
 	read: ReadStatus | null,
 	report: (error: unknown) => void,
+	address: string | null = null,
 ): Promise<Reply> {
 	const given = decodeSegment(segment) ?? segment;
 	const smallkey = parseSmallkey(given);
@@ -56,7 +68,10 @@ export async function answerStatus(
 	if (!read)
 		return refuseStatus(404, "status: the catalogue has it, since the layers are not on this machine");
 	try {
-		const status = await read(smallkey);
+		const status = await read(smallkey, address);
+		if (status === "too many") {
+			return refuseStatus(429, "this address asks for the status of too many layers at once", retryAfter);
+		}
 		return status ? tellStatus(status) : refuseStatus(404, `smallkey: ${smallkey} is not registered`);
 	} catch (error) {
 		if (error instanceof StoreBusy) return refuseStatus(503, error.message, error.retryAfter);

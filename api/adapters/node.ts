@@ -37,7 +37,10 @@ export function createNodeServer(options: NodeOptions): NodeServer {
 	Object.assign(server, { httpAllowHalfOpen: true });
 	server.on("connection", (socket) => {
 		silent.add(socket);
-		socket.once("close", () => silent.delete(socket));
+		socket.once("close", () => {
+			silent.delete(socket);
+			answering.forget(socket);
+		});
 	});
 	// A body that its sender asks about first is refused before it is sent.
 	server.on("checkContinue", (request, response) => {

@@ -172,6 +172,7 @@ function statusPaths(): Record<string, Json> {
 			200: json("How the layer is.", schemaRef(layerStatus)),
 			400: refused("The smallkey is wrong."),
 			404: refused("Nobody has registered it, or its status is in the catalogue."),
+			429: refused("This address asks for too many at once."),
 			503: refused("Too many ask."),
 		},
 	};

@@ -33,6 +33,8 @@ export interface LayerStatuses {
 /** Look-ups at once, and those that wait for them: each starts a process of git, and anybody may ask. */
 const atOnce = 2;
 const maxWaiting = 50;
+/** Those of one address among them, so that there is room for others. */
+const maxOfAddress = 5;
 
 /** How long git may look for the commit of one layer, in milliseconds: a history may be long. */
 const historyMs = 5_000;
@@ -55,7 +57,8 @@ export function createLayerStatuses({ repository, store, harvester }: LayerStatu
 	/** Smallkey → by which text of a registration, and its commit. */
 	const known = new Map<string, Registered & { id: string }>();
 	let health: { id: string; sick: Health } | null = null;
-	let waiting = 0;
+	/** Address of each look-up under way. */
+	const waiting: (string | null)[] = [];
 
 	async function registeredOf(smallkey: string): Promise<Registered> {
 		const id = (await store.ids(smallkey))?.registration;
@@ -107,13 +110,15 @@ export function createLayerStatuses({ repository, store, harvester }: LayerStatu
 	}
 
 	return {
-		async read(smallkey) {
-			if (waiting >= maxWaiting) throw new StoreBusy("too many ask for the status of layers", 2);
-			waiting += 1;
+		async read(smallkey, address) {
+			const own = waiting.filter((one) => one === address && one !== null);
+			if (own.length >= maxOfAddress) return "too many";
+			if (waiting.length >= maxWaiting) throw new StoreBusy("too many ask for the status of layers", 2);
+			waiting.push(address);
 			try {
 				return await pool.withSlot(() => look(smallkey));
 			} finally {
-				waiting -= 1;
+				waiting.splice(waiting.indexOf(address), 1);
 			}
 		},
 		forget(smallkeys) {

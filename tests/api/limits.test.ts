@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { TokenBuckets } from "../../api/limits.ts";
+import { onceEach, TokenBuckets } from "../../api/limits.ts";
 
 test("a burst goes through at once, then so many a minute, and the wait is named", () => {
 	let time = 0;
@@ -16,13 +16,32 @@ test("a burst goes through at once, then so many a minute, and the wait is named
 	assert.equal(waits(), [0, 0, 0, 10], "no more than a burst comes together");
 });
 
-test("addresses and senders are apart, and none is limited by another", () => {
+test("addresses and senders are apart, and none is limited by another", async () => {
 	const buckets = new TokenBuckets({ perMinute: 1, burst: 1 }, () => new Date(0));
 	assert.is(buckets.address("a"), 0);
 	assert.is(buckets.address("a"), 60);
 	assert.is(buckets.address("b"), 0);
-	assert.is(buckets.sender("a"), 0);
-	assert.is(buckets.sender("a"), 60);
+	assert.is(await buckets.sender("a", "one"), 0);
+	assert.is(await buckets.sender("a", "two"), 60);
+});
+
+test("a request that is repeated takes from its sender's allowance once", async () => {
+	const buckets = new TokenBuckets({ perMinute: 1, burst: 2 }, () => new Date(0));
+	for (let count = 0; count < 100; count += 1) assert.is(await buckets.sender("a", "captured"), 0);
+	assert.is(await buckets.sender("a", "another"), 0);
+	assert.is(await buckets.sender("a", "refused"), 60);
+	assert.is(await buckets.sender("a", "refused"), 60, "what was refused is not known");
+	assert.is(await buckets.sender("a", "captured"), 0);
+});
+
+test("the requests that are remembered are bounded: the oldest is forgotten", async () => {
+	let taken = 0;
+	const take = onceEach(() => {
+		taken += 1;
+		return 0;
+	});
+	for (const count of [...Array(40_001).keys(), 40_000, 1, 0]) await take("a", `${count}`);
+	assert.is(taken, 40_002);
 });
 
 test("a bad signature takes ten writes, and no number of them shuts an address out for ever", () => {

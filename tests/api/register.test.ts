@@ -1,9 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { nodeHashes } from "../../api/adapters/node/hashes.ts";
-import { handleWrite } from "../../api/app.ts";
+import { handleWrite, refuseTooMany } from "../../api/app.ts";
 import type { Context } from "../../api/context.ts";
 import type { Hashes } from "../../api/hashes.ts";
+import { TokenBuckets } from "../../api/limits.ts";
 import { putEdits } from "../../api/register.ts";
 import type { Write as HandledWrite } from "../../api/write.ts";
 import { canonicalText } from "../../registry/canonical.ts";
@@ -392,6 +393,23 @@ writes(
 		assert.is((await handleWrite({ ...bad, address: null }, local.context)).status, 401);
 		assert.equal(punished, ["192.0.2.1"]);
 		assert.is((await local.write({ target: "/register/abc", body: manual, sender: "narrow" })).status, 201);
+	},
+);
+
+writes(
+	"repeats of a captured request use up the allowance of their address, not of its sender",
+	async ({ local }) => {
+		local.context.limiter = new TokenBuckets({ perMinute: 1, burst: 5 }, () => new Date(noon));
+		const captured = await signedWrite({ target: "/register/a", body: manual }, local.now);
+		const repeat = { ...captured, address: "192.0.2.1" };
+		const statuses: number[] = [];
+		for (let count = 0; count < 10; count += 1) {
+			const tooMany = await refuseTooMany(repeat.address, local.context);
+			statuses.push((tooMany ?? (await handleWrite(repeat, local.context))).status);
+		}
+		assert.equal(statuses, [...Array(5).fill(201), ...Array(5).fill(429)]);
+		for (const smallkey of ["b", "c", "d", "e"]) assert.is((await local.put(smallkey)).status, 201, smallkey);
+		assert.is((await local.put("f")).status, 429);
 	},
 );
 

@@ -20,10 +20,11 @@ test.after.each(async ({ local }) => {
 	await local.end();
 });
 
-async function ask(local: Local, target: string): Promise<Response> {
+async function ask(local: Local, target: string, address: string | null = null): Promise<Response> {
 	const route = routeOf("GET", target, local.context.settings);
 	if (route.kind !== "status") throw new Error(`${target} is no status`);
-	return responseOf(await answerStatus(route.segment, local.context.status ?? null, local.context.report));
+	const { status = null, report } = local.context;
+	return responseOf(await answerStatus(route.segment, status, report, address));
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
@@ -125,7 +126,7 @@ test("a history that cannot be read is a fault, and no layer without a commit", 
 	await git("update-ref", "refs/heads/main", await git("hash-object", "-t", "commit", "-w", "commit"));
 	const statuses = createLayerStatuses({ repository, store: local.store, harvester: null });
 	try {
-		const error = await statuses.read("roads").catch((reason: Error) => reason);
+		const error = await statuses.read("roads", null).catch((reason: Error) => reason);
 		assert.instance(error, GitFailure, JSON.stringify(error));
 		assert.match(String(error), parent);
 	} finally {
@@ -143,7 +144,8 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 		await local.put("wells", feature);
 		await local.put("roads");
 		const read = async (smallkey = "wells") => {
-			const status = await statuses.read(smallkey);
+			const status = await statuses.read(smallkey, null);
+			if (status === "too many") throw new Error(status);
 			return [status?.harvest, status?.health] as const;
 		};
 		assert.equal(await read(), [{ state: "waiting" }, { state: "unknown" }]);
@@ -188,6 +190,22 @@ test("so many ask at once that some are told to come again", async ({ local }) =
 	assert.is(statuses.filter((status) => status === 200).length, 50);
 	const [refused] = answers.filter(({ status }) => status === 503);
 	assert.is(refused?.headers.get("Retry-After"), "2");
+});
+
+test("an address that asks for too many at once leaves room for others", async ({ local }) => {
+	await local.put("a");
+	const flood = Array.from({ length: 200 }, () => ask(local, "/status/a", "192.0.2.1"));
+	const other = await ask(local, "/status/a", "192.0.2.2");
+	assert.is(other.status, 200);
+	const answers = await Promise.all(flood);
+	assert.equal([...new Set(answers.map(({ status }) => status))], [200, 429]);
+	assert.is(answers.filter(({ status }) => status === 200).length, 5);
+	const refused = answers.at(-1);
+	assert.is(refused?.headers.get("Retry-After"), "2");
+	assert.equal(await refused?.json(), {
+		errors: ["this address asks for the status of too many layers at once"],
+	});
+	assert.is((await ask(local, "/status/a", "192.0.2.1")).status, 200, "later");
 });
 
 test.run();

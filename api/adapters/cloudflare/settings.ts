@@ -6,7 +6,7 @@ import {
 	Variables,
 } from "../../configuration.ts";
 import type { Context } from "../../context.ts";
-import type { WriteLimiter } from "../../limits.ts";
+import { onceEach, type WriteLimiter } from "../../limits.ts";
 import { parseSenders } from "../../senders.ts";
 import { type Store, StoreBusy } from "../../store.ts";
 import { githubStore } from "../../stores/github.ts";
@@ -66,7 +66,7 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 	const waitSeconds = async (key: string) => ((await WRITES.limit({ key })).success ? 0 : limitPeriodSeconds);
 	return {
 		address: (address) => waitSeconds(`address ${address}`),
-		sender: (id) => waitSeconds(`sender ${id}`),
+		sender: onceEach((id) => waitSeconds(`sender ${id}`)),
 		punish: () => undefined,
 	};
 }

@@ -54,7 +54,8 @@ export interface Client {
 	address: string;
 	/**
 	 * What the writes of that address are counted as: itself, or with IPv6 its network of 64 bits, which one client has
-	 * to itself; null for this machine itself, whose writes are not limited.
+	 * to itself; null for this machine itself, whose writes are not limited unless a proxy has handed them on: it may have
+	 * another proxy in front of it that says nothing of its clients.
 	 */
 	counted: string | null;
 }
@@ -81,8 +82,9 @@ export class Clients {
 	}
 
 	#read(text: string, connected: string, forwarded: string | string[] | undefined): Client {
-		const address = typeof forwarded === "string" ? this.#addressBehind(connected, forwarded) : connected;
-		const client = { address, counted: countedAs(address) };
+		const isForwarded = typeof forwarded === "string";
+		const address = isForwarded ? this.#addressBehind(connected, forwarded) : connected;
+		const client = { address, counted: countedAs(address, isForwarded) };
 		if (text.length > maxClientLength) return client;
 		if (this.#known.size >= maxClients) this.#known.clear();
 		this.#known.set(text, client);
@@ -103,17 +105,21 @@ function behind(peer: Address, forwarded: string, trusted: TrustedProxies): Addr
 	let client = peer;
 	while (named.length > 0 && isTrusted(client, trusted)) {
 		const next = parseAddress(withoutPort((named.pop() as string).trim()));
-		// Nobody else can come from this machine itself, which is not limited.
-		if (!next || next.range() === "loopback") return client;
+		// What another machine says of its own loopback address is no address here; a proxy on this machine has one.
+		if (!next || (isLoopback(next) && !isLoopback(client))) return client;
 		client = next;
 	}
 	return client;
 }
 
-function countedAs(text: string): string | null {
+function isLoopback(address: Address): boolean {
+	return address.range() === "loopback";
+}
+
+function countedAs(text: string, isForwarded: boolean): string | null {
 	const address = parseAddress(text);
 	if (!address) return text;
-	if (address.range() === "loopback") return null;
+	if (isLoopback(address) && !isForwarded) return null;
 	return address.kind() === "ipv4" ? address.toString() : networkOf(address as ipaddr.IPv6);
 }
 

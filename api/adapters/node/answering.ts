@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import {
 	answerFailure,
 	answerHealth,
@@ -17,7 +18,7 @@ import type { Write } from "../../write.ts";
 import { isWriteMethod } from "../../write-routes.ts";
 import { type Client, Clients } from "./address.ts";
 import { clientGone, type Exchange, hasGone, logOnceEnded, nextId, type RouteName } from "./exchange.ts";
-import { AnswerLog } from "./log.ts";
+import { type Answered, CountedLog, kindOfAnswer } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 import { ConnectionOrder } from "./order.ts";
 import { Outgoing } from "./outgoing.ts";
@@ -34,7 +35,7 @@ export class Answering {
 	readonly #recent: RecentReplies | null;
 	readonly #order = new ConnectionOrder();
 	readonly #writing: Writing;
-	readonly #log: AnswerLog;
+	readonly #log: CountedLog<Answered>;
 	readonly #refusals: Refusals;
 	readonly #slabs = new Slabs();
 	readonly #outgoing = new Outgoing(this.#slabs);
@@ -47,7 +48,7 @@ export class Answering {
 		// Where each read has its line in the log, nothing is done without one.
 		this.#recent = options.version && !options.allReads ? new RecentReplies(options.version, copyBody) : null;
 		this.#writing = new Writing(options, times);
-		this.#log = new AnswerLog(options.log, times.logEveryMs);
+		this.#log = new CountedLog(options.log, times.logEveryMs, kindOfAnswer);
 		this.#refusals = new Refusals(times.badWriteDelayMs);
 	}
 
@@ -63,6 +64,11 @@ export class Answering {
 		const exchange: Exchange = { request, response, method, target, start, route, asksFirst, reason };
 		if (!this.#order.mustWait(request.socket)) return void this.#answer(exchange, false);
 		this.#order.inTurn(request.socket, () => this.#answer(exchange, true));
+	}
+
+	/** A connection has ended. */
+	forget(socket: Socket): void {
+		this.#order.forget(socket);
 	}
 
 	/** From now on connections end with their answers. */
@@ -85,6 +91,7 @@ export class Answering {
 		this.#outgoing.add(kept.body.length, () => {
 			if (this.#isClosing) response.shouldKeepAlive = false;
 			if (!hasGone({ request, response })) sendKept(request, response, kept, this.#times);
+			this.#order.countUnread(request.socket, response);
 			measure?.(kept.kind, 200, performance.now() - start, undefined);
 			return null;
 		});
@@ -163,7 +170,8 @@ export class Answering {
 
 	#answerStatus(exchange: Exchange, segment: string, hasWaited: boolean): void | Promise<void> {
 		const { status = null, report } = this.#options.context;
-		const work = async () => this.#send(exchange, await answerStatus(segment, status, report));
+		const { counted } = this.#clients.of(exchange.request);
+		const work = async () => this.#send(exchange, await answerStatus(segment, status, report, counted));
 		return this.#inTurn(exchange, work, hasWaited);
 	}
 
@@ -175,7 +183,11 @@ export class Answering {
 		const isNoted = reply.status >= 400 || isWriteMethod(method) || this.#options.allReads;
 		if (!isNoted) {
 			this.#options.count();
-			return this.#outgoing.add(reply.body.length, () => this.#write(exchange, reply));
+			if (!this.#order.mustWait(request.socket)) {
+				return this.#outgoing.add(reply.body.length, () => this.#write(exchange, reply));
+			}
+			// At once: what waits behind it on its connection is asked for only when this is read.
+			return this.#writeAndGiveBack(exchange, reply);
 		}
 		// Of a connection that has ended nobody knows its client any more.
 		const client = this.#clients.of(request);
@@ -191,9 +203,13 @@ export class Answering {
 	#writeNoted(exchange: Exchange, reply: Reply, client: Client): void {
 		const id = nextId();
 		reply.headers["X-Request-Id"] = id;
+		this.#writeAndGiveBack(exchange, reply);
+		logOnceEnded(exchange, id, client, this.#log);
+	}
+
+	#writeAndGiveBack(exchange: Exchange, reply: Reply): void {
 		const body = this.#write(exchange, reply);
 		if (body) this.#slabs.giveBack(body);
-		logOnceEnded(exchange, id, client, this.#log);
 	}
 
 	/** Writes an answer, and returns its body once nobody reads it any more. */
@@ -201,6 +217,7 @@ export class Answering {
 		const { request, response } = exchange;
 		if (this.#isClosing) response.shouldKeepAlive = false;
 		const body = hasGone(exchange) ? null : sendReply(request, response, reply, this.#times);
+		this.#order.countUnread(request.socket, response);
 		this.#measure(exchange, reply.status);
 		return body;
 	}

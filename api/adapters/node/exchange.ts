@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Route } from "../../app.ts";
 import { isWriteMethod, type WriteAction } from "../../write-routes.ts";
 import type { Client } from "./address.ts";
-import type { Answered, AnswerLog } from "./log.ts";
+import type { Answered, CountedLog } from "./log.ts";
 
 /** One request and its answer. */
 export interface Exchange {
@@ -35,7 +35,12 @@ export function nextId(): string {
 }
 
 /** Logs an exchange once it has ended; most have as soon as their answer is written. */
-export function logOnceEnded(exchange: Exchange, id: string, client: Client, log: AnswerLog): void {
+export function logOnceEnded(
+	exchange: Exchange,
+	id: string,
+	client: Client,
+	log: CountedLog<Answered>,
+): void {
 	const { response } = exchange;
 	// What waits behind another answer of its connection (it has no socket yet) would never hear that the client went away.
 	const hasEnded = response.writableFinished || response.socket === null || hasGone(exchange);

@@ -18,41 +18,49 @@ export interface Answered {
 	repeated?: number;
 }
 
-/** Most kinds of refusals that are told apart at once; beyond, addresses are not. */
+/** Most kinds of lines that are counted apart at once; lines of further kinds are counted together. */
 const maxKinds = 1_000;
 
-/** Equal refusals of one address in one window, after the first. */
-interface Counted {
-	last: Answered;
+/** Lines of one kind in one window, after the first. */
+interface Counted<Line> {
+	last: Line;
 	repeated: number;
 }
 
 /**
- * Answers on their way to the log. The first refusal of its kind (address, method, status) has a line at once; what
- * follows within the window is one line at its end, whatever the paths are: nobody can fill a disk by being refused.
+ * Lines on their way to the log. The first line of a kind is written at once; what follows within the window is one line
+ * at its end, the last one with the number of them, so that refusals cannot fill a disk.
  */
-export class AnswerLog {
-	readonly #write: (answered: Answered) => void;
+export class CountedLog<Line extends object> {
+	readonly #write: (line: Line & { repeated?: number }) => void;
 	readonly #windowMs: number;
-	readonly #kinds = new Map<string, Counted>();
+	readonly #kindOf: (line: Line) => string | null;
+	readonly #kinds = new Map<string, Counted<Line>>();
 	#timer: NodeJS.Timeout | null = null;
 
-	constructor(write: (answered: Answered) => void, windowMs: number) {
+	/** @param kindOf equal for lines that are counted together; null for one that is always written */
+	constructor(
+		write: (line: Line & { repeated?: number }) => void,
+		windowMs: number,
+		kindOf: (line: Line) => string | null,
+	) {
 		this.#write = write;
 		this.#windowMs = windowMs;
+		this.#kindOf = kindOf;
 	}
 
-	add(answered: Answered): void {
-		if (answered.status < 400) return this.#write(answered);
-		const kind = this.#kindOf(answered);
+	add(line: Line): void {
+		const own = this.#kindOf(line);
+		if (own === null) return this.#write(line);
+		const kind = this.#kinds.size < maxKinds || this.#kinds.has(own) ? own : "other";
 		const counted = this.#kinds.get(kind);
 		if (counted) {
-			counted.last = answered;
+			counted.last = line;
 			counted.repeated += 1;
 			return;
 		}
-		this.#kinds.set(kind, { last: answered, repeated: 0 });
-		this.#write(answered);
+		this.#kinds.set(kind, { last: line, repeated: 0 });
+		this.#write(line);
 		this.#timer ??= setTimeout(() => this.#endWindow(), this.#windowMs).unref();
 	}
 
@@ -62,11 +70,6 @@ export class AnswerLog {
 		this.#timer = null;
 		this.#writeCounted();
 		this.#kinds.clear();
-	}
-
-	#kindOf({ address, method, status }: Answered): string {
-		const kind = `${address} ${method} ${status}`;
-		return this.#kinds.size < maxKinds || this.#kinds.has(kind) ? kind : `other addresses ${status}`;
 	}
 
 	#endWindow(): void {
@@ -83,4 +86,9 @@ export class AnswerLog {
 			counted.repeated = 0;
 		}
 	}
+}
+
+/** Answers are counted by address, method and status where they refuse, whatever their paths are. */
+export function kindOfAnswer({ address, method, status }: Answered): string | null {
+	return status < 400 ? null : `${address} ${method} ${status}`;
 }

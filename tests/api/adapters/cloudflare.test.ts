@@ -193,18 +193,28 @@ test("writes are limited by Cloudflare's own rate limit, by address and by sende
 		return { success: !refusedKeys.has(key) };
 	};
 	const bindings = { ...assets().binding, SENDERS: '{"jstest": "a secret"}', WRITES: { limit } };
-	const timestamp = new Date().toISOString();
 	const path = "/register/23ax5t";
 	const body = new TextEncoder().encode(manual);
-	const Authorization = await sign("a secret", { path, sender: "jstest", timestamp, body });
-	const headers = { Authorization, Sender: "jstest", TimeStamp: timestamp, "CF-Connecting-IP": "192.0.2.1" };
-	const put = () =>
-		worker.fetch(new Request(`https://f.example${path}`, { method: "PUT", headers, body }), bindings);
+	const start = Date.now();
+	const put = async (second = 0) => {
+		const timestamp = new Date(start + second * 1_000).toISOString();
+		const Authorization = await sign("a secret", { path, sender: "jstest", timestamp, body });
+		const headers = {
+			Authorization,
+			Sender: "jstest",
+			TimeStamp: timestamp,
+			"CF-Connecting-IP": "192.0.2.1",
+		};
+		return worker.fetch(new Request(`https://f.example${path}`, { method: "PUT", headers, body }), bindings);
+	};
 	assert.is((await put()).status, 503, "there is no store");
 	assert.equal(asked, ["address 192.0.2.1", "sender jstest"]);
+	asked.length = 0;
+	assert.is((await put()).status, 503);
+	assert.equal(asked, ["address 192.0.2.1"], "a repeated request takes nothing from its sender");
 	for (const key of ["sender jstest", "address 192.0.2.1"]) {
 		refusedKeys.add(key);
-		const answer = await put();
+		const answer = await put(1);
 		assert.is(answer.status, 429, key);
 		assert.is(answer.headers.get("Retry-After"), "60");
 		assert.match(await answer.text(), `too many writes of this ${key.split(" ")[0]}`);

@@ -199,6 +199,21 @@ node("writes are limited by the address that a trusted proxy names, and reads ar
 	await server.end();
 });
 
+node("a request for a layer's status is counted for the address that a trusted proxy names", async () => {
+	const asked: unknown[] = [];
+	const status = async (_smallkey: string, address: string | null) => {
+		asked.push(address);
+		return null;
+	};
+	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
+	const server = await TestServer.start({ context: { status }, trustedProxies });
+	const headers = { "X-Forwarded-For": "192.0.2.1, 127.0.0.1" };
+	assert.is((await fetch(`${server.url}/status/a`, { headers })).status, 404);
+	assert.is((await fetch(`${server.url}/status/a`)).status, 404);
+	assert.equal(asked, ["192.0.2.1", null]);
+	await server.end();
+});
+
 node("an address that writes too much is refused before its body has come", async () => {
 	const limiter = { address: () => 7, sender: () => 0, punish: () => undefined };
 	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;

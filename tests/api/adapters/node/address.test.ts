@@ -31,6 +31,20 @@ test("only what trusted proxies say counts, from the connection's end on", () =>
 	assert.is(from("127.0.0.1", "::ffff:198.51.100.1"), "198.51.100.1");
 });
 
+test("of proxies in a row, on this machine too, the address before them counts", () => {
+	assert.is(from("127.0.0.1", "198.51.100.1, 127.0.0.1"), "198.51.100.1");
+	assert.is(from("::1", "203.0.113.7, 198.51.100.1, 10.1.2.3, 127.0.0.1, ::1"), "198.51.100.1");
+	assert.is(from("10.1.9.9", "198.51.100.1, 127.0.0.1"), "10.1.9.9", "another machine's own");
+	assert.is(from("127.0.0.1", "127.0.0.1", "10.1.0.0/16"), "127.0.0.1");
+	const counted = (forwarded: string | null) =>
+		new Clients(parseTrustedProxies("127.0.0.1") as TrustedProxies).of(requestFrom("127.0.0.1", forwarded))
+			.counted;
+	assert.is(counted("198.51.100.1, 127.0.0.1"), "198.51.100.1");
+	assert.is(counted("127.0.0.1"), "127.0.0.1", "the proxy in front says nothing of its clients");
+	assert.is(counted("junk, 127.0.0.1"), "127.0.0.1");
+	assert.is(counted(null), null);
+});
+
 test("junk in the header hides nobody", () => {
 	for (const junk of [
 		"unknown",
