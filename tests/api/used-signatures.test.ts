@@ -220,6 +220,25 @@ test("a change that was made, but not answered when its process was killed, is u
 	await expect(local, first, 401);
 });
 
+test("a commit that reads as the service's in another encoding carries out no request", async ({ local }) => {
+	const first = capture(local, { target: "/register/k", body: wms("one") });
+	const base = await local.git("rev-parse", "refs/heads/main");
+	await expect(local, first, 201);
+	const message = await local.git("log", "-1", "--format=%B", "refs/heads/main");
+	await local.stop();
+	await forgetEnds(local);
+	const recoded = [
+		"user.name=fragment+AC0-publisher",
+		"user.email=fragment+AC0-publisher+AEA-sender.invalid",
+	];
+	const settings = [...recoded, "i18n.commitEncoding=UTF-7"].flatMap((setting) => ["-c", setting]);
+	const words = [...settings, "commit-tree", `${base}^{tree}`, "-p", base, "-m", message];
+	await local.git("update-ref", "refs/heads/main", await local.git(...words));
+	await local.start();
+	await expect(local, first, 201);
+	assert.match((await local.store.read("k"))?.registration ?? "", '"one"');
+});
+
 test("a change that was under way, and not made when its process was killed, is usable", async ({
 	local,
 }) => {
