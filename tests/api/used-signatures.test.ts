@@ -228,10 +228,10 @@ test("a commit that reads as the service's in another encoding carries out no re
 	await local.stop();
 	await forgetEnds(local);
 	const recoded = [
-		"user.name=fragment+AC0-publisher",
-		"user.email=fragment+AC0-publisher+AEA-sender.invalid",
+		"user.name=fragment\x1b(B-publisher",
+		"user.email=fragment\x1b(B-publisher@sender.invalid",
 	];
-	const settings = [...recoded, "i18n.commitEncoding=UTF-7"].flatMap((setting) => ["-c", setting]);
+	const settings = [...recoded, "i18n.commitEncoding=ISO-2022-JP"].flatMap((setting) => ["-c", setting]);
 	const words = [...settings, "commit-tree", `${base}^{tree}`, "-p", base, "-m", message];
 	await local.git("update-ref", "refs/heads/main", await local.git(...words));
 	await local.start();

@@ -88,8 +88,8 @@ history(
 			[person("Eve", "eve@example.org"), null],
 			[
 				[
-					...person("fragment+AC0-publisher", "fragment+AC0-publisher+AEA-sender.invalid"),
-					...["-c", "i18n.commitEncoding=UTF-7"],
+					...person("fragment\x1b(B-publisher", "fragment\x1b(B-publisher@sender.invalid"),
+					...["-c", "i18n.commitEncoding=ISO-2022-JP"],
 				],
 				null,
 			],

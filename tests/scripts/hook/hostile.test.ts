@@ -253,8 +253,8 @@ const refused: [title: string, craft: Craft, words: string | RegExp][] = [
 	],
 	[
 		"a name that reads as the service's in another encoding",
-		committedIn("UTF-7", "fragment+AC0-publisher"),
-		/commit [0-9a-f]{40} must be in UTF-8, and says encoding UTF-7/,
+		committedIn("ISO-2022-JP", "fragment\x1b(B-publisher"),
+		/commit [0-9a-f]{40} must be in UTF-8, and says encoding ISO-2022-JP/,
 	],
 	["Latin-1 that says so", committedIn("ISO-8859-1", "Zo"), "must be in UTF-8, and says encoding ISO-8859-1"],
 	[
