@@ -20,11 +20,23 @@ export async function readSizes(
 }
 
 /**
- * The contents of blobs in the order of their ids, in portions as they come. For many it takes a fraction of what
- * asking for one after the other takes: git answers in long writes (`git cat-file --batch --buffer`).
+ * The contents of blobs in the order of their ids, in portions as they come.
  * @throws {GitFailure} where the repository does not have one of them, or git ends early
  */
-export async function* readBlobs(repository: string, ids: readonly string[]): AsyncGenerator<Buffer[]> {
+export function readBlobs(repository: string, ids: readonly string[]): AsyncGenerator<Buffer[]> {
+	return readObjects(repository, "blob", ids);
+}
+
+/**
+ * The contents of objects of one type in the order of their ids, in portions as they come. For many it takes a fraction
+ * of what asking for one after the other takes: git answers in long writes (`git cat-file --batch --buffer`).
+ * @throws {GitFailure} where the repository does not have one of them, or git ends early
+ */
+export async function* readObjects(
+	repository: string,
+	type: "blob" | "commit",
+	ids: readonly string[],
+): AsyncGenerator<Buffer[]> {
 	if (ids.length === 0) return;
 	const child = startGit(repository, ["cat-file", "--batch", "--buffer"]);
 	let complaint = "";
@@ -47,13 +59,13 @@ export async function* readBlobs(repository: string, ids: readonly string[]): As
 			chunks.push(chunk);
 			length += chunk.length;
 			if (length < needed) continue;
-			const parsed = parseBlobs(Buffer.concat([...chunks.splice(0)]), ids, given);
+			const parsed = parseObjects(Buffer.concat([...chunks.splice(0)]), type, ids, given);
 			rest = parsed.rest;
 			needed = parsed.needed;
 			chunks.push(rest);
 			length = rest.length;
-			given += parsed.blobs.length;
-			if (parsed.blobs.length > 0) yield parsed.blobs;
+			given += parsed.bodies.length;
+			if (parsed.bodies.length > 0) yield parsed.bodies;
 		}
 		if (given < ids.length) throw new GitFailure(`git cat-file ended early: ${complaint.trim()}`);
 	} finally {
@@ -61,27 +73,28 @@ export async function* readBlobs(repository: string, ids: readonly string[]): As
 	}
 }
 
-/** The blobs that are whole at the start of what has come: `<id> <type> <size>`, line break, content, line break. */
-function parseBlobs(
+/** The objects that are whole at the start of what has come: `<id> <type> <size>`, line break, content, line break. */
+function parseObjects(
 	data: Buffer,
+	type: "blob" | "commit",
 	ids: readonly string[],
 	given: number,
-): { blobs: Buffer[]; rest: Buffer; needed: number } {
-	const blobs: Buffer[] = [];
+): { bodies: Buffer[]; rest: Buffer; needed: number } {
+	const bodies: Buffer[] = [];
 	let offset = 0;
 	let needed = 1;
 	for (;;) {
 		const end = data.indexOf(0x0a, offset);
 		if (end < 0) break;
-		const size = /^[0-9a-f]{40,64} blob (\d+)$/.exec(data.toString("latin1", offset, end))?.[1];
-		if (size === undefined) throw new GitDamage(`object ${ids[given + blobs.length]} is missing, or no file`);
+		const [, found, size] = /^[0-9a-f]{40,64} (\w+) (\d+)$/.exec(data.toString("latin1", offset, end)) ?? [];
+		if (found !== type) throw new GitDamage(`object ${ids[given + bodies.length]} is missing, or no ${type}`);
 		const after = end + 1 + Number(size) + 1;
 		needed = after - offset;
 		if (after > data.length) break;
-		blobs.push(data.subarray(end + 1, after - 1));
+		bodies.push(data.subarray(end + 1, after - 1));
 		offset = after;
 		needed = 1;
 	}
 	const rest = data.subarray(offset);
-	return { blobs, rest, needed: Math.max(needed, rest.length + 1) };
+	return { bodies, rest, needed: Math.max(needed, rest.length + 1) };
 }

@@ -70,6 +70,8 @@ function environment(): NodeJS.ProcessEnv {
 		GIT_CONFIG_GLOBAL: "/dev/null",
 		// Whoever may push could otherwise have every object read as another (git-replace(1)).
 		GIT_NO_REPLACE_OBJECTS: "1",
+		// A pack of a kilobyte may hold an object of gigabytes, as a delta: git then ends instead of making it.
+		GIT_ALLOC_LIMIT: "1g",
 		GIT_TERMINAL_PROMPT: "0",
 		GIT_OPTIONAL_LOCKS: "0",
 	};

@@ -1,5 +1,6 @@
 import type { CatFile } from "./cat-file.ts";
-import { GitDamage, GitFailure, killGroup, outputOf, startGit } from "./run.ts";
+import { readRecords } from "./records.ts";
+import { GitDamage } from "./run.ts";
 
 /** A name in a tree: how it is kept, and what it holds. */
 export interface TreeEntry {
@@ -104,32 +105,26 @@ export async function listTree(
 	return listed;
 }
 
+/** Files and folders of one commit, and the bytes of their paths: one small tree that holds another again and again makes billions. */
+const maxPaths = 500_000;
+const maxPathBytes = 64 << 20;
+
 /**
- * What git prints between NUL characters, in portions as it comes. Who stops to listen ends the process.
- * @throws {GitFailure} with git's own words where it exits with another code than 0
+ * Why a commit has too many files for git to compare: `diff-tree` keeps every path in memory before it prints one, and
+ * this walk none.
+ * @returns null where it has not
  */
-async function* readRecords(repository: string, args: string[]): AsyncGenerator<string[]> {
-	const child = startGit(repository, args);
-	let complaint = "";
-	child.stderr.on("data", (data: Buffer) => {
-		complaint += data;
-	});
-	child.stdin.on("error", () => undefined);
-	child.stdin.end();
-	const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
-	let rest: Buffer = Buffer.alloc(0);
-	try {
-		for await (const chunk of outputOf(child, args[0] ?? "")) {
-			const data = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
-			const end = data.lastIndexOf(0) + 1;
-			rest = data.subarray(end);
-			if (end > 0) yield data.toString("utf8", 0, end - 1).split("\0");
-		}
-		const code = await closed;
-		if (code !== 0) throw new GitFailure(`git ${args[0]}: ${complaint.trim() || `ended with ${code}`}`);
-	} finally {
-		killGroup(child);
+export async function findTooMany(repository: string, commit: string): Promise<string | null> {
+	let paths = 0;
+	let bytes = 0;
+	// Folders too: those without files would be walked without a word.
+	for await (const names of readRecords(repository, ["ls-tree", "-r", "-t", "-z", "--name-only", commit])) {
+		paths += names.length;
+		for (const name of names) bytes += name.length;
+		if (paths > maxPaths) return `commit ${commit} has more than ${maxPaths} files and folders`;
+		if (bytes > maxPathBytes) return `commit ${commit} has paths of more than ${maxPathBytes} bytes in all`;
 	}
+	return null;
 }
 
 /** What git calls a file with this mode: only plain files hold layers. */

@@ -1,3 +1,4 @@
+import { personText } from "../../api/git/commits.ts";
 import { plain } from "../terminal/plain.ts";
 import type { Door } from "./door.ts";
 import { type AuditEntry, smallkeysOf } from "./entries.ts";
@@ -70,10 +71,6 @@ function keysText(keys: readonly string[]): string {
 	const rest = keys.length - mostKeys;
 	if (keys.length === 0) return "no layer";
 	return `${keys.slice(0, mostKeys).join(" ")}${rest > 0 ? ` and ${rest} more` : ""}`;
-}
-
-function personText({ name, mail }: Commit["author"]): string {
-	return `${name} <${mail}>`;
 }
 
 /** `2026-03-04 12:00:00` in UTC */

@@ -1,3 +1,4 @@
+import { personText, type RawCommit, readCommits, trailersOf } from "../../api/git/commits.ts";
 import { serviceIdentity } from "../../api/git/new-commit.ts";
 import { runGit } from "../../api/git/run.ts";
 import { isSenderId } from "../../api/senders.ts";
@@ -12,11 +13,8 @@ export interface HistoryCommit extends CommitChanges {
 	registered: string[];
 }
 
-/**
- * Each commit, then its files: `\x01<id> <seconds> <parents>\x02<committer>\x02<senders>\0`,
- * `:<modes> <ids> <status>\0<path>\0`…
- */
-const format = "--format=%x01%H %ct %P%x02%cn <%ce>%x02%(trailers:key=Sender,valueonly,separator=%x20)";
+/** Each commit, then its files: `\x01<id> <seconds> <parents>\0`, `:<modes> <ids> <status>\0<path>\0`… */
+const format = "--format=%x01%H %ct %P";
 
 const walk = [
 	"log",
@@ -48,8 +46,27 @@ export async function readHistory(
 	if (output === null) return null;
 	const commits = parseLog(output.toString("utf8"));
 	if (from !== null && commits[0]?.parent !== from) return null;
-	return commits.filter(({ layers }) => layers.length > 0).map(({ parent: _, ...commit }) => commit);
+	const touching = commits.filter(({ layers }) => layers.length > 0);
+	const raw = readCommits(
+		repository,
+		touching.map(({ commit }) => commit),
+	);
+	const found: HistoryCommit[] = [];
+	for await (const one of raw) {
+		const { parent: _, ...commit } = touching[found.length] as ListedCommit;
+		found.push({ ...commit, sender: senderOf(one) });
+	}
+	return found;
 }
+
+/** Whoever may push may write any trailer: only those of the service's own commits say whose request it was. */
+function senderOf({ committer, message }: RawCommit): string | null {
+	const id = personText(committer) === serviceIdentity ? trailersOf(message, "Sender").at(-1) : undefined;
+	return id !== undefined && isSenderId(id) ? id : null;
+}
+
+/** A commit as `git log` lists it. */
+type ListedCommit = Omit<HistoryCommit, "sender"> & { parent: string };
 
 async function isShallow(repository: string): Promise<boolean> {
 	return (
@@ -57,17 +74,13 @@ async function isShallow(repository: string): Promise<boolean> {
 	);
 }
 
-function parseLog(text: string): (HistoryCommit & { parent: string })[] {
+function parseLog(text: string): ListedCommit[] {
 	return text.split("\x01").flatMap((part) => {
 		const [head = "", ...fields] = part.split("\0");
-		const [ids = "", committer = "", senders = ""] = head.split("\x02");
-		const match = /^([0-9a-f]{40,64}) (\d+) ?([0-9a-f]*)/.exec(ids);
+		const match = /^([0-9a-f]{40,64}) (\d+) ?([0-9a-f]*)/.exec(head);
 		if (!match) return [];
 		const [, commit = "", seconds = "", parent = ""] = match;
-		// Whoever may push may write any trailer: only those of the service's own commits say whose request it was.
-		const id = committer === serviceIdentity ? (senders.trim().split(/\s+/).at(-1) ?? "") : "";
-		const date = isoDate(Number(seconds));
-		return [{ commit, date, parent, sender: isSenderId(id) ? id : null, ...readLayers(fields) }];
+		return [{ commit, date: isoDate(Number(seconds)), parent, ...readLayers(fields) }];
 	});
 }
 

@@ -21,9 +21,6 @@ import { warningsOf } from "../../registry/warnings.ts";
 import { limitOf } from "../build/collect.ts";
 import { Findings } from "./findings.ts";
 
-/** Files that one push may change. */
-const maxFiles = 500_000;
-
 /** Largest file that is no layer's, in bytes: every clone carries it for ever. */
 const maxOtherBytes = 1024 * 1024;
 
@@ -43,11 +40,7 @@ export interface Judged {
  */
 export async function judgeFiles(repository: string, from: string | null, to: string): Promise<Judged> {
 	const judged: Judged = { layerFiles: 0, problems: new Findings(), warnings: new Findings() };
-	const changes = await diffTree(repository, from ?? (await emptyTree(repository)), to, ":/", maxFiles);
-	if (!changes) {
-		judged.problems.add({ file: "main", text: `more than ${maxFiles} files are changed: push it in parts` });
-		return judged;
-	}
+	const changes = await diffTree(repository, from ?? (await emptyTree(repository)), to, ":/");
 	const layers: NamedChange[] = [];
 	for (const change of changes) {
 		const name = parsePlace(change, judged);

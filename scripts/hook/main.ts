@@ -13,6 +13,8 @@ function unjudged(error: unknown): Verdict {
 
 enterQuarantine(process.env);
 // Git starts a hook in the folder of the repository (githooks(5)).
-const verdict = await judgePush(process.cwd(), parseUpdates(await text(process.stdin))).catch(unjudged);
+const updates = parseUpdates(await text(process.stdin));
+const quarantine = process.env.GIT_QUARANTINE_PATH;
+const verdict = await judgePush(process.cwd(), quarantine, updates).catch(unjudged);
 for (const line of verdict.lines) console.error(line);
 process.exitCode = verdict.isAccepted ? 0 : 1;

@@ -10,6 +10,9 @@ refuse() {
 	exit 1
 }
 
+# Memory that each process of the hook may take, in KiB: what is pushed must not take all of the machine's.
+# A lower limit of the machine stays.
+ulimit -d 2097152 2>/dev/null || :
 node=$own
 [ -x "$node" ] || node=$(command -v node) || refuse "there is no Node at $own, and none in the PATH"
 updates=$(cat)

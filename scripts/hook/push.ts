@@ -1,10 +1,11 @@
-import { serviceName } from "../../api/git/new-commit.ts";
 import { runGit } from "../../api/git/run.ts";
-import { authorMail } from "../../api/store.ts";
+import { findTooMany } from "../../api/git/tree.ts";
 import { problemLine } from "../../registry/catalogue.ts";
 import { visible } from "../../registry/markdown.ts";
 import { judgeFiles } from "./changed-files.ts";
+import { findCommitProblem } from "./commits.ts";
 import type { Findings } from "./findings.ts";
+import { findTooLarge } from "./objects.ts";
 import { findRefProblem, isServices, servedRef, type Update } from "./updates.ts";
 
 /** What a push is told, and whether it is accepted. */
@@ -23,8 +24,16 @@ const maxWarnings = 10;
 /**
  * Judges a push before any ref is moved: all of it is accepted, or nothing.
  * @param repository the repository, or what git would make of it
+ * @param quarantine the folder in which git keeps what is pushed; undefined where it brings no objects
  */
-export async function judgePush(repository: string, updates: readonly Update[]): Promise<Verdict> {
+export async function judgePush(
+	repository: string,
+	quarantine: string | undefined,
+	updates: readonly Update[],
+): Promise<Verdict> {
+	// First of all, and whatever branch it is for: what is accepted stays in the repository.
+	const tooLarge = quarantine === undefined ? null : await findTooLarge(repository, quarantine);
+	if (tooLarge !== null) return refusal([tooLarge]);
 	const refused: string[] = [];
 	for (const update of updates) {
 		const problem = findRefProblem(update) ?? (await findMoveProblem(repository, update));
@@ -45,16 +54,9 @@ export async function judgePush(repository: string, updates: readonly Update[]):
 /** What is wrong with where one of the service's branches would go; null where nothing is, or it is none of them. */
 async function findMoveProblem(repository: string, { from, to, ref }: Update): Promise<string | null> {
 	if (to === null || !isServices(ref)) return null;
-	const [goesOn, forged] = await Promise.all([
-		from === null || isAncestor(repository, from, to),
-		findForged(repository, to),
-	]);
-	if (!goesOn) return "must go on from where it is now, which a forced push would lose: pull first";
-	if (forged === null) return null;
-	return (
-		`commit ${forged} names ${serviceName} as its committer, and is not known here: what the service writes has to ` +
-		"be told from what is pushed. Commit it in your own name (git rebase --force-rebase), or have whoever runs the service fetch it"
-	);
+	if (from !== null && !(await isAncestor(repository, from, to)))
+		return "must go on from where it is now, which a forced push would lose: pull first";
+	return (await findCommitProblem(repository, to)) ?? (await findTooMany(repository, to));
 }
 
 async function isAncestor(repository: string, earlier: string, later: string): Promise<boolean> {
@@ -63,22 +65,6 @@ async function isAncestor(repository: string, earlier: string, later: string): P
 		() => true,
 		() => false,
 	);
-}
-
-/**
- * A commit that is new to the service's branches and says that the service has made it; null where there is none. The
- * service tells its own commits by their committer: after a crash, which signed requests they carry out.
- */
-async function findForged(repository: string, to: string): Promise<string | null> {
-	const known = ["--not", "--ignore-missing", servedRef, "--glob=refs/heads/register/*"];
-	const args = ["rev-list", "--no-commit-header", "--format=%H%x00%cn%x00%ce", to, ...known];
-	const output = await runGit(repository, args);
-	for (const line of output.toString("utf8").split("\n")) {
-		const [commit = "", name = "", mail = ""] = line.split("\0");
-		const isOwn = [name, mail].map((text) => text.trim().toLowerCase());
-		if (isOwn[0] === serviceName || isOwn[1] === authorMail(serviceName)) return commit;
-	}
-	return null;
 }
 
 function refusal(lines: readonly string[]): Verdict {

@@ -1,7 +1,7 @@
 import { readSizes } from "../../api/git/blobs.ts";
 import { CatFile } from "../../api/git/cat-file.ts";
 import { runGit } from "../../api/git/run.ts";
-import { diffTree, kindOfMode, listTree, readBlob } from "../../api/git/tree.ts";
+import { diffTree, findTooMany, kindOfMode, listTree, readBlob } from "../../api/git/tree.ts";
 import type { LayerFile } from "../../registry/catalogue.ts";
 import { limitOf, resolveCommit } from "../build/collect.ts";
 
@@ -38,6 +38,8 @@ export async function readChanges(repository: string, base: string, head: string
 	const fork = await runGit(repository, ["merge-base", baseId, headId]).catch(() => {
 		throw new Error(`${repository}: ${base} and ${head} have no commit in common`);
 	});
+	const tooMany = await findTooMany(repository, headId);
+	if (tooMany !== null) throw new Error(tooMany);
 	const catalogue = new Map<string, Entry>();
 	for (const { path, mode, id } of await listTree(repository, baseId, "layers/")) {
 		if (mode !== null && id !== null) catalogue.set(path, { mode, id });

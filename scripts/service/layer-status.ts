@@ -147,6 +147,8 @@ async function lastCommit(repository: string, ref: string, path: string): Promis
 		"-1",
 		"--first-parent",
 		"--diff-merges=first-parent",
+		// Without it git prints the patch of a merge behind the line.
+		"--no-patch",
 		"--format=%H %ct",
 		ref,
 		"--",

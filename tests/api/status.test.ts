@@ -5,10 +5,13 @@ import * as assert from "uvu/assert";
 import { routeOf } from "../../api/app.ts";
 import { GitFailure, runGit } from "../../api/git/run.ts";
 import { answerStatus } from "../../api/status.ts";
+import { acceptReview, parseReviewer } from "../../scripts/review/decide.ts";
+import { findWaiting } from "../../scripts/review/waiting.ts";
 import type { HarvestState } from "../../scripts/service/harvester/states.ts";
 import type { Sight } from "../../scripts/service/harvester/watcher.ts";
 import { createLayerStatuses } from "../../scripts/service/layer-status.ts";
 import { feature, Local, manual, noon, responseOf, temporaryFolder, wms } from "../local.ts";
+import { eventually } from "../wait.ts";
 
 const test = suite<{ local: Local }>("status");
 
@@ -78,6 +81,19 @@ test("a change that waits for a reviewer is there, and nobody's id", async ({ lo
 	assert.is(known.review.branch, "register/known");
 	await local.git("update-ref", "refs/heads/main", known.review.commit);
 	assert.is((await statusOf(local, "known")).review, null, "once it is merged");
+});
+
+test("after an accepted review it names the merge, and when that was", async ({ local }) => {
+	await local.put("merged");
+	local.now += 1_000;
+	await local.write({ target: "/register/merged", body: wms("other"), sender: "careful" });
+	const waiting = await findWaiting(local.repository, "register/merged");
+	const commit = await acceptReview(local.repository, waiting, parseReviewer("Ann"));
+	await eventually(() => local.store.tip === commit);
+	const status = await statusOf(local, "merged");
+	assert.equal([status.commit, status.review], [commit, null]);
+	const seconds = Number(await local.git("show", "-s", "--format=%ct", commit));
+	assert.is(Date.parse(status.registered), seconds * 1_000);
 });
 
 test("a smallkey that is none, or that nobody registered, is refused with its reason", async ({ local }) => {

@@ -1,9 +1,11 @@
-import { appendFile, readdir, readFile, rm } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { appendFile, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { Local, manual, type Write, wms } from "../local.ts";
+import { Local, manual, noon, temporaryFolder, type Write, wms } from "../local.ts";
 import { descendantsWith, signalIfThere } from "../process.ts";
+import { openEmpty } from "./stores/git-store.ts";
 
 const test = suite<{ local: Local }>("used signatures");
 
@@ -160,6 +162,107 @@ for (const restarts of [false, true]) {
 	});
 }
 
+for (const steps of [[-60], [60], [-60, 60], [60, -59.9], [-1.5, 1.5], [1.5, -1.5], [-60, 3, -3]]) {
+	test(`a clock that steps by ${steps.join(" and ")} minutes reopens no request, and lets writes go on`, async ({
+		local,
+	}) => {
+		const start = local.now;
+		const first = capture(local, { target: "/register/k", body: wms("one") });
+		await expect(local, first, 201);
+		local.now += 1_000;
+		await local.put("k", wms("two"));
+		for (const [index, minutes] of steps.entries()) {
+			local.now += minutes * minuteMs;
+			await expect(local, first, 401, "after a step");
+			assert.is((await local.put("k", wms(`step ${index}`))).status, 201);
+			await restart(local);
+			await expect(local, first, 401, "after a step and a restart");
+		}
+		local.now = start + 2_000;
+		await expect(local, first, 401, "as before the steps");
+		assert.is((await local.put("k", wms("signed anew"))).status, 201);
+	});
+}
+
+test("what is forgotten stays refused where spans of time touch, lie in each other, or are many", async () => {
+	const { path, remove } = await temporaryFolder();
+	let now = noon + 1_000_000_000;
+	const open = () => openEmpty(path, { now: () => new Date(now) });
+	let requests = 0;
+	let store = await open();
+	const isFirst = (time: number) => {
+		requests += 1;
+		const request = requests.toString(16).padStart(64, "0");
+		return store.remember({ request, method: "PUT", time, status: 404 });
+	};
+	// Each span is kept for itself, and forgotten an hour later.
+	const spans = [
+		[10, 20],
+		[20, 30],
+		[12, 15],
+		[25, 40],
+		[50, 60],
+		[5, 8],
+		[8, 9],
+		...Array.from({ length: 80 }, (_, index) => [1_000 + 10 * index, 1_002 + 10 * index]),
+	] as const;
+	try {
+		for (const [from, to] of spans) {
+			for (const second of [from, to]) await isFirst(noon + second * 1_000);
+			now += 3_600_000;
+		}
+		for (const hour of [1, 2]) {
+			now += 3_600_000;
+			assert.is(await isFirst(now), true, `what is signed now, ${hour}`);
+		}
+		for (const isAgain of [false, true]) {
+			for (const [from, to] of spans) {
+				for (const second of [from, (from + to) / 2, to]) {
+					assert.is(await isFirst(noon + second * 1_000), false, `${second} s, ${isAgain}`);
+				}
+			}
+			for (const second of [0, 4.999, 40.001, 49.999, 60.001, 999, 2_000]) {
+				const request = `${second * 1_000 + 1}${Number(isAgain)}`.padStart(64, "a");
+				const used = { request, method: "PUT", time: noon + second * 1_000, status: 404 };
+				if (!isAgain) assert.is(await store.remember(used), true, `${second} s`);
+			}
+			await store.close();
+			store = await open();
+		}
+	} finally {
+		await store.close();
+		await remove();
+	}
+});
+
+test("a line of the request log that a full disk cut off spoils none that comes after it", async ({
+	local,
+}) => {
+	await local.put("before");
+	await local.filesIdle();
+	const folder = join(local.folder, "requests");
+	const logs = await Promise.all((await readdir(folder)).map((name) => stat(join(folder, name))));
+	const largest = Math.max(...logs.map(({ size }) => size));
+	// No file of this process can grow further than some bytes into the next line (setrlimit(2), RLIMIT_FSIZE).
+	const limitFiles = (bytes: number | "unlimited") =>
+		execFileSync("prlimit", [`--pid=${process.pid}`, `--fsize=${bytes}:`]);
+	const torn = capture(local, { method: "DELETE", target: "/register/torn" });
+	limitFiles(largest + 40);
+	try {
+		await expect(local, torn, 503);
+	} finally {
+		limitFiles("unlimited");
+	}
+	local.now += 1_000;
+	const gone = capture(local, { method: "DELETE", target: "/register/gone" });
+	await expect(local, gone, 404);
+	await expect(local, torn, 404, "it was usable");
+	await restart(local);
+	for (const smallkey of ["gone", "torn"]) await local.put(smallkey);
+	await expect(local, gone, 401, "it is remembered");
+	await expect(local, torn, 401, "and so is the one that was torn");
+});
+
 test("20,001 newer commits make no request usable", async ({ local }) => {
 	const first = capture(local, { target: "/register/k", body: wms("one") });
 	await expect(local, first, 201);
@@ -218,6 +321,25 @@ test("a change that was made, but not answered when its process was killed, is u
 	await forgetEnds(local);
 	await local.start();
 	await expect(local, first, 401);
+});
+
+test("a commit that reads as the service's in another encoding carries out no request", async ({ local }) => {
+	const first = capture(local, { target: "/register/k", body: wms("one") });
+	const base = await local.git("rev-parse", "refs/heads/main");
+	await expect(local, first, 201);
+	const message = await local.git("log", "-1", "--format=%B", "refs/heads/main");
+	await local.stop();
+	await forgetEnds(local);
+	const recoded = [
+		"user.name=fragment\x1b(B-publisher",
+		"user.email=fragment\x1b(B-publisher@sender.invalid",
+	];
+	const settings = [...recoded, "i18n.commitEncoding=ISO-2022-JP"].flatMap((setting) => ["-c", setting]);
+	const words = [...settings, "commit-tree", `${base}^{tree}`, "-p", base, "-m", message];
+	await local.git("update-ref", "refs/heads/main", await local.git(...words));
+	await local.start();
+	await expect(local, first, 201);
+	assert.match((await local.store.read("k"))?.registration ?? "", '"one"');
 });
 
 test("a change that was under way, and not made when its process was killed, is usable", async ({

@@ -1,4 +1,5 @@
 import type { CatFile } from "../../git/cat-file.ts";
+import { listCommits, personText, readCommits, trailersOf } from "../../git/commits.ts";
 import { serviceIdentity } from "../../git/new-commit.ts";
 import { GitDamage, GitTimeout, runGit } from "../../git/run.ts";
 
@@ -37,7 +38,7 @@ export class Branch {
 	 */
 	async isAncestor(earlier: string, later: string): Promise<boolean> {
 		const args = ["merge-base", "--is-ancestor", earlier, later];
-		return (await this.#run(args)) !== null;
+		return (await this.#orNull(runGit(this.#repository, args, { limitMs: this.#commandMs }))) !== null;
 	}
 
 	/** How many commits it has that an earlier one does not lead to. @throws {GitFailure} where git fails */
@@ -53,27 +54,22 @@ export class Branch {
 	 * @returns null where there is no such commit
 	 */
 	async requestsSince(base: string): Promise<Map<string, string> | null> {
-		const format = "--format=%cn <%ce>%x00%H %(trailers:key=Request,valueonly,separator=%x2C)";
 		const refs = ["--glob=refs/heads/register", `^${base}`, `refs/heads/${this.#name}`];
-		const output = await this.#run(["log", format, ...refs]);
-		if (!output) return null;
+		const ids = await this.#orNull(listCommits(this.#repository, refs, this.#commandMs));
+		if (!ids) return null;
 		const found = new Map<string, string>();
-		for (const line of output.toString("utf8").split("\n").filter(Boolean)) {
-			const [committer, carried = ""] = line.split("\0");
-			if (committer !== serviceIdentity) continue;
-			const [commit = "", requests = ""] = carried.split(" ");
-			for (const request of requests.split(",").filter(Boolean)) found.set(request, commit);
+		for await (const { id, committer, message } of readCommits(this.#repository, ids)) {
+			if (personText(committer) !== serviceIdentity) continue;
+			for (const request of trailersOf(message, "Request")) found.set(request, id);
 		}
 		return found;
 	}
 
-	/** What git prints, or null where it fails. @throws {GitTimeout} where it does not answer */
-	async #run(args: string[]): Promise<Buffer | null> {
-		try {
-			return await runGit(this.#repository, args, { limitMs: this.#commandMs });
-		} catch (error) {
+	/** What a task of git gives, or null where it fails. @throws {GitTimeout} where git does not answer */
+	async #orNull<T>(task: Promise<T>): Promise<T | null> {
+		return task.catch((error) => {
 			if (error instanceof GitTimeout) throw error;
 			return null;
-		}
+		});
 	}
 }

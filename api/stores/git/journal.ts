@@ -83,7 +83,7 @@ export class Journal {
 
 	/**
 	 * Puts everything on the disk that was added before. Calls that come together share one turn.
-	 * @throws {Error} where the disk is full, for example; what was added is then not kept
+	 * @throws {Error} where the disk is full, for example; what was added is written with the next `sync`
 	 */
 	sync(): Promise<void> {
 		this.#next ??= this.#running
@@ -134,12 +134,18 @@ export class Journal {
 		const lines = part.lines.splice(0);
 		if (lines.length === 0) return;
 		const bytes = Buffer.from(`${part.isTorn ? "\n" : ""}${lines.join("\n")}\n`, "latin1");
-		part.descriptor ??= await openFile(join(this.#folder, part.name), "a", 0o600);
-		part.isTorn = true;
-		part.isDirty = true;
-		for (let offset = 0; offset < bytes.length; ) {
-			const { bytesWritten } = await writeBytes(part.descriptor, bytes, offset);
-			offset += bytesWritten;
+		try {
+			part.descriptor ??= await openFile(join(this.#folder, part.name), "a", 0o600);
+			part.isTorn = true;
+			part.isDirty = true;
+			for (let offset = 0; offset < bytes.length; ) {
+				const { bytesWritten } = await writeBytes(part.descriptor, bytes, offset);
+				offset += bytesWritten;
+			}
+		} catch (error) {
+			// The next turn writes them again: it must not succeed without them.
+			part.lines.unshift(...lines);
+			throw error;
 		}
 		part.isTorn = false;
 	}

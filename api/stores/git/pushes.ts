@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseLayerPath } from "../../../registry/catalogue.ts";
 import { visible } from "../../../registry/markdown.ts";
+import { listCommits, personText, type RawCommit, readCommits } from "../../git/commits.ts";
 import { serviceIdentity } from "../../git/new-commit.ts";
 import { runGit } from "../../git/run.ts";
 import { diffTree } from "../../git/tree.ts";
@@ -39,20 +40,21 @@ export async function describePush(repository: string, step: Onward): Promise<Pu
 	const { from, to } = step;
 	if (from === to) return null;
 	const range = `${from}..${to}`;
-	const format = "--format=%H%x00%an <%ae>%x00%cn <%ce>";
-	const log = await runGit(repository, ["log", "--no-mailmap", `--max-count=${maxCommits}`, format, range]);
-	const commits = log.toString("utf8").split("\n").filter(Boolean);
-	const fields = commits.map((line) => line.split("\0"));
-	if (fields.every(([, , committer]) => committer === serviceIdentity)) return null;
+	const commits: RawCommit[] = [];
+	const ids = await listCommits(repository, [`--max-count=${maxCommits}`, range]);
+	for await (const commit of readCommits(repository, ids)) commits.push(commit);
+	if (commits.every(({ committer }) => personText(committer) === serviceIdentity)) return null;
 	const count = await runGit(repository, ["rev-list", "--count", range]);
 	const people = new Set(
-		fields.flatMap(([, ...names]) => names.map((name) => visible(name).slice(0, maxName))),
+		commits.flatMap(({ author, committer }) =>
+			[author, committer].map((person) => visible(personText(person)).slice(0, maxName)),
+		),
 	);
 	return {
 		from,
 		to,
 		commits: Number(count.toString("latin1")),
-		newest: fields.slice(0, maxNewest).map(([id = ""]) => id),
+		newest: ids.slice(0, maxNewest),
 		people: [...people].slice(0, maxPeople),
 		layers: await countLayers(repository, step),
 	};

@@ -113,7 +113,7 @@ export class UsedRequests {
 		this.#journal.append([`${request} ${use.method} ${use.outcome} ${use.timeMs} ${now}`]);
 	}
 
-	/** Puts everything that was noted on the disk. @throws {Error} where that fails; it is then not noted */
+	/** Puts everything that was noted on the disk. @throws {Error} where that fails; it is then noted with the next one */
 	sync(): Promise<void> {
 		return this.#journal.sync();
 	}

@@ -25,6 +25,8 @@ interface Forgery {
 	committer?: string;
 	authorMs?: number;
 	committerMs?: number;
+	/** The header `encoding`; none without it. */
+	encoding?: string;
 	message: string;
 }
 
@@ -38,6 +40,7 @@ async function push(local: Local, smallkey: string, text: string | null, forgery
 		committer = service,
 		authorMs = noon,
 		committerMs = noon + 1_000,
+		encoding,
 		message,
 	} = forgery;
 	const path = layerPath(smallkey);
@@ -47,6 +50,7 @@ async function push(local: Local, smallkey: string, text: string | null, forgery
 		"commit refs/heads/main\n",
 		`author ${author} ${Math.floor(authorMs / 1_000)} +0000\n`,
 		`committer ${committer} ${Math.floor(committerMs / 1_000)} +0000\n`,
+		...(encoding === undefined ? [] : [`encoding ${encoding}\n`]),
 		`data ${Buffer.byteLength(message)}\n${message}\n`,
 		`from ${local.store.tip}\n`,
 		`${edit}\n`,
@@ -121,11 +125,29 @@ test("a push is told as one, and a description that the service found as its own
 	assert.match(seeded.stdout, "by the service itself: seed 1 files");
 });
 
-const forged: [string, Forgery, string][] = [
+const forged: [string, Forgery, string | RegExp][] = [
 	[
 		"a committer",
 		{ committer: "Eve <eve@x>", message: `register forged (wms)\n\n${trailers("jstest", noonText)}` },
 		"its committer is Eve <eve@x>, and not the service",
+	],
+	[
+		"a committer that reads as the service in another encoding",
+		{
+			committer: "fragment\x1b(B-publisher <fragment\x1b(B-publisher@sender.invalid>",
+			encoding: "ISO-2022-JP",
+			message: `register forged (wms)\n\n${trailers("jstest", noonText)}`,
+		},
+		/its committer is fragment.*\(B-publisher <.*>, and not the service/,
+	],
+	[
+		"trailers and names of which nothing is left in another encoding",
+		{
+			author: "Eve <eve@x>",
+			encoding: "UTF-16",
+			message: `register forged (wms)\n\n${trailers("jstest", noonText)}`,
+		},
+		"its author is Eve <eve@x>, and not the sender",
 	],
 	[
 		"an author",

@@ -79,6 +79,34 @@ history("a merge is one commit of the branch, with all that it brings", async ({
 	);
 });
 
+history(
+	"a sender is named by the service's own commits alone, whatever encoding another has",
+	async ({ folder }) => {
+		const person = (name: string, mail: string) => ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
+		const commits: [words: string[], sender: string | null][] = [
+			[person("fragment-publisher", "fragment-publisher@sender.invalid"), "jstest"],
+			[person("Eve", "eve@example.org"), null],
+			[
+				[
+					...person("fragment\x1b(B-publisher", "fragment\x1b(B-publisher@sender.invalid"),
+					...["-c", "i18n.commitEncoding=ISO-2022-JP"],
+				],
+				null,
+			],
+		];
+		for (const [index, [words]] of commits.entries()) {
+			await mkdir(join(folder, "layers/ab"), { recursive: true });
+			await writeFile(join(folder, "layers/ab/abc.json"), String(index));
+			await git(folder, "add", "-A");
+			await git(folder, ...words, "commit", "-q", "-m", "register abc", "-m", "Sender: jstest");
+		}
+		assert.equal(
+			(await readHistory(folder, null, "main"))?.map(({ sender }) => sender),
+			commits.map(([, sender]) => sender),
+		);
+	},
+);
+
 history("is not told of a shallow clone, and not from a commit that is no ancestor", async ({ folder }) => {
 	await commit(folder, { "layers/ab/abc.json": "1" });
 	await commit(folder, { "layers/ab/abc.json": "2" });

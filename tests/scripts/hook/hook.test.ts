@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import ignore from "ignore";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { runGit } from "../../../api/git/run.ts";
 import { bundleHook } from "../../../scripts/hook/bundle.ts";
 import { installHook } from "../../../scripts/hook/install.ts";
 import { bundledFiles } from "../../../scripts/hook/stamped.ts";
@@ -166,6 +167,20 @@ service("a hook of one's own runs after the service's", async ({ local, pusher }
 	assert.is(pushed.isAccepted, false);
 	assert.match(pushed.screen, "own: refs/heads/main");
 	assert.match(pushed.screen, "in order");
+});
+
+service("the processes of a hook have a limit of memory, as those of git have", async ({ local, pusher }) => {
+	const own = hookOf(local, "pre-receive.local");
+	await writeFile(own, '#!/bin/sh\necho "KiB: $(ulimit -d)."\nexit 1\n', { mode: 0o755 });
+	await pusher.clone.commit({ "layers/li/limit.json": wms("limit") });
+	const { screen } = await pusher.push();
+	await rm(own);
+	const [, limit] = /KiB: (\d+)\./.exec(screen) ?? [];
+	assert.ok(Number(limit) <= 2 * 2 ** 20, screen);
+	assert.is(
+		(await runGit(local.repository, ["-c", "alias.v=!echo $GIT_ALLOC_LIMIT", "v"])).toString(),
+		"1g\n",
+	);
 });
 
 service("a hook that cannot run refuses every push, with the way out", async ({ local, pusher }) => {

@@ -32,6 +32,51 @@ const asRef =
 		return words;
 	};
 
+/** A commit that says that its text is in an encoding. */
+const committedIn =
+	(encoding: string, name: string): Craft =>
+	async (pusher) => {
+		await pusher.commitTree("HEAD^{tree}", ["HEAD"], "update one\n\nRequest: 00", {
+			GIT_COMMITTER_NAME: name,
+			GIT_CONFIG_COUNT: "1",
+			GIT_CONFIG_KEY_0: "i18n.commitEncoding",
+			GIT_CONFIG_VALUE_0: encoding,
+		});
+		return undefined;
+	};
+
+/** A commit object, written by hand. */
+const rawCommit =
+	(
+		text: (tree: string, parent: string) => string,
+		encoding: BufferEncoding = "utf8",
+		branch = "main",
+	): Craft =>
+	async (pusher) => {
+		const tree = await pusher.clone.git("rev-parse", "HEAD^{tree}");
+		const parent = await pusher.clone.git("rev-parse", "HEAD");
+		const id = await pusher.object("commit", Buffer.from(text(tree, parent), encoding));
+		return [`${id}:refs/heads/${branch}`];
+	};
+
+const ada = "Ada <ada@example.org> 1772625600 +0000";
+const servicePerson = "fragment-publisher <fragment-publisher@sender.invalid> 1772625600 +0000";
+
+/** Folders in folders: `width` names in each of `depth` levels, of as many objects as there are levels. */
+const manyFolders =
+	(width: number, depth: number, leaf: string | null, ...words: string[]): Craft =>
+	async (pusher) => {
+		if (words.length > 0) await pusher.clone.git("checkout", "-q", "--detach", "origin/register/waits");
+		const files = leaf === null ? [] : [["100644", await pusher.blob(leaf), "x"] as const];
+		let tree = await pusher.tree(files);
+		for (let level = 0; level < depth; level += 1) {
+			const names = Array.from({ length: width }, (_, index) => ["040000", tree, `${index}`] as const);
+			tree = await pusher.tree(names);
+		}
+		await pusher.commitEntry("many", "040000", tree);
+		return words.length > 0 ? words : undefined;
+	};
+
 /** What is refused: the push, and what stands on the pusher's screen. */
 const refused: [title: string, craft: Craft, words: string | RegExp][] = [
 	[
@@ -201,6 +246,80 @@ const refused: [title: string, craft: Craft, words: string | RegExp][] = [
 		},
 		/commit [0-9a-f]{40} names fragment-publisher as its committer/,
 	],
+	[
+		"the service's name, in an encoding in which it reads as another",
+		committedIn("IBM037", "fragment-publisher"),
+		/commit [0-9a-f]{40} must be in UTF-8, and says encoding IBM037/,
+	],
+	[
+		"the service's name, in an encoding in which nothing of it is left",
+		committedIn("UTF-16", "fragment-publisher"),
+		/commit [0-9a-f]{40} must be in UTF-8, and says encoding UTF-16/,
+	],
+	[
+		"a name that reads as the service's in another encoding",
+		committedIn("ISO-2022-JP", "fragment\x1b(B-publisher"),
+		/commit [0-9a-f]{40} must be in UTF-8, and says encoding ISO-2022-JP/,
+	],
+	["Latin-1 that says so", committedIn("ISO-8859-1", "Zo"), "must be in UTF-8, and says encoding ISO-8859-1"],
+	[
+		"Latin-1 that does not say so",
+		rawCommit(
+			(tree, parent) =>
+				`tree ${tree}\nparent ${parent}\nauthor Zo\xeb${ada.slice(3)}\ncommitter ${ada}\n\nx\n`,
+			"latin1",
+		),
+		"must be in UTF-8, and is not",
+	],
+	[
+		"two encodings",
+		rawCommit(
+			(tree, parent) =>
+				`tree ${tree}\nparent ${parent}\nauthor ${ada}\ncommitter ${ada}\nencoding UTF-8\nencoding IBM037\n\nx\n`,
+		),
+		"must be in UTF-8, and says encoding IBM037",
+	],
+	[
+		"two committers, of whom git shows the last",
+		rawCommit(
+			(tree, parent) =>
+				`tree ${tree}\nparent ${parent}\nauthor ${ada}\ncommitter ${servicePerson}\ncommitter ${ada}\n\nx\n`,
+		),
+		"must have one committer",
+	],
+	[
+		"70 MB in a pack of 70 kB, on a branch of one's own",
+		async (pusher) => {
+			await entry("large", "100644", new Uint8Array(70_000_000))(pusher);
+			return ["HEAD:refs/heads/large"];
+		},
+		/blob [0-9a-f]{40} must have at most 67108864 bytes, not 70000000/,
+	],
+	[
+		"a commit of 2 MB, on a branch of one's own",
+		rawCommit(
+			(tree, parent) =>
+				`tree ${tree}\nparent ${parent}\nauthor ${ada}\ncommitter ${ada}\n\n${"x".repeat(2_000_000)}`,
+			"utf8",
+			"large",
+		),
+		/commit [0-9a-f]{40} must have at most 1048576 bytes, not 2000\d\d\d/,
+	],
+	[
+		"a million files of seven objects",
+		manyFolders(10, 6, "x"),
+		/commit [0-9a-f]{40} has more than 500000 files and folders/,
+	],
+	[
+		"a million folders without a file",
+		manyFolders(10, 6, null),
+		/commit [0-9a-f]{40} has more than 500000 files and folders/,
+	],
+	[
+		"a million files, in a review",
+		manyFolders(10, 6, "x", "HEAD:refs/heads/register/waits"),
+		/commit [0-9a-f]{40} has more than 500000 files and folders/,
+	],
 ];
 
 /** What is accepted, and does no harm. */
@@ -240,6 +359,13 @@ const harmless: [title: string, craft: Craft][] = [
 			await pusher.clone.git("merge", "-q", "--no-edit", "origin/register/waits");
 			return undefined;
 		},
+	],
+	[
+		"a commit that says that it is in UTF-8",
+		rawCommit(
+			(tree, parent) =>
+				`tree ${tree}\nparent ${parent}\nauthor ${ada}\ncommitter ${ada}\nencoding utf8\n\nZoë\n`,
+		),
 	],
 	[
 		"commits of 1970 and 2100",

@@ -65,6 +65,16 @@ export class Pusher {
 		return this.#text(["hash-object", "-w", "--stdin"], content);
 	}
 
+	/** The id of an object that git itself would not write. */
+	object(type: string, content: string | Uint8Array): Promise<string> {
+		return this.#text(["hash-object", "-w", "--literally", "-t", type, "--stdin"], content);
+	}
+
+	/** The id of a tree with these entries. */
+	tree(entries: readonly (readonly [mode: string, id: string, name: string])[]): Promise<string> {
+		return this.#makeTree(entries.map(([mode, id, name]) => entryOf(mode, id, Buffer.from(name))));
+	}
+
 	async #place(tree: string, names: readonly Buffer[], mode: string, id: string): Promise<string> {
 		const [name = Buffer.alloc(0), ...below] = names;
 		const { output } = await this.#git(["ls-tree", "-z", tree]);

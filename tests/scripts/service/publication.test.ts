@@ -1,4 +1,15 @@
-import { appendFile, copyFile, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import {
+	appendFile,
+	copyFile,
+	mkdir,
+	readFile,
+	rename,
+	rm,
+	stat,
+	truncate,
+	writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { suite } from "uvu";
@@ -309,6 +320,65 @@ service(
 		await local.stop();
 		await local.start();
 		assert.is(status(local, "one"), 404);
+	},
+);
+
+/** A git that waits before it looks through the history for earlier texts, until `open` is called. */
+async function gatedGit(
+	folder: string,
+): Promise<{ waited: () => Promise<number>; open: () => Promise<void> }> {
+	const [gate, log] = [join(folder, "gate"), join(folder, "waited")];
+	const words = [
+		"#!/bin/sh",
+		'case " $* " in *" --no-abbrev "*)',
+		`	echo >> '${log}'`,
+		`	while [ -e '${gate}' ]; do sleep 0.02; done`,
+		"esac",
+		`exec '${execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim()}' "$@"`,
+	];
+	await mkdir(folder);
+	await writeFile(gate, "");
+	await writeFile(join(folder, "git"), `${words.join("\n")}\n`, { mode: 0o755 });
+	return {
+		waited: async () => (await readFile(log, "utf8").catch(() => "")).length,
+		open: () => rm(gate),
+	};
+}
+
+service(
+	"an earlier text is not put over a layer that was corrected or removed meanwhile",
+	async (context) => {
+		const { local, clone } = context;
+		await local.put("two", wms("earlier"));
+		await clone.git("pull", "-q");
+		await clone.commit({ "layers/on/one.json": "{}", "layers/tw/two.json": "{}" });
+		assert.ok(await clone.push());
+		const wrong = await clone.git("rev-parse", "HEAD");
+		await eventually(() => local.store.tip === wrong);
+		await local.stop();
+		await rm(join(local.folder, "fragments"));
+		const bin = join(local.folder, "bin");
+		const git = await gatedGit(bin);
+		const { PATH } = process.env;
+		process.env.PATH = `${bin}:${PATH}`;
+		try {
+			await local.start();
+			await eventually(async () => (await git.waited()) === 1);
+			local.now += 1_000;
+			assert.is((await local.put("one", wms("corrected"))).status, 201);
+			assert.is((await local.delete("two")).status, 204);
+			await git.open();
+			// The second look-up begins when the first layer is done with, and an end waits for the second.
+			await eventually(async () => (await git.waited()) === 2);
+			await local.stop();
+		} finally {
+			process.env.PATH = PATH;
+		}
+		for (const isAgain of [false, true]) {
+			if (isAgain) await local.start();
+			assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"corrected"');
+			assert.is(status(local, "two"), 404);
+		}
 	},
 );
 

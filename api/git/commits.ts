@@ -1,0 +1,96 @@
+import { readObjects } from "./blobs.ts";
+import { runGit } from "./run.ts";
+
+/** A commit as it is stored: whoever pushes can write anything into one. */
+export interface RawCommit {
+	id: string;
+	parents: string[];
+	author: Person;
+	committer: Person;
+	message: string;
+}
+
+/** A person that a commit names. */
+export interface Person {
+	name: string;
+	mail: string;
+	/** Milliseconds since 1970; 0 where the commit has no number. */
+	timeMs: number;
+}
+
+/** `Ada <ada@example.org>` */
+export function personText({ name, mail }: Person): string {
+	return `${name} <${mail}>`;
+}
+
+/**
+ * Commits by their ids, in that order. Not by `git log --format`: that recodes a commit by its `encoding` header, by
+ * which its names can become others, or nothing.
+ * @throws {GitFailure} where the repository does not have one of them
+ */
+export async function* readCommits(repository: string, ids: readonly string[]): AsyncGenerator<RawCommit> {
+	let next = 0;
+	for await (const bodies of readObjects(repository, "commit", ids)) {
+		for (const body of bodies) yield parseCommit(ids[next++] as string, body);
+	}
+}
+
+/** Ids of the commits that `git rev-list` lists, in its order. @throws {GitFailure} where there is no such commit */
+export async function listCommits(repository: string, args: string[], limitMs?: number): Promise<string[]> {
+	const options = limitMs === undefined ? {} : { limitMs };
+	const output = await runGit(repository, ["rev-list", ...args], options);
+	return output.toString("latin1").split("\n").filter(Boolean);
+}
+
+/** The lines of a commit's header, without the continued ones of a signature. */
+export function headerLines(body: Buffer): string[] {
+	const end = body.indexOf("\n\n");
+	return body.toString("utf8", 0, end < 0 ? body.length : end).split("\n");
+}
+
+/** Reads a commit object. */
+export function parseCommit(id: string, body: Buffer): RawCommit {
+	const lines = headerLines(body);
+	const values = (name: string) =>
+		lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));
+	const end = body.indexOf("\n\n");
+	return {
+		id,
+		parents: values("parent"),
+		author: parsePerson(values("author")[0] ?? ""),
+		committer: parsePerson(values("committer")[0] ?? ""),
+		message: end < 0 ? "" : body.toString("utf8", end + 2),
+	};
+}
+
+/** Reads `Ada <ada@example.org> 1772625600 +0000`. */
+function parsePerson(text: string): Person {
+	const start = text.indexOf("<");
+	const end = text.indexOf(">", start);
+	const seconds = Number.parseInt(text.slice(end + 1).trim(), 10);
+	return {
+		name: text.slice(0, Math.max(0, start)).trim(),
+		mail: start < 0 || end < 0 ? "" : text.slice(start + 1, end).trim(),
+		timeMs: (seconds || 0) * 1_000,
+	};
+}
+
+/** The first paragraph of a message, in one line. */
+export function subjectOf(message: string): string {
+	const lines = message.trimStart().split("\n");
+	const end = lines.findIndex((line) => line.trim() === "");
+	return (end < 0 ? lines : lines.slice(0, end)).map((line) => line.trim()).join(" ");
+}
+
+/** The values of a trailer in the last paragraph of a message, unless that is its subject (git-interpret-trailers(1)). */
+export function trailersOf(message: string, name: string): string[] {
+	const lines = message.trim().split("\n");
+	const start = lines.findLastIndex((line) => line.trim() === "");
+	if (start < 0) return [];
+	return lines.slice(start + 1).flatMap((line) => {
+		const colon = line.indexOf(":");
+		const isIt = colon > 0 && line.slice(0, colon).trim().toLowerCase() === name.toLowerCase();
+		const value = line.slice(colon + 1).trim();
+		return isIt && value !== "" ? [value] : [];
+	});
+}
