@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -36,23 +36,13 @@ const all: Door[] = ["PUT", ...inFiles];
 const rows: Record<string, Row> = {
 	"the case twin of a stored key": {
 		files: { "layers/on/ONE.json": wms("two") },
-		answers: {
-			...every(["PUT", "batch"], "smallkey: ONE differs only in case from one, which is registered"),
-			...every(["push", "review"], "its smallkey differs only in case from that of layers/on/one.json"),
-			...every(["validate"]),
-		},
+		answers: every(all, "smallkey: ONE differs only in case from one, which is registered"),
 	},
 	"case twins in one change": {
 		files: { "layers/tw/TWO.json": wms("two"), "layers/tw/two.json": wms("two") },
 		answers: {
 			...every(["PUT"], "smallkey: two differs only in case from TWO, which is registered"),
-			...every(
-				["push", "review"],
-				"its smallkey differs only in case from that of layers/tw/two.json",
-				"its smallkey differs only in case from that of layers/tw/TWO.json",
-			),
-			...every(["validate"], "its smallkey differs only in case from that of layers/tw/TWO.json"),
-			...every(["batch"], "its smallkey differs from that of layers/tw/TWO.json at most in case"),
+			...every(inFiles, "smallkey: two differs only in case from TWO, which the same change registers"),
 		},
 	},
 	"an address that is no http address": {
@@ -74,8 +64,7 @@ const rows: Record<string, Row> = {
 		files: { "layers/tw/two.json": wms("two").padEnd(70_000) },
 		answers: {
 			...every(["PUT"], "the body must have at most 65536 bytes"),
-			...every(["push"], "must have at most 65536 bytes, not 70000"),
-			...every(["review", "validate", "batch"], "must have at most 65536 bytes"),
+			...every(inFiles, "must have at most 65536 bytes"),
 		},
 	},
 	"a key that the file system of Windows reserves": {
@@ -84,17 +73,7 @@ const rows: Record<string, Row> = {
 	},
 	"a key with a space": {
 		files: { "layers/tw/two b.json": wms("two") },
-		answers: {
-			...every(["PUT"], 'smallkey: must be 1 to 64 of A-Z a-z 0-9 _ - + =, not "two b"'),
-			...every(
-				["push", "review", "validate"],
-				"must be named <smallkey>.json, and a smallkey must be 1 to 64 of A-Z a-z 0-9 _ - + =",
-			),
-			...every(
-				["batch"],
-				"must be <smallkey>.json or <ab>/<smallkey>.json, and a smallkey must be 1 to 64 of A-Z a-z 0-9 _ - + =",
-			),
-		},
+		answers: every(all, 'smallkey: must be 1 to 64 of A-Z a-z 0-9 _ - + =, not "two b"'),
 	},
 	"a sender who may change other keys only": {
 		files: { "layers/ot/other.json": wms("two") },
@@ -107,23 +86,11 @@ const rows: Record<string, Row> = {
 	},
 	"a file in another folder": {
 		files: { "layers/xy/two.json": wms("two") },
-		answers: {
-			...every(["push", "review", "validate"], "must be at layers/tw/two.json"),
-			...every(
-				["batch"],
-				"must be <smallkey>.json or <ab>/<smallkey>.json, and a smallkey must be 1 to 64 of A-Z a-z 0-9 _ - + =",
-			),
-		},
+		answers: every(inFiles, "must be at layers/tw/two.json"),
 	},
 	"a file that is no layer's": {
 		files: { "layers/tw/two.sh": "exit" },
-		answers: {
-			...every(["push", "review", "validate"], "must be named <smallkey>.json or <smallkey>.service.json"),
-			...every(
-				["batch"],
-				"must be <smallkey>.json or <ab>/<smallkey>.json, and a smallkey must be 1 to 64 of A-Z a-z 0-9 _ - + =",
-			),
-		},
+		answers: every(inFiles, "must be named <smallkey>.json or <smallkey>.service.json"),
 	},
 	"a symbolic link": {
 		files: { "layers/tw/two.json": { link: "/etc/passwd" } },
@@ -139,14 +106,11 @@ const rows: Record<string, Row> = {
 	},
 	"a service description without its layer": {
 		files: { "layers/tw/two.service.json": "{}" },
-		answers: {
-			...every(
-				["push"],
-				"must be a service description, as npm run harvest writes it",
-				"describes a layer that is not at layers/tw/two.json",
-			),
-			...every(["review", "validate"], "describes a layer that is not at layers/tw/two.json"),
-		},
+		answers: every(
+			["push", "review", "validate"],
+			"describes a layer that is not at layers/tw/two.json",
+			"must be a service description, as npm run harvest writes it",
+		),
 	},
 	"a layer that goes without its service description": {
 		files: { "layers/fe/feature.json": null },
@@ -162,17 +126,11 @@ const rows: Record<string, Row> = {
 	},
 	"owners behind a link": {
 		files: { "layers/owners.json": { link: "/etc/passwd" } },
-		answers: {
-			...every(["push", "review"], "must be a plain file, not a symlink"),
-			...every(["validate"], "the document must be JSON: line 1, column 1 must be a value"),
-		},
+		answers: every(["push", "review", "validate"], "must be a plain file, not a symlink"),
 	},
 	"owners of 2 MB": {
 		files: { "layers/owners.json": ownersFile.padEnd(2_000_000) },
-		answers: {
-			...every(["push"], "must have at most 1048576 bytes, not 2000000"),
-			...every(["review", "validate"], "the document must have at most 1048576 bytes"),
-		},
+		answers: every(["push", "review", "validate"], "must have at most 1048576 bytes"),
 	},
 	"a file called layers": {
 		files: { layers: "text" },
@@ -198,6 +156,7 @@ async function writeFiles(folder: string, files: Files): Promise<string[]> {
 	for (const [name, content] of Object.entries(files)) {
 		const path = join(folder, name);
 		await mkdir(dirname(path), { recursive: true });
+		await rm(path, { force: true });
 		if (content === null) continue;
 		if (typeof content === "string") await writeFile(path, content);
 		else if ("link" in content) await symlink(content.link, path);
@@ -271,6 +230,7 @@ const ask: Record<Door, (row: Row) => Promise<string[]>> = {
 		}),
 	validate: ({ files }) =>
 		withFolder(async (folder) => {
+			await writeFiles(folder, stored);
 			const names = await writeFiles(folder, files);
 			let output = "";
 			const io = {

@@ -1,7 +1,7 @@
 import { serviceName } from "../../api/git/new-commit.ts";
 import { runGit } from "../../api/git/run.ts";
 import { authorMail } from "../../api/store.ts";
-import { problemLine } from "../../registry/catalogue.ts";
+import { problemLine } from "../../registry/judge.ts";
 import { visible } from "../../registry/markdown.ts";
 import { judgeFiles } from "./changed-files.ts";
 import type { Findings } from "./findings.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { GitFailure } from "../../api/git/run.ts";
 import type { Fragments } from "../../api/read.ts";
 import type { Published, Step } from "../../api/stores/git.ts";
-import { problemLine } from "../../registry/catalogue.ts";
+import { problemLine } from "../../registry/judge.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { findEarlier } from "../build/earlier.ts";
 import { rendererStamp } from "../build/manifest.ts";

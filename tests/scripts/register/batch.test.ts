@@ -93,7 +93,7 @@ test("every problem is named, and nothing is written on any", async () => {
 	}
 	for (const text of [
 		"xx/good2.json: must be",
-		"good.json: its smallkey differs",
+		"good.json: smallkey: good differs only in case from GOOD",
 		"link.json: must be a plain file",
 	]) {
 		assert.match(stderr, text);
