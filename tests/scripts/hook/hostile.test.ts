@@ -101,7 +101,11 @@ const refused: [title: string, craft: Craft, words: string | RegExp][] = [
 		entry("layers/tw/t\nwo.json", "100644"),
 		"layers/tw/t\\u000awo.json: smallkey: must be 1 to 64 of",
 	],
-	["quotes in a name", entry("layers/tw/\"'two.json", "100644"), "layers/tw/\"'two.json: smallkey: must be 1 to 64 of"],
+	[
+		"quotes in a name",
+		entry("layers/tw/\"'two.json", "100644"),
+		"layers/tw/\"'two.json: smallkey: must be 1 to 64 of",
+	],
 	["an escape in a name", entry("\u001b[31mred", "100644"), "\\u001b[31mred: must have a name of visible"],
 	[
 		"right-to-left in a name",
