@@ -215,7 +215,10 @@ export function judgeNames(edits: Iterable<NameEdit>, before: NamesBefore): Prob
 	return [...folders].flatMap(([folder, group]) => judgeFolder(group, before(folder)));
 }
 
-/** @param edits of files in one folder, and @param names of all files that were there */
+/**
+ * @param edits of files in one folder
+ * @param names of all files that were there
+ */
 function judgeFolder(edits: readonly NameEdit[], names: Iterable<string>): Problem[] {
 	// A smallkey has no dot. Of a folder of many thousand names, few are looked at for a change of one.
 	const lowerKey = (name: string) => name.slice(0, name.indexOf(".")).toLowerCase();
@@ -274,7 +277,7 @@ export function judgeFiles(
 	files: readonly LayerFile[],
 	keep: (layer: CheckedLayer) => void,
 	rules: Rules = "stored",
-	before: NamesBefore = namesOf(files),
+	before: NamesBefore = namesOf(files.map(({ path }) => path)),
 ): Problem[] {
 	const problems: Problem[] = [];
 	const edits = files.map(({ path }) => ({ path, isRemoved: false }));
@@ -305,10 +308,10 @@ export function judgeFiles(
 	return problems;
 }
 
-/** The names of listed files, by their folder. */
-function namesOf(files: readonly LayerFile[]): NamesBefore {
+/** The names of files by their folder under `layers/`. */
+export function namesOf(paths: Iterable<string>): NamesBefore {
 	const folders = new Map<string, string[]>();
-	for (const { path } of files) {
+	for (const path of paths) {
 		const [, folder = "", name = ""] = path.split("/");
 		const names = folders.get(folder);
 		if (names) names.push(name);

@@ -13,7 +13,6 @@ import {
 	type LayerFile,
 	maxBytesOf,
 	maxOtherBytes,
-	type NameEdit,
 } from "../../registry/judge.ts";
 import { ownersPath } from "../../registry/owners.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
@@ -75,24 +74,17 @@ async function judgeAllNames(
 	layers: readonly PathChange[],
 	problems: Findings,
 ): Promise<void> {
-	const edits = new Map<string, NameEdit[]>();
-	for (const { path, mode } of layers) {
-		const folder = dirname(path);
-		const edit = { path, isRemoved: mode === null };
-		const group = edits.get(folder);
-		if (group) group.push(edit);
-		else edits.set(folder, [edit]);
-	}
 	const catFile = new CatFile(repository);
-	const before = from === null ? null : new CommitFolders(catFile, new Trees(catFile), from);
+	const commit = from === null ? null : new CommitFolders(catFile, new Trees(catFile), from);
+	const before = new Map<string, Iterable<string>>();
 	try {
-		for (const [folder, group] of edits) {
-			const names = await before?.names(basename(folder));
-			problems.add(...judgeNames(group, () => names?.names() ?? []));
-		}
+		for (const folder of new Set(layers.map(({ path }) => basename(dirname(path)))))
+			before.set(folder, (await commit?.names(folder))?.names() ?? []);
 	} finally {
 		await catFile.close();
 	}
+	const edits = layers.map(({ path, mode }) => ({ path, isRemoved: mode === null }));
+	for (const problem of judgeNames(edits, (folder) => before.get(folder) ?? [])) problems.add(problem);
 }
 
 /** Judges what changed files are, and what is in those that the service reads. */

@@ -6,11 +6,11 @@ import {
 	judgeNames,
 	judgePlace,
 	type LayerFile,
-	type NamesBefore,
+	namesOf,
 	type Problem,
 } from "../../registry/judge.ts";
 import { ownersPath } from "../../registry/owners.ts";
-import { descriptionPath, fileName, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
+import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { Change, Changes, Entry, FileReader } from "./changes.ts";
 import { type Located, locate } from "./locate.ts";
 
@@ -49,7 +49,8 @@ export async function checkChanges(changes: Changes, reader: FileReader): Promis
 		else merged.delete(path);
 	}
 	const edits = changes.layers.map(({ path, after }) => ({ path, isRemoved: after === null }));
-	const wrongNames = judgeNames(edits, namesIn(changes.catalogue));
+	const wrongNames = judgeNames(edits, namesOf(changes.catalogue.keys()));
+	const misnamed = new Set(wrongNames.map(({ file }) => parseLayerPath(file)?.smallkey));
 	const problems = wrongNames.map((problem) => locate(problem));
 	const groups = new Map<string, string[]>();
 	for (const change of changes.layers) {
@@ -63,25 +64,12 @@ export async function checkChanges(changes: Changes, reader: FileReader): Promis
 		async ([smallkey, paths]) => {
 			const checked = await checkLayer(smallkey, paths, { before: changes.catalogue, after: merged }, reader);
 			problems.push(...checked.problems);
-			const isWrong = wrongNames.some(({ file }) => parseLayerPath(file)?.smallkey === smallkey);
-			return isWrong ? { ...checked.layer, after: null } : checked.layer;
+			return misnamed.has(smallkey) ? { ...checked.layer, after: null } : checked.layer;
 		},
 		{ concurrency: atOnce },
 	);
 	problems.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
 	return { layers, problems };
-}
-
-/** The names of files by their folder under `layers/`. */
-function namesIn(catalogue: ReadonlyMap<string, Entry>): NamesBefore {
-	const folders = new Map<string, string[]>();
-	for (const path of catalogue.keys()) {
-		const folder = path.split("/")[1] as string;
-		const names = folders.get(folder);
-		if (names) names.push(fileName(path));
-		else folders.set(folder, [fileName(path)]);
-	}
-	return (folder) => folders.get(folder) ?? [];
 }
 
 /** A file that is no layer's: the owners, or what has no place here. */
