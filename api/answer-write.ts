@@ -1,4 +1,5 @@
-import { decodeSegment, parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
+import { smallkeyText } from "../registry/judge.ts";
+import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import type { Context } from "./context.ts";
 import type { Hashes } from "./hashes.ts";
 import { receipt } from "./receipt.ts";
@@ -77,8 +78,7 @@ function ask(change: Change, target: string, { sender, body }: Verified, hashes?
 	const given = decodeSegment(segment);
 	const smallkey = parseSmallkey(given ?? "");
 	if (smallkey === null) {
-		const shown = JSON.stringify((given ?? segment).slice(0, 80));
-		return { status: 400, errors: [`smallkey: ${smallkeyRule}, not ${shown}`], reason: "smallkey" };
+		return { status: 400, errors: [smallkeyText(given ?? segment)], reason: "smallkey" };
 	}
 	const asked = change.ask(smallkey, body, hashes);
 	return isRefusal(asked) ? asked : (refuseOthers(sender, smallkey) ?? asked);

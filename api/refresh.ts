@@ -1,5 +1,5 @@
+import { mayChange } from "../registry/judge.ts";
 import type { Context } from "./context.ts";
-import { mayChange } from "./senders.ts";
 import type { Meta, Refusal } from "./store.ts";
 import type { Verified } from "./write.ts";
 

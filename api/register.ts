@@ -1,15 +1,19 @@
 import { canonicalText } from "../registry/canonical.ts";
+import { judgeFile, judgeNames } from "../registry/judge.ts";
 import { harvestedLangs, kindOf, parseRegistration, type Registration } from "../registry/registration.ts";
 import { descriptionPath, folderOf, layerPath } from "../registry/smallkey.ts";
 import { blobId } from "./blob-id.ts";
 import type { Hashes } from "./hashes.ts";
 import type { Edit, Layer, Reader, Refusal } from "./store.ts";
-import { type Asked, notRegistered } from "./write.ts";
+import { type Asked, notRegistered, refusalOf } from "./write.ts";
 
 /** A registration, in place of what is stored. */
 export function askToRegister(smallkey: string, body: Uint8Array, hashes?: Hashes): Asked | Refusal {
-	const { registration, problems } = parseRegistration(body, "written");
-	if (!registration) return { status: 400, errors: problems };
+	const { registration, problems } = judgeFile(
+		{ path: layerPath(smallkey), kind: "file", bytes: body },
+		"written",
+	);
+	if (!registration) return refusalOf(problems);
 	return {
 		smallkey,
 		subject: `register ${smallkey} (${kindOf(registration)})`,
@@ -41,19 +45,17 @@ export async function putEdits(
 	registration: Registration,
 	{ likeness = "payload", hashes }: { likeness?: "payload" | "text"; hashes?: Hashes | undefined } = {},
 ): Promise<Edit[] | Refusal> {
+	const path = layerPath(smallkey);
 	const ids = await now.ids(smallkey);
-	const twin = await caseTwin(now, smallkey);
-	// Of two that a push brought the first is served: a change of the other could not be read.
-	if (twin && (!ids || twin < smallkey)) {
-		const rule = `differs only in case from ${twin}, which is registered`;
-		return { status: 409, errors: [`smallkey: ${smallkey} ${rule}`] };
-	}
+	const names = (await now.keys(folderOf(smallkey))).map((key) => `${key}.json`);
+	const problems = judgeNames([{ path, isRemoved: false }], () => names);
+	if (problems.length > 0) return refusalOf(problems);
 	const text = canonicalText(registration);
 	if (ids && ids.registration === (await blobId(text, hashes))) return [];
 	const isOther = !ids || ids.isCanonical === true;
 	const stored = !isOther && likeness === "payload" ? await now.read(smallkey) : null;
 	if (stored && storedText(stored) === text) return [];
-	const edits: Edit[] = [{ path: layerPath(smallkey), text }];
+	const edits: Edit[] = [{ path, text }];
 	if (ids?.description && harvestedLangs(registration).length === 0) {
 		edits.push({ path: descriptionPath(smallkey), text: null });
 	}
@@ -64,12 +66,6 @@ export async function putEdits(
 function storedText(layer: Layer): string | null {
 	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
 	return registration && canonicalText(registration);
-}
-
-async function caseTwin(now: Reader, smallkey: string): Promise<string | null> {
-	const lower = smallkey.toLowerCase();
-	const keys = await now.keys(folderOf(smallkey));
-	return keys.find((key) => key !== smallkey && key.toLowerCase() === lower) ?? null;
 }
 
 async function deleteEdits(now: Reader, smallkey: string): Promise<Edit[] | Refusal> {

@@ -1,4 +1,3 @@
-import { matchesGlob } from "../registry/globs.ts";
 import { parseJson } from "../registry/json.ts";
 import type { Hashes } from "./hashes.ts";
 import { messageOf, parseTimestamp, type Signed, verify } from "./signature.ts";
@@ -147,9 +146,4 @@ function parseGlobs(smallkeys: unknown, where: string): string[] | null {
 	const isList = Array.isArray(smallkeys) && smallkeys.every((glob) => typeof glob === "string");
 	if (!isList) throw new Error(`${where}: smallkeys must be a list of globs`);
 	return smallkeys as string[];
-}
-
-/** Whether a sender may change a smallkey. */
-export function mayChange(sender: Sender, smallkey: string): boolean {
-	return sender.smallkeys?.some((glob) => matchesGlob(glob, smallkey)) ?? true;
 }

@@ -1,4 +1,5 @@
-import { decodeSegment, parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
+import { smallkeyText } from "../registry/judge.ts";
+import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { type Reply, refuseStatus, tellStatus } from "./reply.ts";
 import { StoreBusy } from "./store.ts";
 
@@ -63,8 +64,7 @@ export async function answerStatus(
 ): Promise<Reply> {
 	const given = decodeSegment(segment) ?? segment;
 	const smallkey = parseSmallkey(given);
-	if (!smallkey)
-		return refuseStatus(400, `smallkey: ${smallkeyRule}, not ${JSON.stringify(given.slice(0, 80))}`);
+	if (!smallkey) return refuseStatus(400, smallkeyText(given));
 	if (!read)
 		return refuseStatus(404, "status: the catalogue has it, since the layers are not on this machine");
 	try {

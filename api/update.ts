@@ -1,10 +1,11 @@
 import { parseJson } from "../registry/json.ts";
+import { judgeFile } from "../registry/judge.ts";
 import { parseRegistration, type Registration, serviceTypeOf } from "../registry/registration.ts";
-import { langs } from "../registry/smallkey.ts";
+import { langs, layerPath } from "../registry/smallkey.ts";
 import type { Hashes } from "./hashes.ts";
 import { putEdits } from "./register.ts";
 import { type Edits, isRefusal, type Refusal } from "./store.ts";
-import { type Asked, notRegistered } from "./write.ts";
+import { type Asked, notRegistered, refusalOf } from "./write.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -83,8 +84,8 @@ function asked(
 		if (kind === "features" && !isFeatureLayer(stored.registration)) {
 			return invalid(`smallkey: ${smallkey} is not a feature layer`);
 		}
-		const { registration, problems } = merge(stored.registration, update);
-		if (!registration) return { status: 400, errors: problems };
+		const { registration, problems } = merge(smallkey, stored.registration, update);
+		if (!registration) return refusalOf(problems);
 		merged = registration;
 		return putEdits(now, smallkey, registration, { hashes });
 	};
@@ -95,7 +96,8 @@ function isFeatureLayer(registration: Registration): boolean {
 	return langs.every((lang) => serviceTypeOf(registration, lang) === "esriFeature");
 }
 
-function merge(stored: Registration, { en, fr, whole }: Update) {
+function merge(smallkey: string, stored: Registration, { en, fr, whole }: Update) {
 	const merged = { ...stored, ...whole, en: { ...stored.en, ...en }, fr: { ...stored.fr, ...fr } };
-	return parseRegistration(new TextEncoder().encode(JSON.stringify(merged)), "written");
+	const bytes = new TextEncoder().encode(JSON.stringify(merged));
+	return judgeFile({ path: layerPath(smallkey), kind: "file", bytes }, "written");
 }

@@ -1,6 +1,7 @@
+import { type Code, judgeAsker, type Problem, sizeRule } from "../registry/judge.ts";
 import { largestRegistration, type Registration } from "../registry/registration.ts";
 import type { Context } from "./context.ts";
-import { isSignedBy, mayChange, type Sender } from "./senders.ts";
+import { isSignedBy, type Sender } from "./senders.ts";
 import { isSignature, isTimely, parseTimestamp, sha256Hex } from "./signature.ts";
 import { shapeHint } from "./signature-shape.ts";
 import type { Edits, Refusal } from "./store.ts";
@@ -44,7 +45,7 @@ export interface Asked {
 export async function verifyWrite(write: Write, context: Context): Promise<Verified | Refusal> {
 	const { target, sender: senderId, timestamp, signature, body } = write;
 	if (body === "too large") {
-		return { status: 413, errors: [`the body must have at most ${largestRegistration} bytes`] };
+		return { status: 413, errors: [`the body ${sizeRule(largestRegistration)}`] };
 	}
 	const now = context.now();
 	const refusal = judgeUnread(write, context, now);
@@ -91,12 +92,20 @@ function untimely(now: Date): Refusal {
 	return { status: 401, errors, reason: "time" };
 }
 
+/** The status of a refusal that is not 400, by the rule that was broken. */
+const statusOf: Partial<Record<Code, number>> = { "case-twin": 409, owner: 403 };
+
+/** The refusal of what the judge found. @param problems at least one */
+export function refusalOf(problems: readonly Problem[]): Refusal {
+	const [first] = problems as [Problem, ...Problem[]];
+	const textOf = ({ code, text }: Problem) => (code === "size" ? `the document ${text}` : text);
+	return { status: statusOf[first.code] ?? 400, errors: problems.map(textOf) };
+}
+
 /** The refusal of a key that is not the sender's; null where it may change it. */
 export function refuseOthers(sender: Sender, smallkey: string): Refusal | null {
-	if (mayChange(sender, smallkey)) return null;
-	const globs = sender.smallkeys?.join(" ") || "none";
-	const rule = `sender ${sender.id} may change these keys only: ${globs}`;
-	return { status: 403, errors: [`smallkey: ${rule}; not ${smallkey}`] };
+	const problem = judgeAsker(sender, smallkey);
+	return problem && refusalOf([problem]);
 }
 
 /** The refusal of a key that should be stored. */

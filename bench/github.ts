@@ -12,16 +12,19 @@ const publishers = 30;
 
 let rounds = 0;
 
-/** Seconds until all publishers have been told 201; who is sent away comes again when told. */
-async function putAll(peer: Peer, token: string): Promise<number> {
+/** The smallkey of a publisher's layer: of a folder of its own, or all of one folder as a publisher's batch has them. */
+type KeyOf = (smallkey: string, index: number) => string;
+
+/** Seconds until every publisher has a 201; one that gets a 503 tries again after its Retry-After. */
+async function putAll(peer: Peer, token: string, keyOf: KeyOf): Promise<number> {
 	rounds += 1;
 	const { repository, proxy } = peer;
 	const store = githubStore({ repository, auth: { token }, apiUrl: proxy.url, now: () => new Date() });
 	const layers = [...generateLayers(publishers)];
 	const start = performance.now();
 	await Promise.all(
-		layers.map(async ({ smallkey, registration }) => {
-			const key = `${smallkey}-${rounds}`;
+		layers.map(async ({ smallkey, registration }, index) => {
+			const key = `${keyOf(smallkey, index)}-${rounds}`;
 			const meta = metaOf(key);
 			for (;;) {
 				try {
@@ -47,26 +50,32 @@ async function askAll({ proxy, repository }: Peer): Promise<number> {
 	return (performance.now() - start) / 1000;
 }
 
-async function prepare(latencyMs: number): Promise<Pair> {
+async function prepare(latencyMs: number, keyOf: KeyOf): Promise<Pair> {
 	const peer = await startPeer();
 	peer.proxy.latencyMs = latencyMs;
 	return {
-		ours: () => putAll(peer, peer.token),
+		ours: () => putAll(peer, peer.token, keyOf),
 		reference: () => askAll(peer),
 		close: () => peer.close(),
 	};
 }
 
-function row(latencyMs: number, mostSeconds: number): Row {
+function row(latencyMs: number, mostSeconds: number, folders: "many folders" | "one folder"): Row {
+	const isOne = folders === "one folder";
+	const keyOf: KeyOf = (smallkey, index) => (isOne ? `b400x${index}` : smallkey);
 	return {
-		name: `github-${latencyMs}`,
-		ours: `${publishers} PUTs at once to GitHub, ${latencyMs} ms a request, until all are accepted`,
+		name: `github-${latencyMs}${isOne ? "-folder" : ""}`,
+		ours: `${publishers} PUTs at once to GitHub, keys of ${folders}, ${latencyMs} ms a request, until all are accepted`,
 		reference: `${publishers} requests one after the other`,
 		unit: "s",
 		reach: { of: "ours", most: mostSeconds },
-		prepare: () => prepare(latencyMs),
+		prepare: () => prepare(latencyMs, keyOf),
 	};
 }
 
 /** Writes to a GitHub of the bench's own, behind a proxy that takes its time. */
-export const githubRows: Row[] = [row(400, 20), row(100, 6)];
+export const githubRows: Row[] = [
+	row(400, 20, "many folders"),
+	row(400, 20, "one folder"),
+	row(100, 6, "many folders"),
+];

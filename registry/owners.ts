@@ -1,11 +1,11 @@
 import type { FromSchema } from "json-schema-to-ts";
 import type { owners as schema } from "../schemas/owners.ts";
 import { validateOwners } from "../schemas/validate-owners.ts";
-import { isOtherFile, parseLayerPath } from "./catalogue.ts";
 import { matchesGlob } from "./globs.ts";
 import { parseJson } from "./json.ts";
 import { Problems } from "./problems.ts";
 import { addSchemaProblems } from "./schema-problems.ts";
+import { isOtherFile, parseLayerPath } from "./smallkey.ts";
 
 /** Where the owners stand in the repository. */
 export const ownersPath = "layers/owners.json";
@@ -64,7 +64,7 @@ function byGenerality(a: OwnerRule, b: OwnerRule): number {
 export function ownersOf(owners: Owners, path: string): string[] {
 	if (!path.startsWith("layers/") || isOtherFile(path)) return owners.operators;
 	const name = parseLayerPath(path);
-	if (typeof name === "string") return owners.operators;
+	if (!name) return owners.operators;
 	return owners.rules.findLast((rule) => matchesGlob(rule.glob, name.smallkey))?.owners ?? owners.operators;
 }
 

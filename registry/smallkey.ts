@@ -47,3 +47,32 @@ export function layerPath(smallkey: string): string {
 export function descriptionPath(smallkey: string): string {
 	return `layers/${folderOf(smallkey)}/${smallkey}.service.json`;
 }
+
+/** What a file name under `layers/` says: whose file it is, and which of the two. */
+export interface LayerName {
+	smallkey: string;
+	kind: "registration" | "description";
+}
+
+/** The last part of a path. */
+export function fileName(path: string): string {
+	return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** Reads the path of a layer's file; null where it is none, or in another folder than its own. */
+export function parseLayerPath(path: string): LayerName | null {
+	const [, name = "", service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
+	const smallkey = parseSmallkey(name);
+	if (smallkey === null) return null;
+	const kind = service ? "description" : "registration";
+	const expected = service ? descriptionPath(smallkey) : layerPath(smallkey);
+	return path === expected ? { smallkey, kind } : null;
+}
+
+/** Files beside the layers' folders that belong to reviewers and not to a layer. */
+const otherFiles: ReadonlySet<string> = new Set(["layers/owners.json", "layers/health.json"]);
+
+/** Whether a path is no layer's file but may be under `layers/`. */
+export function isOtherFile(path: string): boolean {
+	return otherFiles.has(path);
+}

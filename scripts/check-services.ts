@@ -3,7 +3,7 @@
 import pMap from "p-map";
 import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
 import { quote } from "../harvest/finding.ts";
-import type { CheckedLayer } from "../registry/catalogue.ts";
+import type { CheckedLayer } from "../registry/judge.ts";
 import { langs } from "../registry/smallkey.ts";
 import { layersOption, nameSource, refOption, repoOption } from "./build/source.ts";
 import { askWith } from "./harvest/ask.ts";

@@ -9,8 +9,8 @@ import {
 	isDescribed,
 	mergeDescription,
 } from "../harvest/harvest-layer.ts";
-import type { CheckedLayer } from "../registry/catalogue.ts";
 import { descriptionText } from "../registry/description.ts";
+import type { CheckedLayer } from "../registry/judge.ts";
 import { harvestedLangs } from "../registry/registration.ts";
 import { descriptionPath } from "../registry/smallkey.ts";
 import { layersOption, workingFolder } from "./build/source.ts";

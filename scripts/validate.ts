@@ -1,16 +1,20 @@
 // npm run validate: the check of the build, without writing
+import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
-import { relative, resolve, sep } from "node:path";
+import { dirname, relative, resolve, sep } from "node:path";
 import {
-	checkCatalogue,
-	checkRegistrationFile,
+	type CheckedLayer,
+	judgeFile,
+	judgeFiles,
 	type LayerFile,
+	type NamesBefore,
 	type Problem,
 	problemLine,
-} from "../registry/catalogue.ts";
-import { ownersPath, parseOwners } from "../registry/owners.ts";
+	type Remark,
+} from "../registry/judge.ts";
+import { ownersPath } from "../registry/owners.ts";
 import type { Registration } from "../registry/registration.ts";
-import { layerPath } from "../registry/smallkey.ts";
+import { fileName, layerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import type { Source } from "./build/build.ts";
 import { collectSource, layersOption, nameSource, refOption, repoOption } from "./build/source.ts";
@@ -22,55 +26,71 @@ import { plain } from "./terminal/plain.ts";
 interface Checked {
 	files: number;
 	problems: Problem[];
-	warnings: Problem[];
+	warnings: Remark[];
+}
+
+/** A file as it is named on the command line. */
+interface Named extends LayerFile {
+	name: string;
 }
 
 /** One file as named on the command line. In a folder called `layers`, its path starts at the last one. */
-async function readNamed(name: string): Promise<LayerFile> {
+async function readNamed(name: string): Promise<Named> {
 	const parts = relative(process.cwd(), resolve(name)).split(sep);
 	const start = parts.lastIndexOf("layers");
 	const path = (start < 0 ? parts : parts.slice(start)).join("/");
 	const found = await lstat(name);
-	if (found.isSymbolicLink()) return { path, kind: "symlink", bytes: new Uint8Array(0) };
-	if (!found.isFile()) return { path, kind: "other", bytes: new Uint8Array(0) };
-	return { path, kind: "file", bytes: await readFile(name) };
+	if (found.isSymbolicLink()) return { name, path, kind: "symlink", bytes: new Uint8Array(0) };
+	if (!found.isFile()) return { name, path, kind: "other", bytes: new Uint8Array(0) };
+	return { name, path, kind: "file", bytes: await readFile(name) };
 }
 
-/** Files that somebody names: about to be written, wherever they lie, and worth a word on what is odd. */
-function checkNamed(files: LayerFile[]): Checked {
+/**
+ * Files that are named: about to be written, wherever they are, and worth a word on what is odd. Those in a folder
+ * `layers` are judged beside the others there.
+ */
+function checkNamed(named: Named[]): Checked {
 	const problems: Problem[] = [];
-	const warnings: Problem[] = [];
+	const warnings: Remark[] = [];
 	const warn = (file: string, registration: Registration) => {
 		for (const text of warningsOf(registration)) warnings.push({ file, text });
 	};
 	const isPlaced = ({ path }: LayerFile) => path.startsWith("layers/");
-	for (const file of files.filter((one) => !isPlaced(one))) {
-		const checked = checkRegistrationFile(file, "written");
+	for (const file of named.filter((one) => !isPlaced(one))) {
+		const checked = judgeFile(file, "written");
 		problems.push(...checked.problems);
 		if (checked.registration) warn(file.path, checked.registration);
 	}
-	problems.push(
-		...checkCatalogue(
-			files.filter(isPlaced),
-			({ smallkey, registration }) => warn(layerPath(smallkey), registration),
-			"written",
-		),
-		...ownersProblems(files),
-	);
-	return { files: files.length, problems, warnings };
+	const placed = named.filter(isPlaced);
+	const keep = ({ smallkey, registration }: CheckedLayer) => warn(layerPath(smallkey), registration);
+	problems.push(...judgeFiles(placed, keep, "written", namesBeside(placed)), ...ownersProblems(named));
+	return { files: named.length, problems, warnings };
+}
+
+/** The names of the files beside those that are named, by their folder under `layers/`. */
+function namesBeside(named: readonly Named[]): NamesBefore {
+	return (folder) => {
+		const own = named.filter(({ path }) => path.split("/")[1] === folder);
+		const folders = new Set(own.map(({ name }) => dirname(name)));
+		const names = new Set([...folders].flatMap((one) => readdirSync(one)));
+		for (const { path } of own) names.delete(fileName(path));
+		return names;
+	};
 }
 
 /** `layers/owners.json` is no layer's, and a file that a person writes all the same. */
 function ownersProblems(files: LayerFile[]): Problem[] {
 	const owners = files.find(({ path }) => path === ownersPath);
-	return owners ? parseOwners(owners.bytes).problems.map((text) => ({ file: ownersPath, text })) : [];
+	return owners ? judgeFile(owners, "written").problems : [];
 }
 
 async function check(names: string[], source: Source): Promise<Checked> {
-	const files = names.length > 0 ? await Promise.all(names.map(readNamed)) : await collectSource(source);
-	files.sort((a, b) => (a.path < b.path ? -1 : 1));
-	if (names.length > 0) return checkNamed(files);
-	const problems = [...checkCatalogue(files, () => undefined), ...ownersProblems(files)];
+	if (names.length > 0) {
+		const named = await Promise.all(names.map(readNamed));
+		return checkNamed(named.sort((a, b) => (a.path < b.path ? -1 : 1)));
+	}
+	const files = await collectSource(source);
+	const problems = [...judgeFiles(files, () => undefined), ...ownersProblems(files)];
 	return { files: files.length, problems, warnings: [] };
 }
 

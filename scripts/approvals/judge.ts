@@ -1,6 +1,6 @@
-import { parseLayerPath } from "../../registry/catalogue.ts";
 import { healthPath } from "../../registry/health.ts";
 import { type Owners, ownersOf } from "../../registry/owners.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
 
 /** What a pull request is, as far as its approval goes. */
 export interface Proposal {
@@ -51,9 +51,7 @@ const maxDescription = 140;
 
 /** Whether a file is written by `npm run refresh` and needs nobody's approval. */
 function isMachineMade(path: string): boolean {
-	if (path === healthPath) return true;
-	const name = path.startsWith("layers/") ? parseLayerPath(path) : "";
-	return typeof name === "object" && name.kind === "description";
+	return path === healthPath || parseLayerPath(path)?.kind === "description";
 }
 
 /** Logins do not differ by case. */

@@ -1,7 +1,7 @@
 import { serviceName } from "../../api/git/new-commit.ts";
 import { clockSkew, parseTimestamp } from "../../api/signature.ts";
 import { authorMail } from "../../api/store.ts";
-import { parseLayerPath } from "../../registry/catalogue.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
 import type { Commit } from "./history.ts";
 
 /** The way by which a change came in. */
@@ -57,7 +57,7 @@ function isByGithub({ committer, parents, author, trailers }: Commit): boolean {
 /** Beside the first commit, which seeds the branch, the service changes what it has found out, and no registration. */
 function ownDoor({ parents, paths }: Commit): Door {
 	const names = paths.map(parseLayerPath);
-	const changesLayers = names.some((name) => typeof name !== "string" && name.kind === "registration");
+	const changesLayers = names.some((name) => name?.kind === "registration");
 	if (parents.length === 0 || !changesLayers) return { kind: "service" };
 	return { kind: "forged", sender: "the service itself", why: "the service changes no registration" };
 }
@@ -101,7 +101,7 @@ function whyNoRequest(commit: Commit, firstOf: ReadonlyMap<string, string>): str
 		return "its author's time is not its TimeStamp";
 	}
 	const names = paths.map(parseLayerPath);
-	const smallkeys = new Set(names.map((name) => (typeof name === "string" ? null : name.smallkey)));
+	const smallkeys = new Set(names.map((name) => name?.smallkey ?? null));
 	if (smallkeys.size > 1 || smallkeys.has(null))
 		return "a request changes one layer, and this changes others";
 	const [smallkey] = smallkeys;

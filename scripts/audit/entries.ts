@@ -1,8 +1,8 @@
 import { CatFile } from "../../api/git/cat-file.ts";
-import { type CheckedLayer, parseLayerPath } from "../../registry/catalogue.ts";
 import { parseDescription } from "../../registry/description.ts";
+import type { CheckedLayer } from "../../registry/judge.ts";
 import { parseRegistration } from "../../registry/registration.ts";
-import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { type FragmentChange, fragmentChanges } from "../review/fragments.ts";
 import { servedRef } from "../service/find-repository.ts";
@@ -70,7 +70,7 @@ export async function auditSender(sender: string, options: AuditOptions): Promis
 /** The smallkeys that a commit changes, sorted. */
 export function smallkeysOf({ paths }: Commit): string[] {
 	const names = paths.map(parseLayerPath);
-	return [...new Set(names.flatMap((name) => (typeof name === "string" ? [] : [name.smallkey])))];
+	return [...new Set(names.flatMap((name) => (name ? [name.smallkey] : [])))];
 }
 
 /** What a merge brought. */

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { diffTree, listTree } from "../../api/git/tree.ts";
-import { isOtherFile, type Problem, parseLayerPath, problemLine } from "../../registry/catalogue.ts";
+import { type Problem, problemLine } from "../../registry/judge.ts";
+import { isOtherFile, parseLayerPath } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { progress } from "../terminal/progress.ts";
 import { listFolder, resolveCommit } from "./collect.ts";
@@ -176,11 +177,7 @@ async function buildAll(source: ShareSource, out: string, settings: FragmentSett
 /** The smallkeys of registration files whose names are right. */
 function smallkeysOf(files: readonly { path: string }[]): Set<string> {
 	const names = files.map(({ path }) => parseLayerPath(path));
-	return new Set(
-		names.flatMap((name) =>
-			typeof name === "object" && name.kind === "registration" ? [name.smallkey] : [],
-		),
-	);
+	return new Set(names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : [])));
 }
 
 /**

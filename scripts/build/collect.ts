@@ -3,19 +3,11 @@ import { join } from "node:path";
 import { readBlobs } from "../../api/git/blobs.ts";
 import { runGit } from "../../api/git/run.ts";
 import { kindOfMode, listTree, type PathChange } from "../../api/git/tree.ts";
-import { isOtherFile, type LayerFile } from "../../registry/catalogue.ts";
-import { largestRegistration } from "../../registry/registration.ts";
-
-/** Largest service description that is read, in bytes. */
-const largestDescription = 4 * 1024 * 1024;
-
-/** Largest file that is read of those that belong to no layer, in bytes. */
-const largestOther = 1024 * 1024;
+import { type LayerFile, maxBytesOf } from "../../registry/judge.ts";
 
 /** Bytes of a file that are worth reading: one more than allowed tells that it is too large. */
 export function limitOf(path: string): number {
-	if (isOtherFile(path)) return largestOther + 1;
-	return (path.endsWith(".service.json") ? largestDescription : largestRegistration) + 1;
+	return maxBytesOf(path) + 1;
 }
 
 /** A file found in a folder of layers, not read yet. */

@@ -1,6 +1,6 @@
 import { readBlobs } from "../../api/git/blobs.ts";
 import { runGit } from "../../api/git/run.ts";
-import { checkRegistrationFile } from "../../registry/catalogue.ts";
+import { judgeFile } from "../../registry/judge.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 
@@ -47,7 +47,7 @@ export async function findEarlier(
 ): Promise<Registration | null> {
 	const path = layerPath(smallkey);
 	for await (const { bytes } of earlierContents(repository, commit, path)) {
-		const { registration } = checkRegistrationFile({ path, kind: "file", bytes }, "stored");
+		const { registration } = judgeFile({ path, kind: "file", bytes }, "stored");
 		if (registration) return registration;
 	}
 	return null;

@@ -1,6 +1,6 @@
 import type { PathChange } from "../../api/git/tree.ts";
-import { checkRegistrationFile, type Problem, parseLayerPath } from "../../registry/catalogue.ts";
-import { parseDescription } from "../../registry/description.ts";
+import { judgeFile, type Problem } from "../../registry/judge.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
 import { earlierContents } from "./earlier.ts";
 
 /** Wrong files up to which each is looked for in the history: more are no mishap, and nothing is built then. */
@@ -36,14 +36,9 @@ export async function withoutWrong(
 
 /** The id of the newest earlier content of a layer's file that is in order; null where there is none. */
 async function findEarlierId(repository: string, commit: string, path: string): Promise<string | null> {
-	const name = parseLayerPath(path);
-	if (typeof name === "string") return null;
+	if (!parseLayerPath(path)) return null;
 	for await (const { id, bytes } of earlierContents(repository, commit, path)) {
-		const isGood =
-			name.kind === "registration"
-				? checkRegistrationFile({ path, kind: "file", bytes }, "stored").registration !== null
-				: parseDescription(new TextDecoder().decode(bytes)) !== null;
-		if (isGood) return id;
+		if (judgeFile({ path, kind: "file", bytes }, "stored").problems.length === 0) return id;
 	}
 	return null;
 }

@@ -1,12 +1,10 @@
 import {
 	type CheckedLayer,
-	checkRegistrationFile,
+	judgeFile,
 	type LayerFile,
-	type Problem,
-	twinText,
-} from "../../registry/catalogue.ts";
-import { parseDescription } from "../../registry/description.ts";
-import { layerPath } from "../../registry/smallkey.ts";
+	type Remark,
+	twinProblem,
+} from "../../registry/judge.ts";
 
 /** The files of a layer, as stored at one commit. */
 export interface StoredLayer {
@@ -20,7 +18,7 @@ export interface Picked {
 	/** Smallkey → null for each layer that is not served. */
 	changes: Map<string, unknown>;
 	/** What is wrong with files. */
-	problems: Problem[];
+	problems: Remark[];
 	/** Smallkeys whose file is wrong: what is served of them stays, and where nothing is, an earlier text may do. */
 	wrong: string[];
 }
@@ -35,7 +33,7 @@ export interface Picked {
 export function pickServed(spellings: readonly StoredLayer[], picked: Picked): CheckedLayer | null {
 	const checked = spellings.map(({ smallkey, file, description }) => {
 		const { registration, problems } = file
-			? checkRegistrationFile(file, "stored")
+			? judgeFile(file, "stored")
 			: { registration: null, problems: [] };
 		picked.problems.push(...problems);
 		return { smallkey, registration, description };
@@ -52,13 +50,5 @@ export function pickServed(spellings: readonly StoredLayer[], picked: Picked): C
 	}
 	if (!served?.registration) return null;
 	const { smallkey, registration, description } = served;
-	return { smallkey, registration, description: readDescription(description) };
-}
-
-function readDescription(file: LayerFile | null): CheckedLayer["description"] {
-	return file?.kind === "file" ? parseDescription(new TextDecoder().decode(file.bytes)) : null;
-}
-
-function twinProblem(smallkey: string, served: string): Problem {
-	return { file: layerPath(smallkey), text: twinText(layerPath(served)) };
+	return { smallkey, registration, description: description && judgeFile(description, "stored").description };
 }

@@ -1,5 +1,5 @@
 // One share of a large build, in a process of its own.
-import type { Problem } from "../../registry/catalogue.ts";
+import type { Problem } from "../../registry/judge.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import type { Written } from "./output.ts";
 import { Share, type ShareSource } from "./share.ts";

@@ -1,5 +1,5 @@
 import type { PathChange } from "../../api/git/tree.ts";
-import { checkCatalogue, type LayerFile, type Problem } from "../../registry/catalogue.ts";
+import { judgeFiles, type LayerFile, type Problem } from "../../registry/judge.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { type FoundFile, readEntries, readFound } from "./collect.ts";
 import { type Rendered, type Written, writeRendered } from "./output.ts";
@@ -19,7 +19,7 @@ export class Share {
 	async render(source: ShareSource, settings: FragmentSettings): Promise<Problem[]> {
 		const slots = slotsOf(settings);
 		this.#rendered = slots.map(() => []);
-		return checkCatalogue(await readShare(source), (layer) => {
+		return judgeFiles(await readShare(source), (layer) => {
 			for (const [position, bytes] of renderSlots(layer, settings).entries()) {
 				this.#rendered[position]?.push([slotPath(slots[position] as Slot, layer.smallkey), bytes]);
 			}

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { availableParallelism } from "node:os";
-import type { Problem } from "../../registry/catalogue.ts";
+import type { Problem } from "../../registry/judge.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import type { Written } from "./output.ts";
 import { Share, type ShareSource } from "./share.ts";

@@ -1,5 +1,5 @@
-import type { CheckedLayer } from "../../registry/catalogue.ts";
 import { defaultMapWkid } from "../../registry/extent.ts";
+import type { CheckedLayer } from "../../registry/judge.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, mapServerTypes } from "../../registry/targets/facts.ts";
 import { type TargetName, targetNames } from "../../registry/targets/names.ts";

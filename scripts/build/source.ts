@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Option } from "@commander-js/extra-typings";
-import type { LayerFile } from "../../registry/catalogue.ts";
+import type { LayerFile } from "../../registry/judge.ts";
 import type { Source } from "./build.ts";
 import { collectCommit, collectFolder, resolveCommit } from "./collect.ts";
 

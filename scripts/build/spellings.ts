@@ -1,5 +1,6 @@
 import type { PathChange } from "../../api/git/tree.ts";
-import { type LayerFile, parseLayerPath } from "../../registry/catalogue.ts";
+import type { LayerFile } from "../../registry/judge.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
 import { streamEntries } from "./collect.ts";
 import type { StoredLayer } from "./served.ts";
 
@@ -23,7 +24,7 @@ export function groupSpellings<File extends { path: string }>(
 	const groups = new Map<string, Spellings<File>>();
 	for (const file of listed) {
 		const name = parseLayerPath(file.path);
-		if (typeof name === "string") continue;
+		if (!name) continue;
 		const lower = name.smallkey.toLowerCase();
 		if (wanted && !wanted.has(lower)) continue;
 		const group: Spellings<File> = groups.get(lower) ?? { registrations: [], descriptions: new Map() };
@@ -69,7 +70,7 @@ export function storedLayers(
 ): StoredLayer[] {
 	return registrations.map(({ path }) => {
 		const name = parseLayerPath(path);
-		const smallkey = typeof name === "string" ? "" : name.smallkey;
+		const smallkey = name?.smallkey ?? "";
 		const description = descriptions.get(smallkey);
 		return {
 			smallkey,

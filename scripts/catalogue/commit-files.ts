@@ -3,7 +3,7 @@ import { CatFile } from "../../api/git/cat-file.ts";
 import { formatOf } from "../../api/git/object.ts";
 import { kindOfMode, type PathChange, readBlob } from "../../api/git/tree.ts";
 import { folderMode, Tree } from "../../api/git/tree-object.ts";
-import type { LayerFile } from "../../registry/catalogue.ts";
+import type { LayerFile } from "../../registry/judge.ts";
 
 const { basename, dirname } = posix;
 

@@ -2,8 +2,8 @@ import { personText, type RawCommit, readCommits, trailersOf } from "../../api/g
 import { serviceIdentity } from "../../api/git/new-commit.ts";
 import { runGit } from "../../api/git/run.ts";
 import { isSenderId } from "../../api/senders.ts";
-import { parseLayerPath } from "../../registry/catalogue.ts";
 import type { ChangeKind, CommitChanges } from "../../registry/index/changes.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
 
 /** A commit on the branch that touched layers, or one of the files beside them. */
 export interface HistoryCommit extends CommitChanges {
@@ -95,7 +95,7 @@ function readLayers(fields: readonly string[]): Pick<HistoryCommit, "layers" | "
 	for (let index = 0; index + 1 < fields.length; index += 2) {
 		const status = (fields[index] as string).trimEnd().at(-1) ?? "";
 		const name = parseLayerPath(fields[index + 1] as string);
-		if (typeof name === "string") continue;
+		if (!name) continue;
 		// A layer comes and goes with its registration; its description alone changes it.
 		const isWhole = name.kind === "registration";
 		const kind = isWhole && status === "A" ? "added" : isWhole && status === "D" ? "removed" : "changed";

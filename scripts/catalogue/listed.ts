@@ -1,9 +1,9 @@
 import { etagOf } from "../../api/read.ts";
-import { type CheckedLayer, type LayerFile, parseLayerPath } from "../../registry/catalogue.ts";
 import { type Health, healthPath, parseHealth } from "../../registry/health.ts";
 import { entryOf } from "../../registry/index/layer-entry.ts";
+import type { CheckedLayer, LayerFile } from "../../registry/judge.ts";
 import { ownersOf, ownersPath, parseOwners } from "../../registry/owners.ts";
-import { langs, layerPath } from "../../registry/smallkey.ts";
+import { langs, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { targetNames } from "../../registry/targets/names.ts";
 import { renderLayer } from "../../registry/targets/render.ts";
@@ -67,7 +67,7 @@ export function lowerKeys(paths: Iterable<string>): Set<string> {
 	const lower = new Set<string>();
 	for (const path of paths) {
 		const name = parseLayerPath(path);
-		if (typeof name !== "string") lower.add(name.smallkey.toLowerCase());
+		if (name) lower.add(name.smallkey.toLowerCase());
 	}
 	return lower;
 }

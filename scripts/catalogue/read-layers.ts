@@ -1,6 +1,6 @@
 import { listTree, type PathChange } from "../../api/git/tree.ts";
-import { type LayerFile, type Problem, problemLine } from "../../registry/catalogue.ts";
 import { healthPath } from "../../registry/health.ts";
+import { type LayerFile, type Problem, problemLine } from "../../registry/judge.ts";
 import { ownersPath } from "../../registry/owners.ts";
 import { collectFolder, readEntries } from "../build/collect.ts";
 import { findEarlier } from "../build/earlier.ts";

@@ -1,8 +1,7 @@
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { runGit } from "../../api/git/run.ts";
-import { parseLayerPath } from "../../registry/catalogue.ts";
-import { parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
+import { parseLayerPath, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 
 /** Largest file of smallkeys, in bytes. */
 const maxFileBytes = 100_000_000;
@@ -39,6 +38,6 @@ export async function readKeys(path: string): Promise<string[]> {
 export async function keysOfRepository(repository: string): Promise<string[]> {
 	const words = ["ls-tree", "-r", "-z", "--name-only", "refs/heads/main", "--", "layers"];
 	const paths = (await runGit(repository, words)).toString("utf8").split("\0");
-	const names = paths.map(parseLayerPath).filter((name) => typeof name !== "string");
+	const names = paths.map(parseLayerPath).filter((name) => name !== null);
 	return names.filter(({ kind }) => kind === "registration").map(({ smallkey }) => smallkey);
 }

@@ -1,7 +1,7 @@
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { Finding } from "../../harvest/finding.ts";
-import { type CheckedLayer, checkCatalogue, problemLine } from "../../registry/catalogue.ts";
+import { type CheckedLayer, judgeFiles, problemLine } from "../../registry/judge.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import type { Source } from "../build/build.ts";
 import { writeWhole } from "../build/output.ts";
@@ -19,7 +19,7 @@ export const layersAtOnce = 64;
  */
 export async function readLayers(source: Source, smallkeys: string[], io: Io): Promise<CheckedLayer[]> {
 	const layers = new Map<string, CheckedLayer>();
-	const problems = checkCatalogue(await collectSource(source), (layer) => layers.set(layer.smallkey, layer));
+	const problems = judgeFiles(await collectSource(source), (layer) => layers.set(layer.smallkey, layer));
 	for (const problem of problems) printError(io, plain(problemLine(problem)));
 	if (smallkeys.length === 0) return [...layers.values()];
 	return smallkeys.map((smallkey) => {

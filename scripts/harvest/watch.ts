@@ -1,8 +1,8 @@
 import pMap from "p-map";
 import type { Ask } from "../../harvest/net/ask.ts";
 import { createWatchLayer, type Watched } from "../../harvest/watch-layer.ts";
-import type { CheckedLayer } from "../../registry/catalogue.ts";
 import type { SickState } from "../../registry/health.ts";
+import type { CheckedLayer } from "../../registry/judge.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { progress } from "../terminal/progress.ts";
 import { layersAtOnce } from "./layers.ts";

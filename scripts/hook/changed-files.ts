@@ -1,3 +1,4 @@
+import { basename, dirname } from "node:path";
 import { readBlobs, readSizes } from "../../api/git/blobs.ts";
 import { CatFile } from "../../api/git/cat-file.ts";
 import { runGit } from "../../api/git/run.ts";
@@ -5,24 +6,18 @@ import { diffTree, kindOfMode, type PathChange } from "../../api/git/tree.ts";
 import { Trees } from "../../api/git/trees.ts";
 import { CommitFolders } from "../../api/stores/git/reader.ts";
 import {
-	checkDescriptionFile,
-	checkRegistrationFile,
-	isOtherFile,
+	judgeFile,
+	judgeKind,
+	judgeNames,
+	judgePlace,
 	type LayerFile,
-	type LayerName,
-	orphanText,
-	parseLayerPath,
-	twinText,
-} from "../../registry/catalogue.ts";
-import { visible } from "../../registry/markdown.ts";
-import { ownersPath, parseOwners } from "../../registry/owners.ts";
-import { descriptionPath, folderOf, layerPath, parseSmallkey } from "../../registry/smallkey.ts";
+	maxBytesOf,
+	maxOtherBytes,
+} from "../../registry/judge.ts";
+import { ownersPath } from "../../registry/owners.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
 import { warningsOf } from "../../registry/warnings.ts";
-import { limitOf } from "../build/collect.ts";
 import { Findings } from "./findings.ts";
-
-/** Largest file that is no layer's, in bytes: every clone carries it for ever. */
-const maxOtherBytes = 1024 * 1024;
 
 /** What a push would change on the branch that is served. */
 export interface Judged {
@@ -41,22 +36,13 @@ export interface Judged {
 export async function judgeFiles(repository: string, from: string | null, to: string): Promise<Judged> {
 	const judged: Judged = { layerFiles: 0, problems: new Findings(), warnings: new Findings() };
 	const changes = await diffTree(repository, from ?? (await emptyTree(repository)), to, ":/");
-	const layers: NamedChange[] = [];
-	for (const change of changes) {
-		const name = parsePlace(change, judged);
-		if (name) layers.push({ ...change, name });
-	}
+	const layers = changes.filter((change) => isLayers(change, judged));
 	judged.layerFiles = layers.length;
 	await Promise.all([
-		judgeNames(repository, to, layers, judged.problems),
+		judgeAllNames(repository, from, layers, judged.problems),
 		judgeContents(repository, changes, judged),
 	]);
 	return judged;
-}
-
-/** A changed file of a layer. */
-interface NamedChange extends PathChange {
-	name: LayerName;
 }
 
 /** The id of the tree without files, in the repository's own kind of ids. */
@@ -65,80 +51,33 @@ async function emptyTree(repository: string): Promise<string> {
 	return output.toString("latin1").trim();
 }
 
-/** Judges where a changed file is and what it is called; the layer's file that it is, or null. */
-function parsePlace({ path, mode }: PathChange, { problems, warnings }: Judged): LayerName | null {
-	const refuse = (text: string) => problems.add({ file: path, text });
-	if (path === ownersPath && mode === null) refuse("must not be removed");
-	if (isOtherFile(path)) return null;
-	const [folder = ""] = path.split("/", 1);
-	if (folder === "layers" && path !== "layers") {
-		const name = parseLayerPath(path);
-		if (typeof name !== "string") return name;
-		if (mode !== null) refuse(name);
-		return null;
-	}
-	if (mode === null) return null;
-	if (path === "layers") refuse("must be a folder");
-	else if (folder.toLowerCase() === "layers") refuse("must be in layers, in lower case");
-	else if (visible(path) !== path || /[\ufffd\\]/.test(path))
-		refuse("must have a name of visible characters");
-	else if (path.endsWith(".json"))
+/** Judges where a changed file is and what it is called; whether it is a layer's file. */
+function isLayers({ path, mode }: PathChange, { problems, warnings }: Judged): boolean {
+	const problem = judgePlace({ path, isRemoved: mode === null });
+	if (problem) problems.add(problem);
+	else if (mode !== null && !path.startsWith("layers/") && path.endsWith(".json"))
 		warnings.add({ file: path, text: "is kept, but no layer: layers/ has those" });
-	return null;
+	return parseLayerPath(path) !== null;
 }
 
-/** Judges the names of layers against all that are there: their twins, and descriptions without a registration. */
-async function judgeNames(
+/** Judges the names of layers against all that were there. */
+async function judgeAllNames(
 	repository: string,
-	to: string,
-	layers: readonly NamedChange[],
+	from: string | null,
+	layers: readonly PathChange[],
 	problems: Findings,
 ): Promise<void> {
 	const catFile = new CatFile(repository);
-	const folders = new CommitFolders(catFile, new Trees(catFile), to);
-	const groups = new Map<string, NamedChange[]>();
-	for (const layer of layers) {
-		const folder = folderOf(layer.name.smallkey);
-		const group = groups.get(folder);
-		if (group) group.push(layer);
-		else groups.set(folder, [layer]);
-	}
+	const commit = from === null ? null : new CommitFolders(catFile, new Trees(catFile), from);
+	const before = new Map<string, Iterable<string>>();
 	try {
-		for (const [folder, group] of groups)
-			judgeFolder([...((await folders.names(folder))?.names() ?? [])], group, problems);
+		for (const folder of new Set(layers.map(({ path }) => basename(dirname(path)))))
+			before.set(folder, (await commit?.names(folder))?.names() ?? []);
 	} finally {
 		await catFile.close();
 	}
-}
-
-/** @param names of all files in one folder, as it would be */
-function judgeFolder(names: readonly string[], changed: readonly NamedChange[], problems: Findings): void {
-	const present = new Set(names);
-	/** Lower-case smallkey → its registrations. */
-	const spellings = new Map<string, string[]>();
-	for (const name of names) {
-		const smallkey = name.endsWith(".json") ? parseSmallkey(name.slice(0, -".json".length)) : null;
-		if (smallkey === null) continue;
-		const lower = smallkey.toLowerCase();
-		spellings.set(lower, [...(spellings.get(lower) ?? []), smallkey]);
-	}
-	for (const { path, mode, name } of changed) {
-		const { smallkey, kind } = name;
-		const isRegistered = present.has(`${smallkey}.json`);
-		const described = descriptionPath(smallkey);
-		if (kind === "description" && mode !== null && !isRegistered) {
-			problems.add({ file: path, text: orphanText(smallkey) });
-		}
-		if (kind !== "registration") continue;
-		if (mode === null) {
-			const isOrphan =
-				present.has(`${smallkey}.service.json`) && !changed.some((one) => one.path === described);
-			if (isOrphan) problems.add({ file: described, text: orphanText(smallkey) });
-			continue;
-		}
-		const twin = spellings.get(smallkey.toLowerCase())?.find((other) => other !== smallkey);
-		if (twin !== undefined) problems.add({ file: path, text: twinText(layerPath(twin)) });
-	}
+	const edits = layers.map(({ path, mode }) => ({ path, isRemoved: mode === null }));
+	for (const problem of judgeNames(edits, (folder) => before.get(folder) ?? [])) problems.add(problem);
 }
 
 /** Judges what changed files are, and what is in those that the service reads. */
@@ -148,28 +87,20 @@ async function judgeContents(
 	judged: Judged,
 ): Promise<void> {
 	const { problems } = judged;
-	const present = changes.filter(({ mode }) => mode !== null);
-	const plain = present.filter(({ mode }) => kindOfMode(mode as string) === "file");
-	for (const { path, mode } of present) {
-		const kind = kindOfMode(mode as string);
-		if (kind === "file" || path === "layers") continue;
-		problems.add({
-			file: path,
-			text: `must be a plain file, not a ${kind === "other" ? "submodule" : kind}`,
-		});
-	}
+	const present = changes.filter(({ path, mode }) => mode !== null && path !== "layers");
+	const isFile = ({ mode }: PathChange) => kindOfMode(mode as string) === "file";
 	const sizes = await readSizes(
 		repository,
-		plain.map(({ id }) => id as string),
+		present.filter(isFile).map(({ id }) => id as string),
 	);
 	const read: PathChange[] = [];
-	for (const change of plain) {
-		const { path, id } = change;
-		const isLayer = path.startsWith("layers/") && typeof parseLayerPath(path) !== "string";
-		const maxBytes = isLayer ? limitOf(path) - 1 : maxOtherBytes;
+	for (const change of present) {
+		const { path, mode, id } = change;
+		const isLayer = parseLayerPath(path) !== null;
+		const maxBytes = isLayer ? maxBytesOf(path) : maxOtherBytes;
 		const bytes = sizes.get(id as string) ?? 0;
-		if (bytes > maxBytes)
-			problems.add({ file: path, text: `must have at most ${maxBytes} bytes, not ${bytes}` });
+		const problem = judgeKind(path, kindOfMode(mode as string), bytes, maxBytes);
+		if (problem) problems.add(problem);
 		else if (isLayer || path === ownersPath) read.push(change);
 	}
 	await readAndJudge(repository, read, judged);
@@ -191,11 +122,7 @@ async function readAndJudge(
 }
 
 function judgeContent(file: LayerFile, { problems, warnings }: Judged): void {
-	if (file.path === ownersPath) {
-		return problems.add(...parseOwners(file.bytes).problems.map((text) => ({ file: file.path, text })));
-	}
-	if (file.path.endsWith(".service.json")) return problems.add(...checkDescriptionFile(file).problems);
-	const { registration, problems: found } = checkRegistrationFile(file, "written");
+	const { registration, problems: found } = judgeFile(file, "written");
 	problems.add(...found);
 	if (!registration) return;
 	warnings.add(...warningsOf(registration).map((text) => ({ file: file.path, text })));

@@ -1,15 +1,15 @@
-import type { Problem } from "../../registry/catalogue.ts";
+import type { Remark } from "../../registry/judge.ts";
 
 /** Problems that are kept to be shown; the others are counted. */
 const maxKept = 50;
 
 /** What was found in a push: a bounded number of problems, however much is wrong. */
 export class Findings {
-	readonly #kept: Problem[] = [];
+	readonly #kept: Remark[] = [];
 	readonly #files = new Set<string>();
 	#count = 0;
 
-	add(...problems: Problem[]): void {
+	add(...problems: Remark[]): void {
 		for (const problem of problems) {
 			this.#count += 1;
 			this.#files.add(problem.file);
@@ -27,7 +27,7 @@ export class Findings {
 	}
 
 	/** The first of them, sorted by file. */
-	list(): Problem[] {
+	list(): Remark[] {
 		return [...this.#kept].sort((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1));
 	}
 }

@@ -1,6 +1,6 @@
 import { runGit } from "../../api/git/run.ts";
 import { findTooMany } from "../../api/git/tree.ts";
-import { problemLine } from "../../registry/catalogue.ts";
+import { problemLine } from "../../registry/judge.ts";
 import { visible } from "../../registry/markdown.ts";
 import { judgeFiles } from "./changed-files.ts";
 import { findCommitProblem } from "./commits.ts";

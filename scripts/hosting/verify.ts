@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pMap from "p-map";
 import { diffTree } from "../../api/git/tree.ts";
-import { parseLayerPath } from "../../registry/catalogue.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
 import { targetNames } from "../../registry/targets/names.ts";
 import { resolveCommit } from "../build/collect.ts";
 import { isCompanion } from "../build/output.ts";
@@ -106,7 +106,7 @@ export async function changedKeys(repository: string, from: string, to: string):
 	const [before, after] = [await resolveCommit(repository, from), await resolveCommit(repository, to)];
 	const changes = await diffTree(repository, before, after, "layers");
 	const names = changes.map(({ path }) => parseLayerPath(path));
-	return new Set(names.flatMap((name) => (typeof name === "string" ? [] : [name.smallkey])));
+	return new Set(names.flatMap((name) => (name ? [name.smallkey] : [])));
 }
 
 /** Where a hosting differs from the build. */

@@ -4,8 +4,7 @@ import pMap from "p-map";
 import { blobId } from "../../api/blob-id.ts";
 import { runGit } from "../../api/git/run.ts";
 import type { Edit, Reader } from "../../api/store.ts";
-import { parseLayerPath } from "../../registry/catalogue.ts";
-import { layerPath } from "../../registry/smallkey.ts";
+import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { readTextIfThere } from "../files/if-there.ts";
 
 /** Layers that are compared with the store at once. */
@@ -28,7 +27,7 @@ export async function newDescriptions(checkout: string): Promise<NewDescription[
 	const found: NewDescription[] = [];
 	for (const path of paths.sort()) {
 		const name = parseLayerPath(path);
-		if (typeof name === "string" || name.kind !== "description") continue;
+		if (name?.kind !== "description") continue;
 		const text = await readFile(join(checkout, path), "utf8");
 		const registration = await readTextIfThere(join(checkout, layerPath(name.smallkey)));
 		if (registration !== null) found.push({ smallkey: name.smallkey, path, text, registration });

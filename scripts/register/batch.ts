@@ -1,10 +1,10 @@
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import pMap from "p-map";
 import { putEdits } from "../../api/register.ts";
 import { type Commit, type Edit, isRefusal, type Refusal, type Store } from "../../api/store.ts";
-import { checkRegistrationFile, isOtherFile, type LayerFile } from "../../registry/catalogue.ts";
+import { type CheckedLayer, judgeFiles, type LayerFile, problemLine } from "../../registry/judge.ts";
 import type { Registration } from "../../registry/registration.ts";
-import { folderOf, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
+import { folderOf, isOtherFile } from "../../registry/smallkey.ts";
 import { collectFolder } from "../build/collect.ts";
 import { progress } from "../terminal/progress.ts";
 
@@ -23,43 +23,31 @@ export interface Batch {
  * @throws {Error} where there is no such folder
  */
 export async function readBatch(folder: string): Promise<Batch> {
-	const registrations = new Map<string, Registration>();
 	const problems: string[] = [];
-	/** Lower-case smallkey → the file that has it. */
-	const files = new Map<string, string>();
+	const files = new Map<string, LayerFile>();
+	/** Path of a layer's file → the file of the batch. */
+	const names = new Map<string, string>();
 	for (const file of collectFolder(folder)) {
 		// Of a whole `layers/`: the registrations; the rest is found out again, or is the reviewers'.
 		if (isOtherFile(file.path) || file.path.endsWith(".service.json")) continue;
-		const path = file.path.slice("layers/".length);
-		const name = join(folder, path);
-		const smallkey = parseBatchPath(path);
-		const twin = smallkey && files.get(smallkey.toLowerCase());
-		if (!smallkey) problems.push(`${name}: ${placeRule}`);
-		else if (twin) problems.push(`${name}: its smallkey differs from that of ${twin} at most in case`);
+		const below = file.path.slice("layers/".length);
+		const path = below.includes("/")
+			? file.path
+			: `layers/${folderOf(below.replace(/\.json$/, ""))}/${below}`;
+		const name = join(folder, below);
+		const other = names.get(path);
+		if (other !== undefined) problems.push(`${name}: is the same layer as ${other}`);
 		else {
-			files.set(smallkey.toLowerCase(), name);
-			const registration = checkFile(file, name, problems);
-			if (registration) registrations.set(smallkey, registration);
+			names.set(path, name);
+			files.set(path, { ...file, path });
 		}
 	}
-	const sorted = [...registrations].sort(([a], [b]) => (a < b ? -1 : 1));
-	return { registrations: new Map(sorted), problems };
-}
-
-const placeRule = `must be <smallkey>.json or <ab>/<smallkey>.json, and a smallkey ${smallkeyRule}`;
-
-/** The smallkey of a path below the batch's folder, or null. */
-function parseBatchPath(path: string): string | null {
-	if (!path.endsWith(".json")) return null;
-	const smallkey = parseSmallkey(basename(path, ".json"));
-	if (!smallkey) return null;
-	return [".", folderOf(smallkey)].includes(dirname(path)) ? smallkey : null;
-}
-
-function checkFile(file: LayerFile, name: string, problems: string[]): Registration | null {
-	const checked = checkRegistrationFile({ ...file, path: name }, "written");
-	problems.push(...checked.problems.map(({ text }) => `${name}: ${text}`));
-	return checked.registration;
+	const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+	const registrations = new Map<string, Registration>();
+	const keep = ({ smallkey, registration }: CheckedLayer) => registrations.set(smallkey, registration);
+	const found = judgeFiles(sorted, keep, "written", () => []);
+	problems.push(...found.map(({ file, text }) => problemLine({ file: names.get(file) ?? file, text })));
+	return { registrations: new Map([...registrations].sort(([a], [b]) => (a < b ? -1 : 1))), problems };
 }
 
 /** What became of a batch: how many layers it changed, and the commit; or why nothing was changed. */

@@ -1,4 +1,4 @@
-import { problemLine } from "../../registry/catalogue.ts";
+import { problemLine } from "../../registry/judge.ts";
 import { plain } from "../terminal/plain.ts";
 import type { Located } from "./locate.ts";
 

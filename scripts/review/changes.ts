@@ -2,7 +2,7 @@ import { readSizes } from "../../api/git/blobs.ts";
 import { CatFile } from "../../api/git/cat-file.ts";
 import { runGit } from "../../api/git/run.ts";
 import { diffTree, findTooMany, kindOfMode, listTree, readBlob } from "../../api/git/tree.ts";
-import type { LayerFile } from "../../registry/catalogue.ts";
+import type { LayerFile } from "../../registry/judge.ts";
 import { limitOf, resolveCommit } from "../build/collect.ts";
 
 /** A file in a commit: its mode, such as `100644`, and the id of its content. */

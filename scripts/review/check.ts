@@ -1,17 +1,16 @@
 import pMap from "p-map";
+import { linesOf } from "../../registry/json.ts";
 import {
 	type CheckedLayer,
-	checkCatalogue,
-	isOtherFile,
+	judgeFile,
+	judgeNames,
+	judgePlace,
 	type LayerFile,
+	namesOf,
 	type Problem,
-	parseLayerPath,
-	twinText,
-} from "../../registry/catalogue.ts";
-import { linesOf } from "../../registry/json.ts";
-import { ownersPath, parseOwners } from "../../registry/owners.ts";
-import type { Rules } from "../../registry/schema-problems.ts";
-import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+} from "../../registry/judge.ts";
+import { ownersPath } from "../../registry/owners.ts";
+import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { Change, Changes, Entry, FileReader } from "./changes.ts";
 import { type Located, locate } from "./locate.ts";
 
@@ -49,23 +48,23 @@ export async function checkChanges(changes: Changes, reader: FileReader): Promis
 		if (after) merged.set(path, after);
 		else merged.delete(path);
 	}
-	const twins = groupByLowerCase(merged.keys());
-	const problems: Located[] = [];
+	const edits = changes.layers.map(({ path, after }) => ({ path, isRemoved: after === null }));
+	const wrongNames = judgeNames(edits, namesOf(changes.catalogue.keys()));
+	const misnamed = new Set(wrongNames.map(({ file }) => parseLayerPath(file)?.smallkey));
+	const problems = wrongNames.map((problem) => locate(problem));
 	const groups = new Map<string, string[]>();
 	for (const change of changes.layers) {
 		const name = parseLayerPath(change.path);
-		if (typeof name !== "string")
-			groups.set(name.smallkey, [...(groups.get(name.smallkey) ?? []), change.path]);
-		else problems.push(...(await checkOther(change, name, reader)));
+		if (name) groups.set(name.smallkey, [...(groups.get(name.smallkey) ?? []), change.path]);
+		else problems.push(...(await checkOther(change, reader)));
 	}
 	const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
 	const layers = await pMap(
 		sorted,
 		async ([smallkey, paths]) => {
 			const checked = await checkLayer(smallkey, paths, { before: changes.catalogue, after: merged }, reader);
-			const twinned = twinProblems(smallkey, paths, twins);
-			problems.push(...checked.problems, ...twinned);
-			return twinned.length > 0 ? { ...checked.layer, after: null } : checked.layer;
+			problems.push(...checked.problems);
+			return misnamed.has(smallkey) ? { ...checked.layer, after: null } : checked.layer;
 		},
 		{ concurrency: atOnce },
 	);
@@ -73,39 +72,19 @@ export async function checkChanges(changes: Changes, reader: FileReader): Promis
 	return { layers, problems };
 }
 
-/** Registration files by their lower-case smallkey. */
-function groupByLowerCase(paths: Iterable<string>): Map<string, string[]> {
-	const groups = new Map<string, string[]>();
-	for (const path of paths) {
-		const name = parseLayerPath(path);
-		if (typeof name === "string" || name.kind !== "registration") continue;
-		const lower = name.smallkey.toLowerCase();
-		groups.set(lower, [...(groups.get(lower) ?? []), path]);
-	}
-	return groups;
-}
-
-function twinProblems(smallkey: string, paths: string[], twins: Map<string, string[]>): Located[] {
-	const own = layerPath(smallkey);
-	const group = twins.get(smallkey.toLowerCase()) ?? [];
-	const other = group.find((path) => path !== own);
-	if (!other || !paths.includes(own) || !group.includes(own)) return [];
-	return [locate({ file: own, text: twinText(other) })];
-}
-
 /** A file that is no layer's: the owners, or what has no place here. */
-async function checkOther({ path, after }: Change, wrong: string, reader: FileReader): Promise<Located[]> {
-	if (!after) return path === ownersPath ? [locate({ file: path, text: "must not be removed" })] : [];
-	if (path === "layers") return [locate({ file: path, text: "must be a folder" })];
-	if (!isOtherFile(path)) return [locate({ file: path, text: wrong })];
+async function checkOther({ path, after }: Change, reader: FileReader): Promise<Located[]> {
+	const misplaced = judgePlace({ path, isRemoved: after === null });
+	if (misplaced) return [locate(misplaced)];
+	if (!after) return [];
 	const file = await reader.read(path, after);
-	if (file.kind !== "file") {
-		return [locate({ file: path, text: `must be a plain file, not a ${file.kind}` })];
-	}
-	if (path !== ownersPath) return [];
-	const { problems } = parseOwners(file.bytes);
-	const lines = problems.length > 0 ? linesOf(new TextDecoder().decode(file.bytes)) : undefined;
-	return problems.map((text) => locate({ file: path, text }, lines));
+	return locateAll(judgeFile(file, "written").problems, file);
+}
+
+/** Problems of one file at their lines. */
+function locateAll(problems: readonly Problem[], { bytes }: LayerFile): Located[] {
+	const lines = problems.length > 0 ? linesOf(new TextDecoder().decode(bytes)) : undefined;
+	return problems.map((problem) => locate(problem, lines));
 }
 
 /** Both states of the catalogue: path → file. */
@@ -116,42 +95,45 @@ interface States {
 
 async function checkLayer(smallkey: string, paths: string[], states: States, reader: FileReader) {
 	const own = layerPath(smallkey);
-	const before = checkFiles(await readFiles(smallkey, states.before, reader), "stored");
-	const files = await readFiles(smallkey, states.after, reader);
-	const after = checkFiles(files, paths.includes(own) ? "written" : "stored");
-	const texts = new Map(files.map((file) => [file.path, new TextDecoder().decode(file.bytes)]));
-	// What was wrong on the base already, in a file that stays as it is, is not the author's to mend.
-	const theirs = after.problems.filter(({ file }) => paths.includes(file) || paths.includes(own));
+	const before = await readLayer(smallkey, states.before, reader, []);
+	const after = await readLayer(smallkey, states.after, reader, paths);
 	const layer: ChangedLayer = {
 		smallkey,
 		before: before.layer,
 		after: after.problems.length > 0 ? null : after.layer,
 		paths,
 		removed: states.before.has(own) && !states.after.has(own),
-		text: texts.get(own) ?? "",
+		text: after.text,
 	};
-	const lines = new Map(theirs.map(({ file }) => [file, linesOf(texts.get(file) ?? "")]));
-	const located = theirs.map((problem) => locate(problem, lines.get(problem.file)));
-	return { layer, problems: located };
+	return { layer, problems: after.problems };
 }
 
-/** The files of one layer, in the order of their paths. */
-async function readFiles(smallkey: string, state: ReadonlyMap<string, Entry>, reader: FileReader) {
-	const files: LayerFile[] = [];
-	for (const path of [layerPath(smallkey), descriptionPath(smallkey)]) {
+/**
+ * One layer in one state of the catalogue.
+ * @param written the paths whose files are judged as what is written; what is wrong in others is not the author's
+ */
+async function readLayer(
+	smallkey: string,
+	state: ReadonlyMap<string, Entry>,
+	reader: FileReader,
+	written: readonly string[],
+) {
+	const problems: Located[] = [];
+	const judge = async (path: string) => {
 		const entry = state.get(path);
-		if (entry) files.push(await reader.read(path, entry));
-	}
-	return files;
-}
-
-function checkFiles(files: LayerFile[], rules: Rules): { layer: CheckedLayer | null; problems: Problem[] } {
-	let layer: CheckedLayer | null = null;
-	const keep = (good: CheckedLayer) => {
-		layer = good;
+		if (!entry) return null;
+		const file = await reader.read(path, entry);
+		const isWritten = written.includes(path);
+		const judged = judgeFile(file, isWritten ? "written" : "stored");
+		if (isWritten) problems.push(...locateAll(judged.problems, file));
+		return { ...judged, bytes: file.bytes };
 	};
-	const problems = checkCatalogue(files, keep, rules);
-	return { layer, problems };
+	const own = await judge(layerPath(smallkey));
+	const description = (await judge(descriptionPath(smallkey)))?.description ?? null;
+	const layer: CheckedLayer | null = own?.registration
+		? { smallkey, registration: own.registration, description }
+		: null;
+	return { layer, problems, text: own ? new TextDecoder().decode(own.bytes) : "" };
 }
 
 /** The entries that `checkChanges` reads. */
@@ -159,7 +141,7 @@ export function* entriesToRead(changes: Changes): Generator<Entry> {
 	for (const { path, after } of changes.layers) {
 		if (after) yield after;
 		const name = parseLayerPath(path);
-		if (typeof name === "string") continue;
+		if (!name) continue;
 		for (const own of [layerPath(name.smallkey), descriptionPath(name.smallkey)]) {
 			const entry = changes.catalogue.get(own);
 			if (entry) yield entry;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { structuredPatch } from "diff";
-import type { CheckedLayer } from "../../registry/catalogue.ts";
+import type { CheckedLayer } from "../../registry/judge.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { targetNames } from "../../registry/targets/names.ts";

@@ -1,4 +1,4 @@
-import { parseLayerPath } from "../../registry/catalogue.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
 
 /** A label of issues and pull requests, as GitHub keeps it. */
 export interface Label {
@@ -36,7 +36,7 @@ export function fittingLabels(files: readonly ChangedFile[], isOwn: boolean): Se
 	for (const { filename, status } of files) {
 		const name = filename.startsWith("layers/") ? parseLayerPath(filename) : null;
 		if (!filename.startsWith("layers/")) fitting.add(kindLabels.code.name);
-		else if (typeof name === "object" && name?.kind === "registration")
+		else if (name?.kind === "registration")
 			fitting.add((status === "removed" ? kindLabels.removal : kindLabels.layer).name);
 	}
 	if (isOwn) fitting.add(labels.service.name);

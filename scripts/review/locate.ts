@@ -1,5 +1,5 @@
-import type { Problem } from "../../registry/catalogue.ts";
 import { lineAt } from "../../registry/json.ts";
+import type { Remark } from "../../registry/judge.ts";
 
 /** A problem at its place in a file. */
 export interface Located {
@@ -20,7 +20,7 @@ const noLines: ReadonlyMap<string, number> = new Map();
  * Finds the place that a problem is about.
  * @param lines of the file's members, as `linesOf` finds them; none where the problem is not about its content
  */
-export function locate({ file, text }: Problem, lines = noLines): Located {
+export function locate({ file, text }: Remark, lines = noLines): Located {
 	if (!text.startsWith("/")) return { file, line: lineOfSyntax(text), pointer: "", text };
 	const pointer = pointerIn(text, lines);
 	return { file, line: lineAt(lines, pointer), pointer, text: text.slice(pointer.length + 2) };

@@ -1,5 +1,5 @@
-import type { CheckedLayer } from "../../registry/catalogue.ts";
 import { type Draft, draftAddress } from "../../registry/draft.ts";
+import type { CheckedLayer } from "../../registry/judge.ts";
 import { type Owners, ownersPath, parseOwners } from "../../registry/owners.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";

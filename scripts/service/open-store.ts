@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Edit, Store } from "../../api/store.ts";
 import { GitStore } from "../../api/stores/git.ts";
-import { parseLayerPath } from "../../registry/catalogue.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
 import { collectFolder, listFolder } from "../build/collect.ts";
 import { installHook } from "../hook/install.ts";
 import { lockFolder } from "./lock.ts";
@@ -27,9 +27,7 @@ export async function seed(): Promise<Edit[]> {
 /** How many layers of this checkout are not served. */
 export function countLacking(isServed: (smallkey: string) => boolean): number {
 	const names = listFolder(checkoutLayers).map(({ path }) => parseLayerPath(path));
-	const smallkeys = names.flatMap((name) =>
-		typeof name !== "string" && name.kind === "registration" ? [name.smallkey] : [],
-	);
+	const smallkeys = names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : []));
 	return smallkeys.filter((smallkey) => !isServed(smallkey)).length;
 }
 

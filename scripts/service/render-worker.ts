@@ -1,8 +1,9 @@
 // One part of a large step, in a process of its own: reads, checks, renders, and hands over runs of fragments.
 import { GitFailure } from "../../api/git/run.ts";
 import { diffTree, listTree, type PathChange } from "../../api/git/tree.ts";
-import { type CheckedLayer, isOtherFile, type Problem, parseLayerPath } from "../../registry/catalogue.ts";
 import { drawingRank } from "../../registry/drawing-order.ts";
+import { type CheckedLayer, judgePlace, type Remark } from "../../registry/judge.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { pickServed } from "../build/served.ts";
 import { renderSlots } from "../build/slots.ts";
@@ -25,7 +26,7 @@ export interface RenderReport {
 	layers: Row[];
 	bytes: Uint8Array;
 	gone: string[];
-	problems: Problem[];
+	problems: Remark[];
 	wrong: string[];
 	registered: string[];
 	isLast: boolean;
@@ -91,8 +92,9 @@ function noteChanges(changed: PathChange[], portion: Portions): Set<string> {
 	const wanted = new Set<string>();
 	for (const { path, mode } of changed) {
 		const name = parseLayerPath(path);
-		if (typeof name === "string") {
-			if (mode !== null && !isOtherFile(path)) portion.problems.push({ file: path, text: name });
+		if (!name) {
+			const problem = mode === null ? null : judgePlace({ path, isRemoved: false });
+			if (problem) portion.problems.push(problem);
 			continue;
 		}
 		wanted.add(name.smallkey.toLowerCase());
@@ -106,7 +108,7 @@ function noteChanges(changed: PathChange[], portion: Portions): Set<string> {
 /** Gathers what was found, and sends it in portions. */
 class Portions {
 	readonly changes = new Map<string, null>();
-	readonly problems: Problem[] = [];
+	readonly problems: Remark[] = [];
 	readonly wrong: string[] = [];
 	readonly registered: string[] = [];
 	#layers: Row[] = [];

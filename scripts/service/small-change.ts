@@ -1,8 +1,8 @@
 import type { PathChange } from "../../api/git/tree.ts";
 import type { Step } from "../../api/stores/git.ts";
-import { isOtherFile, parseLayerPath } from "../../registry/catalogue.ts";
 import { drawingRank } from "../../registry/drawing-order.ts";
-import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { judgePlace } from "../../registry/judge.ts";
+import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { type Picked, pickServed, type StoredLayer } from "../build/served.ts";
 import { renderSlots } from "../build/slots.ts";
@@ -51,8 +51,9 @@ function touched(changes: readonly PathChange[], rendered: RenderedStep): string
 	const smallkeys = new Map<string, string>();
 	for (const { path, mode } of changes) {
 		const name = parseLayerPath(path);
-		if (typeof name === "string") {
-			if (mode !== null && !isOtherFile(path)) rendered.problems.push({ file: path, text: name });
+		if (!name) {
+			const problem = mode === null ? null : judgePlace({ path, isRemoved: false });
+			if (problem) rendered.problems.push(problem);
 			continue;
 		}
 		smallkeys.set(name.smallkey.toLowerCase(), name.smallkey);

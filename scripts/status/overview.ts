@@ -1,8 +1,8 @@
 import { statfs } from "node:fs/promises";
 import { CatFile } from "../../api/git/cat-file.ts";
 import { isDescribed } from "../../harvest/harvest-layer.ts";
-import { checkCatalogue, problemLine } from "../../registry/catalogue.ts";
 import { healthPath, parseHealth } from "../../registry/health.ts";
+import { judgeFiles, problemLine } from "../../registry/judge.ts";
 import { harvestedLangs } from "../../registry/registration.ts";
 import { collectCommit, resolveCommit } from "../build/collect.ts";
 import { readWaiting, type WaitingReview } from "../review/waiting.ts";
@@ -28,7 +28,7 @@ export async function readOverview(repository: string): Promise<Overview> {
 	const commit = await resolveCommit(repository, servedRef);
 	const neverHarvested: string[] = [];
 	let layers = 0;
-	const problems = checkCatalogue(
+	const problems = judgeFiles(
 		await collectCommit(repository, commit),
 		({ smallkey, registration, description }) => {
 			layers += 1;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { parseLayerPath } from "../../../registry/catalogue.ts";
 import { visible } from "../../../registry/markdown.ts";
+import { parseLayerPath } from "../../../registry/smallkey.ts";
 import { listCommits, personText, type RawCommit, readCommits } from "../../git/commits.ts";
 import { serviceIdentity } from "../../git/new-commit.ts";
 import { runGit } from "../../git/run.ts";
@@ -65,7 +65,7 @@ async function countLayers(repository: string, { from, to, changes }: Onward): P
 	const smallkeys = new Set<string>();
 	for (const [at, { path }] of all.entries()) {
 		const name = parseLayerPath(path);
-		if (typeof name !== "string") smallkeys.add(name.smallkey);
+		if (name) smallkeys.add(name.smallkey);
 		// A push may bring all layers: readers have their turn between.
 		if (at % pathsAtOnce === pathsAtOnce - 1) await nextTurn();
 	}

@@ -1,4 +1,4 @@
-import type { LayerFile } from "../../../registry/catalogue.ts";
+import type { LayerFile } from "../../../registry/judge.ts";
 import { descriptionPath, folderOf, layerPath, parseSmallkey } from "../../../registry/smallkey.ts";
 import { blobId } from "../../blob-id.ts";
 import type { CatFile } from "../../git/cat-file.ts";

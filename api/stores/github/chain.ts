@@ -27,8 +27,8 @@ export interface Change {
 /** What a change comes to: edits, what is told to its sender instead, or what was thrown. */
 export type Decision = { edits: Edit[] } | { refusal: Refusal } | { thrown: unknown };
 
-/** Changes that are decided at once: each reads a folder, and often a file. */
-const readsAtOnce = 10;
+/** Changes that are decided at once, a whole batch: each reads a folder and its history, and often a file. */
+const readsAtOnce = 20;
 
 /** Trees that are written at once: GitHub asks for few writes at the same time. */
 const treesAtOnce = 4;
@@ -45,8 +45,13 @@ export async function decide(
 	replays: Replays,
 ): Promise<Decision[]> {
 	const files = new CommitFiles(github, head);
-	const wasUsed = async ({ meta }: Change, decision: Decision) => {
-		return head !== null && changesSomething(decision) && (await replays.wasUsed(github, head, meta));
+	const answers = new Map<Change, Promise<boolean>>();
+	// Asked once for each change: its answer does not depend on the decision, and takes a request.
+	const wasUsed = async (change: Change, decision: Decision) => {
+		if (head === null || !changesSomething(decision)) return false;
+		const answer = answers.get(change) ?? replays.wasUsed(github, head, change.meta);
+		answers.set(change, answer);
+		return answer;
 	};
 	// All that has to be asked of GitHub is asked at once; what an earlier one of these alters is decided again.
 	const early = await pMap(

@@ -2,7 +2,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { putEdits } from "../../../api/register.ts";
 import { type Edit, isRefusal, type Meta, type Reader, StoreBusy, usedBefore } from "../../../api/store.ts";
-import { parseRegistration } from "../../../registry/registration.ts";
+import { parseRegistration, type Registration } from "../../../registry/registration.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { wms } from "../../local.ts";
 import { metaOf } from "./contract.ts";
@@ -61,6 +61,34 @@ test("changes that come together are a commit each, in their order, and the bran
 		assert.is(count(peer, moves), 2);
 		for (const key of keys) assert.is(await peer.file(layerPath(key)), "1\n");
 	}));
+
+for (const [where, listings, keyOf] of [
+	["one folder", 2, (index: string) => `b400x${index}`],
+	["30 folders", 30, (index: string) => `${index}b400x`],
+] as const) {
+	test(`30 PUTs at once of keys in ${where}, after many others: a commit each, and nothing is asked twice`, () =>
+		withPeer(async (peer) => {
+			const store = together(peer);
+			// From 20 commits of the last minutes on, the replay guard has to ask for the history of each key.
+			const earlier = Array.from({ length: 20 }, (_, index) => `${index + 10}e`);
+			await Promise.all(earlier.map((key) => store.change(putting(key, "1\n"), metaOf(key))));
+			const { registration } = parseRegistration(new TextEncoder().encode(wms("a")), "written");
+			const keys = Array.from({ length: 30 }, (_, index) => keyOf(String(index).padStart(2, "0")));
+			peer.proxy.requests.length = 0;
+			const outcomes = await Promise.all(
+				keys.map((key) =>
+					store.change((now) => putEdits(now, key, registration as Registration), metaOf(key)),
+				),
+			);
+			assert.ok(outcomes.every((outcome) => !isRefusal(outcome) && outcome.changed));
+			assert.equal(
+				(await subjects(peer)).slice(20),
+				keys.map((key) => `register ${key} (wms)`),
+			);
+			// Of each of two batches the head and the move of the branch; of each change its history, tree and commit.
+			assert.is(peer.proxy.requests.length, 2 * 2 + listings + 30 * 3);
+		}));
+}
 
 test("each of them is told its own outcome", () =>
 	withPeer(async (peer) => {

@@ -140,7 +140,7 @@ test("of keys that differ only in case the first is built, and a wrong descripti
 	assert.is(code, 1);
 	assert.match(
 		stderr,
-		"layers/aa/aaa.json: its smallkey differs only in case from that of layers/aa/AAA.json",
+		"layers/aa/aaa.json: smallkey: aaa differs only in case from AAA, which is registered",
 	);
 	assert.match(stderr, "layers/bb/bbb.service.json: must be a service description");
 	assert.equal(["AAA", "aaa", "bbb"].map(served), ["twin", null, "other"]);

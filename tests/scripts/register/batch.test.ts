@@ -96,7 +96,7 @@ test("every problem is named, and nothing is written on any", async () => {
 	for (const text of [
 		"xx/good2.json: must be",
 		"large.json: the document must have at most 65536 bytes in the form in which it is stored",
-		"good.json: its smallkey differs",
+		"good.json: smallkey: good differs only in case from GOOD",
 		"link.json: must be a plain file",
 	]) {
 		assert.match(stderr, text);

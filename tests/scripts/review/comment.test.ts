@@ -256,8 +256,8 @@ test("10 MB of JSON are told by their size wherever they stand, and shown nowher
 	assert.ok(stdout.length < 20_000, String(stdout.length));
 	for (const name of ["bi/big", "de/deep", "pa/padded"])
 		assert.match(stdout, `error layers/${name}.json:1: must have at most 65536 bytes`);
-	assert.match(stdout, "error layers/de/described.service.json:1: must be a service description");
-	assert.match(stdout, /error layers\/owners\.json:1: the document must have at most 1048576 bytes\n/);
+	assert.match(stdout, "error layers/de/described.service.json:1: must have at most 4194304 bytes");
+	assert.match(stdout, /error layers\/owners\.json:1: must have at most 1048576 bytes\n/);
 	assert.match(comment, "<code>good</code> added");
 	assert.not.match(comment, "xxxxxxxxxx");
 });

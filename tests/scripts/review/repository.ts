@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** What a commit does to files: a text, `null` to remove, or `{link}` for a symbolic link. */
-export type Files = Record<string, string | null | { link: string }>;
+/** What a commit does to files: a text, also as one that may be executed, `null` to remove, or a symbolic link. */
+export type Files = Record<string, string | null | { link: string } | { executable: string }>;
 
 const environment = {
 	PATH: process.env.PATH,
@@ -36,7 +36,8 @@ export class Repository {
 		if (content === null) return;
 		mkdirSync(dirname(path), { recursive: true });
 		if (typeof content === "string") writeFileSync(path, content);
-		else symlinkSync(content.link, path);
+		else if ("link" in content) symlinkSync(content.link, path);
+		else writeFileSync(path, content.executable, { mode: 0o755 });
 	}
 
 	/** Commits changes on the branch that is checked out. */

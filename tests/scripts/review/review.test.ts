@@ -84,13 +84,17 @@ const misplaced: [string, Files, string][] = [
 		{ "layers/xy/abd.json": wmsFile("a") },
 		"layers/xy/abd.json:1  must be at layers/ab/abd.json",
 	],
-	["no smallkey", { "layers/ab/ab d.json": wmsFile("a") }, "layers/ab/ab d.json:1  must be named"],
+	[
+		"no smallkey",
+		{ "layers/ab/ab d.json": wmsFile("a") },
+		"layers/ab/ab d.json:1  smallkey: must be 1 to 64 of",
+	],
 	["no JSON file", { "layers/ab/run.sh": "exit" }, "layers/ab/run.sh:1  must be named"],
 	["no JSON", { "layers/ab/abc.json": "{\n" }, "layers/ab/abc.json:"],
 	[
 		"a twin of a layer that stays as it is",
 		{ "layers/ab/ABC.json": wmsFile("a") },
-		"layers/ab/ABC.json:1  its smallkey differs only in case from that of layers/ab/abc.json",
+		"layers/ab/ABC.json:1  smallkey: ABC differs only in case from abc, which is registered",
 	],
 	[
 		"a link",
@@ -143,7 +147,10 @@ test("a twin that came to the base after the change parted from it is found", as
 			settings,
 			check,
 		});
-		assert.match(problemLines(outcome).join(), /new\.json:1 {2}its smallkey differs only in case.*NEW\.json/);
+		assert.match(
+			problemLines(outcome).join(),
+			/new\.json:1 {2}smallkey: new differs only in case from NEW, which is registered/,
+		);
 		assert.equal(
 			outcome.layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`),
 			["new wrong"],

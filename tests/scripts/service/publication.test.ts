@@ -104,7 +104,7 @@ service("of keys that differ only in case the first by path is served, after any
 	assert.ok(await clone.push());
 	await eventually(() => status(local, "TWIN") === 200);
 	assert.equal(served(local), ["TWIN", "one"]);
-	assert.match(local.warnings.join("\n"), "layers/tw/twin.json: its smallkey differs only in case");
+	assert.match(local.warnings.join("\n"), "layers/tw/twin.json: smallkey: twin differs only in case");
 	assert.is((await local.delete("TWIN")).status, 204);
 	assert.equal(served(local), ["Twin", "one"]);
 	await clone.git("pull", "-q", "--rebase");

@@ -4,6 +4,7 @@ import { sign } from "../../../api/signature.ts";
 import { type Peer, startPeer } from "../../api/stores/github-peer.ts";
 import { manual, temporaryFolder } from "../../local.ts";
 import { ServerProcess } from "../../process.ts";
+import { eventually } from "../../wait.ts";
 
 const github = suite<{ peer: Peer; server: ServerProcess; remove: () => Promise<void> }>("service on GitHub");
 
@@ -70,5 +71,20 @@ github("reads come from the last build, and nothing secret is in the log", async
 	assert.not.match(server.output, peer.app.privateKey.split("\n")[1] ?? "");
 	assert.not.match(server.output, /"error"/);
 });
+
+github(
+	"a refusal by a ruleset is in the log in GitHub's own words, and nothing is stored",
+	async (context) => {
+		const { peer, server } = context;
+		const message = "Repository rule violations found\n\nChanges must be made through a pull request.\n\n";
+		const effect = { kind: "answer", status: 422, message } as const;
+		peer.proxy.faults.push({ method: "PATCH", path: /refs/, times: 1, effect });
+		const before = server.output.length;
+		assert.is((await put(server, "ruled", "catalogue", secret)).status, 500);
+		await eventually(() => server.output.slice(before).includes(`"error"`));
+		assert.ok(server.output.slice(before).includes(JSON.stringify(message).slice(1, -1)), server.output);
+		assert.is(await peer.file("layers/ru/ruled.json"), null);
+	},
+);
 
 github.run();

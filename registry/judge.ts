@@ -1,0 +1,321 @@
+import { type Description, parseDescription } from "./description.ts";
+import { matchesGlob } from "./globs.ts";
+import { visible } from "./markdown.ts";
+import { ownersPath, parseOwners } from "./owners.ts";
+import { largestRegistration, parseRegistration, type Registration } from "./registration.ts";
+import type { Rules } from "./schema-problems.ts";
+import {
+	descriptionPath,
+	fileName,
+	isOtherFile,
+	layerPath,
+	parseLayerPath,
+	parseSmallkey,
+	smallkeyRule,
+} from "./smallkey.ts";
+
+/** Identifies a rule, whatever the words and the language of its text. */
+export type Code =
+	| "case-twin"
+	| "content"
+	| "file-name"
+	| "folder"
+	| "layers-folder"
+	| "orphan"
+	| "owner"
+	| "owners-removed"
+	| "plain-file"
+	| "size"
+	| "smallkey"
+	| "visible-name";
+
+/** Something that is said of a file. */
+export interface Remark {
+	/** Path from the repository's root: `layers/23/23ax5t.json`. */
+	file: string;
+	/** `<place>: <what is wrong>`, the place a JSON pointer or `smallkey`; or only what is wrong, of the whole file. */
+	text: string;
+}
+
+/** A rule that a change breaks: every door refuses it in the same words. */
+export interface Problem extends Remark {
+	code: Code;
+}
+
+/** A file under `layers/`, as found in a folder or a commit. */
+export interface LayerFile {
+	/** Path from the repository's root, with `/`: `layers/23/23ax5t.json`. */
+	path: string;
+	/** Only plain files hold layers: a link could point anywhere. */
+	kind: "file" | "symlink" | "other";
+	/** Content; of a file over its limit, at least one byte more than the limit. */
+	bytes: Uint8Array;
+}
+
+/** A layer whose files are all in order. */
+export interface CheckedLayer {
+	smallkey: string;
+	registration: Registration;
+	description: Description | null;
+}
+
+/** A file that a change writes or removes. */
+export interface NameEdit {
+	path: string;
+	isRemoved: boolean;
+}
+
+/** The names of the files in a folder under `layers/` before a change, in any order. */
+export type NamesBefore = (folder: string) => Iterable<string>;
+
+/** Who asks for a change, where that limits it. */
+export interface Asker {
+	id: string;
+	/** Globs of the smallkeys that it may change; null: all. */
+	smallkeys: readonly string[] | null;
+}
+
+/** Largest service description, in bytes. */
+const maxDescriptionBytes = 4 * 1024 * 1024;
+
+/** Largest file that is no layer's, in bytes: every clone carries it for ever. */
+export const maxOtherBytes = 1024 * 1024;
+
+/** Largest size of a file under `layers/`, in bytes. */
+export function maxBytesOf(path: string): number {
+	if (isOtherFile(path)) return maxOtherBytes;
+	return path.endsWith(".service.json") ? maxDescriptionBytes : largestRegistration;
+}
+
+/** The rule of a size. */
+export function sizeRule(maxBytes: number): string {
+	return `must have at most ${maxBytes} bytes`;
+}
+
+/** A problem as it is printed: `layers/23/23ax5t.json: /fr/service_url: must be an http or https address`. */
+export function problemLine({ file, text }: Remark): string {
+	return `${file}: ${text}`;
+}
+
+/** What is wrong with a text that is no smallkey. */
+export function smallkeyText(text: string): string {
+	return `smallkey: ${smallkeyRule}, not ${JSON.stringify(text.slice(0, 80))}`;
+}
+
+/** What is wrong with a smallkey that differs only in case from another one, which is kept. */
+function twinText(smallkey: string, kept: string, isStored: boolean): string {
+	const state = isStored ? "is registered" : "the same change registers";
+	return `smallkey: ${smallkey} differs only in case from ${kept}, which ${state}`;
+}
+
+/** The problem of a stored layer that differs only in case from the one that is served. */
+export function twinProblem(smallkey: string, served: string): Problem {
+	return { code: "case-twin", file: layerPath(smallkey), text: twinText(smallkey, served, true) };
+}
+
+/** Whether somebody may change a smallkey. */
+export function mayChange({ smallkeys }: Asker, smallkey: string): boolean {
+	return smallkeys?.some((glob) => matchesGlob(glob, smallkey)) ?? true;
+}
+
+/** What is wrong with who asks for a change of a smallkey; null where nothing is. */
+export function judgeAsker(asker: Asker, smallkey: string): Problem | null {
+	if (mayChange(asker, smallkey)) return null;
+	const globs = asker.smallkeys?.join(" ") || "none";
+	const text = `smallkey: sender ${asker.id} may change these keys only: ${globs}; not ${smallkey}`;
+	return { code: "owner", file: layerPath(smallkey), text };
+}
+
+/**
+ * What is wrong with where a file is and what it is called; null where nothing is. Outside `layers/` any name of visible
+ * characters will do.
+ */
+export function judgePlace({ path, isRemoved }: NameEdit): Problem | null {
+	const refuse = (code: Code, text: string) => ({ code, file: path, text });
+	if (isRemoved) return path === ownersPath ? refuse("owners-removed", "must not be removed") : null;
+	if (isOtherFile(path) || parseLayerPath(path)) return null;
+	if (path === "layers") return refuse("layers-folder", "must be a folder");
+	if (!path.startsWith("layers/")) {
+		const isOtherCase = path.split("/", 1)[0]?.toLowerCase() === "layers";
+		if (isOtherCase) return refuse("layers-folder", "must be in layers, in lower case");
+		// Git's replacement for what is no UTF-8; and `\\`, which is a folder on Windows.
+		const isPlain = visible(path) === path && !/[\ufffd\\]/.test(path);
+		return isPlain ? null : refuse("visible-name", "must have a name of visible characters");
+	}
+	const [, name, service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
+	if (name === undefined)
+		return refuse("file-name", "must be named <smallkey>.json or <smallkey>.service.json");
+	if (parseSmallkey(name) === null) return refuse("smallkey", smallkeyText(name));
+	return refuse("folder", `must be at ${service ? descriptionPath(name) : layerPath(name)}`);
+}
+
+/** What is wrong with what a file is, before it is read; null where nothing is. */
+export function judgeKind(
+	path: string,
+	kind: LayerFile["kind"],
+	bytes: number,
+	maxBytes = maxBytesOf(path),
+): Problem | null {
+	if (kind !== "file") {
+		const is = kind === "symlink" ? "symlink" : "submodule or the like";
+		return { code: "plain-file", file: path, text: `must be a plain file, not a ${is}` };
+	}
+	return bytes > maxBytes ? { code: "size", file: path, text: sizeRule(maxBytes) } : null;
+}
+
+/** What one file holds, and what is wrong with it. */
+export interface JudgedFile {
+	/** Null where the file is none, or wrong; so is `description`. */
+	registration: Registration | null;
+	description: Description | null;
+	problems: Problem[];
+}
+
+/** Judges one file by itself: what it is, and its content. A file that is no layer's and not the owners' may hold anything. */
+export function judgeFile(file: LayerFile, rules: Rules): JudgedFile {
+	const { path, bytes } = file;
+	const judged: JudgedFile = { registration: null, description: null, problems: [] };
+	const refuse = (texts: readonly string[]) =>
+		judged.problems.push(...texts.map((text) => ({ code: "content" as const, file: path, text })));
+	const wrongKind = judgeKind(path, file.kind, bytes.length);
+	if (wrongKind) judged.problems.push(wrongKind);
+	else if (path === ownersPath) refuse(parseOwners(bytes).problems);
+	else if (isOtherFile(path)) return judged;
+	else if (path.endsWith(".service.json")) {
+		judged.description = parseDescription(new TextDecoder().decode(bytes));
+		if (!judged.description) refuse(["must be a service description, as npm run harvest writes it"]);
+	} else {
+		const { registration, problems } = parseRegistration(bytes, rules);
+		judged.registration = registration;
+		refuse(problems);
+	}
+	return judged;
+}
+
+/** What is wrong with a smallkey that a change writes; null where nothing is. Rules for new keys belong here. */
+function judgeKey(smallkey: string, before: ReadonlySet<string>, kept: string): [Code, string] | null {
+	const isStored = (key: string) => before.has(`${key}.json`);
+	if (kept !== smallkey) return ["case-twin", twinText(smallkey, kept, isStored(kept))];
+	return null;
+}
+
+/**
+ * Judges the names of files against each other and all that are there: smallkeys, and descriptions without a
+ * registration. Files whose place is wrong are `judgePlace`'s.
+ */
+export function judgeNames(edits: Iterable<NameEdit>, before: NamesBefore): Problem[] {
+	const folders = new Map<string, NameEdit[]>();
+	for (const edit of edits) {
+		if (!parseLayerPath(edit.path)) continue;
+		const folder = edit.path.split("/")[1] as string;
+		const group = folders.get(folder);
+		if (group) group.push(edit);
+		else folders.set(folder, [edit]);
+	}
+	return [...folders].flatMap(([folder, group]) => judgeFolder(group, before(folder)));
+}
+
+/**
+ * @param edits of files in one folder
+ * @param names of all files that were there
+ */
+function judgeFolder(edits: readonly NameEdit[], names: Iterable<string>): Problem[] {
+	// A smallkey has no dot. Of a folder of many thousand names, few are looked at for a change of one.
+	const lowerKey = (name: string) => name.slice(0, name.indexOf(".")).toLowerCase();
+	const wanted = new Set(edits.map(({ path }) => lowerKey(fileName(path))));
+	const before = new Set<string>();
+	for (const name of names) if (wanted.has(lowerKey(name))) before.add(name);
+	const after = new Set(before);
+	for (const { path, isRemoved } of edits) {
+		if (isRemoved) after.delete(fileName(path));
+		else after.add(fileName(path));
+	}
+	const kept = keptSpellings(before, after);
+	const problems: Problem[] = [];
+	const judged = new Set<string>();
+	for (const { path, isRemoved } of edits) {
+		const { smallkey, kind } = parseLayerPath(path) as { smallkey: string; kind: string };
+		if (kind === "registration" && !isRemoved) {
+			const problem = judgeKey(smallkey, before, kept.get(smallkey.toLowerCase()) ?? smallkey);
+			if (problem) problems.push({ code: problem[0], file: path, text: problem[1] });
+		}
+		const isOrphan = after.has(`${smallkey}.service.json`) && !after.has(`${smallkey}.json`);
+		if (!isOrphan || judged.has(smallkey)) continue;
+		judged.add(smallkey);
+		const text = `describes a layer that is not at ${layerPath(smallkey)}`;
+		problems.push({ code: "orphan", file: descriptionPath(smallkey), text });
+	}
+	return problems;
+}
+
+/** Lower-case smallkey → the spelling that is kept: the first that is stored, else the first. */
+function keptSpellings(before: ReadonlySet<string>, after: ReadonlySet<string>): Map<string, string> {
+	const kept = new Map<string, string>();
+	const isBefore = (one: string, other: string) => {
+		const [isStored, isOtherStored] = [before.has(`${one}.json`), before.has(`${other}.json`)];
+		return isStored === isOtherStored ? one < other : isStored;
+	};
+	for (const name of after) {
+		const smallkey = name.endsWith(".json") ? parseSmallkey(name.slice(0, -".json".length)) : null;
+		if (smallkey === null) continue;
+		const lower = smallkey.toLowerCase();
+		const other = kept.get(lower);
+		if (other === undefined || isBefore(smallkey, other)) kept.set(lower, smallkey);
+	}
+	return kept;
+}
+
+/**
+ * Judges the files of layers whole, their places, names and contents, and hands on each layer that is in order.
+ * @param files sorted by path: the two files of one layer are next to each other then
+ * @param keep called once for each good layer
+ * @param rules for the registrations
+ * @param before what is there beside the files; without it the files are what is stored
+ * @returns every problem, in the order of the files
+ */
+export function judgeFiles(
+	files: readonly LayerFile[],
+	keep: (layer: CheckedLayer) => void,
+	rules: Rules = "stored",
+	before: NamesBefore = namesOf(files.map(({ path }) => path)),
+): Problem[] {
+	const problems: Problem[] = [];
+	const edits = files.map(({ path }) => ({ path, isRemoved: false }));
+	const wrongNames = new Map(judgeNames(edits, before).map((problem) => [problem.file, problem]));
+	/** The good layer whose description may be the next file. */
+	let pending: CheckedLayer | null = null;
+	for (const file of files) {
+		if (isOtherFile(file.path)) continue;
+		const misplaced = judgePlace({ path: file.path, isRemoved: false });
+		const name = parseLayerPath(file.path);
+		if (pending && pending.smallkey !== name?.smallkey) {
+			keep(pending);
+			pending = null;
+		}
+		if (misplaced || !name) {
+			if (misplaced) problems.push(misplaced);
+			continue;
+		}
+		const wrongName = wrongNames.get(file.path);
+		if (wrongName) problems.push(wrongName);
+		const { registration, description, problems: found } = judgeFile(file, rules);
+		problems.push(...found);
+		if (wrongName) continue;
+		if (registration) pending = { smallkey: name.smallkey, registration, description: null };
+		else if (pending && pending.smallkey === name.smallkey) pending.description = description;
+	}
+	if (pending) keep(pending);
+	return problems;
+}
+
+/** The names of files by their folder under `layers/`. */
+export function namesOf(paths: Iterable<string>): NamesBefore {
+	const folders = new Map<string, string[]>();
+	for (const path of paths) {
+		const [, folder = "", name = ""] = path.split("/");
+		const names = folders.get(folder);
+		if (names) names.push(name);
+		else folders.set(folder, [name]);
+	}
+	return (folder) => folders.get(folder) ?? [];
+}
