@@ -78,7 +78,7 @@ export function checkDescriptionFile(file: LayerFile): {
 	const refused = (text: string) => ({ description: null, problems: [{ file: file.path, text }] });
 	if (file.kind !== "file") return refused(`must be a plain file, not a ${file.kind}`);
 	const description = parseDescription(new TextDecoder().decode(file.bytes));
-	if (!description) return refused("must be a service description, as npm run harvest writes it");
+	if (!description) return refused("must be a service description, as npx fragments harvest writes it");
 	return { description, problems: [] };
 }
 

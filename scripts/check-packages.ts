@@ -1,4 +1,4 @@
-// npm run check-packages: licences, versions and hashes of all packages, and what the registry knows of them
+// npx fragments check-packages: licences, versions and hashes of all packages, and what the registry knows of them
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { findAdvisoryProblems, parseAudit } from "./packages/advisories.ts";
 import { packageFolders, readLock } from "./packages/locks.ts";
 import { findPackageProblems, findStaleExceptions, type Reviewed } from "./packages/rules.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -59,5 +59,3 @@ export const run = createRun(async (argv, _environment, io) => {
 	printLine(io, `${count} packages, ${problems.length} problems`);
 	return problems.length > 0 ? exitCodes.wrong : exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

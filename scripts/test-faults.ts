@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import glob from "fast-glob";
-import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
 import { faultsPage, type SeenFault } from "./test/faults-table.ts";
 import { runFile, type TestResult } from "./test/file.ts";
@@ -16,7 +16,7 @@ const defaultTimeoutMs = 1_200_000;
 const page = "docs/reliability.md";
 
 export const run = createRun(async (argv, environment, io) => {
-	const line = createCommandLine("test:faults", io)
+	const line = createCommandLine("test-faults", io)
 		.argument(
 			"[file...]",
 			"files of faults; all of tests/faults, which also make the table, where none is named",
@@ -53,5 +53,3 @@ async function readRows(folder: string): Promise<SeenFault[]> {
 	const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
 	return texts.map((text) => JSON.parse(text) as SeenFault);
 }
-
-await runCommand(import.meta.url, run);

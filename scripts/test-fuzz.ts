@@ -1,7 +1,7 @@
 // npm run test:fuzz: every property of the tests with many more cases than npm test tries
 import { resolve } from "node:path";
 import glob from "fast-glob";
-import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
 import { runFile } from "./test/file.ts";
 import { runAll } from "./test/files.ts";
@@ -15,7 +15,7 @@ const defaultRuns = 100_000;
 const defaultTimeoutMs = 3_600_000;
 
 export const run = createRun(async (argv, environment, io) => {
-	const line = createCommandLine("test:fuzz", io)
+	const line = createCommandLine("test-fuzz", io)
 		.argument("[file...]", "test files; all that try properties where none is named")
 		.option("--runs <count>", "cases that each property is tried with", parseCount, defaultRuns)
 		.option("--timeout <ms>", "longest that one file may take, in milliseconds", parseCount, defaultTimeoutMs)
@@ -28,5 +28,3 @@ export const run = createRun(async (argv, environment, io) => {
 	const passed = await runAll(tasks, (text) => printLine(io, text));
 	return passed ? exitCodes.done : exitCodes.wrong;
 });
-
-await runCommand(import.meta.url, run);

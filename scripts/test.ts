@@ -1,7 +1,7 @@
 // npm test: type check, then every tests/**/*.test.ts in a process of its own
 import { resolve } from "node:path";
 import glob from "fast-glob";
-import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
 import { compileTests } from "./test/compile.ts";
 import { runFile, runTypeCheck } from "./test/file.ts";
@@ -31,5 +31,3 @@ export const run = createRun(async (argv, environment, io) => {
 		await compiled.remove();
 	}
 });
-
-await runCommand(import.meta.url, run);

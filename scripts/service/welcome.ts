@@ -20,7 +20,7 @@ export interface Started {
 /** How to bring in what the checkout has and the service lacks. */
 function lackingText(lacking: number, where: string): string {
 	const what = lacking === 1 ? "1 layer of this checkout is" : `${lacking} layers of this checkout are`;
-	return `        ${what} not there. To bring in layers/, end this and run: ${where}npm run register -- layers\n`;
+	return `        ${what} not there. To bring in layers/, end this and run: ${where}npx fragments register layers\n`;
 }
 
 /** A text as one word of a shell command. */
@@ -43,6 +43,6 @@ ${lacking === 0 ? "" : lackingText(lacking, where)}${configuration.site ? `Catal
 
 Register a first layer, and read it back${asks}:
 
-  ${where}npm run put -- my-layer docs/example-layer.json --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer
+  ${where}npx fragments put my-layer docs/example-layer.json --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer
 `;
 }

@@ -1,10 +1,8 @@
-import { realpathSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { Command } from "@commander-js/extra-typings";
 import { CommanderError, InvalidArgumentError } from "commander";
 import type { Environment } from "../../api/configuration.ts";
 import { type CommandName, callOf, summaryOf } from "./commands.ts";
-import { type Io, printError, processIo } from "./io.ts";
+import { type Io, printError } from "./io.ts";
 
 /** How commands end, as `diff` and `grep` do: POSIX, "Exit Status". */
 export const exitCodes = {
@@ -49,23 +47,26 @@ function messageOf({ message, cause, reason }: Error & { reason?: unknown }): st
 	return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
+/** Lets a command line throw a `CommanderError` where commander would end the process, and write to `io`. */
+export function withOutput(command: Command, io: Io): Command {
+	return command.exitOverride().configureOutput({
+		writeOut: (text) => void io.stdout.write(text),
+		writeErr: (text) => void io.stderr.write(text),
+		getOutHelpWidth: () => 100,
+		getErrHelpWidth: () => 100,
+	});
+}
+
 /**
- * The command line of an npm script: `--help`, and the nearest option beside an unknown one. Its caller adds arguments
+ * The command line of a command: `--help`, and the nearest option beside an unknown one. Its caller adds arguments
  * and options, and parses. An option is written `--layers <dir>`, its default handed over with it.
  */
 export function createCommandLine(name: CommandName, io: Io): Command {
-	return new Command(`${callOf(name)} --`)
+	return withOutput(new Command(callOf(name)), io)
 		.description(`${capitalized(summaryOf(name))}.`)
 		.helpOption("-h, --help", "print this")
 		.helpCommand(false)
-		.exitOverride()
-		.configureOutput({
-			writeOut: (text) => void io.stdout.write(text),
-			writeErr: (text) => void io.stderr.write(text),
-			getOutHelpWidth: () => 100,
-			getErrHelpWidth: () => 100,
-		})
-		.showHelpAfterError(`${callOf(name)} -- --help lists what can be said`);
+		.showHelpAfterError(`${callOf(name)} --help lists what can be said`);
 }
 
 function capitalized(text: string): string {
@@ -78,7 +79,7 @@ function capitalized(text: string): string {
  * @throws {Error} where it was not said
  */
 export function needed<T>(flag: string, value: T | undefined): T {
-	if (value === undefined) throw new Error(`${flag}: is needed; -- --help lists what can be said`);
+	if (value === undefined) throw new Error(`${flag}: is needed; --help lists what can be said`);
 	return value;
 }
 
@@ -86,11 +87,4 @@ export function needed<T>(flag: string, value: T | undefined): T {
 export function parseCount(text: string): number {
 	if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
 	throw new InvalidArgumentError("It must be a whole number from 1.");
-}
-
-/** Runs a script where it is the one that was started; a file that only imports it does not. */
-export async function runCommand(url: string, run: Run): Promise<void> {
-	const started = process.argv[1];
-	if (started === undefined || realpathSync(started) !== fileURLToPath(url)) return;
-	process.exitCode = await run(process.argv.slice(2), process.env, processIo());
 }
