@@ -1,10 +1,7 @@
 // npm run test:fuzz: every property of the tests with many more cases than npm test tries
-import { resolve } from "node:path";
 import glob from "fast-glob";
 import { createCommandLine, createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
-import { printLine } from "./terminal/io.ts";
-import { runFile } from "./test/file.ts";
-import { runAll } from "./test/files.ts";
+import { runFiles } from "./test/run-files.ts";
 
 /** The files with properties: one of them beside the tests of an engine that takes seconds to start. */
 const fuzzed = ["tests/**/*.fuzz.test.ts", "tests/conformance/workers.test.ts"];
@@ -22,9 +19,8 @@ export const run = createRun(async (argv, environment, io) => {
 		.parse(argv, { from: "user" });
 	const [named] = line.processedArgs;
 	const { runs, timeout } = line.opts();
-	const files = named.length > 0 ? named.map((file) => resolve(file)) : (await glob(fuzzed)).sort();
+	const files = named.length > 0 ? named : (await glob(fuzzed)).sort();
 	const settings = { ...environment, FUZZ_RUNS: String(runs) };
-	const tasks = files.map((file) => () => runFile(file, settings, timeout));
-	const passed = await runAll(tasks, (text) => printLine(io, text));
+	const { passed } = await runFiles(files, settings, timeout, io);
 	return passed ? exitCodes.done : exitCodes.wrong;
 });
