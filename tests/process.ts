@@ -8,6 +8,9 @@ import type { Io } from "../scripts/terminal/io.ts";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** The folders of the project that have packages of their own. */
+export const packageFolders = [".", "deploy/workers", "tests/scripts/hosting/s3", "bench/eleventy"];
+
 /** The environment of a process under test: nothing of the tester's configuration. */
 export function cleanEnvironment(env: Record<string, string>): NodeJS.ProcessEnv {
 	const { PATH, HOME, TMPDIR } = process.env;

@@ -52,7 +52,6 @@ export const commands = {
 		"test-fuzz": "try the properties with a hundred thousand cases each",
 		screenshots: "take pictures of the catalogue with these layers, for the README and for looking at",
 		schemas: "write the JSON Schemas and the OpenAPI document",
-		"check-packages": "check the licences, versions and advisories of all packages",
 		bench: "measure the service and the build against references",
 	},
 } as const satisfies Record<string, Record<string, string>>;

@@ -5,6 +5,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { isCommand } from "../../scripts/terminal/commands.ts";
+import { packageFolders } from "../process.ts";
 
 interface Step {
 	name?: string;
@@ -300,7 +301,10 @@ test("what a version is made of is attested, by a job that writes nothing else",
 test("packages are looked at each week, and where they change", () => {
 	const { on, jobs } = workflow("packages");
 	assert.ok("schedule" in on && "pull_request" in on);
-	assert.is(jobs.packages?.steps.at(-1)?.run, "npx fragments check-packages --online");
+	const { run = "" } = jobs.packages?.steps.at(-1) ?? {};
+	assert.match(run, `for folder in ${packageFolders.join(" ")}; do`);
+	for (const words of ["npm ci --ignore-scripts", "npm audit", "npm audit signatures"])
+		assert.match(run, `${words} --prefix "$folder"\n`);
 });
 
 test("a burst of pushes is one publication at a time, and none is cut off", () => {
