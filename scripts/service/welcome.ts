@@ -1,5 +1,9 @@
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { ConfiguredSenders } from "./senders-file.ts";
 import type { Configuration } from "./settings.ts";
+
+const exampleLayer = fileURLToPath(new URL("../../docs/example-layer.json", import.meta.url));
 
 /** What the welcome tells. */
 export interface Started {
@@ -36,6 +40,7 @@ export function welcome(started: Started): string {
 	const base = `${url}${configuration.basePath}`;
 	const inFile = place !== "SENDERS";
 	const where = inFile ? `DATA_DIR=${shellWord(configuration.dataDir)} ` : "";
+	const example = shellWord(relative(process.cwd(), exampleLayer));
 	const asks = inFile ? "" : ` (it asks for the secret where SENDERS is not set)`;
 	return `Serving ${layers} layers at ${base}
 Layers: ${layersPlace}
@@ -43,6 +48,6 @@ ${lacking === 0 ? "" : lackingText(lacking, where)}${configuration.site ? `Catal
 
 Register a first layer, and read it back${asks}:
 
-  ${where}npx fragments put my-layer docs/example-layer.json --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer
+  ${where}npx fragments put my-layer ${example} --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer
 `;
 }
