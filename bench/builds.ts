@@ -96,7 +96,7 @@ export async function changeOneLayer(world: World, repository: string, change: n
 	}
 }
 
-/** Rows about `npm run build`, each of the whole process. */
+/** Rows about `npx fragments build`, each of the whole process. */
 export const buildRows: Row[] = [
 	{
 		name: "build-full",
@@ -117,7 +117,7 @@ export const buildRows: Row[] = [
 	{
 		name: "build-commit",
 		ours: "build of a commit after one layer changed",
-		reference: `npm run build -- --help, plus ${allowance} s`,
+		reference: `npx fragments build --help, plus ${allowance} s`,
 		unit: "s",
 		reach: { of: "ratio", most: 1 },
 		prepare: prepareCommit,

@@ -227,7 +227,7 @@ export const pushRows: Row[] = [
 	{
 		name: "push",
 		ours: "a push of all layers, from the repository's yes until the last is served from memory",
-		reference: "npm run build -- --repo of the same layers, empty output",
+		reference: "npx fragments build --repo of the same layers, empty output",
 		unit: "s",
 		reach: { of: "ratio", most: 1.2 },
 		prepare: preparePush,

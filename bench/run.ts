@@ -1,12 +1,6 @@
-// npm run bench: figures as ratios, each against a reference (docs/speed.md)
+// npx fragments bench: figures as ratios, each against a reference (docs/speed.md)
 import { rmSync } from "node:fs";
-import {
-	createCommandLine,
-	createRun,
-	exitCodes,
-	parseCount,
-	runCommand,
-} from "../scripts/terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "../scripts/terminal/command-line.ts";
 import { printLine } from "../scripts/terminal/io.ts";
 import { buildRows } from "./builds.ts";
 import { catalogueRows } from "./catalogue.ts";
@@ -76,5 +70,3 @@ export const run = createRun(async (argv, _environment, io) => {
 	if (json) printLine(io, JSON.stringify({ layers: world.layers, rounds, rows: measured }, null, "\t"));
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

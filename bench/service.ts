@@ -116,7 +116,7 @@ export const serviceRows: Row[] = [
 	{
 		name: "start",
 		ours: "server start, unchanged layers, until /healthz",
-		reference: "git archive to nowhere + npm run build -- --help",
+		reference: "git archive to nowhere + npx fragments build --help",
 		unit: "s",
 		reach: { of: "ratio", most: 2 },
 		prepare: prepareStart,

@@ -183,7 +183,7 @@ export function judgeFile(file: LayerFile, rules: Rules): JudgedFile {
 	else if (isOtherFile(path)) return judged;
 	else if (path.endsWith(".service.json")) {
 		judged.description = parseDescription(new TextDecoder().decode(bytes));
-		if (!judged.description) refuse(["must be a service description, as npm run harvest writes it"]);
+		if (!judged.description) refuse(["must be a service description, as npx fragments harvest writes it"]);
 	} else {
 		const { registration, problems } = parseRegistration(bytes, rules);
 		judged.registration = registration;

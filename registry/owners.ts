@@ -89,7 +89,7 @@ function line(pattern: string, owners: string[]): string {
 export function codeownersText({ operators, rules }: Owners): string {
 	const place = (rule: OwnerRule) => `/layers/${folderPattern(rule.glob)}/${rule.glob}`;
 	return [
-		`# Written by npm run codeowners from ${ownersPath}: change that file. The last line that matches counts.`,
+		`# Written by npx fragments codeowners from ${ownersPath}: change that file. The last line that matches counts.`,
 		line("*", operators),
 		"",
 		"# Registrations",

@@ -85,7 +85,7 @@ const rules: readonly Rule[] = [
 
 /**
  * What is accepted in a registration and probably not meant, as `<JSON pointer>: <what is odd>`: said in the receipt,
- * by `npm run validate` and in the review. Nothing is asked of a service.
+ * by `npx fragments validate` and in the review. Nothing is asked of a service.
  */
 export function warningsOf(registration: Registration): string[] {
 	const warnings = langs.flatMap((lang) => {

@@ -1,4 +1,4 @@
-// npm run accept: merges a change that waits for a reviewer in the repository of a service on this machine
+// npx fragments accept: merges a change that waits for a reviewer in the repository of a service on this machine
 import { userInfo } from "node:os";
 import { acceptReview, parseReviewer, refuseCheckout } from "./review/decide.ts";
 import { changeLines } from "./review/lines.ts";
@@ -6,13 +6,13 @@ import { review } from "./review/review.ts";
 import { findWaiting } from "./review/waiting.ts";
 import { findRepository, servedRef } from "./service/find-repository.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("accept", io)
-		.argument("<branch>", "the branch, such as register/my-layer; npm run status lists those that wait")
+		.argument("<branch>", "the branch, such as register/my-layer; npx fragments status lists those that wait")
 		.option("--by <name>", "who accepts it (who is logged in)")
 		.option("--repo <dir>", "the repository of a service instead of that of DATA_DIR")
 		.addHelpText("after", "\nIt shows what changes for viewers. A running service serves it at once.")
@@ -29,7 +29,7 @@ export const run = createRun(async (argv, environment, io) => {
 		base: servedRef,
 		head: waiting.commit,
 		settings,
-		// What the services say is npm run check-services's to ask: a merge waits for nobody.
+		// What the services say is npx fragments check-services's to ask: a merge waits for nobody.
 		check: async () => ({ findings: [] }),
 	});
 	for (const text of changeLines(outcome)) printLine(io, plain(text));
@@ -41,5 +41,3 @@ export const run = createRun(async (argv, environment, io) => {
 	printLine(io, `Accepted: ${merge.slice(0, 12)} is on the branch main`);
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

@@ -1,4 +1,4 @@
-// npm run approvals: sets the status of the owners' approval on pull requests, and says who can still approve
+// npx fragments approvals: sets the status of the owners' approval on pull requests, and says who can still approve
 import { readFile } from "node:fs/promises";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
 import { hasTeams, judgePull, openPulls, readTeams } from "./approvals/github.ts";
@@ -6,7 +6,7 @@ import { readIfThere } from "./files/if-there.ts";
 import { parseRun } from "./review/post.ts";
 import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -57,5 +57,3 @@ export const run = createRun(async (argv, environment, io) => {
 	}
 	return code;
 });
-
-await runCommand(import.meta.url, run);

@@ -1,4 +1,4 @@
-// npm run audit: who changed a layer, when, and through which door, from git alone
+// npx fragments audit: who changed a layer, when, and through which door, from git alone
 
 import { isSenderId } from "../api/senders.ts";
 import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
@@ -7,7 +7,7 @@ import { isShallow } from "./audit/history.ts";
 import { entryLines } from "./audit/print.ts";
 import { findRepository } from "./service/find-repository.ts";
 import { parseSpan, readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 
 /** `7d`, or a date such as `2026-03-04`, in milliseconds since 1970. @throws {Error} */
@@ -67,5 +67,3 @@ export const run = createRun(async (argv, environment, io) => {
 	printLine(io, counts.join(", "));
 	return forged.length > 0 ? exitCodes.wrong : exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

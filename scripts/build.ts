@@ -1,10 +1,10 @@
-// npm run build: every fragment as a static file, and the catalogue beside them
+// npx fragments build: every fragment as a static file, and the catalogue beside them
 import { resolve } from "node:path";
 import { layersOption, nameSource, refOption, repoOption } from "./build/source.ts";
 import { checkOutput } from "./hosting/check-output.ts";
 import { removeChecksums, writeChecksums } from "./hosting/checksums.ts";
 import { buildOutput, catalogueLine } from "./hosting/output.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -44,5 +44,3 @@ export const run = createRun(async (argv, environment, io) => {
 	);
 	return exitCodes.wrong;
 });
-
-await runCommand(import.meta.url, run);

@@ -1,9 +1,9 @@
-// npm run catalogue: the catalogue page, with its index and all fragments, as a static site
+// npx fragments catalogue: the catalogue page, with its index and all fragments, as a static site
 import { resolve } from "node:path";
 import { layersOption, nameSource, refOption, repoOption } from "./build/source.ts";
 import { checkOutput } from "./hosting/check-output.ts";
 import { buildOutput, catalogueLine } from "./hosting/output.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -35,5 +35,3 @@ export const run = createRun(async (argv, environment, io) => {
 	printLine(io, catalogueLine(catalogue));
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

@@ -1,4 +1,4 @@
-// npm run check-services: whether the services behind the layers have what the registrations say.
+// npx fragments check-services: whether the services behind the layers have what the registrations say.
 
 import pMap from "p-map";
 import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
@@ -9,7 +9,7 @@ import { layersOption, nameSource, refOption, repoOption } from "./build/source.
 import { askWith } from "./harvest/ask.ts";
 import { layersAtOnce, printFindings, readLayers } from "./harvest/layers.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 import { progress } from "./terminal/progress.ts";
@@ -59,5 +59,3 @@ export const run = createRun(async (argv, environment, io) => {
 		io,
 	);
 });
-
-await runCommand(import.meta.url, run);

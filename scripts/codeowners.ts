@@ -1,4 +1,4 @@
-// npm run codeowners: writes .github/CODEOWNERS from layers/owners.json, and asks GitHub what is wrong with the owners
+// npx fragments codeowners: writes .github/CODEOWNERS from layers/owners.json, and asks GitHub what is wrong with the owners
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Option } from "@commander-js/extra-typings";
@@ -8,7 +8,7 @@ import { readTextIfThere } from "./files/if-there.ts";
 import { annotations, plainLine } from "./review/annotations.ts";
 import { connectToGithub } from "./service/github.ts";
 import { type Environment, readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { type Io, printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -79,7 +79,7 @@ export const run = createRun(async (argv, environment, io) => {
 		return check && hasCredentials(environment) ? checkOnGithub(environment, io) : exitCodes.done;
 	}
 	if (check) {
-		printError(io, `${codeownersPath}: is not as ${ownersPath} says; run npm run codeowners`);
+		printError(io, `${codeownersPath}: is not as ${ownersPath} says; run npx fragments codeowners`);
 		return exitCodes.wrong;
 	}
 	await mkdir(dirname(codeownersPath), { recursive: true });
@@ -87,5 +87,3 @@ export const run = createRun(async (argv, environment, io) => {
 	printLine(io, `${codeownersPath} written`);
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

@@ -1,4 +1,4 @@
-// npm run comment: posts what npm run review wrote, or edits it
+// npx fragments comment: posts what npx fragments review wrote, or edits it
 import { readFile, stat } from "node:fs/promises";
 import { Option } from "@commander-js/extra-typings";
 import type { Github } from "../api/stores/github/routes.ts";
@@ -8,7 +8,7 @@ import { findPullRequest, parseRun, postComment, type Run } from "./review/post.
 import { setStatus } from "./review/status.ts";
 import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, needed, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, needed } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
 
 /** Reads a text of at most so many bytes. @throws {Error} where it is larger, or not UTF-8 */
@@ -34,7 +34,7 @@ async function setState(github: Github, { head }: Run, state: keyof typeof descr
 
 export const run = createRun(async (argv, environment, io) => {
 	const options = createCommandLine("comment", io)
-		.option("--file <file>", "needed: the comment, as npm run review -- --out FILE wrote it")
+		.option("--file <file>", "needed: the comment, as npx fragments review --out FILE wrote it")
 		.option("--event <file>", "the workflow_run event (GITHUB_EVENT_PATH): it tells the pull request")
 		.option("--author <login>", "who posts: only its comment is edited", "github-actions[bot]")
 		.addOption(
@@ -69,5 +69,3 @@ export const run = createRun(async (argv, environment, io) => {
 	if (labelled.length > 0) printLine(io, `#${number}: labelled ${labelled.join(", ")}`);
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

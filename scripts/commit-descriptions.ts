@@ -1,11 +1,11 @@
-// npm run commit-descriptions: commits the service descriptions that npm run harvest has written into layers/
+// npx fragments commit-descriptions: commits the service descriptions that npx fragments harvest has written into layers/
 
 import { serviceName } from "../api/git/new-commit.ts";
 import { type Commit, isRefusal, type Store } from "../api/store.ts";
 import { descriptionEdits, type NewDescription, newDescriptions } from "./refresh/descriptions.ts";
 import { openStore } from "./service/open-store.ts";
 import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
 
 /** The checkout of the repository that was harvested into. */
@@ -51,5 +51,3 @@ export const run = createRun(async (argv, environment, io) => {
 		await open.close();
 	}
 });
-
-await runCommand(import.meta.url, run);

@@ -1,4 +1,4 @@
-// npm run compare: in what two services differ for the readers of the same layers (docs/moving.md)
+// npx fragments compare: in what two services differ for the readers of the same layers (docs/moving.md)
 import { createReadStream, existsSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import { parseSmallkey } from "../registry/smallkey.ts";
@@ -10,7 +10,7 @@ import { keyOf } from "./import/document.ts";
 import { readDump } from "./import/dump.ts";
 import { repositoryPath } from "./service/open-store.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 import { progress } from "./terminal/progress.ts";
@@ -64,5 +64,3 @@ export const run = createRun(async (argv, environment, io) => {
 	const isRelevant = comparison.findings.some((finding) => finding.class === "relevant");
 	return isRelevant ? exitCodes.wrong : exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

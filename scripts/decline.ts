@@ -1,16 +1,16 @@
-// npm run decline: takes a change off the list of those that wait for a reviewer
+// npx fragments decline: takes a change off the list of those that wait for a reviewer
 import { userInfo } from "node:os";
 import { declineReview, parseReviewer, refuseCheckout } from "./review/decide.ts";
 import { findWaiting } from "./review/waiting.ts";
 import { findRepository } from "./service/find-repository.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, needed, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, needed } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("decline", io)
-		.argument("<branch>", "the branch, such as register/my-layer; npm run status lists those that wait")
+		.argument("<branch>", "the branch, such as register/my-layer; npx fragments status lists those that wait")
 		.option("--why <text>", "needed: the reason, which is kept with what was declined")
 		.option("--by <name>", "who declines it (who is logged in)")
 		.option("--repo <dir>", "the repository of a service instead of that of DATA_DIR")
@@ -28,5 +28,3 @@ export const run = createRun(async (argv, environment, io) => {
 	printLine(io, plain(`Declined; what it was stays on the branch ${branch}`));
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

@@ -1,4 +1,4 @@
-// npm run deploy: the build and the worker to Cloudflare, after a check of what its plan takes (docs/hosting.md).
+// npx fragments deploy: the build and the worker to Cloudflare, after a check of what its plan takes (docs/hosting.md).
 import { resolve } from "node:path";
 import { Option } from "@commander-js/extra-typings";
 import glob from "fast-glob";
@@ -13,7 +13,7 @@ import {
 	spawnWrangler,
 } from "./hosting/wrangler.ts";
 import type { Environment } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { type Io, printLine } from "./terminal/io.ts";
 
 /** Most static assets of one deployment (Cloudflare Workers, "Limits"); wrangler's dry run does not check it. */
@@ -37,13 +37,13 @@ async function checkFileCount(dist: string, plan: string): Promise<void> {
 	const most = plans.get(plan);
 	if (most === undefined) throw new Error(`--plan: must be free or paid, not ${plan}`);
 	const files = await glob("**", { cwd: dist, ignore: ["**/*.gz", "**/*.br"] });
-	if (files.length === 0) throw new Error(`${dist}: has no files; npm run build makes them`);
+	if (files.length === 0) throw new Error(`${dist}: has no files; npx fragments build makes them`);
 	if (files.length <= most) return;
 	const [count, limit] = [files.length, most].map((number) => number.toLocaleString("en"));
 	throw new Error(`${dist}: has ${count} files, and Cloudflare's ${plan} plan takes ${limit} in one deployment.
 Each layer is two files for each target. The ways out: fewer targets (TARGETS);
 --plan paid, where the account has it, which takes 100,000 files;
-or past that the fragments in a bucket: npm run publish-objects, then npm run deploy -- --objects
+or past that the fragments in a bucket: npx fragments publish-objects, then npx fragments deploy --objects
 (docs/hosting.md, "Past the file limit")`);
 }
 
@@ -95,7 +95,7 @@ export const run = createRun(async (argv, environment, io) => {
 		)
 		.option(
 			"--objects",
-			"the worker alone: its fragments are those of the bucket OBJECTS_BUCKET that npm run publish-objects fills",
+			"the worker alone: its fragments are those of the bucket OBJECTS_BUCKET that npx fragments publish-objects fills",
 		)
 		.option(
 			"--secret <name=file>",
@@ -106,5 +106,3 @@ export const run = createRun(async (argv, environment, io) => {
 		.parse(argv, { from: "user" });
 	return deploy(environment, line.opts(), line.processedArgs[0], io);
 });
-
-await runCommand(import.meta.url, run);

@@ -1,4 +1,4 @@
-// npm run follow: keeps a build in step with a repository on GitHub (docs/hosting.md)
+// npx fragments follow: keeps a build in step with a repository on GitHub (docs/hosting.md)
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,7 +8,7 @@ import { buildOutput } from "./hosting/output.ts";
 import { cloneUrlOf, createGitToken, gitEnvironment } from "./service/github-git.ts";
 import { lockFolder } from "./service/lock.ts";
 import { type Configuration, type Environment, readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
 import { type Io, printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -117,5 +117,3 @@ export const run = createRun(async (argv, environment, io) => {
 		await lock.release();
 	}
 });
-
-await runCommand(import.meta.url, run);

@@ -1,4 +1,4 @@
-// npm run harvest: writes what the services behind feature layers say they are.
+// npx fragments harvest: writes what the services behind feature layers say they are.
 
 import { stat } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
@@ -26,7 +26,7 @@ import {
 	writeStored,
 } from "./harvest/layers.ts";
 import { parseSpan, readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { progress } from "./terminal/progress.ts";
 
@@ -104,5 +104,3 @@ export const run = createRun(async (argv, environment, io) => {
 	);
 	return printFindings(outcomes, io);
 });
-
-await runCommand(import.meta.url, run);

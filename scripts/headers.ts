@@ -1,9 +1,9 @@
-// npm run headers: what a static host has to be told, so that it serves a build as the service does
+// npx fragments headers: what a static host has to be told, so that it serves a build as the service does
 import { resolve } from "node:path";
 import { Argument } from "commander";
 import { type StaticHostName, staticHosts } from "./hosting/headers.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
 import { printError } from "./terminal/io.ts";
 
 export const run = createRun(async (argv, environment, io) => {
@@ -19,5 +19,3 @@ export const run = createRun(async (argv, environment, io) => {
 	io.stdout.write(staticHosts[host]({ targets, root: resolve(root), port }));
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

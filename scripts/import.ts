@@ -1,8 +1,8 @@
-// npm run import: the layers and senders of an older service, from a dump of its database
+// npx fragments import: the layers and senders of an older service, from a dump of its database
 import { isSenderId } from "../api/senders.ts";
 import { importDump } from "./import/import.ts";
 import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 
 const help = `
 A dump is {"docs":[…]}, or the answer of _all_docs?include_docs=true.
@@ -24,5 +24,3 @@ export const run = createRun(async (argv, environment, io) => {
 	const done = await importDump(task, readConfiguration(environment), io);
 	return done ? exitCodes.done : exitCodes.wrong;
 });
-
-await runCommand(import.meta.url, run);

@@ -1,8 +1,8 @@
-// npm run publish-objects: keeps a bucket in step with the build (docs/hosting.md, "Past the file limit").
+// npx fragments publish-objects: keeps a bucket in step with the build (docs/hosting.md, "Past the file limit").
 import { resolve } from "node:path";
 import { Bucket, readBucketSettings } from "./hosting/bucket.ts";
 import { prepareUpload, publish } from "./hosting/publish.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
 
 const environmentHelp = `
@@ -32,5 +32,3 @@ export const run = createRun(async (argv, environment, io) => {
 	printLine(io, `${upload.length} uploaded, ${remove.length} removed, ${unchanged} unchanged`);
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

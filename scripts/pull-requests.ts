@@ -1,9 +1,9 @@
-// npm run pull-requests: tells of merge conflicts, builds the service's own pull requests anew, removes closed branches
+// npx fragments pull-requests: tells of merge conflicts, builds the service's own pull requests anew, removes closed branches
 import { removeClosedBranches } from "./pull-requests/branches.ts";
 import { openPulls, resolveConflict } from "./pull-requests/conflicts.ts";
 import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -44,5 +44,3 @@ export const run = createRun(async (argv, environment, io) => {
 	}
 	return code;
 });
-
-await runCommand(import.meta.url, run);

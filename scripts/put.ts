@@ -1,11 +1,11 @@
-// npm run put: registers a layer at a service
+// npx fragments put: registers a layer at a service
 import { readFile } from "node:fs/promises";
 import { printDraft } from "./put/draft.ts";
 import { printPreview } from "./put/preview.ts";
 import { createRequestLine, sendRequest, signRequest } from "./put/request.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
 import { waitForHarvest } from "./status/layer.ts";
-import { createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
+import { createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
 
 /** How long a harvest is waited for, unless another time is said. */
 const defaultWaitSeconds = 120;
@@ -36,5 +36,3 @@ export const run = createRun(async (argv, environment, io) => {
 	if (code === exitCodes.wrong) await printDraft({ smallkey, body }, environment, io);
 	return code;
 });
-
-await runCommand(import.meta.url, run);

@@ -1,4 +1,4 @@
-// npm run refresh: proposes what npm run harvest has written, with the health of all services
+// npx fragments refresh: proposes what npx fragments harvest has written, with the health of all services
 
 import { healthPath, healthText, parseHealth, updateHealth, weekOf } from "../registry/health.ts";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
@@ -11,12 +11,12 @@ import { newDescriptions } from "./refresh/descriptions.ts";
 import { findRefresh, proposeRefresh, readHealthText, type Target } from "./refresh/propose.ts";
 import { connectToGithub } from "./service/github.ts";
 import { type Configuration, readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
 
 const help = `
 Asks the services behind all layers, and opens one pull request, or brings the open one up to date: the service
-descriptions that npm run harvest has written into layers/ since the last commit, and the health of the services.`;
+descriptions that npx fragments harvest has written into layers/ since the last commit, and the health of the services.`;
 
 function targetOf(configuration: Configuration): Target {
 	const github = connectToGithub(configuration, { contents: "write", pull_requests: "write" });
@@ -57,5 +57,3 @@ export const run = createRun(async (argv, environment, io) => {
 	printLine(io, address ? `pull request ${address}` : "nothing to merge");
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

@@ -1,10 +1,10 @@
-// npm run register: many registrations in one commit
+// npx fragments register: many registrations in one commit
 import { isSenderId } from "../api/senders.ts";
 import { isRefusal } from "../api/store.ts";
 import { readBatch, storeBatch } from "./register/batch.ts";
 import { openStore } from "./service/open-store.ts";
 import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -46,5 +46,3 @@ export const run = createRun(async (argv, environment, io) => {
 		await open.close();
 	}
 });
-
-await runCommand(import.meta.url, run);

@@ -1,4 +1,4 @@
-// npm run review: what a pull request changes, and what is wrong
+// npx fragments review: what a pull request changes, and what is wrong
 
 import { writeFile } from "node:fs/promises";
 import { createCheckLayer } from "../harvest/check-layer.ts";
@@ -10,7 +10,7 @@ import { renderComment } from "./review/comment.ts";
 import { type Links, linksInto, noLinks } from "./review/links.ts";
 import { isWrong, type Review, review } from "./review/review.ts";
 import { type Environment, readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, needed, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, needed } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -86,5 +86,3 @@ export const run = createRun(async (argv, environment, io) => {
 	);
 	return isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

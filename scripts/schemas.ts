@@ -1,9 +1,9 @@
-// npm run schemas: writes the JSON Schemas and the OpenAPI document into a folder
+// npx fragments schemas: writes the JSON Schemas and the OpenAPI document into a folder
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { schemaFiles } from "../registry/openapi/files.ts";
 import { targets } from "../registry/targets/table.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
 
 const packagePath = new URL("../package.json", import.meta.url);
@@ -21,5 +21,3 @@ export const run = createRun(async (argv, _environment, io) => {
 	printLine(io, `${files.size} files in ${out}`);
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

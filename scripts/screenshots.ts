@@ -1,4 +1,4 @@
-// npm run screenshots: pictures of the catalogue with this checkout's layers, for the README and for looking at
+// npx fragments screenshots: pictures of the catalogue with this checkout's layers, for the README and for looking at
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,7 +10,7 @@ import { buildOutput } from "./hosting/output.ts";
 import { browserArguments, browserPath } from "./screenshots/browser.ts";
 import { answerAsMapService } from "./screenshots/map-service.ts";
 import type { Environment } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { type Io, printLine } from "./terminal/io.ts";
 
 /** One picture: a page in one language, size and scheme. */
@@ -141,5 +141,3 @@ export const run = createRun(async (argv, environment, io) => {
 	await takeAll(options.all ? allPictures() : [readmePicture], resolve(options.out), environment, io);
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

@@ -17,7 +17,7 @@ import { readSenders } from "./service/senders-file.ts";
 import type { Service } from "./service/service.ts";
 import { type Configuration, readConfiguration } from "./service/settings.ts";
 import { welcome } from "./service/welcome.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { type Io, printError, printLine } from "./terminal/io.ts";
 
 /** Waits until the server listens; its address. @throws {Error} that names the settings, where it cannot */
@@ -82,7 +82,7 @@ async function serve(
 }
 
 export const run = createRun(async (argv, environment, io) => {
-	createCommandLine("start", io)
+	createCommandLine("serve", io)
 		.version(readVersion(), "--version", "print the version")
 		.addHelpText("after", "\nEnvironment variables configure it: docs/settings.md.")
 		.parse(argv, { from: "user" });
@@ -122,5 +122,3 @@ export const run = createRun(async (argv, environment, io) => {
 	}
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

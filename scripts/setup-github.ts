@@ -1,10 +1,10 @@
-// npm run setup-github: brings a repository on GitHub into the state that docs/production.md describes, and checks it
+// npx fragments setup-github: brings a repository on GitHub into the state that docs/production.md describes, and checks it
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
 import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
 import type { Outcome } from "./setup-github/finding.ts";
 import { type Setup, setUp } from "./setup-github/setup.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { type Io, printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -94,5 +94,3 @@ export const run = createRun(async (argv, environment, io) => {
 	});
 	return print(setup, io);
 });
-
-await runCommand(import.meta.url, run);

@@ -1,8 +1,8 @@
-// npm run -s sign: the three headers that sign a request, for curl -H @-
+// npx fragments sign: the three headers that sign a request, for curl -H @-
 import { readFile } from "node:fs/promises";
 import { explain } from "./put/explain.ts";
 import { createRequestLine, signRequest } from "./put/request.ts";
-import { createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createRun, exitCodes } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
 
 export const run = createRun(async (argv, environment, io) => {
@@ -18,5 +18,3 @@ export const run = createRun(async (argv, environment, io) => {
 	printLine(io, (line.opts().explain ? explain(signed) : headers).join("\n"));
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

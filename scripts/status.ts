@@ -1,4 +1,4 @@
-// npm run status: how the layers of a repository are, or one layer at a service
+// npx fragments status: how the layers of a repository are, or one layer at a service
 import { dirname } from "node:path";
 import { parseUrl } from "./put/request.ts";
 import { findRepository } from "./service/find-repository.ts";
@@ -6,7 +6,7 @@ import { isFolderLocked } from "./service/lock.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
 import { printStatus } from "./status/layer.ts";
 import { overviewLines, readOverview } from "./status/overview.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -26,7 +26,8 @@ export const run = createRun(async (argv, environment, io) => {
 		if (repo !== undefined) throw new Error("--repo: is for all layers; a service knows how one is");
 		return printStatus({ url: url ?? "http://127.0.0.1:8080", smallkey }, io);
 	}
-	if (url !== undefined) throw new Error("--url: is for one layer: npm run status -- <smallkey> --url <url>");
+	if (url !== undefined)
+		throw new Error("--url: is for one layer: npx fragments status <smallkey> --url <url>");
 	const { dataDir } = readConfiguration(withoutStore(environment));
 	const { path, name } = await findRepository(repo, dataDir);
 	printError(io, `Looking at the branch main of ${name}`);
@@ -34,5 +35,3 @@ export const run = createRun(async (argv, environment, io) => {
 	for (const line of overviewLines(overview, await isFolderLocked(dirname(path)))) printLine(io, plain(line));
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

@@ -1,11 +1,11 @@
-// npm run tell-failure: keeps one issue open for as long as a workflow fails
+// npx fragments tell-failure: keeps one issue open for as long as a workflow fails
 import { dataOf } from "../api/stores/github/refusal.ts";
 import type { Github } from "../api/stores/github/routes.ts";
 import { fenced } from "../registry/markdown.ts";
 import { readTextIfThere } from "./files/if-there.ts";
 import { connectToGithub } from "./service/github.ts";
 import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, needed, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, needed } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -84,5 +84,3 @@ export const run = createRun(async (argv, environment, io) => {
 	printLine(io, await tell(github, { workflow, fails, page, about }, options.author));
 	return exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

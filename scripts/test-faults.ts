@@ -1,13 +1,12 @@
 // npm run test:faults: breaks disks, repositories and processes under the service, and writes docs/reliability.md
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import glob from "fast-glob";
-import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
 import { printLine } from "./terminal/io.ts";
 import { faultsPage, type SeenFault } from "./test/faults-table.ts";
-import { runFile, type TestResult } from "./test/file.ts";
-import { runAll } from "./test/files.ts";
+import { runFiles } from "./test/run-files.ts";
 
 /** Longest that one file may take, in milliseconds. */
 const defaultTimeoutMs = 1_200_000;
@@ -16,7 +15,7 @@ const defaultTimeoutMs = 1_200_000;
 const page = "docs/reliability.md";
 
 export const run = createRun(async (argv, environment, io) => {
-	const line = createCommandLine("test:faults", io)
+	const line = createCommandLine("test-faults", io)
 		.argument(
 			"[file...]",
 			"files of faults; all of tests/faults, which also make the table, where none is named",
@@ -29,19 +28,11 @@ export const run = createRun(async (argv, environment, io) => {
 	const folder = await mkdtemp(join(tmpdir(), "faults-"));
 	try {
 		const settings = { ...environment, FAULT_ROWS: folder };
-		let skipped = 0;
-		const runOne = async (file: string): Promise<TestResult> => {
-			const result = await runFile(resolve(file), settings, timeout);
-			skipped += result.skipped;
-			return result;
-		};
-		const passed = await runAll(
-			files.map((file) => () => runOne(file)),
-			(text) => printLine(io, text),
-		);
+		const { passed, skipped } = await runFiles(files, settings, timeout, io);
 		if (named.length > 0) return passed ? exitCodes.done : exitCodes.wrong;
-		if (passed && skipped === 0) await writeFile(page, faultsPage(await readRows(folder)));
-		printLine(io, passed && skipped === 0 ? `${page} is written` : `${page} stays: not every fault was seen`);
+		const isWhole = passed && !skipped;
+		if (isWhole) await writeFile(page, faultsPage(await readRows(folder)));
+		printLine(io, isWhole ? `${page} is written` : `${page} stays: not every fault was seen`);
 		return passed ? exitCodes.done : exitCodes.wrong;
 	} finally {
 		await rm(folder, { recursive: true, force: true });
@@ -53,5 +44,3 @@ async function readRows(folder: string): Promise<SeenFault[]> {
 	const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
 	return texts.map((text) => JSON.parse(text) as SeenFault);
 }
-
-await runCommand(import.meta.url, run);

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import type { Environment } from "../api/configuration.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { type Io, printLine } from "./terminal/io.ts";
 
 /** Versions on which everything has to pass. */
@@ -51,19 +51,19 @@ async function fetchNode(version: string, folder: string, env: Environment, io: 
 async function passes(node: string, files: string[], environment: Environment, io: Io): Promise<boolean> {
 	// The commands that tests and npm start find it first, too.
 	const env = { ...environment, PATH: `${dirname(node)}${delimiter}${environment.PATH}` };
-	return (await runProgram(node, ["scripts/run.cjs", "test", ...files], env, io)).code === 0;
+	return (await runProgram(node, ["scripts/fragments.cjs", "test", ...files], env, io)).code === 0;
 }
 
 /** Whether a Node that is too old is told so, in one line. */
 async function isRefused(node: string, environment: Environment, io: Io): Promise<boolean> {
-	const { code, stderr } = await runProgram(node, ["scripts/run.cjs", "help"], environment, io);
+	const { code, stderr } = await runProgram(node, ["scripts/fragments.cjs", "--help"], environment, io);
 	return (
 		code === exitCodes.unable && /^Node [\d.]+ or newer is needed, and this is [\d.]+: \S+\n$/.test(stderr)
 	);
 }
 
 export const run = createRun(async (argv, environment, io) => {
-	const line = createCommandLine("test:nodes", io)
+	const line = createCommandLine("test-nodes", io)
 		.argument("[file...]", "test files; all, and the type check, where none is named")
 		.option("--nodes <versions...>", "versions of Node", supported)
 		.parse(argv, { from: "user" });
@@ -85,5 +85,3 @@ export const run = createRun(async (argv, environment, io) => {
 	printLine(io, failed.length > 0 ? `\nFailed on Node ${failed.join(", ")}` : "\nPassed on every Node");
 	return failed.length > 0 ? exitCodes.wrong : exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

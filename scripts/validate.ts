@@ -1,4 +1,4 @@
-// npm run validate: the check of the build, without writing
+// npx fragments validate: the check of the build, without writing
 import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, relative, resolve, sep } from "node:path";
@@ -18,7 +18,7 @@ import { fileName, layerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import type { Source } from "./build/build.ts";
 import { collectSource, layersOption, nameSource, refOption, repoOption } from "./build/source.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -120,5 +120,3 @@ export const run = createRun(async (argv, _environment, io) => {
 	printLine(io, counts.join(", "));
 	return problems.length > 0 ? exitCodes.wrong : exitCodes.done;
 });
-
-await runCommand(import.meta.url, run);

@@ -1,4 +1,4 @@
-// npm run verify: whether a hosting serves what was built (docs/hosting.md).
+// npx fragments verify: whether a hosting serves what was built (docs/hosting.md).
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -17,7 +17,7 @@ import {
 } from "./hosting/verify.ts";
 import { listCatalogue } from "./hosting/verify-catalogue.ts";
 import { type Configuration, readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
 import { type Io, printError, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 import { progress } from "./terminal/progress.ts";
@@ -153,5 +153,3 @@ export const run = createRun(async (argv, environment, io) => {
 		return verify(address, folder, questions, wait, io);
 	});
 });
-
-await runCommand(import.meta.url, run);

@@ -1,4 +1,4 @@
-// npm run watch-services: looks at each layer as a viewer would, and writes which are sick into layers/health.json
+// npx fragments watch-services: looks at each layer as a viewer would, and writes which are sick into layers/health.json
 
 import { rm } from "node:fs/promises";
 import {
@@ -15,7 +15,7 @@ import { askWith } from "./harvest/ask.ts";
 import { fileIn, readLayers, readStored, writeStored } from "./harvest/layers.ts";
 import { statesOf, type WatchedLayer, watchAll } from "./harvest/watch.ts";
 import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { type Io, printLine } from "./terminal/io.ts";
 import { plain } from "./terminal/plain.ts";
 
@@ -76,5 +76,3 @@ function print(all: readonly WatchedLayer[], weeksOf: (smallkey: string) => numb
 	}
 	return count("wrong") > 0 ? exitCodes.wrong : exitCodes.done;
 }
-
-await runCommand(import.meta.url, run);

@@ -1,4 +1,4 @@
-// npm run workers: the service as a Cloudflare Worker, in its local runtime (docs/hosting.md).
+// npx fragments workers: the service as a Cloudflare Worker, in its local runtime (docs/hosting.md).
 import type { ChildProcess } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -19,7 +19,7 @@ import {
 } from "./hosting/wrangler.ts";
 import { readSenders } from "./service/senders-file.ts";
 import { type Configuration, type Environment, readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
 import { type Io, printError, printLine } from "./terminal/io.ts";
 
 interface Options {
@@ -147,5 +147,3 @@ export const run = createRun(async (argv, environment, io) => {
 		.opts();
 	return serve(environment, options, io);
 });
-
-await runCommand(import.meta.url, run);

@@ -3,10 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { Run } from "../scripts/terminal/command-line.ts";
+import { run } from "../scripts/fragments.ts";
 import type { Io } from "../scripts/terminal/io.ts";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** The folders of the project that have packages of their own. */
+export const packageFolders = [".", "deploy/workers", "tests/scripts/hosting/s3", "bench/eleventy"];
 
 /** The environment of a process under test: nothing of the tester's configuration. */
 export function cleanEnvironment(env: Record<string, string>): NodeJS.ProcessEnv {
@@ -21,13 +24,6 @@ export interface Ended {
 	stderr: string;
 }
 
-/** A command's module. The two patterns are what the test command compiles of them. */
-function importScript(name: string): Promise<{ run: Run }> {
-	return name.startsWith("bench/")
-		? import(`../bench/${name.slice("bench/".length)}.ts`)
-		: import(`../scripts/${name}.ts`);
-}
-
 /** Runs one of the project's commands in this process: no process of its own, which would take a second. */
 export async function runScript(
 	name: string,
@@ -35,9 +31,8 @@ export async function runScript(
 	env: Record<string, string> = {},
 	io: Partial<Io> = {},
 ): Promise<Ended> {
-	const { run } = await importScript(name);
 	const written = { stdout: "", stderr: "" };
-	const code = await run(args, cleanEnvironment(env), {
+	const code = await run([name, ...args], cleanEnvironment(env), {
 		stdout: { write: (text) => (written.stdout += text) },
 		stderr: { write: (text) => (written.stderr += text) },
 		now: () => new Date(),
@@ -49,13 +44,13 @@ export async function runScript(
 }
 
 /**
- * The words with which Node starts one of the project's commands: as the test command has compiled it, or by way of
+ * The words with which Node starts one of the project's commands: as the test command has compiled them, or by way of
  * tsx, which takes a second more.
  */
 export function startWords(name: string): string[] {
 	const { COMPILED_START } = process.env;
-	const loader = COMPILED_START ? ["--enable-source-maps", COMPILED_START] : ["--import", "tsx"];
-	return [...loader, `scripts/${name}.ts`];
+	const starter = COMPILED_START ? ["--enable-source-maps", COMPILED_START] : ["scripts/fragments.cjs"];
+	return [...starter, name];
 }
 
 /** Runs one of the project's commands in a process of its own, to its end. */

@@ -178,6 +178,6 @@ async function startService(
 		SITE: site,
 	};
 	const ready = /^Serving \d+ layers at (\S+)$/m;
-	const running = await startProgram("scripts/serve.ts", [], env, ready, preloads);
+	const running = await startProgram("scripts/fragments.cjs", ["serve"], env, ready, preloads);
 	return { ...running, url: running.found, dataDir, secret };
 }

@@ -1,4 +1,4 @@
-// Brings the local runtime's R2 bucket in step with a build, as npm run publish-objects does with a real one.
+// Brings the local runtime's R2 bucket in step with a build, as npx fragments publish-objects does with a real one.
 // A process of its own, because the runtime's library ends the process that loads it at a signal.
 //
 //   node deploy/workers/fill-bucket.mjs CONFIGURATION PERSIST DIST FOLDER…

@@ -49,7 +49,7 @@ export interface Judgement {
 /** Characters that GitHub takes in a status. */
 const maxDescription = 140;
 
-/** Whether a file is written by `npm run refresh` and needs nobody's approval. */
+/** Whether a file is written by `npx fragments refresh` and needs nobody's approval. */
 function isMachineMade(path: string): boolean {
 	return path === healthPath || parseLayerPath(path)?.kind === "description";
 }

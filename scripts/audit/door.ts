@@ -8,7 +8,7 @@ import type { Commit } from "./history.ts";
 export type Door =
 	/** A signed `PUT`, `DELETE` or the like: `request` is the SHA-256 of its signature. */
 	| { kind: "request"; sender: string; timestamp: string; request: string }
-	/** `npm run register` on the machine of the service, in a sender's name. */
+	/** `npx fragments register` on the machine of the service, in a sender's name. */
 	| { kind: "batch"; sender: string }
 	/** The service itself: a harvest, the health of services, the seed. */
 	| { kind: "service" }

@@ -33,7 +33,7 @@ function doorLines(commit: Commit, door: Door): string[] {
 				`  request ${door.request}`,
 			];
 		case "batch":
-			return [`  by the sender ${door.sender}, with npm run register: ${subject}`];
+			return [`  by the sender ${door.sender}, with npx fragments register: ${subject}`];
 		case "service":
 			return [`  by the service itself: ${subject}`];
 		case "merge":

@@ -50,7 +50,7 @@ const stamps = new Map<string, string>();
 
 function makeStamp(settings: Required<FragmentSettings>, project: string): string {
 	const hash = createHash("sha256");
-	for (const path of [...rendererRooms.flatMap((room) => listModules(project, room)), "package-lock.json"]) {
+	for (const path of [...rendererRooms.flatMap((room) => listModules(project, room)), "package.json"]) {
 		hash.update(`${path}\n`).update(readFileSync(join(project, path)));
 	}
 	return hash.update(JSON.stringify(settings)).digest("hex");

@@ -104,7 +104,7 @@ export function isSame(path: string, bytes: Uint8Array): boolean {
 	return found !== undefined && found.size === bytes.length && readFileSync(path).equals(bytes);
 }
 
-/** Names that a web server looks for beside a file: the same content, compressed (`npm run build -- --compress`). */
+/** Names that a web server looks for beside a file: the same content, compressed (`npx fragments build --compress`). */
 export const companionEndings = [".gz", ".br"] as const;
 
 /** Stands in an output folder that has compressed copies. */

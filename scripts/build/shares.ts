@@ -76,7 +76,7 @@ class ProcessShares implements Shares {
 		this.#sources = sources;
 		const file = new URL("./share-worker.ts", import.meta.url);
 		this.#workers = sources.map(() =>
-			fork(file, { execArgv: ["--import", "tsx"], env: { PATH: process.env.PATH } }),
+			fork(file, { execArgv: ["--import", import.meta.resolve("tsx")], env: { PATH: process.env.PATH } }),
 		);
 	}
 

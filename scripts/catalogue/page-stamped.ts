@@ -7,7 +7,7 @@ import type { PageBundle } from "./page-bundle.ts";
 export const bundledFiles = ["site/**/*.{ts,css}", "registry/**/*.ts", "schemas/*.ts"].concat([
 	"scripts/catalogue/{page-bundle,page-stamped,land}.ts",
 	"scripts/build/schemas.ts",
-	"package-lock.json",
+	"package.json",
 ]);
 
 /**

@@ -7,7 +7,7 @@ export const bundledFiles = ["registry/*.ts", "schemas/*.ts", "api/*.ts", "api/g
 	"api/stores/git/*.ts",
 	"scripts/hook/*.ts",
 	"scripts/build/*.ts",
-	"package-lock.json",
+	"package.json",
 ]);
 
 /** A stamp of everything that the bundle may be made of: 64 hexadecimal digits. */

@@ -5,7 +5,7 @@ import { readTextIfThere } from "../files/if-there.ts";
 import { askService, errorsOf, parseAnswer } from "../service/ask.ts";
 import { sendersPath } from "../service/senders-file.ts";
 import { type Environment, readConfiguration } from "../service/settings.ts";
-import { type CommandIo, createCommandLine, exitCodes } from "../terminal/command-line.ts";
+import { createCommandLine, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
@@ -34,7 +34,7 @@ export interface SignedRequest extends PublisherRequest {
 }
 
 /** The command line of `put`, `sign` and `remove`: `<smallkey> [--url U] [--sender S]`. */
-export function createRequestLine(name: "put" | "sign" | "remove", io: CommandIo) {
+export function createRequestLine(name: "put" | "sign" | "remove", io: Io) {
 	return createCommandLine(name, io)
 		.argument("<smallkey>", "the layer")
 		.option("--url <url>", "the service with its base path", parseUrl, "http://127.0.0.1:8080")

@@ -3,7 +3,7 @@ import type { Github } from "../../api/stores/github/routes.ts";
 import { fittingLabels, labels } from "./labels.ts";
 import type { Run } from "./post.ts";
 
-/** Branches of the service, and of `npm run refresh`. */
+/** Branches of the service, and of `npx fragments refresh`. */
 export function isOwnBranch(branch: string): boolean {
 	return branch.startsWith("register/") || branch === "refresh";
 }

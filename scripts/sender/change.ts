@@ -79,5 +79,5 @@ export async function removeSender(dataDir: string, id: string): Promise<void> {
 
 /** What a command says of an id that the file does not have. */
 export function unknownSender(dataDir: string, id: string): WrongError {
-	return new WrongError(`${sendersPath(dataDir)}: has no sender ${id}; npm run sender -- list names them`);
+	return new WrongError(`${sendersPath(dataDir)}: has no sender ${id}; npx fragments sender list names them`);
 }

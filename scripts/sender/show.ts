@@ -6,7 +6,7 @@ import { unknownSender } from "./change.ts";
 async function readAll(dataDir: string): Promise<Sender[]> {
 	const place = sendersPath(dataDir);
 	const text = await readFile(place, "utf8").catch((error: Error) => {
-		throw new Error(`${place}: cannot be read; npm start or npm run sender -- add creates it`, {
+		throw new Error(`${place}: cannot be read; npm start or npx fragments sender add creates it`, {
 			cause: error,
 		});
 	});

@@ -178,7 +178,7 @@ export class ServiceCatalogue {
 
 	#startWorker(): ChildProcess {
 		const worker = fork(new URL("./catalogue-worker.ts", import.meta.url), {
-			execArgv: ["--import", "tsx"],
+			execArgv: ["--import", import.meta.resolve("tsx")],
 			// Nothing of this process's configuration: it holds secrets.
 			env: { PATH: process.env.PATH },
 		});

@@ -38,7 +38,7 @@ const niceness = 10;
 export async function writeInProcess(smallkeys: readonly string[], task: FilesTask): Promise<FilesOutcome> {
 	if (task.signal.aborted) return { failed: "all", reason: null, written: 0 };
 	const worker = fork(new URL("./files-worker.ts", import.meta.url), {
-		execArgv: ["--import", "tsx"],
+		execArgv: ["--import", import.meta.resolve("tsx")],
 		serialization: "advanced",
 		env: { PATH: process.env.PATH },
 	});

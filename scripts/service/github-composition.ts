@@ -39,7 +39,7 @@ export async function openGithubService(
 		fragments: (target, lang, smallkey) => readBuilt(join(out, slotPath({ target, lang }, smallkey))),
 		version: null,
 		pages: configuration.site ? folderPages(out, configuration.publicUrl.startsWith("https:")) : null,
-		place: `${github.repository} at GitHub; reads come from ${out}, which npm run build and npm run follow write`,
+		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragments build and npx fragments follow write`,
 		has: null,
 		layers,
 		// The queue, and what is published, are GitHub's and the hosting's to know.

@@ -50,7 +50,7 @@ export async function renderLargeStep(
 
 function startWorker(): ChildProcess {
 	const worker = fork(new URL("./render-worker.ts", import.meta.url), {
-		execArgv: ["--import", "tsx"],
+		execArgv: ["--import", import.meta.resolve("tsx")],
 		serialization: "advanced",
 		// Nothing of this process's configuration: it holds secrets.
 		env: { PATH: process.env.PATH },

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +10,7 @@ import { installHook } from "../hook/install.ts";
 import { lockFolder } from "./lock.ts";
 import type { Configuration } from "./settings.ts";
 
-/** The layers of this checkout. */
+/** The layers of this checkout; a package comes without them. */
 const checkoutLayers = fileURLToPath(new URL("../../layers", import.meta.url));
 
 /** What a clone of a local repository is read with first. */
@@ -17,7 +18,7 @@ const readme = new URL("repository.md", import.meta.url);
 
 /** What the first commit of a new local repository holds: the layers of this checkout, and what explains them. */
 export async function seed(): Promise<Edit[]> {
-	const files = collectFolder(checkoutLayers);
+	const files = existsSync(checkoutLayers) ? collectFolder(checkoutLayers) : [];
 	const layers = files
 		.filter((file) => file.kind === "file")
 		.map((file) => ({ path: file.path, text: Buffer.from(file.bytes).toString("utf8") }));
@@ -26,6 +27,7 @@ export async function seed(): Promise<Edit[]> {
 
 /** How many layers of this checkout are not served. */
 export function countLacking(isServed: (smallkey: string) => boolean): number {
+	if (!existsSync(checkoutLayers)) return 0;
 	const names = listFolder(checkoutLayers).map(({ path }) => parseLayerPath(path));
 	const smallkeys = names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : []));
 	return smallkeys.filter((smallkey) => !isServed(smallkey)).length;

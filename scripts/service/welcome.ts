@@ -1,5 +1,9 @@
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { ConfiguredSenders } from "./senders-file.ts";
 import type { Configuration } from "./settings.ts";
+
+const exampleLayer = fileURLToPath(new URL("../../docs/example-layer.json", import.meta.url));
 
 /** What the welcome tells. */
 export interface Started {
@@ -20,7 +24,7 @@ export interface Started {
 /** How to bring in what the checkout has and the service lacks. */
 function lackingText(lacking: number, where: string): string {
 	const what = lacking === 1 ? "1 layer of this checkout is" : `${lacking} layers of this checkout are`;
-	return `        ${what} not there. To bring in layers/, end this and run: ${where}npm run register -- layers\n`;
+	return `        ${what} not there. To bring in layers/, end this and run: ${where}npx fragments register layers\n`;
 }
 
 /** A text as one word of a shell command. */
@@ -36,6 +40,7 @@ export function welcome(started: Started): string {
 	const base = `${url}${configuration.basePath}`;
 	const inFile = place !== "SENDERS";
 	const where = inFile ? `DATA_DIR=${shellWord(configuration.dataDir)} ` : "";
+	const example = shellWord(relative(process.cwd(), exampleLayer));
 	const asks = inFile ? "" : ` (it asks for the secret where SENDERS is not set)`;
 	return `Serving ${layers} layers at ${base}
 Layers: ${layersPlace}
@@ -43,6 +48,6 @@ ${lacking === 0 ? "" : lackingText(lacking, where)}${configuration.site ? `Catal
 
 Register a first layer, and read it back${asks}:
 
-  ${where}npm run put -- my-layer docs/example-layer.json --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer
+  ${where}npx fragments put my-layer ${example} --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer
 `;
 }

@@ -38,7 +38,7 @@ export function neededVariables(variable: Variable): { name: string; text: strin
 		name,
 		text: `is not set: run this again with ${name}=${example} in front`,
 	});
-	const needed = [tell("HOSTING", "workers, objects, or none where npm run follow serves")];
+	const needed = [tell("HOSTING", "workers, objects, or none where npx fragments follow serves")];
 	if (hosting !== undefined && hostings.includes(hosting))
 		needed.push(tell("PUBLIC_URL", "the address that readers use, once it is known"));
 	if (hosting === "workers") needed.push(tell("CLOUDFLARE_ACCOUNT_ID", "the id beside the account's name"));

@@ -58,7 +58,7 @@ export function repositoryFindings({ rest, repo }: Github, target: Target, branc
 	if (isArchived) return [byHand(settings, "it is archived, and nothing can be written to it")];
 	if (isFork) {
 		const why = "it is a fork, in which GitHub runs no schedules: make a repository of its own";
-		findings.push(byHand(settings, `${why} (npm run setup-github -- owner/other-name --create public)`));
+		findings.push(byHand(settings, `${why} (npx fragments setup-github owner/other-name --create public)`));
 	}
 	const wanted = { delete_branch_on_merge: true, has_issues: true };
 	const isSet = deletesBranches && hasIssues;

@@ -10,7 +10,7 @@ const rulesetName = "layers";
 /** The App that GitHub Actions is, on github.com: the source of what a workflow's job says. */
 const actionsAppId = 15_368;
 
-/** Branches of the service and of `npm run refresh`, which no rule may hold up. */
+/** Branches of the service and of `npx fragments refresh`, which no rule may hold up. */
 const freeBranches = ["register/example", "refresh"];
 
 /** What the ruleset is made of. */

@@ -21,7 +21,7 @@ import {
 	variableFindings,
 } from "./settings.ts";
 
-/** What was said to `npm run setup-github`. */
+/** What was said to `npx fragments setup-github`. */
 export interface SetupOptions {
 	isDryRun: boolean;
 	/** Makes the repository where there is none. */

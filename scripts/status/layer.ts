@@ -54,7 +54,7 @@ export async function waitForHarvest(place: LayerPlace, maxSeconds: number, io: 
 		if (isOver || performance.now() > until) {
 			for (const line of statusLines(told.status)) printLine(io, plain(line));
 			if (isOver) return harvest.state === "failed" ? exitCodes.wrong : exitCodes.done;
-			printError(io, `The harvest still waits after ${maxSeconds} s: npm run status -- ${place.smallkey}`);
+			printError(io, `The harvest still waits after ${maxSeconds} s: npx fragments status ${place.smallkey}`);
 			return exitCodes.unable;
 		}
 		if (isFirst) printError(io, "Waiting until its services are asked");

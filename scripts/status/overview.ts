@@ -90,5 +90,5 @@ function list(one: string, many: string, lines: readonly string[]): string[] {
 
 function reviewLine({ branch, author, timeMs, subject }: WaitingReview): string {
 	const day = new Date(timeMs).toISOString().slice(0, 10);
-	return `${branch}  of ${author}, ${day}: ${subject}  (npm run accept -- ${branch}, or decline)`;
+	return `${branch}  of ${author}, ${day}: ${subject}  (npx fragments accept ${branch}, or decline)`;
 }

@@ -1,10 +1,8 @@
-import { realpathSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { Command } from "@commander-js/extra-typings";
-import { CommanderError, InvalidArgumentError, type Option } from "commander";
+import { CommanderError, InvalidArgumentError } from "commander";
 import type { Environment } from "../../api/configuration.ts";
 import { type CommandName, callOf, summaryOf } from "./commands.ts";
-import { type Io, printError, processIo } from "./io.ts";
+import { type Io, printError } from "./io.ts";
 
 /** How commands end, as `diff` and `grep` do: POSIX, "Exit Status". */
 export const exitCodes = {
@@ -22,11 +20,6 @@ export const exitCodes = {
  */
 export type Run = (argv: readonly string[], environment: Environment, io: Io) => Promise<number>;
 
-/** What a command touches of its process, its environment included. */
-export interface CommandIo extends Io {
-	environment: Environment;
-}
-
 /** Ends a command with its message and exit code 1: it has looked, and what it looked at is wrong. */
 export class WrongError extends Error {}
 
@@ -35,11 +28,11 @@ export class WrongError extends Error {}
  * `createCommandLine` prints of itself (`--help`, a wrong option) ends with its own code.
  */
 export function createRun(
-	main: (argv: readonly string[], environment: Environment, io: CommandIo) => Promise<number>,
+	main: (argv: readonly string[], environment: Environment, io: Io) => Promise<number>,
 ): Run {
 	return async (argv, environment, io) => {
 		try {
-			return await main(argv, environment, { ...io, environment });
+			return await main(argv, environment, io);
 		} catch (error) {
 			if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.unable;
 			printError(io, messageOf(error as Error));
@@ -54,64 +47,26 @@ function messageOf({ message, cause, reason }: Error & { reason?: unknown }): st
 	return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
+/** Lets a command line throw a `CommanderError` where commander would end the process, and write to `io`. */
+export function withOutput(command: Command, io: Io): Command {
+	return command.exitOverride().configureOutput({
+		writeOut: (text) => void io.stdout.write(text),
+		writeErr: (text) => void io.stderr.write(text),
+		getOutHelpWidth: () => 100,
+		getErrHelpWidth: () => 100,
+	});
+}
+
 /**
- * The command line of an npm script: `--help`, and the nearest option beside an unknown one. Its caller adds arguments
+ * The command line of a command: `--help`, and the nearest option beside an unknown one. Its caller adds arguments
  * and options, and parses. An option is written `--layers <dir>`, its default handed over with it.
  */
-export function createCommandLine(name: CommandName, io: CommandIo): Command {
-	return new CommandLine(name, io.environment)
+export function createCommandLine(name: CommandName, io: Io): Command {
+	return withOutput(new Command(callOf(name)), io)
 		.description(`${capitalized(summaryOf(name))}.`)
 		.helpOption("-h, --help", "print this")
 		.helpCommand(false)
-		.exitOverride()
-		.configureOutput({
-			writeOut: (text) => void io.stdout.write(text),
-			writeErr: (text) => void io.stderr.write(text),
-			getOutHelpWidth: () => 100,
-			getErrHelpWidth: () => 100,
-		})
-		.showHelpAfterError(`${callOf(name)} -- --help lists what can be said`);
-}
-
-/** A command, or a subcommand of it, that refuses where npm has kept one of its options. */
-class CommandLine extends Command {
-	readonly #script: CommandName;
-	readonly #environment: Environment;
-
-	constructor(script: CommandName, environment: Environment, name = `${callOf(script)} --`) {
-		super(name);
-		this.#script = script;
-		this.#environment = environment;
-	}
-
-	override createCommand(name?: string): Command {
-		return new CommandLine(this.#script, this.#environment, name);
-	}
-
-	/** @throws {Error} where npm has kept an option for itself */
-	override parseOptions(argv: string[]): ReturnType<Command["parseOptions"]> {
-		const parsed = super.parseOptions(argv);
-		const kept = this.options.filter((option) => this.#isKeptByNpm(option)).map(({ flags }) => flags);
-		if (kept.length === 0) return parsed;
-		const call = `${callOf(this.#script)} --${this.parent ? ` ${this.name()}` : ""} … ${kept.join(" ")}`;
-		throw new Error(`npm keeps options that are not behind a -- for itself; write ${call}`);
-	}
-
-	/**
-	 * Whether npm has an option that this command knows and did not get: npm has every word before `--` that begins with
-	 * `--` in its environment, `true` for a flag and empty for `--no-…`. A setting of npm's own that is false is empty, too.
-	 */
-	#isKeptByNpm(option: Option): boolean {
-		const name = option.attributeName();
-		if (this.getOptionValueSource(name) === "cli") return false;
-		const value = this.#environment[`npm_config_${snakeCase(name)}`];
-		return value !== undefined && option.negate === (value === "");
-	}
-}
-
-/** npm's spelling of an option's name: `dryRun` is `dry_run`. */
-function snakeCase(name: string): string {
-	return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+		.showHelpAfterError(`${callOf(name)} --help lists what can be said`);
 }
 
 function capitalized(text: string): string {
@@ -124,7 +79,7 @@ function capitalized(text: string): string {
  * @throws {Error} where it was not said
  */
 export function needed<T>(flag: string, value: T | undefined): T {
-	if (value === undefined) throw new Error(`${flag}: is needed; -- --help lists what can be said`);
+	if (value === undefined) throw new Error(`${flag}: is needed; --help lists what can be said`);
 	return value;
 }
 
@@ -132,11 +87,4 @@ export function needed<T>(flag: string, value: T | undefined): T {
 export function parseCount(text: string): number {
 	if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
 	throw new InvalidArgumentError("It must be a whole number from 1.");
-}
-
-/** Runs a script where it is the one that was started; a file that only imports it does not. */
-export async function runCommand(url: string, run: Run): Promise<void> {
-	const started = process.argv[1];
-	if (started === undefined || realpathSync(started) !== fileURLToPath(url)) return;
-	process.exitCode = await run(process.argv.slice(2), process.env, processIo());
 }

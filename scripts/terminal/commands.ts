@@ -1,4 +1,4 @@
-/** Every command by what one wants to do, and what it does in a line: `npm run help`, and each command's own help. */
+/** Every command by its purpose, and what it does in a line: for `npx fragments --help`, and each command's own help. */
 export const commands = {
 	publish: {
 		put: "register a layer, or change it, by a signed PUT",
@@ -29,7 +29,7 @@ export const commands = {
 		workers: "serve as a Cloudflare Worker on this machine",
 	},
 	operate: {
-		start: "serve on this machine",
+		serve: "serve on this machine",
 		sender: "add, change and remove those who may publish",
 		status: "show how one layer is, or all: sick, never harvested, waiting for a review, room on the disk",
 		audit: "show who changed a layer, when, through which door, and what it changed for viewers",
@@ -47,23 +47,24 @@ export const commands = {
 	},
 	develop: {
 		test: "check types and run the tests",
-		"test:nodes": "run the tests on other versions of Node",
-		"test:faults": "break disks, repositories and processes under the service, and write docs/reliability.md",
-		"test:fuzz": "try the properties with a hundred thousand cases each",
-		lint: "check format and style",
-		format: "mend format and style",
+		"test-nodes": "run the tests on other versions of Node",
+		"test-faults": "break disks, repositories and processes under the service, and write docs/reliability.md",
+		"test-fuzz": "try the properties with a hundred thousand cases each",
 		screenshots: "take pictures of the catalogue with these layers, for the README and for looking at",
 		schemas: "write the JSON Schemas and the OpenAPI document",
-		"check-packages": "check the licences, versions and advisories of all packages",
 		bench: "measure the service and the build against references",
-		help: "print this list",
 	},
 } as const satisfies Record<string, Record<string, string>>;
 
 type Groups = typeof commands;
 
-/** Name of an npm script. */
+/** Name of a command: its module is `scripts/<name>.ts`. */
 export type CommandName = { [group in keyof Groups]: keyof Groups[group] }[keyof Groups];
+
+/** Whether there is a command of this name. */
+export function isCommand(name: string): name is CommandName {
+	return Object.values(commands).some((lines) => Object.hasOwn(lines, name));
+}
 
 /** What a command does, in a line. */
 export function summaryOf(name: CommandName): string {
@@ -71,7 +72,7 @@ export function summaryOf(name: CommandName): string {
 	return lines[name] as string;
 }
 
-/** How a command is called: `npm run build`. */
+/** How a command is called: `npx fragments build`. */
 export function callOf(name: string): string {
-	return name === "start" || name === "test" ? `npm ${name}` : `npm run ${name}`;
+	return `npx fragments ${name}`;
 }

@@ -5,9 +5,9 @@ import { build, type Plugin } from "esbuild";
 
 /** Test files as JavaScript, in a folder of their own. */
 export interface CompiledTests {
-	/** Module → what Node runs in its place: the test files, and all that they import only when it is needed. */
+	/** Test file → what Node runs in its place. */
 	files: ReadonlyMap<string, string>;
-	/** What Node runs, with the path of one of these as its first word, to run it as if it had been told that. */
+	/** What Node runs in place of `scripts/fragments.cjs`. */
 	start: string;
 	remove: () => Promise<void>;
 }
@@ -29,15 +29,8 @@ const sourceUrls: Plugin = {
 	},
 };
 
-/** Runs a module by the path of its source: a command starts when that is what Node was told. */
-function starter(compiled: readonly (readonly [string, string])[]): string {
-	return `import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-const compiled = new Map(${JSON.stringify(compiled)});
-process.argv.splice(1, 2, resolve(process.argv[2]));
-await import(pathToFileURL(compiled.get(process.argv[1])));
-`;
-}
+/** The command that tests start in processes of their own. */
+const program = resolve("scripts/fragments.ts");
 
 /**
  * Compiles test files once for a run. Through tsx each process would load several hundred modules by way of a second
@@ -54,7 +47,7 @@ export async function compileTests(files: readonly string[]): Promise<CompiledTe
 	const remove = () => rm(folder, { recursive: true, force: true });
 	try {
 		const { metafile } = await build({
-			entryPoints: files.filter((file) => file.endsWith(".ts")),
+			entryPoints: [program, ...files.filter((file) => file.endsWith(".ts"))],
 			bundle: true,
 			splitting: true,
 			packages: "external",
@@ -73,12 +66,14 @@ export async function compileTests(files: readonly string[]): Promise<CompiledTe
 			plugins: [sourceUrls],
 		});
 		const outputs = Object.entries(metafile.outputs);
-		const compiled = outputs.flatMap(([output, { entryPoint }]) =>
-			entryPoint ? [[resolve(entryPoint), resolve(output)] as const] : [],
+		const compiled = new Map(
+			outputs.flatMap(([output, { entryPoint }]) =>
+				entryPoint ? [[resolve(entryPoint), resolve(output)] as const] : [],
+			),
 		);
 		const start = join(folder, "start.mjs");
-		await writeFile(start, starter(compiled));
-		return { files: new Map(compiled), start, remove };
+		await writeFile(start, `import { main } from ${JSON.stringify(compiled.get(program))};\nawait main();\n`);
+		return { files: compiled, start, remove };
 	} catch (error) {
 		await remove();
 		throw error;

@@ -15,10 +15,10 @@ async function commandsOf(page: string): Promise<string[]> {
 		.split("\n");
 }
 
-test("every npm script of the page exists, and knows the options that are said there", async () => {
+test("every command of the page exists, and knows the options that are said there", async () => {
 	const commands = await commandsOf("docs/production.md");
 	const scripts = commands.flatMap((command) => {
-		const match = /npm run ([a-z-]+)(?: -- (.*))?/.exec(command);
+		const match = /npx fragments ([a-z-]+)(?: (.*))?/.exec(command);
 		return match ? [{ name: match[1] as string, words: (match[2] ?? "").split(" -- ")[0] as string }] : [];
 	});
 	assert.ok(scripts.length > 8, `${scripts.length} commands`);
@@ -27,7 +27,7 @@ test("every npm script of the page exists, and knows the options that are said t
 		const sub = name === "sender" ? [words.split(" ")[0] as string] : [];
 		const { code, stdout } = await runScript(name, [...sub, "--help"]);
 		assert.is(code, 0, name);
-		for (const [option] of words.matchAll(/--[a-z-]+/g)) assert.match(stdout, option, `npm run ${name}`);
+		for (const [option] of words.matchAll(/--[a-z-]+/g)) assert.match(stdout, option, name);
 	}
 });
 
@@ -57,7 +57,7 @@ test("a bucket's name stands in no workflow and no configuration that is deploye
 	assert.match(config, "The name counts on this machine only");
 	assert.match(
 		await text(".github/workflows/publish.yml"),
-		/deploy -- --objects\n {8}env:\n {10}OBJECTS_BUCKET: \$\{\{ vars/,
+		/deploy --objects\n {8}env:\n {10}OBJECTS_BUCKET: \$\{\{ vars/,
 	);
 });
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readGuidePages } from "../../scripts/guide/guide.ts";
+import { isCommand } from "../../scripts/terminal/commands.ts";
 import { root } from "../process.ts";
 
 const readme = await readFile(join(root, "README.md"), "utf8");
@@ -18,14 +19,15 @@ test("the two commands stand on the first screen", () => {
 	assert.match(screen, "npm ci && npm test");
 });
 
-test("every npm script that the documents name exists, and every variable is in the table", async () => {
+test("every command that the documents name exists, and every variable is in the table", async () => {
 	const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
 		scripts: Record<string, string>;
 	};
 	const pages = readGuidePages().map(({ markdown }) => markdown);
 	for (const text of [readme, ...pages]) {
-		for (const [, name] of text.matchAll(/npm run (?:-s )?([a-z-]+(?::[a-z]+)?)/g))
-			assert.ok(scripts[name as string], name);
+		for (const [, name = ""] of text.matchAll(/npm run ([\w:-]+)/g)) assert.ok(scripts[name], name);
+		for (const [, name = ""] of text.matchAll(/npx\s+fragments\s+([a-z][\w-]*)/g))
+			assert.ok(isCommand(name), name);
 	}
 	const sources = await Promise.all(
 		["scripts/service/settings.ts", "api/configuration.ts"].map((file) => readFile(join(root, file), "utf8")),

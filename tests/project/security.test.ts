@@ -26,11 +26,4 @@ test("it says how to report, and what is not defended", () => {
 	assert.ok([...open.matchAll(/^- /gm)].length >= 5);
 });
 
-test("every command that it names is there", async () => {
-	const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
-		scripts: Record<string, string>;
-	};
-	for (const [, name = ""] of text.matchAll(/npm run ([a-z:-]+)/g)) assert.ok(scripts[name], name);
-});
-
 test.run();

@@ -4,6 +4,8 @@ import glob from "fast-glob";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
+import { isCommand } from "../../scripts/terminal/commands.ts";
+import { packageFolders } from "../process.ts";
 
 interface Step {
 	name?: string;
@@ -36,7 +38,6 @@ interface Workflow {
 const paths = glob.sync(".github/workflows/*.{yml,yaml}").sort();
 const texts = new Map(paths.map((path) => [path, readFileSync(path, "utf8")]));
 const workflows = new Map(Array.from(texts, ([path, text]) => [path, parse(text) as Workflow]));
-const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
 
 function workflow(name: string): Workflow {
 	return workflows.get(`.github/workflows/${name}.yml`) as Workflow;
@@ -152,7 +153,7 @@ test("no workflow holds the key of the service's own App", () => {
 });
 
 test("foreign servers are asked where there is no secret", () => {
-	const asks = (job: Job) => job.steps.some(({ run }) => run?.startsWith("npm run harvest"));
+	const asks = (job: Job) => job.steps.some(({ run }) => run?.startsWith("npx fragments harvest"));
 	const asking = jobs().filter(([, job]) => asks(job));
 	assert.is(asking.length, 2);
 	for (const [name, job] of asking)
@@ -176,7 +177,8 @@ test("what works on layers installs what it needs, and runs nothing on the way",
 });
 
 test("what a ruleset requires is set by the base's workflows, from its own scripts", () => {
-	const sets = (job: Job) => job.steps.some(({ run }) => /npm run (?:approvals|comment)/.test(run ?? ""));
+	const sets = (job: Job) =>
+		job.steps.some(({ run }) => /npx fragments (?:approvals|comment)/.test(run ?? ""));
 	const setting = jobs().filter(([, job]) => sets(job));
 	assert.equal(
 		setting.map(([name]) => name.replace(".github/workflows/", "")),
@@ -224,12 +226,18 @@ test("nothing is put into a shell but by the environment", () => {
 	}
 });
 
-test("every npm script that a workflow runs is there for a person, too", () => {
+test("every command that a workflow runs is there, and a checkout has it by its own name", () => {
 	const used = steps().flatMap(([, { run }]) =>
-		Array.from(run?.matchAll(/npm run ([\w-]+)/g) ?? [], ([, name]) => name),
+		Array.from(run?.matchAll(/npx (\S+) ([\w-]+)/g) ?? [], ([, program, name = ""]) => ({ program, name })),
 	);
 	assert.ok(used.length >= 10);
-	for (const name of used) assert.ok(scripts[name as string], `npm run ${name}`);
+	// Else npx would look for a package of that name in the registry.
+	const { bin } = JSON.parse(readFileSync("package.json", "utf8")) as { bin: Record<string, string> };
+	for (const { program, name } of used) {
+		assert.ok(bin[program as string], program);
+		assert.ok(isCommand(name), name);
+	}
+	for (const [name, { run }] of steps()) assert.not.match(run ?? "", /npm run|npx -/, name);
 });
 
 test("every job ends some time", () => {
@@ -239,7 +247,7 @@ test("every job ends some time", () => {
 test("services that take long keep nothing from being published or proposed", () => {
 	for (const name of ["publish", "refresh"]) {
 		const job = workflow(name).jobs.harvest as Job;
-		const harvest = job.steps.find(({ run }) => run?.startsWith("npm run harvest"));
+		const harvest = job.steps.find(({ run }) => run?.startsWith("npx fragments harvest"));
 		assert.is(harvest?.["continue-on-error"], true, name);
 		const left = (job["timeout-minutes"] as number) - (harvest?.["timeout-minutes"] ?? Infinity);
 		assert.ok(left >= 30, `${name}: ${left} minutes are left for the rest`);
@@ -275,8 +283,8 @@ test("no secret and no right to write is near foreign data", () => {
 	for (const path of ["check", "review"]) assert.not.match(JSON.stringify(workflow(path)), "secrets.");
 	const { look, comment } = workflow("comment").jobs;
 	assert.not.match(JSON.stringify(look), /secrets\.|github\.token|write/);
-	assert.not.match(JSON.stringify(comment), /git fetch|npm run review/);
-	assert.not.match(JSON.stringify(workflow("owners")), /git fetch|npm run review/);
+	assert.not.match(JSON.stringify(comment), /git fetch|npx fragments review/);
+	assert.not.match(JSON.stringify(workflow("owners")), /git fetch|npx fragments review/);
 	const download = comment?.steps.find(({ uses }) => uses?.startsWith("actions/download-artifact@"));
 	assert.equal(download?.with, { name: "comment", path: "review" }, "of this run, not of the pull request's");
 });
@@ -293,7 +301,10 @@ test("what a version is made of is attested, by a job that writes nothing else",
 test("packages are looked at each week, and where they change", () => {
 	const { on, jobs } = workflow("packages");
 	assert.ok("schedule" in on && "pull_request" in on);
-	assert.is(jobs.packages?.steps.at(-1)?.run, "npm run check-packages -- --online");
+	const { run = "" } = jobs.packages?.steps.at(-1) ?? {};
+	assert.match(run, `for folder in ${packageFolders.join(" ")}; do`);
+	for (const words of ["npm ci --ignore-scripts", "npm audit", "npm audit signatures"])
+		assert.match(run, `${words} --prefix "$folder"\n`);
 });
 
 test("a burst of pushes is one publication at a time, and none is cut off", () => {
@@ -306,9 +317,9 @@ test("a publication has the whole history, and hands over what it has built", ()
 	const { steps = [] } = workflow("publish").jobs.publish ?? {};
 	assert.is(steps[0]?.with?.["fetch-depth"], 0, "a wrong file is looked for in it");
 	const runs = steps.flatMap(({ run }) => run ?? []);
-	assert.match(runs.find((run) => run.startsWith("npm run build")) ?? "", "--repo . --ref HEAD");
-	const deploys = runs.filter((run) => run.startsWith("npm run deploy"));
-	assert.equal(deploys, ["npm run deploy -- --dist dist", "npm run deploy -- --objects"]);
+	assert.match(runs.find((run) => run.startsWith("npx fragments build")) ?? "", "--repo . --ref HEAD");
+	const deploys = runs.filter((run) => run.startsWith("npx fragments deploy"));
+	assert.equal(deploys, ["npx fragments deploy --dist dist", "npx fragments deploy --objects"]);
 	// What is wrong fails a job of its own, on which nothing waits but the issue.
 	const waiting = Object.entries(workflow("publish").jobs).filter(([, job]) =>
 		[job.needs ?? []].flat().includes("validate"),
@@ -321,7 +332,7 @@ test("a publication has the whole history, and hands over what it has built", ()
 
 test("publishing ends with comparing what is served", () => {
 	const last = workflow("publish").jobs.publish?.steps.at(-1);
-	assert.match(last?.run ?? "", "npm run verify");
+	assert.match(last?.run ?? "", "npx fragments verify");
 });
 
 test.run();

@@ -61,7 +61,7 @@ const maxTimerMs = 2 ** 31 - 1;
 const firstRetryMs = 60_000;
 
 /** Where the findings of a layer can be read. */
-const findingsAt = "npm run check-services";
+const findingsAt = "npx fragments check-services";
 
 /** Makes the harvester of a running service; it does nothing until it is told to. */
 export function createHarvester(options: HarvesterOptions): Harvester {

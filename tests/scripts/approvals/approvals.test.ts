@@ -235,7 +235,7 @@ approvals(
 	},
 );
 
-/** Runs `npm run approvals` as the workflow does. */
+/** Runs `npx fragments approvals` as the workflow does. */
 async function command(peer: ReviewPeer) {
 	const env = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url };
 	return runScript("approvals", ["--author", bot], env);

@@ -30,14 +30,14 @@ async function reachedModules(): Promise<string[]> {
 test("the renderer's stamp changes with every module that the renderer reaches", async () => {
 	const folder = await temporaryFolder();
 	try {
-		for (const name of ["registry", "schemas", "package-lock.json"]) {
+		for (const name of ["registry", "schemas", "package.json"]) {
 			await cp(join(root, name), join(folder.path, name), { recursive: true });
 		}
 		const modules = await reachedModules();
 		assert.ok(modules.includes("registry/symbology.ts") && modules.length > 5, modules.join(" "));
 		const stamps = [rendererStamp(settings, folder.path)];
 		assert.is(stamps[0], rendererStamp(settings));
-		for (const path of [...modules, "package-lock.json"]) {
+		for (const path of [...modules, "package.json"]) {
 			await appendFile(join(folder.path, path), "\n");
 			stamps.push(rendererStamp(settings, folder.path));
 		}

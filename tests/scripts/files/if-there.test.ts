@@ -48,7 +48,7 @@ test("every other failure is thrown, with the path and the reason", async () => 
 	assert.is(failed.cause, denied);
 });
 
-test("npm run refresh does not take owners or health that it cannot read for none", async () => {
+test("npx fragments refresh does not take owners or health that it cannot read for none", async () => {
 	for (const path of [ownersPath, healthPath]) {
 		await mkdir(path, { recursive: true });
 		const { code, stdout, stderr } = await runScript("refresh", ["--dry-run"], {
@@ -70,7 +70,7 @@ test("a description is not left out because its registration cannot be read", as
 	assert.is(told.message, `${layerPath("abc")}: cannot be read`);
 });
 
-test("npm run codeowners and approvals name a file that they cannot read", async () => {
+test("npx fragments codeowners and approvals name a file that they cannot read", async () => {
 	await writeFile(ownersPath, ownersFile);
 	await mkdir(codeownersPath, { recursive: true });
 	const checked = await runScript("codeowners", ["--check"]);
@@ -82,7 +82,9 @@ test("npm run codeowners and approvals name a file that they cannot read", async
 	assert.equal([judged.code, judged.stderr], [2, `${ownersPath}: ${reason}`]);
 });
 
-test("npm run sign says how to go on without the senders file of another user", async ({ checkout }) => {
+test("npx fragments sign says how to go on without the senders file of another user", async ({
+	checkout,
+}) => {
 	const place = join(checkout.path, "data/senders.json");
 	await mkdir(place, { recursive: true });
 	const words = ["abc", layerPath("abc")];

@@ -16,7 +16,7 @@ import { temporaryFolder } from "../../local.ts";
 import { root, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
 
-/** A static host that is there to be tried: its program, and how it is started with what `npm run headers` prints. */
+/** A static host that is there to be tried: its program, and how it is started with what `npx fragments headers` prints. */
 interface Program {
 	name: StaticHostName;
 	command: string;

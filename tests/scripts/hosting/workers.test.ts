@@ -23,8 +23,8 @@ interface Scene {
 const base = "/rcs";
 const keys = Array.from({ length: 200 }, (_, index) => `layer-${index}`);
 
-/** npm run workers without a store, below a prefix, as on Cloudflare's paid plan. */
-const test = suite<Scene>("npm run workers");
+/** npx fragments workers without a store, below a prefix, as on Cloudflare's paid plan. */
+const test = suite<Scene>("npx fragments workers");
 
 test.before(async (scene) => {
 	const folder = await temporaryFolder();
@@ -134,7 +134,7 @@ test("the variables are in a file that only its owner reads, and in no output", 
 	for (const secret of [senders.jstest, senders.narrow.key]) assert.not.ok(engine.log().includes(secret));
 });
 
-test("npm run verify finds what is served as it was built", async ({ engine, dist }) => {
+test("npx fragments verify finds what is served as it was built", async ({ engine, dist }) => {
 	const words = [`${engine.origin}${base}`, "--dist", dist, "--sample", "40"];
 	const { code, stdout, stderr } = await runScript("verify", words);
 	assert.is(code, 0, stderr);
@@ -181,8 +181,8 @@ test("a bad variable, a taken port or a build with problems is told before anyth
 
 if (workers.missing === null) test.run();
 else {
-	console.log(`skipped: npm run workers: ${workers.missing}`);
-	const skipped = suite("npm run workers");
+	console.log(`skipped: npx fragments workers: ${workers.missing}`);
+	const skipped = suite("npx fragments workers");
 	skipped.skip("without workerd", () => undefined);
 	skipped.run();
 }

@@ -77,14 +77,14 @@ test("the commands of docs/moving.md move a service, and the comparison finds no
 	try {
 		const done: string[] = [];
 		for (const command of await commandsOf("moving.md")) {
-			const [npm, run, name = "", , ...words] = command.split(" ");
-			if (npm === "curl") continue;
+			const [npx, program, name = "", ...words] = command.split(" ");
+			if (npx === "curl") continue;
 			done.push(command);
 			if (command === "npm start") {
 				server = await ServerProcess.start(environment);
 				continue;
 			}
-			assert.equal([npm, run], ["npm", "run"], command);
+			assert.equal([npx, program], ["npx", "fragments"], command);
 			const given = words.map((word) =>
 				word
 					.replace(/^(layers|auth)\.json$/, join(folder.path, "$1.json"))

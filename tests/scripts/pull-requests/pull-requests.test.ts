@@ -10,7 +10,7 @@ interface Pull {
 	head: { sha: string };
 }
 
-const test = suite<{ peer: Peer }>("npm run pull-requests");
+const test = suite<{ peer: Peer }>("npx fragments pull-requests");
 
 test.before.each(async (scene) => {
 	scene.peer = await startPeer();

@@ -28,7 +28,7 @@ interface Scene {
 	end: () => Promise<void>;
 }
 
-const test = suite<Scene>("npm run put, remove and sign");
+const test = suite<Scene>("npx fragments put, remove and sign");
 
 test.before.each(async (scene) => {
 	const { path, remove } = await temporaryFolder();

@@ -65,7 +65,7 @@ async function run(name: string, { path } = checkout): Promise<string> {
 
 /** The same in a process of its own, as the workflows do. */
 async function runAsProcess(name: string, args: string[], env: Record<string, string>): Promise<string> {
-	const words = ["--import", import.meta.resolve("tsx"), join(root, "scripts", `${name}.ts`), ...args];
+	const words = [join(root, "scripts/fragments.cjs"), name, ...args];
 	const options = { cwd: checkout.path, env: cleanEnvironment({ ...settings(), ...env }) };
 	return (await promisify(execFile)(process.execPath, words, options)).stdout;
 }

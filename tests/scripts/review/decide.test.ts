@@ -41,7 +41,7 @@ test("status lists what is sick, never harvested, waiting, and the room on the d
 	assert.match(stdout, "1 feature layer never harvested\n  described\n");
 	assert.match(
 		stdout,
-		"1 review waits\n  register/waits  of careful, 2026-03-04: register waits (wms)  (npm run accept",
+		"1 review waits\n  register/waits  of careful, 2026-03-04: register waits (wms)  (npx fragments accept",
 	);
 	assert.match(stdout, /\ndisk: [\d.]+ GB of [\d.]+ GB left\nno service runs on it\n$/);
 });

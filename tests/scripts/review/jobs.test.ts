@@ -18,11 +18,10 @@ const elsewhere: Record<string, string> = {
 	"publish: describe": "publish.test.ts",
 	"publish: tell": "publish.test.ts",
 	"owners: owners": "tests/faults/jobs.fault.ts",
-	"packages: packages": "tests/scripts/packages",
+	"packages: packages": "npm's own",
 	"publish: describe-by-token": "tests/faults/jobs.fault.ts",
 	"refresh: refresh": "tests/faults/jobs.fault.ts",
-	"release: release":
-		"its scripts in tests/scripts/packages and tests/scripts/hosting/checksums.test.ts; the rest is GitHub's own",
+	"release: release": "its build in tests/scripts/hosting/checksums.test.ts; the rest is GitHub's own",
 	"refresh: harvest": "as publish: harvest, without its condition",
 	"refresh: refresh-by-token": "as refresh: refresh",
 	"refresh: tell": "as publish: tell",

@@ -35,7 +35,7 @@ function event(more: object = {}): object {
 	};
 }
 
-/** Runs `npm run comment` as the workflow does. */
+/** Runs `npx fragments comment` as the workflow does. */
 async function comment(text: string, body: object = event(), author = "maps") {
 	const [file, eventFile] = [join(folder, "comment.md"), join(folder, "event.json")];
 	await writeFile(file, text);

@@ -12,7 +12,7 @@ interface Scene {
 	remove: () => Promise<void>;
 }
 
-const test = suite<Scene>("npm run sender");
+const test = suite<Scene>("npx fragments sender");
 
 test.before.each(async (scene) => {
 	const { path, remove } = await temporaryFolder();
@@ -120,12 +120,12 @@ for (const [what, words, code, text] of [
 	["a contact of two lines", ["add", "y", "--all-layers", "--contact", "a\nb"], 2, /contact must be a text/],
 	["both kinds of layers", ["add", "y", "--all-layers", "--smallkeys", "a"], 2, /only one of them/],
 	["a time that is none", ["rotate", "x", "--keep", "soon"], 2, /must be a time such as 7d/],
-	["a rotation of nobody", ["rotate", "y"], 1, /has no sender y; npm run sender -- list names them/],
+	["a rotation of nobody", ["rotate", "y"], 1, /has no sender y; npx fragments sender list names them/],
 	["a removal of nobody", ["remove", "y"], 1, /has no sender y/],
 	["a change of nobody", ["change", "y", "--review"], 1, /has no sender y/],
 	["a look at nobody", ["show", "y"], 1, /has no sender y/],
 	["a verb that is none", ["ad", "y"], 2, /unknown command 'ad'\n\(Did you mean add\?\)/],
-	["no verb", [], 2, /Usage: npm run sender -- /],
+	["no verb", [], 2, /Usage: npx fragments sender /],
 ] as const) {
 	test(`${what} is refused, and nothing is changed`, async (scene) => {
 		await sender(scene, "add", "x", "--all-layers");

@@ -119,7 +119,7 @@ start("--version, --help and unknown words start nothing", async ({ folder }) =>
 	assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
 	const help = await runScript("serve", ["--help"], env);
 	assert.is(help.code, 0);
-	assert.match(help.stdout, "npm start --");
+	assert.match(help.stdout, "npx fragments serve");
 	for (const words of [["--prot"], ["8080"]]) assert.is((await runScript("serve", words, env)).code, 2);
 });
 

@@ -24,10 +24,10 @@ test("the start says which layers it serves, what of the checkout is not there, 
 	await runGit(repository, ["fast-import", "--quiet"], { input: stream });
 	const second = await serve({ DATA_DIR });
 	const [, count, command = ""] =
-		/^ {8}(\d+) layers of this checkout are not there\. To bring in layers\/, end this and run: DATA_DIR=\S+ npm run (.*)$/m.exec(
+		/^ {8}(\d+) layers of this checkout are not there\. To bring in layers\/, end this and run: DATA_DIR=\S+ npx fragments (.*)$/m.exec(
 			second.output(),
 		) ?? [];
-	assert.is(command, "register -- layers");
+	assert.is(command, "register layers");
 	assert.match(second.output(), "Serving 1 layers at ");
 	await second.end();
 

@@ -309,7 +309,7 @@ test("what a start finds is one line, and each layer's findings are in its state
 			dropped: 0,
 			failed: 1,
 			findings: 1,
-			read: "npm run check-services",
+			read: "npx fragments check-services",
 		},
 	]);
 	assert.equal(lines, []);

@@ -1,9 +1,6 @@
-// node scripts/run.cjs NAME [WORD…]: runs scripts/NAME.ts, or says in one line that this Node cannot. Every command of
-// package.json starts it; it is plain JavaScript without `node:` in its imports, so that old versions get to that line.
-// biome-ignore-start lint/style/useNodejsImportProtocol: Node below 14.18 does not know it
-const { resolve } = require("path");
-const { pathToFileURL } = require("url");
-// biome-ignore-end lint/style/useNodejsImportProtocol: as above
+#!/usr/bin/env node
+// npx fragments COMMAND [WORD…]: starts fragments.ts, or says in one line why it cannot. It is plain JavaScript without
+// `node:` in its imports, so that old versions get to that line.
 const { engines } = require("../package.json");
 
 const numbersOf = (version) => version.split(".").map(Number);
@@ -28,13 +25,11 @@ if (process.env.npm_lifecycle_event && process.platform !== "win32") {
 	timer.unref();
 }
 
-const name = process.argv[2];
-const script = resolve(__dirname, name.includes("/") ? ".." : ".", `${name}.ts`);
-// As if node had been told the script itself.
-process.argv.splice(1, 2, script);
 import("tsx")
-	.then(() => import(pathToFileURL(script).href))
+	.then(() => import("./fragments.ts"))
+	.then(({ main }) => main())
 	.catch((error) => {
-		console.error(error);
+		const missing = /^Cannot find package '([^']+)'/.exec(error.message);
+		console.error(missing ? `The package ${missing[1]} is missing: run npm ci first` : error);
 		process.exitCode = 2;
 	});

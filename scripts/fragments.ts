@@ -1,0 +1,49 @@
+// npx fragments <command>: the module of a command is loaded when it is called
+import { Command } from "@commander-js/extra-typings";
+import { readVersion } from "./build/version.ts";
+import { createRun, exitCodes, type Run, withOutput } from "./terminal/command-line.ts";
+import { type CommandName, commands, isCommand } from "./terminal/commands.ts";
+import { type Io, processIo } from "./terminal/io.ts";
+
+const closing = `
+<command> --help lists its options.
+Exit codes: 0 done, 1 something is wrong or refused, 2 the command could not look.`;
+
+/** The command line itself: what it prints where no command of it is called. */
+function createProgram(io: Io): Command {
+	const program = withOutput(new Command("npx fragments"), io)
+		.version(readVersion(), "--version", "print the version")
+		.usage("<command> [options]")
+		.helpCommand("help [command]", "print this, or the options of a command")
+		.addHelpText("after", closing);
+	for (const [purpose, lines] of Object.entries(commands)) {
+		program.commandsGroup(`To ${purpose}:`);
+		for (const [name, summary] of Object.entries(lines)) program.command(name).description(summary);
+	}
+	return program;
+}
+
+/** A command's module, by its name. */
+function load(name: CommandName): Promise<{ run: Run }> {
+	return name === "bench" ? import("../bench/run.ts") : import(`./${name}.ts`);
+}
+
+const runProgram = createRun(async (argv, _environment, io) => {
+	createProgram(io).parse(argv, { from: "user" });
+	return exitCodes.done;
+});
+
+/** Runs the command that the first word names, with the words behind it. @throws {Error} where it cannot be loaded */
+export const run: Run = async (argv, environment, io) => {
+	const [first = "", ...rest] = argv;
+	const [name = "", ...words] =
+		first === "help" && rest[0] !== undefined ? [rest[0], "--help"] : [first, ...rest];
+	if (!isCommand(name)) return runProgram(argv, environment, io);
+	const command = await load(name);
+	return command.run(words, environment, io);
+};
+
+/** Runs what this process was started with. */
+export async function main(): Promise<void> {
+	process.exitCode = await run(process.argv.slice(2), process.env, processIo());
+}

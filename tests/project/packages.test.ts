@@ -1,0 +1,76 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { matchesGlob } from "../../registry/globs.ts";
+import { packageFolders, root } from "../process.ts";
+
+/** A package that a lock file names. `license` is an SPDX expression. */
+interface Locked {
+	name: string;
+	license?: string;
+	integrity?: string;
+	link?: boolean;
+}
+
+async function readJson(...path: string[]) {
+	return JSON.parse(await readFile(join(root, ...path), "utf8"));
+}
+
+/** What is reviewed by hand: licences that any package may have, and packages or globs that may have another, and why. */
+const { licences, exceptions } = (await readJson(".github/packages.json")) as {
+	licences: string[];
+	exceptions: Record<string, string>;
+};
+
+const packages: Locked[] = [];
+for (const folder of packageFolders) {
+	const lock = (await readJson(folder, "package-lock.json")) as {
+		packages: Record<string, Omit<Locked, "name">>;
+	};
+	for (const [path, one] of Object.entries(lock.packages))
+		if (path !== "" && !one.link)
+			packages.push({ ...one, name: path.slice(path.lastIndexOf("node_modules/") + 13) });
+}
+
+/** Whether a licence may be chosen from an expression: `MIT OR GPL-2.0` may, `MIT AND GPL-2.0` may not (SPDX 2.3, annex D). */
+function isReviewed(expression: string): boolean {
+	const alternatives = expression.replace(/[()]/g, "").split(" OR ");
+	return alternatives.some((one) => one.split(" AND ").every((name) => licences.includes(name.trim())));
+}
+
+/** A version and nothing else (semver.org, 2); with `npm:` in front, of a package under another name. */
+const exactVersion = /^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(?:-[\w.-]+)?$/;
+
+test("every version that is asked for is exact", async () => {
+	for (const folder of packageFolders) {
+		const asked = await readJson(folder, "package.json");
+		for (const field of ["dependencies", "devDependencies", "optionalDependencies", "overrides"])
+			for (const [name, version] of Object.entries<string>(asked[field] ?? {}))
+				assert.match(version, exactVersion, `${folder}: ${name}`);
+	}
+});
+
+test("every package has its hash, and a licence that is reviewed", () => {
+	assert.ok(packages.length > 100);
+	const isExcepted = (name: string) => Object.keys(exceptions).some((glob) => matchesGlob(glob, name));
+	assert.equal(
+		packages.filter(({ integrity }) => integrity === undefined).map(({ name }) => name),
+		[],
+	);
+	const others = packages.filter(({ name, license = "" }) => !isReviewed(license) && !isExcepted(name));
+	assert.equal(
+		others.map(({ name, license }) => `${name}: ${license}`),
+		[],
+	);
+});
+
+test("no exception is left that no package needs", () => {
+	for (const glob of Object.keys(exceptions))
+		assert.ok(
+			packages.some(({ name }) => matchesGlob(glob, name)),
+			glob,
+		);
+});
+
+test.run();
