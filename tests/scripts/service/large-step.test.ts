@@ -7,10 +7,10 @@ import { layerPath } from "../../../registry/smallkey.ts";
 import { Local, wms } from "../../local.ts";
 import { eventually } from "../../wait.ts";
 
-const layers = 20_000;
+const layers = 50_000;
 
 /** Longest turn of the event loop while a large step is taken in, in milliseconds of its own thread. */
-const maxTurnMs = 150;
+const maxTurnMs = 60;
 
 /**
  * Milliseconds that the event loop's thread has run (proc(5), "schedstat"). Time in which the machine gave it no
@@ -21,20 +21,17 @@ function threadMs(): number {
 	return Number(ran) / 1e6;
 }
 
-/** Pushes commits past the hook: a text for each layer, or its removal. */
-async function push(local: Local, text: (index: number) => string | null): Promise<void> {
+/** Pushes many layers past the hook. */
+async function push(local: Local): Promise<void> {
 	const edits = Array.from({ length: layers }, (_, index) => {
-		const path = layerPath(`k${index % 300}x${index}`);
-		const content = text(index);
-		return content === null
-			? `D ${path}\n`
-			: `M 100644 inline ${path}\ndata ${Buffer.byteLength(content)}\n${content}\n`;
+		const text = wms(`layer ${index}`);
+		return `M 100644 inline ${layerPath(`k${index % 300}x${index}`)}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
 	});
 	const head = `commit refs/heads/main\ncommitter a <a@b> 1772625600 +0000\ndata 1\nx\nfrom ${local.store.tip}\n`;
 	await runGit(local.repository, ["fast-import", "--quiet"], { input: `${head}${edits.join("")}\n` });
 }
 
-test("the event loop stays free while steps of thousands of layers are taken in", async () => {
+test("the event loop stays free while a step of thousands of layers is taken in", async () => {
 	const local = await Local.open([{ path: layerPath("one"), text: wms("one") }]);
 	let isOver = false;
 	let longestMs = 0;
@@ -47,19 +44,13 @@ test("the event loop stays free while steps of thousands of layers are taken in"
 		}
 	};
 	try {
-		for (const [text, size] of [
-			[(index: number) => wms(`layer ${index}`), layers + 1],
-			[() => null, 1],
-		] as const) {
-			await push(local, text);
-			const tip = await local.git("rev-parse", "refs/heads/main");
-			isOver = false;
-			const watching = watch();
-			await eventually(() => local.store.tip === tip);
-			isOver = true;
-			await watching;
-			assert.is(local.publication.size, size);
-		}
+		await push(local);
+		const tip = await local.git("rev-parse", "refs/heads/main");
+		const watching = watch();
+		await eventually(() => local.store.tip === tip);
+		isOver = true;
+		await watching;
+		assert.is(local.publication.size, layers + 1);
 	} finally {
 		isOver = true;
 		await local.end();
