@@ -1,6 +1,6 @@
+import type { Meta, Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { mayChange } from "./senders.ts";
-import type { Meta, Refusal } from "./store.ts";
 import type { Verified } from "./write.ts";
 
 /** How many layers are looked at; those whose service is harvested are asked for. */

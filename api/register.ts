@@ -1,9 +1,9 @@
 import { canonicalText } from "../registry/canonical.ts";
 import { harvestedLangs, kindOf, parseRegistration, type Registration } from "../registry/registration.ts";
 import { descriptionPath, folderOf, layerPath } from "../registry/smallkey.ts";
-import { blobId } from "./blob-id.ts";
-import type { Hashes } from "./hashes.ts";
-import type { Edit, Layer, Reader, Refusal } from "./store.ts";
+import { blobId } from "../store/blob-id.ts";
+import type { Hashes } from "../store/hashes.ts";
+import type { Edit, Layer, Reader, Refusal } from "../store/store.ts";
 import { type Asked, notRegistered } from "./write.ts";
 
 /** A registration, in place of what is stored. */

@@ -1,6 +1,6 @@
 import { matchesGlob } from "../registry/globs.ts";
 import { parseJson } from "../registry/json.ts";
-import type { Hashes } from "./hashes.ts";
+import type { Hashes } from "../store/hashes.ts";
 import { messageOf, parseTimestamp, type Signed, verify } from "./signature.ts";
 
 /** A publisher that may write. */

@@ -1,6 +1,6 @@
 import { decodeSegment, parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
+import { StoreBusy } from "../store/store.ts";
 import { type Reply, refuseStatus, tellStatus } from "./reply.ts";
-import { StoreBusy } from "./store.ts";
 
 /** How a layer is, for its publisher: no secret, and nobody's id. Times are ISO 8601, in UTC. */
 export interface LayerStatus {

@@ -4,12 +4,12 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { createCommandLine, createRun, exitCodes, runCommand } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 import { findAdvisoryProblems, parseAudit } from "./packages/advisories.ts";
 import { packageFolders, readLock } from "./packages/locks.ts";
 import { findPackageProblems, findStaleExceptions, type Reviewed } from "./packages/rules.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 

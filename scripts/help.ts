@@ -1,7 +1,7 @@
 // npm run help: every command by what one wants to do
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
-import { callOf, commands } from "./terminal/commands.ts";
-import { printLine } from "./terminal/io.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "../terminal/command-line.ts";
+import { callOf, commands } from "../terminal/commands.ts";
+import { printLine } from "../terminal/io.ts";
 
 /** The list of all commands; those of one purpose stand together. */
 function helpLines(): string[] {

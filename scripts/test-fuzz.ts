@@ -1,8 +1,8 @@
 // npm run test:fuzz: every property of the tests with many more cases than npm test tries
 import { resolve } from "node:path";
 import glob from "fast-glob";
-import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
-import { printLine } from "./terminal/io.ts";
+import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "../terminal/command-line.ts";
+import { printLine } from "../terminal/io.ts";
 import { runFile } from "./test/file.ts";
 import { runAll } from "./test/files.ts";
 

@@ -1,8 +1,8 @@
 // npm test: type check, then every tests/**/*.test.ts in a process of its own
 import { resolve } from "node:path";
 import glob from "fast-glob";
-import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "./terminal/command-line.ts";
-import { printLine } from "./terminal/io.ts";
+import { createCommandLine, createRun, exitCodes, parseCount, runCommand } from "../terminal/command-line.ts";
+import { printLine } from "../terminal/io.ts";
 import { compileTests } from "./test/compile.ts";
 import { runFile, runTypeCheck } from "./test/file.ts";
 import { runAll } from "./test/files.ts";

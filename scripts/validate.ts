@@ -1,6 +1,8 @@
 // npm run validate: the check of the build, without writing
 import { lstat, readFile } from "node:fs/promises";
 import { relative, resolve, sep } from "node:path";
+import type { Source } from "../publish/build.ts";
+import { collectSource, layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import {
 	checkCatalogue,
 	checkRegistrationFile,
@@ -12,11 +14,9 @@ import { ownersPath, parseOwners } from "../registry/owners.ts";
 import type { Registration } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
-import type { Source } from "./build/build.ts";
-import { collectSource, layersOption, nameSource, refOption, repoOption } from "./build/source.ts";
-import { createCommandLine, createRun, exitCodes, runCommand } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { createCommandLine, createRun, exitCodes, runCommand } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 /** What was looked at, and what is wrong or odd there, in the order of the files. */
 interface Checked {

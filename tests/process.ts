@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { Run } from "../scripts/terminal/command-line.ts";
-import type { Io } from "../scripts/terminal/io.ts";
+import type { Run } from "../terminal/command-line.ts";
+import type { Io } from "../terminal/io.ts";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** The folders of the project that have packages of their own. */
-export const packageFolders = [".", "deploy/workers", "tests/scripts/hosting/s3", "bench/eleventy"];
+export const packageFolders = [".", "deploy/workers", "tests/hosting/s3", "bench/eleventy"];
 
 /** A package that a lock file names. */
 export interface LockedPackage {

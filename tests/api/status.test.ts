@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { routeOf } from "../../api/app.ts";
-import { GitFailure, runGit } from "../../api/git/run.ts";
 import { answerStatus } from "../../api/status.ts";
-import type { HarvestState } from "../../scripts/service/harvester/states.ts";
-import type { Sight } from "../../scripts/service/harvester/watcher.ts";
-import { createLayerStatuses } from "../../scripts/service/layer-status.ts";
+import { GitFailure, runGit } from "../../git/run.ts";
+import type { HarvestState } from "../../service/harvester/states.ts";
+import type { Sight } from "../../service/harvester/watcher.ts";
+import { createLayerStatuses } from "../../service/layer-status.ts";
 import { feature, Local, manual, noon, responseOf, temporaryFolder, wms } from "../local.ts";
 
 const test = suite<{ local: Local }>("status");

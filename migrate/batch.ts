@@ -1,0 +1,108 @@
+import { basename, dirname, join } from "node:path";
+import pMap from "p-map";
+import { putEdits } from "../api/register.ts";
+import { collectFolder } from "../publish/collect.ts";
+import { checkRegistrationFile, isOtherFile, type LayerFile } from "../registry/catalogue.ts";
+import type { Registration } from "../registry/registration.ts";
+import { folderOf, parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
+import { type Commit, type Edit, isRefusal, type Refusal, type Store } from "../store/store.ts";
+import { progress } from "../terminal/progress.ts";
+
+/** Layers that are compared with the store at once. */
+const atOnce = 32;
+
+/** Registrations by their smallkey, sorted; or what is wrong with the files, all of it. */
+export interface Batch {
+	registrations: Map<string, Registration>;
+	/** One line each, with the file. */
+	problems: string[];
+}
+
+/**
+ * Reads a folder of registrations: `<smallkey>.json`, or `<ab>/<smallkey>.json` as in `layers/`.
+ * @throws {Error} where there is no such folder
+ */
+export async function readBatch(folder: string): Promise<Batch> {
+	const registrations = new Map<string, Registration>();
+	const problems: string[] = [];
+	/** Lower-case smallkey → the file that has it. */
+	const files = new Map<string, string>();
+	for (const file of collectFolder(folder)) {
+		// Of a whole `layers/`: the registrations; the rest is found out again, or is the reviewers'.
+		if (isOtherFile(file.path) || file.path.endsWith(".service.json")) continue;
+		const path = file.path.slice("layers/".length);
+		const name = join(folder, path);
+		const smallkey = parseBatchPath(path);
+		const twin = smallkey && files.get(smallkey.toLowerCase());
+		if (!smallkey) problems.push(`${name}: ${placeRule}`);
+		else if (twin) problems.push(`${name}: its smallkey differs from that of ${twin} at most in case`);
+		else {
+			files.set(smallkey.toLowerCase(), name);
+			const registration = checkFile(file, name, problems);
+			if (registration) registrations.set(smallkey, registration);
+		}
+	}
+	const sorted = [...registrations].sort(([a], [b]) => (a < b ? -1 : 1));
+	return { registrations: new Map(sorted), problems };
+}
+
+const placeRule = `must be <smallkey>.json or <ab>/<smallkey>.json, and a smallkey ${smallkeyRule}`;
+
+/** The smallkey of a path below the batch's folder, or null. */
+function parseBatchPath(path: string): string | null {
+	if (!path.endsWith(".json")) return null;
+	const smallkey = parseSmallkey(basename(path, ".json"));
+	if (!smallkey) return null;
+	return [".", folderOf(smallkey)].includes(dirname(path)) ? smallkey : null;
+}
+
+function checkFile(file: LayerFile, name: string, problems: string[]): Registration | null {
+	const checked = checkRegistrationFile({ ...file, path: name }, "written");
+	problems.push(...checked.problems.map(({ text }) => `${name}: ${text}`));
+	return checked.registration;
+}
+
+/** What became of a batch: how many layers it changed, and the commit; or why nothing was changed. */
+export type BatchOutcome = { changed: number; commit: Commit } | Refusal;
+
+/**
+ * Stores registrations in one commit. Those that are stored already are left as they are, so a batch can be sent
+ * again; one that cannot be stored keeps all others from being stored, too.
+ * @param sender who the commit names as its author; `time` in milliseconds since 1970
+ */
+export async function storeBatch(
+	store: Store,
+	registrations: ReadonlyMap<string, Registration>,
+	{ sender, time, review }: { sender: string; time: number; review: boolean },
+): Promise<BatchOutcome> {
+	let changed = 0;
+	const outcome = await store.change(
+		async (now) => {
+			const bar = progress(registrations.size, "comparing");
+			const decided = await pMap(
+				[...registrations],
+				async ([smallkey, registration]) => {
+					const edits = await putEdits(now, smallkey, registration, { likeness: "text" });
+					bar.tick();
+					return edits;
+				},
+				{ concurrency: atOnce },
+			).finally(() => bar.stop());
+			const refusals = decided.filter((edits) => isRefusal(edits)) as Refusal[];
+			if (refusals.length > 0) return { status: 409, errors: refusals.flatMap(({ errors }) => errors) };
+			const edits = decided as Edit[][];
+			changed = edits.filter((one) => one.length > 0).length;
+			return edits.flat();
+		},
+		{
+			smallkey: null,
+			author: sender,
+			time,
+			subject: `register a batch of ${registrations.size} layers`,
+			trailers: [["Sender", sender]],
+			request: null,
+			review,
+		},
+	);
+	return isRefusal(outcome) ? outcome : { changed, commit: outcome };
+}

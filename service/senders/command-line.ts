@@ -1,0 +1,124 @@
+import { InvalidArgumentError } from "commander";
+import { isSenderId } from "../../api/senders.ts";
+import { createCommandLine } from "../../terminal/command-line.ts";
+import { type Io, printLine } from "../../terminal/io.ts";
+import { sendersPath } from "../senders-file.ts";
+import { type Environment, parseSpan, readConfiguration } from "../settings.ts";
+import { addSender, changeSender, removeSender, rotateSender, type SenderChange } from "./change.ts";
+import { listSenders, secretOf, showSender } from "./show.ts";
+
+/** What `add` and `change` can say of a sender. */
+interface SenderOptions {
+	smallkeys?: string[] | undefined;
+	allLayers?: true | undefined;
+	review?: boolean | undefined;
+	contact?: string | undefined;
+	name?: string | undefined;
+}
+
+const help = `
+The senders are in the file senders.json of DATA_DIR. A running service takes each change within a second, and says so in
+its log. A service that was given SENDERS reads that instead, and once.`;
+
+function parseId(text: string): string {
+	if (isSenderId(text)) return text;
+	throw new InvalidArgumentError("It must be 1 to 64 of A-Z a-z 0-9 . _ -");
+}
+
+function parseKeep(text: string): number {
+	const ms = parseSpan(text);
+	if (ms === null) throw new InvalidArgumentError("It must be a time such as 7d, 12h or 30m.");
+	return ms;
+}
+
+function changeOf({ smallkeys, allLayers, review, contact, name }: SenderOptions): SenderChange {
+	if (smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
+	return { smallkeys: allLayers ? "all" : smallkeys, review, contact, name };
+}
+
+/** A new sender's layers are never all of them by a mere omission. */
+async function askForLayers(id: string, io: Io): Promise<"all"> {
+	const answer = await io.ask(`May ${id} change all layers? Otherwise say --smallkeys. [y/N] `);
+	if (answer !== null && /^y(?:es)?$/i.test(answer)) return "all";
+	throw new Error(
+		`${id}: which layers may it change? --smallkeys GLOB… names some, --all-layers all; nothing was added`,
+	);
+}
+
+/** The command line of `npm run sender`, with what each of its verbs does. */
+export function createSenderLine(environment: Environment, io: Io) {
+	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
+	const place = sendersPath(dataDir);
+	const line = createCommandLine("sender", io).addHelpText("after", help);
+
+	line
+		.command("add")
+		.description("add a sender with a random secret")
+		.argument("<id>", "who signs", parseId)
+		.option("--smallkeys <globs...>", "the layers that it may change, such as energy-* or 23ax5t")
+		.option("--all-layers", "it may change all")
+		.option("--review", "its changes wait for a reviewer")
+		.option("--contact <mail>", "where the publisher is reached")
+		.option("--name <name>", "its name for readers")
+		.action(async (id, options) => {
+			const change = changeOf(options);
+			change.smallkeys ??= await askForLayers(id, io);
+			await addSender(dataDir, id, change);
+			printLine(io, `${id} is in ${place}; npm run -s sender -- show ${id} --secret prints its secret`);
+		});
+
+	line
+		.command("change")
+		.description("change what a sender may do, or what is known of it")
+		.argument("<id>", "who signs", parseId)
+		.option("--smallkeys <globs...>", "the layers that it may change")
+		.option("--all-layers", "it may change all")
+		.option("--review", "its changes wait for a reviewer")
+		.option("--no-review", "they do not")
+		.option("--contact <mail>", "where the publisher is reached")
+		.option("--name <name>", "its name for readers")
+		.action(async (id, options) => {
+			await changeSender(dataDir, id, changeOf(options));
+			for (const text of await showSender(dataDir, id)) printLine(io, text);
+		});
+
+	line
+		.command("rotate")
+		.description("give a sender a new random secret")
+		.argument("<id>", "who signs", parseId)
+		.option("--keep <time>", "the secret so far counts as well, so long: 7d, 12h, 30m", parseKeep)
+		.action(async (id, { keep }) => {
+			const until = keep === undefined ? null : new Date(io.now().getTime() + keep);
+			await rotateSender(dataDir, id, until);
+			const before = until ? `the one before counts until ${until.toISOString()}` : "the one before is void";
+			printLine(io, `${id} has a new secret in ${place}, and ${before}`);
+		});
+
+	line
+		.command("remove")
+		.description("take a sender away; what it has published stays")
+		.argument("<id>", "who signs", parseId)
+		.action(async (id) => {
+			await removeSender(dataDir, id);
+			printLine(io, `${id} is no longer in ${place}`);
+		});
+
+	line
+		.command("list")
+		.description("list all senders")
+		.action(async () => {
+			for (const text of await listSenders(dataDir)) printLine(io, text);
+		});
+
+	line
+		.command("show")
+		.description("show one sender")
+		.argument("<id>", "who signs", parseId)
+		.option("--secret", "print its secret instead, and nothing else")
+		.action(async (id, { secret }) => {
+			if (secret) return printLine(io, await secretOf(dataDir, id));
+			for (const text of await showSender(dataDir, id)) printLine(io, text);
+		});
+
+	return line;
+}

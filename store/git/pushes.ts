@@ -1,0 +1,71 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { runGit } from "../../git/run.ts";
+import { diffTree } from "../../git/tree.ts";
+import { parseLayerPath } from "../../registry/catalogue.ts";
+import { visible } from "../../registry/markdown.ts";
+import { serviceIdentity } from "./new-commit.ts";
+import type { Onward } from "./served.ts";
+
+/** What others have brought to the branch: a line of the log. */
+export interface Push {
+	from: string;
+	to: string;
+	/** How many commits, and the last of them, the newest first. */
+	commits: number;
+	newest: string[];
+	/** Who has written or committed them, as they say of themselves: `Ada <ada@example.org>`. */
+	people: string[];
+	/** How many layers differ. */
+	layers: number;
+}
+
+/** Commits that are looked at and named, and people; those that are left out are in the history. */
+const maxCommits = 1_000;
+const maxNewest = 10;
+const maxPeople = 10;
+
+/** Paths that are looked at in one turn of the event loop. */
+const pathsAtOnce = 1_000;
+
+/** Longest name of a person, in characters. */
+const maxName = 100;
+
+/**
+ * Reads who has made a step, of what.
+ * @returns null where it is the service's own alone
+ * @throws {Error} where git fails
+ */
+export async function describePush(repository: string, step: Onward): Promise<Push | null> {
+	const { from, to } = step;
+	if (from === to) return null;
+	const range = `${from}..${to}`;
+	const format = "--format=%H%x00%an <%ae>%x00%cn <%ce>";
+	const log = await runGit(repository, ["log", "--no-mailmap", `--max-count=${maxCommits}`, format, range]);
+	const commits = log.toString("utf8").split("\n").filter(Boolean);
+	const fields = commits.map((line) => line.split("\0"));
+	if (fields.every(([, , committer]) => committer === serviceIdentity)) return null;
+	const count = await runGit(repository, ["rev-list", "--count", range]);
+	const people = new Set(
+		fields.flatMap(([, ...names]) => names.map((name) => visible(name).slice(0, maxName))),
+	);
+	return {
+		from,
+		to,
+		commits: Number(count.toString("latin1")),
+		newest: fields.slice(0, maxNewest).map(([id = ""]) => id),
+		people: [...people].slice(0, maxPeople),
+		layers: await countLayers(repository, step),
+	};
+}
+
+async function countLayers(repository: string, { from, to, changes }: Onward): Promise<number> {
+	const all = changes ?? (await diffTree(repository, from, to, "layers"));
+	const smallkeys = new Set<string>();
+	for (const [at, { path }] of all.entries()) {
+		const name = parseLayerPath(path);
+		if (typeof name !== "string") smallkeys.add(name.smallkey);
+		// A push may bring all layers: readers have their turn between.
+		if (at % pathsAtOnce === pathsAtOnce - 1) await nextTurn();
+	}
+	return smallkeys.size;
+}
