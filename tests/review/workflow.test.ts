@@ -89,8 +89,8 @@ test("a wrong pull request from a fork gets its comment, made anew and posted wi
 		assert.is(readFileSync(output, "utf8"), "state=failure\n");
 
 		const posting = origin.checkout();
-		mkdirSync(join(posting, "review"));
-		cpSync(join(reviewed, "comment.md"), join(posting, "review", "comment.md"));
+		mkdirSync(join(posting, "reviewed"));
+		cpSync(join(reviewed, "comment.md"), join(posting, "reviewed", "comment.md"));
 		const event = join(posting, "event.json");
 		const run = {
 			event: "pull_request",
