@@ -1,12 +1,12 @@
 import { smallkeyText } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
+import type { Hashes } from "../store/hashes.ts";
+import { isRefusal, type Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
-import type { Hashes } from "./hashes.ts";
 import { receipt } from "./receipt.ts";
 import { refresh } from "./refresh.ts";
 import { askToRegister, askToRemove } from "./register.ts";
 import { acceptWrite, type Reply, refuseLimited, refuseWrite, removed } from "./reply.ts";
-import { isRefusal, type Refusal } from "./store.ts";
 import { askToSimplify, askToUpdate, askToUpdateFeature } from "./update.ts";
 import { type Asked, metaOf, refuseOthers, type Verified, verifyWrite, type Write } from "./write.ts";
 import type { WriteAction } from "./write-routes.ts";

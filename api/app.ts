@@ -1,3 +1,4 @@
+import { StoreBusy } from "../store/store.ts";
 import { answerWrite } from "./answer-write.ts";
 import type { Context } from "./context.ts";
 import type { Allocate } from "./docs.ts";
@@ -5,7 +6,6 @@ import type { Fragments } from "./fragment.ts";
 import { type PageRoute, parsePage } from "./pages.ts";
 import { answerRead, fragmentHeaders } from "./read.ts";
 import { plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
-import { StoreBusy } from "./store.ts";
 import { version } from "./version.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
 import { judgeUnread, type Write } from "./write.ts";

@@ -1,9 +1,9 @@
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import type { Hashes } from "./hashes.ts";
+import type { Hashes } from "../store/hashes.ts";
+import type { Store } from "../store/store.ts";
 import type { WriteLimiter } from "./limits.ts";
 import type { Senders } from "./senders.ts";
 import type { ReadStatus } from "./status.ts";
-import type { Store } from "./store.ts";
 import type { ReadSettings } from "./wanted.ts";
 
 /** What the adapter read from its environment, once. */

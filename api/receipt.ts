@@ -3,8 +3,8 @@ import { draftAddress } from "../registry/draft.ts";
 import { readableAt, unreadWarnings } from "../registry/targets/readable.ts";
 import { targetPath } from "../registry/targets/table.ts";
 import { warningsOf } from "../registry/warnings.ts";
+import type { Commit } from "../store/store.ts";
 import type { Context, Settings } from "./context.ts";
-import type { Commit } from "./store.ts";
 import type { Asked } from "./write.ts";
 
 /** What a publisher is told of a write that was accepted. */

@@ -1,6 +1,6 @@
 import { mayChange } from "../registry/judge.ts";
+import type { Meta, Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
-import type { Meta, Refusal } from "./store.ts";
 import type { Verified } from "./write.ts";
 
 /** How many layers are looked at; those whose service is harvested are asked for. */

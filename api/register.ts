@@ -2,9 +2,9 @@ import { canonicalText } from "../registry/canonical.ts";
 import { judgeFile, judgeNames } from "../registry/judge.ts";
 import { harvestedLangs, kindOf, parseRegistration, type Registration } from "../registry/registration.ts";
 import { descriptionPath, folderOf, layerPath } from "../registry/smallkey.ts";
-import { blobId } from "./blob-id.ts";
-import type { Hashes } from "./hashes.ts";
-import type { Edit, Layer, Reader, Refusal } from "./store.ts";
+import { blobId } from "../store/blob-id.ts";
+import type { Hashes } from "../store/hashes.ts";
+import type { Edit, Layer, Reader, Refusal } from "../store/store.ts";
 import { type Asked, notRegistered, refusalOf } from "./write.ts";
 
 /** A registration, in place of what is stored. */

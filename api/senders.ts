@@ -1,5 +1,5 @@
 import { parseJson } from "../registry/json.ts";
-import type { Hashes } from "./hashes.ts";
+import type { Hashes } from "../store/hashes.ts";
 import { messageOf, parseTimestamp, type Signed, verify } from "./signature.ts";
 
 /** A publisher that may write. */

@@ -1,4 +1,5 @@
-import { type Hashes, hexOf, webHashes } from "./hashes.ts";
+import { type Hashes, hexOf, webHashes } from "../store/hashes.ts";
+import { clockSkew } from "../store/store.ts";
 
 const encoder = new TextEncoder();
 
@@ -85,9 +86,6 @@ export function parseTimestamp(text: string): number | null {
 	if (Number.isNaN(seconds) || !new Date(seconds).toISOString().startsWith(match[1])) return null;
 	return seconds + Number(match[2] ?? 0) * 1000;
 }
-
-/** How far a timestamp may be from the server's clock, exclusive, in milliseconds (specification, "Limits"). */
-export const clockSkew = 120_000;
 
 /** Whether a timestamp lies strictly inside two minutes around `now`. */
 export function isTimely(timestamp: string, now: Date): boolean {

@@ -1,7 +1,7 @@
 import { smallkeyText } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
+import { StoreBusy } from "../store/store.ts";
 import { type Reply, refuseStatus, tellStatus } from "./reply.ts";
-import { StoreBusy } from "./store.ts";
 
 /** How a layer is, for its publisher: no secret, and nobody's id. Times are ISO 8601, in UTC. */
 export interface LayerStatus {

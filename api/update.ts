@@ -2,9 +2,9 @@ import { parseJson } from "../registry/json.ts";
 import { judgeFile } from "../registry/judge.ts";
 import { parseRegistration, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { langs, layerPath } from "../registry/smallkey.ts";
-import type { Hashes } from "./hashes.ts";
+import type { Hashes } from "../store/hashes.ts";
+import { type Edits, isRefusal, type Refusal } from "../store/store.ts";
 import { putEdits } from "./register.ts";
-import { type Edits, isRefusal, type Refusal } from "./store.ts";
 import { type Asked, notRegistered, refusalOf } from "./write.ts";
 
 type Members = Readonly<Record<string, unknown>>;

@@ -1,10 +1,10 @@
 import { type Code, judgeAsker, type Problem, sizeRule } from "../registry/judge.ts";
 import { largestRegistration, type Registration } from "../registry/registration.ts";
+import type { Edits, Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { isSignedBy, type Sender } from "./senders.ts";
 import { isSignature, isTimely, parseTimestamp, sha256Hex } from "./signature.ts";
 import { shapeHint } from "./signature-shape.ts";
-import type { Edits, Refusal } from "./store.ts";
 import { methodOf, type WriteAction } from "./write-routes.ts";
 
 /** A request that wants to change something, as a value. Of a header that is missing the text is empty. */

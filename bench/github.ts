@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { putEdits } from "../api/register.ts";
-import { isRefusal, StoreBusy } from "../api/store.ts";
-import { githubStore } from "../api/stores/github.ts";
-import { metaOf } from "../tests/api/stores/contract.ts";
-import { type Peer, startPeer } from "../tests/api/stores/github-peer.ts";
+import { githubStore } from "../store/github/store.ts";
+import { isRefusal, StoreBusy } from "../store/store.ts";
+import { metaOf } from "../tests/store/contract.ts";
+import { type Peer, startPeer } from "../tests/store/github-peer.ts";
 import { generateLayers } from "./layers.ts";
 import type { Pair, Row } from "./measure/row.ts";
 

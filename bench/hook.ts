@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { installHook } from "../scripts/hook/install.ts";
+import { installHook } from "../store/hook/install.ts";
 import { generateLayers } from "./layers.ts";
 import { run, timed } from "./measure/process.ts";
 import type { Pair, Row } from "./measure/row.ts";

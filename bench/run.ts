@@ -1,7 +1,7 @@
 // npx fragments bench: figures as ratios, each against a reference (docs/speed.md)
 import { rmSync } from "node:fs";
-import { createCommandLine, createRun, exitCodes, parseCount } from "../scripts/terminal/command-line.ts";
-import { printLine } from "../scripts/terminal/io.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
+import { printLine } from "../terminal/io.ts";
 import { buildRows } from "./builds.ts";
 import { catalogueRows } from "./catalogue.ts";
 import { eleventyRows } from "./eleventy.ts";

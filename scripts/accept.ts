@@ -1,14 +1,14 @@
 // npx fragments accept: merges a change that waits for a reviewer in the repository of a service on this machine
 import { userInfo } from "node:os";
-import { acceptReview, parseReviewer, refuseCheckout } from "./review/decide.ts";
-import { changeLines } from "./review/lines.ts";
-import { review } from "./review/review.ts";
-import { findWaiting } from "./review/waiting.ts";
-import { findRepository, servedRef } from "./service/find-repository.ts";
-import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { acceptReview, parseReviewer, refuseCheckout } from "../review/decide.ts";
+import { changeLines } from "../review/lines.ts";
+import { review } from "../review/review.ts";
+import { findWaiting } from "../review/waiting.ts";
+import { findRepository, servedRef } from "../service/find-repository.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("accept", io)

@@ -1,14 +1,14 @@
 // npx fragments approvals: sets the status of the owners' approval on pull requests, and says who can still approve
 import { readFile } from "node:fs/promises";
+import { readIfThere } from "../files/if-there.ts";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
-import { hasTeams, judgePull, openPulls, readTeams } from "./approvals/github.ts";
-import { readIfThere } from "./files/if-there.ts";
-import { parseRun } from "./review/post.ts";
-import { connectToGithub } from "./service/github.ts";
-import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { hasTeams, judgePull, openPulls, readTeams } from "../review/approvals/github.ts";
+import { parseRun } from "../review/post.ts";
+import { connectToGithub } from "../service/github.ts";
+import { readConfiguration } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 const help = `
 Run in a checkout of the branch below: its ${ownersPath} counts, and no pull request's own.`;

@@ -2,13 +2,13 @@
 
 import { isSenderId } from "../api/senders.ts";
 import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
-import { type AuditOptions, auditLayer, auditSender } from "./audit/entries.ts";
-import { isShallow } from "./audit/history.ts";
-import { entryLines } from "./audit/print.ts";
-import { findRepository } from "./service/find-repository.ts";
-import { parseSpan, readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
+import { type AuditOptions, auditLayer, auditSender } from "../review/audit/entries.ts";
+import { isShallow } from "../review/audit/history.ts";
+import { entryLines } from "../review/audit/print.ts";
+import { findRepository } from "../service/find-repository.ts";
+import { parseSpan, readConfiguration, withoutStore } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
 
 /** `7d`, or a date such as `2026-03-04`, in milliseconds since 1970. @throws {Error} */
 function parseSince(text: string | undefined, now: Date): number {

@@ -1,12 +1,12 @@
 // npx fragments build: every fragment as a static file, and the catalogue beside them
 import { resolve } from "node:path";
-import { layersOption, nameSource, refOption, repoOption } from "./build/source.ts";
-import { checkOutput } from "./hosting/check-output.ts";
-import { removeChecksums, writeChecksums } from "./hosting/checksums.ts";
-import { buildOutput, catalogueLine } from "./hosting/output.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { checkOutput } from "../hosting/check-output.ts";
+import { removeChecksums, writeChecksums } from "../hosting/checksums.ts";
+import { buildOutput, catalogueLine } from "../hosting/output.ts";
+import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 const help = `
 A wrong file of a folder keeps everything from being written. With --repo everything else is built, and a wrong file in

@@ -1,11 +1,11 @@
 // npx fragments catalogue: the catalogue page, with its index and all fragments, as a static site
 import { resolve } from "node:path";
-import { layersOption, nameSource, refOption, repoOption } from "./build/source.ts";
-import { checkOutput } from "./hosting/check-output.ts";
-import { buildOutput, catalogueLine } from "./hosting/output.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { checkOutput } from "../hosting/check-output.ts";
+import { buildOutput, catalogueLine } from "../hosting/output.ts";
+import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 export const run = createRun(async (argv, environment, io) => {
 	const options = createCommandLine("catalogue", io)

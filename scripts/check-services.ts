@@ -3,16 +3,16 @@
 import pMap from "p-map";
 import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
 import { quote } from "../harvest/finding.ts";
+import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { langs } from "../registry/smallkey.ts";
-import { layersOption, nameSource, refOption, repoOption } from "./build/source.ts";
-import { askWith } from "./harvest/ask.ts";
-import { layersAtOnce, printFindings, readLayers } from "./harvest/layers.ts";
-import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
-import { progress } from "./terminal/progress.ts";
+import { askWith } from "../service/harvester/ask.ts";
+import { layersAtOnce, printFindings, readLayers } from "../service/harvester/layers.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
+import { createCommandLine, createRun } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
+import { progress } from "../terminal/progress.ts";
 
 /** One line for each language: whether the layer is there, its title, and for wms what it can be asked. */
 function factLines(layer: CheckedLayer, checked: CheckedServices): string[] {

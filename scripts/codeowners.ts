@@ -2,15 +2,15 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Option } from "@commander-js/extra-typings";
+import { readTextIfThere } from "../files/if-there.ts";
 import { codeownersPath, codeownersText, type Owners, ownersPath, parseOwners } from "../registry/owners.ts";
-import { codeownersErrors, unknownOwners } from "./approvals/known.ts";
-import { readTextIfThere } from "./files/if-there.ts";
-import { annotations, plainLine } from "./review/annotations.ts";
-import { connectToGithub } from "./service/github.ts";
-import { type Environment, readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { type Io, printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { annotations, plainLine } from "../review/annotations.ts";
+import { codeownersErrors, unknownOwners } from "../review/approvals/known.ts";
+import { connectToGithub } from "../service/github.ts";
+import { type Environment, readConfiguration } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { type Io, printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 const help = `
 With GITHUB_REPOSITORY and a token (or an App) --check asks GitHub, too, for its own list of errors in ${codeownersPath}.

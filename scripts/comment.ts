@@ -1,15 +1,15 @@
 // npx fragments comment: posts what npx fragments review wrote, or edits it
 import { readFile, stat } from "node:fs/promises";
 import { Option } from "@commander-js/extra-typings";
-import type { Github } from "../api/stores/github/routes.ts";
-import { longestComment } from "./review/comment.ts";
-import { labelPull } from "./review/label-pull.ts";
-import { findPullRequest, parseRun, postComment, type Run } from "./review/post.ts";
-import { setStatus } from "./review/status.ts";
-import { connectToGithub } from "./service/github.ts";
-import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, needed } from "./terminal/command-line.ts";
-import { printLine } from "./terminal/io.ts";
+import { longestComment } from "../review/comment.ts";
+import { labelPull } from "../review/label-pull.ts";
+import { findPullRequest, parseRun, postComment, type Run } from "../review/post.ts";
+import { setStatus } from "../review/status.ts";
+import { connectToGithub } from "../service/github.ts";
+import { readConfiguration } from "../service/settings.ts";
+import type { Github } from "../store/github/routes.ts";
+import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
+import { printLine } from "../terminal/io.ts";
 
 /** Reads a text of at most so many bytes. @throws {Error} where it is larger, or not UTF-8 */
 async function readText(path: string, mostBytes: number): Promise<string> {

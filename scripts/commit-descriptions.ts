@@ -1,12 +1,12 @@
 // npx fragments commit-descriptions: commits the service descriptions that npx fragments harvest has written into layers/
 
-import { serviceName } from "../api/git/new-commit.ts";
-import { type Commit, isRefusal, type Store } from "../api/store.ts";
-import { descriptionEdits, type NewDescription, newDescriptions } from "./refresh/descriptions.ts";
-import { openStore } from "./service/open-store.ts";
-import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { printLine } from "./terminal/io.ts";
+import { descriptionEdits, type NewDescription, newDescriptions } from "../review/refresh/descriptions.ts";
+import { openStore } from "../service/open-store.ts";
+import { readConfiguration } from "../service/settings.ts";
+import { serviceName } from "../store/git/new-commit.ts";
+import { type Commit, isRefusal, type Store } from "../store/store.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { printLine } from "../terminal/io.ts";
 
 /** The checkout of the repository that was harvested into. */
 const checkout = ".";

@@ -1,19 +1,19 @@
 // npx fragments compare: in what two services differ for the readers of the same layers (docs/moving.md)
 import { createReadStream, existsSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
+import { compareServices } from "../migrate/compare/compare.ts";
+import { isJson, keysOfRepository, readKeys } from "../migrate/compare/keys.ts";
+import { countOf, reportLines } from "../migrate/compare/report.ts";
+import { comparedTargets, ReadService } from "../migrate/compare/service.ts";
+import { keyOf } from "../migrate/import/document.ts";
+import { readDump } from "../migrate/import/dump.ts";
 import { parseSmallkey } from "../registry/smallkey.ts";
-import { compareServices } from "./compare/compare.ts";
-import { isJson, keysOfRepository, readKeys } from "./compare/keys.ts";
-import { countOf, reportLines } from "./compare/report.ts";
-import { comparedTargets, ReadService } from "./compare/service.ts";
-import { keyOf } from "./import/document.ts";
-import { readDump } from "./import/dump.ts";
-import { repositoryPath } from "./service/open-store.ts";
-import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
-import { progress } from "./terminal/progress.ts";
+import { repositoryPath } from "../service/open-store.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
+import { progress } from "../terminal/progress.ts";
 
 const help = `
 An address is what stands before /v1/docs/… or /v2/docs/…; nothing is written to either service.

@@ -1,12 +1,12 @@
 // npx fragments decline: takes a change off the list of those that wait for a reviewer
 import { userInfo } from "node:os";
-import { declineReview, parseReviewer, refuseCheckout } from "./review/decide.ts";
-import { findWaiting } from "./review/waiting.ts";
-import { findRepository } from "./service/find-repository.ts";
-import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, needed } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { declineReview, parseReviewer, refuseCheckout } from "../review/decide.ts";
+import { findWaiting } from "../review/waiting.ts";
+import { findRepository } from "../service/find-repository.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("decline", io)

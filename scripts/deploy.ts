@@ -2,19 +2,19 @@
 import { resolve } from "node:path";
 import { Option } from "@commander-js/extra-typings";
 import glob from "fast-glob";
-import { buildWorker, bundlePath, sizeLine } from "./hosting/bundle.ts";
-import { buildOutput } from "./hosting/output.ts";
-import { parseSecretFile, readSecretFiles, type SecretFile } from "./hosting/secrets.ts";
+import { buildWorker, bundlePath, sizeLine } from "../hosting/bundle.ts";
+import { buildOutput } from "../hosting/output.ts";
+import { parseSecretFile, readSecretFiles, type SecretFile } from "../hosting/secrets.ts";
 import {
 	deploymentEnvironment,
 	ended,
 	installEngine,
 	makeDeployFolder,
 	spawnWrangler,
-} from "./hosting/wrangler.ts";
-import type { Environment } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { type Io, printLine } from "./terminal/io.ts";
+} from "../hosting/wrangler.ts";
+import type { Environment } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { type Io, printLine } from "../terminal/io.ts";
 
 /** Most static assets of one deployment (Cloudflare Workers, "Limits"); wrangler's dry run does not check it. */
 const plans: ReadonlyMap<string, number> = new Map([

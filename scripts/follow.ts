@@ -2,15 +2,20 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { checkOutput } from "./hosting/check-output.ts";
-import { type Followed, fetchBranch, openFollowed } from "./hosting/follow.ts";
-import { buildOutput } from "./hosting/output.ts";
-import { cloneUrlOf, createGitToken, gitEnvironment } from "./service/github-git.ts";
-import { lockFolder } from "./service/lock.ts";
-import { type Configuration, type Environment, readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
-import { type Io, printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { checkOutput } from "../hosting/check-output.ts";
+import { type Followed, fetchBranch, openFollowed } from "../hosting/follow.ts";
+import { buildOutput } from "../hosting/output.ts";
+import { cloneUrlOf, createGitToken, gitEnvironment } from "../service/github-git.ts";
+import { lockFolder } from "../service/lock.ts";
+import {
+	type Configuration,
+	type Environment,
+	readConfiguration,
+	withoutStore,
+} from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
+import { type Io, printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 const help = `
 GITHUB_REPOSITORY and its credentials as for npm start, which serves what is built (docs/hosting.md); with --remote none.

@@ -1,9 +1,9 @@
 // npx fragments <command>: the module of a command is loaded when it is called
 import { Command } from "@commander-js/extra-typings";
-import { readVersion } from "./build/version.ts";
-import { createRun, exitCodes, type Run, withOutput } from "./terminal/command-line.ts";
-import { type CommandName, commands, isCommand } from "./terminal/commands.ts";
-import { type Io, processIo } from "./terminal/io.ts";
+import { readVersion } from "../files/version.ts";
+import { createRun, exitCodes, type Run, withOutput } from "../terminal/command-line.ts";
+import { type CommandName, commands, isCommand } from "../terminal/commands.ts";
+import { type Io, processIo } from "../terminal/io.ts";
 
 const closing = `
 <command> --help lists its options.

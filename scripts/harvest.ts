@@ -3,19 +3,19 @@
 import { stat } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
 import pMap from "p-map";
+import { ifThere } from "../files/if-there.ts";
 import {
 	type HarvestOptions,
 	harvestLayer,
 	isDescribed,
 	mergeDescription,
 } from "../harvest/harvest-layer.ts";
+import { layersOption, workingFolder } from "../publish/source.ts";
 import { descriptionText } from "../registry/description.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { harvestedLangs } from "../registry/registration.ts";
 import { descriptionPath } from "../registry/smallkey.ts";
-import { layersOption, workingFolder } from "./build/source.ts";
-import { ifThere } from "./files/if-there.ts";
-import { askWith } from "./harvest/ask.ts";
+import { askWith } from "../service/harvester/ask.ts";
 import {
 	type Found,
 	fileIn,
@@ -24,11 +24,11 @@ import {
 	readLayers,
 	readStored,
 	writeStored,
-} from "./harvest/layers.ts";
-import { parseSpan, readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { progress } from "./terminal/progress.ts";
+} from "../service/harvester/layers.ts";
+import { parseSpan, readConfiguration, withoutStore } from "../service/settings.ts";
+import { createCommandLine, createRun } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { progress } from "../terminal/progress.ts";
 
 /** What became of one layer. */
 interface Outcome extends Found {

@@ -1,10 +1,10 @@
 // npx fragments headers: what a static host has to be told, so that it serves a build as the service does
 import { resolve } from "node:path";
 import { Argument } from "commander";
-import { type StaticHostName, staticHosts } from "./hosting/headers.ts";
-import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
-import { printError } from "./terminal/io.ts";
+import { type StaticHostName, staticHosts } from "../hosting/headers.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
+import { printError } from "../terminal/io.ts";
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("headers", io)

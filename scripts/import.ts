@@ -1,8 +1,8 @@
 // npx fragments import: the layers and senders of an older service, from a dump of its database
 import { isSenderId } from "../api/senders.ts";
-import { importDump } from "./import/import.ts";
-import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
+import { importDump } from "../migrate/import/import.ts";
+import { readConfiguration } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 
 const help = `
 A dump is {"docs":[…]}, or the answer of _all_docs?include_docs=true.

@@ -1,9 +1,9 @@
 // npx fragments publish-objects: keeps a bucket in step with the build (docs/hosting.md, "Past the file limit").
 import { resolve } from "node:path";
-import { Bucket, readBucketSettings } from "./hosting/bucket.ts";
-import { prepareUpload, publish } from "./hosting/publish.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { printLine } from "./terminal/io.ts";
+import { Bucket, readBucketSettings } from "../hosting/bucket.ts";
+import { prepareUpload, publish } from "../hosting/publish.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { printLine } from "../terminal/io.ts";
 
 const environmentHelp = `
 OBJECTS_ENDPOINT, OBJECTS_BUCKET, OBJECTS_REGION (auto), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY name the bucket.`;

@@ -1,11 +1,11 @@
 // npx fragments pull-requests: tells of merge conflicts, builds the service's own pull requests anew, removes closed branches
-import { removeClosedBranches } from "./pull-requests/branches.ts";
-import { openPulls, resolveConflict } from "./pull-requests/conflicts.ts";
-import { connectToGithub } from "./service/github.ts";
-import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { removeClosedBranches } from "../review/pull-requests/branches.ts";
+import { openPulls, resolveConflict } from "../review/pull-requests/conflicts.ts";
+import { connectToGithub } from "../service/github.ts";
+import { readConfiguration } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 const help = `
 GitHub starts no workflow of a pull request that has a conflict: this looks at all that are open. Those of register/* and

@@ -1,11 +1,11 @@
 // npx fragments put: registers a layer at a service
 import { readFile } from "node:fs/promises";
-import { printDraft } from "./put/draft.ts";
-import { printPreview } from "./put/preview.ts";
-import { createRequestLine, sendRequest, signRequest } from "./put/request.ts";
-import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { waitForHarvest } from "./status/layer.ts";
-import { createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
+import { printDraft } from "../publisher/draft.ts";
+import { printPreview } from "../publisher/preview.ts";
+import { createRequestLine, sendRequest, signRequest } from "../publisher/request.ts";
+import { waitForHarvest } from "../review/status/layer.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
+import { createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 
 /** How long a harvest is waited for, unless another time is said. */
 const defaultWaitSeconds = 120;

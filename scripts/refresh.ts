@@ -1,18 +1,18 @@
 // npx fragments refresh: proposes what npx fragments harvest has written, with the health of all services
 
+import { readIfThere, readTextIfThere } from "../files/if-there.ts";
 import { healthPath, healthText, parseHealth, updateHealth, weekOf } from "../registry/health.ts";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
-import { readIfThere, readTextIfThere } from "./files/if-there.ts";
-import { askWith } from "./harvest/ask.ts";
-import { readLayers } from "./harvest/layers.ts";
-import { statesOf, watchAll } from "./harvest/watch.ts";
-import { type LayerHealth, refreshBody } from "./refresh/body.ts";
-import { newDescriptions } from "./refresh/descriptions.ts";
-import { findRefresh, proposeRefresh, readHealthText, type Target } from "./refresh/propose.ts";
-import { connectToGithub } from "./service/github.ts";
-import { type Configuration, readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { printLine } from "./terminal/io.ts";
+import { type LayerHealth, refreshBody } from "../review/refresh/body.ts";
+import { newDescriptions } from "../review/refresh/descriptions.ts";
+import { findRefresh, proposeRefresh, readHealthText, type Target } from "../review/refresh/propose.ts";
+import { connectToGithub } from "../service/github.ts";
+import { askWith } from "../service/harvester/ask.ts";
+import { readLayers } from "../service/harvester/layers.ts";
+import { statesOf, watchAll } from "../service/harvester/watch.ts";
+import { type Configuration, readConfiguration, withoutStore } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { printLine } from "../terminal/io.ts";
 
 const help = `
 Asks the services behind all layers, and opens one pull request, or brings the open one up to date: the service

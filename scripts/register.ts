@@ -1,12 +1,12 @@
 // npx fragments register: many registrations in one commit
 import { isSenderId } from "../api/senders.ts";
-import { isRefusal } from "../api/store.ts";
-import { readBatch, storeBatch } from "./register/batch.ts";
-import { openStore } from "./service/open-store.ts";
-import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { readBatch, storeBatch } from "../migrate/batch.ts";
+import { openStore } from "../service/open-store.ts";
+import { readConfiguration } from "../service/settings.ts";
+import { isRefusal } from "../store/store.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 const help = `
 Writes to GITHUB_REPOSITORY where that is set, else to the repository in DATA_DIR, on which no service may run.

@@ -1,6 +1,6 @@
 // npx fragments remove: takes a layer away from a service
-import { createRequestLine, sendRequest, signRequest } from "./put/request.ts";
-import { createRun } from "./terminal/command-line.ts";
+import { createRequestLine, sendRequest, signRequest } from "../publisher/request.ts";
+import { createRun } from "../terminal/command-line.ts";
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createRequestLine("remove", io).parse(argv, { from: "user" });

@@ -3,16 +3,16 @@
 import { writeFile } from "node:fs/promises";
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Ask } from "../harvest/net/ask.ts";
-import { resolveCommit } from "./build/collect.ts";
-import { askWith } from "./harvest/ask.ts";
-import { annotations, plainLine } from "./review/annotations.ts";
-import { renderComment } from "./review/comment.ts";
-import { type Links, linksInto, noLinks } from "./review/links.ts";
-import { isWrong, type Review, review } from "./review/review.ts";
-import { type Environment, readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, needed } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { resolveCommit } from "../publish/collect.ts";
+import { annotations, plainLine } from "../review/annotations.ts";
+import { renderComment } from "../review/comment.ts";
+import { type Links, linksInto, noLinks } from "../review/links.ts";
+import { isWrong, type Review, review } from "../review/review.ts";
+import { askWith } from "../service/harvester/ask.ts";
+import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 /** Longest that services are asked, in milliseconds: slow ones must not keep the check from ending. */
 const longestAsking = 8 * 60_000;

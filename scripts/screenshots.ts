@@ -5,13 +5,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { folderPages } from "../api/adapters/node/pages.ts";
-import { buildOutput } from "./hosting/output.ts";
+import { folderPages } from "../api/node/pages.ts";
+import { buildOutput } from "../hosting/output.ts";
+import type { Environment } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { type Io, printLine } from "../terminal/io.ts";
 import { browserArguments, browserPath } from "./screenshots/browser.ts";
 import { answerAsMapService } from "./screenshots/map-service.ts";
-import type { Environment } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { type Io, printLine } from "./terminal/io.ts";
 
 /** One picture: a page in one language, size and scheme. */
 interface Picture {

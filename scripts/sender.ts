@@ -1,12 +1,18 @@
 // npx fragments sender: who may publish, in the senders file of DATA_DIR
 import { InvalidArgumentError } from "commander";
 import { isSenderId } from "../api/senders.ts";
-import { addSender, changeSender, removeSender, rotateSender, type SenderChange } from "./sender/change.ts";
-import { listSenders, secretOf, showSender } from "./sender/show.ts";
-import { sendersPath } from "./service/senders-file.ts";
-import { type Environment, parseSpan, readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { type Io, printLine } from "./terminal/io.ts";
+import {
+	addSender,
+	changeSender,
+	removeSender,
+	rotateSender,
+	type SenderChange,
+} from "../service/senders/change.ts";
+import { listSenders, secretOf, showSender } from "../service/senders/show.ts";
+import { sendersPath } from "../service/senders-file.ts";
+import { type Environment, parseSpan, readConfiguration } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { type Io, printLine } from "../terminal/io.ts";
 
 /** What `add` and `change` can say of a sender. */
 interface SenderOptions {

@@ -2,23 +2,23 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createNodeServer } from "../api/adapters/node.ts";
 import { TokenBuckets } from "../api/limits.ts";
-import { readVersion } from "./build/version.ts";
-import { openService } from "./service/composition.ts";
-import { makeDataDir } from "./service/data-dir.ts";
-import { followSenders } from "./service/follow-senders.ts";
-import { lockFolder } from "./service/lock.ts";
-import { logError, logLine, ReadCount } from "./service/log.ts";
-import type { Metrics } from "./service/metrics/metrics.ts";
-import { type MetricsServer, serveMetrics } from "./service/metrics/server.ts";
-import { countLacking } from "./service/open-store.ts";
-import { readSenders } from "./service/senders-file.ts";
-import type { Service } from "./service/service.ts";
-import { type Configuration, readConfiguration } from "./service/settings.ts";
-import { welcome } from "./service/welcome.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { type Io, printError, printLine } from "./terminal/io.ts";
+import { createNodeServer } from "../api/node/serve.ts";
+import { readVersion } from "../files/version.ts";
+import { openService } from "../service/composition.ts";
+import { makeDataDir } from "../service/data-dir.ts";
+import { followSenders } from "../service/follow-senders.ts";
+import { lockFolder } from "../service/lock.ts";
+import { logError, logLine, ReadCount } from "../service/log.ts";
+import type { Metrics } from "../service/metrics/metrics.ts";
+import { type MetricsServer, serveMetrics } from "../service/metrics/server.ts";
+import { countLacking } from "../service/open-store.ts";
+import { readSenders } from "../service/senders-file.ts";
+import type { Service } from "../service/service.ts";
+import { type Configuration, readConfiguration } from "../service/settings.ts";
+import { welcome } from "../service/welcome.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { type Io, printError, printLine } from "../terminal/io.ts";
 
 /** Waits until the server listens; its address. @throws {Error} that names the settings, where it cannot */
 async function listen(server: Server, { host, port }: Configuration): Promise<string> {
@@ -35,7 +35,7 @@ async function listen(server: Server, { host, port }: Configuration): Promise<st
 
 /** Loaded only where it is used: what it brings along takes memory. */
 async function openMetrics(): Promise<Metrics> {
-	const { Metrics } = await import("./service/metrics/metrics.ts");
+	const { Metrics } = await import("../service/metrics/metrics.ts");
 	return new Metrics();
 }
 

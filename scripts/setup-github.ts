@@ -1,12 +1,12 @@
 // npx fragments setup-github: brings a repository on GitHub into the state that docs/production.md describes, and checks it
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
-import { connectToGithub } from "./service/github.ts";
-import { readConfiguration } from "./service/settings.ts";
-import type { Outcome } from "./setup-github/finding.ts";
-import { type Setup, setUp } from "./setup-github/setup.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { type Io, printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import type { Outcome } from "../review/setup-github/finding.ts";
+import { type Setup, setUp } from "../review/setup-github/setup.ts";
+import { connectToGithub } from "../service/github.ts";
+import { readConfiguration } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { type Io, printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 const help = `
 GITHUB_TOKEN: a token of somebody who may administer the repository; it is never said on the command line. A classic

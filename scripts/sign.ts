@@ -1,9 +1,9 @@
 // npx fragments sign: the three headers that sign a request, for curl -H @-
 import { readFile } from "node:fs/promises";
-import { explain } from "./put/explain.ts";
-import { createRequestLine, signRequest } from "./put/request.ts";
-import { createRun, exitCodes } from "./terminal/command-line.ts";
-import { printLine } from "./terminal/io.ts";
+import { explain } from "../publisher/explain.ts";
+import { createRequestLine, signRequest } from "../publisher/request.ts";
+import { createRun, exitCodes } from "../terminal/command-line.ts";
+import { printLine } from "../terminal/io.ts";
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createRequestLine("sign", io)

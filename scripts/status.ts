@@ -1,14 +1,14 @@
 // npx fragments status: how the layers of a repository are, or one layer at a service
 import { dirname } from "node:path";
-import { parseUrl } from "./put/request.ts";
-import { findRepository } from "./service/find-repository.ts";
-import { isFolderLocked } from "./service/lock.ts";
-import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { printStatus } from "./status/layer.ts";
-import { overviewLines, readOverview } from "./status/overview.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { parseUrl } from "../publisher/request.ts";
+import { printStatus } from "../review/status/layer.ts";
+import { overviewLines, readOverview } from "../review/status/overview.ts";
+import { findRepository } from "../service/find-repository.ts";
+import { isFolderLocked } from "../service/lock.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("status", io)

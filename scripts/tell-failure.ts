@@ -1,13 +1,14 @@
 // npx fragments tell-failure: keeps one issue open for as long as a workflow fails
-import { dataOf } from "../api/stores/github/refusal.ts";
-import type { Github } from "../api/stores/github/routes.ts";
+
+import { readTextIfThere } from "../files/if-there.ts";
 import { fenced } from "../registry/markdown.ts";
-import { readTextIfThere } from "./files/if-there.ts";
-import { connectToGithub } from "./service/github.ts";
-import { readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, needed } from "./terminal/command-line.ts";
-import { printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { connectToGithub } from "../service/github.ts";
+import { readConfiguration } from "../service/settings.ts";
+import { dataOf } from "../store/github/refusal.ts";
+import type { Github } from "../store/github/routes.ts";
+import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
+import { printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 const help = `
 A failed run notifies only whoever pushed, and nobody where that was a bot: an issue reaches those who watch.`;

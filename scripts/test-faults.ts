@@ -3,8 +3,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import glob from "fast-glob";
-import { createCommandLine, createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
-import { printLine } from "./terminal/io.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
+import { printLine } from "../terminal/io.ts";
 import { faultsPage, type SeenFault } from "./test/faults-table.ts";
 import { runFiles } from "./test/run-files.ts";
 

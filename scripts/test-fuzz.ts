@@ -1,6 +1,6 @@
 // npm run test:fuzz: every property of the tests with many more cases than npm test tries
 import glob from "fast-glob";
-import { createCommandLine, createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 import { runFiles } from "./test/run-files.ts";
 
 /** The files with properties: one of them beside the tests of an engine that takes seconds to start. */

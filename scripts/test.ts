@@ -1,6 +1,6 @@
 // npm test: every tests/**/*.test.ts, in a process of its own; one of them checks the types
 import glob from "fast-glob";
-import { createCommandLine, createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 import { runFiles } from "./test/run-files.ts";
 
 /** Longest that one test file may take, in milliseconds. */

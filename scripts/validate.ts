@@ -2,6 +2,8 @@
 import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, relative, resolve, sep } from "node:path";
+import type { Source } from "../publish/build.ts";
+import { collectSource, layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import {
 	type CheckedLayer,
 	judgeFile,
@@ -16,11 +18,9 @@ import { ownersPath } from "../registry/owners.ts";
 import type { Registration } from "../registry/registration.ts";
 import { fileName, layerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
-import type { Source } from "./build/build.ts";
-import { collectSource, layersOption, nameSource, refOption, repoOption } from "./build/source.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 /** What was looked at, and what is wrong or odd there, in the order of the files. */
 interface Checked {

@@ -5,8 +5,6 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Option } from "@commander-js/extra-typings";
 import { InvalidArgumentError } from "commander";
-import { build, type Source } from "./build/build.ts";
-import { nameSource, refOption, repoOption } from "./build/source.ts";
 import {
 	changedKeys,
 	chooseQuestions,
@@ -14,13 +12,15 @@ import {
 	listBuild,
 	type Questions,
 	verifyHosting,
-} from "./hosting/verify.ts";
-import { listCatalogue } from "./hosting/verify-catalogue.ts";
-import { type Configuration, readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes, parseCount } from "./terminal/command-line.ts";
-import { type Io, printError, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
-import { progress } from "./terminal/progress.ts";
+} from "../hosting/verify.ts";
+import { listCatalogue } from "../hosting/verify-catalogue.ts";
+import { build, type Source } from "../publish/build.ts";
+import { nameSource, refOption, repoOption } from "../publish/source.ts";
+import { type Configuration, readConfiguration, withoutStore } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
+import { type Io, printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
+import { progress } from "../terminal/progress.ts";
 
 /** Pause between two looks, in milliseconds. */
 const pauseMs = 1_000;

@@ -11,13 +11,13 @@ import {
 	weeksSince,
 } from "../registry/health.ts";
 import { layerPath } from "../registry/smallkey.ts";
-import { askWith } from "./harvest/ask.ts";
-import { fileIn, readLayers, readStored, writeStored } from "./harvest/layers.ts";
-import { statesOf, type WatchedLayer, watchAll } from "./harvest/watch.ts";
-import { readConfiguration, withoutStore } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { type Io, printLine } from "./terminal/io.ts";
-import { plain } from "./terminal/plain.ts";
+import { askWith } from "../service/harvester/ask.ts";
+import { fileIn, readLayers, readStored, writeStored } from "../service/harvester/layers.ts";
+import { statesOf, type WatchedLayer, watchAll } from "../service/harvester/watch.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { type Io, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
 const help = `
 It asks for the capabilities or the layer's document, then for one picture or one feature. The file names sick layers only,

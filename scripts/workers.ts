@@ -5,8 +5,8 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Option } from "@commander-js/extra-typings";
-import { buildWorker, bundlePath, sizeLine } from "./hosting/bundle.ts";
-import { buildOutput } from "./hosting/output.ts";
+import { buildWorker, bundlePath, sizeLine } from "../hosting/bundle.ts";
+import { buildOutput } from "../hosting/output.ts";
 import {
 	ended,
 	fillLocalBucket,
@@ -16,11 +16,11 @@ import {
 	type RunFolder,
 	spawnWrangler,
 	workerVariables,
-} from "./hosting/wrangler.ts";
-import { readSenders } from "./service/senders-file.ts";
-import { type Configuration, type Environment, readConfiguration } from "./service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "./terminal/command-line.ts";
-import { type Io, printError, printLine } from "./terminal/io.ts";
+} from "../hosting/wrangler.ts";
+import { readSenders } from "../service/senders-file.ts";
+import { type Configuration, type Environment, readConfiguration } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { type Io, printError, printLine } from "../terminal/io.ts";
 
 interface Options {
 	layers: string;

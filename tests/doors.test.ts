@@ -2,14 +2,14 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { isRefusal } from "../api/store.ts";
-import { judgePush } from "../scripts/hook/push.ts";
-import { readBatch, storeBatch } from "../scripts/register/batch.ts";
-import { where } from "../scripts/review/annotations.ts";
-import { review } from "../scripts/review/review.ts";
+import { readBatch, storeBatch } from "../migrate/batch.ts";
+import { where } from "../review/annotations.ts";
+import { review } from "../review/review.ts";
 import { run as validate } from "../scripts/validate.ts";
+import { judgePush } from "../store/hook/push.ts";
+import { isRefusal } from "../store/store.ts";
 import { feature, Local, temporaryFolder, wms } from "./local.ts";
-import { type Files, ownersFile, Repository } from "./scripts/review/repository.ts";
+import { type Files, ownersFile, Repository } from "./review/repository.ts";
 
 /** The ways by which a change comes in. */
 type Door = "PUT" | "push" | "review" | "validate" | "batch";

@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import { createNodeServer } from "../api/adapters/node.ts";
+import { createNodeServer } from "../api/node/serve.ts";
 import type { Local } from "./local.ts";
 
 /** A service of this process behind a port of its own. */

@@ -11,21 +11,21 @@ import {
 	routeOf,
 } from "../api/app.ts";
 import type { Context } from "../api/context.ts";
-import { runGit } from "../api/git/run.ts";
 import { allowReads, type Reply } from "../api/reply.ts";
 import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
-import type { Edit } from "../api/store.ts";
-import type { GitStore, StoreLimits } from "../api/stores/git.ts";
 import type { Write as HandledWrite } from "../api/write.ts";
+import { runGit } from "../git/run.ts";
+import type { FilesTimes } from "../publish/files.ts";
+import type { Publication } from "../publish/publication.ts";
 import { largestRegistration } from "../registry/registration.ts";
 import { langs } from "../registry/smallkey.ts";
 import { targetNames } from "../registry/targets/names.ts";
 import { targetPath } from "../registry/targets/table.ts";
-import { type LocalService, type Outside, openLocal } from "../scripts/service/composition.ts";
-import type { FilesTimes } from "../scripts/service/files.ts";
-import type { Publication } from "../scripts/service/publication.ts";
-import { readConfiguration } from "../scripts/service/settings.ts";
+import { type LocalService, type Outside, openLocal } from "../service/composition.ts";
+import { readConfiguration } from "../service/settings.ts";
+import type { GitStore, StoreLimits } from "../store/git/store.ts";
+import type { Edit } from "../store/store.ts";
 
 /** Noon of a day on which all clocks of these tests stand, unless a test moves them. */
 export const noon = Date.UTC(2026, 2, 4, 12, 0, 0);

@@ -4,12 +4,12 @@ import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { run } from "../scripts/fragments.ts";
-import type { Io } from "../scripts/terminal/io.ts";
+import type { Io } from "../terminal/io.ts";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** The folders of the project that have packages of their own. */
-export const packageFolders = [".", "deploy/workers", "tests/scripts/hosting/s3", "bench/eleventy"];
+export const packageFolders = [".", "deploy/workers", "tests/hosting/s3", "bench/eleventy"];
 
 /** The environment of a process under test: nothing of the tester's configuration. */
 export function cleanEnvironment(env: Record<string, string>): NodeJS.ProcessEnv {

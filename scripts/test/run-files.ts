@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Environment } from "../../api/configuration.ts";
-import type { Io } from "../terminal/io.ts";
+import type { Io } from "../../terminal/io.ts";
 import { type CompiledTests, compileTests } from "./compile.ts";
 import { temporaryParent } from "./memory-folder.ts";
 

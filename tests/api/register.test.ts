@@ -1,15 +1,15 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { nodeHashes } from "../../api/adapters/node/hashes.ts";
 import { handleWrite, refuseTooMany } from "../../api/app.ts";
 import type { Context } from "../../api/context.ts";
-import type { Hashes } from "../../api/hashes.ts";
 import { TokenBuckets } from "../../api/limits.ts";
+import { nodeHashes } from "../../api/node/hashes.ts";
 import { putEdits } from "../../api/register.ts";
 import type { Write as HandledWrite } from "../../api/write.ts";
 import { canonicalText } from "../../registry/canonical.ts";
 import { unpackDraft } from "../../registry/draft.ts";
 import { parseRegistration } from "../../registry/registration.ts";
+import type { Hashes } from "../../store/hashes.ts";
 import {
 	everyPath,
 	feature,

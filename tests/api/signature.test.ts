@@ -1,9 +1,9 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { nodeHashes } from "../../api/adapters/node/hashes.ts";
-import { blobId } from "../../api/blob-id.ts";
-import { webHashes } from "../../api/hashes.ts";
+import { nodeHashes } from "../../api/node/hashes.ts";
 import { isTimely, messageOf, parseTimestamp, sha256Hex, sign, verify } from "../../api/signature.ts";
+import { blobId } from "../../store/blob-id.ts";
+import { webHashes } from "../../store/hashes.ts";
 
 // The older service's manual, and the same request under /v1.
 const secret = "test_-k";

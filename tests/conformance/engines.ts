@@ -3,14 +3,14 @@ import { randomInt } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { writeHostingFiles } from "../../hosting/files.ts";
+import { isEngineInstalled } from "../../hosting/wrangler.ts";
+import { build } from "../../publish/build.ts";
 import { folderOf } from "../../registry/smallkey.ts";
 import { type TargetName, targetNames } from "../../registry/targets/names.ts";
-import { build } from "../../scripts/build/build.ts";
-import { writeHostingFiles } from "../../scripts/hosting/files.ts";
-import { isEngineInstalled } from "../../scripts/hosting/wrangler.ts";
-import { startPeer } from "../api/stores/github-peer.ts";
 import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, root, ServerProcess, startWords } from "../process.ts";
+import { startPeer } from "../store/github-peer.ts";
 import { write } from "./client.ts";
 import { type Candidate, type Engine, senders } from "./engine.ts";
 

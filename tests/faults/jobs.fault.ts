@@ -3,12 +3,12 @@ import { join } from "node:path";
 import glob from "fast-glob";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { startPeer } from "../api/stores/github-peer.ts";
-import { startReviewPeer } from "../scripts/approvals/review-peer.ts";
-import { commands, Origin, runJob } from "../scripts/review/origin.ts";
-import { ownersFile, wmsFile } from "../scripts/review/repository.ts";
+import { startReviewPeer } from "../review/approvals/review-peer.ts";
+import { commands, Origin, runJob } from "../review/origin.ts";
+import { ownersFile, wmsFile } from "../review/repository.ts";
+import { startPeer } from "../store/github-peer.ts";
 
-// The commands of the jobs that start many processes, as the workflows have them; tests/scripts/review runs the others.
+// The commands of the jobs that start many processes, as the workflows have them; tests/review runs the others.
 
 let origin: Origin;
 

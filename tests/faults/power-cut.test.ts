@@ -2,8 +2,8 @@ import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { isRefusal } from "../../api/store.ts";
-import { committed, git, openEmpty, put } from "../api/stores/git-store.ts";
+import { isRefusal } from "../../store/store.ts";
+import { committed, git, openEmpty, put } from "../store/git-store.ts";
 import { LoopDisk } from "./disk.ts";
 import { noteFault } from "./row.ts";
 

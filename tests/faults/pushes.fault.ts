@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { installHook } from "../../scripts/hook/install.ts";
+import { installHook } from "../../store/hook/install.ts";
 import { Local, manual, wms } from "../local.ts";
-import { Pusher } from "../scripts/hook/pusher.ts";
+import { Pusher } from "../store/hook/pusher.ts";
 import { eventually } from "../wait.ts";
 
 const count = 100_000;

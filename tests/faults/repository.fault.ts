@@ -2,8 +2,8 @@ import { chmod, open, readdir, readFile, rm, truncate, writeFile } from "node:fs
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { runGit } from "../../api/git/run.ts";
-import { loosen, objectFile } from "../api/stores/loose-objects.ts";
+import { runGit } from "../../git/run.ts";
+import { loosen, objectFile } from "../store/loose-objects.ts";
 import { noteFault } from "./row.ts";
 import { World } from "./world.ts";
 

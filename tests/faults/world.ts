@@ -1,9 +1,9 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { GitDamage, GitFailure, runGit } from "../../api/git/run.ts";
 import { sign } from "../../api/signature.ts";
-import { reasonOf } from "../../api/stores/git/condition.ts";
+import { GitDamage, GitFailure, runGit } from "../../git/run.ts";
+import { reasonOf } from "../../store/git/condition.ts";
 import { temporaryFolder, wms } from "../local.ts";
 import { ServerProcess } from "../process.ts";
 import { eventually } from "../wait.ts";

@@ -36,7 +36,12 @@ test("what the image copies enters its build, and nothing that is secret, large 
 });
 
 test("every room that the service's sources import from is in the image", async () => {
-	const sources = await glob(["{registry,api,schemas,harvest,scripts,site}/**/*.ts"], { cwd: root });
+	const sources = await glob(
+		[
+			"{schemas,registry,files,git,store,api,terminal,harvest,publish,site,catalogue,service,review,hosting,migrate,publisher,scripts}/**/*.ts",
+		],
+		{ cwd: root },
+	);
 	for (const file of sources) {
 		const text = await readFile(join(root, file), "utf8");
 		for (const [, name] of text.matchAll(/\bfrom "(\.\.?\/[^"]+)"/g)) {

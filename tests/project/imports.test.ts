@@ -19,39 +19,56 @@ async function importsOf(file: string): Promise<string[]> {
 	});
 }
 
-const sources = ["registry", "api", "harvest", "schemas", "scripts", "site"].map((room) => `${room}/**/*.ts`);
-const files = (await glob(sources, { cwd: root })).sort();
-const imports = new Map<string, string[]>();
-for (const file of files) imports.set(file, await importsOf(file));
-
-/** The table of docs/architecture.md: each room, and the rooms that its files may import beside their own. */
+/** The drawing of docs/architecture.md: each room, and the rooms that its line names. */
 async function readRooms(): Promise<Map<string, string[]>> {
 	const text = await readFile(resolve(root, "docs/architecture.md"), "utf8");
-	const rows = text.matchAll(/^\| `([\w/-]+)\/` \| [^|]* \|([^|]*)\|/gm);
-	return new Map(
-		[...rows].map(([, room = "", allowed = ""]) => [
-			room,
-			[...allowed.matchAll(/`([\w/-]+)\/`/g)].map((match) => match[1] as string),
-		]),
-	);
+	const lines = text.matchAll(/^ {4}([a-z][\w/]*)(?: +→ ([\w/ ]+?))? {2,}\S/gm);
+	return new Map([...lines].map(([, room = "", names = ""]) => [room, names.split(" ").filter(Boolean)]));
 }
 
 const rooms = await readRooms();
+const sources = [...rooms.keys()].filter((room) => !room.includes("/"));
+const files = (
+	await glob(
+		sources.map((room) => `${room}/**/*.ts`),
+		{ cwd: root },
+	)
+).sort();
+const imports = new Map<string, string[]>();
+for (const file of files) imports.set(file, await importsOf(file));
+
+/** The room of a file: the nearest folder above it that has a line of its own. */
+function roomOf(file: string): string {
+	const folder = dirname(file);
+	return rooms.has(folder) || folder === "." ? folder : roomOf(folder);
+}
+
+/** A room, the rooms that its line names, and what those may import. */
+function reachedFrom(room: string): string[] {
+	return [room, ...(rooms.get(room) ?? []).flatMap(reachedFrom)];
+}
 
 test("there is something to check", () => {
 	assert.ok(files.length > 100);
-	assert.ok(imports.get("api/stores/git.ts")?.includes("api/git/cat-file.ts"));
-	assert.ok(imports.get("api/git/run.ts")?.includes("node:child_process"));
+	assert.ok(imports.get("store/git/store.ts")?.includes("git/cat-file.ts"));
+	assert.ok(imports.get("git/run.ts")?.includes("node:child_process"));
 	assert.ok(rooms.size > 10);
 });
 
-test("every folder is a room of docs/architecture.md, and every room there is a folder", () => {
-	const folders = new Set(files.map((file) => dirname(file)));
-	assert.equal([...rooms.keys()].sort(), [...folders].sort());
+test("every folder with code is in a room, and every room is a folder", async () => {
+	const code = await glob("*/**/*.ts", { cwd: root, ignore: ["**/node_modules/**"] });
+	const beside = ["tests", "bench", "deploy"];
+	const folders = new Set(code.map((file) => file.split("/")[0] as string));
+	assert.equal([...folders].filter((name) => !beside.includes(name)).sort(), sources.sort());
+	for (const room of rooms.keys())
+		assert.ok(
+			files.some((file) => dirname(file) === room || file.startsWith(`${room}/`)),
+			room,
+		);
 });
 
 test("no room has a name that says nothing", async () => {
-	const folders = await glob("{registry,api,harvest,schemas,scripts,site,tests,bench}/**/", {
+	const folders = await glob("*/**/", {
 		cwd: root,
 		onlyDirectories: true,
 		ignore: ["**/node_modules/**"],
@@ -65,11 +82,11 @@ test("no room has a name that says nothing", async () => {
 test("a file imports its own room, and the rooms that docs/architecture.md allows", () => {
 	const wrong: string[] = [];
 	for (const [file, names] of imports) {
-		const room = dirname(file);
-		const allowed = rooms.get(room) ?? [];
+		const allowed = reachedFrom(roomOf(file));
 		for (const name of names.filter((one) => /\.(?:ts|json)$/.test(one))) {
-			const other = dirname(name);
-			if (other !== room && !allowed.includes(other)) wrong.push(`${file} imports ${name}`);
+			// The command starts the bench, which is not a room.
+			if (name !== "package.json" && !name.startsWith("bench/") && !allowed.includes(roomOf(name)))
+				wrong.push(`${file} imports ${name}`);
 		}
 	}
 	assert.equal(wrong, []);
@@ -102,24 +119,20 @@ test("no circle of imports, types included", () => {
 	assert.equal(circles(), []);
 });
 
-/** Whether a room may use Node: those of git's processes, the adapter of Node, harvesting, and the scripts. */
+/** Whether a file may use Node: everything may but what also runs in a worker or a browser. */
 function mayUseNode(file: string): boolean {
-	if (!file.startsWith("api/")) return !/^(?:registry|schemas|site)\//.test(file);
-	const onNode = ["api/git/", "api/stores/git/", "api/adapters/node/"];
-	return (
-		onNode.some((room) => file.startsWith(room)) ||
-		["api/stores/git.ts", "api/adapters/node.ts"].includes(file)
-	);
+	if (/^api\/node\//.test(file)) return true;
+	return !/^(?:registry|schemas|site|api|store\/github)\/|^store\/[\w-]+\.ts$/.test(file);
 }
 
-test("registry/, schemas/ and api/ are web standard only, but for the rooms of git and Node", async () => {
+test("what runs in a worker or a browser uses web standards only", async () => {
 	for (const file of files.filter((name) => !mayUseNode(name))) {
 		const node = imports.get(file)?.filter((name) => name.startsWith("node:"));
 		assert.equal(node, [], file);
 		const code = (await readFile(resolve(root, file), "utf8")).replace(/\/\*.*?\*\/|\/\/.*$/gms, "");
 		assert.not.match(code, /\bprocess\.|\bDate\.now\(|\bBuffer\b/, file);
 		// An adapter makes the clock and hands it on, and so does the script of a page.
-		if (!file.startsWith("api/adapters/") && file !== "site/page/main.ts")
+		if (!file.startsWith("api/worker/") && file !== "site/page/main.ts")
 			assert.not.match(code, /new Date\(\)/, file);
 	}
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { runGit } from "../../api/git/run.ts";
+import { runGit } from "../../git/run.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { Local, temporaryFolder, wms } from "../local.ts";
 import { cleanEnvironment, root } from "../process.ts";

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { readGuidePages } from "../../scripts/guide/guide.ts";
-import { isCommand } from "../../scripts/terminal/commands.ts";
+import { readGuidePages } from "../../catalogue/guide/guide.ts";
+import { isCommand } from "../../terminal/commands.ts";
 import { root } from "../process.ts";
 
 const readme = await readFile(join(root, "README.md"), "utf8");
@@ -30,7 +30,7 @@ test("every command that the documents name exists, and every variable is in the
 			assert.ok(isCommand(name), name);
 	}
 	const sources = await Promise.all(
-		["scripts/service/settings.ts", "api/configuration.ts"].map((file) => readFile(join(root, file), "utf8")),
+		["service/settings.ts", "api/configuration.ts"].map((file) => readFile(join(root, file), "utf8")),
 	);
 	for (const [, name] of sources.join().matchAll(/\("([A-Z][A-Z_]+)",/g))
 		assert.match(settings, `\`${name}\``, name);

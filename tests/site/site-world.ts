@@ -1,5 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { etagOf } from "../../api/read.ts";
+import { buildCatalogue, type ListedLayer } from "../../catalogue/catalogue.ts";
+import { guideFiles } from "../../catalogue/guide/guide.ts";
+import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
 import type { Description } from "../../registry/description.ts";
 import type { Sickness } from "../../registry/health.ts";
 import { entryOf } from "../../registry/index/layer-entry.ts";
@@ -8,9 +11,6 @@ import { langs } from "../../registry/smallkey.ts";
 import { type TargetName, targetNames } from "../../registry/targets/names.ts";
 import { renderLayer } from "../../registry/targets/render.ts";
 import { targetPath } from "../../registry/targets/table.ts";
-import { buildCatalogue, type ListedLayer } from "../../scripts/catalogue/catalogue.ts";
-import { buildSite, type SiteFiles } from "../../scripts/catalogue/site.ts";
-import { guideFiles } from "../../scripts/guide/guide.ts";
 import { plainSettings, type SiteSettings } from "../../site/page/settings.ts";
 import { Peer } from "../harvest/peer.ts";
 

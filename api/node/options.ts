@@ -1,0 +1,65 @@
+import type { Context } from "../context.ts";
+import type { Fragments } from "../fragment.ts";
+import type { TrustedProxies } from "./address.ts";
+import type { RouteName } from "./exchange.ts";
+import type { Answered } from "./log.ts";
+import type { Pages } from "./pages.ts";
+
+/** How long each part of a request may take. */
+export interface NodeTimes {
+	/** A request's head, from its first byte. */
+	headTimeoutMs: number;
+	/** A request's body, from the end of its head. */
+	bodyTimeoutMs: number;
+	/** An answer that its reader does not take, beside the time that its bytes may take. */
+	readerTimeoutMs: number;
+	/** Slowest reader that is waited for: an answer may take as long as its bytes take at this rate. */
+	readerBytesPerSecond: number;
+	/** How long a bad signature, or one write too many of an address, waits for its answer. */
+	badWriteDelayMs: number;
+	/** How often heads and bodies are looked at. */
+	checkEveryMs: number;
+	/** Equal refusals of one address are counted into one log line for so long. */
+	logEveryMs: number;
+}
+
+const defaultTimes: NodeTimes = {
+	headTimeoutMs: 10_000,
+	bodyTimeoutMs: 20_000,
+	readerTimeoutMs: 30_000,
+	readerBytesPerSecond: 64_000,
+	badWriteDelayMs: 100,
+	checkEveryMs: 1_000,
+	logEveryMs: 1_000,
+};
+
+/** What the server needs beside the handlers' context. */
+export interface NodeOptions {
+	context: Context;
+	fragments: Fragments;
+	/** Another number after each change of any fragment; null where that is not known. */
+	version: (() => number) | null;
+	/** Where the catalogue is read; left out where there is none. */
+	pages?: Pages | undefined;
+	/** Told of each write and of each answer from 400 up; of every answer with `allReads`. */
+	log: (answered: Answered) => void;
+	allReads: boolean;
+	/** Told of each other read. */
+	count: () => void;
+	/**
+	 * Told of every answer once it is handed on: whom it is for, its status, the milliseconds since the request's head,
+	 * and why a write was refused. Nothing is measured without it.
+	 */
+	measure?: ((route: RouteName, status: number, ms: number, reason: string | undefined) => void) | undefined;
+	/** Proxies whose `X-Forwarded-For` counts; none where it is not given. */
+	trustedProxies?: TrustedProxies;
+	/** Only what differs from the defaults. */
+	times?: Partial<NodeTimes>;
+	/** Most bytes of bodies that are held at once, those of writes under way included. */
+	maxHeldBytes?: number;
+}
+
+/** The times that count, with the defaults filled in. */
+export function timesOf({ times }: NodeOptions): NodeTimes {
+	return { ...defaultTimes, ...times };
+}

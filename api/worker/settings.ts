@@ -1,0 +1,83 @@
+import { githubStore } from "../../store/github/store.ts";
+import { type Store, StoreBusy } from "../../store/store.ts";
+import {
+	type Environment,
+	type GitHubSettings,
+	readGitHub,
+	readServing,
+	Variables,
+} from "../configuration.ts";
+import type { Context } from "../context.ts";
+import { onceEach, type WriteLimiter } from "../limits.ts";
+import { parseSenders } from "../senders.ts";
+import type { ReadSettings } from "../wanted.ts";
+import type { Bindings } from "./bindings.ts";
+
+/**
+ * `DOCS_MAX_KEYS` on Workers: a request may fetch 50 times on the free plan, 1,000 times on the paid one (Workers,
+ * "Limits", subrequests). Each different key is one.
+ */
+const docsMaxKeys = { fallback: 45, most: 900 };
+
+/** Changes that one request makes together: each takes up to five of the 50 fetches of the free plan. */
+const maxBatch = 4;
+
+/** Seconds after which a write is worth trying again where the service has no store. */
+const retryWithoutStore = 3600;
+
+/** What reads need of the configuration. @throws {Error} with a line for each bad variable */
+export function readSettings(bindings: Bindings): ReadSettings {
+	const variables = new Variables(bindings as Environment);
+	const settings = readServing(variables, docsMaxKeys);
+	variables.check();
+	return settings;
+}
+
+/** What writes need. @throws {Error} with a line for each bad variable */
+export function makeContext(bindings: Bindings, report: Context["report"]): Context {
+	const env = bindings as Environment;
+	const variables = new Variables(env);
+	const serving = readServing(variables, docsMaxKeys);
+	const github = readGitHub(variables);
+	variables.check();
+	const senders = parseSenders(sendersText(env) || "{}", "SENDERS");
+	const now = () => new Date();
+	const store = makeStore(github, now, report);
+	const settings = { ...serving, senders };
+	return { store, settings, now, report, readiness: () => null, limiter: limiterOf(bindings) };
+}
+
+/** The senders' JSON: `SENDERS`, `SENDERS_2` and so on, up to a blank one, for one takes 5 kB (Workers, "Limits"). */
+function sendersText(env: Environment): string {
+	let text = "";
+	for (let part = 1, more = env.SENDERS; more?.trim(); more = env[`SENDERS_${part}`]) {
+		text += more;
+		part += 1;
+	}
+	return text;
+}
+
+/** Seconds in which Cloudflare counts writes (wrangler.jsonc). */
+const limitPeriodSeconds = 60;
+
+/** Cloudflare's own rate limit; it cannot be told that a bad signature costs more. */
+function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
+	if (!WRITES) return undefined;
+	const waitSeconds = async (key: string) => ((await WRITES.limit({ key })).success ? 0 : limitPeriodSeconds);
+	return {
+		address: (address) => waitSeconds(`address ${address}`),
+		sender: onceEach((id) => waitSeconds(`sender ${id}`)),
+		punish: () => undefined,
+	};
+}
+
+function makeStore(github: GitHubSettings | null, now: () => Date, report: Context["report"]): Store {
+	return github ? githubStore({ ...github, now, report, maxBatch }) : noStore;
+}
+
+/** A service that only reads: whoever may write is told so, after the signature. */
+const noStore: Store = { published: false, read: refuse, ids: refuse, keys: refuse, change: refuse };
+
+function refuse(): Promise<never> {
+	throw new StoreBusy("this service has no GITHUB_REPOSITORY to write to", retryWithoutStore);
+}

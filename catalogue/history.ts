@@ -1,0 +1,139 @@
+import { isSenderId } from "../api/senders.ts";
+import { personText, type RawCommit, readCommits, trailersOf } from "../git/commits.ts";
+import { runGit } from "../git/run.ts";
+import type { ChangeKind, CommitChanges } from "../registry/index/changes.ts";
+import { parseLayerPath } from "../registry/smallkey.ts";
+import { serviceIdentity } from "../store/git/new-commit.ts";
+
+/** A commit on the branch that touched layers, or one of the files beside them. */
+export interface HistoryCommit extends CommitChanges {
+	/** Id of the sender whose request the service committed; null where it came in another way. */
+	sender: string | null;
+	/** The smallkeys whose registration it wrote, and not only its description. */
+	registered: string[];
+}
+
+/** Each commit, then its files: `\x01<id> <seconds> <parents>\0`, `:<modes> <ids> <status>\0<path>\0`… */
+const format = "--format=%x01%H %ct %P";
+
+const walk = [
+	"log",
+	"--first-parent",
+	"--diff-merges=first-parent",
+	"--reverse",
+	"--no-renames",
+	"--root",
+	"--raw",
+	"-z",
+	format,
+];
+
+/**
+ * The commits that touched layers, oldest first: those of the branch itself, where a merge counts as one commit.
+ * @param from an earlier commit's full id, which is left out with all before it; null: from the first one on
+ * @returns null where the history is not whole here (a shallow clone), or the branch did not come by `from`
+ */
+export async function readHistory(
+	repository: string,
+	from: string | null,
+	to: string,
+): Promise<HistoryCommit[] | null> {
+	if (from === to) return [];
+	if (from === null && (await isShallow(repository))) return null;
+	// Of few commits all are looked at: the first one's parent says whether the branch came by `from`.
+	const range = from === null ? [to, "--", "layers"] : [`${from}..${to}`, "--"];
+	const output = await runGit(repository, [...walk, ...range]).catch(() => null);
+	if (output === null) return null;
+	const commits = parseLog(output.toString("utf8"));
+	if (from !== null && commits[0]?.parent !== from) return null;
+	const touching = commits.filter(({ layers }) => layers.length > 0);
+	const raw = readCommits(
+		repository,
+		touching.map(({ commit }) => commit),
+	);
+	const found: HistoryCommit[] = [];
+	for await (const one of raw) {
+		const { parent: _, ...commit } = touching[found.length] as ListedCommit;
+		found.push({ ...commit, sender: senderOf(one) });
+	}
+	return found;
+}
+
+/** Whoever may push may write any trailer: only those of the service's own commits say whose request it was. */
+function senderOf({ committer, message }: RawCommit): string | null {
+	const id = personText(committer) === serviceIdentity ? trailersOf(message, "Sender").at(-1) : undefined;
+	return id !== undefined && isSenderId(id) ? id : null;
+}
+
+/** A commit as `git log` lists it. */
+type ListedCommit = Omit<HistoryCommit, "sender"> & { parent: string };
+
+async function isShallow(repository: string): Promise<boolean> {
+	return (
+		(await runGit(repository, ["rev-parse", "--is-shallow-repository"])).toString("latin1").trim() === "true"
+	);
+}
+
+function parseLog(text: string): ListedCommit[] {
+	return text.split("\x01").flatMap((part) => {
+		const [head = "", ...fields] = part.split("\0");
+		const match = /^([0-9a-f]{40,64}) (\d+) ?([0-9a-f]*)/.exec(head);
+		if (!match) return [];
+		const [, commit = "", seconds = "", parent = ""] = match;
+		return [{ commit, date: isoDate(Number(seconds)), parent, ...readLayers(fields) }];
+	});
+}
+
+/** `2026-03-04T12:00:00Z` */
+function isoDate(seconds: number): string {
+	return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
+}
+
+function readLayers(fields: readonly string[]): Pick<HistoryCommit, "layers" | "registered"> {
+	const kinds = new Map<string, ChangeKind>();
+	const registered: string[] = [];
+	for (let index = 0; index + 1 < fields.length; index += 2) {
+		const status = (fields[index] as string).trimEnd().at(-1) ?? "";
+		const name = parseLayerPath(fields[index + 1] as string);
+		if (!name) continue;
+		// A layer comes and goes with its registration; its description alone changes it.
+		const isWhole = name.kind === "registration";
+		const kind = isWhole && status === "A" ? "added" : isWhole && status === "D" ? "removed" : "changed";
+		if (isWhole || !kinds.has(name.smallkey)) kinds.set(name.smallkey, kind);
+		if (isWhole) registered.push(name.smallkey);
+	}
+	const layers = [...kinds]
+		.map(([smallkey, kind]) => ({ smallkey, kind }))
+		.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
+	return { layers, registered };
+}
+
+/** What the history says of a layer. */
+export interface LastChange {
+	/** The last commit that changed it. */
+	changed: { commit: string; date: string };
+	/** Public name of who registered it last; null where it has none, or the layer came in another way. */
+	sender: string | null;
+}
+
+/**
+ * What the history says of each layer that it touched.
+ * @param nameOf the public name of a sender, by its id
+ * @param before the name of who registered a layer before the first commit: some change only the description
+ */
+export function lastChanges(
+	history: readonly HistoryCommit[],
+	nameOf: (sender: string) => string | null = () => null,
+	before: (smallkey: string) => string | null = () => null,
+): Map<string, LastChange> {
+	const last = new Map<string, LastChange>();
+	for (const { commit, date, layers, registered, sender } of history) {
+		const written = new Set(registered);
+		for (const { smallkey } of layers) {
+			const earlier = last.has(smallkey) ? (last.get(smallkey)?.sender ?? null) : before(smallkey);
+			const name = sender === null ? null : nameOf(sender);
+			last.set(smallkey, { changed: { commit, date }, sender: written.has(smallkey) ? name : earlier });
+		}
+	}
+	return last;
+}

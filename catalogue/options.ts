@@ -1,0 +1,65 @@
+import { readVersion } from "../files/version.ts";
+import { fragmentSettings } from "../publish/slots.ts";
+import type { FragmentSettings } from "../registry/targets/facts.ts";
+import { plainSettings, type SiteSettings } from "../site/page/settings.ts";
+
+/** Everything but the layers that decides what a catalogue holds; handed to other processes as it is. */
+export interface CatalogueOptions {
+	fragments: Required<FragmentSettings>;
+	/** Address of the service with a slash at its end, or empty. */
+	publicUrl: string;
+	site: SiteSettings;
+	/** Version of the service. */
+	version: string;
+	/** Sender's id → the public name that its operator gave it. */
+	senderNames: Readonly<Record<string, string>>;
+	/** Whether a `.gz` stands beside each file. */
+	isCompressed: boolean;
+}
+
+/** What an operator says of the page. */
+export interface PageSettings {
+	/** Tiles of EPSG:3978 in its official grid, with `{z}`, `{y}` and `{x}`; empty: the land's outline. */
+	baseMap: string;
+	/** Who made the base map; shown in its corner. */
+	baseMapAttribution: string;
+	/** Address of the public repository without a slash at its end; empty where it is not public. */
+	repositoryUrl: string;
+	/** The repository's branch of the layers. */
+	branch: string;
+}
+
+/** Everything that a catalogue is made with, from a configuration. */
+export function catalogueOptions(
+	given: FragmentSettings & { publicUrl: string; page: PageSettings },
+	more: Pick<CatalogueOptions, "senderNames" | "isCompressed"> & { canSend: boolean },
+): CatalogueOptions {
+	const { senderNames, isCompressed, canSend } = more;
+	const fragments = fragmentSettings(given);
+	const { metadataUrl, catalogueUrl, mapWkid, targets } = fragments;
+	const { baseMap, baseMapAttribution, repositoryUrl: repository, branch } = given.page;
+	return {
+		fragments,
+		publicUrl: given.publicUrl === "" ? "" : `${given.publicUrl}/`,
+		site: {
+			...plainSettings,
+			...{ targets, mapWkid, metadataUrl, catalogueUrl },
+			...{ baseMap, baseMapAttribution, repository, branch, canSend },
+		},
+		version: readVersion(),
+		senderNames,
+		isCompressed,
+	};
+}
+
+/**
+ * The public names of senders that have one, by their ids. What could be signed with or written to is no public name: a
+ * sender's id, an address of mail.
+ */
+export function senderNamesOf(senders: ReadonlyMap<string, { name: string | null }>): Record<string, string> {
+	const named = [...senders].flatMap(([id, { name }]) => {
+		const isPublic = name !== null && !name.includes("@") && !senders.has(name);
+		return isPublic ? [[id, name] as const] : [];
+	});
+	return Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,96 @@
+import { listTree, type PathChange } from "../git/tree.ts";
+import { collectFolder, readEntries } from "../publish/collect.ts";
+import { findEarlier } from "../publish/earlier.ts";
+import { type Picked, pickServed, type StoredLayer } from "../publish/served.ts";
+import { groupSpellings, storedLayers, streamSpellings } from "../publish/spellings.ts";
+import { healthPath } from "../registry/health.ts";
+import { type LayerFile, type Problem, problemLine } from "../registry/judge.ts";
+import { ownersPath } from "../registry/owners.ts";
+import type { ListedLayer } from "./catalogue.ts";
+import { type HistoryCommit, lastChanges, readHistory } from "./history.ts";
+import { listedLayer, type News, type Reviewers, readReviewers } from "./listed.ts";
+import type { CatalogueOptions } from "./options.ts";
+
+/** A commit's full id, or a folder of layers whose history is not known. */
+export type CatalogueLayers = { repository: string; commit: string } | { folder: string };
+
+/** Wrong files for which an earlier text is looked for. */
+const mostWrong = 1_000;
+
+/** The layers that were found, and those that are served of no file at this commit. */
+export interface Found extends Picked {
+	changes: Map<string, null>;
+	listed: ListedLayer[];
+}
+
+/** Before anything was looked at. */
+export function nothingFound(): Found {
+	return { changes: new Map(), problems: [], wrong: [], listed: [] };
+}
+
+/** Adds the layer that is served of some spellings. */
+export function take(
+	spellings: readonly StoredLayer[],
+	found: Found,
+	news: News,
+	options: CatalogueOptions,
+): void {
+	const layer = pickServed(spellings, found);
+	if (layer) found.listed.push(listedLayer(layer, news, options.fragments));
+}
+
+/** Every layer, and what is known beside their files. */
+export interface AllLayers {
+	listed: ListedLayer[];
+	history: HistoryCommit[] | null;
+	reviewers: Reviewers & { stamp: string };
+}
+
+/** Reads all layers of a catalogue. @throws {Error} where a file of a folder is wrong */
+export async function readAll(layers: CatalogueLayers, options: CatalogueOptions): Promise<AllLayers> {
+	if ("folder" in layers) return readFolder(layers.folder, options);
+	const { repository, commit } = layers;
+	const entries = await listTree(repository, commit, "layers/");
+	const history = await readHistory(repository, null, commit);
+	const reviewers = await readReviewersAt(entries, (some) => readEntries(repository, some));
+	const news = { changes: lastChanges(history ?? [], namesOf(options)), health: reviewers.health };
+	const found = nothingFound();
+	for await (const some of streamSpellings(repository, groupSpellings(entries, null))) {
+		for (const spellings of some) take(spellings, found, news, options);
+	}
+	for (const smallkey of found.wrong.slice(0, mostWrong)) {
+		const registration = await findEarlier(repository, commit, smallkey);
+		const layer = registration && { smallkey, registration, description: null };
+		if (layer) found.listed.push(listedLayer(layer, news, options.fragments));
+	}
+	return { listed: found.listed, history, reviewers };
+}
+
+/** The public name of a sender, by its id. */
+export function namesOf({ senderNames }: CatalogueOptions): (sender: string) => string | null {
+	return (sender) => (Object.hasOwn(senderNames, sender) ? (senderNames[sender] ?? null) : null);
+}
+
+/** @throws {Error} where a file is wrong: nothing is served of it */
+function readFolder(folder: string, options: CatalogueOptions): AllLayers {
+	const files = collectFolder(folder);
+	const reviewers = { ...readReviewers(files), stamp: "" };
+	const found = nothingFound();
+	const byPath = new Map(files.map((file) => [file.path, file]));
+	const news = { changes: new Map(), health: reviewers.health };
+	for (const group of groupSpellings(files, null).values()) {
+		take(storedLayers(group, byPath), found, news, options);
+	}
+	if (found.problems.length > 0) throw new Error(problemLine(found.problems[0] as Problem));
+	return { listed: found.listed, history: null, reviewers };
+}
+
+/** The files beside the layers at a commit, with a stamp of them. @param read reads listed files of that commit */
+export async function readReviewersAt(
+	entries: readonly PathChange[],
+	read: (entries: PathChange[]) => Promise<LayerFile[]>,
+): Promise<Reviewers & { stamp: string }> {
+	const own = entries.filter(({ path }) => path === healthPath || path === ownersPath);
+	const files = await read(own);
+	return { ...readReviewers(files), stamp: own.map(({ path, id }) => `${path} ${id}`).join() };
+}

@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { contentPolicy } from "../registry/content-policy.ts";
+import type { SiteSettings } from "../site/page/settings.ts";
+import type { PageBundle } from "./page-bundle.ts";
+import { readPageBundle } from "./page-stamped.ts";
+import type { Assets } from "./static/html.ts";
+import { catalogueHtml, rootHtml } from "./static/pages.ts";
+
+/** The files of the catalogue page that do not depend on any layer, by path below the site's root. */
+export interface SiteFiles {
+	files: Map<string, Uint8Array>;
+	assets: Assets;
+}
+
+/** Where everything with a content-hashed name is: nothing of it ever changes. */
+export const assetFolder = "assets";
+
+/** A process reads it once. */
+let bundled: Promise<PageBundle> | undefined;
+
+/**
+ * Bundles the page. Nothing in it depends on where it is served, but for the policy.
+ * @param isSecure whether it is served over https only
+ */
+export async function buildSite(settings: SiteSettings, isSecure = false): Promise<SiteFiles> {
+	const files = new Map<string, Uint8Array>();
+	const text = (path: string, content: string) => files.set(path, Buffer.from(content));
+	const hashed = (name: string, content: string) => {
+		const hash = createHash("sha256").update(content).digest("hex").slice(0, 10);
+		const path = `${assetFolder}/${name.replace(/(\.\w+)$/, `-${hash}$1`)}`;
+		text(path, content);
+		return path;
+	};
+	bundled ??= readPageBundle();
+	const { scripts, main, choose, styles, land } = await bundled;
+	for (const [name, content] of Object.entries(scripts)) text(`${assetFolder}/${name}`, content);
+	const assets: Assets = {
+		policy: contentPolicy(isSecure),
+		script: `${assetFolder}/${main}`,
+		choose: `${assetFolder}/${choose}`,
+		styles: hashed("styles.css", styles),
+		landLight: hashed("land-light.svg", land.light),
+		landDark: hashed("land-dark.svg", land.dark),
+	};
+	text("index.html", rootHtml(assets));
+	text("en/index.html", catalogueHtml("en", assets));
+	text("fr/index.html", catalogueHtml("fr", assets));
+	text("site.json", `${JSON.stringify(settings)}\n`);
+	return { files, assets };
+}

@@ -1,0 +1,36 @@
+import { realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { runGit } from "../git/run.ts";
+import type { Source } from "../publish/build.ts";
+import { resolveCommit } from "../publish/collect.ts";
+import { readManifest } from "../publish/manifest.ts";
+import type { CatalogueSource } from "./update.ts";
+
+/**
+ * The layers of a build as a catalogue looks at them. A folder of a checkout that is as its last commit has it is that
+ * commit, so that its history counts.
+ * @param out output of the build, which says what the fragments there are of
+ */
+export async function catalogueSource(source: Source, out: string): Promise<CatalogueSource> {
+	const manifest = readManifest(out);
+	// Fragments of which some are of earlier commits are of none.
+	const id = manifest?.wrong ? null : (manifest?.source ?? null);
+	if ("repository" in source) {
+		// The branch may have moved on since the fragments were built.
+		const built = /^commit ([0-9a-f]+)$/.exec(manifest?.source ?? "")?.[1];
+		const commit = built ?? (await resolveCommit(source.repository, source.ref));
+		return { id, layers: { repository: source.repository, commit } };
+	}
+	const committed = await committedFolder(source.folder).catch(() => null);
+	return { id, layers: committed ?? { folder: source.folder } };
+}
+
+/** The commit that a folder is of; null where it is of none, or holds what is in no commit. */
+async function committedFolder(folder: string): Promise<{ repository: string; commit: string } | null> {
+	const git = async (...args: string[]) => (await runGit(folder, args)).toString("utf8").trim();
+	const repository = await git("rev-parse", "--show-toplevel");
+	if (join(await realpath(repository), "layers") !== (await realpath(folder))) return null;
+	if ((await git("status", "--porcelain", "--untracked-files=all", "--ignored", "--", ".")) !== "")
+		return null;
+	return { repository, commit: await git("rev-parse", "--verify", "HEAD^{commit}") };
+}

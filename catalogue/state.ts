@@ -1,0 +1,141 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { filesBelow } from "../files/below.ts";
+import { ifThereSync } from "../files/if-there.ts";
+import { rendererStamp } from "../publish/manifest.ts";
+import { isCompanion } from "../publish/output.ts";
+import type { CatalogueOptions } from "./options.ts";
+import type { Assets } from "./static/html.ts";
+
+/** What a catalogue was made from: kept beside the output as `<out>.catalogue`, never served. */
+export interface CatalogueState {
+	/** Stamp of everything but the layers that decides what is written. */
+	stamp: string;
+	/** What the fragments beside it were built from, as their manifest says; null where that is not known. */
+	source: string | null;
+	/** The commit of the layers, in full; null where they were of no commit. */
+	commit: string | null;
+	/** Stamp of the files beside the layers: who owns them, and which are sick. */
+	reviewers: string;
+	assets: Assets;
+	/** Folder below the output → number of files in it. */
+	counts: Record<string, number>;
+}
+
+/** Folders below the output that hold nothing but the catalogue. */
+export const catalogueFolders = [
+	"assets",
+	"changes",
+	"en",
+	"fr",
+	"guide",
+	"guide/fr",
+	"index",
+	"index/facets",
+	"index/keys",
+	"index/layers",
+	"index/names",
+	"index/terms",
+	"list",
+	"schemas",
+] as const;
+
+/** Its files in the output folder itself. */
+export const catalogueFiles = ["index.html", "site.json"] as const;
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** Folders whose files decide how the pages look, beside the modules of the renderer; and the page of the guide that is in none. */
+const pageRooms = ["site", "catalogue", "catalogue/guide", "docs"];
+const pageFiles = ["SECURITY.md"];
+
+/** The modules of a running process do not change: their stamp is made once for each set of options. */
+const stamps = new Map<string, string>();
+
+/** A stamp of everything but the layers that decides what a catalogue holds. */
+export function catalogueStamp(options: CatalogueOptions): string {
+	const key = JSON.stringify(options);
+	const stamp = stamps.get(key) ?? makeStamp(options);
+	stamps.set(key, stamp);
+	return stamp;
+}
+
+function makeStamp(options: CatalogueOptions): string {
+	const hash = createHash("sha256").update(rendererStamp(options.fragments)).update(pagesStamp(root));
+	return hash.update(JSON.stringify(options)).digest("hex");
+}
+
+/** A stamp of the files in a checkout of this project that decide how the pages look. */
+export function pagesStamp(checkout: string): string {
+	const hash = createHash("sha256");
+	const paths = pageRooms.flatMap((room) => {
+		const modules = filesBelow(join(checkout, room))
+			.filter((name) => /\.(?:ts|css|md)$/.test(name))
+			.sort();
+		return modules.map((name) => `${room}/${name}`);
+	});
+	for (const path of [...paths, ...pageFiles]) {
+		hash.update(`${path}\n`).update(readFileSync(join(checkout, path)));
+	}
+	return hash.digest("hex");
+}
+
+function statePath(out: string): string {
+	return `${out}.catalogue`;
+}
+
+/**
+ * What the catalogue in an output was made from; null where there is none that is whole.
+ * @throws {Error} with the path where it is there and cannot be read: to make all anew would hide the fault
+ */
+export function readState(out: string): CatalogueState | null {
+	const path = statePath(out);
+	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
+	const state = text === null ? null : parseState(text);
+	return state && isWhole(out, state) ? state : null;
+}
+
+/** Null for what was cut off, or is of another version. */
+function parseState(text: string): CatalogueState | null {
+	try {
+		const state = JSON.parse(text) as Partial<CatalogueState> | null;
+		return state?.counts ? (state as CatalogueState) : null;
+	} catch {
+		return null;
+	}
+}
+
+/** Forgets what a catalogue was made from, before it is changed. */
+export function removeState(out: string): void {
+	rmSync(statePath(out), { force: true });
+}
+
+/** Keeps what a catalogue was made from, once it is whole. */
+export function writeState(out: string, state: Omit<CatalogueState, "counts">): void {
+	writeFileSync(statePath(out), `${JSON.stringify({ ...state, counts: countFiles(out) })}\n`);
+}
+
+function isWhole(out: string, { counts }: CatalogueState): boolean {
+	const now = countFiles(out);
+	return (
+		catalogueFolders.every((folder) => now[folder] === counts[folder]) &&
+		catalogueFiles.every((name) => existsSync(join(out, name)))
+	);
+}
+
+function countFiles(out: string): Record<string, number> {
+	return Object.fromEntries(catalogueFolders.map((folder) => [folder, namesIn(out, folder).length]));
+}
+
+/**
+ * Names in a folder of the output without compressed copies; none where there is no such folder.
+ * @throws {Error} with the path where it is there and cannot be read
+ */
+export function namesIn(out: string, folder: string): string[] {
+	const path = join(out, folder);
+	const names = ifThereSync(path, () => readdirSync(path)) ?? [];
+	// Every file of the catalogue has an ending, and no folder has one: to ask for each would take longer than the rest.
+	return names.filter((name) => name.includes(".", 1) && !isCompanion(name));
+}

@@ -1,0 +1,99 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build, type Plugin } from "esbuild";
+import { readIfThere } from "../files/if-there.ts";
+import { compiledSchemas } from "../publish/validators.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** Where the worker's bundle is written; wrangler.jsonc names the same file. */
+export const bundlePath = join(root, "deploy/workers/dist/worker.js");
+
+/** A part of the worker that is measured. */
+export interface WorkerPart {
+	name: string;
+	/** Path of its module in the project. */
+	entry: string;
+	/** Most bytes of its bundle after gzip. */
+	limit: number;
+}
+
+/** What is measured; the last one is the worker. */
+export const workerParts: readonly WorkerPart[] = [
+	{ name: "the read path alone", entry: "api/worker/reads.ts", limit: 5_000 },
+	{ name: "the whole worker", entry: "api/worker/worker.ts", limit: 60_000 },
+];
+
+/** A part of the worker that was bundled, with its sizes in bytes. */
+export interface BundleSize {
+	name: string;
+	raw: number;
+	gzip: number;
+	limit: number;
+}
+
+/** Parts of GitHub's API that the store uses: `rest.git.createTree`, and so on. */
+export const githubScopes = ["apps", "git", "pulls", "repos"];
+
+/** Leaves the routes of GitHub's other 40 parts out of octokit's table: they are a sixth of the worker otherwise. */
+const usedRoutes: Plugin = {
+	name: "used-routes",
+	setup(setup) {
+		setup.onLoad({ filter: /plugin-rest-endpoint-methods\/.*\/endpoints\.js$/ }, async ({ path }) => {
+			const { default: routes } = (await import(pathToFileURL(path).href)) as { default: object };
+			const used = Object.entries(routes).filter(([scope]) => githubScopes.includes(scope));
+			return { contents: `export default ${JSON.stringify(Object.fromEntries(used))};`, loader: "js" };
+		});
+	},
+};
+
+async function bundle(entry: string): Promise<Uint8Array> {
+	const result = await build({
+		entryPoints: [join(root, entry)],
+		bundle: true,
+		write: false,
+		format: "esm",
+		target: "es2022",
+		conditions: ["workerd", "worker", "browser"],
+		mainFields: ["module", "main"],
+		minify: true,
+		legalComments: "none",
+		plugins: [compiledSchemas, usedRoutes],
+		logLevel: "silent",
+	});
+	return result.outputFiles[0]?.contents ?? new Uint8Array(0);
+}
+
+/**
+ * Writes the worker's bundle, and nothing where a part is over its limit.
+ * @throws {Error} that names each part over its limit
+ */
+export async function buildWorker(path = bundlePath, parts = workerParts): Promise<BundleSize[]> {
+	const bundles = await Promise.all(parts.map(({ entry }) => bundle(entry)));
+	const sizes = parts.map(({ name, limit }, index) => {
+		const bytes = bundles[index] as Uint8Array;
+		return { name, limit, raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length };
+	});
+	const tooLarge = sizes.filter(({ gzip, limit }) => gzip > limit);
+	if (tooLarge.length > 0) throw new Error(tooLarge.map((size) => `${sizeLine(size)}: too large`).join("\n"));
+	await replaceFile(path, bundles.at(-1) as Uint8Array);
+	return sizes;
+}
+
+/** An engine that runs the file starts anew when it is written, so the same bytes are not, and others in one step. */
+async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+	const present = await readIfThere(path);
+	if (present?.equals(bytes)) return;
+	await mkdir(dirname(path), { recursive: true });
+	const temporary = `${path}.${process.pid}.tmp`;
+	await writeFile(temporary, bytes);
+	await rename(temporary, path);
+}
+
+/** `the whole worker: 98,765 bytes, 32,100 after gzip (limit 60,000)` */
+export function sizeLine({ name, raw, gzip, limit }: BundleSize): string {
+	const [a, b, c] = [raw, gzip, limit].map((bytes) => bytes.toLocaleString("en"));
+	return `${name}: ${a} bytes, ${b} after gzip (limit ${c})`;
+}

@@ -1,0 +1,147 @@
+import type { Dirent } from "node:fs";
+import { existsSync } from "node:fs";
+import { access, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from "node:zlib";
+import pMap from "p-map";
+import { fragmentHeaders } from "../api/read.ts";
+import { catalogueFiles, catalogueFolders } from "../catalogue/state.ts";
+import { readTextIfThere } from "../files/if-there.ts";
+import { compressedMark, isCompanion, writeWhole } from "../publish/output.ts";
+import { slotFolder, slotsOf } from "../publish/slots.ts";
+import { type TargetName, targetNames } from "../registry/targets/names.ts";
+import { targetOf } from "../registry/targets/table.ts";
+import { progress } from "../terminal/progress.ts";
+import { siteGroups } from "./site-headers.ts";
+
+/** Most files that are compressed at once: zlib works on four threads (libuv's pool). */
+const atOnce = 8;
+
+/** A way to compress: the file's ending, and both directions. */
+interface Coding {
+	ending: ".gz" | ".br";
+	compress: (bytes: Uint8Array) => Promise<Buffer>;
+	restore: (bytes: Uint8Array) => Promise<Buffer>;
+}
+
+/** From here on brotli's best two qualities take ten times as long, for a hundredth of the bytes. */
+const largeFileBytes = 16_000;
+
+const codings: Coding[] = [
+	{
+		ending: ".gz",
+		compress: (bytes) => promisify(gzip)(bytes, { level: 9 }),
+		restore: (bytes) => promisify(gunzip)(bytes),
+	},
+	{
+		ending: ".br",
+		compress: (bytes) =>
+			promisify(brotliCompress)(bytes, {
+				params: {
+					[constants.BROTLI_PARAM_QUALITY]: bytes.length > largeFileBytes ? 9 : 11,
+					[constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+				},
+			}),
+		restore: (bytes) => promisify(brotliDecompress)(bytes),
+	},
+];
+
+/**
+ * Writes what hosting needs beside the fragments: Cloudflare's `_headers` (an asset without an extension has no
+ * Content-Type of its own) and `.assetsignore`, and with `compress` a `.gz` and a `.br` beside each file for a web
+ * server. What is there already is not written again; copies of removed files, or without `compress` all, go.
+ */
+export async function writeHostingFiles(
+	out: string,
+	compress: boolean,
+	targets: readonly TargetName[] = targetNames,
+	site = false,
+): Promise<void> {
+	await writeChanged(join(out, "_headers"), headersFile(targets, site));
+	await writeChanged(join(out, ".assetsignore"), `*.gz\n*.br\n${compressedMark}\n`);
+	const mark = join(out, compressedMark);
+	if (compress) await writeChanged(mark, "");
+	// Without the mark no build has compressed anything here: no folder has to be listed.
+	if (!compress && !(await exists(mark))) return;
+	const folders = [...slotsOf({ targets }).map(slotFolder), ...(site ? catalogueFolders : [])];
+	for (const folder of folders) await syncCompanions(out, folder, compress);
+	if (site) for (const name of catalogueFiles) await syncFile(out, name, compress);
+	if (!compress) await rm(mark);
+}
+
+async function exists(path: string): Promise<boolean> {
+	return access(path).then(
+		() => true,
+		() => false,
+	);
+}
+
+/** Cloudflare's rules for the headers of static assets (Workers, "Static assets", "Headers"). */
+export function headersFile(targets: readonly TargetName[], site: boolean): string {
+	const fragments = targets.map((name) => headersRule(`/${targetOf(name).doc}/*`, fragmentHeaders));
+	return [...fragments, ...(site ? siteRules() : [])].join("\n");
+}
+
+/** No file has two rules: Cloudflare would join their values. A folder is answered by the worker. */
+function siteRules(): string[] {
+	return siteGroups.flatMap(({ paths, headers }) => paths.map((path) => headersRule(path, headers)));
+}
+
+function headersRule(path: string, headers: Readonly<Record<string, string>>): string {
+	const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${value}\n`);
+	return `${path}\n${lines.join("")}`;
+}
+
+async function writeChanged(path: string, text: string): Promise<void> {
+	const present = await readTextIfThere(path);
+	if (present !== text) await writeFile(path, text);
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): Dirent[] {
+	if (error.code === "ENOENT") return [];
+	throw error;
+}
+
+async function syncCompanions(out: string, folder: string, compress: boolean): Promise<void> {
+	// A folder of the catalogue is not there where nothing stands in it: no history, no changes.
+	const entries = await readdir(join(out, folder), { withFileTypes: true }).catch(ignoreMissing);
+	const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+	const plain = names.filter((name) => !isCompanion(name));
+	const wanted = new Set(compress ? codings.flatMap(({ ending }) => plain.map((name) => name + ending)) : []);
+	const stale = names.filter((name) => isCompanion(name) && !wanted.has(name));
+	await pMap(stale, (name) => rm(join(out, folder, name)), { concurrency: atOnce });
+	if (!compress) return;
+	const bar = progress(plain.length, `compressing ${folder}`);
+	try {
+		const present = new Set(names);
+		await pMap(
+			plain,
+			async (name) => {
+				await compressFile(out, `${folder}/${name}`, (ending) => present.has(name + ending));
+				bar.tick();
+			},
+			{ concurrency: atOnce },
+		);
+	} finally {
+		bar.stop();
+	}
+}
+
+/** Brings the compressed copies of a file in the output folder itself in step with it, or removes them. */
+async function syncFile(out: string, name: string, compress: boolean): Promise<void> {
+	if (compress) return compressFile(out, name, (ending) => existsSync(join(out, name + ending)));
+	for (const { ending } of codings) await rm(join(out, name + ending), { force: true });
+}
+
+/** Brings the compressed copies of one file in step with it. */
+async function compressFile(out: string, path: string, has: (ending: string) => boolean): Promise<void> {
+	const bytes = await readFile(join(out, path));
+	for (const { ending, compress, restore } of codings) {
+		if (has(ending)) {
+			const restored = await restore(await readFile(join(out, path + ending))).catch(() => null);
+			if (restored?.equals(bytes)) continue;
+		}
+		await writeWhole(out, path + ending, await compress(bytes), true);
+	}
+}

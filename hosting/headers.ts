@@ -1,0 +1,226 @@
+import { pageTypes } from "../api/pages.ts";
+import { fragmentHeaders } from "../api/read.ts";
+import { langs } from "../registry/smallkey.ts";
+import type { TargetName } from "../registry/targets/names.ts";
+import { targetOf } from "../registry/targets/table.ts";
+import { headersFile } from "./files.ts";
+import { patternOf, type SiteGroup, siteGroups } from "./site-headers.ts";
+
+/** What a static host is told. */
+export interface StaticHost {
+	targets: readonly TargetName[];
+	/** The folder of the build. */
+	root: string;
+	/** Where it listens. */
+	port: number;
+}
+
+/** How long a browser remembers that it may read, in seconds. */
+const preflightSeconds = 86_400;
+/** What a host sends with what is not there: a fresh registration is not hidden for long. */
+const missingCaching = "public, max-age=5";
+
+/** Answers a preflight, beside `Access-Control-Allow-Origin`. */
+const preflightHeaders = {
+	"Access-Control-Allow-Methods": "GET, HEAD",
+	"Access-Control-Allow-Headers": "*, Authorization",
+	"Access-Control-Max-Age": String(preflightSeconds),
+};
+
+/** Headers of every answer, and those of files that are there. */
+const { "Content-Type": contentType, "Cache-Control": caching, ...always } = fragmentHeaders;
+
+/** A regular expression for the paths of fragments. */
+function pathsOf(targets: readonly TargetName[]): string {
+	const folders = targets.map((name) => targetOf(name).doc.replaceAll(".", "\\."));
+	return `^/(?:${folders.join("|")})/(?:${langs.join("|")})/`;
+}
+
+/** Lines of headers, each as `write` says it. */
+function lines(
+	headers: Readonly<Record<string, string>>,
+	write: (name: string, value: string) => string,
+): string {
+	return Object.entries(headers)
+		.map(([name, value]) => `${write(name, value)}\n`)
+		.join("");
+}
+
+function nginx({ targets, root, port }: StaticHost): string {
+	return `server {
+	listen ${port};
+	root ${root};
+	types {
+${lines(pageTypes, (ending, type) => `		"${type}" ${ending};`)}	}
+	location ~ "${pathsOf(targets)}" {
+		types { }
+		default_type "${contentType}";
+${lines(always, (name, value) => `		add_header ${name} "${value}" always;`)}		add_header Cache-Control "${caching}";
+		if ($request_method = OPTIONS) {
+			add_header Access-Control-Allow-Origin "*";
+${lines(preflightHeaders, (name, value) => `			add_header ${name} "${value}";`)}			return 204;
+		}
+	}
+${siteGroups.map(nginxGroup).join("")}}
+`;
+}
+
+function nginxGroup(group: SiteGroup): string {
+	return `	location ~ "${patternOf(group)}" {
+${lines(group.headers, (name, value) => `		add_header ${name} "${value}";`)}	}
+`;
+}
+
+function apache({ targets, root, port }: StaticHost): string {
+	return `# a2enmod headers rewrite
+<VirtualHost *:${port}>
+	DocumentRoot "${root}"
+	<Directory "${root}">
+		Require all granted
+		Options None
+${lines(pageTypes, (ending, type) => `		AddType "${type}" .${ending}`)}	</Directory>
+	<LocationMatch "${pathsOf(targets)}">
+		ForceType "${contentType}"
+${lines(always, (name, value) => `		Header always set ${name} "${value}"`)}		Header set Cache-Control "${caching}" "expr=%{REQUEST_STATUS} in {'200', '304'}"
+		Header always set Cache-Control "${missingCaching}" "expr=%{REQUEST_STATUS} == '404'"
+${lines(preflightHeaders, (name, value) => `		Header always set ${name} "${value}" "expr=%{REQUEST_METHOD} == 'OPTIONS'"`)}	</LocationMatch>
+${siteGroups.map(apacheGroup).join("")}	RewriteEngine On
+	RewriteCond %{REQUEST_METHOD} =OPTIONS
+	RewriteRule "${pathsOf(targets)}" - [R=204,L]
+</VirtualHost>
+`;
+}
+
+function apacheGroup(group: SiteGroup): string {
+	return `	<LocationMatch "${patternOf(group)}">
+${lines(group.headers, (name, value) => `		Header set ${name} "${value}" "expr=%{REQUEST_STATUS} in {'200', '304'}"`)}	</LocationMatch>
+`;
+}
+
+function caddy({ targets, root, port }: StaticHost): string {
+	return `:${port} {
+	root * "${root}"
+	@fragments path_regexp ${pathsOf(targets)}
+	@preflight {
+		method OPTIONS
+		path_regexp ${pathsOf(targets)}
+	}
+	header @fragments {
+${lines(always, (name, value) => `		${name} "${value}"`)}	}
+	handle @preflight {
+		header {
+${lines(preflightHeaders, (name, value) => `			${name} "${value}"`)}		}
+		respond 204
+	}
+	handle {
+		header @fragments {
+			Content-Type "${contentType}"
+			Cache-Control "${caching}"
+		}
+${siteGroups.map(caddyGroup).join("")}${lines(
+	pageTypes,
+	(ending, type) => `		@${ending} path *.${ending}
+		header @${ending} Content-Type "${type}"`,
+)}		file_server
+	}
+	handle_errors {
+${lines(always, (name, value) => `		header ${name} "${value}"`)}		header Cache-Control "${missingCaching}"
+		respond "" {http.error.status_code}
+	}
+}
+`;
+}
+
+function caddyGroup(group: SiteGroup): string {
+	return `		@${group.name} path_regexp ${patternOf(group)}
+		header @${group.name} {
+${lines(group.headers, (name, value) => `			${name} "${value}"`)}		}
+`;
+}
+
+/** Brings the objects of some paths in step; a later filter wins (AWS CLI, "Use of Exclude and Include Filters"). */
+function sync(root: string, paths: readonly string[], words: string): string {
+	const filters = ["--exclude '*'", ...paths.map((path) => `--include '${path}'`)];
+	const copies = ["--exclude '*.gz'", "--exclude '*.br'"];
+	return `aws s3 sync ${root} s3://BUCKET --delete ${[...filters, ...copies].join(" ")} \\\n  ${words}`;
+}
+
+/** JSON between the single quotes of a shell. */
+function shellJson(value: object): string {
+	return JSON.stringify(value).replaceAll("'", "\\u0027");
+}
+
+function pagesPolicy(headers: Readonly<Record<string, string>>): object {
+	return {
+		Name: "fragments-pages",
+		SecurityHeadersConfig: {
+			ContentSecurityPolicy: {
+				Override: true,
+				ContentSecurityPolicy: headers["Content-Security-Policy"],
+			},
+			ReferrerPolicy: { Override: true, ReferrerPolicy: headers["Referrer-Policy"] },
+			ContentTypeOptions: { Override: true },
+		},
+	};
+}
+
+/** What Amazon's command line takes, each as a file of its own. */
+function cloudfront({ targets, root }: StaticHost): string {
+	const list = (items: string[]) => ({ Quantity: items.length, Items: items });
+	const policy = {
+		Name: "fragments",
+		CorsConfig: {
+			AccessControlAllowOrigins: list(["*"]),
+			AccessControlAllowHeaders: list(["*"]),
+			AccessControlAllowMethods: list(["GET", "HEAD"]),
+			AccessControlExposeHeaders: list(fragmentHeaders["Access-Control-Expose-Headers"].split(", ")),
+			AccessControlAllowCredentials: false,
+			AccessControlMaxAgeSec: preflightSeconds,
+			OriginOverride: true,
+		},
+		SecurityHeadersConfig: { ContentTypeOptions: { Override: true } },
+	};
+	const cors = {
+		CORSRules: [
+			{
+				AllowedOrigins: ["*"],
+				AllowedMethods: ["GET", "HEAD"],
+				AllowedHeaders: ["*"],
+				MaxAgeSeconds: preflightSeconds,
+			},
+		],
+	};
+	const folders = targets.map((name) => `${targetOf(name).doc}/*`);
+	const { pages } = Object.fromEntries(siteGroups.map((group) => [group.name, group]));
+	return `# the files, with the headers that each object keeps; the types of the catalogue's are known by their endings
+${sync(root, folders, `--content-type '${contentType}' --cache-control '${caching}'`)}
+${siteGroups
+	.map(({ paths, headers }) =>
+		sync(
+			root,
+			paths.map((path) => path.slice(1)),
+			`--cache-control '${headers["Cache-Control"]}'`,
+		),
+	)
+	.join("\n")}
+# a browser's preflight is the bucket's to answer
+aws s3api put-bucket-cors --bucket BUCKET --cors-configuration '${shellJson(cors)}'
+# the rest is added by CloudFront: name the policy in the distribution's behaviour, with OPTIONS among its methods
+aws cloudfront create-response-headers-policy --response-headers-policy-config '${shellJson(policy)}'
+# the catalogue's pages are read by people, at their own site only: for the behaviours of ${pages?.paths.join(" ")}
+aws cloudfront create-response-headers-policy --response-headers-policy-config '${shellJson(pagesPolicy(pages?.headers ?? {}))}'
+# CloudFront serves no folder: its default root object is index.html, and pages are asked for as /en/index.html
+`;
+}
+
+/** What each static host has to be told, for the files of a build. */
+export const staticHosts = {
+	_headers: ({ targets }: StaticHost) => headersFile(targets, true),
+	nginx,
+	apache,
+	caddy,
+	cloudfront,
+} as const satisfies Record<string, (host: StaticHost) => string>;
+
+/** Name of a static host. */
+export type StaticHostName = keyof typeof staticHosts;

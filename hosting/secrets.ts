@@ -1,0 +1,72 @@
+import { readFile } from "node:fs/promises";
+import { InvalidArgumentError } from "@commander-js/extra-typings";
+import { parseSenders } from "../api/senders.ts";
+import { pkcs8Of } from "../store/github/jwt.ts";
+
+/** Most bytes of one secret or variable of a worker (Cloudflare Workers, "Limits": 5 kB). */
+const maxSecretBytes = 5_000;
+
+/** Secrets that a worker reads. */
+const secretNames = ["SENDERS", "GITHUB_TOKEN", "GITHUB_APP_PRIVATE_KEY"];
+
+/** A secret and the file that holds it. */
+export interface SecretFile {
+	name: string;
+	path: string;
+}
+
+/** Parses `NAME=FILE`, and adds it to those before. @throws {InvalidArgumentError} for anything else */
+export function parseSecretFile(text: string, before: SecretFile[] = []): SecretFile[] {
+	const [, name, path] = /^([A-Z_]+)=(.+)$/.exec(text) ?? [];
+	if (name === undefined || path === undefined || !secretNames.includes(name))
+		throw new InvalidArgumentError(`It must be NAME=FILE, NAME one of ${secretNames.join(", ")}.`);
+	return [...before, { name, path }];
+}
+
+/**
+ * Reads the secrets of a worker, checked, in pieces that Cloudflare takes.
+ * @throws {Error} that names the file and the rule, and never a secret
+ */
+export async function readSecretFiles(files: readonly SecretFile[]): Promise<Map<string, string>> {
+	const secrets = new Map<string, string>();
+	for (const { name, path } of files) {
+		const text = (await readFile(path, "utf8")).trim();
+		for (const [part, value] of checkedParts(name, text, path)) secrets.set(part, value);
+	}
+	return secrets;
+}
+
+function checkedParts(name: string, text: string, path: string): [string, string][] {
+	if (name === "SENDERS") return sendersParts(text, path);
+	if (text === "") throw new Error(`${path}: is empty`);
+	const size = Buffer.byteLength(text);
+	if (size > maxSecretBytes)
+		throw new Error(`${path}: has ${size} bytes, and a worker's secret takes ${maxSecretBytes}`);
+	if (name === "GITHUB_APP_PRIVATE_KEY") checkKey(text, path);
+	return [[name, text]];
+}
+
+function checkKey(text: string, path: string): void {
+	try {
+		pkcs8Of(text);
+	} catch {
+		throw new Error(`${path}: is not the private key of an App in PEM, as GitHub hands it out`);
+	}
+}
+
+/**
+ * The senders as `SENDERS`, `SENDERS_2`, …, whose texts the worker joins up to a blank one: a sender who is gone must
+ * not live on in a part of an earlier deployment.
+ */
+function sendersParts(text: string, path: string): [string, string][] {
+	parseSenders(text, path);
+	// In ASCII: a part is cut anywhere, and as many bytes as characters.
+	const compact = JSON.stringify(JSON.parse(text)).replace(
+		/[^\0-~]/g,
+		(unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+	);
+	const parts: string[] = [];
+	for (let start = 0; start < compact.length; start += maxSecretBytes)
+		parts.push(compact.slice(start, start + maxSecretBytes));
+	return [...parts, " "].map((part, index) => [index === 0 ? "SENDERS" : `SENDERS_${index + 1}`, part]);
+}

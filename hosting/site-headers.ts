@@ -1,0 +1,29 @@
+import { assetHeaders, documentHeaders, machineHeaders, settingsHeaders } from "../api/pages.ts";
+
+/** Files of the catalogue that have the same headers. */
+export interface SiteGroup {
+	name: "assets" | "machines" | "pages" | "settings";
+	/** Their paths, as Cloudflare's rules have them: `*` stands for anything. No file has two. */
+	paths: readonly string[];
+	headers: Readonly<Record<string, string>>;
+}
+
+/** The headers of the catalogue's files, the same as from every other engine. */
+export const siteGroups: readonly SiteGroup[] = [
+	{ name: "assets", paths: ["/assets/*"], headers: assetHeaders },
+	{ name: "machines", paths: ["/index/*", "/changes/*", "/schemas/*.json"], headers: machineHeaders },
+	{
+		name: "pages",
+		paths: ["/index.html", "/en/*", "/fr/*", "/list/*", "/guide/*", "/schemas/index.html"],
+		headers: documentHeaders(true),
+	},
+	{ name: "settings", paths: ["/site.json"], headers: settingsHeaders },
+];
+
+/** A regular expression for the paths of a group; a folder is its page. */
+export function patternOf({ paths }: SiteGroup): string {
+	const patterns = paths.map((path) =>
+		path.replaceAll(".", "\\.").replace("*", ".*").replace("index\\.html", "(?:index\\.html)?"),
+	);
+	return `^(?:${patterns.join("|")})$`;
+}

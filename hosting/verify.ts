@@ -1,0 +1,224 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import pMap from "p-map";
+import { ifThere } from "../files/if-there.ts";
+import { diffTree } from "../git/tree.ts";
+import { resolveCommit } from "../publish/collect.ts";
+import { isCompanion } from "../publish/output.ts";
+import { slotFolder, slotPath, slotsOf } from "../publish/slots.ts";
+import { parseLayerPath } from "../registry/smallkey.ts";
+import { targetNames } from "../registry/targets/names.ts";
+import { chooseCatalogue, listCatalogue, servedPath, typeOfPage } from "./verify-catalogue.ts";
+
+/** Most requests that are under way at once. */
+const atOnce = 16;
+
+/** Longest wait for one answer, in milliseconds, and how often one is asked for. */
+const patience = 15_000;
+const mostTries = 3;
+
+/** A smallkey that nobody has registered, as far as can be. */
+const nobodysKey = "=verify=nobody=";
+
+/** The fragments of a build, sorted: `v0.9/doc/en/23ax5t`. @throws {Error} where there are none */
+export async function listBuild(dist: string): Promise<string[]> {
+	const paths: string[] = [];
+	for (const slot of slotsOf({ targets: targetNames })) {
+		const folder = join(dist, slotFolder(slot));
+		const names = (await ifThere(folder, readdir(folder))) ?? [];
+		for (const name of names) if (!isCompanion(name)) paths.push(slotPath(slot, name));
+	}
+	if (paths.length === 0) throw new Error(`${dist}: has no fragments; npx fragments build makes them`);
+	return paths.sort();
+}
+
+/** All files of a build that are served, sorted: the fragments, and the catalogue where it has one. @throws {Error} */
+export async function listServed(dist: string): Promise<string[]> {
+	return [...(await listBuild(dist)), ...listCatalogue(dist)].sort();
+}
+
+/** At most `most` of some items, evenly spread, and the same ones each time. */
+export function sample<T>(items: readonly T[], most: number): T[] {
+	if (items.length <= most) return [...items];
+	return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)] as T);
+}
+
+/** What is asked of a hosting. */
+export interface Questions {
+	/** Fragments of the build that have to be served: those of changed layers, and some of the others. */
+	changed: string[];
+	sampled: string[];
+	/** How many fragments the build has. */
+	total: number;
+	/** Files of the catalogue that have to be served, and how many the build has. */
+	files: string[];
+	totalFiles: number;
+	/** Paths that have to be 404. */
+	gone: string[];
+}
+
+/** Most fragments of changed layers that are asked for: of more a sample. */
+const maxChanged = 2_000;
+
+/**
+ * Chooses what is asked: all of what changed, and a sample of the rest.
+ * @param all the build's fragments
+ * @param changed smallkeys of layers that changed; one without a fragment in the build is gone
+ * @param maxSampled most fragments, and most files of the catalogue, beside what is always asked for
+ * @param files the catalogue's files
+ */
+export function chooseQuestions(
+	all: readonly string[],
+	changed: ReadonlySet<string>,
+	maxSampled: number,
+	files: readonly string[] = [],
+): Questions {
+	const keyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+	const present = new Set(all.map(keyOf));
+	const gone = [...changed].filter((key) => !present.has(key));
+	const slots = slotsOf({ targets: targetNames });
+	return {
+		changed: sample(
+			all.filter((path) => changed.has(keyOf(path))),
+			maxChanged,
+		),
+		sampled: sample(
+			all.filter((path) => !changed.has(keyOf(path))),
+			maxSampled,
+		),
+		total: all.length,
+		files: chooseCatalogue(files, maxSampled, sample),
+		totalFiles: files.length,
+		gone: sample(
+			gone.flatMap((key) => slots.map((slot) => slotPath(slot, key))),
+			maxChanged,
+		),
+	};
+}
+
+/** How many requests some questions are, where every answer is right: each file is asked for again by its `ETag`. */
+export function costOf({ changed, sampled, files, gone }: Questions): number {
+	return 2 * (changed.length + sampled.length + files.length) + gone.length + missingPaths.length;
+}
+
+/** The smallkeys of layers whose files differ between two commits. @throws {Error} where there is no such commit */
+export async function changedKeys(repository: string, from: string, to: string): Promise<Set<string>> {
+	const [before, after] = [await resolveCommit(repository, from), await resolveCommit(repository, to)];
+	const changes = await diffTree(repository, before, after, "layers");
+	const names = changes.map(({ path }) => parseLayerPath(path));
+	return new Set(names.flatMap((name) => (name ? [name.smallkey] : [])));
+}
+
+/** Where a hosting differs from the build. */
+export interface Difference {
+	/** `v0.9/doc/en/23ax5t` */
+	path: string;
+	text: string;
+}
+
+/** The paths of a smallkey that is in no build, in every target: each has to be answered with 404. */
+const missingPaths: readonly string[] = slotsOf({ targets: targetNames })
+	.filter(({ lang }) => lang === "en")
+	.map((slot) => slotPath(slot, nobodysKey));
+
+/**
+ * Compares what a hosting serves with what was built: status, type and body of each fragment and each file of the
+ * catalogue, and that its `ETag` stands for it (a conditional request is answered with 304); that what is gone and what never was is not found.
+ * @param address with the base path, without a `/` at the end
+ * @param only paths that are asked for; without it all
+ * @returns the differences, sorted by path
+ */
+export async function verifyHosting(
+	address: string,
+	dist: string,
+	{ changed, sampled, files, gone }: Questions,
+	tick: () => void,
+	only?: ReadonlySet<string>,
+): Promise<Difference[]> {
+	const absent = new Set([...gone, ...missingPaths]);
+	const types = new Map(files.map((path) => [path, typeOfPage(path)]));
+	const paths = [...changed, ...sampled, ...files, ...absent].filter((path) => !only || only.has(path));
+	const texts = await pMap(
+		paths,
+		async (path) => {
+			const look = absent.has(path)
+				? lookForNothing(address, path)
+				: compare(address, path, dist, types.get(path));
+			const text = await look.catch(causeOf);
+			tick();
+			return text;
+		},
+		{ concurrency: atOnce },
+	);
+	const differences = texts.flatMap((text, index) =>
+		text === null ? [] : [{ path: paths[index] as string, text }],
+	);
+	return differences.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+async function lookForNothing(address: string, path: string): Promise<string | null> {
+	const { status } = await ask(`${address}/${encodedPath(path)}`);
+	return status === 404 ? null : `answers ${status}, where 404 is right: no layer is there`;
+}
+
+/** What is different at one path, or null. */
+async function compare(
+	address: string,
+	path: string,
+	dist: string,
+	expectedType = "application/json",
+): Promise<string | null> {
+	const built = await readFile(join(dist, path));
+	const url = `${address}/${encodedPath(servedPath(path))}`;
+	const { status, headers, body } = await ask(url);
+	if (status !== 200) return `answers ${status}`;
+	if (!body.equals(built)) return differenceOf(body, built);
+	const type = headers.get("Content-Type");
+	if (type?.split(";")[0] !== expectedType) return `has the Content-Type ${type}, not ${expectedType}`;
+	const etag = headers.get("ETag");
+	if (etag === null) return "has no ETag";
+	const again = await ask(url, { "If-None-Match": etag });
+	if (again.status !== 304)
+		return `its ETag ${etag} is not stable: a conditional request is answered with ${again.status}`;
+	return null;
+}
+
+/** The path with each segment percent-encoded: no server takes a + for a space then. */
+function encodedPath(path: string): string {
+	return path.split("/").map(encodeURIComponent).join("/");
+}
+
+function differenceOf(served: Buffer, built: Buffer): string {
+	const lengths = served.length === built.length ? "" : ` (${served.length} bytes, not ${built.length})`;
+	let offset = 0;
+	while (served[offset] === built[offset]) offset += 1;
+	return `is not what was built: differs from byte ${offset + 1}${lengths}`;
+}
+
+interface Answer {
+	status: number;
+	headers: Headers;
+	body: Buffer;
+}
+
+/** Asks once, and again where the network or the server fails. */
+async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+	for (let tries = 1; ; tries += 1) {
+		try {
+			const signal = AbortSignal.timeout(patience);
+			// Past the caches on the way, as far as they listen (RFC 9111, section 5.2.1).
+			const fresh = { "Cache-Control": "no-cache", ...headers };
+			const answer = await fetch(url, { headers: fresh, signal, redirect: "manual", cache: "no-store" });
+			const body = Buffer.from(await answer.arrayBuffer());
+			if (answer.status < 500 || tries === mostTries)
+				return { status: answer.status, headers: answer.headers, body };
+		} catch (error) {
+			if (tries === mostTries) throw error;
+		}
+	}
+}
+
+function causeOf(error: Error): string {
+	const { message, cause } = error;
+	return cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message;
+}

@@ -1,0 +1,96 @@
+import { join } from "node:path";
+import pMap from "p-map";
+import { putEdits } from "../api/register.ts";
+import { collectFolder } from "../publish/collect.ts";
+import { type CheckedLayer, judgeFiles, type LayerFile, problemLine } from "../registry/judge.ts";
+import type { Registration } from "../registry/registration.ts";
+import { folderOf, isOtherFile } from "../registry/smallkey.ts";
+import { type Commit, type Edit, isRefusal, type Refusal, type Store } from "../store/store.ts";
+import { progress } from "../terminal/progress.ts";
+
+/** Layers that are compared with the store at once. */
+const atOnce = 32;
+
+/** Registrations by their smallkey, sorted; or what is wrong with the files, all of it. */
+export interface Batch {
+	registrations: Map<string, Registration>;
+	/** One line each, with the file. */
+	problems: string[];
+}
+
+/**
+ * Reads a folder of registrations: `<smallkey>.json`, or `<ab>/<smallkey>.json` as in `layers/`.
+ * @throws {Error} where there is no such folder
+ */
+export async function readBatch(folder: string): Promise<Batch> {
+	const problems: string[] = [];
+	const files = new Map<string, LayerFile>();
+	/** Path of a layer's file → the file of the batch. */
+	const names = new Map<string, string>();
+	for (const file of collectFolder(folder)) {
+		// Of a whole `layers/`: the registrations; the rest is found out again, or is the reviewers'.
+		if (isOtherFile(file.path) || file.path.endsWith(".service.json")) continue;
+		const below = file.path.slice("layers/".length);
+		const path = below.includes("/")
+			? file.path
+			: `layers/${folderOf(below.replace(/\.json$/, ""))}/${below}`;
+		const name = join(folder, below);
+		const other = names.get(path);
+		if (other !== undefined) problems.push(`${name}: is the same layer as ${other}`);
+		else {
+			names.set(path, name);
+			files.set(path, { ...file, path });
+		}
+	}
+	const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+	const registrations = new Map<string, Registration>();
+	const keep = ({ smallkey, registration }: CheckedLayer) => registrations.set(smallkey, registration);
+	const found = judgeFiles(sorted, keep, "written", () => []);
+	problems.push(...found.map(({ file, text }) => problemLine({ file: names.get(file) ?? file, text })));
+	return { registrations: new Map([...registrations].sort(([a], [b]) => (a < b ? -1 : 1))), problems };
+}
+
+/** What became of a batch: how many layers it changed, and the commit; or why nothing was changed. */
+export type BatchOutcome = { changed: number; commit: Commit } | Refusal;
+
+/**
+ * Stores registrations in one commit. Those that are stored already are left as they are, so a batch can be sent
+ * again; one that cannot be stored keeps all others from being stored, too.
+ * @param sender who the commit names as its author; `time` in milliseconds since 1970
+ */
+export async function storeBatch(
+	store: Store,
+	registrations: ReadonlyMap<string, Registration>,
+	{ sender, time, review }: { sender: string; time: number; review: boolean },
+): Promise<BatchOutcome> {
+	let changed = 0;
+	const outcome = await store.change(
+		async (now) => {
+			const bar = progress(registrations.size, "comparing");
+			const decided = await pMap(
+				[...registrations],
+				async ([smallkey, registration]) => {
+					const edits = await putEdits(now, smallkey, registration, { likeness: "text" });
+					bar.tick();
+					return edits;
+				},
+				{ concurrency: atOnce },
+			).finally(() => bar.stop());
+			const refusals = decided.filter((edits) => isRefusal(edits)) as Refusal[];
+			if (refusals.length > 0) return { status: 409, errors: refusals.flatMap(({ errors }) => errors) };
+			const edits = decided as Edit[][];
+			changed = edits.filter((one) => one.length > 0).length;
+			return edits.flat();
+		},
+		{
+			smallkey: null,
+			author: sender,
+			time,
+			subject: `register a batch of ${registrations.size} layers`,
+			trailers: [["Sender", sender]],
+			request: null,
+			review,
+		},
+	);
+	return isRefusal(outcome) ? outcome : { changed, commit: outcome };
+}

@@ -1,0 +1,137 @@
+import { createReadStream, existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { readTextIfThere } from "../../files/if-there.ts";
+import { openStore, repositoryPath } from "../../service/open-store.ts";
+import { changeSenders, sendersPath } from "../../service/senders-file.ts";
+import type { Configuration } from "../../service/settings.ts";
+import { isRefusal, type Reader, type Refusal } from "../../store/store.ts";
+import { WrongError } from "../../terminal/command-line.ts";
+import { type Io, printError, printLine } from "../../terminal/io.ts";
+import { plain } from "../../terminal/plain.ts";
+import { progress } from "../../terminal/progress.ts";
+import type { NotMoved } from "./document.ts";
+import { readDump } from "./dump.ts";
+import { DumpError } from "./elements.ts";
+import { collectMoves, type Moves } from "./moves.ts";
+import { type MovedSenders, moveSenders } from "./senders.ts";
+import { type Stored, storeMoves, tryMoves } from "./store.ts";
+import { summaryLines } from "./summary.ts";
+
+/** What is imported, and how. */
+export interface Import {
+	/** Path of the dump of layers. */
+	dump: string;
+	/** Path of the dump of senders, or null. */
+	senders: string | null;
+	/** Who the commit names as its author. */
+	sender: string;
+	/** Whether nothing is written. */
+	isTrial: boolean;
+	/** Milliseconds since 1970. */
+	time: number;
+}
+
+/**
+ * Moves the layers of an older service's dump, and its senders, to this one. Both files are read to their end before
+ * anything is written.
+ * @returns whether it was done; otherwise the reason was printed, and nothing was written
+ */
+export async function importDump(task: Import, configuration: Configuration, io: Io): Promise<boolean> {
+	const senders = task.senders === null ? null : await readSendersDump(task.senders, configuration);
+	const moves = await readLayersDump(task.dump, configuration);
+	const bar = progress(moves.layers.size, "comparing");
+	const stored = await storeAll(moves, task, configuration, () => bar.tick()).finally(() => bar.stop());
+	if (isRefusal(stored)) {
+		for (const error of stored.errors) printError(io, plain(error));
+		return false;
+	}
+	if (senders && !task.isTrial) {
+		// What was changed in the file since it was read counts.
+		await changeSenders(configuration.dataDir, (entries) => ({ ...JSON.parse(senders.text), ...entries }));
+	}
+	printOutcome(task, configuration, { moves, stored, senders }, io);
+	return true;
+}
+
+async function storeAll(
+	{ layers }: Moves,
+	task: Import,
+	configuration: Configuration,
+	tick: () => void,
+): Promise<Stored | Refusal> {
+	// A trial makes no repository.
+	const isNew = !configuration.github && !existsSync(repositoryPath(configuration.dataDir));
+	if (task.isTrial && isNew) return tryMoves(emptyReader, layers, tick);
+	const open = await openStore(configuration);
+	try {
+		return await (task.isTrial
+			? tryMoves(open.store, layers, tick)
+			: storeMoves(open.store, layers, { ...task, tick }));
+	} finally {
+		await open.close();
+	}
+}
+
+const emptyReader: Reader = { read: async () => null, ids: async () => null, keys: async () => [] };
+
+async function readLayersDump(path: string, configuration: Configuration): Promise<Moves> {
+	const { size } = await stat(path);
+	const bar = progress(size, "reading");
+	return await naming(path, collectMoves(readDump(readChunks(path, bar.tick)), configuration)).finally(
+		bar.stop,
+	);
+}
+
+/** Largest dump of senders, in bytes: some ten thousand. */
+const maxSendersBytes = 10_000_000;
+
+async function readSendersDump(path: string, { dataDir }: Configuration): Promise<MovedSenders> {
+	const text = await readTextIfThere(sendersPath(dataDir));
+	let bytes = 0;
+	const count = (more: number) => {
+		bytes += more;
+		if (bytes > maxSendersBytes) throw new DumpError(`has over ${maxSendersBytes} bytes`);
+	};
+	return naming(path, moveSenders(readDump(readChunks(path, count)), text));
+}
+
+async function* readChunks(path: string, tick: (bytes: number) => void): AsyncGenerator<Buffer> {
+	for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+		yield chunk;
+		tick(chunk.length);
+	}
+}
+
+/** The same, with the file's name before what is wrong with it. */
+async function naming<T>(path: string, reading: Promise<T>): Promise<T> {
+	try {
+		return await reading;
+	} catch (error) {
+		if (error instanceof DumpError) throw new WrongError(`${path}: ${error.message}; nothing was written`);
+		throw error;
+	}
+}
+
+interface Outcome {
+	moves: Moves;
+	stored: Stored;
+	senders: MovedSenders | null;
+}
+
+function printOutcome(task: Import, configuration: Configuration, outcome: Outcome, io: Io): void {
+	const { moves, stored, senders } = outcome;
+	const notMoved: NotMoved[] = [...moves.notMoved, ...stored.notMoved];
+	for (const { key, reason } of notMoved)
+		printError(io, `not moved: ${plain(key || '""')}: ${plain(reason)}`);
+	for (const line of summaryLines(moves, stored, task.isTrial)) printLine(io, line);
+	if (!senders) return;
+	for (const { key, reason } of senders.notMoved)
+		printError(io, `not moved: sender ${plain(key)}: ${plain(reason)}`);
+	const place = sendersPath(configuration.dataDir);
+	const verb = task.isTrial ? "would be added" : "added";
+	printLine(io, "");
+	printLine(
+		io,
+		`${senders.added} ${senders.added === 1 ? "sender" : "senders"} ${verb} to ${place}, ${senders.same} there already, ${senders.notMoved.length} not moved`,
+	);
+}

@@ -1,0 +1,131 @@
+import pMap from "p-map";
+import { putEdits } from "../../api/register.ts";
+import { canonicalText } from "../../registry/canonical.ts";
+import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
+import { descriptionPath, langs } from "../../registry/smallkey.ts";
+import {
+	type Commit,
+	type Edit,
+	isRefusal,
+	type Reader,
+	type Refusal,
+	type Store,
+} from "../../store/store.ts";
+import type { NotMoved } from "./document.ts";
+import type { Move } from "./moves.ts";
+
+/** Layers that are compared with the store at once. */
+const atOnce = 32;
+
+/** What an import changed. */
+export interface Stored {
+	/** Layers that were not stored before, those that were stored otherwise, and those that were stored so. */
+	added: number;
+	changed: number;
+	same: number;
+	/** Layers that a stored one of another case keeps out. */
+	notMoved: NotMoved[];
+	/** null where nothing was to be written. */
+	commit: Commit | null;
+}
+
+/** Who imports, and when (milliseconds since 1970). */
+export interface ImportOptions {
+	sender: string;
+	time: number;
+	/** Told after each layer that was compared. */
+	tick: () => void;
+}
+
+/**
+ * Stores layers in one commit. Those that are stored so already are left as they are, and so is a description that
+ * was harvested.
+ */
+export async function storeMoves(
+	store: Store,
+	layers: ReadonlyMap<string, Move>,
+	{ sender, time, tick }: ImportOptions,
+): Promise<Stored | Refusal> {
+	let decided: Decided | null = null;
+	const decide = async (now: Reader) => {
+		decided = await decideMoves(now, layers, tick);
+		return decided.edits;
+	};
+	const commit = await store.change(decide, {
+		smallkey: null,
+		author: sender,
+		time,
+		subject: `import ${layers.size} layers`,
+		trailers: [["Sender", sender]],
+		request: null,
+		review: false,
+	});
+	if (isRefusal(commit)) return commit;
+	return { ...(decided as unknown as Decided).stored, commit };
+}
+
+/** What storing layers would do. */
+export async function tryMoves(
+	reader: Reader,
+	layers: ReadonlyMap<string, Move>,
+	tick: () => void,
+): Promise<Stored> {
+	return (await decideMoves(reader, layers, tick)).stored;
+}
+
+interface Decided {
+	edits: Edit[];
+	stored: Stored;
+}
+
+async function decideMoves(
+	now: Reader,
+	layers: ReadonlyMap<string, Move>,
+	tick: () => void,
+): Promise<Decided> {
+	const stored: Stored = { added: 0, changed: 0, same: 0, notMoved: [], commit: null };
+	const decided = await pMap(
+		layers,
+		async ([smallkey, move]) => {
+			const edits = await editsOf(now, smallkey, move, stored);
+			tick();
+			return edits;
+		},
+		{ concurrency: atOnce },
+	);
+	return { edits: decided.flat(), stored };
+}
+
+async function editsOf(now: Reader, smallkey: string, move: Move, stored: Stored): Promise<Edit[]> {
+	const layer = await now.read(smallkey);
+	const isSame = layer?.registration === canonicalText(move.registration);
+	const edits = isSame ? [] : await putEdits(now, smallkey, move.registration);
+	if (isRefusal(edits)) {
+		stored.notMoved.push({ key: smallkey, reason: edits.errors.join("; ").replace(/^smallkey: \S+ /, "") });
+		return [];
+	}
+	const description = mergeImported(layer?.description ?? null, move.description);
+	if (description !== null && description !== layer?.description) {
+		edits.push({ path: descriptionPath(smallkey), text: description });
+	}
+	if (!layer) stored.added += 1;
+	else if (edits.length > 0) stored.changed += 1;
+	else stored.same += 1;
+	return edits;
+}
+
+/** A stored description with the imported one of each language that was not harvested from the same service. */
+function mergeImported(stored: string | null, imported: string | null): string | null {
+	if (stored === null || imported === null || stored === imported) return imported ?? stored;
+	const before = parseDescription(stored) ?? {};
+	const now = parseDescription(imported) ?? {};
+	const merged: Description = {};
+	for (const lang of langs) {
+		const [old, fresh] = [before[lang], now[lang]];
+		const isHarvested = old !== undefined && old.from === undefined;
+		const keeps = isHarvested && (!fresh || old.service_url === fresh.service_url);
+		const best = keeps ? old : (fresh ?? old);
+		if (best) merged[lang] = best;
+	}
+	return descriptionText(merged);
+}

@@ -1,0 +1,119 @@
+import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { readBlobs } from "../git/blobs.ts";
+import { runGit } from "../git/run.ts";
+import { kindOfMode, listTree, type PathChange } from "../git/tree.ts";
+import { type LayerFile, maxBytesOf } from "../registry/judge.ts";
+
+/** Bytes of a file that are worth reading: one more than allowed tells that it is too large. */
+export function limitOf(path: string): number {
+	return maxBytesOf(path) + 1;
+}
+
+/** A file found in a folder of layers, not read yet. */
+export interface FoundFile {
+	/** Path that starts with `layers/`, whatever the folder is called. */
+	path: string;
+	kind: LayerFile["kind"];
+}
+
+/**
+ * Finds every file of a folder of layers, links and stray files too, sorted by path.
+ * @throws {Error} where there is no such folder
+ */
+export function listFolder(folder: string): FoundFile[] {
+	if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory())
+		throw new Error(`${folder}: is not a folder`);
+	const found: FoundFile[] = [];
+	addFolder(folder, "layers", found);
+	return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function addFolder(folder: string, name: string, found: FoundFile[]): void {
+	for (const entry of readdirSync(folder, { withFileTypes: true })) {
+		const path = `${name}/${entry.name}`;
+		if (entry.isDirectory()) addFolder(join(folder, entry.name), path, found);
+		else found.push({ path, kind: entry.isFile() ? "file" : entry.isSymbolicLink() ? "symlink" : "other" });
+	}
+}
+
+/** Reads files that were found in a folder. */
+export function readFound(folder: string, found: readonly FoundFile[]): LayerFile[] {
+	return found.map(({ path, kind }) => {
+		if (kind !== "file") return { path, kind, bytes: new Uint8Array(0) };
+		return { path, kind, bytes: readStart(join(folder, path.slice("layers/".length)), limitOf(path)) };
+	});
+}
+
+/** The first bytes of a file. Synchronous: for 100,000 small files it takes a fifth of the time. */
+function readStart(path: string, most: number): Uint8Array {
+	const { size } = lstatSync(path);
+	if (size <= most) return readFileSync(path);
+	const file = openSync(path, "r");
+	try {
+		const buffer = Buffer.alloc(most);
+		return buffer.subarray(0, readSync(file, buffer, 0, most, 0));
+	} finally {
+		closeSync(file);
+	}
+}
+
+/** Reads every file of a folder of layers, sorted by path. @throws {Error} where there is no such folder */
+export function collectFolder(folder: string): LayerFile[] {
+	return readFound(folder, listFolder(folder));
+}
+
+/** The id of the commit that a name stands for. @throws {Error} where there is none */
+export async function resolveCommit(repository: string, ref: string): Promise<string> {
+	const output = await runGit(repository, [
+		"rev-parse",
+		"--verify",
+		"--quiet",
+		"--end-of-options",
+		`${ref}^{commit}`,
+	]).catch(() => {
+		throw new Error(`${repository}: has no commit ${ref}`);
+	});
+	return output.toString("latin1").trim();
+}
+
+/** Reads every file under `layers/` of one commit, sorted by path. */
+export async function collectCommit(repository: string, commit: string): Promise<LayerFile[]> {
+	return readEntries(repository, await listTree(repository, commit, "layers/"));
+}
+
+/** Reads the files of tree entries, in their order. */
+export async function readEntries(repository: string, entries: PathChange[]): Promise<LayerFile[]> {
+	const files: LayerFile[] = [];
+	for await (const some of streamEntries(repository, entries)) files.push(...some);
+	return files;
+}
+
+/** Reads the files of tree entries in their order, in portions as they come. */
+export async function* streamEntries(
+	repository: string,
+	entries: readonly PathChange[],
+): AsyncGenerator<LayerFile[]> {
+	const ids = entries.flatMap((entry) => (isPlain(entry) ? [entry.id as string] : []));
+	let next = 0;
+	/** What is no plain file, up to the next one that is: it has no content here. */
+	const others = (): LayerFile[] => {
+		const files: LayerFile[] = [];
+		for (let entry = entries[next]; entry && !isPlain(entry); entry = entries[++next]) {
+			files.push({ path: entry.path, kind: kindOfMode(entry.mode ?? ""), bytes: new Uint8Array(0) });
+		}
+		return files;
+	};
+	yield others();
+	for await (const blobs of readBlobs(repository, ids)) {
+		const files: LayerFile[] = [];
+		for (const bytes of blobs) {
+			files.push({ path: (entries[next++] as PathChange).path, kind: "file", bytes }, ...others());
+		}
+		yield files;
+	}
+}
+
+function isPlain({ mode, id }: PathChange): boolean {
+	return id !== null && kindOfMode(mode ?? "") === "file";
+}

@@ -1,0 +1,60 @@
+import { defaultMapWkid } from "../registry/extent.ts";
+import type { CheckedLayer } from "../registry/judge.ts";
+import { type Lang, langs } from "../registry/smallkey.ts";
+import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
+import { type TargetName, targetNames } from "../registry/targets/names.ts";
+import { renderLayer } from "../registry/targets/render.ts";
+import { targetOf, targetPath } from "../registry/targets/table.ts";
+
+/** What decides how layers are rendered, without the rest of a configuration: it is handed to other processes. */
+export function fragmentSettings(settings: FragmentSettings): Required<FragmentSettings> {
+	const { metadataUrl, catalogueUrl, mapWkid, mapServerType, targets } = settings;
+	return {
+		metadataUrl,
+		catalogueUrl,
+		mapWkid: mapWkid ?? defaultMapWkid,
+		mapServerType: mapServerType ?? mapServerTypes[0],
+		targets: targets ?? targetNames,
+	};
+}
+
+/** One of the forms in which each layer is read: a target in one language. */
+export interface Slot {
+	target: TargetName;
+	lang: Lang;
+}
+
+/** The forms in which each layer is read, in the order in which its fragments are kept. */
+export function slotsOf({ targets = targetNames }: Pick<FragmentSettings, "targets">): readonly Slot[] {
+	return targets.flatMap((target) => langs.map((lang) => ({ target, lang })));
+}
+
+/** The path below an output folder at which a fragment stands: `v0.9/doc/en/23ax5t`. */
+export function slotPath({ target, lang }: Slot, smallkey: string): string {
+	return targetPath(target, lang, smallkey);
+}
+
+/** The folder below an output folder in which the fragments of a slot stand: `v0.9/doc/en`. */
+export function slotFolder({ target, lang }: Slot): string {
+	return `${targetOf(target).doc}/${lang}`;
+}
+
+/** The folders below an output folder of targets that have no slot: nobody is to read what is not kept in step. */
+export function otherFolders(slots: readonly Slot[]): string[] {
+	const others = targetNames.filter((name) => !slots.some(({ target }) => target === name));
+	return others.map((name) => targetOf(name).doc);
+}
+
+/** The fragments of a layer in the order of the slots, as UTF-8 JSON; null where it cannot be expressed in one. */
+export function renderSlots(layer: CheckedLayer, settings: FragmentSettings): (Uint8Array | null)[] {
+	const { smallkey, registration, description } = layer;
+	const { targets = targetNames } = settings;
+	const [english = [], french = []] = langs.map((lang) =>
+		renderLayer(targets, lang, smallkey, registration, description, settings),
+	);
+	return targets.flatMap((_, index) => [bytesOf(english[index]), bytesOf(french[index])]);
+}
+
+function bytesOf(text: string | null | undefined): Uint8Array | null {
+	return text == null ? null : Buffer.from(text);
+}

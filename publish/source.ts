@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Option } from "@commander-js/extra-typings";
+import type { LayerFile } from "../registry/judge.ts";
+import type { Source } from "./build.ts";
+import { collectCommit, collectFolder, resolveCommit } from "./collect.ts";
+
+/** `--layers`: a folder of layers, in place of this checkout's. */
+export const layersOption = new Option(
+	"--layers <dir>",
+	"a folder of layers (layers of this checkout)",
+).conflicts("repo");
+
+/** `--repo`: layers of a git repository, such as that of a running service. */
+export const repoOption = new Option(
+	"--repo <dir>",
+	"a git repository instead, such as DATA_DIR/repository.git of a running service",
+);
+
+/** `--ref`: which commit of the repository. */
+export const refOption = new Option("--ref <ref>", "its commit (the branch main)");
+
+/** What a command line says of its layers. */
+export interface SourceOptions {
+	layers?: string | undefined;
+	repo?: string | undefined;
+	ref?: string | undefined;
+}
+
+/** Layers that a command looks at, and how it names them. */
+export interface NamedSource {
+	source: Source;
+	/** `layers/ of this checkout` */
+	name: string;
+}
+
+/** Reads what a command line says of its layers. @throws {Error} where its words do not fit together */
+export function nameSource({ layers, repo, ref }: SourceOptions): NamedSource {
+	if (ref !== undefined && repo === undefined) throw new Error("--ref: is for --repo");
+	if (repo !== undefined) {
+		const name = `${ref ?? "the branch main"} of the repository ${repo}`;
+		return { source: { repository: repo, ref: ref ?? "refs/heads/main" }, name };
+	}
+	if (layers !== undefined) return { source: { folder: layers }, name: layers };
+	return { source: { folder: "layers" }, name: "layers/ of this checkout" };
+}
+
+/** Every file of the layers, sorted by path. @throws {Error} where there is no such folder or commit */
+export async function collectSource(source: Source): Promise<LayerFile[]> {
+	if ("folder" in source) return collectFolder(source.folder);
+	return collectCommit(source.repository, await resolveCommit(source.repository, source.ref));
+}
+
+/**
+ * The folder whose files a command changes.
+ * @throws {Error} where the repository has none: a bare one is changed by its service only
+ */
+export function workingFolder({ layers, repo }: SourceOptions): string {
+	if (repo === undefined) return layers ?? "layers";
+	const folder = join(repo, "layers");
+	if (existsSync(folder)) return folder;
+	throw new Error(
+		`--repo: ${repo} has no folder layers to write to; the service on a bare repository harvests by itself`,
+	);
+}

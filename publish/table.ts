@@ -1,0 +1,144 @@
+import type { Fragments } from "../api/read.ts";
+import { bodyOf, type Entry, entryOf, fragmentOf, isSame, lengthOf, rankOf } from "./entry.ts";
+import { Slices } from "./slices.ts";
+import type { Slot } from "./slots.ts";
+
+/** What becomes of layers with one commit: the new entry of each, or null where it goes. */
+export type Changes = ReadonlyMap<string, Entry | null>;
+
+/** Changes up to which they are made in one turn of the event loop. */
+const mostAtOnce = 1_000;
+/** Bytes that may be held for nothing beside as many that are used. */
+const mostUnusedBytes = 16_000_000;
+
+/** The table of what is served: smallkey → fragments, all of one commit. */
+export class Table {
+	readonly #slots: readonly Slot[];
+	/** Target → language → position among the slots. */
+	readonly #positions = new Map<string, Map<string, number>>();
+	/** The slot that was asked for last: a list asks for one again and again. */
+	#last = { target: "", lang: "", slot: -1 };
+	#entries = new Map<string, Entry>();
+	#version = 0;
+	#heldBytes = 0;
+	#usedBytes = 0;
+
+	constructor(slots: readonly Slot[]) {
+		this.#slots = slots;
+		slots.forEach(({ target, lang }, position) => {
+			const langs = this.#positions.get(target) ?? new Map<string, number>();
+			this.#positions.set(target, langs.set(lang, position));
+		});
+	}
+
+	/** The fragment of a target, language and smallkey, or null. */
+	readonly find: Fragments = (target, lang, smallkey) => {
+		const entry = this.#entries.get(smallkey);
+		if (!entry) return null;
+		const slot = this.#slotOf(target, lang);
+		return slot < 0 ? null : fragmentOf(entry, slot);
+	};
+
+	/** The position of a slot, or -1. */
+	#slotOf(target: string, lang: string): number {
+		const last = this.#last;
+		if (last.target === target && last.lang === lang) return last.slot;
+		this.#last = { target, lang, slot: this.#positions.get(target)?.get(lang) ?? -1 };
+		return this.#last.slot;
+	}
+
+	/** Another number after each change of any fragment. */
+	readonly version = (): number => this.#version;
+
+	/** Number of layers. */
+	get size(): number {
+		return this.#entries.size;
+	}
+
+	has(smallkey: string): boolean {
+		return this.#entries.has(smallkey);
+	}
+
+	/** The entry of a layer, or null. */
+	entry(smallkey: string): Entry | null {
+		return this.#entries.get(smallkey) ?? null;
+	}
+
+	/** Every smallkey, in no order. */
+	smallkeys(): IterableIterator<string> {
+		return this.#entries.keys();
+	}
+
+	/** Every layer with its entry, in no order. */
+	entries(): IterableIterator<[string, Entry]> {
+		return this.#entries.entries();
+	}
+
+	/**
+	 * Makes the changes of a commit: whoever reads meets all of them or none. To be called one after the other.
+	 * @returns the smallkeys whose fragments are others now
+	 */
+	async change(changes: Changes): Promise<string[]> {
+		const slices = new Slices();
+		const changed: string[] = [];
+		for (const [smallkey, entry] of changes) {
+			if (!isSame(this.#entries.get(smallkey), entry)) changed.push(smallkey);
+			await slices.pause();
+		}
+		if (changed.length === 0) return changed;
+		const few = changed.length <= mostAtOnce;
+		const entries = few ? this.#entries : await this.#copy(slices);
+		for (const smallkey of changed) {
+			this.#count(smallkey, changes.get(smallkey) ?? null);
+			const entry = changes.get(smallkey);
+			if (entry) entries.set(smallkey, entry);
+			else entries.delete(smallkey);
+			// Nobody reads a copy yet.
+			if (!few) await slices.pause();
+		}
+		this.#entries = entries;
+		this.#version += 1;
+		if (this.#heldBytes > 2 * this.#usedBytes + mostUnusedBytes) await this.#compact(slices);
+		return changed;
+	}
+
+	async #copy(slices: Slices): Promise<Map<string, Entry>> {
+		const copy = new Map<string, Entry>();
+		for (const [smallkey, entry] of this.#entries) {
+			copy.set(smallkey, entry);
+			await slices.pause();
+		}
+		return copy;
+	}
+
+	/** Keeps count of the bytes that are held and used when an entry takes another's place. */
+	#count(smallkey: string, entry: Entry | null): void {
+		const before = this.#entries.get(smallkey);
+		if (before) this.#use(before, -1);
+		if (entry) this.#use(entry, 1);
+	}
+
+	#use(entry: Entry, sign: 1 | -1): void {
+		const { run } = entry;
+		const length = lengthOf(entry);
+		if (run.layers === 0) this.#heldBytes += run.bytes.length;
+		run.layers += sign;
+		run.used += sign * length;
+		this.#usedBytes += sign * length;
+		if (run.layers === 0) this.#heldBytes -= run.bytes.length;
+	}
+
+	/** Gives the layers of runs that are mostly unused bytes of their own: the same fragments, in less memory. */
+	async #compact(slices: Slices): Promise<void> {
+		for (const [smallkey, entry] of this.#entries) {
+			if (entry.run.used * 2 < entry.run.bytes.length) {
+				const bodies = this.#slots.map((_, slot) => bodyOf(entry, slot));
+				const own = entryOf(bodies, rankOf(entry));
+				this.#use(entry, -1);
+				this.#use(own, 1);
+				this.#entries.set(smallkey, own);
+			}
+			await slices.pause();
+		}
+	}
+}

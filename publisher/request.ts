@@ -1,0 +1,141 @@
+import { InvalidArgumentError } from "commander";
+import { parseSenders } from "../api/senders.ts";
+import { sign } from "../api/signature.ts";
+import { readTextIfThere } from "../files/if-there.ts";
+import { askService, errorsOf, parseAnswer } from "../service/ask.ts";
+import { sendersPath } from "../service/senders-file.ts";
+import { type Environment, readConfiguration } from "../service/settings.ts";
+import { createCommandLine, exitCodes } from "../terminal/command-line.ts";
+import { type Io, printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
+
+/** What a publisher asks of a service. */
+export interface PublisherRequest {
+	method: string;
+	smallkey: string;
+	/** The registration as it is sent; empty for a removal. */
+	body: Uint8Array;
+	/** Address of the service with its base path, without a `/` at the end. */
+	url: string;
+	/** Id of the sender; undefined for the first one of the senders file. */
+	sender?: string | undefined;
+}
+
+/** The headers that sign a request (specification, "Request headers"). */
+export interface SignedHeaders {
+	Authorization: string;
+	TimeStamp: string;
+	Sender: string;
+}
+
+/** A request with its signature. */
+export interface SignedRequest extends PublisherRequest {
+	headers: SignedHeaders;
+}
+
+/** The command line of `put`, `sign` and `remove`: `<smallkey> [--url U] [--sender S]`. */
+export function createRequestLine(name: "put" | "sign" | "remove", io: Io) {
+	return createCommandLine(name, io)
+		.argument("<smallkey>", "the layer")
+		.option("--url <url>", "the service with its base path", parseUrl, "http://127.0.0.1:8080")
+		.option("--sender <id>", "who signs (the first of the senders)")
+		.addHelpText(
+			"after",
+			`
+The secret is that of SENDER_SECRET (then --sender is needed), of SENDERS, or of the senders file in DATA_DIR; at a
+terminal it is asked for where none of them has it. Exit codes: 1 where the service refuses, 2 where it does not answer or
+cannot serve now.`,
+		);
+}
+
+/** An address of a service without a slash at its end. @throws {InvalidArgumentError} for anything else */
+export function parseUrl(text: string): string {
+	const url = text.replace(/(?<!\/)\/+$/, "");
+	if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
+	throw new InvalidArgumentError("It must be an http or https address.");
+}
+
+/** The request target of a layer at a service: `/register/23ax5t` behind the address's own path. */
+export function targetOf({ url, smallkey }: Pick<PublisherRequest, "url" | "smallkey">): string {
+	const base = new URL(url).pathname.replace(/(?<!\/)\/+$/, "");
+	return `${base}/register/${encodeURIComponent(smallkey).replaceAll("%2B", "+").replaceAll("%3D", "=")}`;
+}
+
+/**
+ * Signs a request as a sender whose secret is in the environment (`SENDER_SECRET`, or `SENDERS`), in the senders file
+ * of `DATA_DIR`, or else in the head of a person at the terminal.
+ * @throws {Error} where there is no such sender
+ */
+export async function signRequest(
+	request: PublisherRequest,
+	environment: Environment,
+	io: Io,
+): Promise<SignedRequest> {
+	const { sender, secret } = await findSecret(request.sender ?? null, environment, io);
+	const timestamp = io.now().toISOString();
+	const message = { path: targetOf(request), sender, timestamp, body: request.body };
+	const signature = await sign(secret, message);
+	return { ...request, headers: { Authorization: signature, TimeStamp: timestamp, Sender: sender } };
+}
+
+async function findSecret(
+	id: string | null,
+	environment: Environment,
+	io: Io,
+): Promise<{ sender: string; secret: string }> {
+	if (environment.SENDER_SECRET) {
+		if (id === null) throw new Error("--sender: is needed with SENDER_SECRET");
+		return { sender: id, secret: environment.SENDER_SECRET };
+	}
+	const place = environment.SENDERS ? "SENDERS" : sendersPath(readConfiguration(environment).dataDir);
+	const text = environment.SENDERS || (await readSenders(place));
+	const senders = text === null ? null : parseSenders(text, place);
+	const sender = id === null ? [...(senders?.values() ?? [])][0] : senders?.get(id);
+	if (sender) return { sender: sender.id, secret: sender.secret };
+	const answer = id === null ? null : await io.ask(`Secret of ${id}: `, true);
+	if (id !== null && answer) return { sender: id, secret: answer };
+	const missing = senders ? `has no sender ${id ?? ""}`.trimEnd() : "is not there";
+	throw new Error(`${place}: ${missing}; set SENDER_SECRET, or DATA_DIR to that of the service`);
+}
+
+/** The senders file; null where there is none. @throws {Error} with the way out where it is somebody else's to read */
+async function readSenders(path: string): Promise<string | null> {
+	return readTextIfThere(path).catch((error: Error) => {
+		throw new Error(`${path}: cannot be read; set SENDER_SECRET, or run this as the service's user`, {
+			cause: error.cause,
+		});
+	});
+}
+
+/** Longest wait for the whole answer, in milliseconds: a service may wait for git, or for GitHub. */
+const sendTimeoutMs = 120_000;
+
+/**
+ * Sends a signed request, and prints the receipt or the errors.
+ * @returns exit code: 1 where the service refuses the request, 2 where it cannot serve it now
+ * @throws {Error} where it does not answer, or not as a service does
+ */
+export async function sendRequest(
+	request: SignedRequest,
+	io: Io,
+	timeoutMs = sendTimeoutMs,
+): Promise<number> {
+	const { method, body, smallkey } = request;
+	const address = new URL(request.url).origin + targetOf(request);
+	const init = { method, headers: { ...request.headers, "Content-Type": "application/json" } };
+	const answer = await askService(
+		address,
+		timeoutMs,
+		body.length > 0 ? { ...init, body: body as Uint8Array<ArrayBuffer> } : init,
+	);
+	if (answer.ok) {
+		const receipt = answer.text === "" ? `${answer.status} ${smallkey}` : parseAnswer(answer.text);
+		if (receipt === null) throw new Error(`${address}: answers what is no receipt`);
+		const text = typeof receipt === "string" ? receipt : JSON.stringify(receipt, null, 2);
+		for (const line of text.split("\n")) printLine(io, plain(line));
+		return exitCodes.done;
+	}
+	printError(io, `${answer.status} from ${address}`);
+	for (const error of errorsOf(answer)) printError(io, plain(error));
+	return answer.status >= 500 || answer.status === 429 ? exitCodes.unable : exitCodes.wrong;
+}

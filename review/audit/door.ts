@@ -1,0 +1,111 @@
+import { parseTimestamp } from "../../api/signature.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
+import { serviceName } from "../../store/git/new-commit.ts";
+import { authorMail, clockSkew } from "../../store/store.ts";
+import type { Commit } from "./history.ts";
+
+/** The way by which a change came in. */
+export type Door =
+	/** A signed `PUT`, `DELETE` or the like: `request` is the SHA-256 of its signature. */
+	| { kind: "request"; sender: string; timestamp: string; request: string }
+	/** `npx fragments register` on the machine of the service, in a sender's name. */
+	| { kind: "batch"; sender: string }
+	/** The service itself: a harvest, the health of services, the seed. */
+	| { kind: "service" }
+	/** What waited for a reviewer, or a pull request. */
+	| { kind: "merge" }
+	/** A request whose pull request GitHub squashed or rebased: GitHub is the committer, and kept the trailers. */
+	| { kind: "squashed"; sender: string }
+	/** A push, or a commit on GitHub. */
+	| { kind: "push" }
+	/** It says that it is a sender's, and cannot be: whoever pushed it has written that. */
+	| { kind: "forged"; sender: string; why: string };
+
+/** How long the service may take at most from a request's timestamp to its commit, in milliseconds. */
+const longestWaitMs = 5 * 60_000;
+
+/**
+ * The door of a commit, by what stands in it. Nobody can prove from git alone that a request was signed; what the
+ * service would never have written is found.
+ * @param firstOf request → the first commit that carries it
+ */
+export function doorOf(commit: Commit, firstOf: ReadonlyMap<string, string>): Door {
+	const { trailers, parents } = commit;
+	const claims = Object.values(trailers).some((values) => values.length > 0);
+	if (!claims && isOwn(commit)) return ownDoor(commit);
+	if (!claims) return { kind: parents.length > 1 ? "merge" : "push" };
+	const sender = trailers.Sender.join(", ");
+	if (isByGithub(commit) && trailers.Sender.length === 1) return { kind: "squashed", sender };
+	const isBatch = trailers.Request.length === 0 && trailers.TimeStamp.length === 0;
+	const why = whyForged(commit, isBatch) ?? (isBatch ? null : whyNoRequest(commit, firstOf));
+	if (why !== null) return { kind: "forged", sender, why };
+	if (isBatch) return { kind: "batch", sender };
+	return {
+		kind: "request",
+		sender,
+		timestamp: trailers.TimeStamp[0] as string,
+		request: trailers.Request[0] as string,
+	};
+}
+
+/** Whether GitHub has made a commit out of a pull request: its page, "About commit signature verification". */
+function isByGithub({ committer, parents, author, trailers }: Commit): boolean {
+	const isGithub = committer.name === "GitHub" && committer.mail === "noreply@github.com";
+	return isGithub && parents.length === 1 && author.name === trailers.Sender[0];
+}
+
+/** Beside the first commit, which seeds the branch, the service changes what it has found out, and no registration. */
+function ownDoor({ parents, paths }: Commit): Door {
+	const names = paths.map(parseLayerPath);
+	const changesLayers = names.some((name) => name?.kind === "registration");
+	if (parents.length === 0 || !changesLayers) return { kind: "service" };
+	return { kind: "forged", sender: "the service itself", why: "the service changes no registration" };
+}
+
+/** Whether a commit is one of the service's own. */
+function isOwn({ author, committer }: Commit): boolean {
+	return [author, committer].every(
+		({ name, mail }) => name === serviceName && mail === authorMail(serviceName),
+	);
+}
+
+/** Why a commit is none that the service has made for a sender; null where it may be. */
+function whyForged({ trailers, author, committer, parents }: Commit, isBatch: boolean): string | null {
+	const [sender, ...others] = trailers.Sender;
+	if (sender === undefined) return "it names no sender";
+	if (others.length > 0) return "it names more than one sender";
+	if (committer.name !== serviceName || committer.mail !== authorMail(serviceName)) {
+		return `its committer is ${committer.name} <${committer.mail}>, and not the service`;
+	}
+	if (author.name !== sender || author.mail !== authorMail(sender)) {
+		return `its author is ${author.name} <${author.mail}>, and not the sender`;
+	}
+	if (parents.length > 1) return "it is a merge";
+	if (isBatch) return null;
+	const laterMs = committer.timeMs - author.timeMs;
+	// A commit's times are whole seconds.
+	if (laterMs < -clockSkew - 1_000) return "it was committed before its timestamp";
+	return laterMs > longestWaitMs ? "it was committed long after its timestamp" : null;
+}
+
+/** Why a commit is none of a signed request. */
+function whyNoRequest(commit: Commit, firstOf: ReadonlyMap<string, string>): string | null {
+	const { trailers, author, paths, id, subject } = commit;
+	if (trailers.TimeStamp.length !== 1 || trailers.Request.length !== 1) {
+		return "a request has one TimeStamp and one Request";
+	}
+	const [timestamp, request] = [trailers.TimeStamp[0] as string, trailers.Request[0] as string];
+	if (!/^[0-9a-f]{64}$/.test(request)) return "its Request is no SHA-256";
+	const timeMs = parseTimestamp(timestamp);
+	if (timeMs === null || Math.floor(timeMs / 1_000) * 1_000 !== author.timeMs) {
+		return "its author's time is not its TimeStamp";
+	}
+	const names = paths.map(parseLayerPath);
+	const smallkeys = new Set(names.map((name) => name?.smallkey ?? null));
+	if (smallkeys.size > 1 || smallkeys.has(null))
+		return "a request changes one layer, and this changes others";
+	const [smallkey] = smallkeys;
+	if (smallkey && !subject.split(" ").includes(smallkey)) return "its subject names another layer";
+	if (firstOf.get(request) !== id) return `its Request is copied from ${firstOf.get(request)?.slice(0, 12)}`;
+	return null;
+}

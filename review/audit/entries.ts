@@ -1,0 +1,125 @@
+import { CatFile } from "../../git/cat-file.ts";
+import { parseDescription } from "../../registry/description.ts";
+import type { CheckedLayer } from "../../registry/judge.ts";
+import { parseRegistration } from "../../registry/registration.ts";
+import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
+import { servedRef } from "../../service/find-repository.ts";
+import { type FragmentChange, fragmentChanges } from "../fragments.ts";
+import { type Door, doorOf } from "./door.ts";
+import { type Commit, firstOfRequests, readCommits } from "./history.ts";
+
+/** One change of layers, as the branch has it. */
+export interface AuditEntry {
+	commit: Commit;
+	door: Door;
+	/** What became of the layer that was asked for; null where a sender was asked for. */
+	change: LayerChange | null;
+	/** What a merge brought, the newest first. */
+	merged: { commit: Commit; door: Door }[];
+}
+
+/** What one commit made of a layer. */
+export interface LayerChange {
+	verb: "added" | "changed" | "removed" | "broken";
+	/** For a viewer, by language; without lines nothing is different. */
+	fragments: FragmentChange[];
+}
+
+/** What is looked for. */
+export interface AuditOptions {
+	repository: string;
+	/** Milliseconds since 1970; what is older is left out. */
+	sinceMs: number;
+	settings: FragmentSettings;
+}
+
+/** Everything that happened to a layer, the newest first. */
+export async function auditLayer(smallkey: string, options: AuditOptions): Promise<AuditEntry[]> {
+	const { repository, sinceMs, settings } = options;
+	const paths = [layerPath(smallkey), descriptionPath(smallkey)];
+	const commits = await readCommits(repository, { range: servedRef, paths, isBranchOnly: true });
+	const firstOf = await firstOfRequests(repository, servedRef);
+	const catFile = new CatFile(repository);
+	try {
+		const entries: AuditEntry[] = [];
+		for (const commit of commits.filter(({ committer }) => committer.timeMs >= sinceMs)) {
+			const merged = await readMerged(repository, commit, paths, firstOf);
+			const change = await changeOf(catFile, commit, smallkey, settings);
+			entries.push({ commit, door: doorOf(commit, firstOf), change, merged });
+		}
+		return entries;
+	} finally {
+		await catFile.close();
+	}
+}
+
+/** Everything that says of itself that it is a sender's, the newest first. */
+export async function auditSender(sender: string, options: AuditOptions): Promise<AuditEntry[]> {
+	const { repository, sinceMs } = options;
+	const commits = await readCommits(repository, { range: servedRef, isBranchOnly: false });
+	const firstOf = await firstOfRequests(repository, servedRef);
+	return commits
+		.filter(({ committer, trailers, author }) => {
+			const isNamed = trailers.Sender.includes(sender) || author.name === sender;
+			return isNamed && committer.timeMs >= sinceMs;
+		})
+		.map((commit) => ({ commit, door: doorOf(commit, firstOf), change: null, merged: [] }));
+}
+
+/** The smallkeys that a commit changes, sorted. */
+export function smallkeysOf({ paths }: Commit): string[] {
+	const names = paths.map(parseLayerPath);
+	return [...new Set(names.flatMap((name) => (name ? [name.smallkey] : [])))];
+}
+
+/** What a merge brought. */
+async function readMerged(
+	repository: string,
+	{ parents }: Commit,
+	paths: string[],
+	firstOf: ReadonlyMap<string, string>,
+): Promise<AuditEntry["merged"]> {
+	const [first, second] = parents;
+	if (second === undefined) return [];
+	const commits = await readCommits(repository, { range: `${first}..${second}`, paths, isBranchOnly: false });
+	return commits.map((commit) => ({ commit, door: doorOf(commit, firstOf) }));
+}
+
+async function changeOf(
+	catFile: CatFile,
+	{ id, parents }: Commit,
+	smallkey: string,
+	settings: FragmentSettings,
+): Promise<LayerChange> {
+	const [parent] = parents;
+	const before = parent === undefined ? null : await readLayer(catFile, parent, smallkey);
+	const after = await readLayer(catFile, id, smallkey);
+	const verb = verbOf(before, after);
+	const layer = { smallkey, before: before?.layer ?? null, after: after?.layer ?? null };
+	const rest = { paths: [], removed: after === null, text: "" };
+	return { verb, fragments: verb === "broken" ? [] : fragmentChanges({ ...layer, ...rest }, settings) };
+}
+
+interface StoredLayer {
+	/** Null where the file is not in order: what was served before stays. */
+	layer: CheckedLayer | null;
+}
+
+function verbOf(before: StoredLayer | null, after: StoredLayer | null): LayerChange["verb"] {
+	if (!after) return "removed";
+	if (!after.layer) return "broken";
+	return before ? "changed" : "added";
+}
+
+/** A layer as a commit has it; null where it has none. */
+async function readLayer(catFile: CatFile, commit: string, smallkey: string): Promise<StoredLayer | null> {
+	const file = await catFile.read(`${commit}:${layerPath(smallkey)}`);
+	if (!file) return null;
+	const { registration } = parseRegistration(file.body, "stored");
+	if (!registration) return { layer: null };
+	const found = await catFile.read(`${commit}:${descriptionPath(smallkey)}`);
+	return {
+		layer: { smallkey, registration, description: found && parseDescription(found.body.toString("utf8")) },
+	};
+}

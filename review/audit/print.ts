@@ -1,0 +1,79 @@
+import { personText } from "../../git/commits.ts";
+import { plain } from "../../terminal/plain.ts";
+import type { Door } from "./door.ts";
+import { type AuditEntry, smallkeysOf } from "./entries.ts";
+import type { Commit } from "./history.ts";
+
+/** Lines of one fragment's difference that are shown. */
+const mostLines = 24;
+/** Smallkeys that are named of one commit. */
+const mostKeys = 5;
+
+/** One change, in a few lines. Everything that stands in a commit is shown without its control characters. */
+export function entryLines(entry: AuditEntry): string[] {
+	const { commit, door, change, merged } = entry;
+	const what = change ? change.verb : `changed ${keysText(smallkeysOf(commit))}`;
+	const lines = [
+		`${timeText(commit.committer.timeMs)}  ${commit.id.slice(0, 12)}  ${what}`,
+		...doorLines(commit, door),
+	];
+	for (const one of merged) {
+		lines.push(`  brought ${one.commit.id.slice(0, 12)} of ${timeText(one.commit.committer.timeMs)}`);
+		lines.push(...doorLines(one.commit, one.door).map((line) => `  ${line}`));
+	}
+	return [...lines, ...(change ? viewerLines(change) : [])].map(plain);
+}
+
+function doorLines(commit: Commit, door: Door): string[] {
+	const { author, committer, subject } = commit;
+	switch (door.kind) {
+		case "request":
+			return [
+				`  by the sender ${door.sender}, with a signed request of ${door.timestamp}`,
+				`  request ${door.request}`,
+			];
+		case "batch":
+			return [`  by the sender ${door.sender}, with npx fragments register: ${subject}`];
+		case "service":
+			return [`  by the service itself: ${subject}`];
+		case "merge":
+			return [`  merged by ${personText(committer)}: ${subject}`];
+		case "push":
+			return [
+				`  by ${personText(author)}, with a push or a pull request: ${subject}`,
+				...(author.mail === committer.mail ? [] : [`  committed by ${personText(committer)}`]),
+			];
+		case "squashed":
+			return [
+				`  by the sender ${door.sender}, merged at GitHub, which has who merged it: ${subject}`,
+				"  GitHub signs such commits: git log --show-signature tells one that is not its own",
+			];
+		case "forged":
+			return [
+				`  FORGED: it says that it is a request of ${door.sender || "a sender"}, and is not: ${door.why}`,
+				`  by ${personText(author)}, committed by ${personText(committer)}: ${subject}`,
+			];
+	}
+}
+
+function viewerLines({ verb, fragments }: NonNullable<AuditEntry["change"]>): string[] {
+	if (verb === "broken") return ["  the file is not in order: viewers read on what was served before"];
+	if (fragments.every(({ lines }) => lines.length === 0)) return ["  nothing changed for viewers"];
+	return fragments.flatMap(({ lang, lines, hidden }) => {
+		if (lines.length === 0) return [];
+		const left = hidden + Math.max(0, lines.length - mostLines);
+		const rest = left > 0 ? [`    … ${left} more lines`] : [];
+		return [`  viewers in ${lang} read:`, ...lines.slice(0, mostLines).map((line) => `    ${line}`), ...rest];
+	});
+}
+
+function keysText(keys: readonly string[]): string {
+	const rest = keys.length - mostKeys;
+	if (keys.length === 0) return "no layer";
+	return `${keys.slice(0, mostKeys).join(" ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}
+
+/** `2026-03-04 12:00:00` in UTC */
+function timeText(timeMs: number): string {
+	return new Date(timeMs).toISOString().slice(0, 19).replace("T", " ");
+}

@@ -1,0 +1,168 @@
+import { code, fenced } from "../registry/markdown.ts";
+import { where } from "./annotations.ts";
+import type { FragmentChange } from "./fragments.ts";
+import { type Links, linked, noLinks, safeAddress } from "./links.ts";
+import type { Located } from "./locate.ts";
+import { isWrong, type LayerChange, type Review } from "./review.ts";
+
+/** The line that a comment of ours starts with, by which it is found again; GitHub does not show it. */
+export const marker = "<!-- fragment-publisher: review -->";
+
+/** Longest comment, in characters: GitHub takes 65,536. */
+export const longestComment = 65_000;
+
+/** Characters of one list: all lists together fit into a comment. */
+const longestList = 12_000;
+
+/** Room kept for the closing line. */
+const roomForClosing = 200;
+
+/** Characters kept in one line of a difference. */
+const longestLine = 300;
+
+/**
+ * A review as Markdown: the marker, then blocks that each stand alone. What does not fit is left out in whole blocks
+ * and counted in the last line, so that a comment that was cut is well formed, too.
+ */
+export function renderComment(review: Review, links: Links = noLinks): string {
+	const blocks = [
+		`${marker}\n### ${verdict(review)}`,
+		summary(review),
+		nextStep(review),
+		...list("To mend", review.problems, links),
+		...wrongDraftsBlock(review.layers),
+		...list("The services say that this change is wrong", review.services.wrong, links),
+		...list("Their server is down or odd. This blocks nothing.", review.services.down, links),
+		...unaskedBlock(review.services.unasked),
+		...approvalBlocks(review, links),
+		...outsideBlock(review.outside),
+	];
+	const layers = review.layers.filter(({ verb }) => verb !== "wrong");
+	return joinBounded(blocks, layers);
+}
+
+/** What whoever reads this does now. */
+function nextStep(review: Review): string {
+	if (isWrong(review)) return "**Next:** mend what is listed here on the same branch; this comment follows.";
+	if (!review.approvals) return "**Next:** the operators put `layers/owners.json` in order.";
+	if (review.approvals.length === 0) return "**Next:** whoever may merge can merge.";
+	return "**Next:** an owner of each group below approves (Files changed, Review changes, Approve); then it can be merged.";
+}
+
+function joinBounded(blocks: string[], layers: LayerChange[]): string {
+	let text = "";
+	const add = (block: string): boolean => {
+		if (text.length + block.length > longestComment - roomForClosing) return false;
+		text += `${block}\n\n`;
+		return true;
+	};
+	const missing = blocks.filter((block) => !add(block)).length;
+	const unshown = layers.filter((layer) => !layer.fragments || !add(layerBlock(layer))).length;
+	const closing = [
+		missing > 0 ? "Some of the lists above had no room." : "",
+		unshown > 0 ? `The fragments of ${unshown} more layers are not shown here: there is no room.` : "",
+	].filter(Boolean);
+	return `${text}${closing.join(" ")}`.trimEnd().concat("\n");
+}
+
+function verdict(review: Review): string {
+	const wrong = review.problems.length + review.services.wrong.length;
+	if (isWrong(review)) return `${count(wrong, "thing")} to mend in this change`;
+	if (review.layers.length === 0) return "No layer changes";
+	return "The layers of this change are in order";
+}
+
+function count(number: number, what: string): string {
+	return `${number} ${what}${number === 1 ? "" : "s"}`;
+}
+
+function summary({ layers }: Review): string {
+	const of = (verb: LayerChange["verb"]) => layers.filter((layer) => layer.verb === verb).length;
+	const parts = (["added", "changed", "removed", "wrong"] as const)
+		.filter((verb) => of(verb) > 0)
+		.map((verb) => `${of(verb)} ${verb}`);
+	return parts.length > 0 ? `${count(layers.length, "layer")}: ${parts.join(", ")}.` : "";
+}
+
+/** A titled list of problems. */
+function list(title: string, problems: Located[], links: Links): string[] {
+	return titled(
+		title,
+		problems.map((problem) => {
+			const { file, line } = problem;
+			return `- ${linked(file, links.file(file, line))} line ${line}: ${code(where(problem))}`;
+		}),
+	);
+}
+
+/** Layers that are wrong, as drafts on the map: what is wrong with them is said there, too. */
+function wrongDraftsBlock(layers: readonly LayerChange[]): string[] {
+	const drafts = layers.filter(({ verb, draft }) => verb === "wrong" && draft !== null);
+	return titled(
+		"As drafts",
+		drafts.map(({ smallkey, draft }) => `- ${linked(smallkey, draft)}`),
+	);
+}
+
+function titled(title: string, items: string[]): string[] {
+	if (items.length === 0) return [];
+	let length = 0;
+	const shown = items.filter((item) => {
+		length += item.length + 1;
+		return length <= longestList;
+	});
+	const hidden = items.length - shown.length;
+	const more = hidden > 0 ? [`- and ${hidden} more`] : [];
+	return [[`#### ${title}`, "", ...shown, ...more].join("\n")];
+}
+
+function unaskedBlock(unasked: string[]): string[] {
+	if (unasked.length === 0) return [];
+	return [`The services of ${count(unasked.length, "layer")} were not asked: there are too many at once.`];
+}
+
+function approvalBlocks({ approvals }: Review, links: Links): string[] {
+	if (!approvals) {
+		return ["#### Who has to approve\n\nThe branch below has no usable `layers/owners.json` that says it."];
+	}
+	return titled(
+		"Who has to approve",
+		approvals.map(({ owners, paths }) => {
+			const shown = paths.slice(0, 3).map(code).join(", ");
+			const more = paths.length > 3 ? ` and ${paths.length - 3} more` : "";
+			const names = owners.map((owner) => linked(owner, links.owner(owner)));
+			return `- ${names.join(" or ")}, for ${shown}${more}`;
+		}),
+	);
+}
+
+function outsideBlock(outside: string[]): string[] {
+	return titled(
+		"Files outside the layers, for the operators to look at",
+		outside.map((path) => `- ${code(path)}`),
+	);
+}
+
+function layerBlock(layer: LayerChange): string {
+	const { smallkey, verb, fragments } = layer;
+	const title = `<details><summary>${code(smallkey)} ${verb}</summary>`;
+	const parts = [...layerLinks(layer), ...(fragments ?? []).map(fragmentBlock)];
+	return [title, "", ...parts.flatMap((part) => [part, ""]), "</details>"].join("\n");
+}
+
+/** Where a layer can be looked at: as a draft on the map, and its services. */
+function layerLinks({ draft, services }: LayerChange): string[] {
+	const addresses = services.flatMap(({ lang, address }) => {
+		const safe = safeAddress(address);
+		return safe === null ? [] : [`[its service, ${lang}](${safe})`];
+	});
+	const parts = [...(draft === null ? [] : [`[on the map, as a draft](${draft})`]), ...addresses];
+	return parts.length > 0 ? [parts.join(" · ")] : [];
+}
+
+function fragmentBlock({ lang, lines, hidden }: FragmentChange): string {
+	if (lines.length === 0) return `\`${lang}\`: viewers read the same as before.`;
+	const shown = lines.map((line) => (line.length > longestLine ? `${line.slice(0, longestLine)}…` : line));
+	const more = hidden > 0 ? ` The first ${lines.length} of ${lines.length + hidden} lines:` : "";
+	return `\`${lang}\`: what viewers will read.${more}\n\n${fenced("diff", shown)}`;
+}

@@ -1,0 +1,110 @@
+import { type Draft, draftAddress } from "../registry/draft.ts";
+import type { CheckedLayer } from "../registry/judge.ts";
+import { type Owners, ownersPath, parseOwners } from "../registry/owners.ts";
+import { type Lang, langs } from "../registry/smallkey.ts";
+import type { FragmentSettings } from "../registry/targets/facts.ts";
+import { type Approval, approvals } from "./approvers.ts";
+import { type Changes, FileReader, readChanges } from "./changes.ts";
+import { type ChangedLayer, checkChanges, entriesToRead } from "./check.ts";
+import { type FragmentChange, fragmentChanges } from "./fragments.ts";
+import type { Located } from "./locate.ts";
+import { askServices, type CheckServices, type ServiceFindings } from "./services.ts";
+
+/** What a review looks at, and with what. */
+export interface ReviewOptions {
+	/** Path of a git repository; nothing of it is checked out. */
+	repository: string;
+	/** The commit that the change would be merged into: owners come from it. */
+	base: string;
+	head: string;
+	settings: FragmentSettings;
+	/** Address of the service, for drafts, where it is known. */
+	publicUrl?: string | undefined;
+	check: CheckServices;
+}
+
+/** What becomes of a layer. */
+export interface LayerChange {
+	smallkey: string;
+	verb: "added" | "removed" | "changed" | "wrong";
+	/** null where there are too many layers for that. */
+	fragments: FragmentChange[] | null;
+	/** Address at which it can be looked at on the map before it is merged; null where there is none. */
+	draft: string | null;
+	/** Addresses of its service; none of a layer that is wrong. */
+	services: { lang: Lang; address: string }[];
+}
+
+/** Everything that is said of a change. */
+export interface Review {
+	/** What is wrong in the files: fails the check. */
+	problems: Located[];
+	services: ServiceFindings;
+	/** Sorted by smallkey. */
+	layers: LayerChange[];
+	/** null where the base has no usable owners file. */
+	approvals: Approval[] | null;
+	/** Changed files outside `layers/`, in git's order. */
+	outside: string[];
+}
+
+/** Layers whose fragments are rendered: a comment has no room for more. */
+const mostRendered = 100;
+
+/** Longest address of a draft in a comment, in characters: there is more to be said in it. */
+const maxDraftAddress = 4_000;
+
+/** Whether a review fails the check. */
+export function isWrong({ problems, services }: Review): boolean {
+	return problems.length > 0 || services.wrong.length > 0;
+}
+
+/** Looks at what a head changes, and asks the services that it newly names. */
+export async function review(options: ReviewOptions): Promise<Review> {
+	const { repository, base, head, settings, publicUrl = "", check } = options;
+	const changes = await readChanges(repository, base, head);
+	const reader = await FileReader.open(repository, entriesToRead(changes));
+	try {
+		const { layers, problems } = await checkChanges(changes, reader);
+		const owners = await readOwners(changes, reader);
+		return {
+			problems,
+			services: await askServices(layers, check),
+			layers: await Promise.all(
+				layers.map((layer, index) => layerChange(layer, index < mostRendered ? settings : null, publicUrl)),
+			),
+			approvals: owners && approvals(changes, owners),
+			outside: changes.outside,
+		};
+	} finally {
+		reader.close();
+	}
+}
+
+async function layerChange(
+	layer: ChangedLayer,
+	settings: FragmentSettings | null,
+	publicUrl: string,
+): Promise<LayerChange> {
+	const { smallkey, before, after, removed, text } = layer;
+	const draft = settings && !removed ? await shortDraft(publicUrl, { smallkey, text }) : null;
+	if (!after && !removed) return { smallkey, verb: "wrong", fragments: [], draft, services: [] };
+	const verb = removed ? "removed" : before ? "changed" : "added";
+	const fragments = settings && fragmentChanges(layer, settings);
+	return { smallkey, verb, fragments, draft, services: after ? servicesOf(after) : [] };
+}
+
+async function shortDraft(publicUrl: string, draft: Draft): Promise<string | null> {
+	const address = await draftAddress(publicUrl, draft);
+	return address !== null && address.length <= maxDraftAddress ? address : null;
+}
+
+function servicesOf({ registration }: CheckedLayer): LayerChange["services"] {
+	return langs.map((lang) => ({ lang, address: registration[lang].service_url }));
+}
+
+async function readOwners(changes: Changes, reader: FileReader): Promise<Owners | null> {
+	const entry = changes.catalogue.get(ownersPath);
+	if (!entry) return null;
+	return parseOwners((await reader.read(ownersPath, entry)).bytes).owners;
+}

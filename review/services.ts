@@ -1,0 +1,86 @@
+import pMap from "p-map";
+import type { Finding } from "../harvest/finding.ts";
+import { linesOf } from "../registry/json.ts";
+import { type LangEntry, type Registration, serviceTypeOf } from "../registry/registration.ts";
+import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
+import { progress } from "../terminal/progress.ts";
+import type { ChangedLayer } from "./check.ts";
+import { type Located, locate } from "./locate.ts";
+
+/** Asks the services behind a registration; never rejects. `createCheckLayer` of harvest/check.ts makes one. */
+export type CheckServices = (
+	smallkey: string,
+	registration: Registration,
+) => Promise<{ findings: Finding[] }>;
+
+/** What the services say of a change. */
+export interface ServiceFindings {
+	/** The change is wrong: these fail the check. */
+	wrong: Located[];
+	/** Their server is down or odd: these never block. */
+	down: Located[];
+	/** Smallkeys of layers whose services were not asked: too many at once. */
+	unasked: string[];
+}
+
+/** Layers of one change whose services are asked: a larger one is a batch, whose services the weekly check asks. */
+const mostAsked = 200;
+
+/** Layers that are worked on at once; how many requests are under way is bounded elsewhere. */
+const atOnce = 16;
+
+/** Asks the services of the layers whose address, layer name or type a change touches, and no others. */
+export async function askServices(
+	layers: readonly ChangedLayer[],
+	check: CheckServices,
+): Promise<ServiceFindings> {
+	const touched = layers.filter((layer) => touchedLangs(layer).length > 0);
+	const asked = touched.slice(0, mostAsked);
+	const bar = progress(asked.length, "asking services");
+	const found = await pMap(
+		asked,
+		async (layer) => {
+			const findings = await findingsOf(layer, check);
+			bar.tick();
+			return findings;
+		},
+		{ concurrency: atOnce },
+	).finally(() => bar.stop());
+	const all = found.flat();
+	const of = (kind: Finding["kind"]) => all.filter((one) => one.kind === kind).map(({ located }) => located);
+	return {
+		wrong: of("registration"),
+		down: of("server"),
+		unasked: touched.slice(mostAsked).map(({ smallkey }) => smallkey),
+	};
+}
+
+async function findingsOf(layer: ChangedLayer, check: CheckServices) {
+	const { smallkey, after, text } = layer;
+	if (!after) return [];
+	const { findings } = await check(smallkey, after.registration);
+	const langsTouched = touchedLangs(layer);
+	const lines = linesOf(text);
+	return findings
+		.filter(({ lang }) => langsTouched.includes(lang))
+		.map((finding) => {
+			const problem = { file: layerPath(smallkey), text: `${finding.pointer}: ${finding.text}` };
+			return { kind: finding.kind, located: locate(problem, lines) };
+		});
+}
+
+/** The languages in which a change says something new of a service. */
+function touchedLangs({ before, after }: ChangedLayer): Lang[] {
+	if (!after) return [];
+	const [old, fresh] = [before?.registration, after.registration];
+	return langs.filter((lang) => {
+		return (
+			!old || serviceTypeOf(old, lang) !== serviceTypeOf(fresh, lang) || asks(old[lang]) !== asks(fresh[lang])
+		);
+	});
+}
+
+/** What of an entry decides on what is asked. */
+function asks({ service_url, layer }: LangEntry): string {
+	return JSON.stringify([service_url, layer]);
+}

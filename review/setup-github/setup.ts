@@ -1,0 +1,133 @@
+import type { Environment } from "../../api/configuration.ts";
+import type { Github } from "../../store/github/routes.ts";
+import { type App, appFindings, findApp, installationFindings } from "./apps.ts";
+import { apply, byHand, type Finding, fixable, inspect, type Outcome, right } from "./finding.ts";
+import { neededSecrets, neededVariables, variablesFrom } from "./needs.ts";
+import {
+	codeFindings,
+	createRepository,
+	type Push,
+	readTarget,
+	repositoryFindings,
+	type Target,
+} from "./repository.ts";
+import { otherRuleFindings, rulesetFindings } from "./rulesets.ts";
+import {
+	actionsFindings,
+	environmentFindings,
+	labelFindings,
+	readVariables,
+	secretFindings,
+	variableFindings,
+} from "./settings.ts";
+
+/** What was said to `npx fragments setup-github`. */
+export interface SetupOptions {
+	isDryRun: boolean;
+	/** Makes the repository where there is none. */
+	create: "public" | "private" | undefined;
+	serviceApp: string | undefined;
+	workflowApp: string | undefined;
+	codeowners: boolean;
+	push: Push;
+	environment: Environment;
+}
+
+/** The end of a run. */
+export interface Setup {
+	outcomes: Outcome[];
+	target: Target | null;
+}
+
+/** Looks at all that a repository needs, and puts right what it can. */
+export async function setUp(github: Github, options: SetupOptions): Promise<Setup> {
+	const { isDryRun, create, push } = options;
+	const slug = `${github.repo.owner}/${github.repo.repo}`;
+	const outcomes: Outcome[] = [];
+	const add = async (findings: Finding[]) => outcomes.push(...(await apply(findings, isDryRun)));
+	let target = await readTarget(github);
+	if (!target) {
+		const problem = `${slug} is not there, or the token may not see it`;
+		const make = () => createRepository(github, create === "private");
+		const how = "run this again with --create public or --create private";
+		await add([create ? fixable("repository", problem, make) : byHand("repository", `${problem}: ${how}`)]);
+		if (outcomes[0]?.state === "set") target = await readTarget(github);
+		if (!target) return { outcomes, target };
+	} else {
+		await add([right(`repository ${slug}`)]);
+	}
+	await add(repositoryFindings(github, target, push.branch));
+	if (target.isArchived) return { outcomes, target };
+	const found = target;
+	await add(await inspect("code", () => codeFindings(github, found, push)));
+	for (const findings of await rest(github, found, options)) await add(findings);
+	return { outcomes, target };
+}
+
+/** What does not depend on the step before it. */
+async function rest(github: Github, target: Target, options: SetupOptions): Promise<Finding[][]> {
+	const { branch } = options.push;
+	const stored = await readVariables(github);
+	const [service, workflow] = await findApps(github, options, stored);
+	const wanted = wantedVariables(options, target, service, workflow);
+	const variable = (name: string) => wanted.get(name) ?? stored.get(name);
+	const branches = [...new Set([target.defaultBranch, branch])];
+	const findings = [
+		await inspect("labels", () => labelFindings(github)),
+		await inspect("Actions", () => actionsFindings(github, workflow !== null)),
+		await inspect("environment", () => environmentFindings(github, target, branches)),
+		appFindings(target, "service", service),
+		appFindings(target, "workflow", workflow),
+		await inspect("installation of the Apps", () =>
+			installationFindings(github, target, [
+				["service", service],
+				["workflow", workflow],
+			]),
+		),
+		await inspect("variables", () => variableFindings(github, wanted, neededVariables)),
+		await inspect("secrets", () => secretFindings(github, neededSecrets(variable))),
+	];
+	if (service && workflow) {
+		const rules = { branch, service, workflow, codeowners: options.codeowners };
+		findings.push(await inspect("ruleset", () => rulesetFindings(github, rules)));
+	} else {
+		const why = "waits for both Apps: without their bypass every PUT would be refused";
+		findings.push([byHand(`ruleset for ${branch}`, why)]);
+	}
+	findings.push(await inspect("other rules", () => otherRuleFindings(github, target, branch)));
+	return findings;
+}
+
+/** The two Apps: by the names that were said, or as an earlier run has noted them in variables. */
+async function findApps(github: Github, options: SetupOptions, stored: ReadonlyMap<string, string>) {
+	const known = (idName: string, loginName: string): App | null => {
+		const id = Number(stored.get(idName));
+		return Number.isSafeInteger(id) && id > 0 ? { id, login: stored.get(loginName) ?? null } : null;
+	};
+	const { serviceApp, workflowApp } = options;
+	const service = serviceApp
+		? await findApp(github, serviceApp)
+		: known("SERVICE_APP_ID", "SERVICE_APP_LOGIN");
+	const workflow = workflowApp
+		? await findApp(github, workflowApp)
+		: known("WORKFLOW_APP_ID", "WORKFLOW_APP_LOGIN");
+	if (service && service.id === workflow?.id)
+		throw new Error(
+			"--workflow-app: must be another App than --service-app: no workflow may hold the service's key",
+		);
+	return [service, workflow] as const;
+}
+
+function wantedVariables(
+	{ environment, push }: SetupOptions,
+	{ defaultBranch }: Target,
+	service: App | null,
+	workflow: App | null,
+): Map<string, string> {
+	const wanted = variablesFrom(environment);
+	if (push.branch !== "main" || defaultBranch !== "main") wanted.set("LAYERS_BRANCH", push.branch);
+	if (service) wanted.set("SERVICE_APP_ID", String(service.id));
+	if (workflow) wanted.set("WORKFLOW_APP_ID", String(workflow.id));
+	if (workflow?.login) wanted.set("WORKFLOW_APP_LOGIN", workflow.login);
+	return wanted;
+}

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { HarvestStatus, HealthStatus, LayerStatus } from "../../api/status.ts";
+import { askService, errorsOf, parseAnswer } from "../../service/ask.ts";
+import { exitCodes } from "../../terminal/command-line.ts";
+import { type Io, printError, printLine } from "../../terminal/io.ts";
+import { plain } from "../../terminal/plain.ts";
+
+/** Longest wait for one answer, and the pause between two looks, in milliseconds. */
+const timeoutMs = 15_000;
+const pauseMs = 500;
+
+/** A layer at a service. */
+export interface LayerPlace {
+	/** Address of the service with its base path, without a `/` at the end. */
+	url: string;
+	smallkey: string;
+}
+
+/** What a service says of a layer, or why it says nothing. */
+type Told = { status: LayerStatus } | { refusal: number; errors: string[] };
+
+/** Asks a service how a layer is. @throws {Error} where it does not answer, or answers something else */
+async function ask({ url, smallkey }: LayerPlace): Promise<Told> {
+	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
+	const answer = await askService(address, timeoutMs);
+	if (!answer.ok) return { refusal: answer.status, errors: errorsOf(answer) };
+	const value = parseAnswer(answer.text) as Partial<LayerStatus> | null;
+	if (value?.harvest && value.health) return { status: value as LayerStatus };
+	throw new Error(`${address}: answers what is no status of a layer`);
+}
+
+/**
+ * Prints how a layer is.
+ * @returns exit code: 1 where it is not registered there
+ */
+export async function printStatus(place: LayerPlace, io: Io): Promise<number> {
+	const told = await ask(place);
+	if ("refusal" in told) return printRefusal(place, told, io);
+	for (const line of statusLines(told.status)) printLine(io, plain(line));
+	return exitCodes.done;
+}
+
+/**
+ * Prints how a layer is once its harvest has ended.
+ * @returns exit code: 1 where no service of it answered, 2 where that is not known after so long
+ */
+export async function waitForHarvest(place: LayerPlace, maxSeconds: number, io: Io): Promise<number> {
+	const until = performance.now() + maxSeconds * 1_000;
+	for (let isFirst = true; ; isFirst = false) {
+		const told = await ask(place);
+		if ("refusal" in told) return printRefusal(place, told, io);
+		const { harvest } = told.status;
+		const isOver = harvest.state !== "waiting";
+		if (isOver || performance.now() > until) {
+			for (const line of statusLines(told.status)) printLine(io, plain(line));
+			if (isOver) return harvest.state === "failed" ? exitCodes.wrong : exitCodes.done;
+			printError(io, `The harvest still waits after ${maxSeconds} s: npx fragments status ${place.smallkey}`);
+			return exitCodes.unable;
+		}
+		if (isFirst) printError(io, "Waiting until its services are asked");
+		await sleep(pauseMs);
+	}
+}
+
+function printRefusal(
+	{ url }: LayerPlace,
+	{ refusal, errors }: { refusal: number; errors: string[] },
+	io: Io,
+): number {
+	printError(io, `${refusal} from ${url}`);
+	for (const error of errors) printError(io, plain(error));
+	return refusal === 404 || refusal === 400 ? exitCodes.wrong : exitCodes.unable;
+}
+
+/** A layer's status as lines for a person. */
+function statusLines({ smallkey, registered, commit, review, harvest, health }: LayerStatus): string[] {
+	const by = commit === null ? "" : ` by commit ${commit.slice(0, 12)}`;
+	return [
+		registered === null && review
+			? `${smallkey} is not registered yet`
+			: `${smallkey} registered ${registered ?? "some time ago"}${by}`,
+		...(review ? [`a change waits for a reviewer on ${review.branch}, since ${review.since}`] : []),
+		harvestLine(harvest),
+		...indented(harvest.findings),
+		...(harvest.next_try ? [`  its services are asked again at ${harvest.next_try}`] : []),
+		healthLine(health),
+		...indented(health.findings),
+	];
+}
+
+const harvestWords: Readonly<Record<HarvestStatus["state"], string>> = {
+	none: "nothing to be harvested",
+	off: "not harvested: this service asks nobody",
+	waiting: "harvest: waits for its turn",
+	done: "harvest: done",
+	failed: "harvest: failed, no service of the layer answered",
+};
+
+function harvestLine({ state, at }: HarvestStatus): string {
+	return at ? `${harvestWords[state]}, at ${at}` : harvestWords[state];
+}
+
+function healthLine({ state, since, at }: HealthStatus): string {
+	if (state === "unknown") return "health: not looked at yet";
+	return `health: ${state}${since ? ` since ${since}` : ""}${at ? `, seen at ${at}` : ""}`;
+}
+
+function indented(lines: readonly string[] = []): string[] {
+	return lines.map((line) => `  ${line}`);
+}

@@ -1,0 +1,94 @@
+import { statfs } from "node:fs/promises";
+import { CatFile } from "../../git/cat-file.ts";
+import { isDescribed } from "../../harvest/harvest-layer.ts";
+import { collectCommit, resolveCommit } from "../../publish/collect.ts";
+import { healthPath, parseHealth } from "../../registry/health.ts";
+import { judgeFiles, problemLine } from "../../registry/judge.ts";
+import { harvestedLangs } from "../../registry/registration.ts";
+import { servedRef } from "../../service/find-repository.ts";
+import { readWaiting, type WaitingReview } from "../waiting.ts";
+
+/** How a catalogue is, from its repository and its disk alone. */
+export interface Overview {
+	commit: string;
+	layers: number;
+	/** Files that are not in order: what was served before stays. */
+	problems: string[];
+	/** `<smallkey>  down since 2026-W09`, those that are sick for longest first. */
+	sick: string[];
+	/** Smallkeys of feature layers whose service was never harvested. */
+	neverHarvested: string[];
+	reviews: WaitingReview[];
+	freeBytes: number;
+	sizeBytes: number;
+}
+
+/** Looks at everything. @throws {Error} where git fails */
+export async function readOverview(repository: string): Promise<Overview> {
+	const commit = await resolveCommit(repository, servedRef);
+	const neverHarvested: string[] = [];
+	let layers = 0;
+	const problems = judgeFiles(
+		await collectCommit(repository, commit),
+		({ smallkey, registration, description }) => {
+			layers += 1;
+			const isAsked = harvestedLangs(registration).length > 0;
+			if (isAsked && !isDescribed(registration, description)) neverHarvested.push(smallkey);
+		},
+	);
+	const { bavail, bsize, blocks } = await statfs(repository);
+	return {
+		commit,
+		layers,
+		problems: problems.map(problemLine),
+		sick: await readSick(repository, commit),
+		neverHarvested: neverHarvested.sort(),
+		reviews: await readWaiting(repository),
+		freeBytes: bavail * bsize,
+		sizeBytes: blocks * bsize,
+	};
+}
+
+async function readSick(repository: string, commit: string): Promise<string[]> {
+	const catFile = new CatFile(repository);
+	try {
+		const file = await catFile.read(`${commit}:${healthPath}`);
+		const sick = [...parseHealth(file?.body.toString("utf8") ?? null)];
+		sick.sort(([, a], [, b]) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
+		return sick.map(([smallkey, { state, since }]) => `${smallkey}  ${state} since ${since}`);
+	} finally {
+		await catFile.close();
+	}
+}
+
+/** Lines of one list that are shown. */
+const mostLines = 20;
+
+/** The overview as lines. */
+export function overviewLines(overview: Overview, isServed: boolean): string[] {
+	const { commit, layers, problems, sick, neverHarvested, reviews, freeBytes, sizeBytes } = overview;
+	const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
+	return [
+		`${layers} ${layers === 1 ? "layer" : "layers"} at commit ${commit.slice(0, 12)}`,
+		...list("file not in order", "files not in order", problems),
+		...list("sick layer", "sick layers", sick),
+		...list("feature layer never harvested", "feature layers never harvested", neverHarvested),
+		...list("review waits", "reviews wait", reviews.map(reviewLine)),
+		`disk: ${gigabytes(freeBytes)} of ${gigabytes(sizeBytes)} left`,
+		isServed ? "a service runs on it: /readyz says whether all is well" : "no service runs on it",
+	];
+}
+
+function list(one: string, many: string, lines: readonly string[]): string[] {
+	const rest = lines.length - mostLines;
+	return [
+		`${lines.length} ${lines.length === 1 ? one : many}`,
+		...lines.slice(0, mostLines).map((line) => `  ${line}`),
+		...(rest > 0 ? [`  and ${rest} more`] : []),
+	];
+}
+
+function reviewLine({ branch, author, timeMs, subject }: WaitingReview): string {
+	const day = new Date(timeMs).toISOString().slice(0, 10);
+	return `${branch}  of ${author}, ${day}: ${subject}  (npx fragments accept ${branch}, or decline)`;
+}

@@ -1,0 +1,227 @@
+import { join } from "node:path";
+import type { Context } from "../api/context.ts";
+import { nodeHashes } from "../api/node/hashes.ts";
+import { folderPages } from "../api/node/pages.ts";
+import type { Senders } from "../api/senders.ts";
+import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
+import { hasCatalogue, removeCatalogue } from "../catalogue/output.ts";
+import type { FilesTimes } from "../publish/files.ts";
+import { Publication } from "../publish/publication.ts";
+import { Slices } from "../publish/slices.ts";
+import {
+	GitStore,
+	type MeasureGit,
+	type Push,
+	type Step,
+	type StoreLimits,
+	startTask,
+} from "../store/git/store.ts";
+import { installHook } from "../store/hook/install.ts";
+import type { Edit } from "../store/store.ts";
+import { type CatalogueLimits, ServiceCatalogue } from "./catalogue.ts";
+import { Disk, type FreeBytes } from "./disk.ts";
+import type { ServiceHarvester } from "./harvester/open.ts";
+import { createLayerStatuses, type LayerStatuses } from "./layer-status.ts";
+import { logError, logLine } from "./log.ts";
+import { countCommits, type Measures } from "./measures.ts";
+import { repositoryPath, seed } from "./open-store.ts";
+import type { Service } from "./service.ts";
+import type { Configuration } from "./settings.ts";
+
+/** The configured service: layers in a repository on this machine, or on GitHub. */
+export async function openService(
+	configuration: Configuration,
+	senders: Senders,
+	measures: Measures | null = null,
+): Promise<Service> {
+	if (!configuration.github) return openLocal(configuration, senders, { ...ordinaryOutside, measures });
+	// Loaded only where it is used: what it brings along takes memory.
+	const { openGithubService } = await import("./github-composition.ts");
+	return openGithubService(configuration, senders, measures);
+}
+
+/** What a service needs from outside beside its configuration. */
+export interface Outside {
+	/** The clock. */
+	now: () => Date;
+	/** Writes one line of the log. */
+	log: (fields: object) => void;
+	/** Told of a broken world that nobody outside may see. */
+	report: (error: unknown) => void;
+	/** The files of the first commit of a new repository. */
+	seed: () => Promise<Edit[]>;
+	filesTimes?: Partial<FilesTimes>;
+	catalogueLimits?: Partial<CatalogueLimits>;
+	storeLimits?: Partial<StoreLimits>;
+	/** Told what the service does; nobody is without it. */
+	measures?: Measures | null;
+	freeBytes?: FreeBytes;
+	/** Puts the hook in place that judges what is pushed; false where there is none. */
+	guard: (repository: string, warn: (text: string) => void) => Promise<boolean>;
+}
+
+const ordinaryOutside: Outside = {
+	now: () => new Date(),
+	log: logLine,
+	report: logError,
+	seed,
+	guard: installHook,
+};
+
+/** A service on this machine, with its parts. */
+export interface LocalService extends Service {
+	store: GitStore;
+	publication: Publication;
+	disk: Disk;
+	/** Null where it is left out. */
+	catalogue: ServiceCatalogue | null;
+}
+
+/** Layers in a repository on this machine: reads come from memory, in step with its branch. */
+export async function openLocal(
+	configuration: Configuration,
+	senders: Senders,
+	outside: Outside = ordinaryOutside,
+): Promise<LocalService> {
+	const { now, log, report, measures = null } = outside;
+	const { dataDir } = configuration;
+	const repository = repositoryPath(dataDir);
+	const warn = (warning: string) => log({ warning });
+	let harvester: ServiceHarvester | null = null;
+	let statuses: LayerStatuses | null = null;
+	const publication = new Publication({
+		dataDir,
+		repository,
+		settings: configuration,
+		warn,
+		report,
+		// What the store reads is the new state only when the step has ended.
+		registered: (smallkeys) => {
+			statuses?.forget(smallkeys);
+			setImmediate(() => void followAll(harvester, smallkeys));
+		},
+		filesTimes: outside.filesTimes,
+	});
+	const catalogue = configuration.site ? openCatalogue(configuration, senders, outside) : null;
+	const publish = async (step: Step) => {
+		const published = await publication.publish(step);
+		catalogue?.changed(step.to);
+		return published;
+	};
+	const options = {
+		repository,
+		now,
+		publish,
+		report,
+		tell: warn,
+		limits: outside.storeLimits,
+		...measuringGit(measures),
+		guard: (path: string) => outside.guard(path, warn),
+		pushed: (push: Push) => log({ push }),
+	};
+	const store = await GitStore.open(options, outside.seed);
+	const disk = new Disk(dataDir, outside.freeBytes);
+	await begin(store, publication, repository);
+	if (catalogue) catalogue.changed(store.tip);
+	else if (hasCatalogue(join(dataDir, "dist"))) removeCatalogue(join(dataDir, "dist"));
+	store.start();
+	await disk.start();
+	const counting = countCommits(store, measures);
+	if (configuration.harvest.on) {
+		const { openHarvester } = await import("./harvester/open.ts");
+		harvester = openHarvester(configuration, counting, () => publication.smallkeys(), measures);
+		harvester.start();
+	}
+	statuses = createLayerStatuses({ repository, store, harvester });
+	const readiness = () => store.state() ?? disk.state() ?? publication.files.state();
+	const context: Context = {
+		store: counting,
+		settings: { ...configuration, senders },
+		now,
+		report,
+		hashes: nodeHashes,
+		readiness,
+		refresh: harvester?.refresh,
+		status: statuses.read,
+	};
+	const gauges = async () => ({
+		layers: publication.size,
+		queue: store.waiting,
+		commitsBehind: await store.commitsBehind(),
+		filesBehind: publication.files.behind,
+		harvestsWaiting: harvester?.waiting ?? 0,
+		isReady: readiness() === null,
+	});
+	const close = async () => {
+		disk.stop();
+		await harvester?.close();
+		await statuses?.close();
+		await store.close();
+		await Promise.all([catalogue?.close(), publication.close()]);
+	};
+	const { fragments, version } = publication;
+	return {
+		context,
+		fragments,
+		version,
+		place: `the branch main of ${repository}`,
+		has: (smallkey) => publication.has(smallkey),
+		layers: () => publication.size,
+		gauges,
+		close,
+		store,
+		publication,
+		disk,
+		catalogue,
+		pages: catalogue && folderPages(join(dataDir, "dist"), configuration.publicUrl.startsWith("https:")),
+	};
+}
+
+/** The catalogue of a service on this machine: it takes signed requests, too. */
+function openCatalogue(
+	configuration: Configuration,
+	senders: Senders,
+	{ log, catalogueLimits }: Outside,
+): ServiceCatalogue {
+	return new ServiceCatalogue({
+		repository: repositoryPath(configuration.dataDir),
+		out: join(configuration.dataDir, "dist"),
+		options: () =>
+			catalogueOptions(configuration, {
+				senderNames: senderNamesOf(senders),
+				canSend: true,
+				isCompressed: true,
+			}),
+		warn: (warning) => log({ warning }),
+		limits: catalogueLimits,
+	});
+}
+
+function measuringGit(measures: Measures | null): { measure?: MeasureGit } {
+	return measures ? { measure: (operation, ms) => measures.git(operation, ms) } : {};
+}
+
+/** Lets readers in. @throws {Error} that tells the way out where the layers cannot be read, and none were kept */
+async function begin(store: GitStore, publication: Publication, repository: string): Promise<void> {
+	try {
+		const served = await startTask(repository, () =>
+			publication.begin(
+				(commit) => store.stepSince(commit),
+				() => store.firstStep(),
+			),
+		);
+		if (served !== store.tip) store.goBackTo(served);
+	} catch (error) {
+		await store.close();
+		throw error;
+	}
+}
+
+/** Has the layers harvested whose registration was written, by a PUT or a push. */
+async function followAll(harvester: ServiceHarvester | null, smallkeys: readonly string[]): Promise<void> {
+	const slices = new Slices();
+	for (const smallkey of smallkeys) {
+		harvester?.follow(smallkey);
+		await slices.pause();
+	}
+}

@@ -1,0 +1,36 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { runGit } from "../git/run.ts";
+import { repositoryPath } from "./open-store.ts";
+
+/** A repository that a command looks at, and how it names it. */
+export interface FoundRepository {
+	path: string;
+	/** `the repository of DATA_DIR, /var/lib/fragments/repository.git` */
+	name: string;
+}
+
+/** The branch that is served. */
+export const servedRef = "refs/heads/main";
+
+/**
+ * The repository that a command line names; without that the one of `DATA_DIR`, where a service has made one, and else
+ * that of this checkout.
+ * @throws {Error} where there is no repository with the branch main
+ */
+export async function findRepository(named: string | undefined, dataDir: string): Promise<FoundRepository> {
+	const found = pick(named, dataDir);
+	await runGit(found.path, ["rev-parse", "--verify", "--quiet", "--end-of-options", servedRef]).catch(() => {
+		throw new Error(
+			`${named === undefined ? "" : "--repo: "}${found.name}: is no git repository with a branch main`,
+		);
+	});
+	return found;
+}
+
+function pick(named: string | undefined, dataDir: string): FoundRepository {
+	if (named !== undefined) return { path: resolve(named), name: `the repository ${named}` };
+	const own = repositoryPath(resolve(dataDir));
+	if (existsSync(own)) return { path: own, name: `the repository of DATA_DIR, ${own}` };
+	return { path: resolve("."), name: "the repository of this checkout" };
+}

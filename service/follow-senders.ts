@@ -1,0 +1,57 @@
+import { readFile, stat } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
+import { parseSenders, type Sender, type Senders } from "../api/senders.ts";
+
+/** How often the file is looked at, in milliseconds: a change counts within a second. */
+const lookEveryMs = 500;
+
+/** What is followed. */
+export interface FollowedSenders {
+	/** The senders file. */
+	path: string;
+	/** Who may write now; it is changed in place, all at once. */
+	senders: Map<string, Sender>;
+	/** Told of each change, and of each file that cannot be read: then the senders stay as they are. */
+	log: (fields: object) => void;
+}
+
+/** Keeps the senders as their file says. @returns what ends it */
+export function followSenders({ path, senders, log }: FollowedSenders): () => void {
+	let seen = "";
+	let looking = false;
+	const look = async () => {
+		if (looking) return;
+		looking = true;
+		try {
+			const now = await stampOf(path);
+			if (now === seen) return;
+			seen = now;
+			apply(parseSenders(await readFile(path, "utf8"), path), senders, log);
+		} catch (error) {
+			log({ senders: senders.size, warning: `${(error as Error).message}; the senders stay as they were` });
+		} finally {
+			looking = false;
+		}
+	};
+	const timer = setInterval(look, lookEveryMs).unref();
+	void look();
+	return () => clearInterval(timer);
+}
+
+/** Another text for each state of a file; the same as long as it is not there. */
+async function stampOf(path: string): Promise<string> {
+	const found = await stat(path, { bigint: true }).catch(() => null);
+	return found ? `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}` : "absent";
+}
+
+function apply(after: Senders, senders: Map<string, Sender>, log: (fields: object) => void): void {
+	const added = [...after.keys()].filter((id) => !senders.has(id));
+	const removed = [...senders.keys()].filter((id) => !after.has(id));
+	const changed = [...after.values()].filter(({ id }) => {
+		return senders.has(id) && !isDeepStrictEqual(senders.get(id), after.get(id));
+	});
+	if (added.length + removed.length + changed.length === 0) return;
+	senders.clear();
+	for (const [id, sender] of after) senders.set(id, sender);
+	log({ senders: senders.size, added, removed, changed: changed.map(({ id }) => id) });
+}

@@ -1,0 +1,34 @@
+import { authorizeWith } from "../store/github/auth.ts";
+import { connectToGithub } from "./github.ts";
+import type { Configuration, GitHubSettings } from "./settings.ts";
+
+/** Where git reaches the repository: GitHub's API is on a host of its own, that of an Enterprise Server is not. */
+export function cloneUrlOf({ apiUrl, repository }: GitHubSettings): string {
+	const { protocol, host } = new URL(apiUrl);
+	return `${protocol}//${host === "api.github.com" ? "github.com" : host}/${repository}.git`;
+}
+
+/**
+ * Variables under which git may use an address: the token is in its environment, where other users of the machine do
+ * not see it, and is sent to that address alone.
+ */
+export function gitEnvironment(url: string, token: string, proxy: string): Record<string, string> {
+	const basic = Buffer.from(`x-access-token:${token}`).toString("base64");
+	return {
+		GIT_CONFIG_COUNT: "1",
+		GIT_CONFIG_KEY_0: `http.${url}.extraHeader`,
+		GIT_CONFIG_VALUE_0: `Authorization: Basic ${basic}`,
+		...(proxy ? { https_proxy: proxy } : {}),
+	};
+}
+
+/** A token for git, as often as it is asked for: that of an App is renewed in time. */
+export function createGitToken(configuration: Configuration, now: () => Date): () => Promise<string> {
+	const { github } = configuration;
+	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
+	const authorize = authorizeWith(github.auth, now, { contents: "read" });
+	return async () => {
+		const header = await authorize(connectToGithub(configuration, undefined, now));
+		return header.replace(/^Bearer /, "");
+	};
+}

@@ -1,0 +1,100 @@
+import { type Harvested, mergeDescription } from "../../harvest/harvest-layer.ts";
+import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
+import { harvestedLangs, parseRegistration, type Registration } from "../../registry/registration.ts";
+import { descriptionPath, langs } from "../../registry/smallkey.ts";
+import { type Edit, isRefusal, type Layer, type Reader, type Store } from "../../store/store.ts";
+
+/** The author of the service's own commits. */
+export const serviceAuthor = "fragment-publisher";
+
+/** What became of one harvest. */
+export interface HarvestLine {
+	harvest: string;
+	/** `dropped`: the layer was changed or removed meanwhile. `failed`: no service answered. */
+	outcome: "changed" | "unchanged" | "dropped" | "failed";
+	/** What the services said that is wrong; absent where nothing is. */
+	findings?: string[];
+}
+
+/** Asks the services of one layer, as `harvestLayer` does with options of its own. */
+export type HarvestLayer = (registration: Registration, signal: AbortSignal) => Promise<Harvested>;
+
+/** What harvesting into a store needs from outside. */
+export interface CommitOptions {
+	store: Store;
+	harvest: HarvestLayer;
+	now: () => Date;
+}
+
+/** A layer's service description; null where there is none in order. */
+export function descriptionOf({ description }: Layer): Description | null {
+	return description === null ? null : parseDescription(description);
+}
+
+/** The registration of a layer that is harvested; null for any other, and for one that is not in order. */
+export function harvestedOf(layer: Layer): Registration | null {
+	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
+	return registration && harvestedLangs(registration).length > 0 ? registration : null;
+}
+
+/** A harvest's end: its line for the log, and whether a service was down, so that it is worth another try. */
+export interface Done {
+	line: HarvestLine;
+	again: boolean;
+}
+
+/** Asks the services of one layer and commits what is new; null where there is nothing to be asked for. */
+export async function harvestOne(
+	smallkey: string,
+	options: CommitOptions,
+	signal: AbortSignal,
+): Promise<Done | null> {
+	const { store, harvest, now } = options;
+	const layer = await store.read(smallkey);
+	const registration = layer && harvestedOf(layer);
+	if (!registration || signal.aborted) return null;
+	const harvested = await harvest(registration, signal);
+	if (signal.aborted) return null;
+	const findings = harvested.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
+	const done = (outcome: HarvestLine["outcome"]): Done => ({
+		line: findings.length > 0 ? { harvest: smallkey, outcome, findings } : { harvest: smallkey, outcome },
+		again: harvested.findings.some(({ kind }) => kind === "server"),
+	});
+	if (Object.keys(harvested.found).length === 0) return done("failed");
+	let dropped = false;
+	const outcome = await store.change(
+		async (fresh) => {
+			const edits = await editsOf(fresh, smallkey, registration, harvested);
+			dropped = edits === null;
+			return edits ?? [];
+		},
+		{
+			smallkey,
+			author: serviceAuthor,
+			time: now().getTime(),
+			subject: `harvest ${smallkey}`,
+			trailers: [],
+			request: null,
+			review: false,
+		},
+	);
+	if (isRefusal(outcome)) throw new Error(`harvest ${smallkey}: ${outcome.errors.join("; ")}`);
+	if (dropped) return done("dropped");
+	return done(outcome.changed ? "changed" : "unchanged");
+}
+
+/** What a harvest changes in the present state; null where the layer is no longer the one that was asked for. */
+async function editsOf(
+	fresh: Reader,
+	smallkey: string,
+	asked: Registration,
+	harvested: Harvested,
+): Promise<Edit[] | null> {
+	const layer = await fresh.read(smallkey);
+	const registration = layer && harvestedOf(layer);
+	if (!registration) return null;
+	if (langs.some((lang) => registration[lang].service_url !== asked[lang].service_url)) return null;
+	const merged = mergeDescription(registration, harvested, layer.description);
+	const text = merged && descriptionText(merged);
+	return text === null || text === layer.description ? [] : [{ path: descriptionPath(smallkey), text }];
+}

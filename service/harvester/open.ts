@@ -1,0 +1,80 @@
+import { runGit } from "../../git/run.ts";
+import { healthPath } from "../../registry/health.ts";
+import type { Store } from "../../store/store.ts";
+import { logError, logLine } from "../log.ts";
+import type { Measures } from "../measures.ts";
+import { repositoryPath } from "../open-store.ts";
+import type { Configuration } from "../settings.ts";
+import { createHarvester, type Harvester } from "./harvester.ts";
+import { createHarvestThreads, threadLimits } from "./threads.ts";
+import { systemTimers } from "./timers.ts";
+import { createWatcher, type Watcher } from "./watcher.ts";
+
+/** The harvester of the running service, with the watcher beside it. */
+export interface ServiceHarvester
+	extends Pick<Harvester, "follow" | "start" | "refresh" | "stateOf" | "close" | "waiting"> {
+	sightOf: Watcher["sightOf"];
+}
+
+/** The harvester of the running service, as configured; it does nothing until it is told to. */
+export function openHarvester(
+	{ harvest, mapWkid, dataDir }: Configuration,
+	store: Store,
+	allKeys: () => Iterable<string>,
+	measures: Measures | null = null,
+): ServiceHarvester {
+	const threads = createHarvestThreads({
+		entry: new URL("./thread-entry.mjs", import.meta.url),
+		settings: { harvest, mapWkid },
+		limits: threadLimits,
+		timers: systemTimers,
+	});
+	const common = {
+		store,
+		everyMs: harvest.every,
+		now: () => new Date(),
+		allKeys,
+		report: logError,
+		timers: systemTimers,
+	};
+	const harvester = createHarvester({
+		...common,
+		harvest: threads.harvest,
+		log: logLine,
+		count: (outcome) => measures?.harvest(outcome),
+	});
+	const repository = repositoryPath(dataDir);
+	const watcher = createWatcher({
+		...common,
+		watch: threads.watch,
+		readHealth: () => readHealth(repository),
+	});
+	return {
+		follow(smallkey) {
+			harvester.follow(smallkey);
+			watcher.follow(smallkey);
+		},
+		start() {
+			harvester.start();
+			watcher.start();
+		},
+		refresh: harvester.refresh,
+		stateOf: harvester.stateOf,
+		sightOf: watcher.sightOf,
+		get waiting() {
+			return harvester.waiting;
+		},
+		async close() {
+			await Promise.all([harvester.close(), watcher.close()]);
+			await threads.close();
+		},
+	};
+}
+
+/** Text of `layers/health.json` on the branch; null where there is none. @throws {Error} where git fails */
+async function readHealth(repository: string): Promise<string | null> {
+	const branch = "refs/heads/main";
+	const listed = await runGit(repository, ["ls-tree", branch, "--", healthPath]);
+	if (listed.length === 0) return null;
+	return (await runGit(repository, ["cat-file", "blob", `${branch}:${healthPath}`])).toString("utf8");
+}

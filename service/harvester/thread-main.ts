@@ -1,0 +1,34 @@
+// The harvester's thread: asks services and reads what they answer, so that nothing of it holds up a read.
+import { parentPort, workerData } from "node:worker_threads";
+import { harvestLayer } from "../../harvest/harvest-layer.ts";
+import { createWatchLayer } from "../../harvest/watch-layer.ts";
+import { askWith } from "./ask.ts";
+import type { FromThread, ThreadSettings, ToThread } from "./thread.ts";
+
+if (!parentPort) throw new Error("thread-main.ts: is to be run in a thread");
+const port = parentPort;
+const { harvest: settings, mapWkid } = workerData as ThreadSettings;
+const ask = askWith(settings);
+const watch = createWatchLayer(ask);
+const underWay = new Map<number, AbortController>();
+
+function send(message: FromThread): void {
+	port.postMessage(message);
+}
+
+port.on("message", (message: ToThread) => {
+	if (message.kind === "ping") return send({ kind: "alive" });
+	if (message.kind === "abort") return underWay.get(message.id)?.abort();
+	const { kind, id, registration } = message;
+	const controller = new AbortController();
+	underWay.set(id, controller);
+	const { signal } = controller;
+	const task =
+		kind === "harvest" ? harvestLayer(registration, { ask, mapWkid }, signal) : watch(registration, signal);
+	// An error of the program ends the thread: it is reported there, as that of a thread that died.
+	void task.then((result) => {
+		underWay.delete(id);
+		send({ kind: "done", id, result });
+	});
+});
+send({ kind: "alive" });

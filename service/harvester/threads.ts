@@ -1,0 +1,145 @@
+import type { Finding } from "../../harvest/finding.ts";
+import type { Harvested } from "../../harvest/harvest-layer.ts";
+import { createPool } from "../../harvest/net/pool.ts";
+import type { Watched } from "../../harvest/watch-layer.ts";
+import type { Registration } from "../../registry/registration.ts";
+import { langs } from "../../registry/smallkey.ts";
+import type { HarvestLayer } from "./commit.ts";
+import {
+	type Results,
+	startThread,
+	type Task,
+	type Thread,
+	ThreadEnded,
+	type ThreadOptions,
+} from "./thread.ts";
+import type { WatchLayer } from "./watcher.ts";
+
+/** The limits of the harvester's threads: a good answer of 5 MB stays far below them. */
+export const threadLimits = {
+	maxHeapMb: 256,
+	maxBusyMs: 10_000,
+	maxStartMs: 60_000,
+	maxLayerMs: 300_000,
+};
+
+/** How long a thread without work is kept, in milliseconds: while it is there it takes memory. */
+const idleMs = 30_000;
+
+/** Harvests outside the thread that serves. */
+export interface HarvestThreads {
+	/** Harvests a layer. Never rejects, but where its signal aborts. */
+	harvest: HarvestLayer;
+	/** Looks at a layer as a viewer would. Never rejects, but where its signal aborts. */
+	watch: WatchLayer;
+	/** Ends all threads, whatever they do. */
+	close(): Promise<void>;
+}
+
+/**
+ * Makes what harvests in a thread of its own, which is there only while there is something to harvest. Where that
+ * thread ends by what a service sent, a new one takes its place, and the layers that were under way are harvested once
+ * more, each in a thread by itself: the one that ends that thread, too, has the finding, and the others go on.
+ */
+export function createHarvestThreads(options: ThreadOptions): HarvestThreads {
+	const { timers } = options;
+	const alone = createPool(1);
+	const threads = new Set<Thread>();
+	let common: Thread | null = null;
+	let idle: unknown = null;
+
+	function start(): Thread {
+		const thread = startThread(options);
+		threads.add(thread);
+		return thread;
+	}
+
+	async function end(thread: Thread): Promise<void> {
+		if (common === thread) common = null;
+		threads.delete(thread);
+		await thread.end();
+	}
+
+	async function runTogether<T extends Task>(task: T, registration: Registration, signal: AbortSignal) {
+		timers.clear(idle);
+		if (!common || common.hasEnded) common = start();
+		const thread = common;
+		try {
+			return await thread.run(task, registration, signal);
+		} finally {
+			if (thread.hasEnded) threads.delete(thread);
+			else if (thread.layers === 0) endLater(thread);
+		}
+	}
+
+	function endLater(thread: Thread): void {
+		timers.clear(idle);
+		idle = timers.set(() => {
+			if (thread.layers === 0) void end(thread);
+		}, idleMs);
+	}
+
+	async function runAlone<T extends Task>(task: T, registration: Registration, signal: AbortSignal) {
+		signal.throwIfAborted();
+		const thread = start();
+		try {
+			return await thread.run(task, registration, signal);
+		} finally {
+			await end(thread);
+		}
+	}
+
+	/** What comes of a task, or what its services sent that ends a thread. */
+	async function run<T extends Task>(
+		task: T,
+		registration: Registration,
+		signal: AbortSignal,
+	): Promise<Results[T] | ThreadEnded> {
+		const together = await runTogether(task, registration, signal).catch(endedOnly);
+		if (!(together instanceof ThreadEnded) || together.layers === 1) return together;
+		return alone.withSlot(() => runAlone(task, registration, signal).catch(endedOnly));
+	}
+
+	return {
+		async harvest(registration, signal) {
+			const result = await run("harvest", registration, signal);
+			return result instanceof ThreadEnded ? notHarvested(registration, result) : result;
+		},
+		async watch(registration, signal) {
+			const result = await run("watch", registration, signal);
+			return result instanceof ThreadEnded ? notWatched(registration, result) : result;
+		},
+		async close() {
+			timers.clear(idle);
+			await Promise.all([...threads].map(end));
+		},
+	};
+}
+
+/** @throws any other error */
+function endedOnly(error: unknown): ThreadEnded {
+	if (error instanceof ThreadEnded) return error;
+	throw error;
+}
+
+/** Nothing was found. */
+function notHarvested(registration: Registration, ended: ThreadEnded): Harvested {
+	return { found: {}, partial: new Set(), findings: findingsOf(registration, ended) };
+}
+
+function notWatched(registration: Registration, ended: ThreadEnded): Watched {
+	const findings = findingsOf(registration, ended);
+	return {
+		state: "down",
+		findings: findings.map(({ kind: _kind, ...finding }) => ({ ...finding, state: "down" as const })),
+		checked: { facts: {}, findings },
+	};
+}
+
+/** Which of the two languages it was is not known. */
+function findingsOf(registration: Registration, { message }: ThreadEnded): Finding[] {
+	return langs.map((lang) => {
+		const text = `${registration[lang].service_url} sent what ${message}`;
+		return { kind: "server", lang, pointer: `/${lang}/service_url`, text };
+	});
+}

@@ -1,0 +1,156 @@
+import { statfs } from "node:fs/promises";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { readVersion } from "../../files/version.ts";
+import type { GitOperation } from "../../store/git/store.ts";
+import type { Gauges, Measures } from "../measures.ts";
+import { AnswerCounts, answerBoundsMs } from "./answers.ts";
+import { addHistogram } from "./histogram.ts";
+
+/** What the metrics are told of. */
+export interface MetricsOptions {
+	/** The folder whose disk is looked at. */
+	dataDir: string;
+	/** How the service is now. */
+	gauges: () => Promise<Gauges>;
+}
+
+/** Upper bounds of git's times, in seconds. */
+const gitBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** The name of every metric of our own begins so. */
+const prefix = "fragments_";
+
+const gaugeTexts = {
+	layers: "Layers that are served.",
+	queue: "Changes that wait, or are under way.",
+	commits_behind: "Commits of the branch that are not served yet.",
+	files_behind: "Layers whose rendered files are not in step with what is served.",
+	harvests_waiting: "Layers that wait to be harvested.",
+	ready: "1 where /readyz says 200, else 0.",
+	disk_free_bytes: "Bytes that DATA_DIR's disk has left for the service.",
+	disk_size_bytes: "Bytes of DATA_DIR's disk.",
+} as const;
+
+/** The metrics of one running service, in the text format of Prometheus. */
+export class Metrics implements Measures {
+	readonly answers = new AnswerCounts();
+	readonly #registry = new Registry();
+	readonly #gauges: Record<keyof typeof gaugeTexts, Gauge>;
+	readonly #commits: Counter;
+	readonly #harvests: Counter;
+	readonly #git: Histogram;
+
+	constructor() {
+		const registers = [this.#registry];
+		collectDefaultMetrics({ register: this.#registry });
+		new Gauge({
+			name: `${prefix}info`,
+			help: "The version that runs.",
+			labelNames: ["version"],
+			registers,
+		}).set({ version: readVersion() }, 1);
+		const gauges = Object.entries(gaugeTexts).map(([name, help]) => [
+			name,
+			new Gauge({ name: prefix + name, help, registers }),
+		]);
+		this.#gauges = Object.fromEntries(gauges) as Record<keyof typeof gaugeTexts, Gauge>;
+		this.#commits = new Counter({
+			name: `${prefix}commits_total`,
+			help: "Commits of this process, by who asked: a sender, or the service itself.",
+			labelNames: ["by"],
+			registers,
+		});
+		this.#harvests = new Counter({
+			name: `${prefix}harvests_total`,
+			help: "Layers whose services were asked, by outcome.",
+			labelNames: ["outcome"],
+			registers,
+		});
+		this.#git = new Histogram({
+			name: `${prefix}git_seconds`,
+			help: "What git takes for what others wait for: a checkpoint of commits, a push, a repack.",
+			labelNames: ["operation"],
+			buckets: gitBounds,
+			registers,
+		});
+		this.#addAnswers();
+	}
+
+	commit(by: "sender" | "service"): void {
+		this.#commits.inc({ by });
+	}
+
+	git(operation: GitOperation, ms: number): void {
+		this.#git.observe({ operation }, ms / 1_000);
+	}
+
+	harvest(outcome: string): void {
+		this.#harvests.inc({ outcome });
+	}
+
+	/** All of it as text. @throws {Error} where the disk cannot be looked at */
+	async text({ dataDir, gauges }: MetricsOptions): Promise<string> {
+		const [now, disk] = await Promise.all([gauges(), statfs(dataDir)]);
+		const values: Record<keyof typeof gaugeTexts, number | null> = {
+			layers: now.layers,
+			queue: now.queue,
+			commits_behind: now.commitsBehind,
+			files_behind: now.filesBehind,
+			harvests_waiting: now.harvestsWaiting,
+			ready: now.isReady ? 1 : 0,
+			disk_free_bytes: disk.bavail * disk.bsize,
+			disk_size_bytes: disk.blocks * disk.bsize,
+		};
+		for (const [name, value] of Object.entries(values) as [keyof typeof values, number | null][]) {
+			// What this kind of service cannot know is not there.
+			if (value === null) this.#registry.removeSingleMetric(prefix + name);
+			else this.#gauges[name].set(value);
+		}
+		return this.#registry.metrics();
+	}
+
+	/** `Content-Type` of the text. */
+	get type(): string {
+		return this.#registry.contentType;
+	}
+
+	#addAnswers(): void {
+		const registers = [this.#registry];
+		const { byRoute, byReason } = this.answers;
+		new Counter({
+			name: `${prefix}requests_total`,
+			help: "Answers by route and status; 499: the client went away before.",
+			labelNames: ["route", "status"],
+			registers,
+			collect() {
+				this.reset();
+				for (const [route, { byStatus }] of Object.entries(byRoute)) {
+					byStatus.forEach((count, status) => {
+						if (count > 0) this.inc({ route, status: String(status) }, count);
+					});
+				}
+			},
+		});
+		new Counter({
+			name: `${prefix}writes_refused_total`,
+			help: "Writes that were refused, by reason.",
+			labelNames: ["reason"],
+			registers,
+			collect() {
+				this.reset();
+				for (const [reason, count] of byReason) this.inc({ reason }, count);
+			},
+		});
+		addHistogram(this.#registry, {
+			name: `${prefix}request_seconds`,
+			help: "From a request's head to its answer, by route.",
+			boundsMs: answerBoundsMs,
+			read: () =>
+				Object.entries(byRoute).map(([route, { byTime, totalMs }]) => ({
+					labels: { route },
+					counts: byTime,
+					totalMs,
+				})),
+		});
+	}
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { parseSenders, type Senders } from "../api/senders.ts";
+import { senderNamesOf } from "../catalogue/options.ts";
+import { readTextIfThere } from "../files/if-there.ts";
+import { replaceFile } from "../files/replace-file.ts";
+import { makeDataDir } from "./data-dir.ts";
+import { lockFolder } from "./lock.ts";
+import type { Environment } from "./settings.ts";
+
+/** The senders, and where they stand. */
+export interface ConfiguredSenders {
+	senders: Senders;
+	/** `SENDERS`, or the file's path. */
+	place: string;
+	/** Id of the sender that was created just now, or null. */
+	created: string | null;
+}
+
+/** A sender as the file has it (`parseSenders`): its secret, or an object of it and what else is known. */
+export type SenderEntry = string | Record<string, unknown>;
+
+/** Path of the senders file in a data folder. */
+export function sendersPath(dataDir: string): string {
+	return join(dataDir, "senders.json");
+}
+
+/** Id of the sender that a first start creates. */
+const firstSender = "publisher";
+
+/**
+ * Reads the senders from `SENDERS`, else from the senders file, created with one random secret where there is none.
+ * @throws {Error} that names the place and the rule, and never a secret
+ */
+export async function readSenders(env: Environment, dataDir: string): Promise<ConfiguredSenders> {
+	if (env.SENDERS) return { senders: parseVariable(env.SENDERS), place: "SENDERS", created: null };
+	const place = sendersPath(dataDir);
+	const text = await readTextIfThere(place);
+	if (text !== null) return { senders: parseSenders(text, place), place, created: null };
+	await changeSenders(dataDir, (entries) => ({ [firstSender]: randomSecret(), ...entries }));
+	const senders = parseSenders(await readFile(place, "utf8"), place);
+	return { senders, place, created: firstSender };
+}
+
+/** The public names that the senders have, by their ids; none where there is no such setting and no such file. */
+export async function readPublicNames(env: Environment, dataDir: string): Promise<Record<string, string>> {
+	if (env.SENDERS) return senderNamesOf(parseVariable(env.SENDERS));
+	const place = sendersPath(dataDir);
+	const text = await readTextIfThere(place);
+	return text === null ? {} : senderNamesOf(parseSenders(text, place));
+}
+
+function parseVariable(text: string): Senders {
+	if (!text.trimStart().startsWith("{") && /[/\\]|\.json$/.test(text)) {
+		throw new Error(
+			"SENDERS: must be the JSON itself, and looks like the path of a file. Leave it unset, and DATA_DIR/senders.json is read",
+		);
+	}
+	return parseSenders(text, "SENDERS");
+}
+
+/** A secret of 32 random bytes: 43 characters. */
+export function randomSecret(): string {
+	return randomBytes(32).toString("base64url");
+}
+
+/** How long a change waits for another one, in milliseconds. */
+const maxWaitMs = 10_000;
+
+/**
+ * Changes the senders file, one change at a time, whole or not at all.
+ * @param change the entries by their id → the new ones; it throws where it refuses
+ * @throws {Error} where the file, or what it would be, is wrong; then nothing has changed
+ */
+export async function changeSenders(
+	dataDir: string,
+	change: (entries: Record<string, SenderEntry>) => Record<string, SenderEntry>,
+): Promise<void> {
+	const path = sendersPath(dataDir);
+	await makeDataDir(dirname(path));
+	const lock = await lockFolder(dataDir, {
+		name: "senders.lock",
+		activity: "changes the senders",
+		maxWaitMs,
+	});
+	try {
+		const before = (await readTextIfThere(path)) ?? "{}";
+		parseSenders(before, path);
+		const after = `${JSON.stringify(change(JSON.parse(before)), null, 2)}\n`;
+		parseSenders(after, path);
+		await replaceFile(path, after);
+	} finally {
+		await lock.release();
+	}
+}

@@ -1,0 +1,117 @@
+import { resolve } from "node:path";
+import {
+	type Environment,
+	type GitHubSettings,
+	readGitHub,
+	readServing,
+	readWriteLimits,
+	Variables,
+} from "../api/configuration.ts";
+import type { Settings } from "../api/context.ts";
+import type { WriteLimits } from "../api/limits.ts";
+import { parseTrustedProxies, type TrustedProxies } from "../api/node/address.ts";
+
+import type { PageSettings } from "../catalogue/options.ts";
+
+export { type Environment, type GitHubSettings, parseSpan } from "../api/configuration.ts";
+
+/** Everything that harvesting is told. */
+export interface HarvestSettings {
+	on: boolean;
+	/** Whether services on private addresses may be asked. */
+	allowPrivate: boolean;
+	/** Milliseconds between two harvests of one layer. */
+	every: number;
+	/** `HTTPS_PROXY` and `NO_PROXY`, empty where unset. */
+	httpsProxy: string;
+	noProxy: string;
+}
+
+/** The whole configuration, read once (docs/settings.md). */
+export interface Configuration extends Omit<Settings, "senders"> {
+	port: number;
+	host: string;
+	/** Absolute path. */
+	dataDir: string;
+	/** The map's spatial reference, by well-known id: of what is harvested, and of what is rendered. */
+	mapWkid: number;
+	github: GitHubSettings | null;
+	harvest: HarvestSettings;
+	logReads: boolean;
+	/** Where metrics are served; null: nowhere, and nothing is measured. */
+	metrics: { host: string; port: number } | null;
+	writes: WriteLimits;
+	trustedProxies: TrustedProxies;
+	publicUrl: string;
+	/** Whether the catalogue is built and served. */
+	site: boolean;
+	page: PageSettings;
+}
+
+/**
+ * Reads the configuration from the environment.
+ * @throws {Error} with a line for each bad variable
+ */
+export function readConfiguration(env: Environment): Configuration {
+	const variables = new Variables(env);
+	const configuration: Configuration = {
+		port: variables.integer("PORT", 8080, 0, 65_535),
+		host: variables.text("HOST", "127.0.0.1"),
+		dataDir: resolve(variables.text("DATA_DIR", ".data")),
+		...readServing(variables, { fallback: 1000, most: 1000 }),
+		logReads: variables.flag("LOG_READS", false),
+		metrics: readMetrics(variables),
+		writes: readWriteLimits(variables),
+		trustedProxies: variables.parsed("TRUSTED_PROXIES", [], parseTrustedProxies),
+		harvest: readHarvest(variables),
+		github: readGitHub(variables),
+		page: readPage(variables),
+	};
+	variables.check();
+	return configuration;
+}
+
+/**
+ * The environment of a script that needs no store: GitHub Actions sets GITHUB_REPOSITORY in every step, and without
+ * credentials beside it that would be an error.
+ */
+export function withoutStore(env: Environment): Environment {
+	return { ...env, GITHUB_REPOSITORY: undefined };
+}
+
+function readPage(variables: Variables): PageSettings {
+	const tiles = /^https:\/\/[^\s"<>]*\{z\}[^\s"<>]*$/;
+	const page = /^https?:\/\/[^\s"<>?#]+$/;
+	return {
+		baseMap: variables.matching("BASE_MAP", "", tiles, "an https address of tiles with {z}, {y} and {x}"),
+		baseMapAttribution: variables.text("BASE_MAP_ATTRIBUTION", ""),
+		repositoryUrl: variables
+			.matching("REPOSITORY_URL", "", page, "an http or https address without ? and #")
+			.replace(/(?<!\/)\/+$/, ""),
+		branch: variables.text("GITHUB_BRANCH", "main"),
+	};
+}
+
+/** The proxy's address; it is not repeated where it is wrong, because it may hold a password. */
+function readProxy(variables: Variables): string {
+	const text = variables.text("HTTPS_PROXY", "");
+	if (text === "" || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;
+	variables.problems.push("HTTPS_PROXY: must be an http or https address, such as http://proxy.example:3128");
+	return "";
+}
+
+function readMetrics(variables: Variables): Configuration["metrics"] {
+	const host = variables.text("METRICS_HOST", "127.0.0.1");
+	if (variables.text("METRICS_PORT", "") === "") return null;
+	return { host, port: variables.integer("METRICS_PORT", 0, 0, 65_535) };
+}
+
+function readHarvest(variables: Variables): HarvestSettings {
+	return {
+		on: variables.flag("HARVEST", true),
+		allowPrivate: variables.flag("HARVEST_ALLOW_PRIVATE", false),
+		every: variables.span("HARVEST_EVERY", "7d"),
+		httpsProxy: readProxy(variables),
+		noProxy: variables.text("NO_PROXY", ""),
+	};
+}

@@ -1,0 +1,53 @@
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ConfiguredSenders } from "./senders-file.ts";
+import type { Configuration } from "./settings.ts";
+
+const exampleLayer = fileURLToPath(new URL("../docs/example-layer.json", import.meta.url));
+
+/** What the welcome tells. */
+export interface Started {
+	/** Where the service listens, without its base path. */
+	url: string;
+	/** Number of layers that can be read. */
+	layers: number;
+	/** Where they are. */
+	layersPlace: string;
+	/** How many layers of this checkout are not there. */
+	lacking: number;
+	senders: ConfiguredSenders;
+	configuration: Configuration;
+	/** Where the metrics are; null where there are none. */
+	metrics: string | null;
+}
+
+/** How to bring in what the checkout has and the service lacks. */
+function lackingText(lacking: number, where: string): string {
+	const what = lacking === 1 ? "1 layer of this checkout is" : `${lacking} layers of this checkout are`;
+	return `        ${what} not there. To bring in layers/, end this and run: ${where}npx fragments register layers\n`;
+}
+
+/** A text as one word of a shell command. */
+function shellWord(text: string): string {
+	return /^[A-Za-z0-9/._-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** What the service prints when it serves: where, for whom, and a first command to paste. No secret is in it. */
+export function welcome(started: Started): string {
+	const { url, layers, layersPlace, lacking, senders, configuration, metrics } = started;
+	const { place, created } = senders;
+	const id = [...senders.senders.keys()][0] ?? "publisher";
+	const base = `${url}${configuration.basePath}`;
+	const inFile = place !== "SENDERS";
+	const where = inFile ? `DATA_DIR=${shellWord(configuration.dataDir)} ` : "";
+	const example = shellWord(relative(process.cwd(), exampleLayer));
+	const asks = inFile ? "" : ` (it asks for the secret where SENDERS is not set)`;
+	return `Serving ${layers} layers at ${base}
+Layers: ${layersPlace}
+${lacking === 0 ? "" : lackingText(lacking, where)}${configuration.site ? `Catalogue: ${base}/\n` : ""}${metrics === null ? "" : `Metrics: ${metrics}\n`}Senders: ${place}${created ? `, created now with the sender ${created}` : ""}
+
+Register a first layer, and read it back${asks}:
+
+  ${where}npx fragments put my-layer ${example} --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer
+`;
+}

@@ -1,0 +1,179 @@
+import { authorMail, commitMessage, type Edit, type Meta, StoreBusy } from "../store.ts";
+import { bytesBase64, utf8 } from "./base64.ts";
+import { GithubBusy } from "./client.ts";
+import { dataOf, dataOrNull, TooLarge } from "./refusal.ts";
+import type { Github } from "./routes.ts";
+
+/**
+ * A tree is written in portions: GitHub takes too long over some 200 files or 2.5 MB at once, and answers 502 or 422
+ * "Sorry, your request timed out … Consider building the tree incrementally".
+ */
+const maxPortionEntries = 100;
+const maxPortionBytes = 1_000_000;
+
+/** Bytes that an edit adds to a tree's request, about. */
+function sizeOf({ path, text }: Edit): number {
+	return path.length + 100 + (text === null ? 0 : text.length * 2);
+}
+
+/** How many of the edits from `start` on fit into one portion; at least one. */
+function countThatFit(edits: readonly Edit[], start: number, maxEntries: number): number {
+	let bytes = 0;
+	for (let count = 0; count < maxEntries && start + count < edits.length; count += 1) {
+		bytes += sizeOf(edits[start + count] as Edit);
+		if (bytes > maxPortionBytes && count > 0) return count;
+	}
+	return Math.min(maxEntries, edits.length - start);
+}
+
+/** Whether edits fit into one request for a tree. */
+export function fitsOnePortion(edits: readonly Edit[]): boolean {
+	return countThatFit(edits, 0, maxPortionEntries) === edits.length;
+}
+
+/**
+ * Writes a tree: `base` with the edits, in portions of which each builds on the one before. A portion that is too
+ * large for GitHub is halved.
+ * @returns the tree's id
+ */
+export async function writeTree(github: Github, base: string, edits: readonly Edit[]): Promise<string> {
+	let tree = base;
+	let maxEntries = maxPortionEntries;
+	for (let start = 0; start < edits.length; ) {
+		const count = countThatFit(edits, start, maxEntries);
+		const written = await writePortion(github, tree, edits.slice(start, start + count));
+		if (written !== null) {
+			tree = written;
+			start += count;
+		} else {
+			maxEntries = Math.floor(count / 2);
+		}
+	}
+	return tree;
+}
+
+/** @returns null where the portion is too large, and could be smaller */
+async function writePortion({ rest, repo }: Github, base: string, edits: Edit[]): Promise<string | null> {
+	const tree = edits.map(({ path, text }) => {
+		const blob = text === null ? { sha: null } : { content: text };
+		return { path, mode: "100644", type: "blob", ...blob } as const;
+	});
+	try {
+		const asked = rest.git.createTree({ ...repo, base_tree: base, tree });
+		return (await dataOf(asked, "write the files")).sha;
+	} catch (error) {
+		const isTooLarge =
+			error instanceof TooLarge || (error instanceof GithubBusy && /: 50[24], /.test(error.reason));
+		if (isTooLarge && edits.length > 1) return null;
+		throw error;
+	}
+}
+
+/** Who and when, as a commit says it: the author is who asked, the committer is the service. */
+function identities(meta: Meta, now: Date) {
+	const author = { name: meta.author, email: authorMail(meta.author), date: isoSeconds(new Date(meta.time)) };
+	const service = "fragment-publisher";
+	return { author, committer: { name: service, email: authorMail(service), date: isoSeconds(now) } };
+}
+
+/** Git keeps whole seconds. */
+function isoSeconds(time: Date): string {
+	return `${time.toISOString().slice(0, 19)}Z`;
+}
+
+/** A commit's place. */
+export interface Place {
+	commit: string;
+	tree: string;
+}
+
+/**
+ * Makes a commit of a tree on top of `parent`, on no branch yet. With the same `now` it is the same commit each time.
+ * @returns its id
+ * @throws {Conflict}
+ */
+export async function commitTree(
+	{ rest, repo }: Github,
+	parent: Place,
+	tree: string,
+	meta: Meta,
+	now: Date,
+): Promise<string> {
+	const message = commitMessage(meta);
+	const asked = rest.git.createCommit({
+		...repo,
+		message,
+		tree,
+		parents: [parent.commit],
+		...identities(meta, now),
+	});
+	return (await dataOf(asked, "make a commit")).sha;
+}
+
+/**
+ * Makes a commit of edits on top of `parent`, on no branch yet.
+ * @returns its id, or null where the edits change nothing
+ * @throws {Conflict}
+ */
+export async function commitEdits(
+	github: Github,
+	parent: Place,
+	edits: readonly Edit[],
+	meta: Meta,
+	now: Date,
+): Promise<string | null> {
+	const tree = await writeTree(github, parent.tree, edits);
+	return tree === parent.tree ? null : commitTree(github, parent, tree, meta, now);
+}
+
+/**
+ * Moves a branch on to a commit that follows its head.
+ * @throws {Conflict} where somebody else has moved it meanwhile
+ */
+export async function moveBranch({ rest, repo }: Github, branch: string, sha: string): Promise<void> {
+	const asked = rest.git.updateRef({ ...repo, ref: `heads/${branch}`, sha, force: false });
+	await dataOf(asked, `move the branch ${branch}`);
+}
+
+/** Puts a branch at a commit, wherever it was before, if anywhere. */
+export async function placeBranch({ rest, repo }: Github, branch: string, sha: string): Promise<void> {
+	const ref = `heads/${branch}`;
+	try {
+		await dataOf(rest.git.createRef({ ...repo, ref: `refs/${ref}`, sha }), `make the branch ${branch}`);
+	} catch (error) {
+		if (!(error instanceof Error) || !/already exists/i.test(error.message)) throw error;
+		await dataOf(rest.git.updateRef({ ...repo, ref, sha, force: true }), `move the branch ${branch}`);
+	}
+}
+
+const emptyRepository = "the repository on GitHub has no commit yet: its operator has to make a first one";
+
+/**
+ * Makes the first commit of an empty repository: the git data API does not work on one, the contents API does, for
+ * one file.
+ * @returns the commit's id
+ * @throws {Conflict} where it has a commit meanwhile; StoreBusy for several files; Error for another branch
+ */
+export async function makeFirstCommit(
+	{ rest, repo }: Github,
+	branch: string,
+	edits: readonly Edit[],
+	meta: Meta,
+	now: Date,
+): Promise<string> {
+	const found = await dataOrNull(rest.repos.get(repo), "show the repository");
+	if (!found) throw new Error("GitHub knows no such repository, or the credentials do not open it");
+	if (found.default_branch !== branch) throw new Error(`the repository on GitHub has no branch ${branch}`);
+	const [first, ...others] = edits;
+	if (!first || first.text === null || others.length > 0) throw new StoreBusy(emptyRepository, 300);
+	const asked = rest.repos.createOrUpdateFileContents({
+		...repo,
+		path: first.path,
+		message: commitMessage(meta),
+		content: bytesBase64(utf8(first.text)),
+		...identities(meta, now),
+	});
+	const { commit } = await dataOf(asked, "make the first commit");
+	if (!commit.sha) throw new Error("GitHub names no commit");
+	return commit.sha;
+}

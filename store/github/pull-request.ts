@@ -1,0 +1,72 @@
+import { code } from "../../registry/markdown.ts";
+import { pointerSegment } from "../../registry/problems.ts";
+import type { Edit, Meta } from "../store.ts";
+
+/** GitHub takes a body of 65,536 characters. */
+const longestBody = 60_000;
+
+/**
+ * The text of a pull request for one layer: a table of what changes, member by member.
+ * @param before the registration's text on the branch below, null where there is none
+ * @param after the same once the pull request is merged
+ */
+export function layerBody(meta: Meta, smallkey: string, before: string | null, after: string | null): string {
+	const verb = after === null ? "removes" : before === null ? "registers" : "changes";
+	const intro = `The sender ${code(meta.author)} ${verb} the layer ${code(smallkey)}.`;
+	const old = members(before);
+	const fresh = members(after);
+	const pointers = [...new Set([...fresh.keys(), ...old.keys()])];
+	const changed = pointers.filter((pointer) => old.get(pointer) !== fresh.get(pointer));
+	const rows = changed.map((pointer) => {
+		return `| ${[pointer, old.get(pointer), fresh.get(pointer)].map(cell).join(" | ")} |`;
+	});
+	const head = ["| member | now | after the merge |", "|---|---|---|"];
+	return bounded([intro, "", ...head], rows.length > 0 ? rows : ["| | no difference | |"]);
+}
+
+/** The text of a pull request for many layers: the files that it writes and removes. */
+export function batchBody(meta: Meta, edits: readonly Edit[]): string {
+	const intro = `The sender ${code(meta.author)} changes these files:`;
+	const rows = edits.map(({ path, text }) => `- ${text === null ? "removed: " : ""}${code(path)}`);
+	return bounded([intro, ""], rows);
+}
+
+/** Each value of a registration by its JSON pointer; the whole text under `""` where it is not JSON. */
+function members(text: string | null): Map<string, string> {
+	const found = new Map<string, string>();
+	if (text === null) return found;
+	try {
+		collect(JSON.parse(text), "", found);
+	} catch {
+		found.set("", text);
+	}
+	return found;
+}
+
+function collect(value: unknown, pointer: string, found: Map<string, string>): void {
+	if (typeof value !== "object" || value === null) {
+		found.set(pointer, typeof value === "string" ? value : JSON.stringify(value));
+		return;
+	}
+	for (const [name, member] of Object.entries(value)) {
+		collect(member, `${pointer}/${pointerSegment(name)}`, found);
+	}
+}
+
+function cell(text: string | undefined): string {
+	return text === undefined ? "" : code(text);
+}
+
+/** The lines as far as GitHub takes them. */
+function bounded(head: string[], rows: string[]): string {
+	const room = longestBody - head.join("\n").length;
+	let length = 0;
+	const shown = rows.filter((row) => {
+		length += row.length + 1;
+		return length < room;
+	});
+	const hidden = rows.length - shown.length;
+	return [...head, ...shown, ...(hidden > 0 ? ["", `And ${hidden} more: see the changed files.`] : [])].join(
+		"\n",
+	);
+}

@@ -1,0 +1,141 @@
+import { layerPath } from "../../registry/smallkey.ts";
+import {
+	batchBranch,
+	type Commit,
+	type Edit,
+	type Edits,
+	isRefusal,
+	type Meta,
+	type Reader,
+	type Refusal,
+	reviewBranch,
+	StoreBusy,
+	usedBefore,
+} from "../store.ts";
+import { commitEdits, moveBranch, placeBranch } from "./commit.ts";
+import type { Freshness } from "./freshness.ts";
+import { type Head, readHead } from "./head.ts";
+import { batchBody, layerBody } from "./pull-request.ts";
+import { dataOf } from "./refusal.ts";
+import { carriesRequest, type Replays } from "./replay.ts";
+import type { Github } from "./routes.ts";
+import { CommitFiles, Snapshot } from "./snapshot.ts";
+
+/** What a proposal needs of the store. */
+export interface Proposing {
+	github: Github;
+	/** The branch that reviewers merge into. */
+	branch: string;
+	replays: Replays;
+	fresh: Freshness;
+	/** When the change came in. */
+	started: Date;
+	/**
+	 * The pull request's text of an earlier try that got as far as writing, else null: its commit may be there although
+	 * the answer was lost.
+	 */
+	written: Text | null;
+}
+
+/** What a pull request says of itself. */
+interface Text {
+	title: string;
+	body: string;
+}
+
+interface PullRequest {
+	number: number;
+	html_url: string;
+	title: string;
+	/** Null where it is empty. */
+	body: string | null;
+}
+
+/**
+ * Makes a change on a branch of its own, with a pull request; a further change before the merge joins it. The branch
+ * of a pull request that was closed or merged is started anew.
+ * @param proposing the same at each try
+ * @throws {Conflict} where somebody else was faster
+ */
+export async function proposeChange(
+	proposing: Proposing,
+	edits: Edits,
+	meta: Meta,
+): Promise<Commit | Refusal> {
+	const { github, branch, replays, fresh, started } = proposing;
+	const proposal = proposalBranch(meta);
+	const main = fresh.check(await readHead(github, branch));
+	if (!main) throw new StoreBusy("the repository on GitHub has no commit yet", 300);
+	const open = await findPullRequest(proposing, proposal);
+	const base = open ? fresh.check((await readHead(github, proposal)) as Head) : main;
+	const receipt = open ? { branch: proposal, pullRequest: open.html_url } : {};
+	const landed = proposing.written && open && base.recent.find((commit) => carriesRequest(commit, meta));
+	if (landed) {
+		await updateWhereDifferent(github, open, proposing.written as Text);
+		return { commit: landed.sha, changed: true, ...receipt };
+	}
+	const now = new Snapshot(new CommitFiles(github, base));
+	const wanted = await edits(now);
+	if (isRefusal(wanted)) return wanted;
+	const below = open ? new Snapshot(new CommitFiles(github, main)) : now;
+	const text = () => pullRequestText(meta, wanted, below, now);
+	if (wanted.length === 0) {
+		// An earlier try may have ended between the commit and the text. A batch's text tells its edits: here are none.
+		const whole = proposing.written ?? (meta.smallkey === null ? null : await text());
+		if (open && whole) await updateWhereDifferent(github, open, whole);
+		return { commit: base.commit, changed: false, ...receipt };
+	}
+	if (await replays.wasUsed(github, base, meta)) return usedBefore;
+	const commit = await commitEdits(github, base, wanted, meta, started);
+	if (commit === null) return { commit: base.commit, changed: false, ...receipt };
+	proposing.written = await text();
+	await (open ? moveBranch : placeBranch)(github, proposal, commit);
+	if (open) fresh.replaced(base.commit);
+	const { html_url } = open
+		? await updatePullRequest(github, open, proposing.written)
+		: await openPullRequest(proposing, proposal, proposing.written);
+	return { commit, changed: true, branch: proposal, pullRequest: html_url };
+}
+
+/** Where a change waits. */
+function proposalBranch({ smallkey, author }: Meta): string {
+	return smallkey === null ? batchBranch(author) : reviewBranch(smallkey);
+}
+
+/** The pull request's text: what merging it changes on the branch below it. */
+async function pullRequestText(meta: Meta, edits: Edit[], main: Reader, proposed: Reader): Promise<Text> {
+	const { smallkey, subject } = meta;
+	if (smallkey === null) return { title: subject, body: batchBody(meta, edits) };
+	const edit = edits.find(({ path }) => path === layerPath(smallkey));
+	const before = await main.read(smallkey);
+	const after = edit ? edit.text : (await proposed.read(smallkey))?.registration;
+	const body = layerBody(meta, smallkey, before?.registration ?? null, after ?? null);
+	return { title: subject, body };
+}
+
+async function findPullRequest({ github, branch }: Proposing, proposal: string): Promise<PullRequest | null> {
+	const { rest, repo } = github;
+	const head = `${repo.owner}:${proposal}`;
+	const asked = rest.pulls.list({ ...repo, state: "open", head, base: branch });
+	return (await dataOf(asked, "list the pull requests"))[0] ?? null;
+}
+
+/** Writes the text of an open pull request where it is another one. */
+async function updateWhereDifferent(github: Github, open: PullRequest, text: Text): Promise<void> {
+	const body = (open.body ?? "").replaceAll("\r\n", "\n");
+	if (open.title !== text.title || body !== text.body) await updatePullRequest(github, open, text);
+}
+
+function updatePullRequest(
+	{ rest, repo }: Github,
+	{ number }: PullRequest,
+	text: Text,
+): Promise<PullRequest> {
+	return dataOf(rest.pulls.update({ ...repo, pull_number: number, ...text }), "update the pull request");
+}
+
+function openPullRequest({ github, branch }: Proposing, proposal: string, text: Text): Promise<PullRequest> {
+	const { rest, repo } = github;
+	const asked = rest.pulls.create({ ...repo, ...text, head: proposal, base: branch });
+	return dataOf(asked, "open a pull request");
+}

@@ -1,0 +1,173 @@
+import { folderOf, parseSmallkey } from "../../registry/smallkey.ts";
+import { blobId } from "../blob-id.ts";
+import type { Edit, Layer, LayerIds, Reader } from "../store.ts";
+import { base64Bytes } from "./base64.ts";
+import type { Head } from "./head.ts";
+import { dataOf, dataOrNull } from "./refusal.ts";
+import type { Github } from "./routes.ts";
+
+/** Name of each file in a folder → its blob's id. */
+type Files = ReadonlyMap<string, string>;
+
+/** The contents API lists this many files of a folder and is silent on the rest. */
+const maxListed = 1000;
+
+/** So many folders are listed one by one; for more, all of them are read at once. */
+const maxFoldersAlone = 40;
+
+/** The files of exactly one commit, whatever happens to the branch meanwhile. Each folder and file is read once. */
+export class CommitFiles {
+	readonly #github: Github;
+	readonly #head: Head | null;
+	readonly #folders = new Map<string, Promise<Files>>();
+	readonly #texts = new Map<string, Promise<string>>();
+	#all: Promise<ReadonlyMap<string, Files> | null> | null = null;
+
+	/** @param head null: there are no files */
+	constructor(github: Github, head: Head | null) {
+		this.#github = github;
+		this.#head = head;
+	}
+
+	/** The files in `layers/<folder>`. */
+	folder(folder: string): Promise<Files> {
+		const files = this.#folders.get(folder) ?? this.#readFolder(folder);
+		this.#folders.set(folder, files);
+		return files;
+	}
+
+	/** The text of a blob. */
+	text(id: string): Promise<string> {
+		const text = this.#texts.get(id) ?? this.#readBlob(id);
+		this.#texts.set(id, text);
+		return text;
+	}
+
+	async #readFolder(folder: string): Promise<Files> {
+		const head = this.#head;
+		if (!head) return new Map();
+		if (this.#folders.size < maxFoldersAlone) return this.#listFolder(head, folder);
+		this.#all ??= this.#readAllFolders(head);
+		const all = await this.#all;
+		return all ? (all.get(folder) ?? new Map()) : this.#listFolder(head, folder);
+	}
+
+	/** One request, or three where the folder is large. */
+	async #listFolder(head: Head, folder: string): Promise<Files> {
+		const { rest, repo } = this.#github;
+		const asked = rest.repos.getContent({ ...repo, path: `layers/${folder}`, ref: head.commit });
+		const data = await dataOrNull(asked, "list a folder");
+		if (!Array.isArray(data)) return new Map();
+		if (data.length < maxListed) {
+			return new Map(data.filter(({ type }) => type === "file").map(({ name, sha }) => [name, sha]));
+		}
+		const layers = await this.#subtree(head.tree, "layers");
+		const subtree = layers && (await this.#subtree(layers, folder));
+		const entries = subtree ? (await this.#readTree(subtree)).tree : [];
+		return new Map(entries.filter(({ type }) => type === "blob").map(({ path, sha }) => [path, sha]));
+	}
+
+	/** Every folder under `layers/` by two requests; null where GitHub does not show all of it. */
+	async #readAllFolders(head: Head): Promise<ReadonlyMap<string, Files> | null> {
+		const layers = await this.#subtree(head.tree, "layers");
+		if (!layers) return new Map();
+		const { tree, truncated } = await this.#readTree(layers, "1");
+		if (truncated) return null;
+		const folders = new Map<string, Map<string, string>>();
+		for (const { path, type, sha } of tree) {
+			const [folder = "", name, ...deeper] = path.split("/");
+			if (type !== "blob" || name === undefined || deeper.length > 0) continue;
+			folders.set(folder, (folders.get(folder) ?? new Map<string, string>()).set(name, sha));
+		}
+		return folders;
+	}
+
+	/** The id of a folder in a tree, or null. */
+	async #subtree(tree: string, name: string): Promise<string | null> {
+		const { tree: entries } = await this.#readTree(tree);
+		return entries.find(({ path, type }) => path === name && type === "tree")?.sha ?? null;
+	}
+
+	#readTree(tree_sha: string, recursive?: string) {
+		const { rest, repo } = this.#github;
+		return dataOf(rest.git.getTree({ ...repo, tree_sha, recursive }), `show the tree ${tree_sha}`);
+	}
+
+	async #readBlob(id: string): Promise<string> {
+		const { rest, repo } = this.#github;
+		const { content } = await dataOf(rest.git.getBlob({ ...repo, file_sha: id }), `show the blob ${id}`);
+		const bytes = base64Bytes(content);
+		if (!bytes) throw new Error(`GitHub: the blob ${id} is not base64`);
+		return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+	}
+}
+
+/** A file that was changed on top of a commit: its text, or null where it is removed. */
+export type Changes = ReadonlyMap<string, string | null>;
+
+/** The edits by their paths, the last one of a path counting. */
+export function changesOf(edits: readonly Edit[]): Changes {
+	return new Map(edits.map(({ path, text }) => [path, text]));
+}
+
+/** What is stored at a commit, with changes on top of it that are not on the branch yet. */
+export class Snapshot implements Reader {
+	readonly #files: CommitFiles;
+	readonly #changes: Changes;
+	readonly #foldersRead = new Set<string>();
+
+	constructor(files: CommitFiles, changes: Changes = new Map()) {
+		this.#files = files;
+		this.#changes = changes;
+	}
+
+	async read(smallkey: string): Promise<Layer | null> {
+		const folder = folderOf(smallkey);
+		const registration = await this.#text(folder, `${smallkey}.json`);
+		if (registration === null) return null;
+		return { registration, description: await this.#text(folder, `${smallkey}.service.json`) };
+	}
+
+	async ids(smallkey: string): Promise<LayerIds | null> {
+		const folder = folderOf(smallkey);
+		const registration = await this.#id(folder, `${smallkey}.json`);
+		if (registration === null) return null;
+		return { registration, description: await this.#id(folder, `${smallkey}.service.json`) };
+	}
+
+	async keys(folder: string): Promise<string[]> {
+		const names = new Set((await this.#folder(folder)).keys());
+		for (const [path, text] of this.#changes) {
+			const [, parent, name] = path.split("/");
+			if (parent !== folder || name === undefined) continue;
+			if (text === null) names.delete(name);
+			else names.add(name);
+		}
+		const stems = Array.from(names, (name) => (name.endsWith(".json") ? name.slice(0, -".json".length) : ""));
+		return stems.filter((stem) => parseSmallkey(stem) !== null).sort();
+	}
+
+	/** Whether something was read that would be different with these changes. */
+	isStaleAfter(changes: Changes): boolean {
+		return Array.from(changes.keys()).some((path) => this.#foldersRead.has(path.split("/")[1] ?? ""));
+	}
+
+	#folder(folder: string): Promise<Files> {
+		this.#foldersRead.add(folder);
+		return this.#files.folder(folder);
+	}
+
+	async #id(folder: string, name: string): Promise<string | null> {
+		const stored = (await this.#folder(folder)).get(name) ?? null;
+		const changed = this.#changes.get(`layers/${folder}/${name}`);
+		if (changed === undefined) return stored;
+		return changed === null ? null : blobId(changed);
+	}
+
+	async #text(folder: string, name: string): Promise<string | null> {
+		const id = (await this.#folder(folder)).get(name);
+		const changed = this.#changes.get(`layers/${folder}/${name}`);
+		if (changed !== undefined) return changed;
+		return id === undefined ? null : this.#files.text(id);
+	}
+}

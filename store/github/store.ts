@@ -1,0 +1,154 @@
+import {
+	type Commit,
+	type Edits,
+	isRefusal,
+	type Meta,
+	type Refusal,
+	type Store,
+	StoreBusy,
+} from "../store.ts";
+import { authorizeWith, type Credentials, type Permissions } from "./auth.ts";
+import { type ChangeBatch, commitBatch } from "./batch.ts";
+import type { Change } from "./chain.ts";
+import { connect, GithubBusy, spread } from "./client.ts";
+import { createFreshness } from "./freshness.ts";
+import { readHead } from "./head.ts";
+import { BatchQueue, type Entry } from "./queue.ts";
+import { createRetryRaces } from "./races.ts";
+import { createReplays } from "./replay.ts";
+import { proposeChange } from "./review.ts";
+import type { Github } from "./routes.ts";
+import { CommitFiles, Snapshot } from "./snapshot.ts";
+
+/** Longest times. */
+export interface Limits {
+	/** One request to GitHub. */
+	requestMs: number;
+	/** A change's wait for the changes before it. */
+	waitMs: number;
+	/** How long changes are built anew because others were faster. */
+	raceMs: number;
+	/** Changes that are made together, from the first request on. */
+	batchMs: number;
+}
+
+/** A publisher is answered within `waitMs` and `batchMs` together. */
+const ordinaryLimits: Limits = { requestMs: 4_000, waitMs: 15_000, raceMs: 8_000, batchMs: 14_000 };
+
+/** Most changes for which the branch is moved once. */
+const defaultMaxBatch = 20;
+
+/** The part of a batch's time in which commits are begun. */
+const chainShare = 0.75;
+
+/** What the service does on GitHub. */
+const permissions: Permissions = { contents: "write", pull_requests: "write" };
+
+/** Where the layers are on GitHub, and what the store needs from outside. */
+export interface GithubOptions {
+	/** `owner/name`. */
+	repository: string;
+	auth: Credentials;
+	/** The clock; deadlines count by it, too. */
+	now: () => Date;
+	/** `main` without it. */
+	branch?: string;
+	/** `https://api.github.com` without it. */
+	apiUrl?: string;
+	/** The engine's own without it. */
+	fetch?: typeof fetch;
+	/** Waits a number of milliseconds. */
+	sleep?: (ms: number) => Promise<void>;
+	/** A number from 0 to 1, for jitter. */
+	random?: () => number;
+	/** Told why a change was not made, where a publisher is told to come back later. */
+	report?: (error: Error) => void;
+	/** Most changes that are made together: an engine may allow few requests. */
+	maxBatch?: number;
+	limits?: Partial<Limits>;
+}
+
+/**
+ * The layers in a repository on GitHub: a change is a commit on its branch, or a pull request. Changes that wait are
+ * chained, and the branch is moved once for all of them. Nothing is ever written that was not asked for: an empty
+ * repository is an empty catalogue.
+ * @throws {Error} where an option cannot be used
+ */
+export function githubStore(options: GithubOptions): Store {
+	const { now, branch = "main", sleep = wait, random = Math.random, report = () => undefined } = options;
+	const limits = { ...ordinaryLimits, ...options.limits };
+	const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(options.repository) ?? [];
+	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
+	const connection = {
+		owner,
+		repo,
+		apiUrl: (options.apiUrl ?? "https://api.github.com").replace(/(?<!\/)\/+$/, ""),
+		fetch: options.fetch ?? ((input: RequestInfo | URL, init?: RequestInit) => fetch(input, init)),
+		now,
+		sleep,
+		random,
+		requestTimeoutMs: limits.requestMs,
+	};
+	const githubUntil = connect(connection, authorizeWith(options.auth, now, permissions));
+	const retryRaces = createRetryRaces({ now, sleep, random, raceMs: limits.raceMs });
+	const replays = createReplays(now);
+	const fresh = createFreshness(now);
+	const queue = new BatchQueue<Change, Commit | Refusal>({
+		now,
+		maxBatchMs: limits.batchMs,
+		maxEntries: options.maxBatch ?? defaultMaxBatch,
+		mayJoin: ({ meta }) => !meta.review,
+		run: runBatch,
+	});
+
+	async function runBatch(batch: ChangeBatch): Promise<void> {
+		const started = now().getTime();
+		const until = started + limits.batchMs;
+		const github = githubUntil(() => until);
+		const [first] = batch.entries as [Entry<Change, Commit | Refusal>];
+		if (first.job.meta.review) return first.settle(await propose(github, until, first.job));
+		const lastCommitAt = started + limits.batchMs * chainShare;
+		await commitBatch({ github, branch, replays, fresh, retryRaces, now, until, lastCommitAt }, batch);
+	}
+
+	async function propose(github: Github, until: number, { edits, meta, started }: Change) {
+		const proposing = { github, branch, replays, fresh, started, written: null };
+		const outcome = await retryRaces(until, () => proposeChange(proposing, edits, meta));
+		if (!isRefusal(outcome) && outcome.changed) replays.remember(meta);
+		return outcome;
+	}
+
+	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
+		try {
+			const done = await queue.submit({ edits, meta, started: now() }, limits.waitMs);
+			if (done) return done.outcome;
+			const seconds = spread(limits.waitMs / 1000, random);
+			throw new GithubBusy("too many changes wait for GitHub", seconds, "its turn did not come in time");
+		} catch (error) {
+			if (error instanceof StoreBusy) report(new Error(`${meta.subject}: ${reasonOf(error)}`));
+			throw error;
+		}
+	}
+
+	async function readNow(): Promise<Snapshot> {
+		const until = now().getTime() + limits.batchMs;
+		const github = githubUntil(() => until);
+		return new Snapshot(new CommitFiles(github, await readHead(github, branch)));
+	}
+
+	return {
+		published: false,
+		read: async (smallkey) => (await readNow()).read(smallkey),
+		ids: async (smallkey) => (await readNow()).ids(smallkey),
+		keys: async (folder) => (await readNow()).keys(folder),
+		change,
+	};
+}
+
+function reasonOf(error: StoreBusy): string {
+	return error instanceof GithubBusy ? `${error.message} (${error.reason})` : error.message;
+}
+
+function wait(ms: number): Promise<void> {
+	return new Promise((resolve) => setTimeout(resolve, ms));
+}

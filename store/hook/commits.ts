@@ -1,0 +1,48 @@
+import { isUtf8 } from "node:buffer";
+import { readObjects } from "../../git/blobs.ts";
+import { headerLines, listCommits, parseCommit } from "../../git/commits.ts";
+import { serviceName } from "../git/new-commit.ts";
+import { authorMail } from "../store.ts";
+import { servedRef } from "./updates.ts";
+
+/**
+ * What is wrong with the commits that are new to the service's branches; null where nothing is. The service tells its
+ * own commits by their committer: after a crash, which signed requests they carry out.
+ */
+export async function findCommitProblem(repository: string, to: string): Promise<string | null> {
+	const known = ["--not", "--ignore-missing", servedRef, "--glob=refs/heads/register/*"];
+	const ids = await listCommits(repository, [to, ...known]);
+	let next = 0;
+	for await (const bodies of readObjects(repository, "commit", ids)) {
+		for (const body of bodies) {
+			const id = ids[next++] as string;
+			const problem = findUnclear(body) ?? findForged(id, body);
+			if (problem !== null) return `commit ${id} ${problem}`;
+		}
+	}
+	return null;
+}
+
+/** Why a commit can be read in two ways; null where it cannot. */
+function findUnclear(body: Buffer): string | null {
+	const lines = headerLines(body);
+	for (const name of ["author", "committer"]) {
+		if (lines.filter((line) => line.startsWith(`${name} `)).length !== 1) return `must have one ${name}`;
+	}
+	const encoding = lines.find((line) => /^encoding /.test(line) && !/^encoding utf-?8$/i.test(line));
+	if (encoding !== undefined) {
+		return `must be in UTF-8, and says ${encoding}: git config --unset i18n.commitEncoding, and commit it again`;
+	}
+	return isUtf8(body) ? null : "must be in UTF-8, and is not";
+}
+
+/** Why a commit cannot be told from one of the service's; null where it can. */
+function findForged(id: string, body: Buffer): string | null {
+	const { name, mail } = parseCommit(id, body).committer;
+	const isOwn = name.toLowerCase() === serviceName || mail.toLowerCase() === authorMail(serviceName);
+	if (!isOwn) return null;
+	return (
+		`names ${serviceName} as its committer, and is not known here: what the service writes has to be told from ` +
+		"what is pushed. Commit it in your own name (git rebase --force-rebase), or have whoever runs the service fetch it"
+	);
+}

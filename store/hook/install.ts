@@ -1,0 +1,105 @@
+import { constants } from "node:fs";
+import { access, lstat, mkdir, open, readFile, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { readTextIfThere } from "../../files/if-there.ts";
+import { hookStamp, readBundle } from "./stamped.ts";
+
+const script = fileURLToPath(new URL("pre-receive.sh", import.meta.url));
+
+/** By this a hook of this project is told from somebody else's. */
+const mark = "# The hook of fragment-publisher,";
+
+/** What judges a push, beside the hook that runs it. */
+const bundleName = "fragment-publisher.mjs";
+
+/**
+ * Puts the hook into a repository that judges what is pushed; what is as it should be is not written again. Somebody
+ * else's hook stays as `pre-receive.local`, which runs after it.
+ * @param warn told of what whoever runs the service should know
+ * @param node the Node that runs it, by its absolute path
+ * @returns whether the hook can run there: git skips one that may not be executed, without a word. Where it cannot be
+ * written, as on a full disk, the one before stays: that is no reason not to serve
+ */
+export async function installHook(
+	repository: string,
+	warn: (text: string) => void,
+	node = process.execPath,
+): Promise<boolean> {
+	const folder = join(repository, "hooks");
+	await renew(folder, warn, node).catch((error: Error) => {
+		warn(
+			`${folder}: the hook that judges pushes cannot be written: ${error.message}. The next start tries again`,
+		);
+	});
+	const hookPath = join(folder, "pre-receive");
+	// One that cannot be read was told of above, and is not known to be this project's.
+	const hook = await readTextIfThere(hookPath).catch(() => null);
+	const isOwn = hook?.includes(mark) && (await exists(join(folder, bundleName)));
+	if (!isOwn) return false;
+	const isRunnable = await isExecutable(hookPath);
+	if (!isRunnable)
+		warn(`${hookPath}: cannot be executed there, so pushes are not checked; DATA_DIR must allow it`);
+	return isRunnable;
+}
+
+/** Writes what is not as it should be. @throws {Error} where that fails */
+async function renew(folder: string, warn: (text: string) => void, node: string): Promise<void> {
+	await mkdir(folder, { recursive: true });
+	await keepForeign(folder, warn);
+	const bundlePath = join(folder, bundleName);
+	const stamp = await hookStamp();
+	const present = await readTextIfThere(bundlePath);
+	if (!present?.startsWith(`// ${stamp}\n`)) await write(bundlePath, await readBundle(stamp), 0o644);
+	const hookPath = join(folder, "pre-receive");
+	const hook = (await readFile(script, "utf8")).replace("@NODE@", () => quoted(node));
+	if ((await readTextIfThere(hookPath)) !== hook || !(await isExecutable(hookPath)))
+		await write(hookPath, hook, 0o755);
+}
+
+/** A hook that is not this project's gets another name. */
+async function keepForeign(folder: string, warn: (text: string) => void): Promise<void> {
+	const path = join(folder, "pre-receive");
+	if (!(await exists(path))) return;
+	if ((await readTextIfThere(path))?.includes(mark)) return;
+	let name = "pre-receive.local";
+	for (let number = 2; await exists(join(folder, name)); number += 1) name = `pre-receive.local-${number}`;
+	await rename(path, join(folder, name));
+	const runs =
+		name === "pre-receive.local" ? "runs after the service's own" : "does not run: pre-receive.local does";
+	warn(`${path} was somebody else's: it is called ${name} now, and ${runs}`);
+}
+
+/** A word of a shell (POSIX, "Single-Quotes"). */
+function quoted(text: string): string {
+	return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Writes a file in one step, and on the disk: a hook that is cut short would accept everything. */
+async function write(path: string, text: string, mode: number): Promise<void> {
+	const temporary = `${path}.tmp`;
+	const file = await open(temporary, "w", mode);
+	try {
+		await file.writeFile(text);
+		// Whoever pushes may be another user than the service, whatever the service's umask is.
+		await file.chmod(mode);
+		await file.sync();
+	} finally {
+		await file.close();
+	}
+	await rename(temporary, path);
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+	return access(path, constants.X_OK).then(
+		() => true,
+		() => false,
+	);
+}
+
+async function exists(path: string): Promise<boolean> {
+	return lstat(path).then(
+		() => true,
+		() => false,
+	);
+}

@@ -1,0 +1,29 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { cacheFolder, filesStamp, keepFile } from "../../files/cache.ts";
+
+/** The files that the bundle may be made of; a test holds that against what it is made of. */
+export const bundledFiles = ["registry/*.ts", "schemas/*.ts", "api/*.ts", "git/*.ts"].concat([
+	"store/*.ts",
+	"store/git/*.ts",
+	"store/hook/*.ts",
+	"publish/*.ts",
+	"package.json",
+]);
+
+/** A stamp of everything that the bundle may be made of: 64 hexadecimal digits. */
+export function hookStamp(): Promise<string> {
+	return filesStamp(bundledFiles);
+}
+
+/** The text of the bundle, its stamp in the first line; made where no earlier start has kept it: it takes half a second. */
+export async function readBundle(stamp: string): Promise<string> {
+	const path = join(cacheFolder, `pre-receive-${stamp}.mjs`);
+	const kept = await readFile(path, "utf8").catch(() => null);
+	if (kept !== null) return kept;
+	// Loaded only where it is used: esbuild and the compiler of schemas take longer than the rest of a start.
+	const { bundleHook } = await import("./bundle.ts");
+	const text = `// ${stamp}\n${(await bundleHook()).code}`;
+	await keepFile(path, text);
+	return text;
+}

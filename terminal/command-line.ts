@@ -1,0 +1,90 @@
+import { Command } from "@commander-js/extra-typings";
+import { CommanderError, InvalidArgumentError } from "commander";
+import type { Environment } from "../api/configuration.ts";
+import { type CommandName, callOf, summaryOf } from "./commands.ts";
+import { type Io, printError } from "./io.ts";
+
+/** How commands end, as `diff` and `grep` do: POSIX, "Exit Status". */
+export const exitCodes = {
+	/** What was asked for is done, or in order. */
+	done: 0,
+	/** The command has looked, and something is wrong or refused. */
+	wrong: 1,
+	/** The command could not look: a wrong option or setting, a file or a server that is not there. */
+	unable: 2,
+} as const;
+
+/**
+ * A command: its words, the environment, and what it touches of the process → its exit code. It never throws and never
+ * ends the process, so that tests call it as it is.
+ */
+export type Run = (argv: readonly string[], environment: Environment, io: Io) => Promise<number>;
+
+/** Ends a command with its message and exit code 1: it has looked, and what it looked at is wrong. */
+export class WrongError extends Error {}
+
+/**
+ * Makes a command of its main function: errors become one line and exit code 2, a `WrongError` exit code 1, and what
+ * `createCommandLine` prints of itself (`--help`, a wrong option) ends with its own code.
+ */
+export function createRun(
+	main: (argv: readonly string[], environment: Environment, io: Io) => Promise<number>,
+): Run {
+	return async (argv, environment, io) => {
+		try {
+			return await main(argv, environment, io);
+		} catch (error) {
+			if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.unable;
+			printError(io, messageOf(error as Error));
+			return error instanceof WrongError ? exitCodes.wrong : exitCodes.unable;
+		}
+	};
+}
+
+/** The message with what is behind it: a cause, or the reason that an operator is told and a publisher is not. */
+function messageOf({ message, cause, reason }: Error & { reason?: unknown }): string {
+	if (typeof reason === "string") return `${message} (${reason})`;
+	return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}
+
+/** Lets a command line throw a `CommanderError` where commander would end the process, and write to `io`. */
+export function withOutput(command: Command, io: Io): Command {
+	return command.exitOverride().configureOutput({
+		writeOut: (text) => void io.stdout.write(text),
+		writeErr: (text) => void io.stderr.write(text),
+		getOutHelpWidth: () => 100,
+		getErrHelpWidth: () => 100,
+	});
+}
+
+/**
+ * The command line of a command: `--help`, and the nearest option beside an unknown one. Its caller adds arguments
+ * and options, and parses. An option is written `--layers <dir>`, its default handed over with it.
+ */
+export function createCommandLine(name: CommandName, io: Io): Command {
+	return withOutput(new Command(callOf(name)), io)
+		.description(`${capitalized(summaryOf(name))}.`)
+		.helpOption("-h, --help", "print this")
+		.helpCommand(false)
+		.showHelpAfterError(`${callOf(name)} --help lists what can be said`);
+}
+
+function capitalized(text: string): string {
+	return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/**
+ * The value of an option without which a command cannot work. commander's own check comes before that for unknown
+ * options: a misspelt one would be told to be missing, and its nearest not be named.
+ * @throws {Error} where it was not said
+ */
+export function needed<T>(flag: string, value: T | undefined): T {
+	if (value === undefined) throw new Error(`${flag}: is needed; --help lists what can be said`);
+	return value;
+}
+
+/** Parses an option's value as a whole number from 1. @throws {InvalidArgumentError} for anything else */
+export function parseCount(text: string): number {
+	if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+	throw new InvalidArgumentError("It must be a whole number from 1.");
+}

@@ -1,0 +1,126 @@
+import type { IncomingMessage } from "node:http";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { Clients, parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
+
+/** The address of a request from `remoteAddress` with a header, where some proxies are trusted. */
+function from(
+	remoteAddress: string,
+	forwarded: string | null,
+	trusted = "127.0.0.1,::1,10.1.0.0/16",
+): string {
+	const proxies = trusted === "" ? [] : (parseTrustedProxies(trusted) as TrustedProxies);
+	return new Clients(proxies).of(requestFrom(remoteAddress, forwarded)).address;
+}
+
+function requestFrom(remoteAddress: string, forwarded: string | null = null): IncomingMessage {
+	const headers = forwarded === null ? {} : { "x-forwarded-for": forwarded };
+	return { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
+}
+
+test("only what trusted proxies say counts, from the connection's end on", () => {
+	assert.is(from("192.0.2.9", "198.51.100.1"), "192.0.2.9", "the connection's own address is no proxy's");
+	assert.is(from("127.0.0.1", "198.51.100.1", ""), "127.0.0.1", "nobody is trusted");
+	assert.is(from("127.0.0.1", null), "127.0.0.1");
+	assert.is(from("127.0.0.1", "198.51.100.1"), "198.51.100.1");
+	assert.is(from("::ffff:127.0.0.1", "198.51.100.1"), "198.51.100.1");
+	assert.is(from("127.0.0.1", "203.0.113.7, 198.51.100.1, 10.1.2.3"), "198.51.100.1", "what a client claims");
+	assert.is(from("127.0.0.1", "10.1.2.3,10.1.2.4"), "10.1.2.3");
+	assert.is(from("127.0.0.1", "198.51.100.1:4711"), "198.51.100.1");
+	assert.is(from("::1", "[2001:db8::7]:4711"), "2001:db8::7");
+	assert.is(from("127.0.0.1", "::ffff:198.51.100.1"), "198.51.100.1");
+});
+
+test("of proxies in a row, on this machine too, the address before them counts", () => {
+	assert.is(from("127.0.0.1", "198.51.100.1, 127.0.0.1"), "198.51.100.1");
+	assert.is(from("::1", "203.0.113.7, 198.51.100.1, 10.1.2.3, 127.0.0.1, ::1"), "198.51.100.1");
+	assert.is(from("10.1.9.9", "198.51.100.1, 127.0.0.1"), "10.1.9.9", "another machine's own");
+	assert.is(from("127.0.0.1", "127.0.0.1", "10.1.0.0/16"), "127.0.0.1");
+	const counted = (forwarded: string | null) =>
+		new Clients(parseTrustedProxies("127.0.0.1") as TrustedProxies).of(requestFrom("127.0.0.1", forwarded))
+			.counted;
+	assert.is(counted("198.51.100.1, 127.0.0.1"), "198.51.100.1");
+	assert.is(counted("127.0.0.1"), "127.0.0.1", "the proxy in front says nothing of its clients");
+	assert.is(counted("junk, 127.0.0.1"), "127.0.0.1");
+	assert.is(counted(null), null);
+});
+
+test("junk in the header hides nobody", () => {
+	for (const junk of [
+		"unknown",
+		"",
+		" ",
+		"1",
+		"0x7f.1",
+		"198.51.100.1.1",
+		"x, 10.1.2.3, é",
+		"127.0.0.1",
+		"::1",
+	]) {
+		const address = from("10.1.9.9", junk);
+		assert.is(address, "10.1.9.9", junk);
+	}
+	assert.is(from("127.0.0.1", "junk, 10.1.2.3"), "10.1.2.3");
+});
+
+test("of a long header its end counts, and what is cut is no address", () => {
+	const client = "198.51.100.1";
+	assert.is(from("127.0.0.1", `${"203.0.113.7, ".repeat(10_000)}${client}`), client);
+	const proxies = ", 10.1.2.3".repeat(10_000);
+	assert.is(from("127.0.0.1", client + proxies), "10.1.2.3");
+	for (let shift = 0; shift < 10; shift += 1) {
+		assert.is(from("127.0.0.1", client + proxies + " ".repeat(shift)), "10.1.2.3");
+	}
+});
+
+test("proxies are addresses and ranges; a value that trusts everybody is refused", () => {
+	for (const text of ["127.0.0.1", "::1, 10.0.0.0/8", "2001:db8::/32", "::ffff:10.0.0.0/104"]) {
+		assert.not.type(parseTrustedProxies(text), "string", text);
+	}
+	for (const text of [
+		"0.0.0.0/0",
+		"::/0",
+		"0.0.0.0/1",
+		"127.0.0.1,128.0.0.0/1",
+		"2000::/3",
+		"::ffff:0.0.0.0/96",
+	]) {
+		assert.match(
+			String(parseTrustedProxies(text)),
+			/^must not trust everybody: \S+ is wider than \/(8|16)$/,
+			text,
+		);
+	}
+	for (const text of ["*", "all", "10.0.0.0/33", "10.0.0/8", "127.0.0.1,", "localhost", "1.2.3.4/-1"]) {
+		assert.match(String(parseTrustedProxies(text)), /^must be addresses or ranges such as .*, not \S/, text);
+	}
+});
+
+test("clients that come again are the same, and however many come, each is told apart", () => {
+	const clients = new Clients(parseTrustedProxies("127.0.0.1") as TrustedProxies);
+	const first = clients.of(requestFrom("127.0.0.1", "198.51.100.1"));
+	assert.is(clients.of(requestFrom("127.0.0.1", "198.51.100.1")), first);
+	assert.is(clients.of(requestFrom("127.0.0.1")).address, "127.0.0.1");
+	assert.is(clients.of(requestFrom("192.0.2.9", "198.51.100.1")).address, "192.0.2.9");
+	for (let index = 0; index < 3_000; index += 1) {
+		const address = `198.51.${index >> 8}.${index & 255}`;
+		assert.equal(clients.of(requestFrom("127.0.0.1", address)), { address, counted: address });
+	}
+	const again = clients.of(requestFrom("127.0.0.1", "198.51.100.1"));
+	assert.equal(again, first);
+	assert.is.not(again, first, "what is remembered is bounded");
+});
+
+const countedAs = (address: string) => new Clients([]).of(requestFrom(address)).counted;
+
+test("writes are counted by address, of IPv6 by network, and not for this machine itself", () => {
+	assert.is(countedAs("192.0.2.1"), "192.0.2.1");
+	assert.is(countedAs("::ffff:192.0.2.1"), "192.0.2.1");
+	assert.is(countedAs("2001:db8:1:2:3:4:5:6"), countedAs("2001:db8:1:2::"));
+	assert.not.equal(countedAs("2001:db8:1:2::"), countedAs("2001:db8:1:3::"));
+	assert.is(countedAs("fe80::1%eth0"), countedAs("fe80::2"));
+	for (const own of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"]) assert.is(countedAs(own), null);
+	assert.is(countedAs(""), "");
+});
+
+test.run();

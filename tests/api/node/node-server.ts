@@ -1,0 +1,153 @@
+import { type AddressInfo, connect, type Socket } from "node:net";
+import type { Context } from "../../../api/context.ts";
+import { etagOf } from "../../../api/etag.ts";
+import type { Fragments } from "../../../api/fragment.ts";
+import {
+	type Answered,
+	createNodeServer,
+	type NodeOptions,
+	type NodeServer,
+} from "../../../api/node/serve.ts";
+import { parseSenders } from "../../../api/senders.ts";
+import { sign } from "../../../api/signature.ts";
+import { targetNames } from "../../../registry/targets/names.ts";
+import type { Commit, Store } from "../../../store/store.ts";
+import { manual, secrets } from "../../local.ts";
+
+/** What a test sets otherwise. */
+export type TestOptions = Partial<Omit<NodeOptions, "context">> & { context?: Partial<Context> };
+
+/** A Node server in this process, on a store of the test's own that keeps nothing but smallkeys. */
+export class TestServer {
+	readonly logged: Answered[] = [];
+	readonly reported: unknown[] = [];
+	/** Smallkeys that were stored, in order. */
+	readonly stored: string[] = [];
+	reads = 0;
+	/** What a change waits for before it is stored. */
+	gate: Promise<void> = Promise.resolve();
+	/** Why `readyz` is 503. */
+	problem: string | null = null;
+	readonly #server: NodeServer;
+	static readonly #open = new Set<TestServer>();
+
+	private constructor(options: TestOptions) {
+		const context: Context = {
+			store: this.#store(),
+			settings: {
+				senders: parseSenders(JSON.stringify({ jstest: secrets.jstest }), "SENDERS"),
+				...{ basePath: "", docsMaxKeys: 1000, targets: targetNames, metadataUrl: "", catalogueUrl: "" },
+			},
+			now: () => new Date(),
+			report: (error) => this.reported.push(error),
+			readiness: () => this.problem,
+			...options.context,
+		};
+		this.#server = createNodeServer({
+			fragments: this.#find,
+			version: () => this.stored.length,
+			log: (answered) => this.logged.push(answered),
+			allReads: false,
+			count: () => {
+				this.reads += 1;
+			},
+			...options,
+			context,
+		});
+	}
+
+	static async start(options: TestOptions = {}): Promise<TestServer> {
+		const server = new TestServer(options);
+		TestServer.#open.add(server);
+		await new Promise<void>((resolve) => server.#server.server.listen(0, "127.0.0.1", resolve));
+		return server;
+	}
+
+	/** Ends what a test that failed has left open. */
+	static closeAll(): void {
+		for (const { server } of [...TestServer.#open].map((one) => one.#server)) {
+			server.close();
+			server.closeAllConnections();
+		}
+		TestServer.#open.clear();
+	}
+
+	get port(): number {
+		return (this.#server.server.address() as AddressInfo).port;
+	}
+
+	get url(): string {
+		return `http://127.0.0.1:${this.port}`;
+	}
+
+	async end(): Promise<void> {
+		await this.#server.end();
+		TestServer.#open.delete(this);
+	}
+
+	/** The bytes of a signed PUT. */
+	async put(smallkey: string, more = "", secret = secrets.jstest): Promise<string> {
+		const path = `/register/${smallkey}`;
+		const timestamp = new Date().toISOString();
+		const body = new TextEncoder().encode(manual);
+		const signature = await sign(secret, { path, sender: "jstest", timestamp, body });
+		const head = `PUT ${path} HTTP/1.1\r\nHost: h\r\nAuthorization: ${signature}\r\nTimeStamp: ${timestamp}\r\n`;
+		return `${head}Sender: jstest\r\nContent-Length: ${body.length}\r\n${more}\r\n${manual}`;
+	}
+
+	/** A connection, and what has come on it so far. */
+	connect(): Connection {
+		return new Connection(this.port);
+	}
+
+	readonly #find: Fragments = (_target, lang, smallkey) => {
+		if (!this.stored.includes(smallkey)) return null;
+		const body = new TextEncoder().encode(JSON.stringify({ lang, smallkey }));
+		return { body, etag: etagOf(body) };
+	};
+
+	#store(): Store {
+		return {
+			published: true,
+			read: async () => null,
+			ids: async () => null,
+			keys: async () => [],
+			change: async (_edits, { smallkey }): Promise<Commit> => {
+				await this.gate;
+				this.stored.push(smallkey ?? "");
+				return { commit: "c".repeat(40), changed: true };
+			},
+		};
+	}
+}
+
+/** The head of a PUT whose signature has the right shape and time: nothing but its hash tells that it is wrong. */
+export function plausibleHead(bodyBytes: number, more = ""): string {
+	const signed = `Authorization: ${"x".repeat(43)}\r\nSender: jstest\r\nTimeStamp: ${new Date().toISOString()}\r\n`;
+	return `PUT /register/plausible HTTP/1.1\r\nHost: h\r\n${signed}Content-Length: ${bodyBytes}\r\n${more}\r\n`;
+}
+
+/** A connection that sends bytes as they are. */
+export class Connection {
+	text = "";
+	readonly socket: Socket;
+	readonly closed: Promise<void>;
+
+	constructor(port: number) {
+		this.socket = connect(port, "127.0.0.1");
+		this.socket.on("data", (data) => {
+			this.text += data.toString("latin1");
+		});
+		this.socket.on("error", () => undefined);
+		this.closed = new Promise((resolve) => this.socket.once("close", () => resolve()));
+	}
+
+	send(bytes: string): void {
+		this.socket.write(bytes, "latin1");
+	}
+
+	/** Statuses of the answers so far, in order. */
+	get statuses(): number[] {
+		return [...this.text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
+	}
+}

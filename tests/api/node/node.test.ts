@@ -1,0 +1,304 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { TokenBuckets, type WriteLimiter } from "../../../api/limits.ts";
+import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
+import { eventually } from "../../wait.ts";
+import { plausibleHead, TestServer } from "./node-server.ts";
+
+const node = suite("the Node server");
+node.after.each(() => TestServer.closeAll());
+
+/** Something that a test opens when it wants to. */
+function gate() {
+	let open = () => {};
+	const opened = new Promise<void>((resolve) => {
+		open = resolve;
+	});
+	return { opened, open };
+}
+
+const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: h\r\n${more}\r\n`;
+const close = "Connection: close\r\n";
+
+node("a read that is pipelined behind a write is answered from after the write", async () => {
+	const server = await TestServer.start();
+	const held = gate();
+	server.gate = held.opened;
+	const one = server.connect();
+	const other = server.connect();
+	const doc = get("/v0.9/doc/en/piped");
+	one.send(doc + (await server.put("piped")) + doc + (await server.put("second")) + get("/healthz", close));
+	other.send(get("/v0.9/doc/en/piped", close));
+	await other.closed;
+	assert.equal(other.statuses, [404], "another connection waits for nobody");
+	await eventually(() => one.statuses.length === 1);
+	held.open();
+	await one.closed;
+	assert.equal(one.statuses, [404, 201, 200, 201, 200]);
+	assert.equal(server.stored, ["piped", "second"]);
+	await server.end();
+});
+
+node("what waits behind a write is bounded", async () => {
+	const server = await TestServer.start();
+	const held = gate();
+	server.gate = held.opened;
+	const flood = server.connect();
+	flood.send((await server.put("held")) + get("/healthz").repeat(5_000));
+	await flood.closed;
+	assert.equal(flood.statuses, []);
+	held.open();
+	await eventually(() => server.stored.includes("held"));
+	assert.is((await fetch(`${server.url}/v0.9/doc/en/held`)).status, 200);
+	await server.end();
+});
+
+node("the end waits for requests under way, and cuts off who says nothing", async () => {
+	const server = await TestServer.start();
+	const held = gate();
+	server.gate = held.opened;
+	const writing = server.connect();
+	writing.send(await server.put("last"));
+	const silent = server.connect();
+	const idle = server.connect();
+	idle.send(get("/healthz"));
+	await eventually(() => idle.statuses.length === 1);
+	let ended = false;
+	const end = server.end().then(() => {
+		ended = true;
+	});
+	await silent.closed;
+	await idle.closed;
+	assert.not.ok(ended);
+	assert.equal(writing.statuses, []);
+	held.open();
+	await end;
+	await writing.closed;
+	assert.equal(writing.statuses, [201]);
+	assert.match(writing.text, /\r\nConnection: close\r\n/);
+	assert.equal(server.stored, ["last"]);
+});
+
+node("readyz is 503 with the reason while healthz is 200", async () => {
+	const server = await TestServer.start();
+	const ask = async (path: string) => {
+		const answer = await fetch(server.url + path);
+		return [answer.status, await answer.text()];
+	};
+	assert.equal(await ask("/healthz"), [200, "ok 0.1.0\n"]);
+	assert.equal(await ask("/readyz"), [200, "ok\n"]);
+	server.problem = "git does not answer";
+	assert.equal(await ask("/healthz"), [200, "ok 0.1.0\n"]);
+	assert.equal(await ask("/readyz"), [503, "git does not answer\n"]);
+	await server.end();
+});
+
+node("a body that is announced too large is answered before it is sent, and nothing is stored", async () => {
+	const server = await TestServer.start();
+	const put = server.connect();
+	const head =
+		"PUT /register/large HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 65537\r\n\r\n";
+	put.send(head);
+	await eventually(() => put.statuses.length === 1);
+	assert.equal(put.statuses, [413]);
+	put.send("x".repeat(65_537));
+	await put.closed;
+	assert.equal(server.stored, []);
+	await server.end();
+});
+
+node("bodies that are held at once are bounded; more of them are 503 with Retry-After", async () => {
+	const server = await TestServer.start({ maxHeldBytes: 100_000 });
+	const head = plausibleHead(60_000, close);
+	const holding = server.connect();
+	holding.send(head + "x".repeat(59_999));
+	// The body is held once another one of its size finds no room.
+	const refused = async () => {
+		const other = server.connect();
+		other.send(head + "x".repeat(60_000));
+		await other.closed;
+		return other;
+	};
+	await eventually(async () => (await refused()).statuses[0] === 503);
+	const { text } = await refused();
+	assert.match(text, /\r\nRetry-After: 1\r\n/);
+	assert.match(text, '{"errors":["too many bodies are being read"]}');
+	holding.send("x");
+	await holding.closed;
+	assert.equal(holding.statuses, [401]);
+	assert.equal((await refused()).statuses, [401], "the room is free again");
+	assert.equal(server.stored, []);
+	await server.end();
+});
+
+node("many bytes of docs arrive as they were announced", async () => {
+	const body = new TextEncoder().encode(JSON.stringify("é".repeat(10_000)));
+	const server = await TestServer.start({ fragments: () => ({ body, etag: '"x"' }) });
+	const keys = Array.from({ length: 500 }, (_, index) => `k${index}`).join(",");
+	const address = `${server.url}/v0.9/docs/en/${keys}`;
+	const answer = await fetch(address);
+	const bytes = await answer.arrayBuffer();
+	assert.is(bytes.byteLength, 500 * (body.length + 1) + 1);
+	assert.is(answer.headers.get("Content-Length"), String(bytes.byteLength));
+	assert.is((JSON.parse(new TextDecoder().decode(bytes)) as string[]).length, 500);
+	const head = await fetch(address, { method: "HEAD" });
+	assert.is(head.headers.get("Content-Length"), String(bytes.byteLength));
+	await server.end();
+});
+
+node("a fragment that cannot be read is a 500 with an empty body, and is reported", async () => {
+	const broken = new Error("unreadable");
+	const server = await TestServer.start({
+		fragments: () => {
+			throw broken;
+		},
+	});
+	const answer = await fetch(`${server.url}/v0.9/doc/en/a`);
+	assert.is(answer.status, 500);
+	assert.is(await answer.text(), "");
+	assert.equal(server.reported, [broken]);
+	await server.end();
+});
+
+node("writes are limited by the address that a trusted proxy names, and reads are not", async () => {
+	const buckets = new TokenBuckets({ perMinute: 1, burst: 2 }, () => new Date(0));
+	const limiter: WriteLimiter = {
+		address: (address) => buckets.address(address),
+		punish: (address) => buckets.punish(address),
+		sender: () => 0,
+	};
+	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
+	const server = await TestServer.start({ context: { limiter }, trustedProxies });
+	const put = async (address: string) => {
+		const connection = server.connect();
+		connection.send(await server.put("limited", `${close}X-Forwarded-For: 198.51.100.9, ${address}\r\n`));
+		await connection.closed;
+		return connection;
+	};
+	assert.equal((await put("192.0.2.1")).statuses, [201]);
+	assert.equal((await put("192.0.2.1")).statuses, [201]);
+	const refused = await put("192.0.2.1");
+	assert.equal(refused.statuses, [429]);
+	assert.match(refused.text, /\r\nRetry-After: 60\r\n/);
+	assert.match(refused.text, '{"errors":["too many writes of this address: try again after 60 seconds"]}');
+	assert.equal((await put("192.0.2.2")).statuses, [201], "another address");
+	const headers = { "X-Forwarded-For": "192.0.2.1" };
+	assert.is((await fetch(`${server.url}/v0.9/doc/en/limited`, { headers })).status, 200);
+	for (let count = 0; count < 5; count += 1) {
+		const own = server.connect();
+		own.send(await server.put("own", close));
+		await own.closed;
+		assert.equal(own.statuses, [201], "this machine itself");
+	}
+	assert.is(server.stored.length, 8);
+	await eventually(() => server.logged.length === 9);
+	assert.equal(
+		server.logged.filter(({ address }) => address !== undefined).map(({ address }) => address),
+		["192.0.2.1"],
+	);
+	await server.end();
+});
+
+node("a request for a layer's status is counted for the address that a trusted proxy names", async () => {
+	const asked: unknown[] = [];
+	const status = async (_smallkey: string, address: string | null) => {
+		asked.push(address);
+		return null;
+	};
+	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
+	const server = await TestServer.start({ context: { status }, trustedProxies });
+	const headers = { "X-Forwarded-For": "192.0.2.1, 127.0.0.1" };
+	assert.is((await fetch(`${server.url}/status/a`, { headers })).status, 404);
+	assert.is((await fetch(`${server.url}/status/a`)).status, 404);
+	assert.equal(asked, ["192.0.2.1", null]);
+	await server.end();
+});
+
+node("an address that writes too much is refused before its body has come", async () => {
+	const limiter = { address: () => 7, sender: () => 0, punish: () => undefined };
+	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
+	const server = await TestServer.start({ context: { limiter }, trustedProxies });
+	const connection = server.connect();
+	connection.send(
+		"PUT /register/x HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: 192.0.2.1\r\nContent-Length: 100\r\n\r\n",
+	);
+	await eventually(() => connection.statuses.length === 1);
+	assert.equal(connection.statuses, [429]);
+	connection.socket.destroy();
+	await server.end();
+});
+
+node("the log has the id of each write and refusal, and reads are counted", async () => {
+	const server = await TestServer.start();
+	const put = server.connect();
+	put.send(await server.put("logged", close));
+	await put.closed;
+	const refused = await fetch(`${server.url}/v0.9/doc/en/absent?secret=1`);
+	const read = await fetch(`${server.url}/v0.9/doc/en/logged`);
+	await read.text();
+	await eventually(() => server.logged.length === 2);
+	const [written, missed] = server.logged.map(({ milliseconds: _, ...line }) => line);
+	const putId = /^X-Request-Id: (\S+)\r$/m.exec(put.text)?.[1];
+	assert.equal(written, {
+		...{ id: putId, method: "PUT", path: "/register/logged", status: 201, sender: "jstest" },
+	});
+	const getId = refused.headers.get("X-Request-Id");
+	assert.equal(missed, {
+		...{ id: getId, method: "GET", path: "/v0.9/doc/en/absent", status: 404, sender: null },
+		address: "127.0.0.1",
+	});
+	assert.not.equal(putId, getId);
+	assert.is(read.headers.get("X-Request-Id"), null);
+	assert.is(server.reads, 1);
+	await server.end();
+});
+
+node("a flood of refusals is one line at once and one for each second, with the path cut", async () => {
+	const server = await TestServer.start({ times: { logEveryMs: 60_000 } });
+	const flood = server.connect();
+	const long = "x".repeat(20_000);
+	flood.send(
+		Array.from({ length: 50 }, (_, index) => get(`/${long}${index}`)).join("") + get("/last", close),
+	);
+	await flood.closed;
+	assert.is(flood.statuses.length, 51);
+	assert.equal(
+		server.logged.map(({ repeated, path }) => [repeated, path.length]),
+		[[undefined, 1_001]],
+	);
+	await server.end();
+	assert.equal(
+		server.logged.map(({ repeated, path }) => [repeated, path.slice(0, 5)]),
+		[
+			[undefined, "/xxxx"],
+			[50, "/last"],
+		],
+	);
+});
+
+node("refusals that go on have a line in each window", async () => {
+	const server = await TestServer.start({ times: { logEveryMs: 20 } });
+	const flood = server.connect();
+	await eventually(() => {
+		flood.send(get("/v0.9/doc/de/a").repeat(20));
+		return server.logged.filter(({ repeated = 0 }) => repeated > 0).length > 1;
+	});
+	assert.equal([...new Set(server.logged.map(({ status }) => status))], [400]);
+	assert.ok(server.logged.length < flood.statuses.length / 5, "not one for each");
+	flood.socket.destroy();
+	await server.end();
+});
+
+node("a sender that goes away in the middle of its body changes nothing, and is 499 in the log", async () => {
+	const server = await TestServer.start();
+	const cut = server.connect();
+	cut.send(get("/healthz") + (await server.put("cut")).slice(0, -10));
+	await eventually(() => cut.statuses.length === 1);
+	cut.socket.destroy();
+	await eventually(() => server.logged.length === 1);
+	assert.is(server.logged[0]?.status, 499);
+	assert.equal([server.stored, server.reported], [[], []]);
+	await server.end();
+});
+
+node.run();

@@ -1,0 +1,70 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { folderPages } from "../../../api/node/pages.ts";
+import { temporaryFolder } from "../../local.ts";
+
+const test = suite<{ folder: string; remove: () => Promise<void> }>("files of the catalogue");
+test.before.each(async (context) => {
+	const { path, remove } = await temporaryFolder();
+	Object.assign(context, { folder: path, remove });
+});
+test.after.each(({ remove }) => remove());
+
+const plain = { ifNoneMatch: null, acceptEncoding: "" };
+
+test("a name that no file can have is not found", async ({ folder }) => {
+	const pages = folderPages(folder, false);
+	await mkdir(join(folder, "list"));
+	await writeFile(join(folder, "site.json"), "{}");
+	const long = "x".repeat(256);
+	// With the ending of its compressed copy the name is longer than a file system takes.
+	const almostLong = "x".repeat(254);
+	for (const file of ["no", "list", "site.json/x", long, almostLong, `${"x/".repeat(3_000)}x`, "a\0b"]) {
+		for (const acceptEncoding of ["", "br, gzip"]) {
+			const { status, body } = await pages(file, { ...plain, acceptEncoding });
+			assert.equal([status, body.length], [404, 0], file.slice(0, 20));
+		}
+	}
+	assert.is((await pages("site.json", plain)).status, 200);
+});
+
+test("a file is read once, and again when it is another one", async ({ folder }) => {
+	const pages = folderPages(folder, false);
+	const path = join(folder, "site.json");
+	await writeFile(path, "one");
+	const answers = await Promise.all(Array.from({ length: 9 }, () => pages("site.json", plain)));
+	answers.push(await pages("site.json", plain));
+	assert.is(new Set(answers.map(({ body }) => body)).size, 1);
+	assert.is(String(answers[0]?.body), "one");
+	await writeFile(`${path}.new`, "two");
+	await rename(`${path}.new`, path);
+	const after = await pages("site.json", plain);
+	assert.is(String(after.body), "two");
+	assert.is.not(after.headers.ETag, answers[0]?.headers.ETag);
+});
+
+test("a compressed copy is for those who ask for it, in a header of a browser's length", async ({
+	folder,
+}) => {
+	const pages = folderPages(folder, false);
+	await writeFile(join(folder, "site.json"), "plain");
+	await writeFile(join(folder, "site.json.br"), "compressed");
+	const sent = async (acceptEncoding: string) =>
+		String((await pages("site.json", { ...plain, acceptEncoding })).body);
+	assert.is(await sent("gzip, deflate, br, zstd"), "compressed");
+	assert.is(await sent("gzip;q=1, br;q=0"), "plain");
+	assert.is(await sent(`${",".repeat(60_000)}br`), "plain");
+});
+
+test("a list of tags is looked at to the length that browsers send", async ({ folder }) => {
+	const pages = folderPages(folder, false);
+	await writeFile(join(folder, "site.json"), "{}");
+	const { ETag = "" } = (await pages("site.json", plain)).headers;
+	const sent = async (ifNoneMatch: string) => (await pages("site.json", { ...plain, ifNoneMatch })).status;
+	assert.is(await sent(`"x", W/${ETag}`), 304);
+	assert.is(await sent(`${",".repeat(60_000)}${ETag}`), 200);
+});
+
+test.run();

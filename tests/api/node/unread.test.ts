@@ -1,0 +1,121 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { folderPages, type Pages } from "../../../api/node/pages.ts";
+import { temporaryFolder } from "../../local.ts";
+import { eventually } from "../../wait.ts";
+import { TestServer } from "./node-server.ts";
+
+const unread = suite("answers that are not read");
+unread.after.each(() => TestServer.closeAll());
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`;
+const megabyte = 1_000_000;
+
+const settings = {
+	...{ basePath: "", docsMaxKeys: 1000, targets: [], metadataUrl: "", catalogueUrl: "" },
+	...{ senders: new Map(), site: true },
+};
+
+/** A server of pages that are all the same bytes, and how many were asked for. */
+async function startPages(bytes: number) {
+	const asked: string[] = [];
+	const body = Buffer.alloc(bytes, "x");
+	const pages: Pages = async (file) => {
+		asked.push(file);
+		return { status: 200, headers: {}, body };
+	};
+	const server = await TestServer.start({ pages, context: { settings } });
+	return { server, asked };
+}
+
+/** What other requests are answered meanwhile is read: in that time the server does all that it can do. */
+async function someTime(server: TestServer): Promise<void> {
+	for (let round = 0; round < 50; round += 1) assert.is((await fetch(`${server.url}/healthz`)).status, 200);
+}
+
+unread("a page is asked for once the pages before it on its connection are read", async () => {
+	const { server, asked } = await startPages(16 * megabyte);
+	const reader = server.connect();
+	reader.socket.pause();
+	const pages = Array.from({ length: 12 }, (_, index) => `assets/${index}.js`);
+	reader.send(pages.map((page) => get(`/${page}`)).join(""));
+	await eventually(() => asked.length > 0);
+	await someTime(server);
+	// The operating system takes less than one of them.
+	assert.equal(asked, pages.slice(0, 1));
+	let bytes = 0;
+	reader.socket.removeAllListeners("data").on("data", (data) => {
+		bytes += data.length;
+	});
+	reader.socket.resume();
+	await eventually(() => bytes > 12 * 16 * megabyte);
+	assert.equal(asked, pages, "all of them, in their order");
+	reader.socket.destroy();
+	await server.end();
+});
+
+unread("lists of fragments that are not read are not put together", async () => {
+	const asked = new Set<string>();
+	const body = Buffer.alloc(200_000, "1");
+	const fragments = (_target: string, _lang: string, smallkey: string) => {
+		asked.add(smallkey);
+		return { body, etag: `"${smallkey}"` };
+	};
+	const server = await TestServer.start({ fragments });
+	const reader = server.connect();
+	reader.socket.pause();
+	for (let list = 0; list < 400; list += 1) reader.send(get(`/v0.9/docs/en/k${list},a,a,a`));
+	await eventually(() => asked.size > 1);
+	await someTime(server);
+	assert.ok(asked.size < 100, `${asked.size} of 400 lists, of 800 kB each`);
+	reader.socket.destroy();
+	await server.end();
+});
+
+unread("a file is in memory once, however many requests for it wait for their readers", async () => {
+	const folder = await temporaryFolder();
+	await writeFile(join(folder.path, "site.json"), Buffer.alloc(2 * megabyte, "x"));
+	const server = await TestServer.start({ pages: folderPages(folder.path, false), context: { settings } });
+	const before = process.memoryUsage().arrayBuffers;
+	const readers = Array.from({ length: 10 }, () => server.connect());
+	for (const { socket } of readers) socket.pause();
+	for (const reader of readers) reader.send(get("/site.json").repeat(50));
+	let most = 0;
+	for (let round = 0; round < 20; round += 1) {
+		await someTime(server);
+		most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+	}
+	// A gigabyte where each request has its own.
+	assert.ok(most < 150 * megabyte, `${most} bytes`);
+	for (const { socket } of readers) socket.destroy();
+	await server.end();
+	await folder.remove();
+});
+
+unread("of all that is not read the oldest is cut off beyond a bound, and others are served", async () => {
+	const { server, asked } = await startPages(64 * megabyte);
+	const readers = [];
+	for (let count = 1; count <= 6; count += 1) {
+		const reader = server.connect();
+		reader.socket.pause();
+		reader.send(get("/site.json"));
+		readers.push(reader);
+		await eventually(() => asked.length === count);
+		await someTime(server);
+	}
+	const [oldest, , , , , newest] = readers;
+	await eventually(() => {
+		// A paused socket learns of its end only by sending.
+		oldest?.send(get("/healthz"));
+		return oldest?.socket.destroyed === true;
+	});
+	newest?.send(get("/healthz"));
+	await someTime(server);
+	assert.not.ok(newest?.socket.destroyed);
+	for (const { socket } of readers) socket.destroy();
+	await server.end();
+});
+
+unread.run();

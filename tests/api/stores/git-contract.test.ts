@@ -1,7 +1,0 @@
-import { Local } from "../../local.ts";
-import { testStore } from "./contract.ts";
-
-testStore("the local store", async () => {
-	const local = await Local.open();
-	return { store: local.store, close: () => local.end() };
-});

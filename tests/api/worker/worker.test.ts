@@ -1,0 +1,256 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { sign } from "../../../api/signature.ts";
+import type { Bindings } from "../../../api/worker/bindings.ts";
+import { createWorker } from "../../../api/worker/worker.ts";
+import { manual } from "../../local.ts";
+
+const test = suite("the worker without its engine");
+
+/** A worker, and what it has logged. */
+function make() {
+	const log: string[] = [];
+	return { log, worker: createWorker((fields) => log.push(JSON.stringify(fields))) };
+}
+
+function get(path: string): Request {
+	return new Request(`https://fragments.example${path}`);
+}
+
+/** Assets that hold `{"path": …}` at each path, and note what they are asked. */
+function assets(
+	answer = (path: string) => Response.json({ path }, { headers: { ETag: `"${path.length}"` } }),
+) {
+	const asked: string[] = [];
+	let running = 0;
+	const most = { atOnce: 0 };
+	const fetch = async (address: string) => {
+		const path = new URL(address).pathname;
+		asked.push(path);
+		running += 1;
+		most.atOnce = Math.max(most.atOnce, running);
+		await new Promise(setImmediate);
+		running -= 1;
+		return answer(path);
+	};
+	return { binding: { ASSETS: { fetch } } satisfies Bindings, asked, most };
+}
+
+test("a missing binding is a clear line in the log, and a 500 with an empty body", async () => {
+	for (const path of ["/v0.9/doc/en/23ax5t", "/v0.9/docs/en/23ax5t", "/healthz"]) {
+		const { worker, log } = make();
+		const answer = await worker.fetch(get(path), {});
+		assert.is(answer.status, path === "/healthz" ? 503 : 500, path);
+		const reason = path === "/healthz" ? "the configuration is wrong: see the log\n" : "";
+		assert.is(await answer.text(), reason, path);
+		assert.is(
+			JSON.parse(log[0] ?? "").error,
+			"the binding ASSETS (or OBJECTS) is missing: see wrangler.jsonc",
+		);
+	}
+	const { worker } = make();
+	assert.is((await worker.fetch(get("/v0.9/doc/de/x"), {})).status, 400, "what needs no binding is answered");
+});
+
+test("a bad variable is named in the log, with no secret in it", async () => {
+	const { worker, log } = make();
+	const bindings = { ...assets().binding, DOCS_MAX_KEYS: "many", SENDERS: '{"a": ""}' };
+	const answer = await worker.fetch(get("/v0.9/doc/en/23ax5t"), bindings);
+	assert.is(answer.status, 500);
+	assert.is(await answer.text(), "");
+	assert.match(log[0] ?? "", /DOCS_MAX_KEYS: must be a whole number from 1 to 900, not many/);
+
+	const second = make();
+	const senders = { ...assets().binding, SENDERS: '{"a": "hidden secret", "b": "hidden secret"}' };
+	assert.is((await second.worker.fetch(get("/v0.9/doc/en/23ax5t"), senders)).status, 200, "reads go on");
+	assert.is((await second.worker.fetch(get("/healthz"), senders)).status, 503);
+	assert.match(second.log.join(), /SENDERS: senders a and b must not share a secret/);
+	assert.not.match(second.log.join(), /hidden secret/);
+});
+
+test("assets that fail are a 500 with an empty body, never a fragment that is missing", async () => {
+	for (const status of [307, 500, 503]) {
+		const { worker, log } = make();
+		const { binding } = assets(() => new Response("stack trace", { status }));
+		const answer = await worker.fetch(get("/v0.9/docs/en/a,b"), binding);
+		assert.is(answer.status, 500);
+		assert.is(await answer.text(), "");
+		assert.match(log[0] ?? "", new RegExp(`ASSETS: answers ${status} to /v0.9/doc/en/`));
+	}
+});
+
+test("docs fetches each different key once, encoded, a bounded number at a time", async () => {
+	const { worker } = make();
+	const { binding, asked, most } = assets();
+	const keys = Array.from({ length: 45 }, (_, index) => `k${index}`);
+	const items = [...keys.slice(1), "a+b=c", "%61+b=c", "k1", "!", "", "k1"];
+	const answer = await worker.fetch(get(`/v0.9/docs/en/${items.join(",")}`), binding);
+	assert.is(answer.status, 200);
+	const elements = (await answer.json()) as object[];
+	assert.is(elements.length, items.length);
+	assert.equal(elements[44], { path: "/v0.9/doc/en/a%2Bb%3Dc" });
+	assert.equal([...asked].sort(), [...new Set(asked)].sort(), "each once");
+	assert.is(asked.length, 45);
+	assert.ok(most.atOnce > 1 && most.atOnce <= 24, `${most.atOnce} at once`);
+});
+
+test("more keys than one request may fetch are 414 before anything is fetched", async () => {
+	const { binding, asked } = assets();
+	const keys = Array.from({ length: 46 }, (_, index) => `k${index}`).join(",");
+	const { worker } = make();
+	const answer = await worker.fetch(get(`/v0.9/docs/en/${keys}`), binding);
+	assert.is(answer.status, 414);
+	assert.equal(asked, []);
+	const more = make();
+	assert.is(
+		(await more.worker.fetch(get(`/v0.9/docs/en/${keys}`), { ...binding, DOCS_MAX_KEYS: "900" })).status,
+		200,
+	);
+});
+
+test("docs over 32 MB is 414, and no more is fetched than tells so", async () => {
+	const { worker, log } = make();
+	const body = JSON.stringify("x".repeat(999_998));
+	const { binding, asked } = assets(() => new Response(body, { headers: { ETag: '"x"' } }));
+	const keys = (count: number) => Array.from({ length: count }, (_, index) => `k${index}`).join(",");
+	const bindings = { ...binding, DOCS_MAX_KEYS: "900" };
+	assert.is((await worker.fetch(get(`/v0.9/docs/en/${keys(200)}`), bindings)).status, 414);
+	assert.ok(asked.length < 32 + 2 * 24, `${asked.length} were fetched`);
+	const repeated = `/v0.9/docs/en/${Array(33).fill("k").join(",")}`;
+	assert.is((await worker.fetch(get(repeated), bindings)).status, 414, "repeats count");
+	const large = await worker.fetch(get(`/v0.9/docs/en/${keys(3)}`), bindings);
+	assert.is((await large.text()).length, 3 * (body.length + 1) + 1);
+	assert.not.match(log.join(), /error/);
+});
+
+test("a body that is too large is read to 16 MB, and no further", async () => {
+	const { worker } = make();
+	let sent = 0;
+	const body = new ReadableStream({
+		pull(controller) {
+			sent += 1;
+			controller.enqueue(new Uint8Array(1_048_576));
+		},
+	});
+	const request = new Request("https://f.example/register/a", {
+		method: "PUT",
+		body,
+		duplex: "half",
+	} as RequestInit);
+	const answer = await worker.fetch(request, { ...assets().binding, SENDERS: "{}" });
+	assert.is(answer.status, 413);
+	assert.ok(sent >= 16 && sent <= 20, `${sent} MB`);
+});
+
+test("a fragment keeps the tag that its asset or object has", async () => {
+	const { worker } = make();
+	const weak = assets(() => Response.json({}, { headers: { ETag: 'W/"of the asset"' } }));
+	assert.is((await worker.fetch(get("/v0.9/doc/en/a"), weak.binding)).headers.get("ETag"), '"of the asset"');
+	const object = {
+		httpEtag: '"of the object"',
+		arrayBuffer: async () => new TextEncoder().encode("{}").buffer,
+	};
+	const names: string[] = [];
+	const bucket = {
+		async get(name: string) {
+			names.push(name);
+			return name.endsWith("/a+b=c") ? object : null;
+		},
+	};
+	const bindings = { ...weak.binding, OBJECTS: bucket };
+	const answer = await worker.fetch(get("/v0.9/doc/fr/a%2Bb=c"), bindings);
+	assert.is(answer.headers.get("ETag"), '"of the object"');
+	assert.is((await worker.fetch(get("/v0.9/doc/fr/none"), bindings)).status, 404);
+	assert.equal(names, ["v0.9/doc/fr/a+b=c", "v0.9/doc/fr/none"]);
+});
+
+test("writes and refusals are logged, other reads are not, and no signature is", async () => {
+	const { worker, log } = make();
+	const { binding } = assets();
+	await worker.fetch(get("/v0.9/doc/en/a"), binding);
+	assert.equal(log, []);
+	const refused = await worker.fetch(get("/v0.9/doc/de/a?x=1"), binding);
+	const headers = { Authorization: "a signature", Sender: "jstest", TimeStamp: "now" };
+	const put = new Request("https://fragments.example/register/a", { method: "PUT", headers, body: "{}" });
+	const unsigned = await worker.fetch(put, binding);
+	const idOf = (answer: Response) => answer.headers.get("X-Request-Id");
+	assert.not.equal(idOf(refused), idOf(unsigned));
+	const lines = log.map((line) => JSON.parse(line));
+	assert.equal(lines, [
+		{ id: idOf(refused), method: "GET", path: "/v0.9/doc/de/a", status: 400, sender: null },
+		{ id: idOf(unsigned), method: "PUT", path: "/register/a", status: 401, sender: "jstest" },
+	]);
+});
+
+test("writes are limited by Cloudflare's own rate limit, by address and by sender, and reads are not", async () => {
+	const { worker } = make();
+	const asked: string[] = [];
+	const refusedKeys = new Set<string>();
+	const limit = async ({ key }: { key: string }) => {
+		asked.push(key);
+		return { success: !refusedKeys.has(key) };
+	};
+	const bindings = { ...assets().binding, SENDERS: '{"jstest": "a secret"}', WRITES: { limit } };
+	const path = "/register/23ax5t";
+	const body = new TextEncoder().encode(manual);
+	const start = Date.now();
+	const put = async (second = 0) => {
+		const timestamp = new Date(start + second * 1_000).toISOString();
+		const Authorization = await sign("a secret", { path, sender: "jstest", timestamp, body });
+		const headers = {
+			Authorization,
+			Sender: "jstest",
+			TimeStamp: timestamp,
+			"CF-Connecting-IP": "192.0.2.1",
+		};
+		return worker.fetch(new Request(`https://f.example${path}`, { method: "PUT", headers, body }), bindings);
+	};
+	assert.is((await put()).status, 503, "there is no store");
+	assert.equal(asked, ["address 192.0.2.1", "sender jstest"]);
+	asked.length = 0;
+	assert.is((await put()).status, 503);
+	assert.equal(asked, ["address 192.0.2.1"], "a repeated request takes nothing from its sender");
+	for (const key of ["sender jstest", "address 192.0.2.1"]) {
+		refusedKeys.add(key);
+		const answer = await put(1);
+		assert.is(answer.status, 429, key);
+		assert.is(answer.headers.get("Retry-After"), "60");
+		assert.match(await answer.text(), `too many writes of this ${key.split(" ")[0]}`);
+	}
+	asked.length = 0;
+	assert.is((await worker.fetch(get("/v0.9/doc/en/a"), bindings)).status, 200);
+	assert.equal(asked, []);
+});
+
+test("why a write was answered with 503 is in the log, without the token", async () => {
+	const { worker, log } = make();
+	const limited = createServer((_, response) => {
+		response.writeHead(429, { "Content-Type": "application/json", "Retry-After": "3600" });
+		response.end(JSON.stringify({ message: "API rate limit exceeded" }));
+	});
+	await new Promise<void>((resolve) => limited.listen(0, "127.0.0.1", resolve));
+	const bindings = {
+		...assets().binding,
+		SENDERS: '{"jstest": "hidden secret"}',
+		GITHUB_REPOSITORY: "maps/layers",
+		GITHUB_TOKEN: "hidden-token",
+		GITHUB_API_URL: `http://127.0.0.1:${(limited.address() as AddressInfo).port}`,
+	};
+	const path = "/register/23ax5t";
+	const timestamp = new Date().toISOString();
+	const body = new TextEncoder().encode(manual);
+	const signature = await sign("hidden secret", { path, sender: "jstest", timestamp, body });
+	const headers = { Authorization: signature, Sender: "jstest", TimeStamp: timestamp };
+	const request = new Request(`https://fragments.example${path}`, { method: "PUT", headers, body });
+	const answer = await worker.fetch(request, bindings).finally(() => limited.close());
+	assert.is(answer.status, 503, await answer.text());
+	const seconds = Number(answer.headers.get("Retry-After"));
+	assert.ok(seconds >= 3600 && seconds <= 3630, `${seconds}: an hour, spread by half a minute at most`);
+	assert.match(log[0] ?? "", /GitHub: GET .*commits: 429, API rate limit exceeded/);
+	assert.not.match(log.join(), /hidden/);
+	assert.not.ok(log.join().includes(signature));
+});
+
+test.run();

@@ -1,0 +1,124 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { runGit } from "../../git/run.ts";
+import { run as catalogue } from "../../scripts/catalogue.ts";
+import { manual, temporaryFolder, wms } from "../local.ts";
+
+interface Context {
+	folder: string;
+	remove: () => Promise<void>;
+}
+
+const writing = suite<Context>("catalogue command");
+
+writing.before.each(async (context) => {
+	const { path, remove } = await temporaryFolder();
+	Object.assign(context, { folder: path, remove });
+	await write(path, "layers/23/23ax5t.json", manual);
+	await write(path, "layers/ab/abc.json", wms("rivers"));
+	await write(path, "layers/owners.json", '{"operators":["@org/all"],"layers":{"ab*":["@org/ab"]}}');
+	await write(path, "layers/health.json", '{"sick":{"abc":{"state":"down","since":"2026-W09"}}}');
+});
+
+writing.after.each(({ remove }) => remove());
+
+async function write(folder: string, path: string, text: string): Promise<void> {
+	await mkdir(dirname(join(folder, path)), { recursive: true });
+	await writeFile(join(folder, path), text);
+}
+
+async function run(...words: string[]): Promise<{ code: number; output: string }> {
+	let output = "";
+	const stream = {
+		write: (part: string) => {
+			output += part;
+		},
+	};
+	const io = {
+		stdout: stream,
+		stderr: stream,
+		now: () => new Date(0),
+		interrupted: () => new AbortController().signal,
+		ask: async () => null,
+	};
+	return { code: await catalogue(words, {}, io), output };
+}
+
+async function filesOf(folder: string): Promise<string[]> {
+	const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+	return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+}
+
+writing(
+	"writes the page, the index, the list and every fragment, and nothing again that is the same",
+	async ({ folder }) => {
+		const out = join(folder, "out");
+		const words = ["--layers", join(folder, "layers"), "--out", out];
+		const first = await run(...words);
+		assert.is(first.code, 0, first.output);
+		assert.match(first.output, /^2 layers in the catalogue: \d+ files written, 0 removed$/m);
+		for (const path of [
+			"index.html",
+			"en/index.html",
+			"list/index.html",
+			"site.json",
+			"schemas/registration.schema.json",
+			"schemas/openapi.json",
+			"schemas/index.html",
+			"v0.9/doc/en/23ax5t",
+			"ramp4/fr/abc",
+		])
+			assert.ok((await readFile(join(out, path))).length > 0, path);
+		const report = JSON.parse(await readFile(join(out, "index/health.json"), "utf8"));
+		assert.equal(report.layers[0].owners, ["@org/ab"]);
+		assert.is(JSON.parse(await readFile(join(out, "index/index.json"), "utf8")).layers, 2);
+		assert.match((await run(...words)).output, /^2 layers in the catalogue: 0 files written, 0 removed$/m);
+		await rm(join(folder, "layers/ab/abc.json"));
+		assert.is((await run(...words)).code, 0);
+		assert.not.ok((await filesOf(out)).includes("abc"));
+	},
+);
+
+writing("takes commits for dates and changes from a repository", async ({ folder }) => {
+	const git = (...args: string[]) => runGit(folder, args);
+	await git("init", "-q", "-b", "main");
+	await git("add", "layers");
+	await git("-c", "user.name=t", "-c", "user.email=t@example.ca", "commit", "-q", "-m", "one");
+	const commit = (await git("rev-parse", "HEAD")).toString("utf8").trim();
+	const out = join(folder, "out");
+	const { code, output } = await run(
+		"--repo",
+		folder,
+		"--out",
+		out,
+		"--public-url",
+		"https://layers.example.ca/x",
+	);
+	assert.is(code, 0, output);
+	assert.is(JSON.parse(await readFile(join(out, "changes/index.json"), "utf8")).commit, commit);
+	assert.match(
+		await readFile(join(out, "changes/feed.xml"), "utf8"),
+		/href="https:\/\/layers\.example\.ca\/x\/en\/\?layer=abc"/,
+	);
+});
+
+writing(
+	"a broken registration and a foreign folder are refused, and nothing is written",
+	async ({ folder }) => {
+		const out = join(folder, "out");
+		await write(folder, "layers/ab/abd.json", "{}");
+		const broken = await run("--layers", join(folder, "layers"), "--out", out);
+		assert.is(broken.code, 1);
+		assert.match(broken.output, /layers\/ab\/abd\.json: .*is missing/);
+		await rm(join(folder, "layers/ab/abd.json"));
+		await write(folder, "out/thesis.txt", "mine");
+		const foreign = await run("--layers", join(folder, "layers"), "--out", out);
+		assert.is(foreign.code, 2);
+		assert.match(foreign.output, /thesis\.txt is from no build/);
+		assert.equal(await filesOf(out), ["thesis.txt"]);
+	},
+);
+
+writing.run();

@@ -1,0 +1,126 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { readGuidePages } from "../../../catalogue/guide/guide.ts";
+import { renderGuide } from "../../../catalogue/guide/render.ts";
+import type { Assets } from "../../../catalogue/static/html.ts";
+import { registration1 } from "../../../schemas/registration-1.ts";
+import { root } from "../../process.ts";
+
+const assets: Assets = {
+	policy: "default-src 'none'",
+	...{ script: "a/main.js", choose: "a/choose.js", styles: "a/styles.css", landLight: "l", landDark: "d" },
+};
+
+const pages = readGuidePages();
+const guide = renderGuide(pages, assets);
+
+function rendered(markdown: string, path = "page.md"): string {
+	const others = [
+		{ path: "README.md", markdown: "# All" },
+		{ path: "fr/page.md", markdown: "# Page" },
+	];
+	return renderGuide([{ path, markdown }, ...others], assets).get(
+		`guide/${path.replace(".md", ".html")}`,
+	) as string;
+}
+
+test("every document is a page, in the frame of the catalogue and its language", () => {
+	assert.ok(guide.has("guide/index.html") && guide.has("guide/fr/index.html"));
+	assert.is(guide.size, pages.length);
+	const publish = guide.get("guide/publish.html") as string;
+	assert.match(publish, '<html lang="en">');
+	assert.match(publish, '<link rel="stylesheet" href="../a/styles.css">');
+	assert.match(publish, '<a class="language" href="fr/publish.html" hreflang="fr" lang="fr">');
+	const french = guide.get("guide/fr/publish.html") as string;
+	assert.match(french, '<html lang="fr">');
+	assert.match(french, '<link rel="stylesheet" href="../../a/styles.css">');
+	assert.match(french, 'href="../publish.html" hreflang="en"');
+	for (const [path, html] of guide) assert.ok(html.length < 64_000, `${path} has ${html.length} characters`);
+});
+
+test("what looks like HTML in a document is text, and no script gets in", () => {
+	const html = rendered(
+		'# A\n\n<script>alert(1)</script> and <b onclick="x">b</b>\n\n`<i>`\n\n[x](javascript:alert(1))\n\n![p](x.png)',
+	);
+	assert.not.match(html, "<script>alert");
+	assert.not.match(html, "<b onclick");
+	assert.match(html, "&lt;script&gt;alert(1)&lt;/script&gt;");
+	assert.match(html, "<code>&lt;i&gt;</code>");
+	assert.not.match(html, "javascript:");
+	assert.not.match(html, "<img");
+});
+
+test("links lead to the pages of the guide, and what the site does not have is text", () => {
+	const html = rendered(
+		"# A\n\n[c](README.md#words) [f](fr/page.md) [s](../schemas/x.ts) [n](none.md) [h](https://x.example/) [a](#a)",
+	);
+	assert.match(
+		html,
+		'<a href="index.html#words">c</a> <a href="fr/page.html">f</a> s n <a href="https://x.example/">h</a>',
+	);
+	assert.match(html, '<a href="#a">a</a>');
+	assert.match(html, '<h1 id="a">A</h1>');
+	const french = rendered("# A\n\n[e](../README.md)", "fr/other.md");
+	assert.match(french, '<a href="../index.html">e</a>');
+});
+
+/** Targets of the links in a document. */
+function linksOf(markdown: string): string[] {
+	const prose = markdown.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`\n]*`/g, "");
+	return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target as string);
+}
+
+test("every link of a document leads to a file that is there, and to one of its headings", () => {
+	let checked = 0;
+	for (const { path, markdown } of pages) {
+		for (const link of linksOf(markdown).filter((one) => !/^https?:/.test(one))) {
+			const [file = "", anchor] = link.split("#");
+			const target = join(dirname(path), file === "" ? (path.split("/").at(-1) as string) : file);
+			assert.ok(existsSync(join(root, "docs", target)), `${path}: ${link}`);
+			const page = pages.find((one) => one.path === target);
+			const html =
+				page && guide.get(`guide/${target.replace("README.md", "index.md").replace(".md", ".html")}`);
+			if (anchor !== undefined && html) assert.match(html, `id="${anchor}"`, `${path}: ${link}`);
+			checked += 1;
+		}
+	}
+	assert.ok(checked > 40);
+});
+
+test("the contents name every page of their folder", () => {
+	for (const folder of ["", "fr/"]) {
+		const contents = pages.find(({ path }) => path === `${folder}README.md`);
+		const named = linksOf(contents?.markdown ?? "").map((link) =>
+			link.replace("../SECURITY.md", "security.md"),
+		);
+		for (const { path } of pages) {
+			const name = path.startsWith(folder) ? path.slice(folder.length) : "";
+			if (name !== "" && !name.includes("/") && name !== "README.md") assert.ok(named.includes(name), path);
+		}
+	}
+});
+
+/** The fenced blocks of a document. */
+function blocksOf(markdown: string): string[] {
+	return [...markdown.matchAll(/^```(?:json|sh|js|python|html)\n[\s\S]*?^```$/gm)].map(([block]) => block);
+}
+
+test("the French pages have the examples and the members of the English ones", async () => {
+	for (const name of ["publish.md", "reading.md"]) {
+		const [english, french] = await Promise.all(
+			[name, `fr/${name}`].map((path) => readFile(join(root, "docs", path), "utf8")),
+		);
+		const blocks = blocksOf(english as string);
+		for (const block of blocksOf(french as string)) assert.ok(blocks.includes(block), block);
+	}
+	const publish = await readFile(join(root, "docs/fr/publish.md"), "utf8");
+	const { lang } = registration1.definitions;
+	const members = Object.keys(lang.properties);
+	assert.ok(members.length > 5);
+	for (const member of members) assert.match(publish, `| \`${member}\` |`);
+});
+
+test.run();

@@ -1,0 +1,124 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import ignore from "ignore";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { bundlePage, type PageBundle } from "../../catalogue/page-bundle.ts";
+import { bundledFiles, readPageBundle } from "../../catalogue/page-stamped.ts";
+import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
+import { contentPolicy } from "../../registry/content-policy.ts";
+import { plainSettings } from "../../site/page/settings.ts";
+import { english } from "../../site/text/english.ts";
+import { french } from "../../site/text/french.ts";
+import { temporaryFolder } from "../local.ts";
+
+const site = await buildSite(plainSettings);
+
+function textOf({ files }: SiteFiles, path: string): string {
+	return Buffer.from(files.get(path) ?? "").toString("utf8");
+}
+
+/** A script with all that it needs before it runs. */
+function withImports(path: string, seen = new Set<string>()): Set<string> {
+	if (seen.has(path)) return seen;
+	seen.add(path);
+	for (const [, name] of textOf(site, path).matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g))
+		withImports(`assets/${name}`, seen);
+	return seen;
+}
+
+/** Bytes of files as they travel. */
+function weight(paths: Iterable<string>): number {
+	return [...paths].reduce((sum, path) => sum + gzipSync(site.files.get(path) ?? "", { level: 9 }).length, 0);
+}
+
+function scriptCalled(name: string): string {
+	const found = [...site.files.keys()].find((path) => path.startsWith(`assets/${name}-`));
+	assert.ok(found, name);
+	return found as string;
+}
+
+const first = withImports(site.assets.script);
+const added = (name: string) => [...withImports(scriptCalled(name))].filter((path) => !first.has(path));
+
+test("the first load is at most 60 kB, of which 20 are left to the index at any number of layers", () => {
+	const bytes = weight([...first, site.assets.styles, "en/index.html", "site.json"]);
+	assert.ok(bytes <= 40_000, String(bytes));
+});
+
+test("a map is loaded in pieces: pictures at most 70 kB, features at most 100, proj4 by itself", () => {
+	const pictures = added("layer-map");
+	assert.ok(weight(pictures) <= 70_000, String(weight(pictures)));
+	const features = new Set([...pictures, ...added("features"), ...added("legend")]);
+	assert.ok(weight(features) <= 100_000, String(weight(features)));
+	for (const path of [...first, ...features]) assert.not.match(textOf(site, path), /\+proj=lcc/, path);
+	assert.match(textOf(site, scriptCalled("reproject")), /\+proj=lcc/);
+});
+
+test("no page holds a script or a style inline, each has the policy, and addresses are relative", () => {
+	const pages = [...site.files.keys()].filter((path) => path.endsWith(".html"));
+	assert.equal(pages.sort(), ["en/index.html", "fr/index.html", "index.html"]);
+	for (const path of pages) {
+		const html = textOf(site, path);
+		assert.ok(html.includes(`content="${contentPolicy(false)}"`), path);
+		assert.not.match(html, /<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/, path);
+		for (const [, address = ""] of html.matchAll(/(?:href|src)="([^"]*)"/g))
+			assert.not.match(address, /^(?:\/|https?:)/, address);
+	}
+	assert.match(contentPolicy(true), /script-src 'self';/);
+	assert.not.match(contentPolicy(true), /http:/);
+});
+
+test("names hold the hash of their content, so that what has one never changes", async () => {
+	const again = await buildSite(plainSettings);
+	assert.equal([...again.files.keys()].sort(), [...site.files.keys()].sort());
+	for (const path of site.files.keys()) {
+		if (path.startsWith("assets/")) assert.match(path, /-[0-9A-Za-z]{8,10}\.(?:js|css|svg)$/, path);
+	}
+});
+
+test("what is kept for the next process is what would be made, and its stamp covers all that it is made of", async () => {
+	const { bundle, inputs } = await bundlePage();
+	assert.equal(await readPageBundle(), bundle);
+	// The patterns with braces are those of a glob, and not of an ignore file.
+	const patterns = bundledFiles.flatMap((pattern) => {
+		const [, start, names, end] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? [];
+		return names ? names.split(",").map((name) => `${start}${name}${end}`) : [pattern];
+	});
+	const covered = ignore().add(patterns.map((pattern) => `/${pattern}`));
+	const own = inputs.filter((path) => !path.startsWith("node_modules/"));
+	assert.ok(own.includes("site/page/main.ts"));
+	assert.equal(
+		own.filter((path) => !covered.ignores(path)),
+		[],
+	);
+});
+
+test("what another source was kept for, or what is broken, is made anew", async () => {
+	const { path: folder, remove } = await temporaryFolder();
+	const path = join(folder, "bundle.json");
+	let made = 0;
+	const read = () => readPageBundle(path, async () => ({ styles: `made ${++made}` }) as PageBundle);
+	assert.is((await read()).styles, "made 1");
+	assert.is((await read()).styles, "made 1", "as it was kept");
+	await writeFile(path, JSON.stringify({ stamp: "0".repeat(64), bundle: { styles: "old" } }));
+	assert.is((await read()).styles, "made 2");
+	await writeFile(path, '{"stamp":');
+	assert.is((await read()).styles, "made 3");
+	assert.is((await read()).styles, "made 3");
+	await remove();
+});
+
+test("the outline of the land is small, and as large as it says", () => {
+	const svg = textOf(site, site.assets.landLight);
+	assert.ok(gzipSync(svg, { level: 9 }).length <= 40_000, String(svg.length));
+	assert.match(svg, /viewBox="0 0 4000 3200"/);
+});
+
+test("every text stands in both languages", () => {
+	assert.equal(Object.keys(french), Object.keys(english));
+	assert.equal(Object.keys(french.states), Object.keys(english.states));
+});
+
+test.run();

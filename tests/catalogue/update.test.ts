@@ -1,0 +1,269 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { findEntries } from "../../catalogue/catalogue.ts";
+import type { CatalogueOptions } from "../../catalogue/options.ts";
+import { catalogueOptions, senderNamesOf } from "../../catalogue/options.ts";
+import { readerOf } from "../../catalogue/output.ts";
+import { bringCatalogue, type CatalogueOutcome } from "../../catalogue/update.ts";
+import { runGit } from "../../git/run.ts";
+import { IndexUpdate, indexPath } from "../../registry/index/index.ts";
+import { readConfiguration } from "../../service/settings.ts";
+import { serviceIdentity } from "../../store/git/new-commit.ts";
+import { feature, temporaryFolder, wms } from "../local.ts";
+
+interface Context {
+	folder: string;
+	remove: () => Promise<void>;
+}
+
+const update = suite<Context>("catalogue step by step");
+
+const senderNames = { office: "Office of Maps · Bureau des cartes", other: "Other" };
+
+function options(more: Partial<CatalogueOptions> = {}): CatalogueOptions {
+	const configuration = readConfiguration({ PUBLIC_URL: "https://layers.example.ca" });
+	return {
+		...catalogueOptions(configuration, { senderNames, canSend: true, isCompressed: false }),
+		...more,
+	};
+}
+
+update.before.each(async (context) => {
+	const { path, remove } = await temporaryFolder();
+	Object.assign(context, { folder: path, remove });
+	await git(path, "init", "-q", "-b", "main");
+	await git(path, "config", "user.name", "t");
+	await git(path, "config", "user.email", "t@example.ca");
+	await git(path, "config", "core.fsync", "none");
+	await commit(
+		path,
+		{ "layers/ab/abc.json": wms("rivers"), "layers/23/23ax5t.json": wms("limits") },
+		"office",
+	);
+});
+
+update.after.each(({ remove }) => remove());
+
+async function git(folder: string, ...args: string[]): Promise<string> {
+	return (await runGit(folder, args)).toString("utf8").trim();
+}
+
+/** Commits files, null for one that goes: a sender's request, which the service commits, or somebody's push. */
+async function commit(
+	folder: string,
+	files: Record<string, string | null>,
+	sender?: string,
+	committer = sender && serviceIdentity,
+): Promise<string> {
+	for (const [path, text] of Object.entries(files)) {
+		const target = join(folder, path);
+		await mkdir(dirname(target), { recursive: true });
+		if (text === null) await rm(target, { force: true });
+		else await writeFile(target, text);
+	}
+	await git(folder, "add", "-A", "layers");
+	const [, name, mail] = /^(.*) <(.*)>$/.exec(committer ?? "") ?? [];
+	const identity = name ? ["-c", `committer.name=${name}`, "-c", `committer.email=${mail}`] : [];
+	const words = [...identity, "commit", "-q", "--allow-empty", "-m", "change"];
+	await git(folder, ...words, ...(sender ? ["--trailer", `Sender: ${sender}`] : []));
+	return git(folder, "rev-parse", "HEAD");
+}
+
+async function bring(
+	folder: string,
+	out = "out",
+	more: Partial<CatalogueOptions> = {},
+): Promise<CatalogueOutcome> {
+	const head = await git(folder, "rev-parse", "HEAD");
+	const source = { id: null, layers: { repository: folder, commit: head } };
+	return bringCatalogue(source, join(folder, out), options(more));
+}
+
+/** Path → content of every file. */
+async function filesOf(folder: string): Promise<Map<string, string>> {
+	const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+	const files = new Map<string, string>();
+	for (const entry of entries.filter((one) => one.isFile())) {
+		const path = join(entry.parentPath ?? entry.path, entry.name);
+		files.set(path.slice(folder.length + 1), (await readFile(path)).toString("latin1"));
+	}
+	return files;
+}
+
+/** That what has been gone on from is what a whole build writes, and each compressed copy what stands beside it. */
+async function assertWhole(folder: string, more: Partial<CatalogueOptions> = {}): Promise<void> {
+	const fresh = join(folder, "fresh");
+	await rm(fresh, { recursive: true, force: true });
+	assert.is((await bring(folder, "fresh", more)).how, "all");
+	const [given, expected] = [await filesOf(join(folder, "out")), await filesOf(fresh)];
+	assert.equal([...given.keys()].sort(), [...expected.keys()].sort());
+	for (const [path, text] of expected) {
+		if (!path.endsWith(".gz")) assert.is(given.get(path), text, path);
+		else {
+			const whole = gunzipSync(Buffer.from(given.get(path) ?? "", "latin1")).toString("latin1");
+			assert.is(whole, given.get(path.slice(0, -3)), path);
+		}
+	}
+}
+
+async function read(folder: string, path: string): Promise<string> {
+	return readFile(join(folder, "out", path), "utf8");
+}
+
+/** What the index says of each layer. */
+async function entries(folder: string): Promise<Record<string, Record<string, unknown>>> {
+	const names = await readdir(join(folder, "out/index/names"));
+	const keys = new Set<string>();
+	for (const name of names.filter((one) => one.endsWith(".json")))
+		for (const [key] of JSON.parse(await read(folder, `index/names/${name}`)).names) keys.add(key);
+	const found = findEntries(new IndexUpdate(readerOf(join(folder, "out"))), keys);
+	return Object.fromEntries([...found].map(([key, entry]) => [key, { ...entry }]));
+}
+
+update("any sequence of changes leaves the files of a whole build", async ({ folder }) => {
+	assert.is((await bring(folder)).how, "all");
+	let state = 20_261_121;
+	const random = (below: number) => {
+		state = (state * 48_271) % 2_147_483_647;
+		return state % below;
+	};
+	const keys = Array.from({ length: 60 }, (_, index) => `k${(index * 7919) % 97}-${index}`);
+	const present = new Set<string>();
+	const sick = new Map<string, object>();
+	for (let step = 0; step < 24; step += 1) {
+		const files: Record<string, string | null> = {};
+		for (let count = 1 + random(step === 12 ? 40 : 3); count > 0; count -= 1) {
+			const key = keys[random(keys.length)] as string;
+			const path = `layers/${key.slice(0, 2)}/${key}.json`;
+			const what = random(5);
+			if (present.has(key) && what === 0) {
+				files[path] = null;
+				present.delete(key);
+			} else if (what === 1) {
+				if (random(2) === 0) sick.set(key, { state: "down", since: "2026-W09" });
+				else sick.delete(key);
+				files["layers/health.json"] = JSON.stringify({ sick: Object.fromEntries(sick) });
+			} else if (what === 2) {
+				const owner = `@org/team${random(3)}`;
+				files["layers/owners.json"] = `{"operators":["@org/all"],"layers":{"k*":["${owner}"]}}`;
+			} else {
+				files[path] = random(3) === 0 ? feature : wms(`river ${random(50)}`);
+				present.add(key);
+			}
+		}
+		await commit(folder, files, [undefined, "office", "unnamed"][random(3)]);
+		if (random(3) === 0) continue;
+		assert.is((await bring(folder)).how, "changes", `step ${step}`);
+	}
+	await bring(folder);
+	await assertWhole(folder);
+	assert.is((await bring(folder)).how, "nothing");
+});
+
+update(
+	"the public name is that of who registered a layer last, and nobody's id is in any file",
+	async ({ folder }) => {
+		await bring(folder);
+		await commit(folder, { "layers/ab/abd.json": wms("lakes") }, "other");
+		const changed = await commit(
+			folder,
+			{ "layers/23/23ax5t.service.json": null, "layers/ab/abc.json": wms("x") },
+			"secret-id",
+		);
+		assert.is((await bring(folder)).how, "changes");
+		const known = await entries(folder);
+		assert.is(known["23ax5t"]?.sender, senderNames.office);
+		assert.is(known.abd?.sender, "Other");
+		assert.is(known.abc?.sender, undefined);
+		assert.is((known.abc as { changed?: { commit: string } }).changed?.commit, changed);
+		for (const [path, text] of await filesOf(join(folder, "out")))
+			assert.not.match(text, /secret-id|"office"|t@example/, path);
+		await assertWhole(folder);
+		// Another name of a sender is seen on all layers that it has registered.
+		assert.is((await bring(folder, "out", { senderNames: { other: "Renamed" } })).how, "all");
+		assert.is((await entries(folder)).abd?.sender, "Renamed");
+	},
+);
+
+update("a trailer that somebody else than the service wrote shows no sender's name", async ({ folder }) => {
+	await bring(folder);
+	await commit(folder, { "layers/ab/abd.json": wms("lakes") }, "office", "Pusher <pusher@example.ca>");
+	await commit(folder, { "layers/23/23ax5t.json": wms("x") }, "other", "fragment-publisher <t@example.ca>");
+	assert.is((await bring(folder)).how, "changes");
+	const known = await entries(folder);
+	assert.is(known.abc?.sender, senderNames.office);
+	assert.is(known.abd?.sender, undefined);
+	assert.is(known["23ax5t"]?.sender, undefined);
+	await assertWhole(folder);
+});
+
+update("compressed copies go with their files", async ({ folder }) => {
+	await bring(folder, "out", { isCompressed: true });
+	await commit(folder, { "layers/ab/abd.json": wms("lakes"), "layers/23/23ax5t.json": null }, "other");
+	assert.is((await bring(folder, "out", { isCompressed: true })).how, "changes");
+	await assertWhole(folder, { isCompressed: true });
+	const names = [...(await filesOf(join(folder, "out"))).keys()];
+	assert.ok(names.some((name) => /^assets\/main-.*\.js\.br$/.test(name)));
+	assert.ok(names.some((name) => /^list\/.*\.html\.gz$/.test(name)));
+});
+
+update("an id or an address of mail is no public name", () => {
+	const senders = { a: "Agency", b: "a", c: "me@example.ca", d: null, e: "Équipe des cartes" };
+	const parsed = new Map(Object.entries(senders).map(([id, name]) => [id, { name }]));
+	assert.equal(senderNamesOf(parsed), { a: "Agency", e: "Équipe des cartes" });
+});
+
+update("what is deleted, cut off or of another history is made anew", async ({ folder }) => {
+	await bring(folder);
+	const out = join(folder, "out");
+	for (const path of ["index/layers", "en/index.html", "index.html", "changes", "assets"]) {
+		await rm(join(out, path), { recursive: true });
+		assert.is((await bring(folder)).how, "all", path);
+	}
+	await assertWhole(folder);
+	await commit(folder, { "layers/ab/abe.json": wms("more") });
+	const [piece = ""] = await readdir(join(out, "index/layers"));
+	await writeFile(join(out, "index/layers", piece), '{"version":2,"layers":[');
+	assert.is((await bring(folder)).how, "all");
+	await commit(folder, { "layers/ab/abg.json": wms("once more") });
+	await writeFile(join(out, indexPath), '{"version":2,"lay');
+	assert.is((await bring(folder)).how, "all");
+	await git(folder, "reset", "-q", "--hard", "HEAD~2");
+	await commit(folder, { "layers/ab/abf.json": wms("instead") });
+	assert.is((await bring(folder)).how, "all");
+	assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "abc", "abf"]);
+	await assertWhole(folder);
+});
+
+update("more than a thousand changes of few layers are not gone on from", async ({ folder }) => {
+	await bring(folder);
+	const keys = Array.from({ length: 1_001 }, (_, index) => `zz${index}`);
+	await commit(folder, Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));
+	assert.is((await bring(folder)).how, "all");
+	assert.is(Object.keys(await entries(folder)).length, 2 + keys.length);
+});
+
+update(
+	"a shallow clone has no dates and no changes, and files that are wrong or twins are not listed twice",
+	async ({ folder }) => {
+		await bring(folder);
+		await commit(folder, { "layers/ab/ABC.json": wms("twin"), "layers/ab/abw.json": "{}" });
+		await bring(folder);
+		assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "ABC"]);
+		await assertWhole(folder);
+		await commit(folder, { "layers/ab/ABC.json": null });
+		await bring(folder);
+		assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "abc"]);
+		await assertWhole(folder);
+		const clone = join(folder, "clone");
+		await git(folder, "clone", "-q", "--depth", "1", `file://${folder}`, clone);
+		await bring(clone);
+		assert.is((await entries(clone)).abc?.changed, undefined);
+		assert.not.ok((await readdir(join(clone, "out"))).includes("changes"));
+	},
+);
+
+update.run();

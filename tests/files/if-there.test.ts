@@ -1,0 +1,96 @@
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { ifThere, readIfThere, readTextIfThere } from "../../files/if-there.ts";
+import { healthPath } from "../../registry/health.ts";
+import { codeownersPath, ownersPath } from "../../registry/owners.ts";
+import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { newDescriptions } from "../../review/refresh/descriptions.ts";
+import { root, runScript } from "../process.ts";
+import { featureFile, ownersFile, Repository } from "../review/repository.ts";
+
+/** A folder stands where a file should: that is there, and nobody can read it as a file, root neither. */
+const reason = "cannot be read: EISDIR: illegal operation on a directory, read\n";
+
+function failureOf(work: Promise<unknown>): Promise<Error> {
+	return work.then(
+		() => new Error("it did not fail"),
+		(error: Error) => error,
+	);
+}
+
+const test = suite<{ checkout: Repository }>("files that need not be there");
+
+test.before.each((scene) => {
+	scene.checkout = new Repository({ [layerPath("abc")]: featureFile("http://127.0.0.1:9/MapServer/1") });
+	// The commands work in the folder in which they are started.
+	process.chdir(scene.checkout.path);
+});
+test.after.each(({ checkout }) => {
+	process.chdir(root);
+	checkout.remove();
+});
+
+test("what is not there is null, and what is there is read", async () => {
+	assert.equal([await readIfThere("file"), await readTextIfThere("file")], [null, null]);
+	await writeFile("file", "é");
+	assert.is(await readTextIfThere("file"), "é");
+	assert.is((await readIfThere("file"))?.length, 2);
+});
+
+test("every other failure is thrown, with the path and the reason", async () => {
+	const told = await failureOf(readIfThere("layers"));
+	assert.is(told.message, "layers: cannot be read");
+	assert.match((told.cause as Error).message, "EISDIR");
+	const denied = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
+	const failed = await failureOf(ifThere("x", Promise.reject(denied)));
+	assert.is(failed.cause, denied);
+});
+
+test("npx fragments refresh does not take owners or health that it cannot read for none", async () => {
+	for (const path of [ownersPath, healthPath]) {
+		await mkdir(path, { recursive: true });
+		const { code, stdout, stderr } = await runScript("refresh", ["--dry-run"], {
+			HARVEST_ALLOW_PRIVATE: "on",
+		});
+		assert.equal([code, stdout], [2, ""]);
+		assert.ok(stderr.endsWith(`${path}: ${reason}`), stderr);
+		await rm(path, { recursive: true });
+	}
+});
+
+test("a description is not left out because its registration cannot be read", async () => {
+	await writeFile(descriptionPath("abc"), "{}");
+	assert.is((await newDescriptions(".")).length, 1);
+	await rm(layerPath("abc"));
+	assert.equal(await newDescriptions("."), []);
+	await mkdir(layerPath("abc"));
+	const told = await failureOf(newDescriptions("."));
+	assert.is(told.message, `${layerPath("abc")}: cannot be read`);
+});
+
+test("npx fragments codeowners and approvals name a file that they cannot read", async () => {
+	await writeFile(ownersPath, ownersFile);
+	await mkdir(codeownersPath, { recursive: true });
+	const checked = await runScript("codeowners", ["--check"]);
+	assert.equal([checked.code, checked.stderr], [2, `${codeownersPath}: ${reason}`]);
+	await rm(ownersPath);
+	await mkdir(ownersPath);
+	const env = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "x", GITHUB_API_URL: "http://127.0.0.1:9" };
+	const judged = await runScript("approvals", [], env);
+	assert.equal([judged.code, judged.stderr], [2, `${ownersPath}: ${reason}`]);
+});
+
+test("npx fragments sign says how to go on without the senders file of another user", async ({
+	checkout,
+}) => {
+	const place = join(checkout.path, "data/senders.json");
+	await mkdir(place, { recursive: true });
+	const words = ["abc", layerPath("abc")];
+	const { code, stdout, stderr } = await runScript("sign", words, { DATA_DIR: join(checkout.path, "data") });
+	assert.equal([code, stdout], [2, ""]);
+	assert.match(stderr, `${place}: cannot be read; set SENDER_SECRET`);
+});
+
+test.run();

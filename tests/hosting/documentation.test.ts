@@ -1,0 +1,70 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type NodeOptions, timesOf } from "../../api/node/options.ts";
+import { ordinaryLimits } from "../../store/git/limits.ts";
+import { differences } from "../conformance/differences.ts";
+import { root } from "../process.ts";
+
+const test = suite("the hosting page");
+
+test("its table names the differences that the conformance suite knows, and no others", async () => {
+	const page = await readFile(join(root, "docs/hosting.md"), "utf8");
+	const [, section = ""] = /## Known differences\n([\s\S]*?)\n## /.exec(page) ?? [];
+	const rows = [...section.matchAll(/^\| ([^|]+) \| ([^|]+) \| [^|]+ \|$/gm)].slice(1);
+	const table = Object.fromEntries(rows.map(([, name, where]) => [name, (where as string).split(", ")]));
+	assert.equal(table, differences);
+});
+
+test("each path of the project that the deployment files name is there", async () => {
+	const dockerfile = await readFile(join(root, "deploy/Dockerfile"), "utf8");
+	const [unit, follow] = await Promise.all(
+		["fragments", "fragments-follow"].map((name) => readFile(join(root, `deploy/${name}.service`), "utf8")),
+	);
+	const copied = [...dockerfile.matchAll(/^COPY (\S.*) \S+$/gm)].flatMap(([, names]) =>
+		(names as string).split(" "),
+	);
+	const scripts = [...`${dockerfile}${unit}${follow}`.matchAll(/scripts\/[a-z-]+\.ts/g)].map(
+		([name]) => name,
+	);
+	assert.ok(copied.length > 5 && scripts.length >= 4);
+	for (const path of [...copied, ...scripts]) {
+		await stat(join(root, path));
+	}
+});
+
+test("both units keep the service from the same of the machine", async () => {
+	const [unit, follow] = await Promise.all(
+		["fragments", "fragments-follow"].map((name) => readFile(join(root, `deploy/${name}.service`), "utf8")),
+	);
+	const hardening = (text = "") => text.slice(text.indexOf("# Nothing else of the machine."));
+	assert.ok(hardening(unit).length > 500);
+	assert.is(hardening(follow), hardening(unit));
+});
+
+test("both units have the same time to end", async () => {
+	const [unit, follow] = await Promise.all(
+		["fragments", "fragments-follow"].map(async (name) => {
+			const text = await readFile(join(root, `deploy/${name}.service`), "utf8");
+			return /^TimeoutStopSec=(\d+)$/m.exec(text)?.[1];
+		}),
+	);
+	assert.ok(unit);
+	assert.is(follow, unit);
+});
+
+test("neither systemd nor Docker cuts off a service that still stores what it accepted", async () => {
+	const unit = await readFile(join(root, "deploy/fragments.service"), "utf8");
+	const page = await readFile(join(root, "docs/one-machine.md"), "utf8");
+	const { headTimeoutMs, bodyTimeoutMs } = timesOf({} as NodeOptions);
+	const longestMs = headTimeoutMs + bodyTimeoutMs + ordinaryLimits.closeMs;
+	for (const granted of [/^TimeoutStopSec=(\d+)$/m.exec(unit), /--stop-timeout (\d+) /.exec(page)]) {
+		assert.ok(
+			Number(granted?.[1]) * 1000 > longestMs + 10_000,
+			`${granted?.[0]} is not above ${longestMs} ms`,
+		);
+	}
+});
+
+test.run();

@@ -1,0 +1,273 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { targetOf, targets } from "../../registry/targets/table.ts";
+import { manual, temporaryFolder, wms } from "../local.ts";
+import { root, runScript } from "../process.ts";
+
+const run = promisify(execFile);
+
+/** The fragments alone: the catalogue beside them has tests of its own. */
+function buildOnly(words: string[], env: Record<string, string> = {}) {
+	return runScript("build", words, { SITE: "off", ...env });
+}
+
+const building = suite<{ folder: string; layers: string; out: string; remove: () => Promise<void> }>("build");
+
+building.before.each(async (context) => {
+	const folder = await temporaryFolder();
+	context.folder = folder.path;
+	context.remove = folder.remove;
+	context.layers = join(folder.path, "layers");
+	context.out = join(folder.path, "out");
+	await cp(join(root, "tests/fixtures/layers"), context.layers, { recursive: true });
+});
+building.after.each(({ remove }) => remove());
+
+/** Every file of a folder: path → content, and when it was last written. */
+async function snapshot(folder: string): Promise<Map<string, { text: string; written: number }>> {
+	const files = new Map<string, { text: string; written: number }>();
+	for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+		if (!entry.isFile()) continue;
+		const path = join(entry.parentPath, entry.name);
+		files.set(path.slice(folder.length), {
+			text: await readFile(path, "utf8"),
+			written: (await stat(path)).mtimeMs,
+		});
+	}
+	return files;
+}
+
+async function write(path: string, text: string): Promise<void> {
+	await mkdir(dirname(path), { recursive: true });
+	await writeFile(path, text);
+}
+
+building("every layer becomes a file in each target and language", async ({ layers, out }) => {
+	const built = await buildOnly(["--layers", layers, "--out", out]);
+	assert.is(built.code, 0, built.stderr);
+	const files = (await readdir(layers, { recursive: true })).filter((name) =>
+		/^..?\/[^.]*\.json$/.test(name),
+	);
+	const keys = files.map((name) => name.slice(name.indexOf("/") + 1, -5)).sort();
+	assert.ok(keys.length >= 22);
+	for (const { name } of targets) {
+		for (const lang of ["en", "fr"]) {
+			const folder = join(out, targetOf(name).doc, lang);
+			assert.equal((await readdir(folder)).sort(), keys, folder);
+		}
+	}
+	const french = JSON.parse(await readFile(join(out, "v0.9/doc/fr/nhn"), "utf8"));
+	const [{ imageUrl, ...node }, ...others] = french.layers.wms;
+	assert.match(imageUrl, /^data:image\/svg\+xml;base64,/);
+	assert.equal(others, []);
+	assert.equal(node, {
+		id: "rcs.nhn.fr",
+		displayName: "Réseau hydro national",
+		url: "https://maps.geogratis.gc.ca/wms/hydro_network_fr",
+		layerName: "nhn:nhn",
+		format: "image/png",
+	});
+});
+
+building(
+	"building twice gives the same bytes, and does not write them again",
+	async ({ layers, out, folder }) => {
+		await buildOnly(["--layers", layers, "--out", out]);
+		const before = await snapshot(out);
+		const again = await buildOnly(["--layers", layers, "--out", out]);
+		assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
+		assert.equal(await snapshot(out), before);
+		const other = join(folder, "other");
+		await buildOnly(["--layers", layers, "--out", other]);
+		const texts = (files: Map<string, { text: string }>) =>
+			Array.from(files, ([path, { text }]) => `${path} ${text}`).sort();
+		assert.equal(texts(await snapshot(other)), texts(before));
+	},
+);
+
+building(
+	"only what changed is written; files of removed layers go; lost files come back",
+	async ({ layers, out }) => {
+		await buildOnly(["--layers", layers, "--out", out]);
+		const before = await snapshot(out);
+		await rm(join(layers, "nh/nhn.json"));
+		await write(join(layers, "ca/canvec.json"), wms("changed"));
+		await rm(join(out, "v0.9/doc/en/railway"));
+		const again = await buildOnly(["--layers", layers, "--out", out]);
+		assert.match(again.stdout, /^9 written, \d+ unchanged, 8 removed/);
+		await write(join(out, "v0.9/doc/fr/railway"), "spoilt");
+		const fresh = await buildOnly(["--layers", layers, "--out", out, "--fresh"]);
+		assert.match(fresh.stdout, /^1 written, \d+ unchanged, 0 removed/);
+		const after = await snapshot(out);
+		assert.not(after.has("/v0.9/doc/en/nhn"));
+		assert.match(after.get("/v0.9/doc/en/canvec")?.text ?? "", "changed");
+		for (const lang of ["en", "fr"]) {
+			assert.is(after.get(`/v0.9/doc/${lang}/railway`)?.text, before.get(`/v0.9/doc/${lang}/railway`)?.text);
+		}
+		assert.equal(after.get("/v0.9/doc/en/ozone"), before.get("/v0.9/doc/en/ozone"));
+	},
+);
+
+building(
+	"TARGETS chooses what is built; what an earlier build had of the others goes",
+	async ({ layers, out }) => {
+		await buildOnly(["--layers", layers, "--out", out]);
+		const few = await buildOnly(["--layers", layers, "--out", out], { TARGETS: "ramp4,v0.9" });
+		assert.is(few.code, 0, few.stderr);
+		const files = [...(await snapshot(out)).keys()].filter((path) => path.split("/").length > 2);
+		assert.equal([...new Set(files.map((path) => path.split("/")[1]))].sort(), ["ramp4", "v0.9"]);
+		const again = await buildOnly(["--layers", layers, "--out", out], { TARGETS: "v0.9,ramp4" });
+		assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
+		const wrong = await buildOnly(["--layers", layers, "--out", out], { TARGETS: "v0.9,v3" });
+		assert.is(wrong.code, 2);
+		assert.match(wrong.stderr, /^TARGETS: must be some of v0\.9,v1,v2,ramp4, not v3$/m);
+	},
+);
+
+building("a layer has no file where a target cannot express it", async ({ layers, out, folder }) => {
+	const text = (service_type: string, scrape_only?: string[]) => {
+		const node = { service_type, service_url: "https://host.example/s", scrape_only };
+		return JSON.stringify({ version: "2.0", en: node, fr: node });
+	};
+	const pathsOf = async () => {
+		const paths = [...(await snapshot(out)).keys()].filter((path) => path.endsWith("/tiles"));
+		return paths.map((path) => path.slice(1)).sort();
+	};
+	await write(join(layers, "ti/tiles.json"), text("esriTile"));
+	assert.is((await buildOnly(["--layers", layers, "--out", out])).code, 0);
+	assert.equal(await pathsOf(), ["ramp4/en/tiles", "ramp4/fr/tiles", "v2/doc/en/tiles", "v2/doc/fr/tiles"]);
+	await write(join(layers, "ti/tiles.json"), text("ogcWmts"));
+	const unnamed = await buildOnly(["--layers", layers, "--out", out]);
+	assert.match(
+		unnamed.stdout,
+		/^0 written, \d+ unchanged, 4 removed/,
+		"no viewer draws a service of no layers",
+	);
+	assert.equal(await pathsOf(), []);
+	await write(join(layers, "ti/tiles.json"), text("ogcWmts", ["t"]));
+	const named = await buildOnly(["--layers", layers, "--out", out]);
+	assert.match(named.stdout, /^2 written, \d+ unchanged, 0 removed/);
+	assert.equal(await pathsOf(), ["v2/doc/en/tiles", "v2/doc/fr/tiles"]);
+	const afresh = join(folder, "afresh");
+	await buildOnly(["--layers", layers, "--out", afresh]);
+	assert.equal([...(await snapshot(afresh)).keys()].sort(), [...(await snapshot(out)).keys()].sort());
+});
+
+building(
+	"every problem is reported with file, pointer and reason, and the old output stays whole",
+	async ({ layers, out }) => {
+		await buildOnly(["--layers", layers, "--out", out]);
+		const before = await snapshot(out);
+		await write(join(layers, "aa/wrong-folder.json"), manual);
+		await write(join(layers, "23/23AX5T.json"), manual);
+		await write(join(layers, "zz/23ax5t.json"), manual);
+		await write(join(layers, "bad name.json"), manual);
+		await write(join(layers, "no/notes.txt"), "hello");
+		await write(join(layers, ".hidden.json"), manual);
+		await write(join(layers, "ba/bad.json"), manual.replaceAll("http://", "ftp://"));
+		await write(join(layers, "ju/junk.json"), "{");
+		await write(join(layers, "bi/big.json"), manual + " ".repeat(65_536));
+		await write(join(layers, "or/orphan.service.json"), "{}");
+		await mkdir(join(layers, "li"));
+		await symlink("../23/23ax5t.json", join(layers, "li/link.json"));
+		await symlink("23", join(layers, "xx"));
+		const expected = [
+			/^layers\/aa\/wrong-folder\.json: must be at layers\/wr\/wrong-folder\.json$/m,
+			/^layers\/23\/23ax5t\.json: smallkey: 23ax5t differs only in case from 23AX5T, which is registered$/m,
+			/^layers\/zz\/23ax5t\.json: must be at layers\/23\/23ax5t\.json$/m,
+			/^layers\/bad name\.json: smallkey: must be 1 to 64 of/m,
+			/^layers\/no\/notes\.txt: must be named <smallkey>\.json or/m,
+			/^layers\/\.hidden\.json: smallkey: must be 1 to 64 of/m,
+			/^layers\/ba\/bad\.json: \/en\/service_url: must be an http or https address, not "ftp:/m,
+			/^layers\/ba\/bad\.json: \/fr\/service_url: must be an http or https address, not "ftp:/m,
+			/^layers\/ju\/junk\.json: the document must be JSON: /m,
+			/^layers\/bi\/big\.json: must have at most 65536 bytes$/m,
+			/^layers\/or\/orphan\.service\.json: describes a layer that is not at layers\/or\/orphan\.json$/m,
+			/^layers\/li\/link\.json: must be a plain file, not a symlink$/m,
+			/^layers\/xx: must be named/m,
+		];
+		const built = await buildOnly(["--layers", layers, "--out", out]);
+		assert.is(built.code, 1);
+		for (const line of expected) assert.match(built.stderr, line);
+		assert.match(built.stderr, /^14 problems; nothing was written$/m);
+		assert.equal(await snapshot(out), before);
+	},
+);
+
+building("one commit of a repository gives what its folder gives", async ({ layers, out, folder }) => {
+	const repository = join(folder, "work");
+	const git = (...args: string[]) =>
+		run("git", ["-C", repository, "-c", "user.name=a", "-c", "user.email=a@example.org", ...args]);
+	await mkdir(repository);
+	await git("init", "-q", "-b", "main");
+	await cp(layers, join(repository, "layers"), { recursive: true });
+	await git("add", ".");
+	await git("commit", "-qm", "one");
+	await write(join(repository, "layers/ne/new.json"), manual);
+	await git("add", ".");
+	await git("commit", "-qm", "two");
+	await buildOnly(["--layers", layers, "--out", out]);
+	const other = join(folder, "other");
+	const built = await buildOnly(["--repo", repository, "--ref", "main~1", "--out", other]);
+	assert.is(built.code, 0, built.stderr);
+	const texts = async (path: string) =>
+		[...(await snapshot(path))].map(([name, { text }]) => `${name} ${text}`).sort();
+	assert.equal(await texts(other), await texts(out));
+	const newer = await buildOnly(["--repo", repository, "--out", other]);
+	assert.match(newer.stdout, /^8 written, \d+ unchanged, 0 removed/);
+	const older = await buildOnly(["--repo", repository, "--ref", "main~1", "--out", other]);
+	assert.match(older.stdout, /^0 written, \d+ unchanged, 8 removed/);
+	assert.equal(await texts(other), await texts(out));
+	for (const ref of ["none", "--help", "main:layers"]) {
+		const failed = await buildOnly(["--repo", repository, `--ref=${ref}`, "--out", other]);
+		assert.is(failed.code, 2, ref);
+		assert.match(failed.stderr, "has no commit");
+	}
+});
+
+building("wrong words are an error", async ({ layers, folder }) => {
+	for (const words of [
+		["--layers", join(folder, "none")],
+		["--nonsense"],
+		["--layers", layers, "--repo", "."],
+		["--ref", "x"],
+	]) {
+		const failed = await buildOnly(words);
+		assert.is(failed.code, 2);
+		assert.not.match(failed.stderr, /\bat .*\.ts/);
+	}
+});
+
+building("validate checks files without writing", async ({ layers }) => {
+	const good = await runScript("validate", [join(layers, "23/23ax5t.json")]);
+	assert.is(good.code, 0, good.stderr);
+	await write(join(layers, "ba/bad.json"), "{}");
+	const bad = await runScript("validate", [join(layers, "ba/bad.json"), join(layers, "23/23ax5t.json")]);
+	assert.is(bad.code, 1);
+	assert.match(bad.stderr, /^layers\/ba\/bad\.json: \/version: is missing$/m);
+	assert.is((await runScript("validate", [])).code, 0);
+});
+
+building(
+	"a compressed copy goes before its file changes, or with it, whoever made the copy",
+	async (context) => {
+		const { layers, out } = context;
+		const words = ["--layers", layers, "--out", out];
+		await write(join(layers, "on/one.json"), wms("before"));
+		await write(join(layers, "tw/two.json"), wms("two"));
+		assert.is((await buildOnly(words)).code, 0);
+		const copies = ["one.gz", "two.br"].map((name) => join(out, "v0.9/doc/en", name));
+		for (const copy of copies) await writeFile(copy, "compressed");
+		await write(join(layers, "on/one.json"), wms("after"));
+		await rm(join(layers, "tw"), { recursive: true });
+		assert.is((await buildOnly(words)).code, 0);
+		assert.match(await readFile(join(out, "v0.9/doc/en/one"), "utf8"), '"layerName":"after"');
+		for (const copy of copies) assert.is(await stat(copy).catch(() => null), null, copy);
+	},
+);
+
+building.run();

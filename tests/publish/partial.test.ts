@@ -1,0 +1,173 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { temporaryFolder } from "../local.ts";
+import { type Ended, runScript } from "../process.ts";
+import { type Files, ownersFile, Repository, wmsFile } from "../review/repository.ts";
+
+interface Scene {
+	repository: Repository;
+	out: string;
+	build: () => Promise<Ended>;
+	/** The layer of an English fragment of the output, or null. */
+	served: (smallkey: string) => string | null;
+	end: () => Promise<void>;
+}
+
+const test = suite<Scene>("a build of a commit with wrong files");
+
+test.before.each(async (scene) => {
+	const folder = await temporaryFolder();
+	const out = join(folder.path, "out");
+	scene.out = out;
+	scene.repository = new Repository({
+		"layers/owners.json": ownersFile,
+		"layers/aa/aaa.json": wmsFile("first"),
+		"layers/bb/bbb.json": wmsFile("other"),
+	});
+	scene.build = () => runScript("build", ["--repo", scene.repository.path, "--out", out], { SITE: "off" });
+	scene.served = (smallkey) => {
+		const path = join(out, "v0.9/doc/en", smallkey);
+		if (!existsSync(path)) return null;
+		return JSON.parse(readFileSync(path, "utf8")).layers.wms[0].layerName as string;
+	};
+	scene.end = async () => {
+		scene.repository.remove();
+		await folder.remove();
+	};
+});
+test.after.each((scene) => scene.end());
+
+test("one that was good is served as it last was, one that never was is not, and all others are", async ({
+	repository,
+	build,
+	served,
+}) => {
+	repository.commit("change", { "layers/aa/aaa.json": wmsFile("second") });
+	repository.commit("break", {
+		"layers/aa/aaa.json": "{",
+		"layers/cc/ccc.json": '{"version": "1.0.0"}',
+		"layers/bb/bbb.json": wmsFile("newer"),
+		"layers/xx/ddd.json": wmsFile("misplaced"),
+	});
+	const { code, stdout, stderr } = await build();
+	assert.is(code, 1);
+	assert.match(stdout, /^\d+ written, 0 unchanged, 0 removed$/m);
+	assert.match(stderr, /^layers\/aa\/aaa\.json: the document must be JSON: /m);
+	assert.match(stderr, /^layers\/cc\/ccc\.json: \/payload_type: is missing$/m);
+	assert.match(stderr, /^layers\/xx\/ddd\.json: must be at layers\/dd\/ddd\.json$/m);
+	assert.match(stderr, "those files are served as they last were in order, or not at all");
+	assert.equal(["aaa", "bbb", "ccc", "ddd"].map(served), ["second", "newer", null, null]);
+});
+
+test("it is named again at each build until it is mended, and what follows is built", async ({
+	repository,
+	build,
+	served,
+}) => {
+	assert.is((await build()).code, 0);
+	repository.commit("break", { "layers/aa/aaa.json": "{" });
+	assert.is((await build()).code, 1);
+	const again = await build();
+	assert.is(again.code, 1, "the same commit");
+	assert.match(again.stderr, "layers/aa/aaa.json");
+	repository.commit("change another", { "layers/bb/bbb.json": wmsFile("newer") });
+	assert.is((await build()).code, 1);
+	assert.equal(["aaa", "bbb"].map(served), ["first", "newer"]);
+	repository.commit("mend", { "layers/aa/aaa.json": wmsFile("mended") });
+	const mended = await build();
+	assert.is(mended.code, 0, mended.stderr);
+	assert.equal(["aaa", "bbb"].map(served), ["mended", "newer"]);
+});
+
+test("beside a file that stays wrong only what changed is built, and it is named each time", async ({
+	repository,
+	build,
+	served,
+	out,
+}) => {
+	const more = Array.from({ length: 3 }, (_, index) => [`layers/m${index}/m${index}x.json`, wmsFile("more")]);
+	repository.commit("more, and break", { ...Object.fromEntries(more), "layers/aa/aaa.json": "{" });
+	assert.is((await build()).code, 1);
+	// A file of a layer that does not change: whoever builds everything would put it right.
+	const other = join(out, "v0.9/doc/en/m1x");
+	writeFileSync(other, readFileSync(other, "utf8").replaceAll("more", "left"));
+	repository.commit("change another", { "layers/bb/bbb.json": wmsFile("newer"), "layers/cc/ccc.json": "{" });
+	const { code, stderr } = await build();
+	assert.is(code, 1);
+	assert.match(stderr, "layers/aa/aaa.json: the document must be JSON");
+	assert.match(stderr, "layers/cc/ccc.json: the document must be JSON");
+	assert.equal(["aaa", "bbb", "ccc", "m0x", "m1x"].map(served), ["first", "newer", null, "more", "left"]);
+	const same = await build();
+	assert.is(same.code, 1, "the same commit");
+	assert.match(same.stderr, "layers/cc/ccc.json");
+	repository.commit("mend one", { "layers/aa/aaa.json": wmsFile("mended"), "layers/m0/m0x.json": null });
+	assert.is((await build()).code, 1);
+	assert.equal(["aaa", "bbb", "ccc", "m0x", "m1x"].map(served), ["mended", "newer", null, null, "left"]);
+	repository.commit("mend all", { "layers/cc/ccc.json": wmsFile("good") });
+	const mended = await build();
+	assert.equal([mended.code, mended.stdout.match(/\d+ removed/)?.[0]], [0, "0 removed"], mended.stderr);
+	assert.equal(["aaa", "bbb", "ccc", "m0x", "m1x"].map(served), ["mended", "newer", "good", null, "left"]);
+});
+
+test("what was removed in between stays removed, and a link is no layer", async ({
+	repository,
+	build,
+	served,
+}) => {
+	repository.commit("remove", { "layers/aa/aaa.json": null });
+	repository.commit("break", {
+		"layers/aa/aaa.json": "{",
+		"layers/bb/bbb.json": { link: "../aa/aaa.json" },
+	});
+	const { code, stderr } = await build();
+	assert.is(code, 1);
+	assert.match(stderr, "layers/bb/bbb.json: must be a plain file, not a symlink");
+	assert.equal(["aaa", "bbb"].map(served), [null, "other"]);
+});
+
+test("of keys that differ only in case the first is built, and a wrong description is left out", async ({
+	repository,
+	build,
+	served,
+}) => {
+	repository.commit("twins", {
+		"layers/aa/AAA.json": wmsFile("twin"),
+		"layers/bb/bbb.service.json": "{",
+	});
+	const { code, stderr } = await build();
+	assert.is(code, 1);
+	assert.match(
+		stderr,
+		"layers/aa/aaa.json: smallkey: aaa differs only in case from AAA, which is registered",
+	);
+	assert.match(stderr, "layers/bb/bbb.service.json: must be a service description");
+	assert.equal(["AAA", "aaa", "bbb"].map(served), ["twin", null, "other"]);
+});
+
+test("where nothing is in order, or too much is not, nothing is written", async ({
+	repository,
+	build,
+	served,
+}) => {
+	assert.is((await build()).code, 0);
+	const many = Array.from({ length: 201 }, (_, index): [string, string] => [
+		`layers/zz/zz${index}.json`,
+		"{",
+	]);
+	repository.commit("break", Object.fromEntries(many) as Files);
+	const broken = await build();
+	assert.is(broken.code, 1);
+	assert.match(broken.stderr, "201 problems; nothing was written");
+	assert.is(served("aaa"), "first");
+	repository.git("checkout", "-q", "--orphan", "fresh");
+	repository.git("rm", "-rfq", ".");
+	repository.commit("never good", { "layers/aa/aaa.json": "{" });
+	repository.git("branch", "-M", "main");
+	const never = await build();
+	assert.match(never.stderr, "1 problems; nothing was written");
+	assert.is(served("aaa"), "first");
+});
+
+test.run();

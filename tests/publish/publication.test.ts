@@ -1,0 +1,385 @@
+import { execFileSync } from "node:child_process";
+import {
+	appendFile,
+	copyFile,
+	mkdir,
+	readFile,
+	rename,
+	rm,
+	stat,
+	truncate,
+	writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { Clone } from "../clone.ts";
+import { Local, manual, textOf, wms } from "../local.ts";
+import { eventually } from "../wait.ts";
+
+const quick = { retryMs: 20, maxRetryMs: 50 };
+
+const service = suite<{ local: Local; clone: Clone }>("publication");
+
+service.before.each(async (context) => {
+	context.local = await Local.open([{ path: "layers/on/one.json", text: wms("one") }], quick);
+	context.clone = await Clone.of(context.local.repository);
+});
+service.after.each(async ({ local, clone }) => {
+	await local.end();
+	await clone.remove();
+});
+
+const status = (local: Local, smallkey: string) => local.get(`/v0.9/doc/en/${smallkey}`).status;
+const served = (local: Local) => [...local.publication.smallkeys()].sort();
+const file = (local: Local, smallkey: string, lang = "en") => join(local.out, `v0.9/doc/${lang}/${smallkey}`);
+
+async function layerNameIn(path: string): Promise<string | null> {
+	const text = await readFile(path, "utf8").catch(() => null);
+	return text === null ? null : (/"layerName":"([^"]*)"/.exec(text)?.[1] ?? "");
+}
+
+service("a change is in the files before it is answered, and so is a removal", async ({ local }) => {
+	assert.is((await local.put("two", wms("before"))).status, 201);
+	assert.is((await local.put("two", wms("after"))).status, 201);
+	for (const lang of ["en", "fr"]) assert.is(await layerNameIn(file(local, "two", lang)), "after");
+	assert.is((await local.delete("two")).status, 204);
+	for (const lang of ["en", "fr"]) assert.is(await layerNameIn(file(local, "two", lang)), null);
+});
+
+service("a compressed copy of a file goes with the file that it was made of", async ({ local }) => {
+	await local.put("two", wms("before"));
+	await writeFile(join(local.out, ".compressed"), "");
+	await writeFile(`${file(local, "two")}.gz`, "compressed");
+	await local.put("two", wms("after"));
+	assert.is(await stat(`${file(local, "two")}.gz`).catch(() => null), null);
+});
+
+service(
+	"files that cannot be written refuse nothing, are reported once, and are tried again",
+	async (context) => {
+		const { local } = context;
+		await local.put("two", wms("before"));
+		await local.filesIdle();
+		const folder = join(local.out, "v0.9/doc/en");
+		await rename(folder, `${folder}.away`);
+		await writeFile(folder, "in the way");
+		for (const layer of ["during", "after"]) {
+			const answer = await local.put("two", wms(layer));
+			assert.is(answer.status, 201);
+			const receipt = (await answer.json()) as { published: boolean; warnings: string[] };
+			assert.is(receipt.published, true);
+			assert.match(receipt.warnings.join(), "the files of the web server");
+			assert.match(textOf(local.get("/v0.9/doc/en/two")), `"layerName":"${layer}"`);
+		}
+		assert.match(local.publication.files.state() ?? "", "ENOTDIR");
+		await rm(folder);
+		await rename(`${folder}.away`, folder);
+		await eventually(async () => (await layerNameIn(file(local, "two"))) === "after");
+		await eventually(() => local.publication.files.state() === null);
+		const said = local.warnings.filter((warning) => warning.includes("rendered files"));
+		assert.is(said.length, 2, said.join("\n"));
+		assert.equal(local.reported, []);
+	},
+);
+
+service(
+	"a folder of files that somebody removed is made again, with all that was in it",
+	async ({ local }) => {
+		await local.filesIdle();
+		await rm(local.out, { recursive: true });
+		assert.is((await local.put("two")).status, 201);
+		await eventually(async () => (await layerNameIn(file(local, "one", "fr"))) === "one");
+		assert.is(await layerNameIn(file(local, "two")), "limits");
+	},
+);
+
+service("of keys that differ only in case the first by path is served, after any order", async (context) => {
+	const { local, clone } = context;
+	await clone.commit({ "layers/tw/twin.json": wms("small") });
+	assert.ok(await clone.push());
+	await eventually(() => status(local, "twin") === 200);
+	await clone.commit({ "layers/tw/TWIN.json": wms("capital"), "layers/tw/Twin.json": wms("mixed") });
+	assert.ok(await clone.push());
+	await eventually(() => status(local, "TWIN") === 200);
+	assert.equal(served(local), ["TWIN", "one"]);
+	assert.match(local.warnings.join("\n"), "layers/tw/twin.json: smallkey: twin differs only in case");
+	assert.is((await local.delete("TWIN")).status, 204);
+	assert.equal(served(local), ["Twin", "one"]);
+	await clone.git("pull", "-q", "--rebase");
+	await clone.commit({ "layers/tw/twin.json": null, "layers/tw/Twin.json": null });
+	assert.ok(await clone.push());
+	await eventually(() => status(local, "Twin") === 404);
+	assert.equal(served(local), ["one"]);
+});
+
+service(
+	"a twin that is stored is served once the other goes, after a restart too",
+	async ({ local, clone }) => {
+		await clone.commit({ "layers/tw/twin.json": wms("small"), "layers/tw/TWIN.json": wms("capital") });
+		assert.ok(await clone.push());
+		await eventually(() => status(local, "TWIN") === 200);
+		for (const forget of [false, true]) {
+			await local.stop();
+			if (forget) await rm(join(local.folder, "fragments"));
+			await local.start();
+			assert.equal(served(local), ["TWIN", "one"]);
+		}
+		const refused = await local.put("twin", wms("other"));
+		assert.is(refused.status, 409);
+		assert.match(await refused.text(), "TWIN");
+		assert.is((await local.delete("TWIN")).status, 204);
+		assert.equal(served(local), ["one", "twin"]);
+		local.now += 1000;
+		assert.is((await local.put("twin", wms("other"))).status, 201);
+		assert.match(textOf(local.get("/v0.9/doc/en/twin")), '"layerName":"other"');
+	},
+);
+
+service("a wrong twin takes no layer down", async ({ local, clone }) => {
+	await clone.commit({ "layers/on/ONE.json": "{}" });
+	assert.ok(await clone.push());
+	await eventually(() => local.warnings.some((warning) => warning.includes("layers/on/ONE.json")));
+	assert.equal(served(local), ["one"]);
+});
+
+service("a push of thousands is served whole or not at all, and reads go on meanwhile", async (context) => {
+	const { local, clone } = context;
+	const count = 1_200;
+	const files = Array.from({ length: count }, (_, index) => [
+		`layers/k${index % 10}/k${index % 10}-${index}.json`,
+		manual,
+	]);
+	await clone.commit({
+		...Object.fromEntries(files),
+		"layers/k0/k0-0.json": "{",
+		"layers/k0/K0-10.json": manual,
+	});
+	const seen = new Set<number>();
+	let isOver = false;
+	const watch = (async () => {
+		while (!isOver) {
+			seen.add(local.publication.size);
+			assert.is(status(local, "one"), 200);
+			// Often, and yet without keeping a processor from the push.
+			await sleep(1);
+		}
+	})();
+	assert.ok(await clone.push());
+	await eventually(() => status(local, "k9-19") === 200);
+	isOver = true;
+	await watch;
+	// One file is wrong, and one differs from another only in case.
+	assert.equal(
+		[...seen, local.publication.size]
+			.sort((a, b) => a - b)
+			.filter((size, index, all) => size !== all[index - 1]),
+		[1, count],
+	);
+	assert.is(status(local, "K0-10"), 200);
+	assert.is(status(local, "k0-10"), 404);
+	assert.match(local.warnings.join("\n"), "layers/k0/k0-0.json: ");
+	assert.is((await local.put("k1-1", wms("changed"))).status, 201);
+	await local.filesIdle();
+	await eventually(async () => (await layerNameIn(file(local, "k9-19", "fr"))) === "limits");
+	await eventually(async () => (await layerNameIn(file(local, "k1-1"))) === "changed");
+	const all = Object.fromEntries(files.map(([path]) => [path as string, null]));
+	await clone.git("pull", "-q", "--rebase");
+	await clone.commit({ ...all, "layers/k0/K0-10.json": null });
+	assert.ok(await clone.push());
+	await eventually(() => local.publication.size === 1);
+	await local.filesIdle();
+	await eventually(async () => (await layerNameIn(file(local, "k9-19"))) === null);
+	assert.equal(served(local), ["one"]);
+});
+
+service("what was served is served again after a restart, without a look at any layer", async ({ local }) => {
+	await local.put("two", wms("two"));
+	const before = local.get("/v0.9/docs/en/one,two");
+	await local.stop();
+	await local.start();
+	assert.equal(local.get("/v0.9/docs/en/one,two"), before);
+});
+
+service("what was kept counts only whole", async ({ local }) => {
+	const path = join(local.folder, "fragments");
+	const damages: [string, () => Promise<void>][] = [
+		["cut", async () => truncate(path, (await stat(path)).size - 10)],
+		["longer", () => appendFile(path, "more")],
+		[
+			"other bytes",
+			async () => writeFile(path, (await readFile(path, "latin1")).replaceAll("one", "eno"), "latin1"),
+		],
+		["empty", () => writeFile(path, "")],
+	];
+	for (const [what, damage] of damages) {
+		await local.stop();
+		await damage();
+		await local.start();
+		assert.equal(served(local), ["one"], what);
+		assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"', what);
+		await local.put(`after-${what.replace(" ", "-")}`);
+		await local.delete(`after-${what.replace(" ", "-")}`);
+	}
+});
+
+service("layers that the repository does not have any more are not served", async ({ local }) => {
+	await local.put("two");
+	await local.stop();
+	await rm(local.repository, { recursive: true });
+	await local.start([{ path: "layers/ot/other.json", text: manual }]);
+	assert.equal(served(local), ["other"]);
+	await local.filesIdle();
+	assert.is(await layerNameIn(file(local, "two")), null);
+});
+
+service(
+	"layers of an older copy of the repository are served as they are there",
+	async ({ local, clone }) => {
+		const before = await local.git("rev-parse", "refs/heads/main");
+		await local.put("two");
+		await local.stop();
+		await local.git("update-ref", "refs/heads/main", before);
+		await local.start();
+		assert.equal(served(local), ["one"]);
+		assert.ok(clone);
+	},
+);
+
+service("after a kill the files never go back to what an earlier process kept", async ({ local }) => {
+	await local.stop();
+	const kept = join(local.folder, "fragments");
+	await copyFile(kept, `${kept}.old`);
+	await local.start();
+	await local.put("one", wms("newer"));
+	await local.stop();
+	// As a killed process leaves it: what is kept is older than the files, and no mark says that it ended.
+	await rename(`${kept}.old`, kept);
+	await rm(`${kept}.ended`);
+	const { ino, mtimeMs } = await stat(file(local, "one"));
+	await local.start();
+	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"newer"');
+	await local.filesIdle();
+	const after = await stat(file(local, "one"));
+	assert.equal([after.ino, after.mtimeMs], [ino, mtimeMs]);
+});
+
+service("after a kill every file is compared; after an end their number is", async ({ local }) => {
+	const kept = join(local.folder, "fragments");
+	await local.put("two", wms("right"));
+	await local.stop();
+	await rm(`${kept}.ended`);
+	await writeFile(file(local, "two"), "half a fragm");
+	await writeFile(join(local.folder, ".dist.1.2.tmp"), "left");
+	await local.start();
+	await eventually(async () => (await layerNameIn(file(local, "two"))) === "right");
+	assert.is(await stat(join(local.folder, ".dist.1.2.tmp")).catch(() => null), null);
+	await local.filesIdle();
+	await local.stop();
+	await rm(file(local, "two", "fr"));
+	await local.start();
+	await eventually(async () => (await layerNameIn(file(local, "two", "fr"))) === "right");
+});
+
+service("files that cannot be made at a start keep nothing from being read", async ({ local }) => {
+	await local.stop();
+	await rm(local.out, { recursive: true });
+	await writeFile(local.out, "in the way");
+	await local.start();
+	assert.is(status(local, "one"), 200);
+	assert.is((await local.put("two")).status, 201);
+	assert.is(status(local, "two"), 200);
+	assert.match(local.publication.files.state() ?? "", /behind/);
+	await rm(local.out);
+	await eventually(async () => (await layerNameIn(file(local, "two"))) === "limits");
+});
+
+service(
+	"a wrong file is served as it last was, also by a process that has nothing of it",
+	async (context) => {
+		const { local, clone } = context;
+		await clone.commit({ "layers/on/one.json": '{"version":"1.0.0"}' });
+		assert.ok(await clone.push());
+		await eventually(() => local.warnings.some((warning) => warning.startsWith("layers/on/one.json: ")));
+		assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"');
+		await local.stop();
+		await rm(join(local.folder, "fragments"));
+		await local.start();
+		await eventually(() => status(local, "one") === 200);
+		assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"');
+		// What was removed in between stays removed.
+		await clone.commit({ "layers/on/one.json": null });
+		await clone.commit({ "layers/on/one.json": "{}", "layers/tw/two.json": manual });
+		assert.ok(await clone.push());
+		await eventually(() => status(local, "two") === 200);
+		await local.stop();
+		await rm(join(local.folder, "fragments"));
+		await local.start();
+		await eventually(() => status(local, "two") === 200);
+		await local.stop();
+		await local.start();
+		assert.is(status(local, "one"), 404);
+	},
+);
+
+/** A git that waits before it looks through the history for earlier texts, until `open` is called. */
+async function gatedGit(
+	folder: string,
+): Promise<{ waited: () => Promise<number>; open: () => Promise<void> }> {
+	const [gate, log] = [join(folder, "gate"), join(folder, "waited")];
+	const words = [
+		"#!/bin/sh",
+		'case " $* " in *" --no-abbrev "*)',
+		`	echo >> '${log}'`,
+		`	while [ -e '${gate}' ]; do sleep 0.02; done`,
+		"esac",
+		`exec '${execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim()}' "$@"`,
+	];
+	await mkdir(folder);
+	await writeFile(gate, "");
+	await writeFile(join(folder, "git"), `${words.join("\n")}\n`, { mode: 0o755 });
+	return {
+		waited: async () => (await readFile(log, "utf8").catch(() => "")).length,
+		open: () => rm(gate),
+	};
+}
+
+service(
+	"an earlier text is not put over a layer that was corrected or removed meanwhile",
+	async (context) => {
+		const { local, clone } = context;
+		await local.put("two", wms("earlier"));
+		await clone.git("pull", "-q");
+		await clone.commit({ "layers/on/one.json": "{}", "layers/tw/two.json": "{}" });
+		assert.ok(await clone.push());
+		const wrong = await clone.git("rev-parse", "HEAD");
+		await eventually(() => local.store.tip === wrong);
+		await local.stop();
+		await rm(join(local.folder, "fragments"));
+		const bin = join(local.folder, "bin");
+		const git = await gatedGit(bin);
+		const { PATH } = process.env;
+		process.env.PATH = `${bin}:${PATH}`;
+		try {
+			await local.start();
+			await eventually(async () => (await git.waited()) === 1);
+			local.now += 1_000;
+			assert.is((await local.put("one", wms("corrected"))).status, 201);
+			assert.is((await local.delete("two")).status, 204);
+			await git.open();
+			// The second look-up begins when the first layer is done with, and an end waits for the second.
+			await eventually(async () => (await git.waited()) === 2);
+			await local.stop();
+		} finally {
+			process.env.PATH = PATH;
+		}
+		for (const isAgain of [false, true]) {
+			if (isAgain) await local.start();
+			assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"corrected"');
+			assert.is(status(local, "two"), 404);
+		}
+	},
+);
+
+service.run();

@@ -1,0 +1,115 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { lockFolder } from "../../service/lock.ts";
+import { temporaryFolder } from "../local.ts";
+import { runScript } from "../process.ts";
+import { Repository, wmsFile } from "../review/repository.ts";
+
+interface Scene {
+	folder: string;
+	repository: Repository;
+	remove: () => Promise<void>;
+}
+
+const test = suite<Scene>("where layers come from, and where they go");
+
+test.before.each(async (scene) => {
+	const { path, remove } = await temporaryFolder();
+	scene.folder = path;
+	scene.repository = new Repository({
+		"layers/on/one.json": wmsFile("a"),
+		"layers/tw/two.json": wmsFile("b", "ftp://host.example"),
+	});
+	scene.remove = async () => {
+		scene.repository.remove();
+		await remove();
+	};
+});
+test.after.each(({ remove }) => remove());
+
+test("validate says what it looks at: the checkout, a folder, a repository's commit, or files", async (scene) => {
+	const { path } = scene.repository;
+	const checkout = await runScript("validate", []);
+	assert.is(checkout.code, 0, checkout.stderr);
+	assert.is(checkout.stderr.split("\n")[0], "Checking layers/ of this checkout");
+	const folder = await runScript("validate", ["--layers", join(path, "layers")]);
+	assert.is(folder.code, 1);
+	assert.match(
+		folder.stderr,
+		`Checking ${join(path, "layers")}\nlayers/tw/two.json: /en/service_url: must be`,
+	);
+	const repository = await runScript("validate", ["--repo", path]);
+	assert.is(repository.code, 1);
+	assert.match(repository.stderr, `Checking the branch main of the repository ${path}\nlayers/tw/two.json: `);
+	assert.match(repository.stdout, "2 files, 2 problems");
+	scene.repository.commit("mended", { "layers/tw/two.json": wmsFile("b") });
+	assert.is((await runScript("validate", ["--repo", path])).code, 0);
+	assert.is((await runScript("validate", ["--repo", path, "--ref", "main~1"])).code, 1);
+	const named = await runScript("validate", [join(path, "layers/on/one.json")]);
+	assert.match(named.stderr, /^Checking 1 named file\n/);
+});
+
+test("words that do not fit together are refused", async ({ repository: { path } }) => {
+	for (const [words, said] of [
+		[["--ref", "main"], /--ref: is for --repo/],
+		[["--repo", path, "--layers", "layers"], /cannot be used with option/],
+		[["--repo", path, "layers/to/toporama.json"], /both cannot be checked at once/],
+		[["--repo", path, "--ref", "none"], /has no commit none/],
+		[["--repo", join(path, "none")], /none/],
+	] as const) {
+		const { code, stderr } = await runScript("validate", [...words]);
+		assert.is(code, 2, words.join(" "));
+		assert.match(stderr, said);
+	}
+});
+
+test("harvest writes to a folder of layers only, and says to which", async ({ folder, repository }) => {
+	const bare = join(folder, "bare.git");
+	repository.git("clone", "-q", "--bare", repository.path, bare);
+	const refused = await runScript("harvest", ["--repo", bare]);
+	assert.is(refused.code, 2);
+	assert.match(refused.stderr, "has no folder layers to write to");
+	const done = await runScript("harvest", ["--repo", repository.path, "one"]);
+	assert.match(done.stderr, `Harvesting into ${join(repository.path, "layers")}\n`);
+});
+
+test("a build goes into an empty folder or an earlier build, and nowhere else", async ({
+	folder,
+	repository,
+}) => {
+	repository.commit("mended", { "layers/tw/two.json": wmsFile("b") });
+	const build = (out: string) => runScript("build", ["--repo", repository.path, "--out", out]);
+	const home = join(folder, "home");
+	await mkdir(home);
+	await writeFile(join(home, "thesis.txt"), "precious");
+	const foreign = await build(home);
+	assert.is(foreign.code, 2);
+	assert.match(foreign.stderr, `--out: ${join(home, "thesis.txt")} is from no build; name an empty folder`);
+	assert.equal(await readdir(home), ["thesis.txt"]);
+	const file = await build(join(home, "thesis.txt"));
+	assert.is(file.code, 2);
+	assert.is(await readFile(join(home, "thesis.txt"), "utf8"), "precious");
+
+	const out = join(folder, "dist");
+	const first = await build(out);
+	assert.is(first.code, 0, first.stderr);
+	assert.match(first.stderr, `Building the branch main of the repository ${repository.path} into ${out}\n`);
+	assert.is((await build(out)).code, 0);
+});
+
+test("a build into the folder of a running service is refused, and goes once it has ended", async (scene) => {
+	scene.repository.commit("mended", { "layers/tw/two.json": wmsFile("b") });
+	const out = join(scene.folder, "dist");
+	const build = () => runScript("build", ["--repo", scene.repository.path, "--out", out]);
+	const lock = await lockFolder(scene.folder);
+	const refused = await build();
+	assert.is(refused.code, 2);
+	assert.match(refused.stderr, `--out: a service runs on ${scene.folder}, and keeps ${out} in step itself`);
+	assert.not.ok((await readdir(scene.folder)).includes("dist"));
+	await lock.release();
+	assert.is((await build()).code, 0);
+});
+
+test.run();

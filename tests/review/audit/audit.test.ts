@@ -1,0 +1,290 @@
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { runGit } from "../../../git/run.ts";
+import { layerPath } from "../../../registry/smallkey.ts";
+import { feature, Local, noon, wms } from "../../local.ts";
+import { type Ended, runScript } from "../../process.ts";
+import { eventually } from "../../wait.ts";
+
+const test = suite<{ local: Local }>("audit");
+
+test.before(async (scene) => {
+	scene.local = await Local.open([{ path: layerPath("seeded"), text: wms("seed") }]);
+});
+test.after(({ local }) => local.end());
+
+function audit(local: Local, ...words: string[]): Promise<Ended> {
+	const io = { now: () => new Date(noon + 3_600_000) };
+	return runScript("audit", words, { DATA_DIR: local.folder }, io);
+}
+
+/** Who a forged commit says it is of; what is left out is as the service writes it. */
+interface Forgery {
+	author?: string;
+	committer?: string;
+	authorMs?: number;
+	committerMs?: number;
+	/** The header `encoding`; none without it. */
+	encoding?: string;
+	message: string;
+}
+
+const service = "fragment-publisher <fragment-publisher@sender.invalid>";
+const jstest = "jstest <jstest@sender.invalid>";
+
+/** Pushes a commit that changes a layer, and says whatever it likes. */
+async function push(local: Local, smallkey: string, text: string | null, forgery: Forgery): Promise<string> {
+	const {
+		author = jstest,
+		committer = service,
+		authorMs = noon,
+		committerMs = noon + 1_000,
+		encoding,
+		message,
+	} = forgery;
+	const path = layerPath(smallkey);
+	const edit =
+		text === null ? `D ${path}\n` : `M 100644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
+	const stream = [
+		"commit refs/heads/main\n",
+		`author ${author} ${Math.floor(authorMs / 1_000)} +0000\n`,
+		`committer ${committer} ${Math.floor(committerMs / 1_000)} +0000\n`,
+		...(encoding === undefined ? [] : [`encoding ${encoding}\n`]),
+		`data ${Buffer.byteLength(message)}\n${message}\n`,
+		`from ${local.store.tip}\n`,
+		`${edit}\n`,
+	];
+	await runGit(local.repository, ["fast-import", "--quiet"], { input: stream.join("") });
+	const id = await local.git("rev-parse", "refs/heads/main");
+	await eventually(() => local.store.tip === id);
+	return id;
+}
+
+const request = "5".repeat(64);
+const trailers = (sender: string, time: string, sum = request) =>
+	`Sender: ${sender}\nTimeStamp: ${time}\nRequest: ${sum}`;
+const noonText = "2026-03-04T12:00:00.000Z";
+
+test("a layer's changes are told with sender, time, door, request and what viewers read", async ({
+	local,
+}) => {
+	local.now = noon + 60_000;
+	await local.put("told", wms("before"));
+	local.now = noon + 120_000;
+	await local.put("told", wms("after"));
+	local.now = noon + 180_000;
+	await local.delete("told");
+	const { code, stdout, stderr } = await audit(local, "told");
+	assert.is(code, 0, stderr);
+	assert.match(
+		stderr,
+		`Reading the history of the smallkey told in the repository of DATA_DIR, ${local.folder}`,
+	);
+	const [removed = "", changed = "", added = "", count = ""] = stdout.trim().split("\n\n");
+	assert.match(removed, /^2026-03-04 12:03:00 {2}[0-9a-f]{12} {2}removed\n/);
+	assert.match(changed, /^2026-03-04 12:02:00 {2}[0-9a-f]{12} {2}changed\n/);
+	assert.match(changed, "by the sender jstest, with a signed request of 2026-03-04T12:02:00.000Z\n");
+	assert.match(changed, /\n {2}request [0-9a-f]{64}\n/);
+	assert.match(changed, /viewers in en read:[\s\S]*\n {4}-.*before[\s\S]*\n {4}\+.*after/);
+	assert.match(added, "  added\n");
+	assert.is(count, "3 changes");
+});
+
+test("--since leaves out what is older, as a span or a date", async ({ local }) => {
+	local.now = noon + 60_000;
+	await local.put("since", wms("old"));
+	local.now = noon + 30 * 60_000;
+	await local.put("since", wms("new"));
+	assert.match((await audit(local, "since", "--since", "45m")).stdout, /\n1 change\n$/);
+	assert.match((await audit(local, "since", "--since", "2026-03-04T12:10:00Z")).stdout, /\n1 change\n$/);
+	assert.match((await audit(local, "since", "--since", "2026-03-01")).stdout, /\n2 changes\n$/);
+	const nothing = await audit(local, "since", "--since", "2027-01-01");
+	assert.equal([nothing.code, nothing.stdout], [1, ""]);
+	assert.match(nothing.stderr, "the smallkey since: nothing since 2027-01-01 in the repository");
+	const bad = await audit(local, "since", "--since", "yesterday");
+	assert.is(bad.code, 2);
+	assert.match(bad.stderr, "--since: must be a time such as 7d or 2026-03-04, not yesterday");
+});
+
+test("a push is told as one, and a description that the service found as its own", async ({ local }) => {
+	await local.put("pushed", feature);
+	const changed = feature.replace("https", "http");
+	await push(local, "pushed", changed, {
+		author: "Ann <ann@example.org>",
+		committer: "Bo <bo@x>",
+		message: "by hand",
+	});
+	const { code, stdout } = await audit(local, "pushed");
+	assert.is(code, 0);
+	assert.match(
+		stdout,
+		"by Ann <ann@example.org>, with a push or a pull request: by hand\n  committed by Bo <bo@x>\n",
+	);
+	const seeded = await audit(local, "seeded");
+	assert.match(seeded.stdout, "by the service itself: seed 1 files");
+});
+
+const forged: [string, Forgery, string | RegExp][] = [
+	[
+		"a committer",
+		{ committer: "Eve <eve@x>", message: `register forged (wms)\n\n${trailers("jstest", noonText)}` },
+		"its committer is Eve <eve@x>, and not the service",
+	],
+	[
+		"a committer that reads as the service in another encoding",
+		{
+			committer: "fragment\x1b(B-publisher <fragment\x1b(B-publisher@sender.invalid>",
+			encoding: "ISO-2022-JP",
+			message: `register forged (wms)\n\n${trailers("jstest", noonText)}`,
+		},
+		/its committer is fragment.*\(B-publisher <.*>, and not the service/,
+	],
+	[
+		"trailers and names of which nothing is left in another encoding",
+		{
+			author: "Eve <eve@x>",
+			encoding: "UTF-16",
+			message: `register forged (wms)\n\n${trailers("jstest", noonText)}`,
+		},
+		"its author is Eve <eve@x>, and not the sender",
+	],
+	[
+		"an author",
+		{ author: "Eve <eve@x>", message: `register forged (wms)\n\n${trailers("jstest", noonText)}` },
+		"its author is Eve <eve@x>, and not the sender",
+	],
+	[
+		"two senders",
+		{ message: `register forged (wms)\n\n${trailers("jstest", noonText)}\nSender: other` },
+		"it names more than one sender",
+	],
+	["no sender", { message: `register forged (wms)\n\nRequest: ${request}` }, "it names no sender"],
+	[
+		"a time",
+		{ message: `register forged (wms)\n\n${trailers("jstest", "2026-03-04T11:59:00Z")}` },
+		"its author's time is not its TimeStamp",
+	],
+	[
+		"an old request",
+		{ committerMs: noon + 3_600_000, message: `register forged (wms)\n\n${trailers("jstest", noonText)}` },
+		"it was committed long after its timestamp",
+	],
+	[
+		"a request of the future",
+		{ committerMs: noon - 200_000, message: `register forged (wms)\n\n${trailers("jstest", noonText)}` },
+		"it was committed before its timestamp",
+	],
+	[
+		"a sum",
+		{ message: `register forged (wms)\n\n${trailers("jstest", noonText, "abc")}` },
+		"its Request is no SHA-256",
+	],
+	[
+		"a subject",
+		{ message: `register other (wms)\n\n${trailers("jstest", noonText)}` },
+		"its subject names another layer",
+	],
+	[
+		"no time",
+		{ message: `register forged (wms)\n\nSender: jstest\nRequest: ${request}` },
+		"a request has one TimeStamp and one Request",
+	],
+	[
+		"the service's name",
+		{ author: service, message: "harvest forged" },
+		"the service changes no registration",
+	],
+];
+
+test("trailers that the service cannot have written are named as forged, each with its reason", async ({
+	local,
+}) => {
+	for (const [index, [, forgery]] of forged.entries()) await push(local, "forged", wms(`f${index}`), forgery);
+	const { code, stdout } = await audit(local, "forged");
+	assert.is(code, 1);
+	const entries = stdout.trim().split("\n\n").slice(0, -1).reverse();
+	for (const [index, [name, , why]] of forged.entries()) {
+		assert.match(entries[index] ?? "", "  FORGED: it says that it is a request of ", name);
+		assert.match(entries[index] ?? "", why, name);
+	}
+	assert.match(stdout, `\n${forged.length} changes, ${forged.length} forged\n`);
+});
+
+test("a request that is copied from an honest commit is named with that commit", async ({ local }) => {
+	local.now = noon;
+	await local.put("copied", wms("honest"));
+	const honest = local.store.tip;
+	const message = await local.git("log", "-1", "--format=%B", honest);
+	await push(local, "copied", wms("evil"), { message });
+	const { code, stdout } = await audit(local, "copied");
+	assert.is(code, 1);
+	assert.match(stdout, `its Request is copied from ${honest.slice(0, 12)}`);
+	assert.match(stdout, "by the sender jstest, with a signed request of");
+	assert.match(stdout, "\n2 changes, 1 forged\n");
+});
+
+test("a review that GitHub squashed is no forgery; the same in another name is", async ({ local }) => {
+	const committer = "GitHub <noreply@github.com>";
+	const message = `register squashed (wms) (#7)\n\n${trailers("jstest", noonText)}`;
+	await push(local, "squashed", wms("one"), { committer, committerMs: noon + 86_400_000, message });
+	const honest = await audit(local, "squashed");
+	assert.is(honest.code, 0, honest.stdout);
+	assert.match(
+		honest.stdout,
+		"by the sender jstest, merged at GitHub, which has who merged it: register squashed",
+	);
+	await push(local, "squashed", wms("two"), { author: "Eve <eve@x>", committer, message });
+	assert.is((await audit(local, "squashed")).code, 1);
+});
+
+test("a clone without its history says so", async ({ local }) => {
+	local.now = noon;
+	await local.put("shallow", wms("x"));
+	const clone = join(local.folder, "clone.git");
+	await local.git("clone", "-q", "--bare", "--depth", "1", `file://${local.repository}`, clone);
+	const { stderr } = await audit(local, "shallow", "--repo", clone);
+	assert.match(stderr, "Only the end of its history is here: git fetch --unshallow");
+});
+
+test("--sender tells all that is done in a sender's name, what is forged too", async ({ local }) => {
+	local.now = noon;
+	await local.write({ target: "/register/abcd", sender: "narrow", body: wms("narrow") });
+	const message = `register x1 (wms)\n\n${trailers("narrow", noonText)}`;
+	await push(local, "x1", wms("evil"), { author: "Eve <eve@x>", message });
+	const { code, stdout } = await audit(local, "--sender", "narrow");
+	assert.is(code, 1);
+	assert.match(stdout, "changed abcd\n  by the sender narrow, with a signed request");
+	assert.match(stdout, "changed x1\n  FORGED");
+	assert.match(stdout, "\n2 changes, 1 forged\n");
+});
+
+test("text of a commit cannot steer the terminal", async ({ local }) => {
+	const author = "Eve\x1b[31m <eve@x>";
+	await push(local, "steered", wms("x"), { author, committer: author, message: "red\x1b[0m ##[error]" });
+	const { stdout } = await audit(local, "steered");
+	assert.not.match(stdout, "\x1b");
+	assert.not.match(stdout, "##[error]");
+});
+
+test("what never was is said so, and what cannot be is refused", async ({ local }) => {
+	const never = await audit(local, "never-was");
+	assert.equal([never.code, never.stdout], [1, ""]);
+	assert.match(never.stderr, "the smallkey never-was: nothing in the repository of DATA_DIR");
+	const nobody = await audit(local, "--sender", "nobody");
+	assert.is(nobody.code, 1);
+	assert.match(nobody.stderr, "the sender nobody: nothing in the repository of DATA_DIR");
+	for (const [words, error] of [
+		[["../x"], "smallkey: must be 1 to 64 of A-Z a-z 0-9 _ - + =, not ../x"],
+		[["--sender", "../x"], "--sender: an id must be 1 to 64 of A-Z a-z 0-9 . _ -, not ../x"],
+		[[], "a smallkey, or --sender <id>: one of them is needed"],
+		[["a", "--sender", "b"], "a smallkey, or --sender <id>: one of them is needed"],
+		[["a", "--repo", "/nowhere"], "--repo: the repository /nowhere: is no git repository with a branch main"],
+	] as const) {
+		const { code, stderr } = await audit(local, ...words);
+		assert.is(code, 2, words.join(" "));
+		assert.match(stderr, error);
+	}
+});
+
+test.run();

@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import glob from "fast-glob";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { commands, jobsOf, runJob } from "./origin.ts";
+import { ownersFile, Repository, wmsFile } from "./repository.ts";
+
+/** Where the commands of each job are run, beside this file; of two jobs with the same commands one is enough. */
+const elsewhere: Record<string, string> = {
+	"check: test": "CI itself",
+	"comment: look": "workflow.test.ts",
+	"comment: comment": "workflow.test.ts",
+	"review: review": "workflow.test.ts",
+	"publish: publish": "publish.test.ts, up to the hand-over; that is tests/hosting",
+	"publish: validate": "publish.test.ts",
+	"publish: harvest": "publish.test.ts",
+	"publish: describe": "publish.test.ts",
+	"publish: tell": "publish.test.ts",
+	"owners: owners": "tests/faults/jobs.fault.ts",
+	"packages: packages": "npm's own",
+	"publish: describe-by-token": "tests/faults/jobs.fault.ts",
+	"refresh: refresh": "tests/faults/jobs.fault.ts",
+	"release: release": "its build in tests/hosting/checksums.test.ts; the rest is GitHub's own",
+	"refresh: harvest": "as publish: harvest, without its condition",
+	"refresh: refresh-by-token": "as refresh: refresh",
+	"refresh: tell": "as publish: tell",
+};
+
+const here = ["approval: given", "check: changes", "check: check"];
+
+test("the commands of every job are run somewhere", async () => {
+	const workflows = await glob("*.yml", { cwd: ".github/workflows" });
+	const all = workflows.flatMap((file) => {
+		const name = file.replace(".yml", "");
+		return jobsOf(name).map((job) => `${name}: ${job}`);
+	});
+	assert.equal(all.sort(), [...Object.keys(elsewhere), ...here].sort());
+	assert.equal(commands("refresh", "refresh-by-token"), commands("refresh", "refresh"));
+});
+
+test("approval does nothing, and check fails unless every version of Node passed", async () => {
+	assert.is((await runJob(".", commands("approval", "given", false), {})).status, 0);
+	for (const [result, status] of [
+		["success", 0],
+		["failure", 1],
+		["cancelled", 1],
+		["skipped", 1],
+	] as const)
+		assert.is((await runJob(".", commands("check", "check", false), { RESULT: result })).status, status);
+});
+
+test("a pull request that changes only layers is no code; one that changes anything else is", async () => {
+	const repository = new Repository({ "layers/owners.json": ownersFile, "README.md": "x" });
+	try {
+		const isCode = async (files: Record<string, string>) => {
+			repository.propose(files);
+			repository.git("checkout", "-q", "--detach", "main");
+			repository.git("merge", "-q", "--no-ff", "--no-edit", "head");
+			const output = join(repository.path, ".git", `output-${Object.keys(files).length}`);
+			const ended = await runJob(repository.path, commands("check", "changes", false), {
+				GITHUB_OUTPUT: output,
+			});
+			assert.is(ended.status, 0, ended.output);
+			repository.git("checkout", "-q", "main");
+			return readFileSync(output, "utf8");
+		};
+		assert.is(await isCode({ "layers/aa/aaa.json": wmsFile("a") }), "code=false\n");
+		assert.is(await isCode({ "layers/aa/aaa.json": wmsFile("a"), "layers.md": "x" }), "code=true\n");
+	} finally {
+		repository.remove();
+	}
+});
+
+test.run();

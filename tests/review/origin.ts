@@ -1,0 +1,106 @@
+import { execFileSync, spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import * as assert from "uvu/assert";
+import { parse } from "yaml";
+import { cleanEnvironment, root } from "../process.ts";
+import { type Files, Repository } from "./repository.ts";
+
+interface Step {
+	run?: string;
+	env?: Record<string, string>;
+}
+
+const install = "npm ci --omit=dev --ignore-scripts";
+
+/** Names of the jobs of a workflow. */
+export function jobsOf(workflow: string): string[] {
+	return Object.keys(readJobs(workflow));
+}
+
+function readJobs(workflow: string): Record<string, { steps: Step[] }> {
+	const text = readFileSync(join(root, ".github", "workflows", `${workflow}.yml`), "utf8");
+	return (parse(text) as { jobs: Record<string, { steps: Step[] }> }).jobs;
+}
+
+/** The commands of a job, as the workflow has them; installing is done once for all tests. */
+export function commands(workflow: string, job: string, installs = true): string[] {
+	const runs = readJobs(workflow)[job]?.steps.flatMap(({ run }) => run ?? []) ?? [];
+	assert.is(runs.includes(install), installs);
+	return runs.filter((run) => run !== install);
+}
+
+/** The project as it is in this checkout, in a repository of its own, as the main branch of an origin. */
+export class Origin {
+	readonly folder = mkdtempSync(join(tmpdir(), "publisher-origin-"));
+	readonly bare = join(this.folder, "origin.git");
+	readonly #project: Repository;
+	#clones = 0;
+
+	/** @param change files that are different there from this checkout */
+	constructor(change: Files = {}) {
+		const listed = execFileSync("git", ["ls-files", "-z", "-co", "--exclude-standard"], {
+			cwd: root,
+			encoding: "utf8",
+		});
+		this.#project = new Repository({});
+		const files = listed.split("\0").filter((path) => path && existsSync(join(root, path)));
+		// The layers are the tests' own: those of this checkout are anybody's to change.
+		for (const path of files.filter((path) => !path.startsWith("layers/"))) {
+			mkdirSync(dirname(join(this.#project.path, path)), { recursive: true });
+			cpSync(join(root, path), join(this.#project.path, path));
+		}
+		cpSync(join(root, "tests/fixtures/layers"), join(this.#project.path, "layers"), { recursive: true });
+		this.#project.commit("the project", change);
+		this.#project.git("init", "-q", "--bare", this.bare);
+		// As on GitHub: any commit can be fetched by its id.
+		this.#project.git("-C", this.bare, "config", "uploadpack.allowAnySHA1InWant", "true");
+		this.#project.git("push", "-q", this.bare, "main");
+	}
+
+	/** Changes the main branch. */
+	push(files: Files): void {
+		this.#project.commit("a push", files);
+		this.#project.git("push", "-q", this.bare, "main");
+	}
+
+	/** Makes a pull request; its head's commit. */
+	propose(number: number, files: Files): string {
+		this.#project.propose(files);
+		this.#project.git("push", "-q", "-f", this.bare, `head:refs/pull/${number}/head`);
+		return this.#project.git("rev-parse", "head").trim();
+	}
+
+	/** What actions/checkout and npm ci leave behind. */
+	checkout(): string {
+		this.#clones += 1;
+		const path = join(this.folder, `checkout-${this.#clones}`);
+		this.#project.git("clone", "-q", "-b", "main", this.bare, path);
+		symlinkSync(join(root, "node_modules"), join(path, "node_modules"));
+		return path;
+	}
+
+	remove(): void {
+		rmSync(this.folder, { recursive: true, force: true });
+		this.#project.remove();
+	}
+}
+
+/** Runs a job's commands as GitHub's runner does: each in bash, ending at the first that fails. */
+export async function runJob(cwd: string, runs: string[], env: Record<string, string>) {
+	let output = "";
+	for (const run of runs) {
+		const words = ["--noprofile", "--norc", "-eo", "pipefail", "-c", run];
+		const runner = { GITHUB_ACTIONS: "true", GITHUB_REPOSITORY: "maps/layers", npm_config_loglevel: "error" };
+		const child = spawn("bash", words, { cwd, env: cleanEnvironment({ ...runner, ...env }) });
+		for (const stream of [child.stdout, child.stderr]) {
+			stream.on("data", (data) => {
+				output += data;
+			});
+		}
+		const status = await new Promise<number | null>((resolve) => child.on("close", resolve));
+		if (status !== 0) return { status, output };
+	}
+	return { status: 0, output };
+}

@@ -1,0 +1,336 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { Finding } from "../../harvest/finding.ts";
+import { isWrong, type Review, review } from "../../review/review.ts";
+import { largeWhenStored } from "../local.ts";
+import { type Files, featureFile, ownersFile, Repository, wmsFile } from "./repository.ts";
+
+const settings = { metadataUrl: "", catalogueUrl: "" };
+
+const baseFiles: Files = {
+	"layers/owners.json": ownersFile,
+	"layers/ab/abc.json": wmsFile("roads"),
+	"layers/en/energy-1.json": featureFile(),
+	"README.md": "layers",
+};
+
+/** Reviews a change of `baseFiles`; `asked` gets the smallkeys whose services were asked. */
+async function reviewed(files: Files, findings: Record<string, Finding[]> = {}, base: Files = baseFiles) {
+	const repository = new Repository(base);
+	const asked: string[] = [];
+	try {
+		repository.propose(files);
+		const outcome = await review({
+			repository: repository.path,
+			base: "main",
+			head: "head",
+			settings,
+			check: async (smallkey) => {
+				asked.push(smallkey);
+				return { findings: findings[smallkey] ?? [] };
+			},
+		});
+		return { outcome, asked };
+	} finally {
+		repository.remove();
+	}
+}
+
+function problemLines({ problems }: Review): string[] {
+	return problems.map(({ file, line, pointer, text }) => `${file}:${line} ${pointer} ${text}`);
+}
+
+test("every problem is at its file, line and JSON pointer", async () => {
+	const wrong = wmsFile("roads", "ftp://maps.example/wms").replace('"version": "1.0.0"', '"version": "2"');
+	const { outcome } = await reviewed({ "layers/ab/abc.json": wrong });
+	assert.equal(problemLines(outcome), [
+		'layers/ab/abc.json:2 /version must be 1.x.y, such as 1.0.0, or 2.0, not "2"',
+		'layers/ab/abc.json:5 /en/service_url must be an http or https address, not "ftp://maps.example/wms"',
+		'layers/ab/abc.json:9 /fr/service_url must be an http or https address, not "ftp://maps.example/wms"',
+	]);
+	assert.ok(isWrong(outcome));
+});
+
+test("what viewers take for markup is a problem where it is written, and none where it stands already", async () => {
+	const named = featureFile(undefined, { service_name: "Wells <b>" });
+	const base = { ...baseFiles, "layers/en/energy-1.json": named };
+	const written = await reviewed({ "layers/en/energy-2.json": named }, {}, base);
+	assert.equal(
+		problemLines(written.outcome).map((line) => line.slice(0, line.indexOf(" must"))),
+		["layers/en/energy-2.json:6 /en/service_name", "layers/en/energy-2.json:10 /fr/service_name"],
+	);
+	const described = { ...base, "layers/en/energy-1.service.json": "{}" };
+	const beside = await reviewed({ "layers/en/energy-1.service.json": null }, {}, described);
+	assert.equal(problemLines(beside.outcome), []);
+	assert.equal(
+		beside.outcome.layers.map(({ smallkey, verb }) => [smallkey, verb]),
+		[["energy-1", "changed"]],
+	);
+});
+
+test("a member's name that looks like a place is told apart from one", async () => {
+	const { outcome } = await reviewed({
+		"layers/ab/abc.json": wmsFile("roads", "https://maps.example/wms", { "x: y": 1 }),
+	});
+	assert.equal(problemLines(outcome), [
+		"layers/ab/abc.json:7 /en/x: y is not a known member",
+		"layers/ab/abc.json:12 /fr/x: y is not a known member",
+	]);
+});
+
+const misplaced: [string, Files, string][] = [
+	[
+		"a wrong folder",
+		{ "layers/xy/abd.json": wmsFile("a") },
+		"layers/xy/abd.json:1  must be at layers/ab/abd.json",
+	],
+	[
+		"no smallkey",
+		{ "layers/ab/ab d.json": wmsFile("a") },
+		"layers/ab/ab d.json:1  smallkey: must be 1 to 64 of",
+	],
+	["no JSON file", { "layers/ab/run.sh": "exit" }, "layers/ab/run.sh:1  must be named"],
+	["no JSON", { "layers/ab/abc.json": "{\n" }, "layers/ab/abc.json:"],
+	[
+		"a twin of a layer that stays as it is",
+		{ "layers/ab/ABC.json": wmsFile("a") },
+		"layers/ab/ABC.json:1  smallkey: ABC differs only in case from abc, which is registered",
+	],
+	[
+		"a link",
+		{ "layers/ab/abd.json": { link: "/etc/passwd" } },
+		"layers/ab/abd.json:1  must be a plain file, not a symlink",
+	],
+	[
+		"too many bytes",
+		{ "layers/ab/abd.json": " ".repeat(65_537) },
+		"layers/ab/abd.json:1  must have at most 65536 bytes",
+	],
+	[
+		"too many bytes in the form in which it is stored",
+		{ "layers/ab/abd.json": largeWhenStored },
+		"layers/ab/abd.json:1  the document must have at most 65536 bytes in the form in which it is stored",
+	],
+	[
+		"a description whose layer goes",
+		{ "layers/en/energy-1.json": null, "layers/en/energy-1.service.json": "{}" },
+		"layers/en/energy-1.service.json:1  describes a layer that is not at layers/en/energy-1.json",
+	],
+	["owners that are none", { "layers/owners.json": "{}" }, "layers/owners.json:1 /operators is missing"],
+	["no owners any more", { "layers/owners.json": null }, "layers/owners.json:1  must not be removed"],
+	["layers as a link", { layers: { link: "api" } }, "layers:1  must be a folder"],
+];
+
+for (const [what, files, problem] of misplaced) {
+	test(`${what} is a problem, and is not asked for`, async () => {
+		const { outcome, asked } = await reviewed(files);
+		const lines = problemLines(outcome);
+		assert.ok(
+			lines.some((line) => line.startsWith(problem)),
+			lines.join("\n"),
+		);
+		assert.ok(isWrong(outcome));
+		assert.equal(asked, []);
+	});
+}
+
+test("a twin that came to the base after the change parted from it is found", async () => {
+	const repository = new Repository(baseFiles);
+	try {
+		repository.propose({ "layers/ne/new.json": wmsFile("a") });
+		repository.commit("meanwhile", { "layers/ne/NEW.json": wmsFile("b") });
+		const check = async () => ({ findings: [] });
+		const outcome = await review({
+			repository: repository.path,
+			base: "main",
+			head: "head",
+			settings,
+			check,
+		});
+		assert.match(
+			problemLines(outcome).join(),
+			/new\.json:1 {2}smallkey: new differs only in case from NEW, which is registered/,
+		);
+		assert.equal(
+			outcome.layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`),
+			["new wrong"],
+		);
+	} finally {
+		repository.remove();
+	}
+});
+
+test("what the base changed meanwhile is not part of the change", async () => {
+	const repository = new Repository(baseFiles);
+	try {
+		repository.propose({ "layers/ne/new.json": wmsFile("a") });
+		repository.commit("meanwhile", { "layers/ab/abc.json": wmsFile("rivers"), "api/app.ts": "" });
+		const check = async () => ({ findings: [] });
+		const outcome = await review({
+			repository: repository.path,
+			base: "main",
+			head: "head",
+			settings,
+			check,
+		});
+		assert.equal(
+			outcome.layers.map(({ smallkey }) => smallkey),
+			["new"],
+		);
+		assert.equal(outcome.outside, []);
+	} finally {
+		repository.remove();
+	}
+});
+
+test("a layer that was wrong before and stays as it is does not fail another change", async () => {
+	const base = { ...baseFiles, "layers/xx/broken.json": "{" };
+	const { outcome } = await reviewed({ "layers/ab/abd.json": wmsFile("a") }, {}, base);
+	assert.equal(problemLines(outcome), []);
+	assert.not.ok(isWrong(outcome));
+});
+
+test("the fragments of each language are shown before and after", async () => {
+	const en = wmsFile("roads").replace('"layer": "roads"', '"layer": "streets"');
+	const { outcome } = await reviewed({ "layers/ab/abc.json": en });
+	const [layer] = outcome.layers;
+	assert.is(layer?.verb, "changed");
+	const [english, french] = layer?.fragments ?? [];
+	assert.equal(
+		english?.lines.filter((line) => /^[+-]/.test(line)),
+		[
+			'-        "displayName": "roads",',
+			'+        "displayName": "streets",',
+			'-        "layerName": "roads",',
+			'+        "layerName": "streets",',
+		],
+	);
+	assert.equal(french?.lines, []);
+});
+
+test("a new layer is all plus, a removed one all minus", async () => {
+	const { outcome } = await reviewed({ "layers/ab/abc.json": null, "layers/ab/abd.json": wmsFile("new") });
+	const [removed, added] = outcome.layers;
+	assert.equal([removed?.verb, added?.verb], ["removed", "added"]);
+	assert.ok(
+		removed?.fragments?.every(({ lines }) => lines.length > 3 && lines.every((line) => line[0] === "-")),
+	);
+	assert.ok(
+		added?.fragments?.every(({ lines }) => lines.length > 3 && lines.every((line) => line[0] === "+")),
+	);
+});
+
+const finding = (kind: Finding["kind"], lang: Finding["lang"] = "en"): Finding => {
+	return { kind, lang, pointer: `/${lang}/service_url`, text: `says ${kind}` };
+};
+
+test("a registration that its service contradicts fails, at its line", async () => {
+	const files = { "layers/ab/abd.json": wmsFile("a") };
+	const { outcome } = await reviewed(files, { abd: [finding("registration", "fr")] });
+	assert.ok(isWrong(outcome));
+	assert.equal(outcome.services.wrong, [
+		{ file: "layers/ab/abd.json", line: 9, pointer: "/fr/service_url", text: "says registration" },
+	]);
+});
+
+test("a server that is down is a warning and blocks nothing", async () => {
+	const { outcome } = await reviewed({ "layers/ab/abd.json": wmsFile("a") }, { abd: [finding("server")] });
+	assert.not.ok(isWrong(outcome));
+	assert.is(outcome.services.down.length, 1);
+});
+
+test("an edit that touches no address is never blocked by its server", async () => {
+	const files = {
+		"layers/ab/abc.json": wmsFile("roads", "https://maps.example/wms", { service_name: "Roads" }),
+	};
+	const { outcome, asked } = await reviewed(files, { abc: [finding("registration")] });
+	assert.equal(asked, []);
+	assert.not.ok(isWrong(outcome));
+	assert.is(outcome.layers[0]?.verb, "changed");
+});
+
+test("an edit of one language is not blocked by the other's server", async () => {
+	const fr = wmsFile("roads").replace(/"layer": "roads"(?![\s\S]*"layer")/, '"layer": "routes"');
+	const both = { abc: [finding("registration", "en"), finding("server", "fr")] };
+	const { outcome, asked } = await reviewed({ "layers/ab/abc.json": fr }, both);
+	assert.equal(asked, ["abc"]);
+	assert.not.ok(isWrong(outcome));
+	assert.is(outcome.services.down.length, 1);
+});
+
+test("a change of type asks again, a removal asks nobody", async () => {
+	const files = {
+		"layers/ab/abc.json": featureFile("https://maps.example/wms"),
+		"layers/en/energy-1.json": null,
+	};
+	const { asked } = await reviewed(files);
+	assert.equal(asked, ["abc"]);
+});
+
+test("those who own the layers on the base have to approve, not those that the change names", async () => {
+	const mine = JSON.stringify({ operators: ["@mallory"], layers: { "*": ["@mallory"] } });
+	const { outcome } = await reviewed({
+		"layers/owners.json": mine,
+		"layers/en/energy-1.json": null,
+		"layers/ab/abc.json": wmsFile("x"),
+		".github/workflows/review.yml": "on: push",
+	});
+	assert.equal(outcome.approvals, [
+		{ owners: ["@maps/operators"], paths: [".github/workflows/review.yml", "layers/owners.json"] },
+		{ owners: ["@maps/reviewers"], paths: ["layers/ab/abc.json"] },
+		{ owners: ["@maps/energy"], paths: ["layers/en/energy-1.json"] },
+	]);
+	assert.equal(outcome.outside, [".github/workflows/review.yml"]);
+});
+
+test("without owners on the base nobody is named", async () => {
+	const { outcome } = await reviewed({ "layers/ab/abc.json": wmsFile("x") }, {}, { "README.md": "" });
+	assert.is(outcome.approvals, null);
+	assert.equal(outcome.problems, []);
+});
+
+test("nothing of the head is checked out or run", async () => {
+	const repository = new Repository(baseFiles);
+	try {
+		repository.propose({ ".gitattributes": "*.json filter=evil\n", "layers/ab/abd.json": wmsFile("a") });
+		const before = repository.git("rev-parse", "HEAD");
+		const check = async () => ({ findings: [] });
+		await review({ repository: repository.path, base: "main", head: "head", settings, check });
+		assert.is(repository.git("status", "--porcelain"), "");
+		assert.is(repository.git("rev-parse", "HEAD"), before);
+	} finally {
+		repository.remove();
+	}
+});
+
+for (const [base, head] of [
+	["main", "nowhere"],
+	["--output=/tmp/x", "head"],
+	["main", "unrelated"],
+]) {
+	test(`there is no review of ${head} against ${base}`, async () => {
+		const repository = new Repository(baseFiles);
+		try {
+			repository.propose({ "layers/ab/abd.json": wmsFile("a") });
+			repository.git("checkout", "-q", "--orphan", "unrelated");
+			repository.commit("unrelated", {});
+			const check = async () => ({ findings: [] });
+			const options = {
+				repository: repository.path,
+				base: base as string,
+				head: head as string,
+				settings,
+				check,
+			};
+			const error = await review(options).then(
+				() => null,
+				(error: Error) => error.message,
+			);
+			assert.match(error ?? "", /has no commit|no commit in common/);
+		} finally {
+			repository.remove();
+		}
+	});
+}
+
+test.run();

@@ -1,0 +1,169 @@
+import { type JsonServer, startJsonServer } from "../../scripts/json-server.ts";
+
+type Json = Record<string, unknown>;
+
+/** As much of GitHub as a repository's settings need: `emulate` has no environments, rulesets and variables. */
+export interface SettingsPeer extends JsonServer {
+	/** Null: there is no such repository. */
+	repository: Json | null;
+	owner: Json;
+	/** Names and ids at the top of the branch; null: there is no such branch. */
+	tree: { path: string; sha: string }[] | null;
+	labels: Json[];
+	actions: Json;
+	workflow: Json;
+	/** Null: there is none. */
+	environment: Json | null;
+	policies: { name: string }[];
+	variables: Map<string, string>;
+	environmentSecrets: string[];
+	repositorySecrets: string[];
+	rulesets: ({ id: number; name: string } & Json)[];
+	/** Rules of a branch by its name. */
+	branchRules: Map<string, { type: string }[]>;
+	protection: Json | null;
+	apps: Map<string, number>;
+	installations: { app_id: number; suspended_at: string | null }[];
+	/** Writes so far. */
+	writes: string[];
+	/** Answers that take the place of the peer's own. */
+	refusals: { path: RegExp; status: number; message: string }[];
+}
+
+export const peerRepository = {
+	owner: { login: "maps", type: "Organization" },
+	name: "layers",
+	private: false,
+	fork: false,
+	archived: false,
+	html_url: "https://github.example/maps/layers",
+	clone_url: "",
+	default_branch: "main",
+	delete_branch_on_merge: true,
+	has_issues: true,
+};
+
+/** A list as GitHub wraps some of them. */
+function listed(name: string, items: unknown[]): Json {
+	return { total_count: items.length, [name]: items };
+}
+
+type Handler = (match: RegExpExecArray, body: Json) => unknown;
+
+/** A repository that nothing was done for: empty, as GitHub makes it. */
+export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer> {
+	const peer: Omit<SettingsPeer, keyof JsonServer> = {
+		repository: { ...peerRepository, clone_url: cloneUrl, delete_branch_on_merge: false },
+		owner: { login: "maps", type: "Organization" },
+		tree: null,
+		labels: [],
+		actions: { enabled: true, allowed_actions: "all" },
+		workflow: { default_workflow_permissions: "write", can_approve_pull_request_reviews: false },
+		environment: null,
+		policies: [],
+		variables: new Map(),
+		environmentSecrets: [],
+		repositorySecrets: [],
+		rulesets: [],
+		branchRules: new Map(),
+		protection: null,
+		apps: new Map(),
+		installations: [],
+		writes: [],
+		refusals: [],
+	};
+	const environmentSecrets = () =>
+		peer.environment &&
+		listed(
+			"secrets",
+			peer.environmentSecrets.map((name) => ({ name })),
+		);
+	const set =
+		<T extends keyof typeof peer>(name: T) =>
+		(_match: unknown, body: Json) => {
+			peer[name] = { ...(peer[name] as Json), ...body } as (typeof peer)[T];
+			return {};
+		};
+	const routes: Record<string, Handler> = {
+		"GET /users/maps": () => peer.owner,
+		"POST /orgs/maps/repos": (_match, body) => {
+			peer.repository = { ...peerRepository, clone_url: cloneUrl, ...body };
+			return {};
+		},
+		"GET /apps/(.+)": ([, slug = ""]) => {
+			const id = peer.apps.get(slug);
+			return id === undefined ? null : { id };
+		},
+		"GET /orgs/maps/installations": () => listed("installations", peer.installations),
+		"GET /repos/maps/layers": () => peer.repository,
+		"PATCH /repos/maps/layers": set("repository"),
+		"GET /repos/maps/layers/git/ref/heads%2Fmain": () => peer.tree && { object: { sha: "c0ffee" } },
+		"GET /repos/maps/layers/git/trees/c0ffee": () => ({ tree: peer.tree }),
+		"GET /repos/maps/layers/labels": () => peer.labels,
+		"POST /repos/maps/layers/labels": (_match, body) => {
+			peer.labels.push(body);
+			return body;
+		},
+		"GET /repos/maps/layers/actions/permissions": () => peer.actions,
+		"PUT /repos/maps/layers/actions/permissions": set("actions"),
+		"GET /repos/maps/layers/actions/permissions/workflow": () => peer.workflow,
+		"PUT /repos/maps/layers/actions/permissions/workflow": set("workflow"),
+		"GET /repos/maps/layers/environments/production": () => peer.environment,
+		"PUT /repos/maps/layers/environments/production": set("environment"),
+		"GET /repos/maps/layers/environments/production/deployment-branch-policies": () =>
+			listed("branch_policies", peer.policies),
+		"POST /repos/maps/layers/environments/production/deployment-branch-policies": (_match, body) => {
+			peer.policies.push(body as { name: string });
+			return {};
+		},
+		"GET /repos/maps/layers/environments/production/secrets": environmentSecrets,
+		"GET /repos/maps/layers/actions/secrets": () =>
+			listed(
+				"secrets",
+				peer.repositorySecrets.map((name) => ({ name })),
+			),
+		"GET /repos/maps/layers/actions/variables": () =>
+			listed(
+				"variables",
+				Array.from(peer.variables, ([name, value]) => ({ name, value })),
+			),
+		"POST /repos/maps/layers/actions/variables": (_match, body) => {
+			peer.variables.set(String(body.name), String(body.value));
+			return {};
+		},
+		"PATCH /repos/maps/layers/actions/variables/(.+)": ([, name = ""], body) => {
+			peer.variables.set(name, String(body.value));
+			return {};
+		},
+		"GET /repos/maps/layers/rulesets": () => peer.rulesets.map(({ id, name }) => ({ id, name })),
+		"POST /repos/maps/layers/rulesets": (_match, body) => {
+			peer.rulesets.push({ id: peer.rulesets.length + 1, name: String(body.name), ...body });
+			return {};
+		},
+		"GET /repos/maps/layers/rulesets/(\\d+)": ([, id]) => peer.rulesets.find((one) => one.id === Number(id)),
+		"PUT /repos/maps/layers/rulesets/(\\d+)": ([, id], body) => {
+			Object.assign(peer.rulesets.find((one) => one.id === Number(id)) as Json, body);
+			return {};
+		},
+		"GET /repos/maps/layers/rules/branches/(.+)": ([, branch = ""]) =>
+			peer.branchRules.get(decodeURIComponent(branch)) ?? [],
+		"GET /repos/maps/layers/branches/main/protection": () => peer.protection,
+	};
+
+	const server = await startJsonServer(({ method, path, body }) => {
+		const call = `${method} ${path}`;
+		const refusal = peer.refusals.find((one) => one.path.test(call));
+		if (refusal) return { status: refusal.status, body: { message: refusal.message } };
+		for (const [pattern, handler] of Object.entries(routes)) {
+			const match = new RegExp(`^${pattern}$`).exec(call);
+			if (!match) continue;
+			if (method !== "GET") peer.writes.push(call);
+			const answer = handler(match, body);
+			return answer === null
+				? { status: 404, body: { message: "Not Found" } }
+				: { status: 200, body: answer };
+		}
+		throw new Error(`${call} is no route of the peer's`);
+	});
+	return Object.assign(peer, server);
+}

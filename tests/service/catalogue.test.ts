@@ -1,0 +1,231 @@
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { catalogueOptions, senderNamesOf } from "../../catalogue/options.ts";
+import { bringCatalogue } from "../../catalogue/update.ts";
+import { readConfiguration } from "../../service/settings.ts";
+import { Clone } from "../clone.ts";
+import { listen } from "../listen.ts";
+import { Local, manual, wms } from "../local.ts";
+import { descendantsWith, signalIfThere } from "../process.ts";
+import { eventually } from "../wait.ts";
+
+interface Context {
+	local: Local;
+	clone: Clone;
+}
+
+const catalogue = suite<Context>("the catalogue of the running service");
+
+catalogue.before(async (context) => {
+	const seed = [{ path: "layers/23/23ax5t.json", text: manual }];
+	context.local = await Local.open(seed, {}, {}, undefined, { SITE: "on", BASE_PATH: "/rcs" });
+	context.clone = await Clone.of(context.local.repository);
+	await inStep(context.local);
+});
+
+catalogue.after(async ({ local, clone }) => {
+	await local?.end();
+	await clone?.remove();
+});
+
+async function inStep(local: Local): Promise<void> {
+	await eventually(() => local.catalogue?.inStep === local.store.tip);
+}
+
+function put(local: Local, smallkey: string, body = manual): Promise<Response> {
+	return local.write({ target: `/rcs/register/${smallkey}`, body });
+}
+
+async function layersIn(local: Local): Promise<number> {
+	return (JSON.parse(await readFile(join(local.out, "index/index.json"), "utf8")) as { layers: number })
+		.layers;
+}
+
+/** Path → content of the catalogue's files in a folder. */
+async function filesOf(out: string): Promise<Map<string, string>> {
+	const entries = await readdir(out, { recursive: true, withFileTypes: true });
+	const files = new Map<string, string>();
+	for (const entry of entries.filter((one) => one.isFile())) {
+		const path = join(entry.parentPath ?? entry.path, entry.name).slice(out.length + 1);
+		if (!/^(?:v0\.9|v1|v2|ramp4)\//.test(path)) files.set(path, await readFile(join(out, path), "latin1"));
+	}
+	return files;
+}
+
+/** That the files are those of a whole build of the same commit. */
+async function assertWhole(local: Local): Promise<void> {
+	const configuration = readConfiguration({ BASE_PATH: "/rcs" });
+	const senderNames = senderNamesOf(local.context.settings.senders);
+	const options = catalogueOptions(configuration, { senderNames, canSend: true, isCompressed: true });
+	const out = join(local.folder, "whole");
+	await rm(out, { recursive: true, force: true });
+	const layers = { repository: local.repository, commit: local.store.tip };
+	await bringCatalogue({ id: null, layers }, out, options);
+	const [given, expected] = [await filesOf(local.out), await filesOf(out)];
+	assert.equal([...given.keys()].sort(), [...expected.keys()].sort());
+	for (const [path, text] of expected) if (!path.endsWith(".gz")) assert.is(given.get(path), text, path);
+}
+
+const catalogueWorkers = () => descendantsWith(process.pid, "catalogue-worker");
+
+catalogue(
+	"a PUT and a removal are in the index, the changes, the feed and the plain list",
+	async ({ local }) => {
+		for (const smallkey of ["abc", "abd", "abe"]) assert.is((await put(local, smallkey)).status, 201);
+		assert.is((await local.write({ method: "DELETE", target: "/rcs/register/abd" })).status, 204);
+		await inStep(local);
+		assert.is(await layersIn(local), 3);
+		const feed = await readFile(join(local.out, "changes/feed.xml"), "utf8");
+		assert.match(feed, "<title>abd: removed · retirée</title>");
+		const [piece = ""] = await readdir(join(local.out, "index/names"));
+		const names = await readFile(join(local.out, "index/names", piece), "utf8");
+		assert.match(names, /\["abc",.*"Office of Maps · Bureau des cartes"/);
+		for (const [path, text] of await filesOf(local.out))
+			if (path.startsWith("index/")) assert.not.match(text, "jstest", path);
+	},
+);
+
+catalogue("a push of more layers than are gone on from is in step, too", async ({ local, clone }) => {
+	await clone.git("pull", "-q");
+	const keys = Array.from({ length: 1_200 }, (_, index) => `p${index.toString(36)}x`);
+	await clone.commit(
+		Object.fromEntries(keys.map((key) => [`layers/${key.slice(0, 2)}/${key}.json`, wms(key)])),
+	);
+	const before = local.store.tip;
+	assert.ok(await clone.push());
+	await eventually(() => local.store.tip !== before);
+	assert.is((await put(local, "after")).status, 201);
+	await inStep(local);
+	assert.is(await layersIn(local), 1_204);
+});
+
+catalogue(
+	"what is deleted comes back by itself, and its process too when it is killed",
+	async ({ local }) => {
+		const before = catalogueWorkers();
+		await rm(join(local.out, "index"), { recursive: true });
+		await rm(join(local.out, "en/index.html"));
+		const isThere = () =>
+			layersIn(local).then(
+				(count) => count === 1_204,
+				() => false,
+			);
+		await eventually(isThere);
+		await inStep(local);
+		// The process that has made everything anew ends, and the next one takes its place.
+		let next: number[] = [];
+		await eventually(() => {
+			next = catalogueWorkers().filter((pid) => !before.includes(pid));
+			return next.length > 0;
+		});
+		for (const pid of next) signalIfThere(pid, "SIGKILL");
+		assert.is((await put(local, "again")).status, 201);
+		await eventually(async () => (await layersIn(local)) === 1_205);
+		await assertWhole(local);
+		assert.equal(local.reported, []);
+	},
+);
+
+catalogue(
+	"is served below the base path, with the headers of each kind, compressed, and not written to",
+	async ({ local }) => {
+		const { origin, end } = await listen(local);
+		const get = (path: string, init: RequestInit = {}) =>
+			fetch(`${origin}${path}`, { redirect: "manual", ...init });
+		try {
+			const page = await get("/rcs/");
+			assert.is(page.status, 200);
+			assert.is(page.headers.get("content-type"), "text/html; charset=utf-8");
+			assert.is(page.headers.get("cache-control"), "no-cache");
+			assert.match(
+				page.headers.get("content-security-policy") ?? "",
+				/script-src 'self';.*frame-ancestors 'none'/,
+			);
+			assert.not.match(page.headers.get("content-security-policy") ?? "", /unsafe|\*/);
+			for (const path of [
+				"/rcs/index/index.json",
+				"/rcs/changes/index.json",
+				"/rcs/changes/feed.xml",
+				"/rcs/schemas/openapi.json",
+			]) {
+				const found = await get(path);
+				assert.is(found.status, 200, path);
+				assert.is(found.headers.get("access-control-allow-origin"), "*", path);
+				assert.match(found.headers.get("cache-control") ?? "", "max-age=60", path);
+				assert.is(
+					found.headers.get("content-encoding"),
+					(await found.text()).length > 1_000 ? "gzip" : null,
+					path,
+				);
+				const etag = found.headers.get("etag") ?? "";
+				assert.is((await get(path, { headers: { "If-None-Match": etag } })).status, 304, path);
+				assert.is((await get(path, { method: "HEAD" })).status, 200, path);
+				assert.is(
+					(await get(path, { headers: { "Accept-Encoding": "gzip;q=0" } })).headers.get("content-encoding"),
+					null,
+				);
+			}
+			const [script = ""] = /assets\/main-\w+\.js/.exec(await (await get("/rcs/en/")).text()) ?? [];
+			const asset = await get(`/rcs/${script}`, { headers: { "Accept-Encoding": "gzip, br" } });
+			assert.is(asset.headers.get("cache-control"), "public, max-age=31536000, immutable");
+			assert.is(asset.headers.get("content-encoding"), "br");
+			assert.is((await get("/rcs/fr?layer=abc")).headers.get("location"), "/rcs/fr/?layer=abc");
+			assert.is((await get("/rcs")).headers.get("location"), "/rcs/");
+			for (const path of [
+				"/",
+				"/rcs/index/none.json",
+				"/rcs/index/../../senders.json",
+				"/rcs/assets/.hidden",
+				"/rcs/dist.catalogue",
+				"/rcs/_headers",
+			])
+				assert.is((await get(path)).status, 404, path);
+			assert.is((await get("/rcs/en/", { method: "POST" })).status, 405);
+			assert.is((await get("/rcs/en/", { method: "PUT" })).status, 404);
+		} finally {
+			await end();
+		}
+	},
+);
+
+catalogue("its process stays from change to change, until it has much memory", async ({ local }) => {
+	/** The processes, once the one that the next change finds has been started. */
+	const afterPut = async (smallkey: string) => {
+		assert.is((await put(local, smallkey)).status, 201);
+		await inStep(local);
+		await eventually(() => catalogueWorkers().length === 1);
+		return catalogueWorkers();
+	};
+	const first = await afterPut("small1");
+	assert.equal(await afterPut("small2"), first);
+	await local.stop();
+	local.catalogueLimits = { maxIdleBytes: 1 };
+	await local.start();
+	const [large] = await afterPut("large1");
+	assert.is((await put(local, "large2")).status, 201);
+	await eventually(() => catalogueWorkers().length === 1 && catalogueWorkers()[0] !== large);
+	await inStep(local);
+	assert.is(await layersIn(local), 1_209);
+	local.catalogueLimits = {};
+});
+
+catalogue(
+	"after a restart it is gone on from, and with SITE=off nothing of it is left",
+	async ({ local }) => {
+		await local.stop();
+		assert.equal(catalogueWorkers(), []);
+		await local.start();
+		assert.is((await put(local, "later")).status, 201);
+		await inStep(local);
+		assert.is(await layersIn(local), 1_210);
+		await local.stop();
+		local.variables.SITE = "off";
+		await local.start();
+		assert.equal((await readdir(local.out)).sort(), ["ramp4", "v0.9", "v1", "v2"]);
+		assert.is(local.pages, null);
+	},
+);
+
+catalogue.run();

@@ -1,0 +1,65 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { Clone } from "../clone.ts";
+import { Local, textOf, wms } from "../local.ts";
+import { loosen, objectFile } from "../store/loose-objects.ts";
+import { eventually } from "../wait.ts";
+
+const start = suite<{ local: Local; path: string; lost: Buffer }>("a start with a damaged repository");
+
+/** A service that has ended, whose repository has got a commit since then, without one of its files. */
+start.before.each(async (context) => {
+	const limits = { probeMs: 50, lookMs: 20 };
+	const local = await Local.open([{ path: "layers/on/one.json", text: wms("one") }], {}, limits);
+	const clone = await Clone.of(local.repository);
+	await local.stop();
+	await clone.commit({ "layers/tw/two.json": wms("two"), "layers/on/one.json": wms("newer") });
+	assert.ok(await clone.push());
+	await clone.remove();
+	await loosen(local.repository);
+	const path = await objectFile(local.repository, "main:layers/tw/two.json");
+	Object.assign(context, { local, path, lost: await readFile(path) });
+	await rm(path);
+});
+start.after.each(({ local }) => local.end());
+
+start(
+	"what was kept is served, writes are 503, and it goes on once the repository is whole",
+	async (context) => {
+		const { local, path, lost } = context;
+		await local.start();
+		assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"');
+		assert.is(local.get("/v0.9/doc/en/two").status, 404);
+		assert.ok(local.context.readiness());
+		const before = await local.git("rev-parse", "main");
+		assert.is((await local.put("three")).status, 503);
+		assert.is(await local.git("rev-parse", "main"), before, "nothing was stored");
+		assert.ok(local.reported.some((error) => /GitDamage|missing/.test(String(error))));
+		await writeFile(path, lost);
+		await eventually(() => local.get("/v0.9/doc/en/two").status === 200);
+		assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"newer"');
+		assert.is((await local.put("three")).status, 201);
+		assert.is(local.context.readiness(), null);
+		assert.ok(local.warnings.some((warning) => warning.startsWith("layers can be changed again, after: ")));
+	},
+);
+
+start(
+	"where nothing was kept, it is refused with the way out, and leaves no process behind",
+	async (context) => {
+		const { local, path, lost } = context;
+		await rm(join(local.folder, "fragments"));
+		const error = await local.start().then(
+			() => null,
+			(error: Error) => error,
+		);
+		assert.match(error?.message ?? "", "Put the repository back from a backup or a clone");
+		await writeFile(path, lost);
+		await local.start();
+		assert.is(local.get("/v0.9/doc/en/two").status, 200);
+	},
+);
+
+start.run();

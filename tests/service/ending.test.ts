@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { temporaryFolder } from "../local.ts";
+import { cleanEnvironment, root, runScript, ServerProcess } from "../process.ts";
+import { eventually } from "../wait.ts";
+
+const test = suite<{ folder: string; remove: () => Promise<void>; server: ServerProcess }>("a service ends");
+
+test.before.each(async (scene) => {
+	const { path, remove } = await temporaryFolder();
+	scene.folder = path;
+	scene.remove = remove;
+	scene.server = await ServerProcess.start({ DATA_DIR: path });
+});
+test.after.each(async ({ server, remove }) => {
+	await server.stop("SIGKILL");
+	await remove();
+});
+
+test("on Ctrl-C it says what it finishes; its welcome was the last it had said", async ({ server }) => {
+	assert.ok(server.output.endsWith("/v0.9/doc/en/my-layer\n\n"), server.output);
+	assert.is(await server.stop("SIGINT"), 0);
+	assert.match(
+		server.output,
+		"\nEnding: what was accepted is answered and stored first. Once more ends it at once.\n",
+	);
+});
+
+test("a closed log ends neither the service nor a write", async ({ server, folder }) => {
+	server.closeLog();
+	const words = ["piped", "layers/to/toporama.json", "--url", server.url];
+	for (let write = 0; write < 3; write += 1) {
+		const { code, stderr } = await runScript("put", words, { DATA_DIR: folder });
+		assert.is(code, 0, stderr);
+	}
+	assert.is((await fetch(`${server.url}/v0.9/doc/en/piped`)).status, 200);
+	assert.is(await server.stop(), 0);
+});
+
+test("a signal to npm start gets to the service, whatever shell npm has", async ({ folder }) => {
+	const env = cleanEnvironment({ DATA_DIR: join(folder, "other"), PORT: "0", HARVEST: "off", SITE: "off" });
+	const npm = spawn("npm", ["start"], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+	let output = "";
+	for (const stream of [npm.stdout, npm.stderr]) stream.on("data", (data) => (output += data));
+	const closed = new Promise((resolve) => npm.once("close", resolve));
+	await eventually(() => output.includes("Register a first layer"));
+	npm.kill("SIGTERM");
+	// Its output is closed only when the service has ended, too.
+	await closed;
+	assert.match(output, "\nEnding: what was accepted is answered and stored first.");
+});
+
+test.run();

@@ -1,0 +1,50 @@
+import { rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { parseSenders } from "../../api/senders.ts";
+import { followSenders } from "../../service/follow-senders.ts";
+import { temporaryFolder } from "../local.ts";
+import { runScript } from "../process.ts";
+import { eventually } from "../wait.ts";
+
+test("changes of the file count without a restart, and are logged without a secret", async () => {
+	const folder = await temporaryFolder();
+	const path = join(folder.path, "senders.json");
+	const first = '{"a":"secret of a","b":"secret of b"}';
+	await writeFile(path, first);
+	const senders = new Map(parseSenders(first, path));
+	const lines: Record<string, unknown>[] = [];
+	const end = followSenders({ path, senders, log: (fields) => lines.push({ ...fields }) });
+	const env = { DATA_DIR: folder.path };
+
+	await runScript("sender", ["add", "c", "--all-layers"], env);
+	await eventually(() => senders.has("c"));
+	await runScript("sender", ["rotate", "a", "--keep", "1d"], env);
+	await eventually(() => senders.get("a")?.previous?.secret === "secret of a");
+	await runScript("sender", ["remove", "b"], env);
+	await eventually(() => !senders.has("b"));
+	assert.equal(lines, [
+		{ senders: 3, added: ["c"], removed: [], changed: [] },
+		{ senders: 3, added: [], removed: [], changed: ["a"] },
+		{ senders: 2, added: [], removed: ["b"], changed: [] },
+	]);
+
+	await writeFile(path, '{"a":"sec');
+	await eventually(() => lines.length === 4);
+	assert.match(
+		String(lines[3]?.warning),
+		/senders\.json: the document must be JSON.*; the senders stay as they were/,
+	);
+	await rename(path, `${path}.away`);
+	await eventually(() => lines.length === 5);
+	assert.equal([...senders.keys()].sort(), ["a", "c"]);
+	await writeFile(path, '{"d":"secret of d"}');
+	await eventually(() => senders.has("d") && senders.size === 1);
+	assert.not.match(JSON.stringify(lines), "secret of");
+	end();
+	await rm(path);
+	await folder.remove();
+});
+
+test.run();

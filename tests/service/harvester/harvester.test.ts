@@ -1,0 +1,472 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { harvestLayer } from "../../../harvest/harvest-layer.ts";
+import { createAsk } from "../../../harvest/net/ask.ts";
+import { createFetch } from "../../../harvest/net/fetch.ts";
+import type { HarvestLine } from "../../../service/harvester/commit.ts";
+import { createHarvester, type Harvester } from "../../../service/harvester/harvester.ts";
+import { isDue, nextMoment } from "../../../service/harvester/moments.ts";
+import type { StartLine } from "../../../service/harvester/start-summary.ts";
+import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
+import { hang, json, Peer, type Route, streamForever } from "../../harvest/peer.ts";
+import { Local, wms } from "../../local.ts";
+import { nodeOf } from "../../viewer/viewer.ts";
+import { eventually } from "../../wait.ts";
+
+const day = 86_400_000;
+
+let peer: Peer;
+let local: Local;
+let harvester: Harvester;
+/** The log's lines of single layers, and those of starts. */
+let lines: HarvestLine[];
+let startLines: StartLine[];
+let timers: { run: () => void; ms: number }[];
+
+test.before.each(async () => {
+	peer = await Peer.open();
+	local = await Local.open();
+	lines = [];
+	startLines = [];
+	timers = [];
+	harvester = makeHarvester(7 * day);
+});
+test.after.each(async () => {
+	await harvester.close();
+	await local.end();
+	await peer.close();
+	assert.equal(local.reported, []);
+});
+
+function makeHarvester(everyMs: number): Harvester {
+	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }), sleep: async () => {} });
+	return createHarvester({
+		store: local.store,
+		harvest: (registration, signal) => harvestLayer(registration, { ask, mapWkid: 3978 }, signal),
+		everyMs,
+		now: () => new Date(local.now),
+		allKeys: () => local.publication.smallkeys(),
+		log: (line) => ("harvest" in line ? lines.push(line) : startLines.push(line)),
+		report: (error) => local.reported.push(error),
+		timers: {
+			set(run, ms) {
+				const timer = { run, ms };
+				timers.push(timer);
+				return timer;
+			},
+			clear: (timer) => {
+				timers = timers.filter((one) => one !== timer);
+			},
+		},
+	});
+}
+
+function feature(path = mapLayer): string {
+	const entry = { service_url: peer.origin + path };
+	return JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
+}
+
+async function put(smallkey: string, body: string): Promise<void> {
+	// A signature is good once: the clock moves on between two writes.
+	local.now += 1000;
+	const timestamp = new Date(local.now).toISOString();
+	const response = await local.write({ target: `/register/${smallkey}`, body, timestamp });
+	assert.is(response.status, 201, await response.text());
+}
+
+async function remove(smallkey: string): Promise<void> {
+	local.now += 1000;
+	const timestamp = new Date(local.now).toISOString();
+	const response = await local.write({
+		method: "DELETE",
+		target: `/register/${smallkey}`,
+		body: "",
+		timestamp,
+	});
+	assert.is(response.status, 204);
+}
+
+function displayName(smallkey: string): string {
+	const fragment = local.publication.fragments("v0.9", "en", smallkey);
+	return fragment ? nodeOf(new TextDecoder().decode(fragment.body)).displayName : "(none)";
+}
+
+/** Lets a route wait until the test says go. */
+function held(route: Route): { route: Route; reached: () => boolean; release: () => void } {
+	const waiting: (() => void)[] = [];
+	let isOpen = false;
+	return {
+		route: (request, response) => {
+			if (isOpen) route(request, response);
+			else waiting.push(() => route(request, response));
+		},
+		reached: () => waiting.length > 0,
+		release: () => {
+			isOpen = true;
+			for (const run of waiting) run();
+		},
+	};
+}
+
+test("a layer is served in its generic form at once, and enriched by a commit of the service", async () => {
+	const layer = held(json(layerDocument()));
+	serveLayer(peer, { layer: layer.route });
+	await put("ozone", feature());
+	assert.is(displayName("ozone"), "ozone");
+	harvester.follow("ozone");
+	await eventually(layer.reached);
+	assert.is(displayName("ozone"), "ozone");
+	layer.release();
+	await eventually(() => displayName("ozone") === "Stations");
+	await eventually(() => lines.length === 1);
+	assert.equal(lines, [{ harvest: "ozone", outcome: "changed" }]);
+	const log = await local.git("log", "-1", "--format=%an <%ae> %s", "main");
+	assert.is(log.trim(), "fragment-publisher <fragment-publisher@sender.invalid> harvest ozone");
+	const files = await local.git("show", "--name-only", "--format=", "main");
+	assert.is(files.trim(), "layers/oz/ozone.service.json");
+});
+
+test("an unchanged service makes no second commit", async () => {
+	serveLayer(peer);
+	await put("ozone", feature());
+	harvester.follow("ozone");
+	await eventually(() => lines.length === 1);
+	const tip = await local.git("rev-parse", "main");
+	harvester.follow("ozone");
+	await eventually(() => lines.length === 2);
+	assert.is(lines[1]?.outcome, "unchanged");
+	assert.is(await local.git("rev-parse", "main"), tip);
+});
+
+test("a harvest that ends after the layer moved, changed its type or went is dropped", async () => {
+	for (const [smallkey, change] of [
+		["moved", (key: string) => put(key, feature("/elsewhere/MapServer/1"))],
+		["retyped", (key: string) => put(key, wms("limits"))],
+		["removed", (key: string) => remove(key)],
+	] as const) {
+		const layer = held(json(layerDocument()));
+		serveLayer(peer, { layer: layer.route });
+		await put(smallkey, feature());
+		harvester.follow(smallkey);
+		await eventually(layer.reached);
+		await change(smallkey);
+		const tip = await local.git("rev-parse", "main");
+		layer.release();
+		await eventually(() => lines.some((line) => line.harvest === smallkey));
+		assert.is(lines.find((line) => line.harvest === smallkey)?.outcome, "dropped");
+		assert.is(await local.git("rev-parse", "main"), tip, "nothing was stored");
+	}
+});
+
+test("a harvest that ends after another member changed is kept", async () => {
+	const layer = held(json(layerDocument()));
+	serveLayer(peer, { layer: layer.route });
+	await put("ozone", feature());
+	harvester.follow("ozone");
+	await eventually(layer.reached);
+	const entry = { service_url: peer.origin + mapLayer, loading_mode: "ondemand" };
+	await put("ozone", JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry }));
+	layer.release();
+	await eventually(() => displayName("ozone") === "Stations");
+});
+
+test("a removal and a change of type take the description with them, in one commit", async () => {
+	serveLayer(peer);
+	for (const smallkey of ["gone", "retyped"]) {
+		await put(smallkey, feature());
+		harvester.follow(smallkey);
+		await eventually(() => displayName(smallkey) === "Stations");
+	}
+	await remove("gone");
+	const removed = await local.git("show", "--name-status", "--format=", "main");
+	assert.equal(removed.trim().split("\n"), ["D\tlayers/go/gone.json", "D\tlayers/go/gone.service.json"]);
+	await put("retyped", wms("limits"));
+	const retyped = await local.git("show", "--name-status", "--format=", "main");
+	assert.equal(retyped.trim().split("\n"), [
+		"M\tlayers/re/retyped.json",
+		"D\tlayers/re/retyped.service.json",
+	]);
+});
+
+test("at start, what was never harvested is; a wms layer and a described one are not asked for", async () => {
+	serveLayer(peer);
+	await put("known", feature());
+	harvester.follow("known");
+	await eventually(() => lines.length === 1);
+	const smallkeys = Array.from({ length: 30 }, (_, index) => `new-${index}`);
+	for (const smallkey of smallkeys) await put(smallkey, feature());
+	await put("picture", wms("limits"));
+	lines = [];
+	harvester.start();
+	await eventually(() => startLines.length === 1);
+	assert.is(startLines[0]?.harvested, 30);
+	for (const smallkey of smallkeys) assert.is(harvester.stateOf(smallkey)?.state, "done");
+	assert.is(harvester.stateOf("picture"), null);
+	assert.equal(lines, []);
+	assert.is(peer.mostAtOnce, 1, "one request at a time to one host");
+});
+
+test("a layer that was just registered goes before those that wait", async () => {
+	const layer = held(json(layerDocument()));
+	serveLayer(peer, { layer: layer.route });
+	for (const smallkey of ["a1", "a2", "a3", "a4"]) await put(smallkey, feature());
+	harvester.start();
+	await eventually(() => layer.reached() && harvester.waiting === 4);
+	await put("fresh", feature());
+	harvester.follow("fresh");
+	await eventually(() => harvester.waiting === 5);
+	layer.release();
+	await eventually(() => startLines.length === 1);
+	assert.is(startLines[0]?.harvested, 4);
+	assert.equal(lines, [{ harvest: "fresh", outcome: "changed" }]);
+	const log = await local.git("log", "--reverse", "--format=%s", "--grep=^harvest ", "main");
+	assert.is(log.split("\n")[1], "harvest fresh");
+});
+
+test("a service that is down is tried again, later and later; its layer is served all the while", async () => {
+	await put("ozone", feature());
+	serveLayer(peer, { layer: (_request, response) => response.writeHead(503).end() });
+	harvester.follow("ozone");
+	for (const ms of [60_000, 120_000, 240_000]) {
+		await eventually(() => timers.length === 1);
+		assert.is(timers[0]?.ms, ms);
+		assert.is(displayName("ozone"), "ozone");
+		timers.shift()?.run();
+	}
+	await eventually(() => timers.length === 1);
+	assert.is(lines.length, 1, "a service that stays down is logged once");
+	assert.match(lines[0]?.findings?.[0] ?? "", /\/en\/service_url: http.*answers with status 503/);
+	serveLayer(peer);
+	timers.shift()?.run();
+	await eventually(() => displayName("ozone") === "Stations");
+	assert.equal(timers, []);
+});
+
+test("a layer that is registered again and again while its service is down waits for one further try", async () => {
+	serveLayer(peer, { layer: (_request, response) => response.writeHead(503).end() });
+	for (let round = 1; round <= 6; round += 1) {
+		const entry = { service_url: peer.origin + mapLayer, service_name: `round ${round}` };
+		await put("ozone", JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry }));
+		harvester.follow("ozone");
+		await eventually(() => lines.length === round && timers.length === 1);
+		assert.is(timers[0]?.ms, 60_000, "each registration starts anew");
+	}
+	serveLayer(peer);
+	timers.shift()?.run();
+	await eventually(() => harvester.stateOf("ozone")?.state === "done");
+	assert.equal(timers, []);
+});
+
+test("a removed layer is not tried again", async () => {
+	serveLayer(peer, { layer: (_request, response) => response.writeHead(503).end() });
+	await put("ozone", feature());
+	harvester.follow("ozone");
+	await eventually(() => timers.length === 1);
+	await remove("ozone");
+	timers.shift()?.run();
+	await eventually(() => harvester.stateOf("ozone") === null);
+	assert.equal(timers, []);
+});
+
+test("the state of a layer: waiting, failed with its findings and the next try, done", async () => {
+	const layer = held((_request, response) => response.writeHead(503).end());
+	serveLayer(peer, { layer: layer.route });
+	await put("ozone", feature());
+	assert.is(harvester.stateOf("ozone"), null);
+	harvester.follow("ozone");
+	assert.equal(harvester.stateOf("ozone"), { state: "waiting" });
+	await eventually(layer.reached);
+	assert.equal(harvester.stateOf("ozone"), { state: "waiting" });
+	layer.release();
+	await eventually(() => timers.length === 1);
+	const text = (lang: string) => `/${lang}/service_url: ${peer.origin}${mapLayer} answers with status 503`;
+	assert.equal(harvester.stateOf("ozone"), {
+		state: "failed",
+		at: local.now,
+		findings: [text("en"), text("fr")],
+		nextTry: local.now + 60_000,
+	});
+	serveLayer(peer);
+	timers.shift()?.run();
+	await eventually(() => harvester.stateOf("ozone")?.state === "done");
+	const nextTry = nextMoment("ozone", local.now, 7 * day);
+	assert.equal(harvester.stateOf("ozone"), { state: "done", at: local.now, findings: [], nextTry });
+	assert.ok(isDue("ozone", nextTry - 2, nextTry, 7 * day), "the moment at which it is asked again");
+	assert.ok(nextTry > local.now && nextTry <= local.now + 7 * day);
+});
+
+test("what a start finds is one line, and each layer's findings are in its state", async () => {
+	serveLayer(peer);
+	await put("ozone", feature());
+	await put("wrong", feature("/nowhere/MapServer/1"));
+	harvester.start();
+	await eventually(() => startLines.length === 1);
+	assert.equal(startLines, [
+		{
+			harvested: 2,
+			changed: 1,
+			unchanged: 0,
+			dropped: 0,
+			failed: 1,
+			findings: 1,
+			read: "npx fragments check-services",
+		},
+	]);
+	assert.equal(lines, []);
+	const state = harvester.stateOf("wrong");
+	assert.match(JSON.stringify(state), /"failed".*\/en\/service_url: http.* answers with status 404/);
+	harvester.follow("wrong");
+	await eventually(() => lines.length === 1);
+	assert.is(lines[0]?.harvest, "wrong", "a layer that is registered later has a line of its own");
+});
+
+test("layers are asked for anew: all, the older ones, and those first that were not asked for longest", async () => {
+	serveLayer(peer);
+	const wanted = { olderThanMs: null, maxLayers: null, isWanted: () => true };
+	for (const smallkey of ["a", "b", "c"]) {
+		await put(smallkey, feature());
+		harvester.follow(smallkey);
+		await eventually(() => lines.some((line) => line.harvest === smallkey));
+		local.now += day;
+	}
+	await put("never", feature());
+	await put("plain", wms("limits"));
+	const harvested = async (count: number) => {
+		const asked = lines.splice(0);
+		assert.is(asked.length, 0);
+		await eventually(() => lines.length === count && harvester.waiting === 0);
+		return lines.splice(0).map(({ harvest }) => harvest);
+	};
+	lines.length = 0;
+	assert.is(harvester.refresh({ ...wanted, maxLayers: 2, isWanted: (key) => key !== "plain" }), 2);
+	assert.equal((await harvested(2)).sort(), ["a", "never"]);
+	assert.is(harvester.refresh({ ...wanted, olderThanMs: day, isWanted: (key) => key !== "plain" }), 2);
+	assert.equal((await harvested(2)).sort(), ["b", "c"]);
+	// Twice at once is once; a wms layer has nothing to be asked for.
+	assert.is(harvester.refresh(wanted), 5);
+	assert.is(harvester.refresh(wanted), 5);
+	assert.equal((await harvested(4)).sort(), ["a", "b", "c", "never"]);
+	assert.is(harvester.refresh({ ...wanted, isWanted: (key) => key === "b" }), 1);
+	assert.equal(await harvested(1), ["b"]);
+});
+
+test("a layer whose service has failed is older than any number of days", async () => {
+	await put("down", feature("/nowhere/MapServer/1"));
+	harvester.follow("down");
+	await eventually(() => lines.length === 1);
+	assert.is(harvester.refresh({ olderThanMs: day, maxLayers: null, isWanted: () => true }), 1);
+});
+
+test("no wait is longer than a timer of Node can be, however long the period is", async () => {
+	await put("ozone", feature());
+	serveLayer(peer, { layer: (_request, response) => response.writeHead(503).end() });
+	await harvester.close();
+	harvester = makeHarvester(9_999_999 * day);
+	harvester.follow("ozone");
+	let longest = 0;
+	for (let failures = 0; failures < 20; failures += 1) {
+		await eventually(() => timers.length === 1);
+		longest = Math.max(longest, timers[0]?.ms ?? 0);
+		timers.shift()?.run();
+	}
+	await eventually(() => timers.length === 1);
+	assert.is(longest, 2 ** 31 - 1);
+});
+
+test("a wrong registration is not tried again before its turn comes", async () => {
+	await put("ozone", feature("/nowhere/MapServer/1"));
+	harvester.follow("ozone");
+	await eventually(() => lines.length === 1);
+	assert.is(lines[0]?.outcome, "failed");
+	assert.equal(timers, []);
+});
+
+test("every layer has its moment once in a period", async () => {
+	serveLayer(peer);
+	await put("ozone", feature());
+	harvester.start();
+	await eventually(() => startLines.length === 1);
+	await eventually(() => timers.length === 1);
+	let moments = 0;
+	for (let hour = 0; hour < 7 * 24; hour += 1) {
+		local.now += 3_600_000;
+		const before = lines.length;
+		const since = local.now - 3_600_000;
+		timers.shift()?.run();
+		await eventually(() => timers.length === 1 && harvester.waiting === 0);
+		if (isDue("ozone", since, local.now, 7 * day)) {
+			moments += 1;
+			await eventually(() => lines.length === before + 1);
+		}
+	}
+	assert.is(moments, 1);
+	assert.is(lines.length, 1);
+});
+
+test("the moments of many layers are spread over the period", () => {
+	const start = 1_800_000_000_000;
+	const days = new Array<number>(7).fill(0);
+	for (let index = 0; index < 7000; index += 1) {
+		const due = days.map((_, one) =>
+			isDue(`layer-${index}`, start + one * day, start + (one + 1) * day, 7 * day),
+		);
+		assert.is(due.filter(Boolean).length, 1);
+		const which = due.indexOf(true);
+		days[which] = (days[which] ?? 0) + 1;
+	}
+	for (const count of days) assert.ok(count > 700 && count < 1300, String(days));
+});
+
+test("closing cuts off what is under way, and stores nothing more", async () => {
+	const layer = held(json(layerDocument()));
+	serveLayer(peer, { layer: layer.route });
+	await put("ozone", feature());
+	harvester.follow("ozone");
+	await eventually(layer.reached);
+	const tip = await local.git("rev-parse", "main");
+	await harvester.close();
+	layer.release();
+	harvester.follow("ozone");
+	assert.is(harvester.waiting, 0);
+	assert.equal(lines, []);
+	assert.is(await local.git("rev-parse", "main"), tip);
+});
+
+test("while one service hangs and one sends without end, the layers of others are harvested", async () => {
+	const hostile = await Promise.all([Peer.open(), Peer.open()]);
+	for (const [index, route] of [hang, streamForever].entries()) {
+		const odd = hostile[index] as Peer;
+		serveLayer(odd, { layer: route });
+		const entry = { service_url: odd.origin + mapLayer };
+		await put(
+			`odd${index}`,
+			JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry }),
+		);
+		harvester.follow(`odd${index}`);
+	}
+	await eventually(() => hostile.every(({ asked }) => asked.length > 0));
+	serveLayer(peer);
+	for (const smallkey of ["good1", "good2", "good3"]) {
+		await put(smallkey, feature());
+		harvester.follow(smallkey);
+		await eventually(() => displayName(smallkey) === "Stations");
+	}
+	assert.equal(harvester.stateOf("odd0"), { state: "waiting" });
+	await eventually(() => harvester.stateOf("odd1")?.state === "failed");
+	assert.match(JSON.stringify(harvester.stateOf("odd1")), "more than 5,000,000 bytes");
+	await harvester.close();
+	for (const odd of hostile) await odd.close();
+});
+
+test("names that are no layers are nothing to be harvested", async () => {
+	for (const smallkey of ["__proto__", "constructor", "..", ".git", "nothing"]) harvester.follow(smallkey);
+	await put("picture", wms("limits"));
+	harvester.follow("picture");
+	serveLayer(peer);
+	await put("ozone", feature());
+	harvester.follow("ozone");
+	await eventually(() => lines.length === 1);
+	assert.is(lines[0]?.harvest, "ozone");
+});
+
+test.run();

@@ -1,0 +1,144 @@
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { sign } from "../../../api/signature.ts";
+import type { LayerStatus } from "../../../api/status.ts";
+import { layerPath } from "../../../registry/smallkey.ts";
+import { GitStore } from "../../../store/git/store.ts";
+import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
+import { hang, json, Peer } from "../../harvest/peer.ts";
+import { temporaryFolder } from "../../local.ts";
+import { ServerProcess } from "../../process.ts";
+import { eventually } from "../../wait.ts";
+
+const secret = "test_-k";
+
+let peer: Peer;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let server: ServerProcess;
+
+test.before.each(async () => {
+	peer = await Peer.open();
+	folder = await temporaryFolder();
+	// A repository without layers: no service but the test's own is asked.
+	const repository = join(folder.path, "repository.git");
+	const options = {
+		repository,
+		now: () => new Date(),
+		publish: async () => ({ warnings: Promise.resolve([]) }),
+		report: () => {},
+	};
+	await (await GitStore.open(options, async () => [])).close();
+});
+test.after.each(async () => {
+	await server.stop();
+	await folder.remove();
+	await peer.close();
+});
+
+function start(harvest: string): Promise<ServerProcess> {
+	const SENDERS = JSON.stringify({ jstest: secret });
+	return ServerProcess.start({
+		DATA_DIR: folder.path,
+		SENDERS,
+		HARVEST: harvest,
+		HARVEST_ALLOW_PRIVATE: "on",
+	});
+}
+
+function feature(): string {
+	const entry = { service_url: peer.origin + mapLayer };
+	return JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
+}
+
+async function send(method: string, target: string, body = ""): Promise<Response> {
+	const timestamp = new Date().toISOString();
+	const bytes = new TextEncoder().encode(body);
+	const Authorization = await sign(secret, { path: target, sender: "jstest", timestamp, body: bytes });
+	const headers = { Authorization, TimeStamp: timestamp, Sender: "jstest" };
+	return fetch(server.url + target, { method, headers, body: body === "" ? null : body });
+}
+
+async function put(smallkey: string): Promise<void> {
+	const response = await send("PUT", `/register/${smallkey}`, feature());
+	assert.is(response.status, 201, await response.text());
+}
+
+async function statusOf(smallkey: string): Promise<LayerStatus> {
+	return (await fetch(`${server.url}/status/${smallkey}`)).json() as Promise<LayerStatus>;
+}
+
+async function displayName(smallkey: string): Promise<string> {
+	const response = await fetch(`${server.url}/v0.9/doc/en/${smallkey}`);
+	return response.ok ? (await response.json()).layers.feature[0].displayName : String(response.status);
+}
+
+test("a PUT is answered and served at once, enriched when its service answers, and stays so after a restart", async () => {
+	let release = () => {};
+	serveLayer(peer, {
+		layer: (request, response) => {
+			release = () => json(layerDocument())(request, response);
+		},
+	});
+	server = await start("on");
+	await put("ozone");
+	assert.is(await displayName("ozone"), "ozone");
+	await eventually(() => peer.asked.length === 1);
+	release();
+	await eventually(async () => (await displayName("ozone")) === "Stations");
+	await eventually(async () => (await statusOf("ozone")).harvest.state === "done");
+	assert.equal((await statusOf("ozone")).harvest.findings, []);
+	await server.stop();
+	peer.asked.length = 0;
+	server = await start("on");
+	assert.is(await displayName("ozone"), "Stations");
+	assert.is((await statusOf("ozone")).harvest.state, "done");
+	await server.stop();
+	assert.equal(peer.asked, [], "what was harvested is not asked for again at start");
+});
+
+test("a layer that is pushed is harvested too", async () => {
+	serveLayer(peer);
+	server = await start("on");
+	const git = promisify(execFile);
+	const clone = join(folder.path, "clone");
+	await git("git", ["clone", "-q", join(folder.path, "repository.git"), clone]);
+	await mkdir(join(clone, "layers/pu"), { recursive: true });
+	await writeFile(join(clone, layerPath("pushed")), feature());
+	const identity = ["-c", "user.name=Ann", "-c", "user.email=ann@host.example"];
+	await git("git", ["-C", clone, "add", "."]);
+	await git("git", ["-C", clone, ...identity, "commit", "-qm", "add pushed"]);
+	await git("git", ["-C", clone, "push", "-q", "origin", "HEAD:main"]);
+	await eventually(async () => (await displayName("pushed")) === "Stations");
+});
+
+test("a harvest that hangs does not keep the service from ending", async () => {
+	serveLayer(peer, { layer: hang });
+	server = await start("on");
+	await put("ozone");
+	await eventually(() => peer.asked.length === 1);
+	assert.is(await server.stop(), 0);
+});
+
+test("HARVEST=off asks nothing; a service that harvests asks anew whom a sender wants", async () => {
+	serveLayer(peer);
+	server = await start("off");
+	await put("ozone");
+	await put("parks");
+	assert.is((await send("POST", "/v1/update/all")).status, 409);
+	await server.stop();
+	assert.equal(peer.asked, []);
+	server = await start("on");
+	await eventually(async () => (await displayName("parks")) === "Stations");
+	await eventually(async () => (await displayName("ozone")) === "Stations");
+	peer.asked.length = 0;
+	const answer = await send("POST", "/v2/refresh/all");
+	assert.is(answer.status, 202);
+	assert.equal(await answer.json(), { layers: 2 });
+	await eventually(() => peer.asked.length > 0);
+});
+
+test.run();

@@ -1,0 +1,214 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { harvestLayer } from "../../../harvest/harvest-layer.ts";
+import { createAsk } from "../../../harvest/net/ask.ts";
+import { createFetch } from "../../../harvest/net/fetch.ts";
+import { createWatchLayer } from "../../../harvest/watch-layer.ts";
+import type { Registration } from "../../../registry/registration.ts";
+import { createHarvestThreads, type HarvestThreads } from "../../../service/harvester/threads.ts";
+import { mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
+import { Peer } from "../../harvest/peer.ts";
+import { featureAt } from "../../viewer/viewer.ts";
+import { eventually } from "../../wait.ts";
+
+const limits = { maxHeapMb: 24, maxBusyMs: 5_000, maxStartMs: 7_000, maxLayerMs: 9_000 };
+const idleMs = 30_000;
+const settings = {
+	harvest: { on: true, allowPrivate: true, every: 1, httpsProxy: "", noProxy: "" },
+	mapWkid: 3978,
+};
+
+let timers: { run: () => void; ms: number }[];
+let threads: HarvestThreads;
+
+/** Threads whose timers the test runs. */
+function open(entry: URL): HarvestThreads {
+	timers = [];
+	return createHarvestThreads({
+		entry,
+		settings,
+		limits,
+		timers: {
+			set(run, ms) {
+				const timer = { run, ms };
+				timers.push(timer);
+				return timer;
+			},
+			clear: (timer) => {
+				timers = timers.filter((one) => one !== timer);
+			},
+		},
+	});
+}
+
+/** The threads do not keep the process alive; in the service, its port does. */
+let alive: NodeJS.Timeout;
+
+test.before.each(() => {
+	alive = setInterval(() => {}, 60_000);
+	threads = open(new URL("./odd-thread.mjs", import.meta.url));
+});
+test.after.each(async () => {
+	await threads.close();
+	clearInterval(alive);
+});
+
+/** Runs the timers of one length that wait now. */
+function run(ms: number): void {
+	for (const timer of timers.filter((one) => one.ms === ms)) {
+		timers = timers.filter((one) => one !== timer);
+		timer.run();
+	}
+}
+
+/** A watch's step. */
+const step = () => run(limits.maxBusyMs / 5);
+
+/** Takes steps until something is over; a thread has a second for each. */
+async function stepUntil(over: Promise<unknown>): Promise<void> {
+	for (let isOver = false; !isOver; ) {
+		step();
+		isOver = await Promise.race([over.then(() => true), sleep(1000, false, { ref: false })]);
+	}
+}
+
+function at(path: string): Registration {
+	return featureAt(`http://map.example${path}`);
+}
+
+const never = new AbortController().signal;
+
+/** What was found of a layer: the texts of its findings. */
+async function found(path: string): Promise<string[]> {
+	const { findings } = await threads.harvest(at(path), never);
+	return findings.map(({ text }) => text);
+}
+
+/** The findings of a layer that ended its thread. */
+const ended = (path: string, words: string) =>
+	Array.from({ length: 2 }, () => `http://map.example${path} sent what ${words}`);
+
+test("a thread is there only while there is something to harvest", async () => {
+	assert.equal(timers, []);
+	const [first] = await found("/good");
+	assert.match(first ?? "", /^thread \d+$/);
+	assert.equal(await found("/good"), [first]);
+	run(idleMs);
+	await eventually(() => timers.length === 0);
+	const [second] = await found("/good");
+	assert.match(second ?? "", /^thread \d+$/);
+	assert.is.not(second, first);
+});
+
+test("a thread with work is not ended as idle", async () => {
+	const [first] = await found("/good");
+	const waits = found("/waits");
+	assert.not(timers.some(({ ms }) => ms === idleMs));
+	step();
+	assert.equal(await waits, [first]);
+});
+
+test("a thread that answers is not taken for one that is stuck, however long it lives", async () => {
+	const [first] = await found("/good");
+	for (let round = 0; round < 20; round += 1) {
+		step();
+		assert.equal(await found("/good"), [first]);
+	}
+});
+
+for (const [path, words] of [
+	["/eats", "takes more than 24 MB to be read"],
+	["/throws", "cannot be read: a fault of the program"],
+	["/exits", "ends the thread that reads it"],
+] as const) {
+	test(`an answer that ${words}: its layer alone has the finding, the others go on`, async () => {
+		const before = await found("/good");
+		// The first death tells nothing of whose fault it was: each of the three has a thread by itself.
+		const odd = found(path);
+		const waits = Promise.all([found("/waits"), found("/waits")]);
+		assert.equal(await odd, ended(path, words));
+		await stepUntil(waits);
+		const others = (await waits).flat();
+		for (const text of others) assert.match(text, /^thread \d+$/);
+		assert.is(new Set([...before, ...others]).size, 3);
+		const after = await found("/good");
+		assert.not([...before, ...others].includes(after[0] as string), "the thread was replaced");
+	});
+}
+
+test("an answer that keeps a thread busy for ever: the thread is ended after five steps without a word", async () => {
+	await found("/good");
+	const loops = found("/loops");
+	let steps = 0;
+	let isOver = false;
+	void loops.then(() => {
+		isOver = true;
+	});
+	await eventually(() => {
+		if (timers.some(({ ms }) => ms === limits.maxBusyMs / 5)) steps += 1;
+		step();
+		return isOver;
+	});
+	assert.equal(await loops, ended("/loops", "takes more than 5 s to be read"));
+	assert.is(steps, 6);
+	assert.match((await found("/good"))[0] ?? "", /^thread/);
+});
+
+test("a layer has its time, all of its requests included", async () => {
+	await found("/good");
+	const silent = found("/silent");
+	await eventually(() => timers.some(({ ms }) => ms === limits.maxLayerMs));
+	run(limits.maxLayerMs);
+	assert.equal(await silent, ["was not asked to the end"]);
+});
+
+test("a caller's signal ends a harvest at once, and closing ends the threads", async () => {
+	const controller = new AbortController();
+	const waits = threads.harvest(at("/loops"), controller.signal);
+	controller.abort(new Error("the service ends"));
+	await waits.then(
+		() => assert.unreachable(),
+		(error) => assert.is(error.message, "the service ends"),
+	);
+	await threads.close();
+	await eventually(() => timers.length === 0);
+	const aborted = threads.harvest(at("/good"), controller.signal);
+	await aborted.then(
+		() => assert.unreachable(),
+		(error) => assert.is(error.message, "the service ends"),
+	);
+});
+
+test("the harvester's own thread finds what harvesting without a thread finds", async () => {
+	const peer = await Peer.open();
+	serveLayer(peer);
+	const registration = featureAt(peer.origin + mapLayer);
+	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
+	const expected = await harvestLayer(registration, { ask, mapWkid: 3978 });
+	await threads.close();
+	threads = open(new URL("../../../service/harvester/thread-entry.mjs", import.meta.url));
+	limits.maxHeapMb = 256;
+	assert.equal(await threads.harvest(registration, never), expected);
+	assert.match(JSON.stringify(expected.found.en), '"name":"Stations"');
+	const gone = await threads.harvest(featureAt(`${peer.origin}/gone/MapServer/1`), never);
+	assert.equal(
+		gone.findings.map(({ kind }) => kind),
+		["registration", "registration"],
+	);
+	const seen = await threads.watch(registration, never);
+	assert.equal(seen, await createWatchLayer(ask)(registration));
+	assert.is(seen.state, null);
+	await peer.close();
+});
+
+test("an answer that ends the thread of a look: the service is down", async () => {
+	const { state, findings } = await threads.watch(at("/exits"), never);
+	assert.is(state, "down");
+	assert.equal(
+		findings.map(({ state, text }) => [state, text]),
+		ended("/exits", "ends the thread that reads it").map((text) => ["down", text]),
+	);
+});
+
+test.run();

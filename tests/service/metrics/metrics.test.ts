@@ -1,0 +1,165 @@
+import { execFile, execFileSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { sign } from "../../../api/signature.ts";
+import { Metrics } from "../../../service/metrics/metrics.ts";
+import { manual, secrets, temporaryFolder } from "../../local.ts";
+import { root, runScript } from "../../process.ts";
+import { eventually } from "../../wait.ts";
+
+const metrics = suite("metrics");
+
+/** Starts the service in this process, and ends it after the task. */
+async function whileServing(
+	env: Record<string, string>,
+	task: (url: string, metricsUrl: string | null) => Promise<void>,
+): Promise<void> {
+	const { path, remove } = await temporaryFolder();
+	const ending = new AbortController();
+	let output = "";
+	let hasEnded = false;
+	const io = {
+		stdout: { write: (text: string) => (output += text) },
+		interrupted: () => ending.signal,
+	};
+	const ended = runScript("serve", [], { ...env, PORT: "0", HARVEST: "off", DATA_DIR: path }, io).finally(
+		() => {
+			hasEnded = true;
+		},
+	);
+	try {
+		await eventually(() => hasEnded || output.includes("Register a first layer"));
+		const url = /^Serving \d+ layers at (\S+)$/m.exec(output)?.[1];
+		assert.ok(url, output);
+		await task(url, /^Metrics: (\S+)$/m.exec(output)?.[1] ?? null);
+	} finally {
+		ending.abort();
+		await ended;
+		await remove();
+	}
+}
+
+async function put(url: string, secret: string): Promise<Response> {
+	const target = "/register/measured";
+	const timestamp = new Date().toISOString();
+	const body = new TextEncoder().encode(manual);
+	const signature = await sign(secret, { path: target, sender: "jstest", timestamp, body });
+	const headers = { Authorization: signature, Sender: "jstest", TimeStamp: timestamp };
+	return fetch(url + target, { method: "PUT", body: manual, headers });
+}
+
+metrics("a service with METRICS_PORT counts what it answers, and says how it is", async () => {
+	const env = { METRICS_PORT: "0", SENDERS: JSON.stringify({ jstest: secrets.jstest }) };
+	await whileServing(env, async (url, metricsUrl) => {
+		assert.match(metricsUrl ?? "", /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+		assert.is((await put(url, secrets.jstest)).status, 201);
+		assert.is((await put(url, "wrong")).status, 401);
+		for (const key of ["measured", "measured", "nobody"]) await fetch(`${url}/v0.9/doc/en/${key}`);
+		await fetch(`${url}/v0.9/docs/en/measured,nobody`);
+		await fetch(`${url}/v0.9/docs/en/measured,nobody`);
+		await fetch(`${url}/v0.9/doc/de/measured`);
+
+		await eventually(async () => (await fetch(`${url}/readyz`)).ok);
+		const answer = await fetch(metricsUrl as string);
+		assert.match(answer.headers.get("Content-Type") ?? "", "text/plain; version=0.0.4");
+		const text = await answer.text();
+		for (const line of [
+			'fragments_requests_total{route="doc",status="200"} 2',
+			'fragments_requests_total{route="doc",status="404"} 1',
+			'fragments_requests_total{route="docs",status="200"} 2',
+			'fragments_requests_total{route="refused",status="400"} 1',
+			'fragments_requests_total{route="register",status="201"} 1',
+			'fragments_requests_total{route="register",status="401"} 1',
+			'fragments_request_seconds_count{route="doc"} 3',
+			'fragments_request_seconds_bucket{route="docs",le="+Inf"} 2',
+			'fragments_writes_refused_total{reason="signature"} 1',
+			'fragments_commits_total{by="sender"} 1',
+			'fragments_git_seconds_count{operation="checkpoint"} 1',
+			"fragments_queue 0",
+			"fragments_commits_behind 0",
+			"fragments_files_behind 0",
+			"fragments_harvests_waiting 0",
+			"fragments_ready 1",
+		])
+			assert.ok(text.includes(`\n${line}\n`), `${line} in\n${text}`);
+		assert.match(text, /\nfragments_layers \d+\n/);
+		assert.match(text, /\nfragments_disk_free_bytes \d+\n/);
+		assert.match(text, /\nprocess_cpu_seconds_total /);
+		assert.not.match(text, secrets.jstest);
+		const ours = text.split("\n").filter((line) => line.includes("fragments_"));
+		await promtool(["check", "metrics"], `${ours.join("\n")}\n`);
+
+		assert.is((await fetch(`${new URL("/healthz", metricsUrl as string)}`)).status, 404);
+		assert.is((await fetch(metricsUrl as string, { method: "POST" })).status, 405);
+		assert.is((await fetch(`${url}/metrics`)).status, 404, "publishers and readers do not reach them");
+	});
+});
+
+metrics("without METRICS_PORT nothing listens, and a bad one ends the start", async () => {
+	await whileServing({}, async (_url, metricsUrl) => assert.is(metricsUrl, null));
+	const bad = await runScript("serve", [], { METRICS_PORT: "many" });
+	assert.is(bad.code, 2);
+	assert.match(bad.stderr, "METRICS_PORT: must be a whole number from 0 to 65535, not many");
+});
+
+metrics("a port that is taken is named with its settings", async () => {
+	await whileServing({ METRICS_PORT: "0" }, async (_url, metricsUrl) => {
+		const { port } = new URL(metricsUrl as string);
+		const { path, remove } = await temporaryFolder();
+		const env = { METRICS_PORT: port, PORT: "0", HARVEST: "off", DATA_DIR: path };
+		const { code, stderr } = await runScript("serve", [], env);
+		await remove();
+		assert.is(code, 2, stderr);
+		assert.match(stderr, `METRICS_PORT, METRICS_HOST: cannot listen on 127.0.0.1:${port}: another process`);
+	});
+});
+
+metrics("two services of one process count each its own", async () => {
+	const [one, other] = [new Metrics(), new Metrics()];
+	one.answers.add("doc", 200, 0.3, undefined);
+	one.answers.add("doc", 200, 99_999, undefined);
+	one.harvest("failed");
+	const isReady = false;
+	const unknown = { queue: null, commitsBehind: null, filesBehind: null, harvestsWaiting: null };
+	const gauges = async () => ({ layers: 3, ...unknown, isReady });
+	const text = await one.text({ dataDir: root, gauges });
+	assert.match(text, 'fragments_request_seconds_bucket{route="doc",le="0.00025"} 0\n');
+	assert.match(text, 'fragments_request_seconds_bucket{route="doc",le="0.0005"} 1\n');
+	assert.match(text, 'fragments_request_seconds_bucket{route="doc",le="10"} 1\n');
+	assert.match(text, 'fragments_request_seconds_bucket{route="doc",le="+Inf"} 2\n');
+	assert.match(text, 'fragments_request_seconds_sum{route="doc"} 99.9993\n');
+	assert.match(text, 'fragments_harvests_total{outcome="failed"} 1\n');
+	assert.match(text, "fragments_ready 0\n");
+	assert.not.match(text, "fragments_queue", "what a service cannot know is not there");
+	assert.not.match(await other.text({ dataDir: root, gauges }), 'route="doc"');
+});
+
+metrics("the alerts are in order, fire when they should, and name metrics that there are", async () => {
+	const alerts = await readFile(join(root, "deploy/alerts.yml"), "utf8");
+	const gauges = async () => ({
+		...{ layers: 1, queue: 0, commitsBehind: 0, filesBehind: 0, harvestsWaiting: 0, isReady: true },
+	});
+	const text = await new Metrics().text({ dataDir: root, gauges });
+	const names = new Set([...alerts.matchAll(/fragments_[a-z_]+/g)].map(([name]) => name));
+	assert.ok(names.size > 8);
+	for (const name of names) assert.match(text, `# TYPE ${name.replace(/_bucket$/, "")} `);
+	await promtool(["check", "rules", join(root, "deploy/alerts.yml")]);
+	await promtool(["test", "rules", join(root, "tests/service/metrics/alerts.yml")]);
+});
+
+/** Runs Prometheus' own check; where it is not installed, says so. */
+async function promtool(args: string[], input = ""): Promise<void> {
+	try {
+		execFileSync("promtool", ["--version"], { stdio: "ignore" });
+	} catch {
+		return console.log("promtool is not installed (Debian: prometheus): not checked");
+	}
+	const running = promisify(execFile)("promtool", args);
+	running.child.stdin?.end(input);
+	await running;
+}
+
+metrics.run();

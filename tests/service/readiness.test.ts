@@ -1,0 +1,116 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { Disk } from "../../service/disk.ts";
+import { watchStore } from "../../service/github-condition.ts";
+import { type Store, StoreBusy } from "../../store/store.ts";
+import { Local, textOf, wms } from "../local.ts";
+import { eventually } from "../wait.ts";
+
+const readiness = suite<{ local: Local }>("readyz");
+
+readiness.before.each(async (scene) => {
+	scene.local = await Local.open([], {}, { lookMs: 20, probeMs: 0 });
+	await scene.local.filesIdle();
+});
+readiness.after.each(({ local }) => local.end());
+
+function ready(local: Local): string {
+	const { status } = local.get("/readyz");
+	return `${status} ${textOf(local.get("/readyz"))}`;
+}
+
+readiness("all is well", ({ local }) => {
+	assert.is(ready(local), "200 ok\n");
+});
+
+readiness("a disk that is nearly full is named before it is full, and writes go on", async ({ local }) => {
+	local.freeBytes = 3_500_000;
+	await local.lookAtDisk();
+	assert.is(ready(local), "503 only 3 MB are left on the disk of DATA_DIR, and 64 MB should be\n");
+	assert.is((await local.put("a")).status, 201);
+	assert.is(local.get("/healthz").status, 200);
+	local.freeBytes = 1 << 30;
+	await local.lookAtDisk();
+	assert.is(ready(local), "200 ok\n");
+});
+
+readiness("a disk that cannot be looked at is named, without its path", async ({ local }) => {
+	local.freeBytes = Object.assign(new Error(`EIO: ${local.folder}`), { code: "EIO" });
+	await local.lookAtDisk();
+	assert.is(ready(local), "503 DATA_DIR cannot be looked at: EIO\n");
+});
+
+readiness("a disk that has become read-only is named before anybody writes", async () => {
+	let isReadOnly = true;
+	const check = async () => {
+		if (isReadOnly) throw Object.assign(new Error("EROFS: /secret/place"), { code: "EROFS" });
+	};
+	const disk = new Disk("/data", async () => 1e12, check);
+	await disk.look();
+	assert.is(disk.state(), "DATA_DIR cannot be written: EROFS");
+	isReadOnly = false;
+	await disk.look();
+	assert.is(disk.state(), null);
+	const gone = new Disk("/nowhere/at/all", async () => 1e12);
+	await gone.look();
+	assert.is(gone.state(), "DATA_DIR cannot be written: ENOENT");
+});
+
+readiness("a branch that somebody has removed is named; what is served stays", async ({ local }) => {
+	await local.put("a", wms("stays"));
+	const tip = local.store.tip;
+	await local.git("update-ref", "-d", "refs/heads/main");
+	await eventually(() => local.get("/readyz").status === 503);
+	assert.match(
+		ready(local),
+		/^503 .*(?:the branch main is gone from the repository|the repository is damaged)/,
+	);
+	assert.is(local.get("/v0.9/doc/en/a").status, 200);
+	await local.git("update-ref", "refs/heads/main", tip);
+	await eventually(() => local.get("/readyz").status === 200);
+});
+
+const github = suite("readyz with GitHub");
+
+github("GitHub's silence is named, and GitHub asked again before anybody writes", async () => {
+	let isDown = false;
+	let asked = 0;
+	let nowMs = 0;
+	const ask = async () => {
+		asked += 1;
+		if (isDown) throw new StoreBusy("GitHub does not answer; send the same again later", 5);
+	};
+	const store: Store = {
+		published: false,
+		read: async () => null,
+		ids: async () => null,
+		keys: async () => ask().then(() => []),
+		change: async () => ask().then(() => ({ commit: "c", changed: true })),
+	};
+	const watched = watchStore(store, () => nowMs);
+	const meta = {
+		author: "a",
+		time: 0,
+		subject: "s",
+		trailers: [],
+		request: null,
+		review: false,
+		smallkey: "k",
+	};
+	const write = () => watched.store.change(async () => [], meta);
+	await write();
+	assert.is(watched.state(), null);
+	isDown = true;
+	const refused = await write().catch((error: Error) => error.message);
+	assert.is(refused, "GitHub does not answer; send the same again later");
+	assert.match(watched.state() ?? "", "GitHub does not answer");
+	assert.is(asked, 2, "not asked again at once");
+	isDown = false;
+	nowMs = 30_000;
+	assert.match(watched.state() ?? "", "GitHub does not answer");
+	await eventually(() => watched.state() === null);
+	assert.is(asked, 3);
+});
+
+readiness.run();
+github.run();

@@ -1,0 +1,353 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import glob from "fast-glob";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { sign } from "../../api/signature.ts";
+import { wmsFragment } from "../conformance/engine.ts";
+import { feature, manual, temporaryFolder, wms } from "../local.ts";
+import {
+	cleanEnvironment,
+	descendantsOf,
+	descendantsWith,
+	root,
+	runScript,
+	ServerProcess,
+	sendRaw,
+} from "../process.ts";
+import { eventually } from "../wait.ts";
+
+const run = promisify(execFile);
+const secret = "test_-k";
+
+const service = suite<{
+	folder: string;
+	remove: () => Promise<void>;
+	server: ServerProcess;
+	env: Record<string, string>;
+}>("service");
+
+service.before(async (context) => {
+	const folder = await temporaryFolder();
+	context.folder = folder.path;
+	context.remove = folder.remove;
+	await writeFile(join(folder.path, "foreign.txt"), "not ours");
+	context.env = { DATA_DIR: folder.path, SENDERS: JSON.stringify({ jstest: secret }) };
+	context.server = await ServerProcess.start(context.env);
+	await put(context.server, "toporama");
+});
+service.after(async ({ server, remove }) => {
+	await server.stop();
+	await remove();
+});
+
+async function signed(target: string, body: string, method = "PUT"): Promise<RequestInit> {
+	const timestamp = new Date().toISOString();
+	const bytes = new TextEncoder().encode(body);
+	const Authorization = await sign(secret, { path: target, sender: "jstest", timestamp, body: bytes });
+	const headers = { Authorization, TimeStamp: timestamp, Sender: "jstest" };
+	return { method, headers, body: body === "" ? null : body };
+}
+
+async function put(server: ServerProcess, smallkey: string, body = manual): Promise<Response> {
+	const target = `/register/${smallkey}`;
+	return fetch(server.url + target, await signed(target, body));
+}
+
+service("a fresh start serves the layers of the checkout", async ({ server }) => {
+	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
+	// Whichever they are, and however few: they are anybody's to change.
+	const files = await glob("layers/*/*.json", { cwd: root, ignore: ["**/*.service.json"] });
+	const keys = files.map((path) => basename(path, ".json")).slice(0, 50);
+	const answer = await fetch(`${server.url}/v0.9/docs/fr/${[...keys, "none"].join()}`);
+	const found = (await answer.json()) as { layers?: object; smallkey?: string }[];
+	assert.equal(found.pop(), { error_code: 404, smallkey: "none" });
+	assert.is(found.filter(({ layers }) => layers !== undefined).length, keys.length);
+});
+
+service("no process that it starts has its secrets in its environment", async ({ server }) => {
+	assert.is((await put(server, "environment")).status, 201);
+	// But for esbuild, which is there before any of its code: it is what turns TypeScript into JavaScript.
+	const loader = new Set(descendantsWith(server.pid, "esbuild", "--service"));
+	const children = descendantsOf(server.pid).filter((pid) => !loader.has(pid));
+	assert.ok(children.length > 0);
+	for (const pid of children) {
+		const text = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
+		assert.not.match(text, secret);
+	}
+});
+
+service(
+	"a layer is registered, read back by doc, docs and a script, and still there after a restart",
+	async (context) => {
+		assert.is((await fetch(`${context.server.url}/v0.9/doc/en/manual-1`)).status, 404);
+		const answer = await put(context.server, "manual-1");
+		assert.is(answer.status, 201);
+		const receipt = (await answer.json()) as { fragments: string[]; commit: string; published: boolean };
+		assert.is(receipt.published, true);
+		const element = wmsFragment("manual-1", "en", "limits");
+		const readBack = async () => {
+			const { url } = context.server;
+			assert.equal(await (await fetch(url + receipt.fragments[0])).json(), element);
+			const several = await fetch(`${url}/v0.9/docs/en/manual-1,none`);
+			assert.equal(await several.json(), [element, { error_code: 404, smallkey: "none" }]);
+			const script = await (await fetch(`${url}/v0.9/docs/en/manual-1?callback=a.b`)).text();
+			const called: unknown[] = [];
+			new Function("a", script)({ b: (array: unknown) => called.push(array) });
+			assert.equal(called, [[element]]);
+		};
+		await readBack();
+		assert.is(await context.server.stop(), 0);
+		context.server = await ServerProcess.start(context.env);
+		await readBack();
+		const { stdout } = await run("git", ["-C", join(context.folder, "repository.git"), "rev-parse", "main"]);
+		assert.is(stdout.trim(), receipt.commit);
+		assert.is(await readFile(join(context.folder, "foreign.txt"), "utf8"), "not ours");
+		assert.equal(
+			JSON.parse(await readFile(join(context.folder, "dist/v0.9/doc/en/manual-1"), "utf8")),
+			element,
+		);
+	},
+);
+
+service("a list of keys that was asked before holds each change at once", async ({ server }) => {
+	const ask = async () => {
+		const answer = await fetch(`${server.url}/v0.9/docs/en/again-1,again-2`);
+		return { etag: answer.headers.get("ETag"), text: await answer.text() };
+	};
+	const before = await ask();
+	assert.equal(await ask(), before);
+	await put(server, "again-2", wms("one"));
+	const registered = await ask();
+	assert.match(registered.text, '"layerName":"one"');
+	await put(server, "again-2", wms("two"));
+	const changed = await ask();
+	assert.match(changed.text, '"layerName":"two"');
+	assert.is(new Set([before.etag, registered.etag, changed.etag]).size, 3);
+	await fetch(`${server.url}/register/again-2`, await signed("/register/again-2", "", "DELETE"));
+	assert.equal(await ask(), before);
+});
+
+service("HEAD and conditional reads", async ({ server }) => {
+	const full = await fetch(`${server.url}/v0.9/doc/en/toporama`);
+	const head = await fetch(`${server.url}/v0.9/doc/en/toporama`, { method: "HEAD" });
+	assert.is(head.headers.get("Content-Length"), String((await full.arrayBuffer()).byteLength));
+	assert.is(await head.text(), "");
+	const headers = { "If-None-Match": full.headers.get("ETag") ?? "" };
+	assert.is((await fetch(`${server.url}/v0.9/doc/en/toporama`, { headers })).status, 304);
+});
+
+service("a write's target that a URL parser would change is 400 with its reason", async ({ server }) => {
+	for (const target of ["//register/x", "/../register/x", "http://h/register/x", "/register\\x"]) {
+		const head = `PUT ${target} HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+		const answer = await sendRaw(server.port, head);
+		assert.match(answer, /^HTTP\/1\.1 400 /, target);
+		assert.match(answer, '{"errors":["path: must start with one /', target);
+	}
+});
+
+service("a connection that says nothing does not keep the service from ending", async (context) => {
+	const silent = connect(context.server.port, "127.0.0.1");
+	const closed = new Promise((resolve) => silent.once("close", resolve));
+	await new Promise((resolve) => silent.once("connect", resolve));
+	// Answered after the connection was accepted.
+	await fetch(`${context.server.url}/healthz`);
+	assert.is(await context.server.stop(), 0);
+	await closed;
+	context.server = await ServerProcess.start(context.env);
+});
+
+service("a body that is too large is answered, and the connection goes on or ends", async ({ server }) => {
+	const target = "/register/large";
+	const declared = await fetch(server.url + target, await signed(target, "x".repeat(5_000_000)));
+	assert.is(declared.status, 413);
+	assert.equal(await declared.json(), { errors: ["the body must have at most 65536 bytes"] });
+	const chunk = "10000\r\n".concat("x".repeat(65_536), "\r\n");
+	const head = `PUT ${target} HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`;
+	assert.match(await sendRaw(server.port, `${head}${chunk.repeat(20)}0\r\n\r\n`), /^HTTP\/1.1 413 /);
+	const asked = `PUT ${target} HTTP/1.1\r\nHost: h\r\nContent-Length: 9000000\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
+	assert.match(await sendRaw(server.port, asked), /^HTTP\/1.1 413 /);
+	assert.is((await fetch(`${server.url}/v0.9/doc/en/large`)).status, 404);
+});
+
+service("a body that its sender asks about first is accepted", async ({ server }) => {
+	const target = "/register/asked";
+	const { headers } = await signed(target, manual);
+	const lines = Object.entries(headers as Record<string, string>).map(
+		([name, text]) => `${name}: ${text}\r\n`,
+	);
+	const head = `PUT ${target} HTTP/1.1\r\nHost: h\r\n${lines.join("")}Content-Length: ${manual.length}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
+	const answer = await sendRaw(server.port, head + manual);
+	assert.match(answer, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
+});
+
+service("junk is answered or cut off, and never a 500", async ({ server }) => {
+	const junk = [
+		"GET /v0.9/doc/en/\xff\xfe HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+		"GET /v0.9/docs/en/%00,%ff,\\ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+		"GET http://other/v0.9/doc/en/toporama HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+		"GET /v0.9/doc/en/a?%%% HTTP/1.1\r\nHost: h\r\nIf-None-Match: ,,,W/\r\nConnection: close\r\n\r\n",
+		"PUT /register/\xe9 HTTP/1.1\r\nHost: h\r\nSender: \xe9\r\nTimeStamp: \xff\r\nAuthorization: \x80\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+		"PUT /register/a?x HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
+		"PUT //register/a HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+		"TRACE /register/a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+		"DELETE /v0.9/doc/en/toporama HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc",
+		"OPTIONS * HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+		"PUT /register/a HTTP/1.1\r\nHost: h\r\nSender: a\r\nSender: b\r\nAuthorization: x\r\nAuthorization: y\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+		"PUT /register/a HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\nContent-Length: 0\r\n\r\n",
+		"\0\0\0",
+		"GET",
+		"PUT /register/a HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
+		`GET /${"x".repeat(200_000)} HTTP/1.1\r\nHost: h\r\n\r\n`,
+	];
+	const answers = await Promise.all(
+		junk.map((bytes) =>
+			sendRaw(server.port, Buffer.from(bytes, "latin1")).catch((error: Error) => String(error)),
+		),
+	);
+	answers.forEach((answer, index) => {
+		assert.match(
+			answer,
+			/^HTTP\/1\.1 (?:2|4)\d\d |ECONNRESET|EPIPE/,
+			`${junk[index]?.slice(0, 60)} → ${answer.slice(0, 200)}`,
+		);
+		assert.not.match(answer, /\bat .*\.ts/);
+	});
+	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
+	assert.not.match(server.output, '"error"');
+});
+
+service("long targets of docs are answered up to 16,000 bytes, then 414", async ({ server }) => {
+	const head = "/v0.9/docs/en/";
+	assert.is((await fetch(server.url + head + "x".repeat(16_000 - head.length))).status, 200);
+	assert.is((await fetch(server.url + head + "x".repeat(16_001 - head.length))).status, 414);
+	assert.is((await fetch(server.url + head + "x".repeat(40_000))).status, 414);
+});
+
+service("a sender that goes away in the middle of its body changes nothing", async ({ server }) => {
+	await new Promise<void>((resolve) => {
+		const socket = connect(server.port, "127.0.0.1", () => {
+			socket.write("PUT /register/cut HTTP/1.1\r\nHost: h\r\nContent-Length: 500\r\n\r\n{");
+			socket.end(() => socket.destroy());
+		});
+		socket.on("close", () => resolve());
+	});
+	assert.is((await fetch(`${server.url}/v0.9/doc/en/cut`)).status, 404);
+	assert.not.match(server.output, '"error"');
+});
+
+service("the log has a line for each write and each refusal, without secrets", async ({ server }) => {
+	await put(server, "logged");
+	await fetch(`${server.url}/v0.9/doc/en/absent?secret=1`);
+	await fetch(`${server.url}/v0.9/doc/en/toporama`);
+	const lineFor = (path: string) => server.log.find((line) => line.path === path);
+	await eventually(
+		() => lineFor("/register/logged") !== undefined && lineFor("/v0.9/doc/en/absent") !== undefined,
+	);
+	const { time, milliseconds, id, ...line } = lineFor("/register/logged") ?? {};
+	assert.type(id, "string");
+	assert.equal(line, { method: "PUT", path: "/register/logged", status: 201, sender: "jstest" });
+	assert.type(milliseconds, "number");
+	assert.is(lineFor("/v0.9/doc/en/absent")?.status, 404);
+	const answeredReads = server.log.filter((line) => line.method === "GET" && Number(line.status) < 400);
+	assert.equal(answeredReads, [], "other reads are only counted");
+	assert.not.match(server.output, secret);
+	assert.not.match(server.output, "secret=1");
+});
+
+service("a second process takes over when the first one ends, and after a kill", async (context) => {
+	const second = ServerProcess.start(context.env);
+	await put(context.server, "handed-over");
+	await context.server.stop();
+	context.server = await second;
+	await context.server.stop("SIGKILL");
+	context.server = await ServerProcess.start(context.env);
+	assert.is((await fetch(`${context.server.url}/v0.9/doc/en/handed-over`)).status, 200);
+});
+
+service("SIGTERM finishes what was accepted, then exits 0", async (context) => {
+	const answers = Array.from({ length: 20 }, (_, index) =>
+		put(context.server, `last-${index}`, wms(`n${index}`)),
+	);
+	await Promise.race(answers);
+	const code = context.server.stop();
+	const settled = await Promise.allSettled(answers);
+	assert.is(await code, 0);
+	context.server = await ServerProcess.start(context.env);
+	for (const [index, result] of settled.entries()) {
+		if (result.status !== "fulfilled" || result.value.status !== 201) continue;
+		assert.is((await fetch(`${context.server.url}/v0.9/doc/en/last-${index}`)).status, 200);
+	}
+});
+
+service("put, sign and remove work as publishers use them", async ({ server, folder }) => {
+	const env = { SENDER_SECRET: secret };
+	const file = join(folder, "payload.json");
+	await writeFile(file, manual);
+	const words = ["--url", server.url, "--sender", "jstest"];
+	const stored = await runScript("put", ["by-hand", file, ...words], env);
+	assert.is(stored.code, 0, stored.stderr);
+	assert.is((JSON.parse(stored.stdout) as { smallkey: string }).smallkey, "by-hand");
+	const { stdout: headers } = await runScript("sign", ["signed", file, ...words], env);
+	await writeFile(join(folder, "headers"), headers);
+	const curl = [
+		"-sS",
+		"-o",
+		"/dev/null",
+		"-w",
+		"%{http_code}",
+		"-T",
+		file,
+		"-H",
+		`@${join(folder, "headers")}`,
+		`${server.url}/register/signed`,
+	];
+	assert.is((await run("curl", curl)).stdout, "201");
+	assert.is((await runScript("remove", ["by-hand", ...words], env)).code, 0);
+	const again = await runScript("remove", ["by-hand", ...words], env);
+	assert.is(again.code, 1);
+	assert.match(again.stderr, /404 .*\nsmallkey: by-hand is not registered/);
+	await writeFile(file, feature.replace("https", "ftp"));
+	const bad = await runScript("put", ["bad", file, ...words], env);
+	assert.is(bad.code, 1);
+	assert.match(bad.stderr, /\/en\/service_url: must be an http or https address/);
+	const wrong = await runScript("put", ["bad", file, ...words], { SENDER_SECRET: "wrong" });
+	assert.match(wrong.stderr, /401 /);
+	assert.is((await runScript("put", ["one"], env)).code, 2);
+});
+
+service.run();
+
+const first = suite("first start");
+
+first(
+	"a sender is created with a random secret in a file of mode 0600, and the printed command works",
+	async () => {
+		const folder = await temporaryFolder();
+		const data = join(folder.path, "it's data");
+		await mkdir(data);
+		const server = await ServerProcess.start({ DATA_DIR: data });
+		const path = join(data, "senders.json");
+		const text = await readFile(path, "utf8");
+		assert.is((await stat(path)).mode & 0o777, 0o600);
+		const [[id, made] = ["", ""]] = Object.entries(JSON.parse(text) as Record<string, string>);
+		assert.match(made, /^[A-Za-z0-9_-]{43}$/);
+		assert.match(server.output, `${path}, created now with the sender ${id}`);
+		assert.not.match(server.output, made);
+		const command = server.output.split("\n").find((line) => line.includes("npx fragments put")) ?? "";
+		const { stdout } = await run("bash", ["-c", command], { cwd: root, env: cleanEnvironment({}) });
+		assert.match(stdout, '"id":"rcs.my-layer.en"');
+		assert.is((await runScript("sender", ["add", "second", "--all-layers"], { DATA_DIR: data })).code, 0);
+		const both = JSON.parse(await readFile(path, "utf8")) as Record<string, string>;
+		assert.equal(Object.keys(both), [id, "second"]);
+		assert.is(both[id], made);
+		assert.is((await stat(path)).mode & 0o777, 0o600);
+		await server.stop();
+		await folder.remove();
+	},
+);
+
+first.run();

@@ -1,0 +1,182 @@
+import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { temporaryFolder } from "../local.ts";
+import { root, runScript } from "../process.ts";
+
+const start = suite<{ folder: string; remove: () => Promise<void> }>("npm start");
+
+start.before.each(async (context) => {
+	const { path, remove } = await temporaryFolder();
+	context.folder = path;
+	context.remove = remove;
+});
+start.after.each(({ remove }) => remove());
+
+const bad: [string, Record<string, string>, RegExp][] = [
+	[
+		"a port",
+		{ PORT: "x", LOG_READS: "maybe" },
+		/^PORT: must be a whole number.*\nLOG_READS: must be on or off/,
+	],
+	[
+		"a list of senders that is cut off",
+		{ SENDERS: "{" },
+		/^SENDERS: the document must be JSON: line 1, column 2 /,
+	],
+	[
+		"a path instead of senders",
+		{ SENDERS: "/etc/senders.json" },
+		/^SENDERS: must be the JSON itself, and looks like the path of a file\. Leave it unset, and DATA_DIR/,
+	],
+	["a sender without a secret", { SENDERS: '{"a":""}' }, /sender "a": the secret must not be empty/],
+	[
+		"one secret of two senders",
+		{ SENDERS: '{"a":"same-one","b":{"key":"same-one"}}' },
+		/senders a and b must not share a secret/,
+	],
+	["a sender's id", { SENDERS: '{"a b":"x"}' }, /an id must be/],
+	["globs", { SENDERS: '{"a":{"key":"hidden-x","smallkeys":"*"}}' }, /smallkeys must be a list of globs/],
+	["GitHub without a credential", { GITHUB_REPOSITORY: "owner/name" }, /needs GITHUB_TOKEN/],
+	["a base path", { BASE_PATH: "rcs/" }, /BASE_PATH: must be a path/],
+	[
+		"a template without a place",
+		{ METADATA_URL: "https://x/" },
+		/^METADATA_URL: must be an address with \{0\} in it/,
+	],
+	["a proxy", { HTTPS_PROXY: "hidden-x@proxy" }, /^HTTPS_PROXY: must be an http or https address, such as/],
+	["a time", { HARVEST_EVERY: "often" }, /HARVEST_EVERY: must be a time/],
+	[
+		"a bucket of nothing",
+		{ WRITES_BURST: "0" },
+		/WRITES_BURST: must be a whole number from 1 to 1000000, not 0/,
+	],
+	["no rate", { WRITES_PER_MINUTE: "0" }, /WRITES_PER_MINUTE: must be a whole number from 1/],
+	[
+		"everybody as a proxy",
+		{ TRUSTED_PROXIES: "127.0.0.1,0.0.0.0/0" },
+		/TRUSTED_PROXIES: must not trust everybody: 0\.0\.0\.0\/0 is wider than \/8/,
+	],
+];
+
+for (const [what, env, text] of bad) {
+	start(`${what} that is wrong is told with its setting, and nothing starts`, async ({ folder }) => {
+		const { code, stdout, stderr } = await runScript("serve", [], { DATA_DIR: folder, PORT: "0", ...env });
+		assert.is(code, 2);
+		assert.match(stderr, text);
+		assert.is(stdout, "");
+		assert.not.match(stderr, /same-one|hidden-x|\bat .*\.ts/);
+	});
+}
+
+start("a DATA_DIR that cannot be is told with the setting and the way out", async ({ folder }) => {
+	await writeFile(join(folder, "file"), "");
+	await symlink(join(folder, "nowhere"), join(folder, "dangling"));
+	for (const [path, reason] of [
+		[join(folder, "file"), "it is a file"],
+		[join(folder, "file/below"), "ENOTDIR"],
+		["/proc/x/y", "ENOENT"],
+	] as const) {
+		const { code, stderr } = await runScript("serve", [], { DATA_DIR: path, PORT: "0" });
+		assert.is(code, 2);
+		assert.match(stderr, `DATA_DIR: must be a folder that this user may write, and ${path} is none: `);
+		assert.match(stderr, reason);
+	}
+});
+
+const isRoot = process.getuid?.() === 0;
+if (isRoot) console.log("skipped: a folder without the right to write: root may write everywhere");
+
+(isRoot ? start.skip : start)("a folder without the right to write is told, too", async ({ folder }) => {
+	const path = join(folder, "mine");
+	await mkdir(path);
+	await chmod(path, 0o500);
+	const { code, stderr } = await runScript("serve", [], { DATA_DIR: path, PORT: "0" });
+	assert.is(code, 2);
+	assert.match(stderr, "DATA_DIR: must be a folder that this user may write");
+});
+
+start("a port that is taken is told with the way out", async ({ folder }) => {
+	const other = createServer();
+	await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+	const { port } = other.address() as AddressInfo;
+	const env = { DATA_DIR: folder, PORT: String(port), HARVEST: "off", SITE: "off" };
+	const { code, stderr } = await runScript("serve", [], env);
+	assert.is(code, 2);
+	assert.match(
+		stderr,
+		`PORT, HOST: cannot listen on 127.0.0.1:${port}: another process listens there. Set others; PORT=0 is any free port`,
+	);
+	await new Promise((resolve) => other.close(resolve));
+});
+
+start("--version, --help and unknown words start nothing", async ({ folder }) => {
+	const env = { DATA_DIR: join(folder, "none"), PORT: "0" };
+	const version = await runScript("serve", ["--version"], env);
+	assert.is(version.code, 0);
+	assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
+	const help = await runScript("serve", ["--help"], env);
+	assert.is(help.code, 0);
+	assert.match(help.stdout, "npx fragments serve");
+	for (const words of [["--prot"], ["8080"]]) assert.is((await runScript("serve", words, env)).code, 2);
+});
+
+/** A wrong value of each setting; with GitHub's beside it where that is what makes it count. */
+const github = { GITHUB_REPOSITORY: "owner/name", GITHUB_TOKEN: "x" };
+const wrong: Record<string, Record<string, string>> = {
+	PORT: { PORT: "65536" },
+	HOST: { HOST: "192.0.2.1" },
+	DATA_DIR: { DATA_DIR: "/dev/null" },
+	SENDERS: { SENDERS: "[]" },
+	BASE_PATH: { BASE_PATH: "/a/" },
+	PUBLIC_URL: { PUBLIC_URL: "fragments.example" },
+	SITE: { SITE: "yes" },
+	BASE_MAP: { BASE_MAP: "https://tiles.example/" },
+	REPOSITORY_URL: { REPOSITORY_URL: "owner/name" },
+	DOCS_MAX_KEYS: { DOCS_MAX_KEYS: "1001" },
+	METADATA_URL: { METADATA_URL: "ftp://x/{0}" },
+	CATALOGUE_URL: { CATALOGUE_URL: "{0}" },
+	GITHUB_REPOSITORY: { ...github, GITHUB_REPOSITORY: "owner" },
+	GITHUB_TOKEN: { GITHUB_REPOSITORY: "owner/name" },
+	GITHUB_APP_ID: { GITHUB_REPOSITORY: "owner/name", GITHUB_APP_PRIVATE_KEY: "x" },
+	GITHUB_APP_PRIVATE_KEY: { GITHUB_REPOSITORY: "owner/name", GITHUB_APP_ID: "1" },
+	GITHUB_API_URL: { ...github, GITHUB_API_URL: "api.github.com" },
+	HARVEST: { HARVEST: "true" },
+	HARVEST_EVERY: { HARVEST_EVERY: "7" },
+	HARVEST_ALLOW_PRIVATE: { HARVEST_ALLOW_PRIVATE: "1" },
+	MAP_WKID: { MAP_WKID: "1" },
+	TARGETS: { TARGETS: "v3" },
+	V2_MAP_SERVER: { V2_MAP_SERVER: "ogcWms" },
+	HTTPS_PROXY: { HTTPS_PROXY: "proxy:3128" },
+	WRITES_PER_MINUTE: { WRITES_PER_MINUTE: "-1" },
+	WRITES_BURST: { WRITES_BURST: "1.5" },
+	TRUSTED_PROXIES: { TRUSTED_PROXIES: "localhost" },
+	METRICS_PORT: { METRICS_PORT: "-1" },
+	METRICS_HOST: { METRICS_PORT: "0", METRICS_HOST: "192.0.2.1" },
+	LOG_READS: { LOG_READS: "ON" },
+};
+/** Any text will do for these. */
+const free = ["BASE_MAP_ATTRIBUTION", "GITHUB_BRANCH", "NO_PROXY"];
+
+start("every setting that is wrong, each in turn, ends the start and is named", async ({ folder }) => {
+	const settings = await readFile(join(root, "docs/settings.md"), "utf8");
+	const rows = settings.split("\n").filter((line) => line.startsWith("| `"));
+	const named = rows.flatMap((row) =>
+		[...row.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name]) => name as string),
+	);
+	assert.equal(
+		[...new Set(named)].filter((name) => name !== "X-Forwarded-For").sort(),
+		[...Object.keys(wrong), ...free].sort(),
+	);
+	for (const [name, env] of Object.entries(wrong)) {
+		const ordinary = { DATA_DIR: folder, PORT: "0", HARVEST: "off", SITE: "off" };
+		const { code, stdout, stderr } = await runScript("serve", [], { ...ordinary, ...env });
+		assert.equal([code, stdout], [2, ""], `${name}: ${stderr}`);
+		assert.match(stderr.split(": ", 1)[0] ?? "", /^[A-Z][A-Z0-9_, ]+$/, stderr);
+		assert.match(stderr, name, stderr);
+	}
+});
+
+start.run();

@@ -1,0 +1,44 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { runGit } from "../../git/run.ts";
+import { layerPath } from "../../registry/smallkey.ts";
+import { temporaryFolder, wms } from "../local.ts";
+import { runScript } from "../process.ts";
+import { serve } from "../serving.ts";
+
+test("the start says which layers it serves, what of the checkout is not there, and how to bring that in", async () => {
+	const { path: DATA_DIR, remove } = await temporaryFolder();
+	const repository = join(DATA_DIR, "repository.git");
+	const first = await serve({ DATA_DIR });
+	assert.match(first.output(), `\nLayers: the branch main of ${repository}\n`);
+	assert.not.match(first.output(), "not there", "the first start has them all");
+	await first.end();
+
+	// A repository of other layers, as an older checkout would have left it.
+	await rm(repository, { recursive: true });
+	await runGit(DATA_DIR, ["init", "-q", "--bare", "--initial-branch=main", "repository.git"]);
+	const text = wms("own");
+	const stream = `commit refs/heads/main\ncommitter a <a@b> 1700000000 +0000\ndata 1\nx\nM 100644 inline ${layerPath("own")}\ndata ${text.length}\n${text}\n`;
+	await runGit(repository, ["fast-import", "--quiet"], { input: stream });
+	const second = await serve({ DATA_DIR });
+	const [, count, command = ""] =
+		/^ {8}(\d+) layers of this checkout are not there\. To bring in layers\/, end this and run: DATA_DIR=\S+ npx fragments (.*)$/m.exec(
+			second.output(),
+		) ?? [];
+	assert.is(command, "register layers");
+	assert.match(second.output(), "Serving 1 layers at ");
+	await second.end();
+
+	const brought = await runScript("register", ["layers"], { DATA_DIR });
+	assert.is(brought.code, 0, brought.stderr);
+	assert.match(brought.stdout, `${count} registered, 0 stored already`);
+	const third = await serve({ DATA_DIR });
+	assert.match(third.output(), `Serving ${Number(count) + 1} layers at `);
+	assert.not.match(third.output(), "not there");
+	await third.end();
+	await remove();
+});
+
+test.run();

@@ -1,0 +1,154 @@
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { syncPath } from "../../git/sync.ts";
+import { isRefusal, StoreBusy } from "../../store/store.ts";
+import { temporaryFolder } from "../local.ts";
+import { committed, git, openEmpty, put } from "./git-store.ts";
+
+/** The id of a signed request. */
+const requestOf = (review: boolean): string => (review ? "b" : "a").repeat(64);
+
+/** Takes out of a journal what became of its requests. */
+async function keepIntents(folder: string): Promise<void> {
+	for (const name of await readdir(folder)) {
+		const lines = (await readFile(join(folder, name), "latin1")).split("\n");
+		const kept = lines.filter((line) => / \?/.test(line));
+		await writeFile(join(folder, name), kept.map((line) => `${line}\n`).join(""));
+	}
+}
+
+test("a change is answered after its pack and its branch are on the disk, names too", async () => {
+	const folder = await temporaryFolder();
+	const synced: { path: string; head: string }[] = [];
+	const sync = async (path: string) => {
+		await syncPath(path);
+		synced.push({ path, head: await git(folder.path, "rev-parse", "refs/heads/main").catch(() => "") });
+	};
+	const store = await openEmpty(folder.path, { sync });
+	const repository = join(folder.path, "repository.git");
+	const made = synced.map(({ path }) => path);
+	for (const path of ["HEAD", "config", "objects", "refs"]) assert.ok(made.includes(join(repository, path)));
+	for (const path of [repository, folder.path, dirname(folder.path), "/"]) assert.ok(made.includes(path));
+	synced.length = 0;
+	const commit = await committed(put(store, "one"));
+	const [pack, refs] = synced.filter(({ path }) => path.startsWith(repository));
+	const before = await git(folder.path, "rev-parse", `${commit}^`);
+	assert.equal(pack, { path: join(repository, "objects/pack"), head: before }, "before a branch names it");
+	assert.equal(refs, { path: join(repository, "refs/heads"), head: commit });
+	assert.ok(synced.some(({ path }) => path === join(folder.path, "requests")));
+	synced.length = 0;
+	const review = await committed(put(store, "one", "two", { review: true }));
+	const names = synced.map(({ path }) => path.slice(repository.length + 1));
+	const folders = names.filter((name) => /^(objects|refs)/.test(name));
+	assert.equal(folders, ["objects/pack", "refs/heads/register", "refs/heads"]);
+	assert.is(await git(folder.path, "rev-parse", "refs/heads/register/one"), review);
+	await store.close();
+	await folder.remove();
+});
+
+test("that a request is about to be used is on the disk before any branch has its commit", async () => {
+	const folder = await temporaryFolder();
+	const refs = () => git(folder.path, "for-each-ref", "--format=%(refname) %(objectname)");
+	const atSync: string[] = [];
+	const sync = async (path: string) => {
+		await syncPath(path);
+		if (path === join(folder.path, "requests")) atSync.push(await refs());
+	};
+	for (const review of [false, true]) {
+		// The folder of requests is put on the disk with the first line of each process.
+		const store = await openEmpty(folder.path, { sync });
+		const before = await refs();
+		await committed(
+			put(store, "one", review ? "reviewed" : "limits", { review, request: requestOf(review) }),
+		);
+		assert.is(atSync.at(-1), before);
+		assert.is.not(await refs(), before);
+		await store.close();
+	}
+	assert.is(atSync.length, 2);
+	await folder.remove();
+});
+
+test("a request whose answer was never noted is used all the same, where a branch has its commit", async () => {
+	const folder = await temporaryFolder();
+	for (const review of [false, true]) {
+		const store = await openEmpty(folder.path);
+		const request = requestOf(review);
+		await committed(put(store, "one", `first-${review}`, { review, request }));
+		// All but the line that says that it is about to be used, as a power cut before the answer may leave it.
+		await store.close();
+		await keepIntents(join(folder.path, "requests"));
+		const reopened = await openEmpty(folder.path);
+		await committed(put(reopened, "one", `second-${review}`, { review, request: "e".repeat(64) }));
+		const again = await put(reopened, "one", `first-${review}`, { review, request });
+		assert.equal(isRefusal(again) && again.status, 401);
+		await reopened.close();
+		await rm(join(folder.path, "requests"), { recursive: true });
+	}
+	await folder.remove();
+});
+
+test("a change whose folders cannot be put on the disk is not acknowledged", async () => {
+	const folder = await temporaryFolder();
+	let isBroken = false;
+	const reported: unknown[] = [];
+	const sync = async (path: string) => {
+		if (isBroken) throw new Error("EIO: i/o error, fsync");
+		await syncPath(path);
+	};
+	const store = await openEmpty(folder.path, { sync, report: (error) => reported.push(error) });
+	isBroken = true;
+	const error = await put(store, "one").then(
+		() => null,
+		(error: unknown) => error,
+	);
+	assert.instance(error, Error);
+	assert.ok(reported.some((error) => /EIO/.test(String(error))));
+	isBroken = false;
+	await committed(put(store, "two"));
+	await store.close();
+	await folder.remove();
+});
+
+test("a disk that does not answer is told to publishers, and nothing was stored", async () => {
+	const folder = await temporaryFolder();
+	let goOn = (): void => undefined;
+	let hangs: Promise<void> = Promise.resolve();
+	const sync = async (path: string) => {
+		if (path.endsWith("objects/pack")) await hangs;
+		await syncPath(path);
+	};
+	const store = await openEmpty(folder.path, { sync, limits: { silenceMs: 200 } });
+	const before = await git(folder.path, "rev-parse", "refs/heads/main");
+	hangs = new Promise((resolve) => {
+		goOn = resolve;
+	});
+	const error = await put(store, "one").catch((error: unknown) => error);
+	assert.instance(error, StoreBusy);
+	assert.match(String(error), "the disk does not answer");
+	assert.is(store.state(), "the disk does not answer");
+	assert.is(await git(folder.path, "rev-parse", "refs/heads/main"), before);
+	hangs = Promise.resolve();
+	goOn();
+	await committed(put(store, "two"));
+	assert.is(store.state(), null);
+	assert.is(await store.read("one"), null);
+	await store.close();
+	await folder.remove();
+});
+
+test("a folder that cannot be synced by itself is no obstacle, one that is gone is", async () => {
+	const folder = await temporaryFolder();
+	await syncPath(folder.path);
+	await rm(folder.path, { recursive: true });
+	const error = await syncPath(folder.path).then(
+		() => null,
+		(error: NodeJS.ErrnoException) => error.code,
+	);
+	assert.is(error, "ENOENT");
+	assert.not.instance(error, StoreBusy);
+});
+
+test.run();

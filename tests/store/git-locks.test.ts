@@ -1,0 +1,79 @@
+import { existsSync, renameSync, writeFileSync } from "node:fs";
+import { open, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { clearLocks } from "../../store/git/locks.ts";
+import { temporaryFolder } from "../local.ts";
+import { committed, openEmpty, put } from "./git-store.ts";
+
+/** Times that a clock which jumped may have given to a file. */
+const times = { "long ago": new Date(0), "in the future": new Date("2100-01-01") };
+
+for (const name of ["HEAD.lock", "refs/heads/main.lock", "packed-refs.lock"]) {
+	for (const [when, time] of Object.entries(times)) {
+		test(`${name} that a killed process left, written ${when}, refuses no PUT`, async () => {
+			const folder = await temporaryFolder();
+			const store = await openEmpty(folder.path, { limits: { lockMs: 60 } });
+			await committed(put(store, "before"));
+			const lock = join(folder.path, "repository.git", name);
+			await writeFile(lock, "");
+			await utimes(lock, time, time);
+			const commit = await committed(put(store, "after"));
+			assert.is(commit, store.tip);
+			assert.ok(await store.read("after"));
+			await store.close();
+			await folder.remove();
+		});
+	}
+}
+
+test("a review's lock that a killed process left refuses no review", async () => {
+	const folder = await temporaryFolder();
+	const store = await openEmpty(folder.path, { limits: { lockMs: 60 } });
+	await committed(put(store, "one", "first", { review: true }));
+	await writeFile(join(folder.path, "repository.git/refs/heads/register/one.lock"), "");
+	const before = store.tip;
+	assert.ok(await committed(put(store, "one", "second", { review: true })));
+	assert.is(store.tip, before);
+	await store.close();
+	await folder.remove();
+});
+
+test("a lock that keeps changing hands is left alone, and waited for a while only", async () => {
+	const folder = await temporaryFolder();
+	const lock = join(folder.path, "HEAD.lock");
+	// At once, so that a machine that stood still has the lock in other hands before anybody looks at it again.
+	const changeHands = () => {
+		writeFileSync(`${lock}.next`, "");
+		renameSync(`${lock}.next`, lock);
+	};
+	changeHands();
+	const working = setInterval(changeHands, 5);
+	assert.equal(await clearLocks(folder.path, ["HEAD.lock"], 200), []);
+	clearInterval(working);
+	assert.ok(existsSync(lock));
+	assert.equal(await clearLocks(folder.path, ["HEAD.lock", "packed-refs.lock"], 50), ["HEAD.lock"]);
+	assert.not(existsSync(lock));
+	await folder.remove();
+});
+
+test("a lock that is still written is left alone", async () => {
+	const folder = await temporaryFolder();
+	const lock = await open(join(folder.path, "HEAD.lock"), "w");
+	let isWorking = true;
+	const working = (async () => {
+		while (isWorking) {
+			await lock.write("x");
+			await sleep(5);
+		}
+	})();
+	assert.equal(await clearLocks(folder.path, ["HEAD.lock"], 200), []);
+	isWorking = false;
+	await working;
+	await lock.close();
+	await folder.remove();
+});
+
+test.run();

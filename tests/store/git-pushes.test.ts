@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { layerPath } from "../../registry/smallkey.ts";
+import { describePush } from "../../store/git/pushes.ts";
+import type { Onward } from "../../store/git/served.ts";
+import { temporaryFolder } from "../local.ts";
+
+const run = promisify(execFile);
+
+/** A repository with two empty commits of Ada's. */
+async function twoCommits(folder: string): Promise<{ from: string; to: string }> {
+	const git = async (...args: string[]) => {
+		const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+		return (await run("git", ["-C", folder, ...who, ...args])).stdout.trim();
+	};
+	await git("init", "-q", "-b", "main");
+	await git("commit", "-q", "--allow-empty", "-m", "first");
+	const from = await git("rev-parse", "HEAD");
+	await git("commit", "-q", "--allow-empty", "-m", "second");
+	return { from, to: await git("rev-parse", "HEAD") };
+}
+
+test("a push of thousands of layers is counted in turns, and readers have theirs between", async () => {
+	const { path: folder, remove } = await temporaryFolder();
+	let turn = 0;
+	let isCounting = true;
+	const count = () => {
+		turn += 1;
+		if (isCounting) setImmediate(count);
+	};
+	try {
+		const { from, to } = await twoCommits(folder);
+		/** Turns of the event loop in which paths were looked at. */
+		const turns = new Set<number>();
+		const changes = Array.from({ length: 10_000 }, (_, at) => ({
+			get path() {
+				turns.add(turn);
+				return layerPath(`layer-${at % 9_000}`);
+			},
+		}));
+		setImmediate(count);
+		const push = await describePush(folder, { from, to, changes } as unknown as Onward);
+		assert.equal(push, {
+			from,
+			to,
+			commits: 1,
+			newest: [to],
+			people: ["Ada <ada@example.org>"],
+			layers: 9_000,
+		});
+		assert.ok(turns.size >= 10, `in ${turns.size} turns`);
+	} finally {
+		isCounting = false;
+		await remove();
+	}
+});
+
+test.run();

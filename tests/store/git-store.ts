@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import { runGit } from "../../git/run.ts";
+import { layerPath } from "../../registry/smallkey.ts";
+import { GitStore, type GitStoreOptions } from "../../store/git/store.ts";
+import { type Commit, isRefusal, type Meta, type Refusal } from "../../store/store.ts";
+import { wms } from "../local.ts";
+import { metaOf } from "./contract.ts";
+
+/** Options of a store in a folder that nobody reads from. */
+export function optionsIn(folder: string, parts: Partial<GitStoreOptions> = {}): GitStoreOptions {
+	return {
+		repository: join(folder, "repository.git"),
+		now: () => new Date(),
+		publish: async () => ({ warnings: Promise.resolve([]) }),
+		report: () => undefined,
+		...parts,
+	};
+}
+
+/** A store without layers in a folder. */
+export function openEmpty(folder: string, parts: Partial<GitStoreOptions> = {}): Promise<GitStore> {
+	return GitStore.open(optionsIn(folder, parts), async () => []);
+}
+
+/** Registers a layer whose WMS layer is called `layer`. */
+export function put(
+	store: GitStore,
+	smallkey: string,
+	layer = "limits",
+	parts: Partial<Meta> = {},
+): Promise<Commit | Refusal> {
+	const edits = async () => [{ path: layerPath(smallkey), text: wms(layer) }];
+	return store.change(edits, metaOf(smallkey, parts));
+}
+
+/** The commit of a change. @throws {Error} where it was refused */
+export async function committed(change: Promise<Commit | Refusal>): Promise<string> {
+	const outcome = await change;
+	if (isRefusal(outcome)) throw new Error(`refused: ${outcome.errors.join()}`);
+	return outcome.commit;
+}
+
+/** What git prints in the repository of a folder, without the space around it. */
+export async function git(folder: string, ...args: string[]): Promise<string> {
+	return (await runGit(join(folder, "repository.git"), args)).toString("utf8").trim();
+}

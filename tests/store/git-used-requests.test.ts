@@ -1,0 +1,146 @@
+import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type Use, UsedRequests } from "../../store/git/used-requests.ts";
+import { noon, temporaryFolder } from "../local.ts";
+import { eventually } from "../wait.ts";
+
+const windowMs = 120_000;
+const hourMs = 3_600_000;
+
+/** Requests in a folder, with a clock that tests move. */
+class Fixture {
+	now = noon;
+	requests!: UsedRequests;
+
+	constructor(readonly folder: string) {}
+
+	async open(): Promise<void> {
+		const { folder } = this;
+		this.requests = await UsedRequests.open({ folder, windowMs, now: () => this.now });
+	}
+
+	/** As a process that is killed and started again. */
+	async restart(): Promise<void> {
+		await this.requests.sync();
+		await this.open();
+	}
+
+	use(request: string, parts: Partial<Use> = {}): void {
+		this.requests.add(request, { method: "PUT", timeMs: this.now, outcome: "c".repeat(40), ...parts });
+	}
+
+	files(): Promise<string[]> {
+		return readdir(this.folder);
+	}
+}
+
+const id = (number: number): string => number.toString(16).padStart(64, "0");
+
+const test = suite<{ fixture: Fixture; remove: () => Promise<void> }>("used requests");
+
+test.before.each(async (context) => {
+	const folder = await temporaryFolder();
+	context.remove = folder.remove;
+	context.fixture = new Fixture(join(folder.path, "requests"));
+	await context.fixture.open();
+});
+test.after.each(async ({ fixture, remove }) => {
+	await fixture.requests.close();
+	await remove();
+});
+
+test("a use is found, also by the process after", async ({ fixture }) => {
+	fixture.use(id(1));
+	fixture.use(id(2), { method: "DELETE", outcome: 404 });
+	const first = { method: "PUT", timeMs: noon, outcome: "c".repeat(40) };
+	assert.equal(fixture.requests.find(id(1)), first);
+	await fixture.restart();
+	assert.equal(fixture.requests.find(id(1)), first);
+	assert.equal(fixture.requests.find(id(2)), { method: "DELETE", timeMs: noon, outcome: 404 });
+	assert.is(fixture.requests.find(id(3)), null);
+	fixture.use(id(1), { outcome: 409 });
+	assert.equal(fixture.requests.find(id(1)), first, "the first use stays");
+});
+
+test("what was under way at a crash is told, unless its end is known", async ({ fixture }) => {
+	const intent = { method: "PUT", timeMs: noon, base: "b".repeat(40) };
+	fixture.requests.expect({ request: id(1), ...intent });
+	fixture.requests.expect({ request: id(2), ...intent });
+	fixture.use(id(2));
+	await fixture.restart();
+	assert.equal(fixture.requests.intents, [{ request: id(1), ...intent }]);
+	assert.is(fixture.requests.find(id(1)), null);
+});
+
+test("a line that a power cut has cut off spoils no other", async ({ fixture }) => {
+	fixture.use(id(1));
+	fixture.use(id(2));
+	await fixture.requests.sync();
+	const path = join(fixture.folder, "000001.log");
+	const text = await readFile(path, "utf8");
+	await writeFile(path, text.slice(0, -3));
+	await fixture.restart();
+	assert.ok(fixture.requests.find(id(1)));
+	assert.is(fixture.requests.find(id(2)), null);
+	fixture.use(id(3));
+	await appendFile(join(fixture.folder, "stray.txt"), "not one of ours");
+	await fixture.restart();
+	assert.ok(fixture.requests.find(id(3)));
+});
+
+test("files go once no request in them can be timely, and their number stays bounded", async ({
+	fixture,
+}) => {
+	for (let minute = 0; minute < 30; minute += 1) {
+		fixture.use(id(minute));
+		await fixture.requests.sync();
+		fixture.now += 61_000;
+	}
+	await eventually(async () => (await fixture.files()).length <= 5);
+	assert.ok(fixture.requests.find(id(29)));
+	assert.is(fixture.requests.find(id(0)), null);
+	await fixture.restart();
+	assert.is(fixture.requests.find(id(0)), null);
+});
+
+for (const restarts of [false, true]) {
+	const how = restarts ? ", with restarts between" : "";
+	test(`a clock that goes ahead and back brings no request back${how}`, async ({ fixture }) => {
+		fixture.use(id(1));
+		for (const minute of [60, 120]) {
+			fixture.now = noon + minute * 60_000;
+			fixture.use(id(minute));
+			await fixture.requests.sync();
+			if (restarts) await fixture.restart();
+		}
+		await eventually(() => fixture.requests.find(id(1)) === null || fixture.requests.isForgotten(noon));
+		fixture.now = noon + 1_000;
+		assert.ok(fixture.requests.find(id(1)) || fixture.requests.isForgotten(noon), "still forbidden");
+		assert.not(fixture.requests.isForgotten(noon + 1_000), "what is signed now is not");
+		assert.ok(fixture.requests.find(id(120)) || fixture.requests.isForgotten(noon + 2 * hourMs));
+	});
+}
+
+test("what is signed ahead of the clock is kept until its own time is over", async ({ fixture }) => {
+	fixture.use(id(1), { timeMs: noon + windowMs - 1 });
+	fixture.now = noon + windowMs;
+	fixture.use(id(2));
+	fixture.now = noon + 2 * windowMs - 2;
+	fixture.use(id(3));
+	assert.ok(fixture.requests.find(id(1)));
+});
+
+test("many at once share their turns at the disk", async ({ fixture }) => {
+	await Promise.all(
+		Array.from({ length: 200 }, async (_, index) => {
+			fixture.use(id(index));
+			await fixture.requests.sync();
+		}),
+	);
+	await fixture.restart();
+	for (let index = 0; index < 200; index += 1) assert.ok(fixture.requests.find(id(index)), String(index));
+});
+
+test.run();

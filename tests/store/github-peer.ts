@@ -1,0 +1,142 @@
+import { generateKeyPairSync } from "node:crypto";
+import { createEmulator } from "emulate";
+import { type GithubOptions, githubStore } from "../../store/github/store.ts";
+import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
+
+/** A GitHub of the test's own, with one repository, behind a proxy that makes faults. */
+export interface Peer {
+	proxy: FaultProxy;
+	/** `owner/name` of a repository with one commit, a README. */
+	repository: string;
+	token: string;
+	/** A GitHub App that is installed on the repository. */
+	app: { appId: string; privateKey: string };
+	/** A store through the proxy; patient, so that a busy machine changes no test. */
+	store(options?: Partial<GithubOptions>): ReturnType<typeof githubStore>;
+	/** Asks the peer past the proxy, with nothing of the project's: `api<Commit[]>("GET", "/commits?sha=main")`. */
+	api<T>(method: string, path: string, body?: unknown): Promise<{ status: number; data: T }>;
+	/** The branch's commits, newest first. */
+	commits(branch?: string): Promise<PeerCommit[]>;
+	/** The text of a file on a branch, or null. */
+	file(path: string, branch?: string): Promise<string | null>;
+	/** Writes a file as somebody else would. */
+	push(path: string, text: string, branch?: string): Promise<void>;
+	close(): Promise<void>;
+}
+
+/** A commit as the peer lists it. */
+export interface PeerCommit {
+	sha: string;
+	commit: { message: string; author: { name: string; email: string; date: string } };
+}
+
+/** Made once: it takes longer than all the rest of a test. PKCS#1, as GitHub hands it out. */
+const { privateKey } = generateKeyPairSync("rsa", {
+	modulusLength: 2048,
+	privateKeyEncoding: { type: "pkcs1", format: "pem" },
+	publicKeyEncoding: { type: "spki", format: "pem" },
+});
+
+/** A clock that a store's pauses move on, so that none of them takes time. */
+export function pausingClock() {
+	let ahead = 0;
+	return {
+		now: () => new Date(Date.now() + ahead),
+		sleep: async (ms: number) => {
+			ahead += ms;
+		},
+		slept: () => ahead,
+	};
+}
+
+/** @param empty whether the repository has no commit */
+export async function startPeer({ empty = false } = {}): Promise<Peer> {
+	const token = "the-token-of-the-test";
+	const repository = "maps/layers";
+	const emulator = await createEmulator({
+		service: "github",
+		port: 0,
+		seed: {
+			tokens: { [token]: { login: "maps", scopes: ["repo"] } },
+			github: {
+				users: [{ login: "maps" }],
+				repos: [{ owner: "maps", name: "layers", auto_init: !empty }],
+				apps: [
+					{
+						app_id: 4711,
+						slug: "publisher",
+						name: "Publisher",
+						private_key: privateKey,
+						permissions: { contents: "write", pull_requests: "write" },
+						installations: [{ installation_id: 815, account: "maps" }],
+					},
+				],
+			},
+		},
+	});
+	const address = emulator.url.replace("localhost", "127.0.0.1");
+	const proxy = await startFaultProxy(address);
+
+	async function api<T>(method: string, path: string, body?: unknown) {
+		const answer = await fetch(`${address}/repos/${repository}${path}`, {
+			method,
+			// An idle connection may be closed just when a busy machine gets to use it again.
+			headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", Connection: "close" },
+			body: body === undefined ? undefined : JSON.stringify(body),
+		});
+		const text = await answer.text();
+		return { status: answer.status, data: (text === "" ? null : JSON.parse(text)) as T };
+	}
+
+	async function file(path: string, branch = "main"): Promise<string | null> {
+		const { status, data } = await api<{ content: string }>(
+			"GET",
+			`/contents/${path}?ref=${encodeURIComponent(branch)}`,
+		);
+		return status === 200 ? Buffer.from(data.content, "base64").toString("utf8") : null;
+	}
+
+	return {
+		proxy,
+		repository,
+		token,
+		app: { appId: "4711", privateKey },
+		store: (options = {}) =>
+			githubStore({
+				repository,
+				auth: { token },
+				apiUrl: proxy.url,
+				fetch: proxy.fetch,
+				now: () => new Date(),
+				random: () => 0.5,
+				...options,
+				limits: { requestMs: 20_000, waitMs: 30_000, raceMs: 20_000, batchMs: 30_000, ...options.limits },
+			}),
+		api,
+		async commits(branch = "main") {
+			const commits: PeerCommit[] = [];
+			for (let page = 1; ; page += 1) {
+				const query = `sha=${encodeURIComponent(branch)}&per_page=100&page=${page}`;
+				const { status, data } = await api<PeerCommit[]>("GET", `/commits?${query}`);
+				if (status !== 200) return commits;
+				commits.push(...data);
+				if (data.length < 100) return commits;
+			}
+		},
+		file,
+		async push(path, text, branch = "main") {
+			const { data } = await api<{ sha?: string }>(
+				"GET",
+				`/contents/${path}?ref=${encodeURIComponent(branch)}`,
+			);
+			const content = Buffer.from(text).toString("base64");
+			const body = { message: `push ${path}`, content, branch, sha: data.sha };
+			const { status } = await api("PUT", `/contents/${path}`, body);
+			if (status > 201) throw new Error(`the peer answers ${status} to a push`);
+		},
+		async close() {
+			await proxy.close();
+			await emulator.close();
+		},
+	};
+}

@@ -1,0 +1,134 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { type Batch, BatchQueue } from "../../store/github/queue.ts";
+
+/** A clock that stands unless a test moves it. */
+function clock() {
+	let time = 0;
+	return {
+		now: () => new Date(time),
+		pass: (ms: number) => {
+			time += ms;
+		},
+	};
+}
+
+/** Long enough for whatever a test waits for. */
+const patientMs = 60_000;
+
+type Run = (batch: Batch<string, string>) => Promise<void>;
+
+/** A queue whose jobs with a `!` are done alone. */
+function queueOf(run: Run, { now = clock().now, maxEntries = 20 } = {}): BatchQueue<string, string> {
+	return new BatchQueue({ now, maxBatchMs: 1_000, maxEntries, mayJoin: (job) => !job.includes("!"), run });
+}
+
+/** Settles each job by its own name, and keeps who was done together. */
+function recorder(batches: string[][]): Run {
+	return async (batch) => {
+		// Whoever comes at the same time is there now.
+		await new Promise((resolve) => setImmediate(resolve));
+		batch.fill();
+		batches.push(batch.entries.map(({ job }) => job));
+		for (const entry of batch.entries) entry.settle(`${entry.job} done`);
+	};
+}
+
+async function outcomes(queue: BatchQueue<string, string>, jobs: string[]): Promise<string[]> {
+	const done = await Promise.all(jobs.map((job) => queue.submit(job, patientMs)));
+	return done.map((one) => one?.outcome ?? "no turn");
+}
+
+test("jobs that come together are done together, so many at a time, in the order of their coming", async () => {
+	const batches: string[][] = [];
+	const queue = queueOf(recorder(batches), { maxEntries: 3 });
+	const jobs = ["a", "b", "c", "d", "e", "f", "g"];
+	assert.equal(
+		await outcomes(queue, jobs),
+		jobs.map((job) => `${job} done`),
+	);
+	assert.equal(batches, [["a", "b", "c"], ["d", "e", "f"], ["g"]]);
+});
+
+test("what has to be done alone is", async () => {
+	const batches: string[][] = [];
+	await outcomes(queueOf(recorder(batches)), ["a", "b!", "c", "d!", "e"]);
+	assert.equal(batches, [["a", "c", "e"], ["b!"], ["d!"]]);
+});
+
+test("who has waited long enough leaves the queue, and is never done", async () => {
+	const { now, pass } = clock();
+	const seen: string[] = [];
+	let release: () => void = () => undefined;
+	const held = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	const queue = queueOf(
+		async (batch) => {
+			seen.push(...batch.entries.map(({ job }) => job));
+			await held;
+			for (const entry of batch.entries) entry.settle("done");
+		},
+		{ now },
+	);
+	const first = queue.submit("a", patientMs);
+	const late = queue.submit("b", 5);
+	pass(6);
+	assert.is(await late, null);
+	release();
+	assert.equal(await first, { outcome: "done" });
+	assert.equal(await queue.submit("c", patientMs), { outcome: "done" });
+	assert.equal(seen, ["a", "c"]);
+});
+
+test("a failure is everybody's who was done together, and nobody else's", async () => {
+	let runs = 0;
+	const queue = queueOf(async (batch) => {
+		runs += 1;
+		await new Promise((resolve) => setImmediate(resolve));
+		if (runs > 1) return recorder([])(batch);
+		batch.fill();
+		throw new Error("a fault of the test");
+	});
+	const failed = await Promise.allSettled(["a", "b"].map((job) => queue.submit(job, patientMs)));
+	assert.equal(
+		failed.map(({ status }) => status),
+		["rejected", "rejected"],
+	);
+	assert.equal(await queue.submit("c", patientMs), { outcome: "c done" });
+});
+
+test("what is given back is done next, before whoever came later", async () => {
+	const batches: string[][] = [];
+	const record = recorder(batches);
+	const queue = queueOf(async (batch) => {
+		await new Promise((resolve) => setImmediate(resolve));
+		if (batches.length > 0) return record(batch);
+		batch.fill();
+		batch.giveBack(batch.entries.slice(1));
+		batches.push(batch.entries.map(({ job }) => job));
+		for (const entry of batch.entries) entry.settle(`${entry.job} done`);
+	});
+	assert.equal(await outcomes(queue, ["a", "b", "c"]), ["a done", "b done", "c done"]);
+	assert.equal(batches, [["a"], ["b", "c"]]);
+});
+
+test("a batch whose caller is gone ends by itself, and those that waited in it have no turn", async () => {
+	const { now, pass } = clock();
+	let isGone = true;
+	const queue = queueOf(
+		async (batch) => {
+			if (isGone) await new Promise(() => undefined);
+			await recorder([])(batch);
+		},
+		{ now },
+	);
+	void queue.submit("lost", patientMs);
+	const waiting = queue.submit("behind", 20);
+	isGone = false;
+	pass(1_001);
+	assert.equal(await waiting, { outcome: "behind done" });
+	assert.equal(await queue.submit("next", patientMs), { outcome: "next done" });
+});
+
+test.run();

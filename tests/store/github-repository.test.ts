@@ -1,0 +1,105 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { StoreBusy } from "../../store/store.ts";
+import type { Effect } from "./fault-proxy.ts";
+import { type Peer, startPeer } from "./github-peer.ts";
+
+const test = suite<{ peer: Peer; before: string }>("what became of the repository or the App");
+
+const path = "layers/ab/abc.json";
+
+test.before.each(async (scene) => {
+	scene.peer = await startPeer();
+	scene.before = JSON.stringify(await scene.peer.commits());
+});
+test.after.each(({ peer }) => peer.close());
+
+function put(store: ReturnType<Peer["store"]>) {
+	const meta = {
+		author: "energy",
+		time: new Date(),
+		smallkey: "abc",
+		subject: "register abc (wms)",
+		trailers: [],
+		request: null,
+		review: false,
+	};
+	return store.change(async () => [{ path, text: "{}\n" }], meta as never);
+}
+
+/** What the operator is told of a PUT that cannot succeed. */
+async function refusalOf(store: ReturnType<Peer["store"]>): Promise<string> {
+	try {
+		await put(store);
+	} catch (error) {
+		assert.not.instance(error, StoreBusy, "a publisher is not told to come back: that would not help");
+		return (error as Error).message;
+	}
+	throw new Error("it cannot have worked");
+}
+
+const forbidden = (message: string): Effect => ({ kind: "answer", status: 403, message });
+
+test("an archived repository: GitHub's words for the operator, and nothing is written", async ({
+	peer,
+	before,
+}) => {
+	const effect = forbidden("Repository was archived so is read-only.");
+	peer.proxy.faults.push({ method: "POST", path: /\/git\//, times: 100, effect });
+	assert.match(await refusalOf(peer.store()), /403 to POST .*: Repository was archived so is read-only\./);
+	assert.is(JSON.stringify(await peer.commits()), before);
+	assert.is(peer.proxy.requests.filter((request) => request.startsWith("POST ")).length, 1, "asked once");
+});
+
+test("a suspended installation: the same, before anything is asked", async ({ peer, before }) => {
+	const effect = forbidden("This installation has been suspended");
+	peer.proxy.faults.push({ method: "POST", path: /\/access_tokens$/, times: 100, effect });
+	const reason = await refusalOf(peer.store({ auth: peer.app }));
+	assert.match(reason, /403 to POST .*access_tokens: This installation has been suspended/);
+	assert.is(JSON.stringify(await peer.commits()), before);
+	assert.equal(
+		peer.proxy.requests.filter((request) => request.includes("/git/")),
+		[],
+	);
+});
+
+test("a repository that was renamed: redirects are followed, with the method and the body", async ({
+	peer,
+}) => {
+	// As GitHub does: 301 for what reads, 307 for what writes.
+	const redirected: string[] = [];
+	const server = createServer(async (request, response) => {
+		const { method = "GET", url = "/" } = request;
+		if (url.startsWith("/repos/maps/old")) {
+			redirected.push(method);
+			const Location = url.replace("/repos/maps/old", "/repos/maps/layers");
+			response.writeHead(method === "GET" ? 301 : 307, { Location }).end('{"message":"Moved"}');
+			return;
+		}
+		const chunks: Buffer[] = [];
+		for await (const chunk of request) chunks.push(chunk as Buffer);
+		const body = chunks.length > 0 ? Buffer.concat(chunks) : undefined;
+		const headers = {
+			Authorization: request.headers.authorization ?? "",
+			"Content-Type": "application/json",
+		};
+		const answer = await fetch(peer.proxy.url + url, { method, headers, body });
+		response.writeHead(answer.status, { "Content-Type": "application/json" });
+		response.end(Buffer.from(await answer.arrayBuffer()));
+	});
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	try {
+		const commit = await put(peer.store({ apiUrl, repository: "maps/old" }));
+		assert.is("commit" in commit && commit.changed, true);
+		assert.is(await peer.file(path), "{}\n");
+		assert.ok(redirected.includes("POST") && redirected.includes("PATCH"));
+	} finally {
+		server.closeAllConnections();
+		await new Promise((resolve) => server.close(resolve));
+	}
+});
+
+test.run();
