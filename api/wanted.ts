@@ -1,6 +1,5 @@
 import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/smallkey.ts";
-import type { TargetName } from "../registry/targets/names.ts";
-import type { Envelope } from "../registry/targets/target.ts";
+import type { Envelope, TargetName } from "../registry/targets/target.ts";
 import { type ReadPath, readPaths } from "./targets.ts";
 
 /** One fragment. */
@@ -139,7 +138,7 @@ function parseDocs(
 	const isTooMany = items.length > settings.docsMaxKeys && smallkeysOf(trimmed).length > settings.docsMaxKeys;
 	if (isTooMany) return 414;
 	const { name, absent, queryDoor } = path.target;
-	const envelope = path.kind === "query" ? (queryDoor?.envelope(lang) ?? null) : null;
+	const envelope = (path.kind === "query" ? queryDoor?.envelope(lang) : path.target.envelope) ?? null;
 	return { kind: "docs", target: name, lang, items: trimmed, callback, absent, envelope, isSorted };
 }
 

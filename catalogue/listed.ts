@@ -5,8 +5,8 @@ import { entryOf } from "../registry/index/layer-entry.ts";
 import { ownersOf, ownersPath, parseOwners } from "../registry/owners.ts";
 import { langs, layerPath } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { targetNames } from "../registry/targets/names.ts";
 import { renderLayer } from "../registry/targets/render.ts";
+import { targetNames } from "../registry/targets/table.ts";
 import type { ListedLayer } from "./catalogue.ts";
 import type { LastChange } from "./history.ts";
 

@@ -1,8 +1,10 @@
 import type { Lang } from "../smallkey.ts";
 import type { LayerFacts } from "./facts.ts";
-import type { TargetName } from "./names.ts";
 
-/** What stands around an array of layers, where it is not the whole answer: JSON before it and after it. */
+/** The name of a target, as in `TARGETS`: one of those in the table. */
+export type TargetName = string;
+
+/** What is around an array of layers where the array is not the whole answer: JSON before it and after it, in ASCII. */
 export interface Envelope {
 	open: string;
 	close: string;
@@ -14,7 +16,7 @@ export interface QueryDoor {
 	envelope(lang: Lang): Envelope;
 }
 
-/** A form in which layers are read: where, and what stands for one that is not there. Beside it stands its `Render`. */
+/** A form in which layers are read: where, and what is answered for a layer that is not found. Its file has its `Render`, too. */
 export interface Target {
 	name: TargetName;
 	/** Where one layer is read, before `/<lang>/<smallkey>`; its files stand in the folder of this name. */
@@ -23,6 +25,8 @@ export interface Target {
 	docs: string;
 	/** Other addresses of `doc` and `docs`: routes or rewrites, never copies of files. */
 	aliases: readonly Readonly<Pick<Target, "doc" | "docs">>[];
+	/** What is around the layers, in the file of one layer as well: `render` returns it with an array of one. */
+	envelope?: Envelope;
 	queryDoor?: QueryDoor;
 	/** Whether several can be asked for in the order in which they are drawn: `<docs>/<lang>/<smallkeys>/sort`. */
 	canSort?: true;

@@ -5,7 +5,7 @@ import { sortByGeometry } from "../../api/sorted.ts";
 import type { WantedDocs } from "../../api/wanted.ts";
 import { descriptionText } from "../../registry/description.ts";
 import { descriptionPath } from "../../registry/smallkey.ts";
-import { targetNames } from "../../registry/targets/names.ts";
+import { targetNames } from "../../registry/targets/table.ts";
 import { feature, Local, manual, textOf } from "../local.ts";
 import { describedAt } from "../registry/targets/samples.ts";
 

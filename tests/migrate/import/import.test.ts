@@ -8,8 +8,8 @@ import { parseDescription } from "../../../registry/description.ts";
 import { parseRegistration } from "../../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
 import { layerFacts } from "../../../registry/targets/facts.ts";
-import type { TargetName } from "../../../registry/targets/names.ts";
 import { renderAt } from "../../../registry/targets/render.ts";
+import type { TargetName } from "../../../registry/targets/target.ts";
 import { type Ended, runScript } from "../../process.ts";
 import { assertAcceptedAt } from "../../viewer/accepted.ts";
 import {
