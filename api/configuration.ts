@@ -1,7 +1,6 @@
 import { defaultMapWkid, mapWkids } from "../registry/extent.ts";
 import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
-import { targetNames } from "../registry/targets/names.ts";
-import { parseTargets } from "../registry/targets/table.ts";
+import { parseTargets, targetNames } from "../registry/targets/table.ts";
 import type { WriteLimits } from "./limits.ts";
 import type { ReadSettings } from "./wanted.ts";
 

@@ -1,5 +1,7 @@
 import { middleRank } from "../registry/drawing-order.ts";
 import { parseSmallkey } from "../registry/smallkey.ts";
+import { targetOf } from "../registry/targets/table.ts";
+import type { Envelope } from "../registry/targets/target.ts";
 import { etagOfTags, type Tag, textOf } from "./etag.ts";
 import type { Fragment, Fragments } from "./fragment.ts";
 import type { Pieces } from "./reply.ts";
@@ -45,6 +47,7 @@ export function asScript({ body, etag }: Fragment, callback: string): Fragment {
 /** Finds what a `docs` asks for; null where the answer would have more than `maxDocsBytes`. */
 export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null {
 	const { target, lang, callback, isUnlisted } = wanted;
+	const layerEnvelope = targetOf(target).envelope;
 	const elements: Uint8Array[] = [];
 	const tags: Tag[] = [];
 	let bytes = 0;
@@ -54,7 +57,9 @@ export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null 
 		const fragment = found && isUnlisted?.(found.body) ? null : found;
 		const absent = fragment ? null : wanted.absent(item, items.length);
 		if (!fragment && absent === null) continue;
-		const element = fragment ? fragment.body : encoder.encode(absent as string);
+		const element = fragment
+			? withoutEnvelope(fragment.body, layerEnvelope)
+			: encoder.encode(absent as string);
 		elements.push(element);
 		tags.push(fragment ? fragment.etag : (absent as string));
 		bytes += element.length;
@@ -80,6 +85,12 @@ function inDrawingOrder({ target, lang, items }: WantedDocs, fragments: Fragment
 	const rankOf = (item: string) => (parseSmallkey(item) ? fragments(target, lang, item)?.rank : undefined);
 	const ranked = items.map((item) => ({ item, rank: rankOf(item) ?? middleRank }));
 	return ranked.sort((a, b) => a.rank - b.rank).map(({ item }) => item);
+}
+
+/** The layer itself, of a fragment that has it in an array of one inside an envelope. */
+function withoutEnvelope(body: Uint8Array, envelope: Envelope | undefined): Uint8Array {
+	if (!envelope) return body;
+	return body.subarray(envelope.open.length + 1, body.length - envelope.close.length - 1);
 }
 
 /** The separators in all elements; those of equal tags are counted once. */

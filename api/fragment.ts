@@ -1,5 +1,5 @@
 import type { Lang } from "../registry/smallkey.ts";
-import type { TargetName } from "../registry/targets/names.ts";
+import type { TargetName } from "../registry/targets/target.ts";
 import type { Tag } from "./etag.ts";
 
 /** A fragment as it is sent. */

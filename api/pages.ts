@@ -1,4 +1,6 @@
 import { contentPolicy } from "../registry/content-policy.ts";
+import { targets } from "../registry/targets/table.ts";
+import type { Target } from "../registry/targets/target.ts";
 import { etagOf, matchesEtag } from "./etag.ts";
 import { fragmentHeaders, readCaching } from "./read-headers.ts";
 import { emptyBody, exposedHeaders, type Reply, refuseRead } from "./reply.ts";
@@ -14,13 +16,24 @@ export type SegmentUse = "reads" | "writes" | "operation" | "machines" | "people
  * one of them.
  */
 export const reservedSegments: ReadonlyMap<string, SegmentUse> = new Map([
-	...every("reads", "doc", "docs", "v0.9", "v1", "v2", "ramp4", "vcs"),
+	...every("reads", ...targets.flatMap(firstSegments)),
 	...every("writes", "register"),
 	...every("operation", "healthz", "readyz"),
 	...every("machines", "index", "changes", "schemas"),
 	...every("people", "en", "fr", "list", "guide", "assets", "site.json"),
 	...every("kept", "status"),
 ]);
+
+/** What the paths of a target begin with. */
+function firstSegments({ doc, docs, aliases, queryDoor }: Target): string[] {
+	const paths = [
+		doc,
+		docs,
+		...aliases.flatMap((one) => [one.doc, one.docs]),
+		...(queryDoor ? [queryDoor.path] : []),
+	];
+	return paths.map((path) => path.split("/", 1)[0] as string);
+}
 
 function every(use: SegmentUse, ...segments: string[]): [string, SegmentUse][] {
 	return segments.map((segment) => [segment, use]);

@@ -1,6 +1,5 @@
-import type { TargetName } from "../registry/targets/names.ts";
 import { targetOf } from "../registry/targets/table.ts";
-import type { Target } from "../registry/targets/target.ts";
+import type { Target, TargetName } from "../registry/targets/target.ts";
 
 /** A path below which layers are read. */
 export interface ReadPath {

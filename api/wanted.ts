@@ -1,6 +1,5 @@
 import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/smallkey.ts";
-import type { TargetName } from "../registry/targets/names.ts";
-import type { Envelope, Target } from "../registry/targets/target.ts";
+import type { Envelope, Target, TargetName } from "../registry/targets/target.ts";
 import { type ReadPath, readPaths } from "./targets.ts";
 
 /** One fragment. */
@@ -140,11 +139,11 @@ function parseDocs(
 	const trimmed = items.map(trimSpaces);
 	const isTooMany = items.length > settings.docsMaxKeys && smallkeysOf(trimmed).length > settings.docsMaxKeys;
 	if (isTooMany) return 414;
-	const { name, queryDoor, absent, isUnlisted = null } = path.target;
+	const { name, queryDoor, absent, isUnlisted = null, envelope = null } = path.target;
 	const wanted = { kind: "docs" as const, target: name, lang, items: trimmed, callback, isSorted };
 	return path.kind === "query" && queryDoor
 		? { ...wanted, absent: leaveOut, isUnlisted: null, envelope: queryDoor.envelope(lang) }
-		: { ...wanted, absent, isUnlisted, envelope: null };
+		: { ...wanted, absent, isUnlisted, envelope };
 }
 
 function leaveOut(): null {

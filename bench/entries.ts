@@ -1,5 +1,5 @@
 import type { Entry } from "../registry/index/entry.ts";
-import { targetNames } from "../registry/targets/names.ts";
+import { targetNames } from "../registry/targets/table.ts";
 import { randomFrom } from "./layers.ts";
 
 /** Words as titles of map layers have them, English and French, the frequent ones first. */

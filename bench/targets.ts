@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { targetNames } from "../registry/targets/names.ts";
+import { targetNames } from "../registry/targets/table.ts";
 import { removeOutput } from "./builds.ts";
 import { cpuOf } from "./measure/process.ts";
 import type { Pair, Row } from "./measure/row.ts";

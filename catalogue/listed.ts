@@ -5,8 +5,8 @@ import type { CheckedLayer, LayerFile } from "../registry/judge.ts";
 import { ownersOf, ownersPath, parseOwners } from "../registry/owners.ts";
 import { langs, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { targetNames } from "../registry/targets/names.ts";
 import { renderLayer } from "../registry/targets/render.ts";
+import { targetNames } from "../registry/targets/table.ts";
 import type { ListedLayer } from "./catalogue.ts";
 import type { LastChange } from "./history.ts";
 

@@ -10,8 +10,8 @@ import { catalogueFiles, catalogueFolders } from "../catalogue/state.ts";
 import { readTextIfThere } from "../files/if-there.ts";
 import { compressedMark, isCompanion, writeWhole } from "../publish/output.ts";
 import { slotFolder, slotsOf } from "../publish/slots.ts";
-import { type TargetName, targetNames } from "../registry/targets/names.ts";
-import { targetOf } from "../registry/targets/table.ts";
+import { targetNames, targetOf } from "../registry/targets/table.ts";
+import type { TargetName } from "../registry/targets/target.ts";
 import { progress } from "../terminal/progress.ts";
 import { siteGroups } from "./site-headers.ts";
 

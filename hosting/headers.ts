@@ -1,8 +1,8 @@
 import { pageTypes } from "../api/pages.ts";
 import { fragmentHeaders } from "../api/read.ts";
 import { langs } from "../registry/smallkey.ts";
-import type { TargetName } from "../registry/targets/names.ts";
 import { targetOf } from "../registry/targets/table.ts";
+import type { TargetName } from "../registry/targets/target.ts";
 import { headersFile } from "./files.ts";
 import { patternOf, type SiteGroup, siteGroups } from "./site-headers.ts";
 

@@ -7,7 +7,7 @@ import { resolveCommit } from "../publish/collect.ts";
 import { isCompanion } from "../publish/output.ts";
 import { slotFolder, slotPath, slotsOf } from "../publish/slots.ts";
 import { parseLayerPath } from "../registry/smallkey.ts";
-import { targetNames } from "../registry/targets/names.ts";
+import { targetNames } from "../registry/targets/table.ts";
 import { chooseCatalogue, listCatalogue, servedPath, typeOfPage } from "./verify-catalogue.ts";
 
 /** Most requests that are under way at once. */

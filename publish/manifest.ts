@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { filesBelow } from "../files/below.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { targetNames } from "../registry/targets/names.ts";
+import { targetNames } from "../registry/targets/table.ts";
 import type { FoundFile } from "./collect.ts";
 import { fragmentSettings, slotFolder, slotsOf } from "./slots.ts";
 

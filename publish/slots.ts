@@ -2,9 +2,9 @@ import { defaultMapWkid } from "../registry/extent.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
-import { type TargetName, targetNames } from "../registry/targets/names.ts";
 import { renderLayer } from "../registry/targets/render.ts";
-import { targetOf, targetPath } from "../registry/targets/table.ts";
+import { targetNames, targetOf, targetPath } from "../registry/targets/table.ts";
+import type { TargetName } from "../registry/targets/target.ts";
 
 /** What decides how layers are rendered, without the rest of a configuration: it is handed to other processes. */
 export function fragmentSettings(settings: FragmentSettings): Required<FragmentSettings> {

@@ -1,6 +1,6 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import type { TargetName } from "../../registry/targets/names.ts";
 import { targetPath } from "../../registry/targets/table.ts";
+import type { TargetName } from "../../registry/targets/target.ts";
 import { etagOf } from "../etag.ts";
 import type { Fragment } from "../fragment.ts";
 

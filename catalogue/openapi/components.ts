@@ -1,6 +1,6 @@
 import { description } from "../../schemas/description.ts";
 import { owners } from "../../schemas/owners.ts";
-import { type PublishedSchema, publishedSchemas } from "../../schemas/published.ts";
+import { type PublishedSchema, publishedSchemas } from "./published.ts";
 
 type Json = unknown;
 type JsonObject = { [name: string]: Json };

@@ -1,6 +1,5 @@
 import type { Target } from "../../registry/targets/target.ts";
 import { errors, layerStatus, missing } from "../../schemas/answers.ts";
-import { publishedSchemas } from "../../schemas/published.ts";
 import { catalogueParameters, cataloguePaths } from "./catalogue.ts";
 import { json, ref, schemaComponents, schemaRef } from "./components.ts";
 import { responses, securitySchemes, writePaths } from "./writes.ts";
@@ -47,9 +46,7 @@ export function openApiDocument({ version, targets, url }: OpenApiSettings): obj
 
 /** The schema of one target's fragment. */
 function fragmentRef({ name }: Target): { $ref: string } {
-	const $id = `fragment-${name}.schema.json`;
-	if (!publishedSchemas.some((schema) => schema.$id === $id)) throw new Error(`there is no schema ${$id}`);
-	return schemaRef({ $id });
+	return schemaRef({ $id: `fragment-${name}.schema.json` });
 }
 
 /** Where one layer, and where several, are read at a target. */
@@ -67,9 +64,9 @@ function readPaths(target: Target): Record<string, Json> {
 	const docs = [ref("parameters", "lang"), ref("parameters", "smallkeys"), ref("parameters", "callback")];
 	if (target.doc === target.docs) {
 		// A comma in the last segment makes the difference.
-		const either = json("The layer; of several keys, a list.", {
-			oneOf: [fragmentRef(target), { type: "array", items: fragmentRef(target) }],
-		});
+		const several = { oneOf: [fragmentRef(target), { type: "array", items: fragmentRef(target) }] };
+		const schema = target.envelope ? fragmentRef(target) : several;
+		const either = json("The layer; of several keys, all of them.", schema);
 		return { [`/${target.docs}/{lang}/{smallkeys}`]: read(target, "layers", docs, either) };
 	}
 	const doc = [ref("parameters", "lang"), ref("parameters", "smallkey")];

@@ -1,5 +1,5 @@
-import { publishedSchemas } from "../../schemas/published.ts";
 import { type OpenApiSettings, openApiDocument } from "./document.ts";
+import { publishedSchemas } from "./published.ts";
 
 /**
  * The description of the interface as files, by their names in the folder `schemas` of a build: each JSON Schema under

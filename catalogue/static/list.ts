@@ -3,6 +3,7 @@ import { orderedText, readOrdered, textOfBits } from "../../registry/index/order
 import { byteLength, readShapeFile, type SetKind, shapeFile } from "../../registry/index/set.ts";
 import { nameOfPath, Shape } from "../../registry/index/shape.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import { targetOf } from "../../registry/targets/table.ts";
 import type { Texts } from "../../site/text/texts.ts";
 import { bilingualHtml, both } from "./bilingual.ts";
 import { type Assets, escapeHtml } from "./html.ts";
@@ -34,7 +35,7 @@ export function listRow(entry: Entry, addresses: Record<Lang, string>): ListRow 
 	const reads = Object.keys(fragments)
 		.sort()
 		.flatMap((target) => {
-			const folder = target === "ramp4" ? target : `${target}/doc`;
+			const folder = targetOf(target).doc;
 			return langs
 				.filter((lang) => fragments[target]?.[lang])
 				.map((lang) => `<a class="reads" href="../${folder}/${lang}/${key}">${target}&nbsp;${lang}</a>`);

@@ -1,6 +1,6 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import type { TargetName } from "../../registry/targets/names.ts";
 import { targetOf } from "../../registry/targets/table.ts";
+import type { TargetName } from "../../registry/targets/target.ts";
 import { isObject, type Json, listOf, objectOf } from "./json.ts";
 
 /** What a service says of one layer: its node, that there is none, or why it cannot be read. */

@@ -3,7 +3,7 @@ import { defaultMapWkid } from "../extent.ts";
 import type { Sickness } from "../health.ts";
 import { kindOf, type Registration } from "../registration.ts";
 import { type Lang, langs } from "../smallkey.ts";
-import type { TargetName } from "../targets/names.ts";
+import type { TargetName } from "../targets/target.ts";
 import type { Entry } from "./entry.ts";
 import type { Box } from "./place.ts";
 
@@ -13,7 +13,7 @@ export interface IndexedLayer {
 	registration: Registration;
 	description: Description | null;
 	/** Target → language → fragment; null where the layer is not served there. */
-	fragments: Partial<Record<TargetName, Record<Lang, string | null>>>;
+	fragments: Record<TargetName, Record<Lang, string | null>>;
 }
 
 /** What is known of a layer beside its files. */
@@ -51,8 +51,8 @@ export function entryOf(layer: IndexedLayer, news: LayerNews, hash: (fragment: s
 
 /** The name that viewers show, as a fragment has it; of fragments, the shortest. */
 function titleOf({ smallkey, registration, fragments }: IndexedLayer, lang: Lang): string {
-	const texts = (["v2", "ramp4", "v0.9", "v1"] as const).map((target) => fragments[target]?.[lang] ?? null);
-	const text = texts.find((one) => one !== null);
+	const texts = Object.values(fragments).flatMap((one) => one[lang] ?? []);
+	const [text] = texts.sort((a, b) => a.length - b.length);
 	return (text && nameIn(JSON.parse(text))) || registration[lang].service_name || smallkey;
 }
 

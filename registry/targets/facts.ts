@@ -8,7 +8,6 @@ import {
 } from "../registration.ts";
 import { harmless } from "../shown.ts";
 import type { Lang } from "../smallkey.ts";
-import type { TargetName } from "./names.ts";
 
 /** What an operator sets for all fragments. */
 export interface FragmentSettings {
@@ -20,8 +19,8 @@ export interface FragmentSettings {
 	mapWkid?: number;
 	/** How v2 names one layer of a MapServer; `esriDynamic`, which every viewer of v2 draws, where it is not set. */
 	mapServerType?: MapServerType;
-	/** The targets that are built and served; all where it is not set. */
-	targets?: readonly TargetName[];
+	/** Names of the targets that are built and served; all where it is not set. */
+	targets?: readonly string[];
 }
 
 /** The two ways in which v2 can name one layer of a MapServer. */

@@ -1,8 +1,9 @@
 import { isVersion2, type Registration } from "../registration.ts";
 import { type Lang, langs } from "../smallkey.ts";
 import { type FragmentSettings, layerFacts } from "./facts.ts";
-import { type TargetName, targetNames } from "./names.ts";
 import { renderAt } from "./render.ts";
+import { targetNames } from "./table.ts";
+import type { TargetName } from "./target.ts";
 
 /** A target in one language. */
 export interface Place {

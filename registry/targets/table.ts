@@ -1,13 +1,22 @@
 import type { Lang } from "../smallkey.ts";
-import { type TargetName, targetNames } from "./names.ts";
-import { ramp4 } from "./ramp4.ts";
-import type { Target } from "./target.ts";
-import { v09 } from "./v0.9.ts";
-import { v1 } from "./v1.ts";
-import { v2 } from "./v2.ts";
+import { ramp4, renderRamp4 } from "./ramp4.ts";
+import type { Render, Target, TargetName } from "./target.ts";
+import { renderTerria, terria } from "./terria.ts";
+import { renderV09, v09 } from "./v0.9.ts";
+import { renderV1, v1 } from "./v1.ts";
+import { renderV2, v2 } from "./v2.ts";
 
-/** Every target: how each is written stands in render.ts. The build, the memory, the routes, the hosting rules and the tests follow from this table. */
-export const targets: readonly Target[] = [v09, v1, v2, ramp4];
+/**
+ * Every target, in the order of their viewers' age. Routes, the build, the hosting rules, the OpenAPI document and the
+ * tests follow from this table; a target's schema is `schemas/fragment-<name>.schema.json`.
+ */
+export const targets: readonly Target[] = [v09, v1, v2, ramp4, terria];
+
+/** How each of them is written. Apart from `targets`, so that a bundle that only reads fragments leaves it out. */
+export const renders: readonly Render[] = [renderV09, renderV1, renderV2, renderRamp4, renderTerria];
+
+/** Names of all targets. */
+export const targetNames: readonly TargetName[] = targets.map(({ name }) => name);
 
 /**
  * Reads `TARGETS`: names with commas between them, in any order.
@@ -15,16 +24,18 @@ export const targets: readonly Target[] = [v09, v1, v2, ramp4];
  */
 export function parseTargets(text: string): readonly TargetName[] | string {
 	const names = text.split(",").map((name) => name.trim());
-	const unknown = names.find((name) => !(targetNames as readonly string[]).includes(name));
+	const unknown = names.find((name) => !targetNames.includes(name));
 	if (unknown !== undefined) return `must be some of ${targetNames.join(",")}, not ${unknown || "nothing"}`;
 	return targetNames.filter((name) => names.includes(name));
 }
 
 const byName = new Map(targets.map((target) => [target.name, target]));
 
-/** The target of a name. */
+/** The target of a name. @throws {Error} where the table has none */
 export function targetOf(name: TargetName): Target {
-	return byName.get(name) as Target;
+	const target = byName.get(name);
+	if (!target) throw new Error(`${name}: is not a target`);
+	return target;
 }
 
 /** The path at which a layer is read in a target, which is also its file's: `v0.9/doc/en/23ax5t`. */

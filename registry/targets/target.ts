@@ -1,14 +1,16 @@
 import type { Lang } from "../smallkey.ts";
 import type { LayerFacts } from "./facts.ts";
-import type { TargetName } from "./names.ts";
 
-/** What stands around an array of layers, where it is not the whole answer: ASCII text of JSON. */
+/** The name of a target, as in `TARGETS`: one of those in the table. */
+export type TargetName = string;
+
+/** What is around an array of layers where the array is not the whole answer: ASCII text of JSON. */
 export interface Envelope {
 	/** Before the array. */
 	open: string;
-	/** Between the array and the same array once more. */
-	between: string;
-	/** After the second array. */
+	/** Between the array and the same array once more; null where it is there once. */
+	between: string | null;
+	/** After the last array. */
 	close: string;
 }
 
@@ -18,7 +20,7 @@ export interface QueryDoor {
 	envelope(lang: Lang): Envelope;
 }
 
-/** A form in which layers are read: where, and what stands for one that is not there. Beside it stands its `Render`. */
+/** A form in which layers are read: where, and what is answered for a layer that is not found. Its file has its `Render`, too. */
 export interface Target {
 	name: TargetName;
 	/** Where one layer is read, before `/<lang>/<smallkey>`; its files stand in the folder of this name. */
@@ -27,6 +29,8 @@ export interface Target {
 	docs: string;
 	/** Other addresses of `doc` and `docs`: routes or rewrites, never copies of files. */
 	aliases: readonly Readonly<Pick<Target, "doc" | "docs">>[];
+	/** What is around the layers, in the file of one layer as well: `render` returns it with an array of one. */
+	envelope?: Envelope;
 	queryDoor?: QueryDoor;
 	/** Whether several can be asked for in the order in which they are drawn: `<docs>/<lang>/<smallkeys>/sort`. */
 	canSort?: true;

@@ -1,9 +1,9 @@
 import { canonicalText } from "../../registry/canonical.ts";
 import { largestRegistration, parseRegistration, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import type { TargetName } from "../../registry/targets/names.ts";
 import { renderLayer } from "../../registry/targets/render.ts";
 import { parseTargets } from "../../registry/targets/table.ts";
+import type { TargetName } from "../../registry/targets/target.ts";
 import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
 import type { SiteSettings } from "../page/settings.ts";
 
@@ -50,7 +50,7 @@ export function draftFragments(
 export function draftDrawable(rendered: ReturnType<typeof draftFragments>, lang: Lang): Drawable | null {
 	const read = ({ target, fragments }: (typeof rendered)[number]) => {
 		const text = fragments[lang];
-		return text === null || target === "ramp4" ? null : parseFragment(target, text);
+		return text === null ? null : parseFragment(target, text);
 	};
 	const drawable = rendered.map(read).find((one) => one !== null);
 	const v2 = rendered.find(({ target }) => target === "v2");

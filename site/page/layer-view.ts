@@ -1,6 +1,6 @@
 import type { Entry } from "../../registry/index/entry.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
-import type { TargetName } from "../../registry/targets/names.ts";
+import type { TargetName } from "../../registry/targets/target.ts";
 import { findLayer } from "../catalogue/find-layer.ts";
 import { type IndexProblem, IndexUnusable } from "../catalogue/pieces.ts";
 import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
@@ -16,7 +16,7 @@ import { dayText, weekText } from "./week.ts";
 /** Targets whose fragments say how a layer is drawn, the most telling first. */
 const drawnTargets: readonly TargetName[] = ["v0.9", "v1", "v2"];
 
-/** Where one fragment of a target is. */
+/** Where a fragment is that the page reads or shows. Not by the table of targets, whose renderers the first load would carry. */
 function docPath(target: TargetName, lang: Lang, smallkey: string): string {
 	const folder = target === "ramp4" ? target : `${target}/doc`;
 	return `${folder}/${lang}/${encodeURIComponent(smallkey)}`;
@@ -208,7 +208,8 @@ export class LayerView implements View {
 		add("v0.9", texts.copyV09, address("v0.9"));
 		add("v2", texts.copyV2, address("v2"));
 		add("v0.9", texts.copyKeys, key);
-		const first = drawnTargets.find((target) => settings.targets.includes(target)) ?? "ramp4";
+		const first =
+			drawnTargets.find((target) => settings.targets.includes(target)) ?? (settings.targets[0] as TargetName);
 		boxes.push(copyBox(texts, texts.copyCurl, `curl --fail --compressed '${address(first)}'`));
 		const geoView = {
 			map: { listOfGeoviewLayerConfig: [{ geoviewLayerType: "geoCore", geoviewLayerId: key }] },

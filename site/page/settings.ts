@@ -1,4 +1,4 @@
-import type { TargetName } from "../../registry/targets/names.ts";
+import type { TargetName } from "../../registry/targets/target.ts";
 
 /** What whoever built the site said of it: the content of `site.json`. */
 export interface SiteSettings {

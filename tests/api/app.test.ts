@@ -6,7 +6,7 @@ import { answerFailure, answerHealth, answerRefused, answerVersion, routeOf } fr
 import { reservedSegments } from "../../api/pages.ts";
 import { refuseWrite } from "../../api/reply.ts";
 import { readPaths } from "../../api/targets.ts";
-import { targetNames } from "../../registry/targets/names.ts";
+import { targetNames } from "../../registry/targets/table.ts";
 import { textOf } from "../local.ts";
 import { root } from "../process.ts";
 

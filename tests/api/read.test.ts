@@ -5,7 +5,8 @@ import { etagOf, etagOfTags, hashOf, textOf } from "../../api/etag.ts";
 import type { Fragments } from "../../api/fragment.ts";
 import type { Reply } from "../../api/reply.ts";
 import { keysOf } from "../../api/wanted.ts";
-import { type TargetName, targetNames } from "../../registry/targets/names.ts";
+import { targetNames, targetPath } from "../../registry/targets/table.ts";
+import type { TargetName } from "../../registry/targets/target.ts";
 import { textOf as text } from "../local.ts";
 
 const encoder = new TextEncoder();
@@ -389,7 +390,7 @@ test("the portal asks by a query, and its answer is wrapped", () => {
 
 test("one fragment is read as a script, too, in every target", () => {
 	for (const name of targetNames) {
-		const path = name === "ramp4" ? "/ramp4/fr/a" : `/${name}/doc/fr/a`;
+		const path = `/${targetPath(name, "fr", "a")}`;
 		const script = everyTarget(`${path}?callback=a.b`);
 		assert.is(script.said, `/**/a.b("${name} fr\\u2028");`);
 		assert.is(script.type, "application/javascript; charset=utf-8");

@@ -7,7 +7,7 @@ import type { Fragments } from "../../api/fragment.ts";
 import type { WantedDocs } from "../../api/wanted.ts";
 import { descriptionText } from "../../registry/description.ts";
 import { descriptionPath } from "../../registry/smallkey.ts";
-import { targetNames } from "../../registry/targets/names.ts";
+import { targetNames } from "../../registry/targets/table.ts";
 import { listen } from "../listen.ts";
 import { feature, Local, manual, textOf } from "../local.ts";
 import { describedAt } from "../registry/targets/samples.ts";

@@ -33,19 +33,21 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 	});
 
 	test("a key that is not registered is 404 in doc, and what its viewers expect in docs", async () => {
-		for (const { name, doc, docs, absent } of targets) {
+		for (const { name, doc, docs, absent, envelope } of targets) {
 			assertRefused(await get(`/${doc}/en/none`), 404, name);
 			assertRefused(await get(`/${doc}/de/23ax5t`), 400, name);
-			const known = (await get(`/${doc}/en/23ax5t`)).text;
+			const one = (await get(`/${doc}/en/23ax5t`)).text;
+			const known = envelope ? JSON.stringify(Object.values(JSON.parse(one))[0]).slice(1, -1) : one;
+			const [open, close] = envelope ? [`${envelope.open}[`, `]${envelope.close}`] : ["[", "]"];
 			const answer = await get(`/${docs}/en/none,23ax5t,not%20a%20key`);
 			assert.is(answer.status, 200, name);
 			assertReadHeaders(answer);
 			const elements = [absent("none", 3), known, absent("not a key", 3)].filter((one) => one !== null);
-			assert.is(answer.text, `[${elements.join(",")}]`, name);
+			assert.is(answer.text, open + elements.join(",") + close, name);
 			const script = await get(`/${docs}/en/none,23ax5t?callback=a.b`);
 			assertReadHeaders(script, "application/javascript; charset=utf-8");
 			const two = [absent("none", 2), known].filter((one) => one !== null);
-			assert.is(script.text, `/**/a.b([${two.join(",")}]);`, name);
+			assert.is(script.text, `/**/a.b(${open}${two.join(",")}${close});`, name);
 		}
 	});
 
@@ -96,13 +98,13 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 
 	test("layers of version 2.0 are read where a target has a form for them", async () => {
 		const table: [smallkey: string, statuses: number[]][] = [
-			["many", [404, 404, 200, 200]],
-			["server", [404, 404, 200, 200]],
-			["tiles", [404, 404, 200, 200]],
-			["wmts", [404, 404, 200, 404]],
-			["one", [404, 404, 200, 200]],
-			["several", [404, 404, 404, 404]],
-			["whole", [404, 404, 404, 404]],
+			["many", [404, 404, 200, 200, 200]],
+			["server", [404, 404, 200, 200, 200]],
+			["tiles", [404, 404, 200, 200, 200]],
+			["wmts", [404, 404, 200, 404, 200]],
+			["one", [404, 404, 200, 200, 200]],
+			["several", [404, 404, 404, 404, 404]],
+			["whole", [404, 404, 404, 404, 404]],
 		];
 		for (const [smallkey, statuses] of table) {
 			for (const [index, { name, doc }] of targets.entries()) {
@@ -164,6 +166,24 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 			);
 		}
 		assert.is((await get("/ramp4/fr/none,nothing")).text, "[]");
+	});
+
+	test("Terria reads a catalogue of one layer or several in one language", async () => {
+		const membersOf = async (keys: string) => {
+			const { catalog } = JSON.parse((await get(`/terria/fr/${keys}`)).text);
+			return catalog.map(({ type, id }: { type: string; id: string }) => [type, id]);
+		};
+		assert.equal(await membersOf("many"), [["wms", "rcs.many.fr"]]);
+		const several = [
+			["esri-mapServer", "rcs.tiles.fr"],
+			["wms", "rcs.many.fr"],
+		];
+		for (const comma of [",", "%2C", "%2c"])
+			assert.equal(await membersOf(`tiles${comma}none${comma}many`), several);
+		assert.is((await get("/terria/fr/none,nothing")).text, '{"catalog":[]}');
+		const script = (await get("/terria/fr/none,nothing?callback=f")).text;
+		assert.is(script, '/**/f({"catalog":[]});');
+		assertRefused(await get("/terria/fr/none"), 404, "one key");
 	});
 
 	test("the version is a list, as the older service has it", async () => {

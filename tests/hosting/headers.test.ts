@@ -7,7 +7,7 @@ import * as assert from "uvu/assert";
 import { documentHeaders, pageHeaders } from "../../api/pages.ts";
 import { headersFile } from "../../hosting/files.ts";
 import { type StaticHostName, staticHosts } from "../../hosting/headers.ts";
-import { targetNames } from "../../registry/targets/names.ts";
+import { targetNames } from "../../registry/targets/table.ts";
 import { ask } from "../conformance/client.ts";
 import { layers } from "../conformance/engine.ts";
 import { buildDist, freePort } from "../conformance/engines.ts";

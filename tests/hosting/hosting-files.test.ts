@@ -58,6 +58,7 @@ test("npx fragments build writes Cloudflare's headers, and nothing twice", async
 		"/v1/doc/*",
 		"/v2/doc/*",
 		"/ramp4/*",
+		"/terria/*",
 	]);
 	assert.is((await runScript("build", words, { TARGETS: "v2", SITE: "off" })).code, 0);
 	assert.equal(await readHeaders(join(folder, "dist")), ["/v2/doc/*"]);
@@ -98,6 +99,7 @@ test("the catalogue's files have the headers that the service gives them", async
 	assert.equal((await readdir(dist)).filter((name) => !name.startsWith(".")).sort(), [
 		"_headers",
 		"ramp4",
+		"terria",
 		"v0.9",
 		"v1",
 		"v2",

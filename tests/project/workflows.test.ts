@@ -286,7 +286,11 @@ test("no secret and no right to write is near foreign data", () => {
 	assert.not.match(JSON.stringify(comment), /git fetch|npx fragments review/);
 	assert.not.match(JSON.stringify(workflow("owners")), /git fetch|npx fragments review/);
 	const download = comment?.steps.find(({ uses }) => uses?.startsWith("actions/download-artifact@"));
-	assert.equal(download?.with, { name: "comment", path: "reviewed" }, "of this run, not of the pull request's");
+	assert.equal(
+		download?.with,
+		{ name: "comment", path: "reviewed" },
+		"of this run, not of the pull request's",
+	);
 });
 
 test("what a version is made of is attested, by a job that writes nothing else", () => {

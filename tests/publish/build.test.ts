@@ -98,7 +98,7 @@ building(
 		await write(join(layers, "ca/canvec.json"), wms("changed"));
 		await rm(join(out, "v0.9/doc/en/railway"));
 		const again = await buildOnly(["--layers", layers, "--out", out]);
-		assert.match(again.stdout, /^9 written, \d+ unchanged, 8 removed/);
+		assert.match(again.stdout, /^11 written, \d+ unchanged, 10 removed/);
 		await write(join(out, "v0.9/doc/fr/railway"), "spoilt");
 		const fresh = await buildOnly(["--layers", layers, "--out", out, "--fresh"]);
 		assert.match(fresh.stdout, /^1 written, \d+ unchanged, 0 removed/);
@@ -124,7 +124,7 @@ building(
 		assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
 		const wrong = await buildOnly(["--layers", layers, "--out", out], { TARGETS: "v0.9,v3" });
 		assert.is(wrong.code, 2);
-		assert.match(wrong.stderr, /^TARGETS: must be some of v0\.9,v1,v2,ramp4, not v3$/m);
+		assert.match(wrong.stderr, /^TARGETS: must be some of v0\.9,v1,v2,ramp4,terria, not v3$/m);
 	},
 );
 
@@ -139,19 +139,23 @@ building("a layer has no file where a target cannot express it", async ({ layers
 	};
 	await write(join(layers, "ti/tiles.json"), text("esriTile"));
 	assert.is((await buildOnly(["--layers", layers, "--out", out])).code, 0);
-	assert.equal(await pathsOf(), ["ramp4/en/tiles", "ramp4/fr/tiles", "v2/doc/en/tiles", "v2/doc/fr/tiles"]);
+	const folders = ["ramp4/en", "ramp4/fr", "terria/en", "terria/fr", "v2/doc/en", "v2/doc/fr"];
+	assert.equal(
+		await pathsOf(),
+		folders.map((folder) => `${folder}/tiles`),
+	);
 	await write(join(layers, "ti/tiles.json"), text("ogcWmts"));
 	const unnamed = await buildOnly(["--layers", layers, "--out", out]);
 	assert.match(
 		unnamed.stdout,
-		/^0 written, \d+ unchanged, 4 removed/,
+		/^0 written, \d+ unchanged, 6 removed/,
 		"no viewer draws a service of no layers",
 	);
 	assert.equal(await pathsOf(), []);
 	await write(join(layers, "ti/tiles.json"), text("ogcWmts", ["t"]));
 	const named = await buildOnly(["--layers", layers, "--out", out]);
-	assert.match(named.stdout, /^2 written, \d+ unchanged, 0 removed/);
-	assert.equal(await pathsOf(), ["v2/doc/en/tiles", "v2/doc/fr/tiles"]);
+	assert.match(named.stdout, /^4 written, \d+ unchanged, 0 removed/);
+	assert.equal(await pathsOf(), ["terria/en/tiles", "terria/fr/tiles", "v2/doc/en/tiles", "v2/doc/fr/tiles"]);
 	const afresh = join(folder, "afresh");
 	await buildOnly(["--layers", layers, "--out", afresh]);
 	assert.equal([...(await snapshot(afresh)).keys()].sort(), [...(await snapshot(out)).keys()].sort());
@@ -218,9 +222,9 @@ building("one commit of a repository gives what its folder gives", async ({ laye
 		[...(await snapshot(path))].map(([name, { text }]) => `${name} ${text}`).sort();
 	assert.equal(await texts(other), await texts(out));
 	const newer = await buildOnly(["--repo", repository, "--out", other]);
-	assert.match(newer.stdout, /^8 written, \d+ unchanged, 0 removed/);
+	assert.match(newer.stdout, /^10 written, \d+ unchanged, 0 removed/);
 	const older = await buildOnly(["--repo", repository, "--ref", "main~1", "--out", other]);
-	assert.match(older.stdout, /^0 written, \d+ unchanged, 8 removed/);
+	assert.match(older.stdout, /^0 written, \d+ unchanged, 10 removed/);
 	assert.equal(await texts(other), await texts(out));
 	for (const ref of ["none", "--help", "main:layers"]) {
 		const failed = await buildOnly(["--repo", repository, `--ref=${ref}`, "--out", other]);

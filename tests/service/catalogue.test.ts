@@ -4,6 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { catalogueOptions, senderNamesOf } from "../../catalogue/options.ts";
 import { bringCatalogue } from "../../catalogue/update.ts";
+import { targetNames } from "../../registry/targets/table.ts";
 import { readConfiguration } from "../../service/settings.ts";
 import { Clone } from "../clone.ts";
 import { listen } from "../listen.ts";
@@ -49,7 +50,8 @@ async function filesOf(out: string): Promise<Map<string, string>> {
 	const files = new Map<string, string>();
 	for (const entry of entries.filter((one) => one.isFile())) {
 		const path = join(entry.parentPath ?? entry.path, entry.name).slice(out.length + 1);
-		if (!/^(?:v0\.9|v1|v2|ramp4)\//.test(path)) files.set(path, await readFile(join(out, path), "latin1"));
+		if (!/^(?:v0\.9|v1|v2|ramp4|terria)\//.test(path))
+			files.set(path, await readFile(join(out, path), "latin1"));
 	}
 	return files;
 }
@@ -223,7 +225,7 @@ catalogue(
 		await local.stop();
 		local.variables.SITE = "off";
 		await local.start();
-		assert.equal((await readdir(local.out)).sort(), ["ramp4", "v0.9", "v1", "v2"]);
+		assert.equal((await readdir(local.out)).sort(), [...targetNames].sort());
 		assert.is(local.pages, null);
 	},
 );

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { langs } from "../../registry/smallkey.ts";
-import { type TargetName, targetNames } from "../../registry/targets/names.ts";
-import { targetOf, targetPath } from "../../registry/targets/table.ts";
+import { targetNames, targetOf, targetPath } from "../../registry/targets/table.ts";
+import type { TargetName } from "../../registry/targets/target.ts";
 import { Local, textOf } from "../local.ts";
 
 /** Everything of a running service that has to follow from `TARGETS`. */

@@ -8,9 +8,9 @@ import type { Sickness } from "../../registry/health.ts";
 import { entryOf } from "../../registry/index/layer-entry.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { type TargetName, targetNames } from "../../registry/targets/names.ts";
 import { renderLayer } from "../../registry/targets/render.ts";
-import { targetPath } from "../../registry/targets/table.ts";
+import { targetNames, targetPath } from "../../registry/targets/table.ts";
+import type { TargetName } from "../../registry/targets/target.ts";
 import { plainSettings, type SiteSettings } from "../../site/page/settings.ts";
 import { Peer } from "../harvest/peer.ts";
 
@@ -80,7 +80,7 @@ export class SiteWorld {
 
 	#addLayer(layer: TestLayer, changed: { commit: string; date: string }): ListedLayer {
 		const { smallkey, registration, description = null, health, sender } = layer;
-		const fragments: Partial<Record<TargetName, { en: string | null; fr: string | null }>> = {};
+		const fragments: Record<TargetName, { en: string | null; fr: string | null }> = {};
 		const rendered = langs.map((lang) =>
 			renderLayer(targetNames, lang, smallkey, registration, description, settings),
 		);

@@ -5,7 +5,7 @@ import type { Context } from "../../api/context.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { sign } from "../../api/signature.ts";
 import type { Write } from "../../api/write.ts";
-import { targetNames } from "../../registry/targets/names.ts";
+import { targetNames } from "../../registry/targets/table.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import { everyPath, manual, responseOf, wms } from "../local.ts";
 import { type Peer, pausingClock, startPeer } from "./github-peer.ts";

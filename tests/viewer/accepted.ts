@@ -1,28 +1,25 @@
+import { readFileSync } from "node:fs";
 import Ajv from "ajv";
 import * as assert from "uvu/assert";
-import type { TargetName } from "../../registry/targets/names.ts";
+import { targets } from "../../registry/targets/table.ts";
+import type { TargetName } from "../../registry/targets/target.ts";
 import { everyError, type Validator } from "../../schemas/compile.ts";
-import ramp4Schema from "../../schemas/fragment-ramp4.schema.json";
-import v09Schema from "../../schemas/fragment-v0.9.schema.json";
-import v1Schema from "../../schemas/fragment-v1.schema.json";
-import v2Schema from "../../schemas/fragment-v2.schema.json";
 import { readAsFgpv } from "./fgpv.ts";
 import { readAsGeoview } from "./geoview.ts";
 import { readAsRamp4 } from "./ramp4.ts";
 
 const ajv = new Ajv(everyError);
-/** The schema of each target: what its consumers' own rules allow. The one of v1 refers to that of v0.9. */
-const validators: Readonly<Record<TargetName, Validator>> = {
-	"v0.9": ajv.compile(v09Schema),
-	v1: ajv.compile(v1Schema),
-	v2: ajv.compile(v2Schema),
-	ramp4: ajv.compile(ramp4Schema),
-};
+/** The schema of each target: what its consumers' own rules allow. Later ones refer to that of v0.9. */
+const validators = new Map<TargetName, Validator>();
+for (const { name } of targets) {
+	const text = readFileSync(new URL(`../../schemas/fragment-${name}.schema.json`, import.meta.url), "utf8");
+	validators.set(name, ajv.compile(JSON.parse(text)));
+}
 
 /** Fails unless the consumers of a target accept this text as a layer. */
 export function assertAcceptedAt(target: TargetName, text: string): void {
 	const fragment = JSON.parse(text);
-	const validate = validators[target];
+	const validate = validators.get(target) as Validator;
 	assert.ok(validate(fragment), `${target}: ${text}\n${JSON.stringify(validate.errors, null, 1)}`);
 	if (target === "ramp4") assert.is(readAsRamp4([fragment]).length, 1);
 	if (target !== "v2") return;

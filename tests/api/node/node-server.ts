@@ -10,7 +10,7 @@ import {
 } from "../../../api/node/serve.ts";
 import { parseSenders } from "../../../api/senders.ts";
 import { sign } from "../../../api/signature.ts";
-import { targetNames } from "../../../registry/targets/names.ts";
+import { targetNames } from "../../../registry/targets/table.ts";
 import type { Commit, Store } from "../../../store/store.ts";
 import { manual, secrets } from "../../local.ts";
 

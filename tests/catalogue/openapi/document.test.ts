@@ -4,8 +4,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { routeOf } from "../../../api/app.ts";
 import { openApiDocument } from "../../../catalogue/openapi/document.ts";
-import { targetNames } from "../../../registry/targets/names.ts";
-import { targets } from "../../../registry/targets/table.ts";
+import { targetNames, targets } from "../../../registry/targets/table.ts";
 
 interface Operation {
 	operationId: string;

@@ -218,7 +218,7 @@ page("a layer that cannot be read is not said to be away", async ({ browser, wor
 	const { page: window, context } = await openWindow(browser);
 	await window.goto(world.url("en/"));
 	await window.getByText("10 of 44 layers").waitFor();
-	const unreadable = /\/(?:index|v0\.9|v1|v2|ramp4)\//;
+	const unreadable = /\/(?:index|v0\.9|v1|v2|ramp4|terria)\//;
 	await window.route(unreadable, (route) => route.abort());
 	await window.goto(world.url("en/?layer=sick-one"));
 	await window.getByRole("alert").getByText("This site does not answer").waitFor();

@@ -1,0 +1,50 @@
+import type { ServiceType } from "../registration.ts";
+import type { LayerFacts } from "./facts.ts";
+import type { Render, Target } from "./target.ts";
+
+/**
+ * A catalogue of Terria (terriajs 8: its catalog types and their traits): `{"catalog":[member, …]}`. A map points at
+ * one with `{"type":"terria-reference","url":…,"path":["rcs.<smallkey>.<lang>"]}`.
+ */
+export const terria: Target = {
+	name: "terria",
+	doc: "terria",
+	docs: "terria",
+	aliases: [],
+	envelope: { open: '{"catalog":', between: null, close: "}" },
+	absent: () => null,
+};
+
+export const renderTerria: Render = (layer) => {
+	const source = kinds[layer.type](layer);
+	if (!source) return null;
+	const { id, name, metadataUrl, catalogueUrl } = layer;
+	const addresses = [...new Set([metadataUrl, catalogueUrl])].filter((address) => address !== undefined);
+	const info = addresses.map((address) => ({ name: infoNames[layer.lang], content: address }));
+	const member = { ...source, name, id, info: info.length > 0 ? info : undefined };
+	return JSON.stringify({ catalog: [member] });
+};
+
+const infoNames = { en: "Metadata", fr: "Métadonnées" };
+
+/** A member's type, its service, and what of the service it shows. */
+interface Source {
+	type: string;
+	url: string;
+	layers?: string;
+	layer?: string;
+}
+
+/** How each kind of service is written; null where Terria has no such member. Symbols come from the service. */
+const kinds: Readonly<Record<ServiceType, (layer: LayerFacts) => Source | null>> = {
+	ogcWms: ({ url, entries }) => (entries.length > 0 ? { type: "wms", url, layers: entries.join(",") } : null),
+	ogcWmts: ({ url, entries }) =>
+		entries.length === 1 ? { type: "wmts", url, layer: String(entries[0]) } : null,
+	esriFeature: ({ url }) => ({ type: "esri-featureServer", url }),
+	esriFeatureServer: ({ url, entries }) =>
+		entries.length === 1 ? { type: "esri-featureServer", url: `${url}/${entries[0]}` } : null,
+	esriMapServer: ({ url, entries }) =>
+		entries.length > 0 ? { type: "esri-mapServer", url, layers: entries.join(",") } : null,
+	esriImage: ({ url }) => ({ type: "esri-imageServer", url }),
+	esriTile: ({ url }) => ({ type: "esri-mapServer", url }),
+};

@@ -1,0 +1,70 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { terria } from "../../../registry/targets/terria.ts";
+import { featureAt } from "../../viewer/viewer.ts";
+import { mapServer, metadata, renderAt, wmsWith } from "./samples.ts";
+
+const service = "https://host.example/arcgis/rest/services/a";
+
+/** A registration of version 2.0 with one node in both languages. */
+function nodeWith(node: object) {
+	return { version: "2.0", en: node, fr: node };
+}
+
+/** The one member of a layer's catalogue, without what every member has. */
+function memberOf(registration: Parameters<typeof renderAt>[1]) {
+	const fragment = renderAt(terria, registration);
+	if (fragment === null) return null;
+	assert.equal(Object.keys(fragment), ["catalog"]);
+	assert.is(fragment.catalog.length, 1);
+	const { id, name: _, ...member } = fragment.catalog[0];
+	assert.is(id, "rcs.k.en");
+	return member;
+}
+
+test("a wms layer is a wms member with its layers, and its metadata as info", () => {
+	assert.equal(renderAt(terria, wmsWith({ service_name: "Roads", metadata })), {
+		catalog: [
+			{
+				type: "wms",
+				url: "https://host.example/wms",
+				layers: "roads",
+				name: "Roads",
+				id: "rcs.k.en",
+				info: [
+					{ name: "Metadata", content: "https://host.example/m.xml" },
+					{ name: "Metadata", content: "https://host.example/c" },
+				],
+			},
+		],
+	});
+});
+
+test("a feature layer is an esri-featureServer with its whole address", () => {
+	assert.equal(memberOf(featureAt(mapServer)), { type: "esri-featureServer", url: mapServer });
+});
+
+// biome-ignore format: a table
+const nodes: [string, object, object | null][] = [
+	["ogcWms", { service_url: `${service}/wms`, scrape_only: ["b", "a"] }, { type: "wms", url: `${service}/wms`, layers: "b,a" }],
+	["ogcWms", { service_url: `${service}/wms`, recursive: true }, null],
+	["ogcWmts", { service_url: `${service}/wmts`, scrape_only: ["t"] }, { type: "wmts", url: `${service}/wmts`, layer: "t" }],
+	["ogcWmts", { service_url: `${service}/wmts`, scrape_only: ["t", "u"] }, null],
+	["esriMapServer", { service_url: `${service}/MapServer`, scrape_only: [0, 12] }, { type: "esri-mapServer", url: `${service}/MapServer`, layers: "0,12" }],
+	["esriFeatureServer", { service_url: `${service}/FeatureServer`, scrape_only: [3] }, { type: "esri-featureServer", url: `${service}/FeatureServer/3` }],
+	["esriFeatureServer", { service_url: `${service}/FeatureServer`, scrape_only: [3, 4] }, null],
+	["esriImage", { service_url: `${service}/ImageServer` }, { type: "esri-imageServer", url: `${service}/ImageServer` }],
+	["esriTile", { service_url: `${service}/MapServer` }, { type: "esri-mapServer", url: `${service}/MapServer` }],
+];
+
+for (const [service_type, members, expected] of nodes) {
+	test(`${service_type} ${JSON.stringify(members)}`, () => {
+		assert.equal(memberOf(nodeWith({ service_type, ...members }) as never), expected);
+	});
+}
+
+test("an unknown key is left out", () => {
+	assert.is(terria.absent("none", 1), null);
+});
+
+test.run();
