@@ -1,0 +1,91 @@
+import type { Sickness } from "./health.ts";
+import type { Lang } from "./smallkey.ts";
+
+/** Version of the index; a reader that finds another one reads no further. */
+export const indexVersion = 3;
+
+/** Number of chunks, whatever the number of layers: a change of one layer rewrites one of them and the manifest. */
+export const chunkCount = 64;
+
+/** The manifest's file. */
+export const manifestPath = "index/index.json";
+
+/** West, south, east, north in degrees (RFC 7946, section 5). */
+export type Bounds = readonly [west: number, south: number, east: number, north: number];
+
+/** What the catalogue says of one layer: what a row and a filter need. */
+export interface Entry {
+	smallkey: string;
+	/** `wms`, `feature`, or the service type of a registration of version 2.0. */
+	type: string;
+	title: Record<Lang, string>;
+	/** At most 300 characters of what the service says of the layer; left out where it says nothing. */
+	description?: Partial<Record<Lang, string>>;
+	/** What the service says the layer is about, in both languages, each once. */
+	keywords?: readonly string[];
+	/** The service's address, as registered; `fr` is left out where it is the same. */
+	address: { en: string; fr?: string };
+	/** Names or numbers of the layers inside the service, where the address does not say it. */
+	layers?: readonly string[];
+	/** Public name of the sender who registered it last, where the operator gave one; one text for both languages, or two. */
+	sender?: string | Record<Lang, string>;
+	/** The last commit that changed it, and its time; left out where the whole history is not there. */
+	changed?: { commit: string; date: string };
+	/** `sick` of a layer that was seen to be sick; `null` where it was never looked at; left out where it was in order. */
+	health?: Sickness | null;
+	/** Left out where it is not known. */
+	bounds?: Bounds;
+	/** Path of its picture below the site, where there is one. */
+	thumbnail?: string;
+	/** `<target>/<lang>` of each form in which it cannot be read; left out where it can be read in all. */
+	unread?: readonly string[];
+}
+
+/** The content of the manifest. */
+export interface Manifest {
+	version: typeof indexVersion;
+	/** Number of layers. */
+	layers: number;
+	/** The commit that all this is of; left out where it is not known. */
+	commit?: string;
+	/** Path of each chunk below the site, by its number; null where it has no layers. Names hold the hash of the content. */
+	chunks: readonly (string | null)[];
+}
+
+/** The content of a chunk: its layers in the order of their smallkeys. */
+export interface Chunk {
+	version: typeof indexVersion;
+	entries: Entry[];
+}
+
+/** The chunk of a layer: FNV-1a of 32 bits (RFC 9923) of its smallkey in lower case, folded to six bits. */
+export function chunkOf(smallkey: string): number {
+	let hash = 0x811c9dc5;
+	for (const unit of smallkey.toLowerCase()) hash = Math.imul(hash ^ unit.charCodeAt(0), 0x01000193);
+	return ((hash ^ (hash >>> 16)) >>> 0) % chunkCount;
+}
+
+/** The path of a chunk. @param hash of its content, hexadecimal */
+export function chunkPath(chunk: number, hash: string): string {
+	return `index/chunks/${String(chunk).padStart(2, "0")}-${hash}.json`;
+}
+
+/** Reads the manifest; null where the text is none of this version. */
+export function parseManifest(text: string): Manifest | null {
+	const value = parse(text) as Manifest | null;
+	return value?.version === indexVersion && Array.isArray(value.chunks) ? value : null;
+}
+
+/** Reads a chunk; null where the text is none of this version. */
+export function parseChunk(text: string): Chunk | null {
+	const value = parse(text) as Chunk | null;
+	return value?.version === indexVersion && Array.isArray(value.entries) ? value : null;
+}
+
+function parse(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return null;
+	}
+}
