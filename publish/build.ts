@@ -13,15 +13,9 @@ import {
 	rendererStamp,
 	writeManifest,
 } from "./manifest.ts";
-import {
-	prepareOutput,
-	removeFile,
-	removeOthers,
-	removeStale,
-	removeTemporary,
-	type Written,
-} from "./output.ts";
+import { prepareOutput, removeStale, type Written } from "./output.ts";
 import { type CommitFiles, mostWrong, withoutWrong } from "./partial.ts";
+import { placeFile, removeUnplaced } from "./place-file.mjs";
 import type { ShareSource } from "./share.ts";
 import { shareOut } from "./shares.ts";
 import { fragmentSettings, slotPath, slotsOf } from "./slots.ts";
@@ -160,13 +154,12 @@ async function buildAll(source: ShareSource, out: string, settings: FragmentSett
 		if (problems.length > 0) return { problems, written: null };
 		removeManifest(out);
 		const slots = slotsOf(settings);
-		removeOthers(out, slots);
-		const inUse = prepareOutput(out, slots);
+		const isFresh = prepareOutput(out, slots);
 		const smallkeys = smallkeysOf(source.files);
 		const bar = progress(smallkeys.size * slots.length, "writing");
-		const written = await shares.write(out, inUse, bar.tick).finally(bar.stop);
-		if (inUse) written.removed += removeStale(out, slots, (smallkey) => smallkeys.has(smallkey));
-		removeTemporary(out);
+		const written = await shares.write(out, isFresh, bar.tick).finally(bar.stop);
+		if (!isFresh) written.removed += removeStale(out, slots, (smallkey) => smallkeys.has(smallkey));
+		removeUnplaced(out);
 		return { problems: [], written };
 	} finally {
 		await shares.close();
@@ -234,8 +227,8 @@ async function buildSome(
 		const slots = slotsOf(settings);
 		const paths = gone.flatMap((smallkey) => slots.map((slot) => slotPath(slot, smallkey)));
 		const old = paths.filter((path) => existsSync(join(out, path)));
-		const { written, added, removed } = await shares.write(out, true, () => undefined);
-		for (const path of old) removeFile(out, path);
+		const { written, added, removed } = await shares.write(out, false, () => undefined);
+		for (const path of old) placeFile(out, path, null);
 		const lost = removed + old.length;
 		return {
 			problems: [],

@@ -8,7 +8,7 @@ import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Published, Step } from "../store/git/store.ts";
 import { findEarlier } from "./earlier.ts";
 import { entryOf } from "./entry.ts";
-import { Files, type FilesTimes } from "./files.ts";
+import { FolderSink, type FolderTimes } from "./folder-sink.ts";
 import { loadTable, saveTable } from "./kept.ts";
 import { renderLargeStep } from "./large-change.ts";
 import { rendererStamp } from "./manifest.ts";
@@ -29,7 +29,7 @@ export interface PublicationOptions {
 	report: (error: unknown) => void;
 	/** Told which registrations were written, once they are served. */
 	registered: (smallkeys: readonly string[]) => void;
-	filesTimes?: Partial<FilesTimes> | undefined;
+	filesTimes?: Partial<FolderTimes> | undefined;
 }
 
 /** Longest that a large step may take, in milliseconds. */
@@ -59,7 +59,7 @@ export class Publication {
 	readonly #slots: readonly Slot[];
 	readonly #renderer: string;
 	readonly #table: Table;
-	readonly files: Files;
+	readonly files: FolderSink;
 	/** The commit that the table is of. */
 	#commit: string | null = null;
 	/** The commit that is kept for the next process. */
@@ -77,7 +77,7 @@ export class Publication {
 		this.#table = new Table(this.#slots);
 		this.fragments = this.#table.find;
 		this.version = this.#table.version;
-		this.files = new Files({
+		this.files = new FolderSink({
 			out: join(options.dataDir, "dist"),
 			slots: this.#slots,
 			table: this.#table,
@@ -127,8 +127,8 @@ export class Publication {
 			this.#commit = kept.commit;
 		}
 		const changed = step === unreadable ? unreadable : await this.#takeFirst(step, first);
-		const isInStep = step !== null && endedInStep && (await this.files.countAll());
-		if (isInStep && changed !== unreadable && !this.files.areFew) void this.files.changed(changed);
+		const isInStep = step !== null && endedInStep && (await this.files.isComplete());
+		if (isInStep && changed !== unreadable && !this.files.isSmall) void this.files.changed(changed);
 		else this.files.compareAll(existsSync(this.#keptPath));
 		if (!step) void this.#save();
 		return this.#commit as string;

@@ -7,7 +7,7 @@ import { Share, type ShareSource } from "./share.ts";
 /** What a share is told. */
 export type ShareOrder =
 	| { kind: "render"; source: ShareSource; settings: FragmentSettings }
-	| { kind: "write"; out: string; inUse: boolean; start: number };
+	| { kind: "write"; out: string; isFresh: boolean; start: number };
 
 /** What a share answers; `ticks` come while it writes. */
 export type ShareReport =
@@ -27,7 +27,7 @@ process.on("message", async (order: ShareOrder) => {
 		return;
 	}
 	let ticks = 0;
-	const written = share.write(order.out, order.inUse, order.start, () => {
+	const written = share.write(order.out, order.isFresh, order.start, () => {
 		ticks += 1;
 		if (ticks % reportEvery === 0) report({ kind: "ticks", ticks: reportEvery });
 	});

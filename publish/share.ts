@@ -30,10 +30,10 @@ export class Share {
 	 * Writes what was rendered.
 	 * @param start the slot to begin with: two shares at once are quickest in two folders
 	 */
-	write(out: string, inUse: boolean, start: number, tick: () => void): Written {
+	write(out: string, isFresh: boolean, start: number, tick: () => void): Written {
 		const first = start % Math.max(1, this.#rendered.length);
 		const order = [...this.#rendered.slice(first), ...this.#rendered.slice(0, first)];
-		return writeRendered(out, order.flat(), inUse, tick);
+		return writeRendered(out, order.flat(), isFresh, tick);
 	}
 }
 

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import type { Problem } from "../registry/catalogue.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import type { Written } from "./output.ts";
+import { nothingWritten, type Written } from "./output.ts";
 import { Share, type ShareSource } from "./share.ts";
 import type { ShareOrder, ShareReport } from "./share-worker.ts";
 
@@ -16,7 +16,7 @@ export interface Shares {
 	/** Reads, checks and renders everything; every problem, in the order of the files. */
 	render(settings: FragmentSettings): Promise<Problem[]>;
 	/** Writes everything that was rendered. */
-	write(out: string, inUse: boolean, tick: (steps: number) => void): Promise<Written>;
+	write(out: string, isFresh: boolean, tick: (steps: number) => void): Promise<Written>;
 	/** Ends the processes. */
 	close(): Promise<void>;
 }
@@ -61,8 +61,8 @@ class OneShare implements Shares {
 		return this.#share.render(this.#source, settings);
 	}
 
-	async write(out: string, inUse: boolean, tick: (steps: number) => void): Promise<Written> {
-		return this.#share.write(out, inUse, 0, () => tick(1));
+	async write(out: string, isFresh: boolean, tick: (steps: number) => void): Promise<Written> {
+		return this.#share.write(out, isFresh, 0, () => tick(1));
 	}
 
 	async close(): Promise<void> {}
@@ -89,10 +89,10 @@ class ProcessShares implements Shares {
 		return (await Promise.all(rendering)).flat();
 	}
 
-	async write(out: string, inUse: boolean, tick: (steps: number) => void): Promise<Written> {
-		const total: Written = { written: 0, added: 0, removed: 0, unchanged: 0 };
+	async write(out: string, isFresh: boolean, tick: (steps: number) => void): Promise<Written> {
+		const total: Written = nothingWritten();
 		const writing = this.#workers.map(async (worker, index) => {
-			const order: ShareOrder = { kind: "write", out, inUse, start: index };
+			const order: ShareOrder = { kind: "write", out, isFresh, start: index };
 			const report = await ask(worker, order, tick);
 			if (report.kind !== "written") return;
 			total.written += report.written.written;
