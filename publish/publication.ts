@@ -5,16 +5,15 @@ import type { Fragments } from "../api/read.ts";
 import { GitFailure } from "../git/run.ts";
 import { problemLine } from "../registry/catalogue.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import type { Published, Step } from "../store/git/store.ts";
+import type { Published } from "../store/git/store.ts";
 import { findEarlier } from "./earlier.ts";
 import { entryOf } from "./entry.ts";
 import { FolderSink, type FolderTimes } from "./folder-sink.ts";
 import { loadTable, saveTable } from "./kept.ts";
-import { renderLargeStep } from "./large-change.ts";
 import { rendererStamp } from "./manifest.ts";
+import { type CommitRange, type RenderedRange, renderRange } from "./range.ts";
 import { Slices } from "./slices.ts";
 import { fragmentSettings, renderSlots, type Slot, slotsOf } from "./slots.ts";
-import { type RenderedStep, renderStep } from "./small-change.ts";
 import { Table } from "./table.ts";
 
 /** What a publication needs from outside. */
@@ -32,8 +31,6 @@ export interface PublicationOptions {
 	filesTimes?: Partial<FolderTimes> | undefined;
 }
 
-/** Longest that a large step may take, in milliseconds. */
-const largeStepMs = 15 * 60_000;
 /** Wrong files for which an earlier text is looked for. */
 const mostWrong = 1_000;
 
@@ -110,38 +107,44 @@ export class Publication {
 	/**
 	 * Begins with what an earlier process kept, where it was of a commit that the repository still goes on from, and
 	 * else with all layers. Whoever reads may be let in once this has ended; the files follow.
-	 * @param since the step from a commit, or null where the history does not have it
-	 * @param first the step from nothing
-	 * @returns the commit that is served: the one that was kept, where the step from it cannot be read
+	 * @param since the range from a commit, or null where the history does not have it
+	 * @param first the range from nothing
+	 * @returns the commit that is served: the one that was kept, where the range from it cannot be read
 	 * @throws {GitFailure} where the layers cannot be read, and none were kept
 	 */
-	async begin(since: (commit: string) => Promise<Step | null>, first: () => Promise<Step>): Promise<string> {
+	async begin(
+		since: (commit: string) => Promise<CommitRange | null>,
+		first: () => Promise<CommitRange>,
+	): Promise<string> {
 		const endedInStep = existsSync(this.#endedPath);
 		await rm(this.#endedPath, { force: true }).catch(this.#options.report);
 		const kept = loadTable(this.#keptPath, this.#renderer, this.#options.warn);
-		const step = kept && (await unlessUnreadable(since(kept.commit)));
-		if (kept && step === null) this.#options.warn(otherHistory(this.#options.repository, kept.commit));
-		if (kept && step) {
+		const range = kept && (await unlessUnreadable(since(kept.commit)));
+		if (kept && range === null) this.#options.warn(otherHistory(this.#options.repository, kept.commit));
+		if (kept && range) {
 			await this.#table.change(kept.changes);
 			this.#kept = kept.commit;
 			this.#commit = kept.commit;
 		}
-		const changed = step === unreadable ? unreadable : await this.#takeFirst(step, first);
-		const isInStep = step !== null && endedInStep && (await this.files.isComplete());
+		const changed = range === unreadable ? unreadable : await this.#takeFirst(range, first);
+		const isInStep = range !== null && endedInStep && (await this.files.isComplete());
 		if (isInStep && changed !== unreadable && !this.files.isSmall) void this.files.changed(changed);
 		else this.files.compareAll(existsSync(this.#keptPath));
-		if (!step) void this.#save();
+		if (!range) void this.#save();
 		return this.#commit as string;
 	}
 
-	/** Reads are let in with what was kept, where the step since then cannot be read. */
-	async #takeFirst(step: Step | null, first: () => Promise<Step>): Promise<string[] | typeof unreadable> {
-		return step ? unlessUnreadable(this.#take(step)) : this.#take(await first());
+	/** Reads are let in with what was kept, where the range since then cannot be read. */
+	async #takeFirst(
+		range: CommitRange | null,
+		first: () => Promise<CommitRange>,
+	): Promise<string[] | typeof unreadable> {
+		return range ? unlessUnreadable(this.#take(range)) : this.#take(await first());
 	}
 
-	/** Makes a step readable in memory; its warnings come once the files are in step, or are known not to be. */
-	async publish(step: Step): Promise<Published> {
-		const changed = await this.#alone(() => this.#take(step));
+	/** Makes a range readable in memory; its warnings come once the files are in step, or are known not to be. */
+	async publish(range: CommitRange): Promise<Published> {
+		const changed = await this.#alone(() => this.#take(range));
 		return { warnings: this.files.changed(changed) };
 	}
 
@@ -171,29 +174,23 @@ export class Publication {
 		return result;
 	}
 
-	/** Renders a step and puts it in the table; the smallkeys whose fragments are others now. */
-	async #take(step: Step): Promise<string[]> {
-		const rendered = await this.#render(step);
-		if (step.from === null) await this.#dropOthers(rendered);
+	/** Renders a range and puts it in the table; the smallkeys whose fragments are others now. */
+	async #take(range: CommitRange): Promise<string[]> {
+		const { repository, settings } = this.#options;
+		const rendered = await renderRange(range, repository, settings);
+		if (range.from === null) await this.#dropOthers(rendered);
 		for (const problem of rendered.problems) this.#options.warn(problemLine(problem));
 		const changed = await this.#table.change(rendered.changes);
-		this.#commit = step.to;
+		this.#commit = range.to;
 		this.#options.registered(rendered.registered);
 		const unserved = rendered.wrong.filter((smallkey) => !this.#table.has(smallkey));
-		if (unserved.length > 0) this.#inBackground(() => this.#serveEarlier(unserved, step.to));
-		if (step.changes === null) this.#inBackground(() => this.#save());
+		if (unserved.length > 0) this.#inBackground(() => this.#serveEarlier(unserved, range.to));
+		if (range.changes === null) this.#inBackground(() => this.#save());
 		return changed;
 	}
 
-	#render(step: Step): Promise<RenderedStep> {
-		const { repository, settings } = this.#options;
-		const { changes } = step;
-		if (changes) return renderStep({ ...step, changes }, settings);
-		return renderLargeStep(step, { repository, settings, timeoutMs: largeStepMs });
-	}
-
-	/** What a step from nothing does not bring is not there. */
-	async #dropOthers({ changes, wrong }: RenderedStep): Promise<void> {
+	/** What a range from nothing does not bring is not there. */
+	async #dropOthers({ changes, wrong }: RenderedRange): Promise<void> {
 		const slices = new Slices();
 		const stays = new Set(wrong);
 		for (const smallkey of this.#table.smallkeys()) {

@@ -1,13 +1,12 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { takeReport } from "../../publish/large-change.ts";
-import type { RenderedStep } from "../../publish/small-change.ts";
+import { type RenderedRange, takeReport } from "../../publish/range.ts";
 
 /** More than one call takes as arguments, whatever the stack holds otherwise. */
 const many = 300_000;
 
 test("a process may name 300,000 layers at once", () => {
-	const rendered: RenderedStep = { changes: new Map(), problems: [], wrong: ["before"], registered: [] };
+	const rendered: RenderedRange = { changes: new Map(), problems: [], wrong: ["before"], registered: [] };
 	const smallkeys = Array.from({ length: many }, (_, index) => `key-${index}`);
 	const problems = smallkeys.map((smallkey) => ({ file: `layers/${smallkey}.json`, text: "must be JSON" }));
 	const lists = { gone: smallkeys, problems, wrong: smallkeys, registered: smallkeys };
