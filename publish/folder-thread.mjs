@@ -8,7 +8,7 @@ import { isCompanion, placeFile, removeUnplaced } from "./place-file.mjs";
 /**
  * What the thread is asked for, one after the other: to begin a comparison of all files, to write the files of layers,
  * and to remove, at the end of a comparison, the files of all layers that were not among them.
- * @typedef {{ kind: "begin" } | { kind: "write", layers: WrittenLayer[], bytes: Uint8Array } | { kind: "sweep" }} Order
+ * @typedef {{ kind: "begin" } | { kind: "write", layers: WrittenLayer[], bytes: Uint8Array, isFresh: boolean } | { kind: "sweep" }} Order
  */
 
 /**
@@ -18,10 +18,16 @@ import { isCompanion, placeFile, removeUnplaced } from "./place-file.mjs";
  */
 
 /**
+ * How many files were changed in which way.
+ * @typedef {Partial<Record<ReturnType<typeof placeFile>, number>>} Changes
+ */
+
+/**
  * What became of an order.
  * @typedef {object} Report
  * @property {string[]} failed smallkeys whose files could not be written
  * @property {string | null} reason why, of the first failure; null where all went well
+ * @property {Changes} changes how many files were changed in which way
  * @property {number} written how many layers had files that were missing or different
  * @property {boolean} hasMadeFolder whether a folder was gone, and was made again: its other files are gone, too
  */
@@ -37,7 +43,7 @@ let wanted = null;
 
 parentPort?.on("message", (/** @type {Order} */ order) => {
 	/** @type {Report} */
-	const report = { failed: [], reason: null, written: 0, hasMadeFolder: false };
+	const report = { failed: [], reason: null, changes: {}, written: 0, hasMadeFolder: false };
 	attempt(report, () => {
 		if (order.kind === "begin") begin();
 		else if (order.kind === "sweep") sweep();
@@ -77,7 +83,7 @@ function makeFolders() {
  * @param {Order & { kind: "write" }} order
  * @param {Report} report
  */
-function write({ layers, bytes }, report) {
+function write({ layers, bytes, isFresh }, report) {
 	attempt(report, () => {
 		report.hasMadeFolder = makeFolders();
 	});
@@ -93,7 +99,8 @@ function write({ layers, bytes }, report) {
 			if (body) wanted?.[index]?.add(smallkey);
 			else wanted?.[index]?.delete(smallkey);
 			const isDone = attempt(report, () => {
-				const change = placeFile(out, join(folders[index] ?? "", smallkey), body);
+				const change = placeFile(out, join(folders[index] ?? "", smallkey), body, { isFresh });
+				report.changes[change] = (report.changes[change] ?? 0) + 1;
 				isOther ||= change === "added" || change === "changed";
 			});
 			isWhole &&= isDone;
