@@ -14,7 +14,7 @@ import { layerPath } from "../registry/smallkey.ts";
 /** The files of a layer, as stored at one commit. */
 export interface StoredLayer {
 	smallkey: string;
-	file: LayerFile | null;
+	file: LayerFile;
 	description: LayerFile | null;
 }
 
@@ -86,9 +86,7 @@ function noteChanges(changed: Iterable<PathChange>, { gone, problems, registered
 export function pickServed(spellings: readonly StoredLayer[], noted: Noted): CheckedLayer | null {
 	let served: CheckedLayer | null = null;
 	for (const { smallkey, file, description } of spellings) {
-		const { registration, problems } = file
-			? checkRegistrationFile(file, "stored")
-			: { registration: null, problems: [] };
+		const { registration, problems } = checkRegistrationFile(file, "stored");
 		noted.problems.push(...problems);
 		if (!registration) continue;
 		if (served) noted.problems.push(twinProblem(smallkey, served.smallkey));

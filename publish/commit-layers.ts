@@ -4,14 +4,6 @@ import { descriptionPath, folderOf, layerPath } from "../registry/smallkey.ts";
 import type { ReadSpellings, StoredLayer } from "./changes.ts";
 import { streamEntries } from "./collect.ts";
 
-/** The files of all spellings of one smallkey, as listed. */
-interface Spellings<File extends { path: string }> {
-	/** Sorted by path; nearly always one. */
-	registrations: File[];
-	/** By smallkey. */
-	descriptions: Map<string, File>;
-}
-
 /** Folders up to which only they are listed. */
 const maxFolders = 200;
 /** Layers that are read from the store at once. */
@@ -47,84 +39,66 @@ export function storeLayers(at: ReadCommit): ReadSpellings {
 }
 
 async function readSpellings(lower: string, at: ReadCommit): Promise<StoredLayer[]> {
-	return Promise.all(
-		(await at.spellings(lower)).map(async (smallkey) => {
-			const paths = [layerPath(smallkey), descriptionPath(smallkey)];
-			const [file = null, description = null] = await Promise.all(paths.map((path) => at.file(path)));
-			return { smallkey, file, description };
-		}),
-	);
+	const smallkeys = await at.spellings(lower);
+	const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
+	const files = await Promise.all(paths.map((path) => at.file(path)));
+	return layersOf(files.flatMap((file) => file ?? []));
 }
 
 /**
- * Listed files by their smallkey in lower case.
+ * Reads listed layers of a commit, in portions as they come: of each all spellings.
  * @param listed sorted by path
  * @param wanted smallkeys in lower case; null: all
  */
-function groupSpellings<File extends { path: string }>(
-	listed: readonly File[],
-	wanted: ReadonlySet<string> | null,
-): Spellings<File>[] {
-	const groups = new Map<string, Spellings<File>>();
-	for (const file of listed) {
-		const name = parseLayerPath(file.path);
-		if (typeof name === "string") continue;
-		const lower = name.smallkey.toLowerCase();
-		if (wanted && !wanted.has(lower)) continue;
-		const group: Spellings<File> = groups.get(lower) ?? { registrations: [], descriptions: new Map() };
-		if (name.kind === "registration") group.registrations.push(file);
-		else group.descriptions.set(name.smallkey, file);
-		groups.set(lower, group);
-	}
-	// A description without a registration describes nothing.
-	return [...groups.values()].filter(({ registrations }) => registrations.length > 0);
-}
-
-/** Reads listed layers of a commit, in portions as they come: of each all spellings. */
 export async function* streamLayers(
 	repository: string,
 	listed: readonly PathChange[],
 	wanted: ReadonlySet<string> | null = null,
 ): AsyncGenerator<StoredLayer[][]> {
 	const groups = groupSpellings(listed, wanted);
-	const entries = groups.flatMap(({ registrations, descriptions }) => [
-		...registrations,
-		...descriptions.values(),
-	]);
-	let files = new Map<string, LayerFile>();
+	let files: LayerFile[] = [];
 	let next = 0;
-	for await (const some of streamEntries(repository, entries)) {
-		const layers: StoredLayer[][] = [];
+	for await (const some of streamEntries(repository, groups.flat())) {
+		const portion: StoredLayer[][] = [];
 		for (const file of some) {
-			files.set(file.path, file);
-			const group = groups[next] as Spellings<PathChange>;
-			if (files.size < group.registrations.length + group.descriptions.size) continue;
-			layers.push(layersOf(group, files));
-			files = new Map();
+			if (files.push(file) < (groups[next]?.length ?? 0)) continue;
+			portion.push(layersOf(files));
+			files = [];
 			next += 1;
 		}
-		if (layers.length > 0) yield layers;
+		yield portion;
 	}
 }
 
 /** The layers of files that were read, of each all spellings. @param files sorted by path */
 export function layersIn(files: readonly LayerFile[]): StoredLayer[][] {
-	const byPath = new Map(files.map((file) => [file.path, file]));
-	return groupSpellings(files, null).map((group) => layersOf(group, byPath));
+	return groupSpellings(files, null).map(layersOf);
 }
 
-function layersOf(
-	{ registrations, descriptions }: Spellings<{ path: string }>,
-	files: ReadonlyMap<string, LayerFile>,
-): StoredLayer[] {
-	return registrations.map(({ path }) => {
-		const name = parseLayerPath(path);
-		const smallkey = typeof name === "string" ? "" : name.smallkey;
-		const description = descriptions.get(smallkey);
-		return {
-			smallkey,
-			file: files.get(path) ?? null,
-			description: description ? (files.get(description.path) ?? null) : null,
-		};
+/** Files of layers by their smallkey in lower case. */
+function groupSpellings<File extends { path: string }>(
+	listed: readonly File[],
+	wanted: ReadonlySet<string> | null,
+): File[][] {
+	const groups = new Map<string, File[]>();
+	for (const file of listed) {
+		const name = parseLayerPath(file.path);
+		if (typeof name === "string") continue;
+		const lower = name.smallkey.toLowerCase();
+		if (wanted && !wanted.has(lower)) continue;
+		const group = groups.get(lower);
+		if (group) group.push(file);
+		else groups.set(lower, [file]);
+	}
+	return [...groups.values()];
+}
+
+/** A description without a registration describes nothing. */
+function layersOf(files: readonly LayerFile[]): StoredLayer[] {
+	return files.flatMap((file) => {
+		const name = parseLayerPath(file.path);
+		if (typeof name === "string" || name.kind === "description") return [];
+		const path = descriptionPath(name.smallkey);
+		return { smallkey: name.smallkey, file, description: files.find((one) => one.path === path) ?? null };
 	});
 }

@@ -15,28 +15,23 @@ export interface RangeOrder {
 	settings: FragmentSettings;
 }
 
-/** A portion of what it found. */
-export interface RangeReport {
+/** Fragments of some layers. */
+export interface FragmentsReport {
 	/** Smallkeys in the order of `bytes`, each with the length of every fragment. */
 	layers: [smallkey: string, lengths: number[]][];
 	bytes: Uint8Array;
-	gone: string[];
-	problems: Problem[];
-	wrong: string[];
-	registered: string[];
-	isLast: boolean;
 }
 
-/** Why it could not continue. */
-export interface RangeFailure {
-	failure: string;
-	/** Whether git could not read the layers. */
-	isGit: boolean;
-}
+/** What was found, in portions; `isDone` ends it, and `failure` says why it could not continue. */
+export type RangeReport =
+	| FragmentsReport
+	| { problems: Problem[] }
+	| { names: "gone" | "wrong" | "registered"; smallkeys: string[] }
+	| { failure: string; isGit: boolean }
+	| { isDone: true };
 
 /**
- * Bytes of fragments in one portion, and most names in each of its lists: the process that takes it answers no reader
- * meanwhile.
+ * Bytes of fragments, and names, in one portion: the process that takes it answers no reader meanwhile.
  */
 const portionBytes = 200_000;
 const maxNames = 500;
@@ -44,8 +39,7 @@ const maxNames = 500;
 process.once("message", async (order: RangeOrder) => {
 	process.once("disconnect", () => process.exit(1));
 	await render(order).catch((error: Error) => {
-		const failure: RangeFailure = { failure: error.message, isGit: error instanceof GitFailure };
-		process.send?.(failure);
+		return send({ failure: error.message, isGit: error instanceof GitFailure });
 	});
 	process.disconnect();
 });
@@ -58,27 +52,24 @@ async function render({ repository, from, to, settings }: RangeOrder): Promise<v
 	const noted = nothingNoted();
 	let portion = new Portion();
 	for await (const layers of changesOf(changed, read, noted)) {
-		for (const { smallkey, ...layer } of layers) {
-			portion.add(smallkey, renderSlots({ smallkey, ...layer }, settings));
+		for (const layer of layers) {
+			portion.add(layer.smallkey, renderSlots(layer, settings));
 			if (portion.size < portionBytes) continue;
 			await send(portion.report());
 			portion = new Portion();
 		}
 	}
-	const { problems, wrong, registered } = noted;
-	const lists = { gone: [...noted.gone], problems, wrong, registered };
-	for (let start = 0; Object.values(lists).some((list) => list.length > start); start += maxNames) {
-		const end = start + maxNames;
-		await send({
-			...portion.report(),
-			gone: lists.gone.slice(start, end),
-			problems: problems.slice(start, end),
-			wrong: wrong.slice(start, end),
-			registered: registered.slice(start, end),
-		});
-		portion = new Portion();
+	await send(portion.report());
+	for (const problems of portionsOf(noted.problems)) await send({ problems });
+	for (const names of ["gone", "wrong", "registered"] as const) {
+		for (const smallkeys of portionsOf([...noted[names]])) await send({ names, smallkeys });
 	}
-	await send({ ...portion.report(), isLast: true });
+	await send({ isDone: true });
+}
+
+function portionsOf<T>(list: readonly T[]): T[][] {
+	const count = Math.ceil(list.length / maxNames);
+	return Array.from({ length: count }, (_, index) => list.slice(index * maxNames, (index + 1) * maxNames));
 }
 
 /** Fragments that are sent together. */
@@ -95,9 +86,8 @@ class Portion {
 		}
 	}
 
-	report(): RangeReport {
-		const nothing = { gone: [], problems: [], wrong: [], registered: [] };
-		return { layers: this.#layers, bytes: Buffer.concat(this.#fragments), ...nothing, isLast: false };
+	report(): FragmentsReport {
+		return { layers: this.#layers, bytes: Buffer.concat(this.#fragments) };
 	}
 }
 

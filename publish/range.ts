@@ -6,7 +6,7 @@ import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { changesOf, type Noted, nothingNoted } from "./changes.ts";
 import { type ReadCommit, storeLayers } from "./commit-layers.ts";
 import { type Entry, entriesIn, entryOf } from "./entry.ts";
-import type { RangeFailure, RangeOrder, RangeReport } from "./range-worker.ts";
+import type { RangeOrder, RangeReport } from "./range-worker.ts";
 import { Slices } from "./slices.ts";
 import { renderSlots } from "./slots.ts";
 
@@ -90,26 +90,29 @@ function takeReports(worker: ChildProcess, order: RangeOrder, rendered: Rendered
 		worker.once("exit", (code, signal) => {
 			reject(new Error(`the process that renders layers ended with ${signal ?? code}`));
 		});
-		worker.on("message", (report: RangeReport | RangeFailure) => {
-			if ("failure" in report) return reject(errorOf(report));
-			takeReport(report, rendered);
-			if (report.isLast) resolve();
+		worker.on("message", (report: RangeReport) => {
+			if ("failure" in report) reject(errorOf(report));
+			else if ("isDone" in report) resolve();
+			else takeReport(report, rendered);
 		});
 		worker.send(order);
 	});
 }
 
-function errorOf({ failure, isGit }: RangeFailure): Error {
+function errorOf({ failure, isGit }: { failure: string; isGit: boolean }): Error {
 	return isGit ? new GitFailure(failure) : new Error(`the process that renders layers failed: ${failure}`);
 }
 
-/** Adds a portion of what the process found: the lists may be longer than the arguments of one call. */
-export function takeReport(report: RangeReport, rendered: RenderedRange): void {
-	for (const smallkey of report.gone) rendered.changes.set(smallkey, null);
-	for (const [smallkey, entry] of entriesIn(report.bytes, report.layers)) {
-		rendered.changes.set(smallkey, entry);
-	}
-	for (const problem of report.problems) rendered.problems.push(problem);
-	for (const smallkey of report.wrong) rendered.wrong.push(smallkey);
-	for (const smallkey of report.registered) rendered.registered.push(smallkey);
+/** Adds a portion of what the process found. */
+function takeReport(
+	report: Exclude<RangeReport, { failure: string } | { isDone: true }>,
+	rendered: RenderedRange,
+): void {
+	if ("problems" in report) rendered.problems.push(...report.problems);
+	else if ("layers" in report) {
+		for (const [smallkey, entry] of entriesIn(report.bytes, report.layers))
+			rendered.changes.set(smallkey, entry);
+	} else if (report.names === "gone") {
+		for (const smallkey of report.smallkeys) rendered.changes.set(smallkey, null);
+	} else rendered[report.names].push(...report.smallkeys);
 }
