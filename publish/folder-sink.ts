@@ -81,7 +81,6 @@ export class FolderSink {
 
 	/** How many layers have files that wait to be written. */
 	get behind(): number {
-		if (this.#comparison === "failed") return this.#options.table.size;
 		return new Set([...this.#urgent, ...this.#later, ...this.#current, ...this.#failed]).size;
 	}
 
@@ -157,17 +156,22 @@ export class FolderSink {
 		});
 	}
 
-	/** Writes what waits, round after round; at the end only what publishers wait for. */
 	async #rounds(): Promise<void> {
-		for (;;) {
-			if (this.#urgent.size > 0) this.#round = this.#write(take(this.#urgent));
-			else if (this.#isClosing) return;
-			else if (this.#comparison === "due") this.#round = this.#beginComparison();
-			else if (this.#later.size > 0) this.#round = this.#write(take(this.#later));
-			else if (this.#comparison === "running") this.#round = this.#endComparison();
-			else return;
-			await this.#round;
+		for (let round = this.#next(); round; round = this.#next()) {
+			this.#round = round;
+			await round;
 		}
+	}
+
+	/** Begins the next round: small changes come first, except before the comparison of few files. Null: none is left. */
+	#next(): Promise<void> | null {
+		const isComparing = this.#comparison === "due" || this.#comparison === "running";
+		const isFirst = !isComparing || !this.isSmall || this.#isClosing;
+		if (this.#urgent.size > 0 && isFirst) return this.#write(take(this.#urgent));
+		if (this.#isClosing) return null;
+		if (this.#comparison === "due") return this.#beginComparison();
+		if (this.#later.size > 0) return this.#write(take(this.#later));
+		return this.#comparison === "running" ? this.#endComparison() : null;
 	}
 
 	async #write(smallkeys: readonly string[]): Promise<void> {
@@ -194,9 +198,10 @@ export class FolderSink {
 		this.#comparison = "running";
 		this.#compared = 0;
 		this.#isLarge ||= !this.isSmall;
+		// Before the thread has started: what changes meanwhile is not what was found different.
+		await addAll(this.#later, table.smallkeys());
 		const report = await this.#attempt(() => this.#thread.ask({ kind: "begin" }));
 		if (report?.reason !== null) this.#comparison = "failed";
-		else await addAll(this.#later, table.smallkeys());
 	}
 
 	async #endComparison(): Promise<void> {
