@@ -58,7 +58,7 @@ export function readConfiguration(env: Environment): Configuration {
 		port: variables.integer("PORT", 8080, 0, 65_535),
 		host: variables.text("HOST", "127.0.0.1"),
 		dataDir: resolve(variables.text("DATA_DIR", ".data")),
-		...readServing(variables, { fallback: 1000, most: 1000 }),
+		...readServing(variables, { fallback: 1000, max: 1000 }),
 		logReads: variables.flag("LOG_READS", false),
 		metrics: readMetrics(variables),
 		writes: readWriteLimits(variables),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { harmless } from "../../registry/shown.ts";
+import { escapeMarkup } from "../../registry/markup.ts";
 import { type Json, listOf, objectOf } from "./json.ts";
 
 /** Something in which two nodes of one layer differ. */
@@ -37,7 +37,7 @@ function memberDifferences(
 		const difference = rule(before, now);
 		if (difference) return [difference];
 	}
-	if (typeof before === "string" && harmless(before) === now) return [cosmetic(harmlessText)];
+	if (typeof before === "string" && escapeMarkup(before) === now) return [cosmetic(harmlessText)];
 	if (before === undefined || before === null) return [relevant(`${name}: only now`)];
 	return [relevant(now === undefined ? `${name}: only before` : name)];
 }
@@ -104,8 +104,8 @@ function isProjected(before: unknown, now: unknown): boolean {
 
 function sameMembers(before: unknown, now: unknown): boolean {
 	const spelled = Object.entries(objectOf(before)).map(([name, alias]) => [
-		harmless(name),
-		typeof alias === "string" ? harmless(alias) : alias,
+		escapeMarkup(name),
+		typeof alias === "string" ? escapeMarkup(alias) : alias,
 	]);
 	return isDeepStrictEqual(Object.fromEntries(spelled), now);
 }
@@ -113,7 +113,7 @@ function sameMembers(before: unknown, now: unknown): boolean {
 const fixedTitles: Readonly<Record<string, string>> = { Icon: "Icône", Details: "Détails" };
 
 function gridDifferences(before: Json[], now: Json[]): Difference[] {
-	const idsOf = (columns: Json[]) => columns.map(({ fieldName, id }) => harmless(String(fieldName || id)));
+	const idsOf = (columns: Json[]) => columns.map(({ fieldName, id }) => escapeMarkup(String(fieldName || id)));
 	if (!isDeepStrictEqual(idsOf(before), idsOf(now)))
 		return [relevant("datagrid: other columns, or in another order")];
 	return before.flatMap((column, index) => columnDifferences(column, now[index] as Json));
@@ -127,7 +127,7 @@ function columnDifferences(before: Json, now: Json): Difference[] {
 		if (name === "title" && fixedTitles[String(one)] === other)
 			return [cosmetic("French titles of the fixed columns")];
 		if (other === "num") return [cosmetic("columns of numbers that sort as numbers")];
-		if (typeof one === "string" && harmless(one) === other) return [cosmetic(harmlessText)];
+		if (typeof one === "string" && escapeMarkup(one) === other) return [cosmetic(harmlessText)];
 		return [relevant(`datagrid: ${name} of a column`)];
 	});
 }
@@ -159,7 +159,7 @@ function drawingDifferences(name: string, before: unknown, now: unknown): Differ
 	if (name === "value" && String(before) === String(now))
 		return [cosmetic("symbology: values of a number field as numbers at v0.9, as texts at v1")];
 	if (name === "label" && (before ?? "") === (now ?? "")) return [cosmetic("symbology: an empty label")];
-	if (typeof before === "string" && harmless(before) === now) return [cosmetic(harmlessText)];
+	if (typeof before === "string" && escapeMarkup(before) === now) return [cosmetic(harmlessText)];
 	return [relevant(`symbology: ${name}`)];
 }
 

@@ -13,7 +13,7 @@ import {
 	storedSizeProblem,
 	takesAllLayers,
 } from "../../registry/registration.ts";
-import { harmless } from "../../registry/shown.ts";
+import { escapeMarkup } from "../../registry/markup.ts";
 import { type Lang, langs, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";
@@ -107,7 +107,7 @@ function nodeOf(value: unknown): Json | undefined {
 
 /** Where a request and its node differ, the node was served. */
 function followNode(entry: Json, node: Json, type: PayloadType): void {
-	const name = harmless(textOf(node.displayName));
+	const name = escapeMarkup(textOf(node.displayName));
 	const isOwnName = type === "feature" && entry.service_name === undefined;
 	if (name && !isOwnName && name !== (entry.service_name ?? entry.layer)) {
 		if (name === entry.layer) delete entry.service_name;

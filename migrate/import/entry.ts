@@ -1,4 +1,4 @@
-import { harmless } from "../../registry/shown.ts";
+import { escapeMarkup } from "../../registry/markup.ts";
 import { isObject, type Json, textOf } from "../compare/json.ts";
 import type { Notes } from "./notes.ts";
 
@@ -97,7 +97,7 @@ function cleanMember(name: string, value: unknown, notes: Notes): unknown {
 
 function cleanShown(value: unknown, notes: Notes): unknown {
 	if (typeof value !== "string") return value;
-	const shown = harmless(value);
+	const shown = escapeMarkup(value);
 	if (shown !== value) notes.add("a name that a viewer would run as HTML: made harmless");
 	return shown;
 }
