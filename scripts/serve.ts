@@ -94,11 +94,11 @@ export const run = createRun(async (argv, environment, io) => {
 		const configured = await readSenders(environment, dataDir);
 		const senders = new Map(configured.senders);
 		const metrics = configuration.metrics && (await openMetrics());
-		const service = await openService(configuration, senders, metrics);
-		const follows = configured.place !== "SENDERS";
-		const endFollowing = follows
-			? followSenders({ path: configured.place, senders, log: logLine })
-			: () => undefined;
+		const following =
+			configured.place === "SENDERS"
+				? null
+				: followSenders({ path: configured.place, senders, log: logLine });
+		const service = await openService(configuration, senders, metrics, following?.state);
 		try {
 			const metricsServer = metrics && (await listenForMetrics(metrics, service, configuration));
 			const started = (url: string) => {
@@ -114,7 +114,7 @@ export const run = createRun(async (argv, environment, io) => {
 			};
 			await serve(service, configuration, started, io, metrics).finally(() => metricsServer?.close());
 		} finally {
-			endFollowing();
+			following?.end();
 			await service.close();
 		}
 	} finally {

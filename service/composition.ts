@@ -33,11 +33,13 @@ export async function openService(
 	configuration: Configuration,
 	senders: Senders,
 	measures: Measures | null = null,
+	sendersState: Outside["sendersState"] = undefined,
 ): Promise<Service> {
-	if (!configuration.github) return openLocal(configuration, senders, { ...ordinaryOutside, measures });
+	if (!configuration.github)
+		return openLocal(configuration, senders, { ...ordinaryOutside, measures, sendersState });
 	// Loaded only where it is used: what it brings along takes memory.
 	const { openGithubService } = await import("./github-composition.ts");
-	return openGithubService(configuration, senders, measures);
+	return openGithubService(configuration, senders, measures, sendersState);
 }
 
 /** What a service needs from outside beside its configuration. */
@@ -56,6 +58,8 @@ export interface Outside {
 	/** Told what the service does; nobody is without it. */
 	measures?: Measures | null;
 	freeBytes?: FreeBytes;
+	/** Why the senders are not as their file says, in one line; null where they are. */
+	sendersState?: (() => string | null) | undefined;
 	/** Puts the hook in place that judges what is pushed; false where there is none. */
 	guard: (repository: string, warn: (text: string) => void) => Promise<boolean>;
 }
@@ -83,7 +87,7 @@ export async function openLocal(
 	senders: Senders,
 	outside: Outside = ordinaryOutside,
 ): Promise<LocalService> {
-	const { now, log, report, measures = null } = outside;
+	const { now, log, report, measures = null, sendersState = () => null } = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
 	const warn = (warning: string) => log({ warning });
@@ -133,7 +137,7 @@ export async function openLocal(
 		harvester.start();
 	}
 	statuses = createLayerStatuses({ repository, store, harvester });
-	const readiness = () => store.state() ?? disk.state() ?? publication.files.state();
+	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();
 	const context: Context = {
 		store: counting,
 		settings: { ...configuration, senders },

@@ -18,6 +18,7 @@ export async function openGithubService(
 	configuration: Configuration,
 	senders: Senders,
 	measures: Measures | null = null,
+	sendersState: () => string | null = () => null,
 ): Promise<Service> {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");
@@ -25,6 +26,7 @@ export async function openGithubService(
 	const out = resolve("dist");
 	const store = githubStore({ ...github, fetch: fetchFromGithub(configuration), now, report: logError });
 	const watched = watchStore(store, () => performance.now());
+	const readiness = () => watched.state() ?? sendersState();
 	const layers = () =>
 		Math.max(...slotsOf(configuration).map((slot) => countBuilt(join(out, slotFolder(slot)))));
 	return {
@@ -34,7 +36,7 @@ export async function openGithubService(
 			now,
 			report: logError,
 			hashes: nodeHashes,
-			readiness: watched.state,
+			readiness,
 		},
 		fragments: (target, lang, smallkey) => readBuilt(join(out, slotPath({ target, lang }, smallkey))),
 		version: null,
@@ -49,7 +51,7 @@ export async function openGithubService(
 			commitsBehind: null,
 			filesBehind: null,
 			harvestsWaiting: null,
-			isReady: watched.state() === null,
+			isReady: readiness() === null,
 		}),
 		close: async () => undefined,
 	};
