@@ -37,7 +37,7 @@ export const run = createRun(async (argv, environment, io) => {
 			return exitCodes.wrong;
 		}
 		const { changed, commit } = outcome;
-		printLine(io, `${changed} registered, ${registrations.size - changed} stored already`);
+		printLine(io, `${changed} registered, ${registrations.size - changed} stored already, in ${open.place}`);
 		if (commit.changed) printLine(io, `commit ${commit.commit}`);
 		if (commit.branch) printLine(io, `branch ${commit.branch}`);
 		if (commit.pullRequest) printLine(io, `pull request ${commit.pullRequest}`);
