@@ -106,7 +106,7 @@ export const run = createRun(async (argv, environment, io) => {
 					url,
 					layers: service.layers(),
 					layersPlace: service.place,
-					lacking: service.has ? countLacking(service.has) : 0,
+					lacking: configuration.isTrial && service.has ? countLacking(service.has) : 0,
 					senders: configured,
 					configuration,
 				};

@@ -51,7 +51,7 @@ export interface Outside {
 	/** Told of a broken world that nobody outside may see. */
 	report: (error: unknown) => void;
 	/** The files of the first commit of a new repository. */
-	seed: () => Promise<Edit[]>;
+	seed: (configuration: Configuration) => Promise<Edit[]>;
 	filesTimes?: Partial<FolderTimes>;
 	catalogueLimits?: Partial<CatalogueLimits>;
 	storeLimits?: Partial<StoreLimits>;
@@ -123,7 +123,7 @@ export async function openLocal(
 		guard: (path: string) => outside.guard(path, warn),
 		pushed: (push: Push) => log({ push }),
 	};
-	const store = await GitStore.open(options, outside.seed);
+	const store = await GitStore.open(options, () => outside.seed(configuration));
 	const disk = new Disk(dataDir, outside.freeBytes);
 	await begin(store, publication, repository);
 	if (catalogue) catalogue.changed(store.tip);

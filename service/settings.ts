@@ -33,6 +33,8 @@ export interface Configuration extends Omit<Settings, "senders"> {
 	host: string;
 	/** Absolute path. */
 	dataDir: string;
+	/** Whether the examples of the checkout are its first layers: nothing says where real ones are. */
+	isTrial: boolean;
 	/** The map's spatial reference, by well-known id: of what is harvested, and of what is rendered. */
 	mapWkid: number;
 	github: GitHubSettings | null;
@@ -48,6 +50,14 @@ export interface Configuration extends Omit<Settings, "senders"> {
 	page: PageSettings;
 }
 
+/** The data folder of a trial. */
+const trialDataDir = ".data";
+
+function isTrial({ DATA_DIR, GITHUB_REPOSITORY, NODE_ENV }: Environment): boolean {
+	const isOtherFolder = DATA_DIR && resolve(DATA_DIR) !== resolve(trialDataDir);
+	return !isOtherFolder && !GITHUB_REPOSITORY && NODE_ENV !== "production";
+}
+
 /**
  * Reads the configuration from the environment.
  * @throws {Error} with a line for each bad variable
@@ -57,7 +67,8 @@ export function readConfiguration(env: Environment): Configuration {
 	const configuration: Configuration = {
 		port: variables.integer("PORT", 8080, 0, 65_535),
 		host: variables.text("HOST", "127.0.0.1"),
-		dataDir: resolve(variables.text("DATA_DIR", ".data")),
+		dataDir: resolve(variables.text("DATA_DIR", trialDataDir)),
+		isTrial: isTrial(env),
 		...readServing(variables, { fallback: 1000, max: 1000 }),
 		logReads: variables.flag("LOG_READS", false),
 		metrics: readMetrics(variables),

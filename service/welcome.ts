@@ -13,7 +13,7 @@ export interface Started {
 	layers: number;
 	/** Where they are. */
 	layersPlace: string;
-	/** How many layers of this checkout are not there. */
+	/** How many examples of this checkout are not there; asked in a trial only. */
 	lacking: number;
 	senders: ConfiguredSenders;
 	configuration: Configuration;
@@ -21,8 +21,14 @@ export interface Started {
 	metrics: string | null;
 }
 
-/** How to bring in what the checkout has and the service lacks. */
-function lackingText(lacking: number, where: string): string {
+/** What the checkout has and the service lacks: in a trial how to bring it in, else why there is nothing yet. */
+function lackingText({ lacking, layers, configuration }: Started, where: string): string {
+	if (!configuration.isTrial) {
+		const why =
+			"the examples of this checkout are for a trial, without DATA_DIR, GITHUB_REPOSITORY and NODE_ENV";
+		return layers === 0 ? `        none yet: ${why}\n` : "";
+	}
+	if (lacking === 0) return "";
 	const what = lacking === 1 ? "1 layer of this checkout is" : `${lacking} layers of this checkout are`;
 	return `        ${what} not there. To bring in layers/, end this and run: ${where}npx fragments register layers\n`;
 }
@@ -34,7 +40,7 @@ function shellWord(text: string): string {
 
 /** What the service prints when it serves: where, for whom, and a first command to paste. No secret is in it. */
 export function welcome(started: Started): string {
-	const { url, layers, layersPlace, lacking, senders, configuration, metrics } = started;
+	const { url, layers, layersPlace, senders, configuration, metrics } = started;
 	const { place, created } = senders;
 	const id = [...senders.senders.keys()][0] ?? "publisher";
 	const base = `${url}${configuration.basePath}`;
@@ -42,9 +48,9 @@ export function welcome(started: Started): string {
 	const where = inFile ? `DATA_DIR=${shellWord(configuration.dataDir)} ` : "";
 	const example = shellWord(relative(process.cwd(), exampleLayer));
 	const asks = inFile ? "" : ` (it asks for the secret where SENDERS is not set)`;
-	return `Serving ${layers} layers at ${base}
+	return `Serving ${layers} ${layers === 1 ? "layer" : "layers"} at ${base}
 Layers: ${layersPlace}
-${lacking === 0 ? "" : lackingText(lacking, where)}${configuration.site ? `Catalogue: ${base}/\n` : ""}${metrics === null ? "" : `Metrics: ${metrics}\n`}Senders: ${place}${created ? `, created now with the sender ${created}` : ""}
+${lackingText(started, where)}${configuration.site ? `Catalogue: ${base}/\n` : ""}${metrics === null ? "" : `Metrics: ${metrics}\n`}Senders: ${place}${created ? `, created now with the sender ${created}` : ""}
 
 Register a first layer, and read it back${asks}:
 

@@ -21,7 +21,7 @@ export async function serve(env: Record<string, string>): Promise<Serving> {
 		hasEnded = true;
 	});
 	await eventually(() => hasEnded || output.includes("Register a first layer"));
-	const url = /^Serving \d+ layers at (\S+)$/m.exec(output)?.[1];
+	const url = /^Serving \d+ layers? at (\S+)$/m.exec(output)?.[1];
 	if (url === undefined) throw new Error(`no address: ${output}`);
 	const end = () => {
 		ending.abort();

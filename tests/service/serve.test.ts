@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
@@ -57,16 +57,28 @@ async function put(server: ServerProcess, smallkey: string, body = manual): Prom
 	return fetch(server.url + target, await signed(target, body));
 }
 
-service("a fresh start serves the layers of the checkout", async ({ server }) => {
-	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
-	// Whichever they are, and however few: they are anybody's to change.
-	const files = await glob("layers/*/*.json", { cwd: root, ignore: ["**/*.service.json"] });
-	const keys = files.map((path) => basename(path, ".json")).slice(0, 50);
-	const answer = await fetch(`${server.url}/v0.9/docs/fr/${[...keys, "none"].join()}`);
-	const found = (await answer.json()) as { layers?: object; smallkey?: string }[];
-	assert.equal(found.pop(), { error_code: 404, smallkey: "none" });
-	assert.is(found.filter(({ layers }) => layers !== undefined).length, keys.length);
-});
+service(
+	"a trial starts with the examples of the checkout, and a production start with none",
+	async (context) => {
+		assert.match(context.server.output, /^Serving 0 layers at /m);
+		assert.match(context.server.output, /^ +none yet: the examples of this checkout are for a trial/m);
+		const { path, remove } = await temporaryFolder();
+		// Whichever they are, and however few: they are anybody's to change.
+		const files = await glob("layers/*/*.json", { cwd: root, ignore: ["**/*.service.json"] });
+		const keys = files.map((file) => basename(file, ".json")).slice(0, 50);
+		const inProduction = await ServerProcess.start({ NODE_ENV: "production" }, path);
+		assert.match(inProduction.output, /^Serving 0 layers at /m);
+		await inProduction.stop();
+		await rm(join(path, ".data"), { recursive: true });
+		const trial = await ServerProcess.start({}, path);
+		const answer = await fetch(`${trial.url}/v0.9/docs/fr/${[...keys, "none"].join()}`);
+		const found = (await answer.json()) as { layers?: object; smallkey?: string }[];
+		assert.equal(found.pop(), { error_code: 404, smallkey: "none" });
+		assert.is(found.filter(({ layers }) => layers !== undefined).length, keys.length);
+		await trial.stop();
+		await remove();
+	},
+);
 
 service("no process that it starts has its secrets in its environment", async ({ server }) => {
 	assert.is((await put(server, "environment")).status, 201);
