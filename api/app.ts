@@ -11,7 +11,7 @@ import { judgeUnread, type Write } from "./write.ts";
 import { actionsAt, isForWrites, type WriteAction } from "./write-routes.ts";
 
 /** The project's version, as in package.json, which a worker cannot read. */
-export const version = "0.1.0";
+export const version = "0.2.0";
 
 /** A request that is refused for its method or target: a read without a body, a write with its errors. */
 export interface Refused {
@@ -130,11 +130,13 @@ export function answerHealth(problem: string | null): Reply {
 }
 
 /**
- * GET <base>/healthz: answers with the running version
+ * GET <base>/healthz: answers with the running version and its commit
  * @param problem why nothing is served, in one line; null where it is
  */
-export function answerHealthz(problem: string | null): Reply {
-	return problem === null ? plainText(200, `ok ${version}`) : answerHealth(problem);
+export function answerHealthz(problem: string | null, commit: string | null = null): Reply {
+	return problem === null
+		? plainText(200, ["ok", version, ...(commit === null ? [] : [commit])].join(" "))
+		: answerHealth(problem);
 }
 
 /** GET <base>/v2/version/: a list, as the older service answers. */

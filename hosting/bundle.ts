@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import { build, type Plugin } from "esbuild";
 import glob from "fast-glob";
 import { readIfThere } from "../files/if-there.ts";
+import { readCommit } from "../files/version.ts";
 import { compiledSchemas } from "../publish/validators.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -72,6 +73,7 @@ async function bundle(entry: string): Promise<Uint8Array> {
 		conditions: ["workerd", "worker", "browser"],
 		mainFields: ["module", "main"],
 		minify: true,
+		define: { BUNDLED_COMMIT: JSON.stringify(readCommit()) },
 		legalComments: "none",
 		plugins: [compiledSchemas, usedRoutes],
 		logLevel: "silent",

@@ -1,6 +1,6 @@
 // npx fragments <command>: the module of a command is loaded when it is called
 import { Command } from "@commander-js/extra-typings";
-import { readVersion } from "../files/version.ts";
+import { versionLine } from "../files/version.ts";
 import { withSettingsFile } from "../service/settings-file.ts";
 import { createRun, exitCodes, type Run, withOutput } from "../terminal/command-line.ts";
 import { type CommandName, commands, isCommand } from "../terminal/commands.ts";
@@ -13,7 +13,7 @@ Exit codes: 0 done, 1 something is wrong or refused, 2 the command could not loo
 /** The command line itself: what it prints where no command of it is called. */
 function createProgram(io: Io): Command {
 	const program = withOutput(new Command("npx fragments"), io)
-		.version(readVersion(), "--version", "print the version")
+		.version(versionLine(), "--version", "print the version and its commit")
 		.usage("<command> [options]")
 		.helpCommand("help [command]", "print this, or the options of a command")
 		.addHelpText("after", closing);

@@ -4,7 +4,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TokenBuckets } from "../api/limits.ts";
 import { createNodeServer } from "../api/node/serve.ts";
-import { readVersion } from "../files/version.ts";
+import { versionLine } from "../files/version.ts";
 import { openService } from "../service/composition.ts";
 import { makeDataDir } from "../service/data-dir.ts";
 import { followSenders } from "../service/follow-senders.ts";
@@ -83,7 +83,7 @@ async function serve(
 
 export const run = createRun(async (argv, environment, io) => {
 	createCommandLine("serve", io)
-		.version(readVersion(), "--version", "print the version")
+		.version(versionLine(), "--version", "print the version and its commit")
 		.addHelpText("after", "\nEnvironment variables configure it: docs/settings.md.")
 		.parse(argv, { from: "user" });
 	const configuration = readConfiguration(environment);

@@ -5,6 +5,7 @@ import { folderPages } from "../api/node/pages.ts";
 import type { Senders } from "../api/senders.ts";
 import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
 import { hasCatalogue, removeCatalogue } from "../catalogue/output.ts";
+import { readCommit } from "../files/version.ts";
 import type { FolderTimes } from "../publish/folder-sink.ts";
 import { Publication } from "../publish/publication.ts";
 import { Slices } from "../publish/slices.ts";
@@ -144,6 +145,7 @@ export async function openLocal(
 		now,
 		report,
 		hashes: nodeHashes,
+		commit: readCommit(),
 		readiness,
 		refresh: harvester?.refresh,
 		status: statuses.read,

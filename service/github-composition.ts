@@ -4,6 +4,7 @@ import { nodeHashes } from "../api/node/hashes.ts";
 import { folderPages } from "../api/node/pages.ts";
 import { etagOf, type Fragments } from "../api/read.ts";
 import type { Senders } from "../api/senders.ts";
+import { readCommit } from "../files/version.ts";
 import { slotFolder, slotPath, slotsOf } from "../publish/slots.ts";
 import { githubStore } from "../store/github/store.ts";
 import { fetchFromGithub } from "./github.ts";
@@ -36,6 +37,7 @@ export async function openGithubService(
 			now,
 			report: logError,
 			hashes: nodeHashes,
+			commit: readCommit(),
 			readiness,
 		},
 		fragments: (target, lang, smallkey) => readBuilt(join(out, slotPath({ target, lang }, smallkey))),

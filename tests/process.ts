@@ -128,9 +128,9 @@ export class ServerProcess {
 	readonly #child: ChildProcess;
 	readonly ended: Promise<number | null>;
 
-	private constructor(env: Record<string, string>, cwd: string) {
+	private constructor(env: Record<string, string>, cwd: string, words: string[]) {
 		const all = { HOST: "127.0.0.1", PORT: "0", HARVEST: "off", SITE: "off", ...env };
-		this.#child = spawn(process.execPath, startWords("serve"), {
+		this.#child = spawn(process.execPath, words, {
 			cwd,
 			env: cleanEnvironment(all),
 			stdio: ["ignore", "pipe", "pipe"],
@@ -139,8 +139,12 @@ export class ServerProcess {
 	}
 
 	/** Starts one and waits for its address. @throws {Error} with its output where it ends first */
-	static async start(env: Record<string, string>, cwd = root): Promise<ServerProcess> {
-		const server = new ServerProcess(env, cwd);
+	static async start(
+		env: Record<string, string>,
+		cwd = root,
+		words = startWords("serve"),
+	): Promise<ServerProcess> {
+		const server = new ServerProcess(env, cwd, words);
 		await new Promise<void>((resolve, reject) => {
 			const take = (data: Buffer) => {
 				server.output += data;

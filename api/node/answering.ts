@@ -123,7 +123,7 @@ export class Answering {
 			case "version":
 				return answerVersion();
 			case "healthz":
-				return answerHealthz(null);
+				return answerHealthz(null, context.commit);
 			case "preflight":
 				return allowReads();
 			case "readyz":

@@ -61,7 +61,7 @@ export function createWorker(log: (fields: object) => void): Worker {
 				case "version":
 					return answerVersion();
 				case "healthz":
-					return answerHealthz(problemOf(bindings));
+					return answerHealthz(problemOf(bindings), bundledCommit());
 				case "preflight":
 					return allowReads();
 				case "readyz":
@@ -104,6 +104,13 @@ async function handleFetchedPage(
 	const found = await fetchPage(bindings, file);
 	const request = { ifNoneMatch, isSecure: true, ...(found && { etag: textOf(found.etag) }) };
 	return answerPage(file, found?.body ?? null, request);
+}
+
+/** The bundle's commit, which `hosting/bundle.ts` puts in its place; not known without a bundle. */
+declare const BUNDLED_COMMIT: string | null | undefined;
+
+function bundledCommit(): string | null {
+	return typeof BUNDLED_COMMIT === "string" ? BUNDLED_COMMIT : null;
 }
 
 /** Makes a value once for each environment of the worker. */

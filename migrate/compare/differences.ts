@@ -113,7 +113,8 @@ function sameMembers(before: unknown, now: unknown): boolean {
 const fixedTitles: Readonly<Record<string, string>> = { Icon: "Icône", Details: "Détails" };
 
 function gridDifferences(before: Json[], now: Json[]): Difference[] {
-	const idsOf = (columns: Json[]) => columns.map(({ fieldName, id }) => escapeMarkup(String(fieldName || id)));
+	const idsOf = (columns: Json[]) =>
+		columns.map(({ fieldName, id }) => escapeMarkup(String(fieldName || id)));
 	if (!isDeepStrictEqual(idsOf(before), idsOf(now)))
 		return [relevant("datagrid: other columns, or in another order")];
 	return before.flatMap((column, index) => columnDifferences(column, now[index] as Json));

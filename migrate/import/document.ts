@@ -5,6 +5,7 @@ import {
 	parseDescription,
 } from "../../registry/description.ts";
 import { defaultMapWkid } from "../../registry/extent.ts";
+import { escapeMarkup } from "../../registry/markup.ts";
 import {
 	isVersion2,
 	parseRegistration,
@@ -13,7 +14,6 @@ import {
 	storedSizeProblem,
 	takesAllLayers,
 } from "../../registry/registration.ts";
-import { escapeMarkup } from "../../registry/markup.ts";
 import { type Lang, langs, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";

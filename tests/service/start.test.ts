@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { versionLine } from "../../files/version.ts";
 import { temporaryFolder } from "../local.ts";
 import { root, runScript } from "../process.ts";
 
@@ -116,7 +117,8 @@ start("--version, --help and unknown words start nothing", async ({ folder }) =>
 	const env = { DATA_DIR: join(folder, "none"), PORT: "0" };
 	const version = await runScript("serve", ["--version"], env);
 	assert.is(version.code, 0);
-	assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
+	assert.match(version.stdout, /^\d+\.\d+\.\d+(?: [0-9a-f]{12})?\n$/);
+	assert.is(version.stdout, `${versionLine()}\n`);
 	const help = await runScript("serve", ["--help"], env);
 	assert.is(help.code, 0);
 	assert.match(help.stdout, "npx fragments serve");
