@@ -131,4 +131,31 @@ test("the canonical form has one order, two spaces and a final newline", () => {
 	);
 });
 
+const [wrongWms, wrongArcgis] = [
+	"of a WMS, not of an ArcGIS service",
+	"of a MapServer or FeatureServer, not of a WMS",
+];
+const whole = (name: string) => `must end with the number of one layer: …/${name} is a whole service`;
+const wrongKinds: [object, string, string | null][] = [
+	[{ payload_type: "feature" }, "a/MapServer", whole("MapServer")],
+	[{ payload_type: "feature" }, "a/FeatureServer/?f=json", whole("FeatureServer")],
+	[{ payload_type: "feature" }, "a/MapServer/WMSServer", `must be the address ${wrongArcgis}`],
+	[{ payload_type: "feature" }, "ows?Service=wms", `must be the address ${wrongArcgis}`],
+	[{ payload_type: "feature" }, "behind/a/proxy", null],
+	[{ payload_type: "wms" }, "arcgis/rest/services/a/MapServer/3", `must be the address ${wrongWms}`],
+	[{ payload_type: "wms" }, "arcgis/services/a/MapServer/WMSServer", null],
+	[{ payload_type: "wms" }, "MapServer", null],
+];
+
+for (const [type, path, rule] of wrongKinds) {
+	test(`${JSON.stringify(type)} at ${path}: a rule of what is written, not of what is stored`, () => {
+		const node = { service_url: `https://h.example/${path}` };
+		const lang = JSON.stringify(type).includes("wms") ? { ...node, layer: "a" } : node;
+		const bytes = new TextEncoder().encode(JSON.stringify({ version: "1.0.0", ...type, en: lang, fr: lang }));
+		const problems = rule === null ? [] : ["en", "fr"].map((one) => `/${one}/service_url: ${rule}`);
+		assert.equal(parseRegistration(bytes, "written").problems, problems);
+		assert.equal(parseRegistration(bytes, "stored").problems, []);
+	});
+}
+
 test.run();
