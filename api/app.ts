@@ -7,7 +7,7 @@ import { type PageRoute, parsePage } from "./pages.ts";
 import { answerRead, fragmentHeaders } from "./read.ts";
 import { plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
-import { judgeUnread, type Write } from "./write.ts";
+import { hintOf, judgeUnread, type Write } from "./write.ts";
 import { actionsAt, isForWrites, type WriteAction } from "./write-routes.ts";
 
 /** The project's version, as in package.json, which a worker cannot read. */
@@ -172,7 +172,7 @@ export async function refuseTooMany(address: string | null, context: Context): P
 /** The answer to a write with a wrong time or a malformed signature; null where the body is needed to verify it. */
 export function refuseUnsigned(write: Omit<Write, "body">, context: Context): Reply | null {
 	const refusal = judgeUnread(write, context, context.now());
-	return refusal && refuseWrite(refusal.status, refusal.errors, {}, refusal.reason);
+	return refusal && refuseWrite(refusal.status, refusal.errors, {}, refusal.reason, hintOf(refusal, context));
 }
 
 /** Answers a write. */

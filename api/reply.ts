@@ -91,8 +91,9 @@ export function refuseWrite(
 	errors: string[],
 	headers: Record<string, string> = {},
 	reason = refusalReasons[status] ?? "other",
+	hint: string | null = null,
 ): Reply {
-	return { status, headers: { ...jsonHeaders, ...headers }, body: errorsBody(errors), reason };
+	return { status, headers: { ...jsonHeaders, ...headers }, body: errorsBody(errors, hint), reason };
 }
 
 /** The answer to an address or a sender over its limit of writes. */
@@ -135,13 +136,13 @@ export function plainText(status: number, line: string, headers: Record<string, 
 	return { status, headers: { ...type, ...writeHeaders, ...headers }, body };
 }
 
-function errorsBody(errors: string[]): Uint8Array {
+function errorsBody(errors: string[], hint: string | null = null): Uint8Array {
 	// One more than the limit is listed as well: it may be the count of a document's other problems.
 	const max = errors.length === maxErrors + 1 ? errors.length : Math.min(errors.length, maxErrors);
 	for (let named = max; ; named -= 1) {
 		const texts = errors.slice(0, named).map(cut);
 		if (errors.length > named) texts.push(`and ${errors.length - named} more`);
-		const body = encoder.encode(JSON.stringify({ errors: texts }));
+		const body = encoder.encode(JSON.stringify(hint === null ? { errors: texts } : { errors: texts, hint }));
 		if (body.length <= maxErrorBytes || named === 0) return body;
 	}
 }

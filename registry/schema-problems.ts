@@ -1,4 +1,5 @@
 import type { SchemaError, Validator } from "../schemas/compile.ts";
+import { nearestName } from "./nearest.ts";
 import { type Problems, pointerSegment, shownValue } from "./problems.ts";
 
 /** An error's parameters: each keyword has its own. */
@@ -9,7 +10,6 @@ type Params = Record<string, unknown>;
  */
 const generalWords: Record<string, (params: Params, value: string) => string> = {
 	required: () => "is missing",
-	additionalProperties: () => "is not a known member",
 	enum: ({ allowedValues }, value) => `must be ${(allowedValues as string[]).join(" or ")}, not ${value}`,
 	const: ({ allowedValue }, value) => `must be ${allowedValue}, not ${value}`,
 	type: ({ type }, value) => `must be ${articled(String(type))}, not ${value}`,
@@ -68,11 +68,19 @@ function placeOf({ instancePath, params, propertyName }: SchemaError): string {
 function ruleOf(error: SchemaError): string {
 	const words: unknown = error.parentSchema?.errorMessage;
 	const value = shownValue(error.keyword === "discriminator" ? error.params.tagValue : error.data);
+	if (error.keyword === "additionalProperties") return unknownMember(error);
 	const general = generalWords[error.keyword];
 	if (general) return general(error.params as Params, value);
 	const rule = String(words ?? error.message);
 	// The value helps with a pattern and a discriminator only; every other rule is about which members exist.
 	return error.keyword === "pattern" || error.keyword === "discriminator" ? `${rule}, not ${value}` : rule;
+}
+
+/** An unknown member, with the nearest known one. */
+function unknownMember({ params, parentSchema }: SchemaError): string {
+	const known = Object.keys((parentSchema?.properties ?? {}) as object);
+	const nearest = nearestName(String((params as Params).additionalProperty), known);
+	return `is not a known member${nearest === null ? "" : `: did you mean ${nearest}?`}`;
 }
 
 function articled(type: string): string {

@@ -131,6 +131,33 @@ test("the canonical form has one order, two spaces and a final newline", () => {
 	);
 });
 
+const misspelt: [string, object, string][] = [
+	[
+		"of the document",
+		{ payload_typ: "wms" },
+		"/payload_typ: is not a known member: did you mean payload_type?",
+	],
+	[
+		"of a language",
+		{ en: { servce_url: "x" } },
+		"/en/servce_url: is not a known member: did you mean service_url?",
+	],
+	["that is far from all", { en: { colour: "x" } }, "/en/colour: is not a known member"],
+	[
+		"of the other type",
+		{ en: { display_field: "x" } },
+		"/en/display_field: belongs to payload_type feature, and must be left out of wms",
+	],
+];
+
+for (const [what, members, expected] of misspelt) {
+	test(`a member ${what} is refused with the way out`, () => {
+		const document = { version: "1.0.0", payload_type: "wms", en: {}, fr: {}, ...members };
+		const { problems } = parseRegistration(new TextEncoder().encode(JSON.stringify(document)), "written");
+		assert.ok((problems as string[]).includes(expected), problems.join("\n"));
+	});
+}
+
 const [wrongWms, wrongArcgis] = [
 	"of a WMS, not of an ArcGIS service",
 	"of a MapServer or FeatureServer, not of a WMS",
