@@ -15,7 +15,7 @@ import { type MetricsServer, serveMetrics } from "../service/metrics/server.ts";
 import { countLacking } from "../service/open-store.ts";
 import { readSenders } from "../service/senders-file.ts";
 import type { Service } from "../service/service.ts";
-import { type Configuration, readConfiguration } from "../service/settings.ts";
+import { type Configuration, misspeltSettings, readConfiguration } from "../service/settings.ts";
 import { welcome } from "../service/welcome.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
@@ -87,6 +87,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.addHelpText("after", "\nEnvironment variables configure it: docs/settings.md.")
 		.parse(argv, { from: "user" });
 	const configuration = readConfiguration(environment);
+	for (const line of misspeltSettings(environment)) printError(io, line);
 	const { dataDir } = configuration;
 	await makeDataDir(dataDir);
 	const lock = await lockFolder(dataDir, { waiting: (line) => printError(io, line) });

@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { counted } from "../terminal/plain.ts";
 import type { ConfiguredSenders } from "./senders-file.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -22,15 +23,17 @@ export interface Started {
 }
 
 /** What the checkout has and the service lacks: in a trial how to bring it in, else why there is nothing yet. */
-function lackingText({ lacking, layers, configuration }: Started, where: string): string {
+function lackingLines({ lacking, layers, configuration }: Started, where: string): string[] {
 	if (!configuration.isTrial) {
 		const why =
 			"the examples of this checkout are for a trial, without DATA_DIR, GITHUB_REPOSITORY and NODE_ENV";
-		return layers === 0 ? `        none yet: ${why}\n` : "";
+		return layers === 0 ? [`        none yet: ${why}`] : [];
 	}
-	if (lacking === 0) return "";
+	if (lacking === 0) return [];
 	const what = lacking === 1 ? "1 layer of this checkout is" : `${lacking} layers of this checkout are`;
-	return `        ${what} not there. To bring in layers/, end this and run: ${where}npx fragments register layers\n`;
+	return [
+		`        ${what} not there. To bring in layers/, end this and run: ${where}npx fragments register layers`,
+	];
 }
 
 /** A text as one word of a shell command. */
@@ -48,12 +51,24 @@ export function welcome(started: Started): string {
 	const where = inFile ? `DATA_DIR=${shellWord(configuration.dataDir)} ` : "";
 	const example = shellWord(relative(process.cwd(), exampleLayer));
 	const asks = inFile ? "" : ` (it asks for the secret where SENDERS is not set)`;
-	return `Serving ${layers} ${layers === 1 ? "layer" : "layers"} at ${base}
-Layers: ${layersPlace}
-${lackingText(started, where)}${configuration.site ? `Catalogue: ${base}/\n` : ""}${metrics === null ? "" : `Metrics: ${metrics}\n`}Senders: ${place}${created ? `, created now with the sender ${created}` : ""}
-
-Register a first layer, and read it back${asks}:
-
-  ${where}npx fragments put my-layer ${example} --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer
-`;
+	const lines = [
+		`Serving ${counted(layers, "layer")} at ${base}`,
+		`Layers: ${layersPlace}`,
+		...lackingLines(started, where),
+		...(configuration.site ? [`Catalogue: ${base}/`] : []),
+		...(metrics === null ? [] : [`Metrics: ${metrics}`]),
+	];
+	if (senders.senders.size === 0) {
+		const way = inFile ? `${where}npx fragments sender add` : "leave SENDERS unset, or name a sender in it";
+		return [...lines, `Senders: none in ${place}, so nobody can publish: ${way}`, ""].join("\n");
+	}
+	return [
+		...lines,
+		`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`,
+		"",
+		`Register a first layer, and read it back${asks}:`,
+		"",
+		`  ${where}npx fragments put my-layer ${example} --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer`,
+		"",
+	].join("\n");
 }

@@ -146,7 +146,7 @@ test("the time for GitHub begins with the first request, however long the servic
 test("a dry run prints the text and writes nothing", async () => {
 	const before = await peer.commits();
 	const body = await runAsProcess("refresh", ["--dry-run"], { GITHUB_TOKEN: "" });
-	assert.match(body, "2 layers were looked at: 0 service descriptions changed, 1 layers with findings.");
+	assert.match(body, "2 layers looked at: 0 service descriptions changed, 1 layer with findings.");
 	assert.match(body, /### <code>&#64;maps&#47;energy<\/code>/);
 	assert.equal(await peer.commits(), before);
 	assert.equal(await pulls(), []);
