@@ -1,3 +1,5 @@
+import { inFrench, prefersFrench } from "../registry/french.ts";
+
 /** A body that is sent piece by piece and never joined. */
 export interface Pieces extends Iterable<Uint8Array> {
 	/** Bytes of all pieces together. */
@@ -100,6 +102,16 @@ export function refuseWrite(
 export function refuseLimited(whose: "address" | "sender", waitSeconds: number): Reply {
 	const error = `too many writes of this ${whose}: try again after ${waitSeconds} seconds`;
 	return refuseWrite(429, [error], { "Retry-After": String(waitSeconds) }, `limit of the ${whose}`);
+}
+
+/** A refused write in the language that `Accept-Language` prefers: the same JSON, English or French. */
+export function inLanguageOf(reply: Reply, acceptLanguage: string | null): Reply {
+	const { status, headers, body } = reply;
+	if (status < 400 || !(body instanceof Uint8Array) || body.length === 0 || !prefersFrench(acceptLanguage))
+		return reply;
+	const { errors, hint } = JSON.parse(new TextDecoder().decode(body)) as { errors: string[]; hint?: string };
+	const french = errorsBody(errors.map(inFrench), hint === undefined ? null : inFrench(hint));
+	return { ...reply, headers: { ...headers, "Content-Language": "fr" }, body: french };
 }
 
 const jsonHeaders = { "Content-Type": "application/json", ...writeHeaders };

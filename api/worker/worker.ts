@@ -14,7 +14,7 @@ import type { Context } from "../context.ts";
 import { textOf } from "../etag.ts";
 import { logText } from "../log.ts";
 import { answerMoved, answerPage } from "../pages.ts";
-import { allowReads, type Reply } from "../reply.ts";
+import { allowReads, inLanguageOf, type Reply } from "../reply.ts";
 import { answerStatus } from "../status.ts";
 import type { ReadSettings } from "../wanted.ts";
 import { isWriteMethod } from "../write-routes.ts";
@@ -88,7 +88,9 @@ export function createWorker(log: (fields: object) => void): Worker {
 	return {
 		async fetch(request, bindings) {
 			const target = targetOf(request.url);
-			const reply = await answer(request, target, bindings);
+			const answered = await answer(request, target, bindings);
+			const language = request.headers.get("Accept-Language");
+			const reply = isWriteMethod(request.method) ? inLanguageOf(answered, language) : answered;
 			logAnswer(request, target, reply, log);
 			return toResponse(reply);
 		},

@@ -1,4 +1,5 @@
 import { packDraft, unpackDraft } from "../../registry/draft.ts";
+import { inFrench } from "../../registry/french.ts";
 import { type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { findLayer } from "../catalogue/find-layer.ts";
 import type { Drawable } from "../map/drawable.ts";
@@ -159,10 +160,12 @@ export class DraftView implements View {
 		if (registration) fill(this.#verdict, h("p", {}, texts.draftGood));
 		else if (isNew) fill(this.#verdict);
 		else {
+			const { lang } = this.#page;
+			const shown = lang === "fr" ? problems.map(inFrench) : problems;
 			const list = h(
 				"ul",
-				{ lang: "en" },
-				problems.map((problem) => h("li", {}, problem)),
+				{ lang },
+				shown.map((problem) => h("li", {}, problem)),
 			);
 			fill(this.#verdict, h("p", {}, texts.draftProblems(problems.length)), list);
 		}

@@ -51,6 +51,14 @@ async function runFolders(folder: string): Promise<string[]> {
 	return (await readdir(join(folder, "tmp"))).filter((name) => name.startsWith("workers-"));
 }
 
+test("a refused write is in French for who asks for that", async ({ engine }) => {
+	const headers = { "Accept-Language": "fr-CA" };
+	const answer = await fetch(`${engine.origin}${base}/register/x`, { method: "PUT", headers, body: "{}" });
+	assert.is(answer.status, 401);
+	const { errors } = (await answer.json()) as { errors: string[] };
+	assert.is(errors[0], "Authorization: l'en-tête est absent");
+});
+
 test("healthz and every read are below BASE_PATH", async ({ engine }) => {
 	const get = (path: string) => ask(engine.origin, "GET", path);
 	assert.is((await get(`${base}/healthz`)).text, `ok ${versionLine()}\n`);

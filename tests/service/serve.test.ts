@@ -143,6 +143,37 @@ service("a list of keys that was asked before holds each change at once", async 
 	assert.equal(await ask(), before);
 });
 
+service(
+	"a refused write is in French for who asks for that, in the same form, and nothing is stored",
+	async (context) => {
+		const { url } = context.server;
+		const refused = async (language: string, body: string, more: object = {}) => {
+			const { headers, ...request } = await signed("/register/french", body);
+			const answer = await fetch(`${url}/register/french`, {
+				...request,
+				headers: { ...(headers as object), "Accept-Language": language, ...more },
+			});
+			const said = (await answer.json()) as { errors: string[] };
+			return [answer.status, said.errors, answer.headers.get("Content-Language")];
+		};
+		const body = feature.replace("MapServer/1", "MapServer").replace('"1.0.0"', '"9"');
+		assert.equal(await refused("fr-CA,fr;q=0.9,en;q=0.5", body), [
+			400,
+			['/version: doit être 1.x.y, comme 1.0.0, ou 2.0, et non "9"'],
+			"fr",
+		]);
+		assert.equal(await refused("en", body), [
+			400,
+			['/version: must be 1.x.y, such as 1.0.0, or 2.0, not "9"'],
+			null,
+		]);
+		const [status, errors] = await refused("fr", body, { Sender: "nobody" });
+		assert.is(status, 401);
+		assert.match(String(errors), /^Authorization: n'est pas la signature de ce chemin/);
+		assert.is((await fetch(`${url}/v0.9/doc/en/french`)).status, 404);
+	},
+);
+
 service("HEAD and conditional reads", async ({ server }) => {
 	const full = await fetch(`${server.url}/v0.9/doc/en/toporama`);
 	const head = await fetch(`${server.url}/v0.9/doc/en/toporama`, { method: "HEAD" });
