@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { canonicalText } from "../../registry/canonical.ts";
-import { parseRegistration, type Registration } from "../../registry/registration.ts";
 import { escapeMarkup } from "../../registry/markup.ts";
+import { parseRegistration, type Registration } from "../../registry/registration.ts";
 import { fuzzRuns } from "../fuzz.ts";
 import { registrations1, registrations2 } from "./registrations.ts";
 
