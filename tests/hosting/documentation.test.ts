@@ -25,7 +25,7 @@ test("each path of the project that the deployment files name is there", async (
 	const copied = [...dockerfile.matchAll(/^COPY (\S.*) \S+$/gm)].flatMap(([, names]) =>
 		(names as string).split(" "),
 	);
-	const scripts = [...`${dockerfile}${unit}${follow}`.matchAll(/scripts\/[a-z-]+\.ts/g)].map(
+	const scripts = [...`${dockerfile}${unit}${follow}`.matchAll(/scripts\/[a-z-]+\.(?:ts|cjs)/g)].map(
 		([name]) => name,
 	);
 	assert.ok(copied.length > 5 && scripts.length >= 4);
