@@ -31,7 +31,7 @@ export async function replaceFile(path: string, text: string, calls: FileCalls =
 		await calls.rm(aside, { force: true });
 		throw error;
 	}
-	// The new name is on the disk only with its folder.
+	// Syncing the folder makes the new name durable.
 	await writeAndClose(await calls.open(dirname(path), "r"), (folder) => folder.sync());
 }
 

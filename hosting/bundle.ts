@@ -28,7 +28,7 @@ export const workerParts: readonly WorkerPart[] = [
 	{ name: "the whole worker", entry: "api/worker/worker.ts", limit: 65_000 },
 ];
 
-/** A part of the worker that was bundled, with its sizes in bytes. */
+/** The sizes of a bundled part of the worker, in bytes. */
 export interface BundleSize {
 	name: string;
 	raw: number;

@@ -1,13 +1,12 @@
 // npx fragments put: registers a layer at a service
 import { readFile } from "node:fs/promises";
-import { printDraft } from "../publisher/draft.ts";
-import { printPreview } from "../publisher/preview.ts";
+import { printDraft, printPreview } from "../publisher/preview.ts";
 import { createRequestLine, sendRequest, signRequest } from "../publisher/request.ts";
 import { waitForHarvest } from "../review/status/layer.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 
-/** How long a harvest is waited for, unless another time is said. */
+/** The default wait for the harvest. */
 const defaultWaitSeconds = 120;
 
 export const run = createRun(async (argv, environment, io) => {

@@ -1,4 +1,4 @@
-// npx fragments watch-services: looks at each layer as a viewer would, and writes which are sick into layers/health.json
+// npx fragments watch-services: checks each layer as a viewer sees it, and writes the sick ones into layers/health.json
 
 import { rm } from "node:fs/promises";
 import {
@@ -24,7 +24,7 @@ It asks for the capabilities or the layer's document, then for one picture or on
 each with the week since which it is so; where nothing has changed, neither does the file.`;
 
 const titles: Record<SickState, string> = {
-	wrong: "Wrong registrations, for their publishers to mend:",
+	wrong: "Wrong registrations, for their publishers to correct:",
 	down: "Services that are down or odd:",
 	empty: "Layers of which there is nothing to be seen:",
 };
@@ -54,7 +54,7 @@ export const run = createRun(async (argv, environment, io) => {
 	return print(all, weeks, io);
 });
 
-/** Prints what is wrong in a group for each state; the exit code. */
+/** Prints the problems in a group for each state. @returns exit code */
 function print(all: readonly WatchedLayer[], weeksOf: (smallkey: string) => number, io: Io): number {
 	const counts = new Map<SickState | null, number>();
 	for (const { watched } of all) counts.set(watched.state, (counts.get(watched.state) ?? 0) + 1);

@@ -15,10 +15,10 @@ import { nearestName } from "../registry/nearest.ts";
 
 export { type Environment, type GitHubSettings, parseSpan } from "../api/configuration.ts";
 
-/** Everything that harvesting is told. */
+/** The settings of the harvest. */
 export interface HarvestSettings {
 	on: boolean;
-	/** Whether services on private addresses may be asked. */
+	/** Whether services on private addresses may be requested. */
 	allowPrivate: boolean;
 	/** Milliseconds between two harvests of one layer. */
 	every: number;
@@ -40,7 +40,7 @@ export interface Configuration extends Omit<Settings, "senders"> {
 	github: GitHubSettings | null;
 	harvest: HarvestSettings;
 	logReads: boolean;
-	/** Where metrics are served; null: nowhere, and nothing is measured. */
+	/** null: metrics are neither measured nor served. */
 	metrics: { host: string; port: number } | null;
 	writes: WriteLimits;
 	trustedProxies: TrustedProxies;
@@ -101,8 +101,8 @@ export function misspeltSettings(env: Environment): string[] {
 }
 
 /**
- * The environment of a script that needs no store: GitHub Actions sets GITHUB_REPOSITORY in every step, and without
- * credentials beside it that would be an error.
+ * The environment of a script that needs no store. GitHub Actions sets GITHUB_REPOSITORY in every step, which would be
+ * an error without credentials.
  */
 export function withoutStore(env: Environment): Environment {
 	return { ...env, GITHUB_REPOSITORY: undefined };
@@ -121,7 +121,7 @@ function readPage(variables: Variables): PageSettings {
 	};
 }
 
-/** The proxy's address; it is not repeated where it is wrong, because it may hold a password. */
+/** The proxy's address. An error does not repeat it, because it may contain a password. */
 function readProxy(variables: Variables): string {
 	const text = variables.text("HTTPS_PROXY", "");
 	if (text === "" || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;

@@ -6,11 +6,11 @@ import type { Configuration } from "./settings.ts";
 
 const exampleLayer = fileURLToPath(new URL("../docs/example-layer.json", import.meta.url));
 
-/** What the welcome tells. */
+/** The contents of the welcome. */
 export interface Started {
 	/** Where the service listens, without its base path. */
 	url: string;
-	/** Number of layers that can be read. */
+	/** Number of served layers. */
 	layers: number;
 	/** Where they are. */
 	layersPlace: string;
@@ -18,7 +18,7 @@ export interface Started {
 	lacking: number;
 	senders: ConfiguredSenders;
 	configuration: Configuration;
-	/** Where the metrics are; null where there are none. */
+	/** The metrics' address, or null. */
 	metrics: string | null;
 }
 
@@ -36,12 +36,12 @@ function lackingLines({ lacking, layers, configuration }: Started, where: string
 	];
 }
 
-/** A text as one word of a shell command. */
+/** Quotes a text for a shell. */
 function shellWord(text: string): string {
 	return /^[A-Za-z0-9/._-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** What the service prints when it serves: where, for whom, and a first command to paste. No secret is in it. */
+/** The text that the service prints after its start: addresses, senders and a first command, without secrets. */
 export function welcome(started: Started): string {
 	const { url, layers, layersPlace, senders, configuration, metrics } = started;
 	const { place, created } = senders;

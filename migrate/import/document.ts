@@ -6,6 +6,7 @@ import {
 } from "../../registry/description.ts";
 import { defaultMapWkid } from "../../registry/extent.ts";
 import { escapeMarkup } from "../../registry/markup.ts";
+import { textsOf } from "../../registry/problems.ts";
 import {
 	isVersion2,
 	parseRegistration,
@@ -19,21 +20,20 @@ import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";
 import { describeNode, isCountedMode } from "./description.ts";
 import { entryOfNode, entryOfRequest, entryOfRequest2, type PayloadType } from "./entry.ts";
-import { metadataOf } from "./metadata.ts";
 import type { Notes } from "./notes.ts";
 
-/** What a document of the older service's database becomes. */
+/** The layer that a document of the older service's database becomes. */
 export interface Moved {
 	smallkey: string;
 	registration: Registration;
 	description: Description | null;
-	/** The node that the older service served at v0.9 and v1, in each language. */
+	/** The node that the older service served at v0.9 and v1, by language. */
 	nodes: Partial<Record<Lang, Json>>;
 }
 
-/** A document that cannot be moved, and why. */
+/** A document that cannot be imported, and why. */
 export interface NotMoved {
-	/** The key as it stands in the document. */
+	/** The document's key. */
 	key: string;
 	reason: string;
 	/** Byte of the dump at which the document starts; absent where it is not known. */
@@ -44,7 +44,7 @@ export function isMoved(outcome: Moved | NotMoved): outcome is Moved {
 	return "registration" in outcome;
 }
 
-/** Reads a document as any release from 1.0 to 3.0 wrote it. */
+/** Converts a document of any release from 1.0 to 3.0. */
 export function moveDocument(document: Json, settings: FragmentSettings, notes: Notes): Moved | NotMoved {
 	const key = keyOf(document);
 	const smallkey = parseSmallkey(key);
@@ -55,10 +55,10 @@ export function moveDocument(document: Json, settings: FragmentSettings, notes: 
 		: move1(smallkey, document, settings, notes);
 }
 
-/** Longest key that is shown of a document that cannot be moved, in characters. */
+/** Longest shown key of a document that cannot be imported, in characters. */
 const maxShownKey = 100;
 
-/** A key that may be no smallkey, for a line of the report. */
+/** Any key as shown in the report. */
 export function shortened(key: string): string {
 	return key.length > maxShownKey ? `${key.slice(0, maxShownKey)}…` : key;
 }
@@ -99,7 +99,7 @@ function payloadTypeOf(value: unknown): PayloadType | null {
 	return value === "wms" || value === "feature" ? value : null;
 }
 
-/** A stored node, by itself or as it was served. */
+/** A stored node, by itself or within a served fragment. */
 function nodeOf(value: unknown): Json | undefined {
 	if (!isObject(value)) return undefined;
 	const { wms, feature } = objectOf(value.layers);
@@ -107,7 +107,7 @@ function nodeOf(value: unknown): Json | undefined {
 	return isObject(wrapped) ? wrapped : value;
 }
 
-/** Where a request and its node differ, the node was served. */
+/** Where a request and its node differ, the node wins: it was served. */
 function followNode(entry: Json, node: Json, type: PayloadType): void {
 	const name = escapeMarkup(textOf(node.displayName));
 	const isOwnName = type === "feature" && entry.service_name === undefined;
@@ -143,7 +143,7 @@ function move2(smallkey: string, document: Json, settings: FragmentSettings, not
 	return finish(smallkey, payload, describe, nodes, notes);
 }
 
-/** What a node says of the service of a feature layer; null without one. */
+/** The description in a node of a feature layer; null without a node. */
 function describeFeatures(
 	node: Json | undefined,
 	entry: Json,
@@ -154,7 +154,7 @@ function describeFeatures(
 	return node ? describeNode(node, textOf(entry.service_url), isRegisteredMode, mapWkid, notes) : null;
 }
 
-/** The layers that a service which is taken whole had when the older service looked; null for any other. */
+/** The layers that the older service found in a service that is registered as a whole; null for any other. */
 function describeLayers(served: Json, registration: Registration, lang: Lang): LangDescription | null {
 	if (!isVersion2(registration) || !takesAllLayers(registration[lang])) return null;
 	const entries = listOf(served.layerEntries).map((entry) => objectOf(entry).id ?? objectOf(entry).index);
@@ -164,13 +164,13 @@ function describeLayers(served: Json, registration: Registration, lang: Lang): L
 	return { service_url, from: "import", entries: entries as (string | number)[] };
 }
 
-/** A stored node of v2, by itself or as it was served. */
+/** A stored node of v2, by itself or within a served fragment. */
 function nodeOf2(value: unknown): unknown {
 	const [wrapped] = listOf(objectOf(value).layers);
 	return wrapped ?? value;
 }
 
-/** Checks a payload as a write would, and describes the services of the nodes. */
+/** Checks a payload like a write, and describes the services of its nodes. */
 function finish(
 	smallkey: string,
 	payload: Json,
@@ -179,9 +179,9 @@ function finish(
 	notes: Notes,
 ): Moved | NotMoved {
 	const { registration, problems } = parseRegistration(Buffer.from(JSON.stringify(payload)), "stored");
-	if (!registration) return { key: smallkey, reason: problems.join("; ") };
+	if (!registration) return { key: smallkey, reason: textsOf(problems).join("; ") };
 	const tooLarge = storedSizeProblem(registration);
-	if (tooLarge !== null) return { key: smallkey, reason: tooLarge };
+	if (tooLarge !== null) return { key: smallkey, reason: tooLarge.text };
 	const description: Description = {};
 	for (const lang of langs) {
 		const described = describe(lang, registration);
@@ -196,10 +196,29 @@ function finish(
 	};
 }
 
-/** A description that can be stored: one that is too large would be refused wherever it is read. */
+/** Drops a description that is too large to be read again. */
 function usable(description: Description, notes: Notes): Description | null {
 	if (Object.keys(description).length === 0) return null;
 	if (parseDescription(descriptionText(description))) return description;
 	notes.add("a description that is too large: left for the first harvest");
 	return null;
+}
+
+/**
+ * Replaces a metadata uuid by the addresses that the older service served, unless this configuration's templates give
+ * the same addresses.
+ */
+function metadataOf(entry: Json, node: Json, settings: FragmentSettings, notes: Notes): void {
+	const uuid = textOf(objectOf(entry.metadata).uuid);
+	const served = { metadata_url: textOf(node.metadataUrl), catalogue_url: textOf(node.catalogueUrl) };
+	if (!uuid || !served.metadata_url || !served.catalogue_url) return;
+	const fill = (template: string) => template.replaceAll("{0}", encodeURIComponent(uuid));
+	const isSame =
+		fill(settings.metadataUrl) === served.metadata_url &&
+		fill(settings.catalogueUrl) === served.catalogue_url;
+	if (isSame) return;
+	notes.add(
+		"a metadata uuid: written as its two addresses, which METADATA_URL and CATALOGUE_URL do not give",
+	);
+	entry.metadata = served;
 }

@@ -17,13 +17,13 @@ import { type MovedSenders, moveSenders } from "./senders.ts";
 import { type Stored, storeMoves, tryMoves } from "./store.ts";
 import { summaryLines } from "./summary.ts";
 
-/** What is imported, and how. */
+/** The options of an import. */
 export interface Import {
 	/** Path of the dump of layers. */
 	dump: string;
 	/** Path of the dump of senders, or null. */
 	senders: string | null;
-	/** Who the commit names as its author. */
+	/** The commit's author. */
 	sender: string;
 	/** Whether nothing is written. */
 	isTrial: boolean;
@@ -48,7 +48,7 @@ export async function importDump(task: Import, configuration: Configuration, io:
 		return false;
 	}
 	if (senders && !task.isTrial) {
-		// What was changed in the file since it was read counts.
+		// The senders file may have changed since it was read.
 		await changeSenders(configuration.dataDir, (entries) => ({ ...JSON.parse(senders.text), ...entries }));
 	}
 	printOutcome(task, configuration, { moves, stored, senders }, io);
@@ -64,7 +64,7 @@ async function storeAll(
 	configuration: Configuration,
 	tick: () => void,
 ): Promise<Stored | Refusal> {
-	// A trial makes no repository.
+	// A dry run creates no repository.
 	const isNew = !configuration.github && !existsSync(repositoryPath(configuration.dataDir));
 	if (task.isTrial && isNew) return tryMoves(emptyReader, layers, tick);
 	const open = await openStore(configuration);
@@ -87,7 +87,7 @@ async function readLayersDump(path: string, configuration: Configuration): Promi
 	);
 }
 
-/** Largest dump of senders, in bytes: some ten thousand. */
+/** Largest dump of senders in bytes: about ten thousand senders. */
 const maxSendersBytes = 10_000_000;
 
 async function readSendersDump(path: string, { dataDir }: Configuration): Promise<MovedSenders> {
@@ -107,7 +107,7 @@ async function* readChunks(path: string, tick: (bytes: number) => void): AsyncGe
 	}
 }
 
-/** The same, with the file's name before what is wrong with it. */
+/** Runs a task and prefixes its errors with the file's name. */
 async function naming<T>(path: string, reading: Promise<T>): Promise<T> {
 	try {
 		return await reading;
