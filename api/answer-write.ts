@@ -17,11 +17,11 @@ interface Answer {
 	body: unknown;
 }
 
-/** How one layer is changed: what a body asks for, and what is answered once it is done. */
+/** A kind of change of one layer: how its body is read, and how it is answered. */
 interface Change {
 	ask(smallkey: string, body: Uint8Array, hashes?: Hashes): Asked | Refusal;
 	answer(smallkey: string): Answer;
-	/** The status while a reviewer has to agree: the body is the receipt then. */
+	/** The status while the change waits for a reviewer; the body is then the receipt. */
 	reviewStatus: number;
 }
 
@@ -44,7 +44,7 @@ const changes: Readonly<Record<Exclude<WriteAction, "refresh">, Change>> = {
 	simplify: { ask: askToSimplify, answer: asKey, reviewStatus: 202 },
 };
 
-/** Answers a write: verify → 401, limit → 429, read → 400, ownership → 403, store → what the action answers. */
+/** Answers a write: verify → 401, limit → 429, parse → 400, ownership → 403, store → the action's answer. */
 export async function answerWrite(write: Write, context: Context): Promise<Reply> {
 	const verified = await verifyWrite(write, context);
 	if (isRefusal(verified)) return refuse(verified);
@@ -52,7 +52,7 @@ export async function answerWrite(write: Write, context: Context): Promise<Reply
 	if (waitSeconds > 0) return refuseLimited("sender", waitSeconds);
 	const { action } = write;
 	const meta = metaOf(action, verified);
-	// It was refused for good: the same signature must not take effect once the world has changed, or as another method.
+	// The signature counts as used: it must not take effect later, on other stored layers or as another method.
 	const refuseForGood = async (refusal: Refusal) => {
 		await context.store.remember?.({ ...meta, status: refusal.status });
 		return refuse(refusal);
@@ -72,7 +72,7 @@ export async function answerWrite(write: Write, context: Context): Promise<Reply
 	return acceptWrite(status, body ?? (await receipt(asked, outcome, context)));
 }
 
-/** Smallkey, then payload, then ownership. */
+/** Checks the smallkey, then the payload, then the ownership. */
 function ask(change: Change, target: string, { sender, body }: Verified, hashes?: Hashes): Asked | Refusal {
 	const segment = target.slice(target.lastIndexOf("/") + 1);
 	const given = decodeSegment(segment);

@@ -6,22 +6,24 @@ import type { Fragments } from "./fragment.ts";
 import { type PageRoute, parsePage } from "./pages.ts";
 import { answerRead, fragmentHeaders } from "./read.ts";
 import { plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
-import { version } from "./version.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
 import { judgeUnread, type Write } from "./write.ts";
 import { actionsAt, isForWrites, type WriteAction } from "./write-routes.ts";
 
-/** A request that its method and target alone refuse: a read without a body, a write with its errors. */
+/** The project's version, as in package.json, which a worker cannot read. */
+export const version = "0.1.0";
+
+/** A request that is refused for its method or target: a read without a body, a write with its errors. */
 export interface Refused {
 	kind: "refused";
 	status: number;
 	/** Null for a read. */
 	errors: string[] | null;
-	/** The methods that a write's path knows, where this is another one. */
+	/** The methods that a write's path supports, where the request has another one. */
 	allow?: string;
 }
 
-/** Whom a request is for. */
+/** What a request is routed to. */
 export type Route =
 	| Wanted
 	| { kind: "write"; action: WriteAction }
@@ -34,19 +36,19 @@ export type Route =
 	| Refused;
 
 /**
- * The only routing, on every engine.
- * @param target the request target as it arrived: what is signed is this text, not what a URL parser makes of it
+ * Routes a request, on every engine.
+ * @param target the request target as it arrived: this text is signed, not a URL parser's normal form
  */
 export function routeOf(method: string, target: string, settings: ReadSettings): Route {
-	// Reads first: they are nearly all of the requests, and no target is both a read's and a write's.
+	// Reads come first: nearly all requests are reads, and no target is both a read's and a write's.
 	const read = parseRead(method, target, settings);
-	// Whatever a page wants to send along: a preflight asks for the path only (Fetch Standard, "CORS-preflight fetch").
+	// A preflight is about the path only, whatever headers it names (Fetch Standard, "CORS-preflight fetch").
 	if (read === 405 && method === "OPTIONS") return { kind: "preflight" };
 	if (typeof read === "number") return { kind: "refused", status: read, errors: null };
 	return read ?? routeOther(method, target, settings);
 }
 
-/** Paths that are answered by themselves. */
+/** Paths with an answer of their own. */
 const pages: ReadonlyMap<string, "healthz" | "readyz" | "version"> = new Map([
 	["/healthz", "healthz"],
 	["/readyz", "readyz"],
@@ -54,7 +56,7 @@ const pages: ReadonlyMap<string, "healthz" | "readyz" | "version"> = new Map([
 	["/v2/version", "version"],
 ]);
 
-/** One path segment, whatever it holds, and any query. */
+/** One path segment of any content, and any query. */
 const statusPath = /^\/status\/([^/?]*)(?:\?.*)?$/;
 
 function routeStatus(method: string, segment: string): Route {
@@ -73,20 +75,20 @@ function routeOther(method: string, target: string, { basePath, targets, site }:
 	if (page) return isRead(method) ? { kind: page } : { kind: "refused", status: 405, errors: null };
 	const status = statusPath.exec(path);
 	if (status) return routeStatus(method, status[1] ?? "");
-	// Another PUT or DELETE is refused as a write, too, with its reason.
+	// A PUT or DELETE of any path is refused as a write, with its reason.
 	if (isForWrites(method, path)) return routeWrite(method, target, basePath);
 	const found = site ? parsePage(target, basePath) : null;
 	if (!found) return { kind: "refused", status: 404, errors: null };
 	return isRead(method) ? found : { kind: "refused", status: 405, errors: null };
 }
 
-/** Longer than any path of a write: a smallkey has at most 64 characters, each of them three when it is encoded. */
+/** Longest path of a write: a smallkey has at most 64 characters, each of them three when encoded. */
 const maxWritePathLength = 256;
 
 /**
- * A path that a URL parser leaves as it is (WHATWG URL Standard, "path percent-encode set"): one `/` at the start, no
- * segment `.` or `..` in any spelling, and no character that would be encoded or read as a `/`. A parser itself would
- * take `//name/` as a host, and converting a long host name takes a tenth of a second.
+ * A path that a URL parser leaves unchanged (WHATWG URL Standard, "path percent-encode set"): one `/` at the start, no
+ * segment `.` or `..` in any spelling, no character that would be encoded or read as a `/`. Not checked by a parser,
+ * which reads `//name/` as a host: a long one takes a tenth of a second.
  */
 const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@[\]|~-]*)+$/i;
 
@@ -121,27 +123,27 @@ export function answerRefused({ status, errors, allow }: Refused): Reply {
 
 /**
  * GET <base>/readyz
- * @param problem why not all is well, in one line; null where it is
+ * @param problem why the service is not ready, in one line; null where it is
  */
 export function answerHealth(problem: string | null): Reply {
 	return problem === null ? plainText(200, "ok") : plainText(503, problem.replace(/\s+/g, " ").slice(0, 500));
 }
 
 /**
- * GET <base>/healthz: with the version that runs
+ * GET <base>/healthz: answers with the running version
  * @param problem why nothing is served, in one line; null where it is
  */
 export function answerHealthz(problem: string | null): Reply {
 	return problem === null ? plainText(200, `ok ${version}`) : answerHealth(problem);
 }
 
-/** GET <base>/v2/version/: as the older service does, a list. */
+/** GET <base>/v2/version/: a list, as the older service answers. */
 export function answerVersion(): Reply {
 	const headers = { ...fragmentHeaders, "Cache-Control": "no-store" };
 	return { status: 200, headers, body: new TextEncoder().encode(JSON.stringify([version])) };
 }
 
-/** Answers a read. A fragment that cannot be read is a 500. */
+/** Answers a read: 500 where a fragment cannot be read. */
 export function handleRead(
 	wanted: Wanted,
 	ifNoneMatch: string | null,
@@ -157,15 +159,15 @@ export function handleRead(
 }
 
 /**
- * The answer to a write of an address that writes too much; null where it may go on. Asked before the body is read.
- * @param address null: it is not limited
+ * The answer to an address that writes too often; null where it may write. Called before the body is read.
+ * @param address null: not limited
  */
 export async function refuseTooMany(address: string | null, context: Context): Promise<Reply | null> {
 	const waitSeconds = address === null ? 0 : ((await context.limiter?.address(address)) ?? 0);
 	return waitSeconds > 0 ? refuseLimited("address", waitSeconds) : null;
 }
 
-/** The answer to a write whose signature the time or its shape refuses; null where its body has to tell. */
+/** The answer to a write with a wrong time or a malformed signature; null where the body is needed to verify it. */
 export function refuseUnsigned(write: Omit<Write, "body">, context: Context): Reply | null {
 	const refusal = judgeUnread(write, context, context.now());
 	return refusal && refuseWrite(refusal.status, refusal.errors, {}, refusal.reason);
@@ -180,7 +182,7 @@ export async function handleWrite(write: Write, context: Context): Promise<Reply
 	}
 }
 
-/** The answer where the world is broken: never a stack trace, and the report has the reason. */
+/** The answer to an internal error: without a stack trace. The error goes to `report`. */
 export function answerFailure(
 	error: unknown,
 	kind: Route["kind"] | "read",

@@ -7,7 +7,7 @@ import type { ReadSettings } from "./wanted.ts";
 /** The variables of the environment, as given. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the layers are when not on this machine. */
+/** The repository on GitHub, where the layers are not on this machine. */
 export interface GitHubSettings {
 	/** `owner/name` */
 	repository: string;
@@ -16,7 +16,7 @@ export interface GitHubSettings {
 	auth: { token: string } | { appId: string; privateKey: string };
 }
 
-/** Reads and checks one variable after the other, and reports every bad one at once. */
+/** Reads and checks variables, and reports every bad one at once. */
 export class Variables {
 	/** A line for each bad variable so far. */
 	readonly problems: string[] = [];
@@ -30,11 +30,11 @@ export class Variables {
 		return this.#env[name] || fallback;
 	}
 
-	integer(name: string, fallback: number, least: number, most: number): number {
+	integer(name: string, fallback: number, min: number, max: number): number {
 		const text = this.text(name, String(fallback));
 		const value = Number(text);
-		if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-		return this.#bad(name, `must be a whole number from ${least} to ${most}, not ${text}`, fallback);
+		if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+		return this.#bad(name, `must be a whole number from ${min} to ${max}, not ${text}`, fallback);
 	}
 
 	flag(name: string, fallback: boolean): boolean {
@@ -63,7 +63,7 @@ export class Variables {
 		return value ?? this.#bad(name, `must be one of ${known.join(" ")}, not ${text}`, fallback);
 	}
 
-	/** What `parse` makes of a variable; a text is what is wrong with it. */
+	/** A variable as parsed by `parse`, which returns a text for an error. */
 	parsed<T extends object>(name: string, fallback: T, parse: (text: string) => T | string): T {
 		const text = this.text(name, "");
 		if (text === "") return fallback;
@@ -82,7 +82,7 @@ export class Variables {
 	}
 }
 
-/** Milliseconds of a time span such as `7d`, `12h`, `30m` or `45s`; null where it is none, or not above 0. */
+/** Parses a time span such as `7d`, `12h`, `30m` or `45s` into milliseconds; null for anything else, and for 0. */
 export function parseSpan(text: string): number | null {
 	const match = /^([1-9]\d{0,6})([dhms])$/.exec(text);
 	const units: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
@@ -92,7 +92,7 @@ export function parseSpan(text: string): number | null {
 /** An http or https address with `{0}` in it. */
 const addressTemplate = /^https?:\/\/[^\s"<>{]*\{0\}[^\s"<>]*$/;
 
-/** Where everybody reaches the service, with its base path and no slash at its end; empty where that is not said. */
+/** The public address of the service, with its base path, without a slash at its end; empty where it is not set. */
 export function readPublicUrl(variables: Variables): string {
 	const pattern = /^https?:\/\/[^\s"<>?#]+$/;
 	return variables
@@ -100,16 +100,16 @@ export function readPublicUrl(variables: Variables): string {
 		.replace(/(?<!\/)\/+$/, "");
 }
 
-/** What every engine is told of its reads and fragments (docs/settings.md). */
+/** The settings of reads and fragments, on every engine (docs/settings.md). */
 export function readServing(
 	variables: Variables,
-	docsMaxKeys: { fallback: number; most: number },
+	docsMaxKeys: { fallback: number; max: number },
 ): ReadSettings & Required<FragmentSettings> & { publicUrl: string; site: boolean } {
 	return {
 		publicUrl: readPublicUrl(variables),
 		site: variables.flag("SITE", true),
 		basePath: variables.matching("BASE_PATH", "", /^(?:\/[A-Za-z0-9._~-]+)+$/, "a path such as /rcs"),
-		docsMaxKeys: variables.integer("DOCS_MAX_KEYS", docsMaxKeys.fallback, 1, docsMaxKeys.most),
+		docsMaxKeys: variables.integer("DOCS_MAX_KEYS", docsMaxKeys.fallback, 1, docsMaxKeys.max),
 		targets: variables.parsed("TARGETS", targetNames, parseTargets),
 		metadataUrl: variables.matching("METADATA_URL", "", addressTemplate, "an address with {0} in it"),
 		catalogueUrl: variables.matching("CATALOGUE_URL", "", addressTemplate, "an address with {0} in it"),
@@ -118,7 +118,7 @@ export function readServing(
 	};
 }
 
-/** How fast writes may come; so many at once are more than any catalogue has. */
+/** The limits of writes. The default burst exceeds the layers of any catalogue. */
 export function readWriteLimits(variables: Variables): WriteLimits {
 	return {
 		perMinute: variables.integer("WRITES_PER_MINUTE", 6_000, 1, 1_000_000),
@@ -126,7 +126,7 @@ export function readWriteLimits(variables: Variables): WriteLimits {
 	};
 }
 
-/** Where the layers are on GitHub; null where they are on this machine. */
+/** The repository on GitHub; null where the layers are on this machine. */
 export function readGitHub(variables: Variables): GitHubSettings | null {
 	const repository = variables.matching("GITHUB_REPOSITORY", "", /^[\w.-]+\/[\w.-]+$/, "owner/name");
 	if (repository === "") return null;

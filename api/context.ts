@@ -6,38 +6,38 @@ import type { Senders } from "./senders.ts";
 import type { ReadStatus } from "./status.ts";
 import type { ReadSettings } from "./wanted.ts";
 
-/** What the adapter read from its environment, once. */
+/** The settings, read once by the adapter from its environment. */
 export interface Settings extends ReadSettings, Omit<FragmentSettings, "targets"> {
 	senders: Senders;
-	/** Where everybody reaches the service, with its base path; empty or left out where that is not known. */
+	/** The public address of the service, with its base path; empty or absent where it is not known. */
 	publicUrl?: string;
 }
 
-/** Which layers' services are to be asked anew. */
+/** The layers whose services are to be harvested again. */
 export interface Refresh {
-	/** Only what was not harvested for so long, in milliseconds; null: however lately it was. */
+	/** Only layers that were last harvested at least so long ago, in milliseconds; null: all. */
 	olderThanMs: number | null;
-	/** At most so many layers, those first that were not asked for longest; null: all. */
+	/** At most so many layers, those first whose harvest is oldest; null: all. */
 	maxLayers: number | null;
 	isWanted: (smallkey: string) => boolean;
 }
 
-/** Everything that a handler needs from outside: handed in, never global. */
+/** The dependencies of a handler, which are handed in and never global. */
 export interface Context {
 	store: Store;
 	settings: Settings;
 	/** The clock. */
 	now: () => Date;
-	/** Told of what nobody outside may see: a broken world, with its error. */
+	/** Logs an internal error, which clients must not see. */
 	report: (error: unknown) => void;
-	/** Why not all is served as it should be, in one line; null where it is. `/readyz` says it. */
+	/** Why the service is not ready, in one line, for `/readyz`; null where it is. */
 	readiness: () => string | null;
-	/** The engine's hashes; those of the Web Cryptography API without. */
+	/** The engine's hashes; by default those of the Web Cryptography API. */
 	hashes?: Hashes;
-	/** Asks services anew, and says of how many layers; absent where the service does not harvest. */
+	/** Harvests layers again and returns how many; absent where the service does not harvest. */
 	refresh?: (refresh: Refresh) => number;
-	/** Says how a layer is; absent where that is not known here. */
+	/** Reads the status of a layer; absent where it is not known here. */
 	status?: ReadStatus;
-	/** Where writes are limited. */
+	/** Absent where writes are not limited. */
 	limiter?: WriteLimiter;
 }

@@ -8,34 +8,34 @@ import type { Pieces } from "./reply.ts";
 import { countSeparators, escapeSeparators } from "./script.ts";
 import type { WantedDocs } from "./wanted.ts";
 
-/** Makes room for this many bytes; whatever is in it, all of it is written over. */
+/** Returns an array of this many bytes, which the caller overwrites completely. */
 export type Allocate = (length: number) => Uint8Array;
 
 /** Largest answer to one `docs` in bytes, repeats counted. */
 export const maxDocsBytes = 32_000_000;
-/** Up to so many bytes an answer is put together at once; a larger one is sent in pieces of at least `minPieceBytes`. */
+/** A larger answer is sent in pieces of at least `minPieceBytes`. */
 const maxJoinedBytes = 1_000_000;
 const minPieceBytes = 65_536;
 
 const encoder = new TextEncoder();
 
-/** The answer to a `docs`, not put together yet: elements with commas, and texts of ASCII around them. */
+/** The parts of an answer to `docs`: elements, which are joined with commas, and ASCII texts around them. */
 export interface Docs {
 	etag: string;
 	open: string;
 	elements: Uint8Array[];
-	/** Stands between the elements and the same elements once more; null where they are sent once. */
+	/** The text between the elements and their repetition; null where they are sent once. */
 	between: string | null;
 	close: string;
 	/** Whether the array is an argument in a script. */
 	isScript: boolean;
-	/** Bytes of all of it, as it is sent. */
+	/** Length of the whole answer, in bytes. */
 	length: number;
 }
 
 const noEnvelope = { open: "", between: null, close: "" };
 
-/** A fragment as the argument of a script's function. */
+/** Wraps a fragment into a call of a script's function (JSONP). */
 export function asScript({ body, etag }: Fragment, callback: string): Fragment {
 	const element = escapeSeparators(body);
 	const [open, close] = [`/**/${callback}(`, ");"];
@@ -44,7 +44,7 @@ export function asScript({ body, etag }: Fragment, callback: string): Fragment {
 	return { body: joined, etag: etagOfTags([etag, callback]) };
 }
 
-/** Finds what a `docs` asks for; null where the answer would have more than `maxDocsBytes`. */
+/** Collects the parts of an answer to `docs`; null where it would have more than `maxDocsBytes`. */
 export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null {
 	const { target, lang, callback, isUnlisted } = wanted;
 	const layerEnvelope = targetOf(target).envelope;
@@ -80,20 +80,20 @@ export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null 
 	return { etag: etagOfTags(tags), open, elements, between, close, isScript, length };
 }
 
-/** The items in the order in which their layers are drawn; those of one rank in the order asked for. */
+/** The items in drawing order; items of one rank keep their requested order. */
 function inDrawingOrder({ target, lang, items }: WantedDocs, fragments: Fragments): string[] {
 	const rankOf = (item: string) => (parseSmallkey(item) ? fragments(target, lang, item)?.rank : undefined);
 	const ranked = items.map((item) => ({ item, rank: rankOf(item) ?? middleRank }));
 	return ranked.sort((a, b) => a.rank - b.rank).map(({ item }) => item);
 }
 
-/** The layer itself, of a fragment that has it in an array of one inside an envelope. */
+/** The layer itself, from a fragment that wraps it in an envelope and an array of one. */
 function withoutEnvelope(body: Uint8Array, envelope: Envelope | undefined): Uint8Array {
 	if (!envelope) return body;
 	return body.subarray(envelope.open.length + 1, body.length - envelope.close.length - 1);
 }
 
-/** The separators in all elements; those of equal tags are counted once. */
+/** The number of separators in all elements; elements of equal tags are searched once. */
 function countAll(elements: Uint8Array[], tags: Tag[]): number {
 	const counted = new Map<string, number>();
 	let count = 0;
@@ -106,7 +106,7 @@ function countAll(elements: Uint8Array[], tags: Tag[]): number {
 	return count;
 }
 
-/** Puts an answer together, or says how it is sent in pieces. */
+/** The body of an answer; a large one in pieces. */
 export function bodyOf(docs: Docs, allocate: Allocate): Uint8Array | Pieces {
 	const { open, between, close, isScript, length } = docs;
 	if (length > maxJoinedBytes) return { length, [Symbol.iterator]: () => piecesOf(docs) };
@@ -118,7 +118,7 @@ export function bodyOf(docs: Docs, allocate: Allocate): Uint8Array | Pieces {
 	return joined;
 }
 
-/** What `bodyOf` would put together, in pieces: of what is large, nothing but the elements themselves is held. */
+/** The answer in pieces. Nothing large is held but the elements themselves. */
 function* piecesOf(docs: Docs): Generator<Uint8Array> {
 	const { open, between, close } = docs;
 	yield* listPieces(open, docs, between ?? close);
@@ -148,7 +148,7 @@ function* listPieces(open: string, { elements, isScript }: Docs, close: string):
 	yield piece(close);
 }
 
-/** Writes elements with commas between them and returns where they end: bytes are joined, never parsed. */
+/** Writes elements with commas between them, without parsing them. Returns their end. */
 function putElements(bytes: Uint8Array, start: number, elements: readonly Uint8Array[]): number {
 	let offset = start;
 	let isFirst = true;
@@ -161,7 +161,7 @@ function putElements(bytes: Uint8Array, start: number, elements: readonly Uint8A
 	return offset;
 }
 
-/** Writes a short text of ASCII and returns where it ends; for a few characters an encoder costs more. */
+/** Writes a short ASCII text and returns its end. For a few characters an encoder is slower. */
 function putAscii(bytes: Uint8Array, start: number, text: string): number {
 	for (let index = 0; index < text.length; index += 1) bytes[start + index] = text.charCodeAt(index);
 	return start + text.length;

@@ -5,15 +5,15 @@ export interface Hash {
 }
 
 /**
- * What tells a body from others: an entity tag, with its quotes, or the hash that one is made of. Of what is in memory it
- * is the hash: thousands of tags would take more room than what is asked for, and lists of fragments need none of them.
+ * Identifies a body: an entity tag with its quotes, or the hash that it is made of. Fragments in memory have the hash,
+ * which takes less room, and lists of fragments need no tags.
  */
 export type Tag = string | Hash;
 
 /** FNV-1a of 64 bits over `bytes` (RFC 9923). */
 export function hashOf(bytes: Uint8Array): Hash {
-	// The 64-bit prime is 2^40 + 0x1b3. The state is kept in two halves of 32 bits, and the lower one is multiplied in
-	// two of 16, so that every step stays in whole numbers of 32 bits.
+	// The 64-bit prime is 2^40 + 0x1b3. The state is two halves of 32 bits, and the lower one is multiplied in two halves
+	// of 16, so that every step is 32-bit integer arithmetic.
 	let high = 0xcbf29ce4;
 	let low = 0x84222325;
 	for (let index = 0; index < bytes.length; index += 1) {
@@ -42,8 +42,8 @@ function hex(bits: number): string {
 }
 
 /**
- * An entity tag of several parts, from their tags: no body is hashed anew for each request. FNV-1a and FNV-1 of 32 bits
- * (RFC 9923) side by side, over the halves of hashes and the texts' UTF-16 units.
+ * The entity tag of several parts, computed from their tags, so that no body is hashed for a request: FNV-1a and FNV-1 of
+ * 32 bits (RFC 9923) side by side, over the halves of hashes and the UTF-16 units of texts.
  */
 export function etagOfTags(tags: readonly Tag[]): string {
 	let high = 0x811c9dc5;
@@ -63,16 +63,16 @@ export function etagOfTags(tags: readonly Tag[]): string {
 	return textOf({ high, low });
 }
 
-/** Longest list of tags that is taken apart, in characters; with a longer one the answer is sent whole. */
+/** Longest `If-None-Match` that is split, in characters; a longer one matches nothing. */
 const maxListLength = 8_192;
 
 /**
- * Whether an `If-None-Match` header names a tag (RFC 9110, section 13.1.2). Weak comparison: a cache that compressed the
- * body has made the tag weak.
+ * Whether an `If-None-Match` header names a tag (RFC 9110, section 13.1.2). The comparison is weak, since a cache that
+ * compresses the body makes the tag weak.
  */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 	if (ifNoneMatch === etag || ifNoneMatch.trim() === "*") return true;
-	// A long list that does not hold the tag is not taken apart.
+	// Avoids splitting a long list without the tag.
 	if (!ifNoneMatch.includes(etag)) return false;
 	return (
 		ifNoneMatch.length <= maxListLength &&

@@ -1,39 +1,39 @@
-/** How fast writes may come, from one address and by one sender. */
+/** The rate limit of writes, for each address and for each sender. */
 export interface WriteLimits {
-	/** Tokens that a bucket gets back in a minute; a write takes one. */
+	/** Tokens that a bucket regains in a minute; a write takes one. */
 	perMinute: number;
-	/** Tokens of a full bucket: so many writes may come at once. */
+	/** Tokens of a full bucket: the most writes at once. */
 	burst: number;
 }
 
-/** Limits writes; reads never. Each method says how many seconds to wait, 0 where the write may go on. */
+/** Limits writes, never reads. `address` and `sender` return the seconds to wait; 0 where the write is allowed. */
 export interface WriteLimiter {
-	/** Before anything of a write is looked at but its path and method. */
+	/** Called when only the path and the method of a write are known. */
 	address(address: string): number | Promise<number>;
-	/** A write of the address that was not genuine: it has cost more than a good one. */
+	/** Takes more tokens from an address whose write was not genuine. */
 	punish(address: string): void;
 	/**
-	 * Once the signature is verified: nobody uses up another one's.
-	 * @param request names one request: repeating it, as with a captured one, takes nothing more
+	 * Called once the signature is verified, so that no one else can use up a sender's tokens.
+	 * @param request identifies the request: a repetition takes no further token
 	 */
 	sender(id: string, request: string): number | Promise<number>;
 }
 
 /** Tokens that a write with a bad signature takes. */
 const badSignatureTokens = 10;
-/** Most buckets that are kept; beyond, the one that was used least lately is forgotten. */
+/** Most buckets; beyond, the least recently used one is dropped. */
 const maxBuckets = 20_000;
 
 interface Allowance {
 	tokens: number;
-	/** When `tokens` was right, in milliseconds since 1970. */
+	/** The time of `tokens`, in milliseconds since 1970. */
 	timeMs: number;
 }
 
-/** Most requests that are remembered; beyond, the oldest is forgotten. */
+/** Most remembered requests; beyond, the oldest is dropped. */
 const maxRequests = 40_000;
 
-/** Counts each request once: `take` is not called for one that it has let through lately. */
+/** Counts each request once: `take` is not called again for a request that it recently allowed. */
 export function onceEach(
 	take: (id: string) => number | Promise<number>,
 ): (id: string, request: string) => Promise<number> {
@@ -52,7 +52,7 @@ export function onceEach(
 export class TokenBuckets implements WriteLimiter {
 	readonly #limits: WriteLimits;
 	readonly #now: () => Date;
-	/** By address or sender, the one that was used least lately first. */
+	/** By address or sender, least recently used first. */
 	readonly #allowances = new Map<string, Allowance>();
 
 	constructor(limits: WriteLimits, now: () => Date) {
@@ -78,12 +78,12 @@ export class TokenBuckets implements WriteLimiter {
 		return 0;
 	}
 
-	/** The bucket as it is now, kept as the one that was used last. */
+	/** Refills a bucket up to now and makes it the most recently used one. */
 	#allowanceOf(name: string): Allowance {
 		const { perMinute, burst } = this.#limits;
 		const timeMs = this.#now().getTime();
 		const bucket = this.#allowances.get(name) ?? { tokens: burst, timeMs };
-		// A clock that is set back gives nothing.
+		// A clock that was set back refills nothing.
 		const passedMs = Math.max(0, timeMs - bucket.timeMs);
 		bucket.tokens = Math.min(burst, bucket.tokens + (passedMs * perMinute) / 60_000);
 		bucket.timeMs = timeMs;

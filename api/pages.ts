@@ -2,18 +2,16 @@ import { contentPolicy } from "../registry/content-policy.ts";
 import { targets } from "../registry/targets/table.ts";
 import type { Target } from "../registry/targets/target.ts";
 import { etagOf, matchesEtag } from "./etag.ts";
-import { fragmentHeaders, readCaching } from "./read-headers.ts";
-import { emptyBody, exposedHeaders, type Reply, refuseRead } from "./reply.ts";
+import { emptyBody, exposedHeaders, fragmentHeaders, type Reply, readCaching, refuseRead } from "./reply.ts";
 
 /**
- * What a first segment of a path is for: `reads` and `writes` of layers, `operation` of the service, files of the
- * catalogue for `machines` and for `people`; `kept` for what older or later versions have there.
+ * The use of a path's first segment: `reads` and `writes` of layers, `operation` of the service, files of the catalogue
+ * for `machines` and for `people`; `kept` is reserved for other versions.
  */
 export type SegmentUse = "reads" | "writes" | "operation" | "machines" | "people" | "kept";
 
 /**
- * First segments of paths that mean something here, now or soon: no route, page or file of another kind may begin with
- * one of them.
+ * All first segments in use. No route, page or file of another use may begin with one of them.
  */
 export const reservedSegments: ReadonlyMap<string, SegmentUse> = new Map([
 	...every("reads", ...targets.flatMap(firstSegments)),
@@ -24,7 +22,7 @@ export const reservedSegments: ReadonlyMap<string, SegmentUse> = new Map([
 	...every("kept", "status"),
 ]);
 
-/** What the paths of a target begin with. */
+/** The first segments of a target's paths. */
 function firstSegments({ doc, docs, aliases, queryDoor }: Target): string[] {
 	const paths = [
 		doc,
@@ -39,16 +37,16 @@ function every(use: SegmentUse, ...segments: string[]): [string, SegmentUse][] {
 	return segments.map((segment) => [segment, use]);
 }
 
-/** A folder of the catalogue without the slash at its end: its relative links count from within it. */
+/** Folders of the catalogue, without the slash at the end, which their relative links need. */
 const folders: ReadonlySet<string> = new Set(["en", "fr", "list", "guide", "guide/fr", "schemas"]);
 
-/** Plain names of at most 200 characters in all: no file of the catalogue needs more, and none begins with a dot. */
+/** A relative path of at most 200 characters, of plain names that do not begin with a dot. */
 const filePath = /^(?=.{1,200}$)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** A file of the catalogue, or where its folder is with the slash that is missing. */
+/** A file of the catalogue, or a redirect to a folder with its missing slash. */
 export type PageRoute = { kind: "page"; file: string } | { kind: "moved"; location: string };
 
-/** The file of the catalogue that a request target means; null where it is none. */
+/** The file of the catalogue at a request target; null where the path is not the catalogue's. */
 export function parsePage(target: string, basePath: string): PageRoute | null {
 	if (!target.startsWith(basePath)) return null;
 	const end = target.indexOf("?") < 0 ? target.length : target.indexOf("?");
@@ -63,36 +61,35 @@ export function parsePage(target: string, basePath: string): PageRoute | null {
 	return filePath.test(file) ? { kind: "page", file } : null;
 }
 
-/** The answer to a folder of the catalogue without the slash at its end. */
+/** Redirects to a folder of the catalogue. */
 export function answerMoved(location: string): Reply {
 	return { status: 301, headers: { Location: location, "Cache-Control": "no-cache" }, body: emptyBody };
 }
 
 /**
  * GET <base>/, /en/, /index/index.json and all other files of the catalogue
- * @param bytes the file as it is sent; null where it is not there
- * @param more headers that belong to just these bytes
+ * @param bytes the file as sent; null where there is none
  */
 export function answerPage(
 	file: string,
 	bytes: Uint8Array | null,
-	{ ifNoneMatch, isSecure, etag, ...more }: PageRequest,
+	{ ifNoneMatch, isSecure, etag, headers: more }: PageRequest,
 ): Reply {
 	if (!bytes) return refuseRead(404);
-	const headers = { ...pageHeaders(file, isSecure), ...more.headers, ETag: etag ?? etagOf(bytes) };
+	const headers = { ...pageHeaders(file, isSecure), ...more, ETag: etag ?? etagOf(bytes) };
 	const isUnchanged = ifNoneMatch !== null && matchesEtag(ifNoneMatch, headers.ETag);
 	return isUnchanged ? { status: 304, headers, body: emptyBody } : { status: 200, headers, body: bytes };
 }
 
-/** What counts for the answer beside the file. */
+/** What an answer depends on beside the file. */
 export interface PageRequest {
 	/** The `If-None-Match` header, or null. */
 	ifNoneMatch: string | null;
 	/** Whether the catalogue is served over https only. */
 	isSecure: boolean;
-	/** The file's tag where the hosting has one. */
+	/** The hosting's tag of the file, if any. */
 	etag?: string;
-	/** Headers that belong to just these bytes, such as their coding. */
+	/** Headers of these bytes, such as their coding. */
 	headers?: Record<string, string>;
 }
 
@@ -118,7 +115,7 @@ export function documentHeaders(isSecure: boolean): Record<string, string> {
 	};
 }
 
-/** Headers of files whose names hold the hash of their content. */
+/** Headers of files whose names contain a hash of their content. */
 export const assetHeaders = { "Cache-Control": "public, max-age=31536000, immutable", ...nosniff };
 
 /** Headers of files for machines: those of a fragment, each with its own type. */
@@ -129,7 +126,7 @@ export const machineHeaders = {
 	...nosniff,
 };
 
-/** Headers of what the operator says of the page: `site.json`. */
+/** Headers of `site.json`, the operator's settings of the page. */
 export const settingsHeaders = { "Cache-Control": "no-cache", ...nosniff };
 
 /** Headers of any file of the catalogue. @param isSecure whether it is served over https only */

@@ -1,21 +1,20 @@
 import { type Allocate, asScript, bodyOf, findDocs } from "./docs.ts";
 import { matchesEtag, textOf } from "./etag.ts";
 import type { Fragments } from "./fragment.ts";
-import { fragmentHeaders } from "./read-headers.ts";
-import { emptyBody, type Reply, refuseRead } from "./reply.ts";
+import { emptyBody, fragmentHeaders, type Reply, refuseRead } from "./reply.ts";
 import type { Wanted, WantedDocs } from "./wanted.ts";
 
 export { etagOf, hashOf } from "./etag.ts";
 export type { Fragment, Fragments } from "./fragment.ts";
-export { fragmentHeaders, readCaching } from "./read-headers.ts";
+export { fragmentHeaders, readCaching } from "./reply.ts";
 
 const jsonType = fragmentHeaders["Content-Type"];
 const scriptType = "application/javascript; charset=utf-8";
 
 /**
- * Answers a read. Pure: the same answer on every engine.
+ * Answers a read. Pure, and the same on every engine.
  * @param ifNoneMatch the `If-None-Match` header, or null (RFC 9110, section 13.1.2)
- * @param allocate where the body of a `docs` is put together; an engine may have cheaper room than a new array
+ * @param allocate allocates the body of a `docs`; an engine may have something cheaper than a new array
  */
 export function answerRead(
 	wanted: Wanted,
@@ -59,7 +58,7 @@ function notModified(type: string, etag: string): Reply {
 	return { status: 304, headers: headersOf(type, etag), body: emptyBody };
 }
 
-/** Named one by one: copying `fragmentHeaders` for each request costs more than finding the fragment. */
+/** The headers are listed: copying `fragmentHeaders` for each request takes longer than finding the fragment. */
 function headersOf(type: string, etag: string): Record<string, string> {
 	return {
 		"Content-Type": type,

@@ -7,7 +7,7 @@ import type { Commit } from "../store/store.ts";
 import type { Context, Settings } from "./context.ts";
 import type { Asked } from "./write.ts";
 
-/** What a publisher is told of a write that was accepted. */
+/** The answer to an accepted write (`schemas/answers.ts`, `receipt`). */
 export async function receipt(
 	asked: Asked,
 	outcome: Commit,
@@ -38,7 +38,7 @@ export async function receipt(
 	};
 }
 
-/** Where a layer is followed: at this service, or in its catalogue; undefined where nobody knows its address. */
+/** The address of a layer's status, at this service or in its catalogue; undefined where neither is known. */
 function statusAddress(
 	smallkey: string,
 	{ basePath, publicUrl }: Settings,

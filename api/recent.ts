@@ -1,26 +1,26 @@
 import type { Reply } from "./reply.ts";
 
-/** Bytes that all kept answers take at most, their targets and headers included, and the largest body that is kept. */
+/** Most bytes of all cached answers, with their targets and headers; and of one cached body. */
 const maxBytes = 4_000_000;
 const maxBodyBytes = 250_000;
-/** What an answer takes beside its body and its target: headers, and its place. */
+/** Estimated bytes of an answer beside its body and its target. */
 const overheadBytes = 2_000;
 
-/** How many answers that were made once are remembered, by 32 bits of their tags. */
+/** Number of slots for the tags of answers that were made once. */
 const onceLength = 4_096;
 
-/** An answer that is kept, ready to be written: 200. */
+/** A cached answer of status 200, ready to be written. */
 export interface KeptReply {
 	kind: "doc" | "docs";
-	/** Names and values in turn, `Content-Length` as well. Nobody changes it. */
+	/** Names and values alternately, with `Content-Length`. Must not be changed. */
 	headers: string[];
 	body: Uint8Array;
 }
 
 /**
- * The whole answers that were made twice lately, while no fragment changes: all viewers of one map ask for the same list
- * of keys, and many maps for the same few layers. Putting 50 fragments together costs more than sending them, and even
- * of one the answer costs a tenth of it. What is asked for once is not kept: to keep it would cost more than to make it.
+ * A cache of answers that were recently made twice; any changed fragment empties it. All viewers of a map request the
+ * same list of keys, and joining 50 fragments takes longer than sending them. An answer that is requested once is not
+ * cached: caching costs more than making it.
  */
 export class RecentReplies {
 	readonly #version: () => number;
@@ -31,21 +31,21 @@ export class RecentReplies {
 	#bytes = 0;
 
 	/**
-	 * @param version another number after each change of any fragment
-	 * @param copy copies a body in the form that the engine writes most cheaply
+	 * @param version returns another number after each change of any fragment
+	 * @param copy copies a body into the form that the engine writes fastest
 	 */
 	constructor(version: () => number, copy: (body: Uint8Array) => Uint8Array) {
 		this.#version = version;
 		this.#copy = copy;
 	}
 
-	/** The answer to a target, where it was kept and no fragment has changed since; or null. */
+	/** The cached answer to a target; null where there is none, or a fragment has changed since. */
 	find(target: string): KeptReply | null {
 		if (this.#keptVersion !== this.#version()) this.#clear();
 		return this.#replies.get(target) ?? null;
 	}
 
-	/** Keeps a copy of an answer that was made of the fragments as they are now, the second time that it is made. */
+	/** Caches a copy of an answer, the second time that it is made from the present fragments. */
 	keep(target: string, kind: KeptReply["kind"], { status, headers, body }: Reply): void {
 		if (status !== 200 || body.length > maxBodyBytes || !(body instanceof Uint8Array)) return;
 		if (!this.#wasMade(headers.ETag ?? "") || this.#replies.has(target)) return;
@@ -57,7 +57,7 @@ export class RecentReplies {
 		this.#bytes += bytes;
 	}
 
-	/** Whether an answer with this tag was made before; two answers that are taken for one another do no harm. */
+	/** Whether an answer with this tag was made before. Confusing two answers does no harm. */
 	#wasMade(etag: string): boolean {
 		const bits = Number.parseInt(etag.slice(1, 9), 16) | 0;
 		const place = bits & (onceLength - 1);

@@ -3,19 +3,19 @@ import type { Meta, Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import type { Verified } from "./write.ts";
 
-/** How many layers are looked at; those whose service is harvested are asked for. */
+/** The number of layers that are looked at. Those whose service is harvested are harvested again. */
 export interface Refreshed {
 	layers: number;
 }
 
 const dayMs = 86_400_000;
 
-/** `…/all`, `…/<days>`, and a limit behind it at v2. */
+/** `…/all` or `…/<days>`, at v2 followed by a limit. */
 const refreshPath = /\/(?:update|refresh)\/(?:(all)|(\d{1,5}))(?:\/([1-9]\d{0,6}))?$/;
 
 /**
- * POST <base>/v1/update/<all or days> and <base>/v2/refresh/<all or days>[/<limit>]: signed, with an empty body. The
- * layers that the sender may change are asked for. The same request again asks nobody again.
+ * POST <base>/v1/update/<all or days> and <base>/v2/refresh/<all or days>[/<limit>]: signed, with an empty body. Harvests
+ * the layers that the sender may change. A repeated request has no effect.
  */
 export async function refresh(
 	target: string,
@@ -30,16 +30,16 @@ export async function refresh(
 		return { status: 400, errors: [`path: ${rule}`], reason: "path" };
 	}
 	if (!context.refresh) {
-		const reason = "this service does not harvest: its operator, or the weekly workflow, reads services anew";
+		const reason = "this service does not harvest: its operator, or the weekly workflow, does";
 		return { status: 409, errors: [reason], reason: "does not harvest" };
 	}
-	const [, all, days, most] = match;
+	const [, all, days, maxLayers] = match;
 	const isFirst = (await context.store.remember?.({ ...meta, status: 202 })) ?? true;
 	if (!isFirst) return { layers: 0 };
 	return {
 		layers: context.refresh({
 			olderThanMs: all === undefined ? Number(days) * dayMs : null,
-			maxLayers: most === undefined ? null : Number(most),
+			maxLayers: maxLayers === undefined ? null : Number(maxLayers),
 			isWanted: (smallkey) => mayChange(sender, smallkey),
 		}),
 	};

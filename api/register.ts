@@ -7,7 +7,7 @@ import type { Hashes } from "../store/hashes.ts";
 import type { Edit, Layer, Reader, Refusal } from "../store/store.ts";
 import { type Asked, notRegistered, refusalOf } from "./write.ts";
 
-/** A registration, in place of what is stored. */
+/** Reads a PUT: a registration that replaces the stored one. */
 export function askToRegister(smallkey: string, body: Uint8Array, hashes?: Hashes): Asked | Refusal {
 	const { registration, problems } = judgeFile(
 		{ path: layerPath(smallkey), kind: "file", bytes: body },
@@ -22,7 +22,7 @@ export function askToRegister(smallkey: string, body: Uint8Array, hashes?: Hashe
 	};
 }
 
-/** The end of a layer. */
+/** Reads a DELETE. */
 export function askToRemove(smallkey: string, body: Uint8Array): Asked | Refusal {
 	// The method is not signed: with a body, a captured PUT could be sent again as a DELETE.
 	if (body.length > 0) return { status: 400, errors: ["the body must be empty"] };
@@ -35,9 +35,9 @@ export function askToRemove(smallkey: string, body: Uint8Array): Asked | Refusal
 }
 
 /**
- * The edits that store a registration; none where the same is stored.
- * @param likeness what counts as the same: a `payload` in whatever spelling, or only its canonical `text`, for which
- * no file has to be read
+ * The edits that store a registration; none where it is stored already.
+ * @param likeness how the two are compared: by `payload`, in any spelling, or by canonical `text`, without reading a
+ * file
  */
 export async function putEdits(
 	now: Reader,
@@ -62,7 +62,7 @@ export async function putEdits(
 	return edits;
 }
 
-/** The stored registration in the canonical form; null where somebody pushed an invalid one. */
+/** The canonical text of the stored registration; null where it is invalid. */
 function storedText(layer: Layer): string | null {
 	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
 	return registration && canonicalText(registration);

@@ -1,33 +1,45 @@
-/** A body that is sent piece by piece: nobody ever joins it whole. */
+/** A body that is sent piece by piece and never joined. */
 export interface Pieces extends Iterable<Uint8Array> {
 	/** Bytes of all pieces together. */
 	readonly length: number;
 }
 
-/** An answer, to be written out as it is. `body` is what GET sends; its length in bytes is known for HEAD too. */
+/** An answer. `body` is what GET sends; HEAD sends only its length. */
 export interface Reply {
 	status: number;
 	headers: Record<string, string>;
 	body: Uint8Array | Pieces;
-	/** Why a write is refused, in a word or two, for the log and the metrics: never what somebody has sent. */
+	/** Why a write is refused, in a word or two, for the log and the metrics. Never contains text of the request. */
 	reason?: string;
 }
 
-/** What a page of another site may see beside the body: how new it is, and whether it has changed. */
+/** Headers that pages of other sites may read. */
 export const exposedHeaders = "ETag, Date";
 
-/** Cached for a moment only, so that no cache hides a layer that was just registered. */
+/** Cached for a minute; longer while it is being fetched again or the origin is down (RFC 5861). */
+export const readCaching = "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400";
+
+/** Headers of every fragment on every engine, beside its `ETag`. */
+export const fragmentHeaders = {
+	"Content-Type": "application/json; charset=utf-8",
+	"Access-Control-Allow-Origin": "*",
+	"Access-Control-Expose-Headers": exposedHeaders,
+	"Cache-Control": readCaching,
+	"X-Content-Type-Options": "nosniff",
+} as const;
+
+/** Cached briefly, so that no cache hides a new layer. */
 const refusalCaching = "public, max-age=5";
 
-/** Headers of every answer to a write: never kept by a cache. */
+/** Headers of every answer to a write. */
 const writeHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;
 
-/** Bounds on the errors of one answer: how many are named, UTF-16 units of each, and bytes of the whole answer. */
+/** Bounds on the errors of one answer: their number, the UTF-16 units of each, and the bytes of the whole answer. */
 const maxErrors = 20;
 const maxErrorLength = 1_000;
 const maxErrorBytes = 16_000;
 
-/** Why writes are refused, where nothing closer is known. */
+/** The default reasons of refused writes, by status. */
 const refusalReasons: Readonly<Record<number, string>> = {
 	400: "payload",
 	401: "signature",
@@ -60,8 +72,8 @@ export function refuseRead(status: number): Reply {
 }
 
 /**
- * The answer to a browser that asks whether a page of another site may read here: it may, with any header. A `*` does
- * not stand for `Authorization` (Fetch Standard, "CORS non-wildcard request-header name").
+ * The answer to a CORS preflight: pages of any site may read, with any header. `*` does not include `Authorization`
+ * (Fetch Standard, "CORS non-wildcard request-header name").
  */
 export function allowReads(): Reply {
 	const headers = {
@@ -83,7 +95,7 @@ export function refuseWrite(
 	return { status, headers: { ...jsonHeaders, ...headers }, body: errorsBody(errors), reason };
 }
 
-/** The answer to one write too many of an address or a sender. */
+/** The answer to an address or a sender over its limit of writes. */
 export function refuseLimited(whose: "address" | "sender", waitSeconds: number): Reply {
 	const error = `too many writes of this ${whose}: try again after ${waitSeconds} seconds`;
 	return refuseWrite(429, [error], { "Retry-After": String(waitSeconds) }, `limit of the ${whose}`);
@@ -91,20 +103,20 @@ export function refuseLimited(whose: "address" | "sender", waitSeconds: number):
 
 const jsonHeaders = { "Content-Type": "application/json", ...writeHeaders };
 
-/** The answer to a write that was accepted: its receipt, or another value that is JSON. */
+/** The answer to an accepted write: its receipt, or another JSON value. */
 export function acceptWrite(status: number, value: unknown): Reply {
 	return { status, headers: { ...jsonHeaders }, body: encoder.encode(JSON.stringify(value)) };
 }
 
-/** Headers of what is known of one layer: pages of other sites may read it, and no cache keeps it. */
+/** Headers of a layer's status: pages of other sites may read it, and no cache keeps it. */
 const statusHeaders = { ...jsonHeaders, "Access-Control-Allow-Origin": "*" };
 
-/** What is known of one layer. */
-export function tellStatus(status: object): Reply {
+/** The answer with a layer's status. */
+export function statusReply(status: object): Reply {
 	return { status: 200, headers: { ...statusHeaders }, body: encoder.encode(JSON.stringify(status)) };
 }
 
-/** Why nothing is said of a layer: `{"errors": [text]}`. */
+/** The refusal of a layer's status: `{"errors": [text]}`. */
 export function refuseStatus(status: number, error: string, retryAfter?: number): Reply {
 	const headers: Record<string, string> = { ...statusHeaders };
 	if (retryAfter !== undefined) headers["Retry-After"] = String(retryAfter);
@@ -116,7 +128,7 @@ export function removed(): Reply {
 	return { status: 204, headers: { ...writeHeaders }, body: emptyBody };
 }
 
-/** A line of plain text that no cache keeps: what `healthz` and `readyz` say. */
+/** A line of plain text that no cache keeps, for `healthz` and `readyz`. */
 export function plainText(status: number, line: string, headers: Record<string, string> = {}): Reply {
 	const type = { "Content-Type": "text/plain; charset=utf-8" };
 	const body = line === "" ? emptyBody : encoder.encode(`${line}\n`);
@@ -124,9 +136,9 @@ export function plainText(status: number, line: string, headers: Record<string, 
 }
 
 function errorsBody(errors: string[]): Uint8Array {
-	// One more than the most is named as well: it may be the count of a document's other problems.
-	const most = errors.length === maxErrors + 1 ? errors.length : Math.min(errors.length, maxErrors);
-	for (let named = most; ; named -= 1) {
+	// One more than the limit is listed as well: it may be the count of a document's other problems.
+	const max = errors.length === maxErrors + 1 ? errors.length : Math.min(errors.length, maxErrors);
+	for (let named = max; ; named -= 1) {
 		const texts = errors.slice(0, named).map(cut);
 		if (errors.length > named) texts.push(`and ${errors.length - named} more`);
 		const body = encoder.encode(JSON.stringify({ errors: texts }));

@@ -1,8 +1,8 @@
 const backslash = 0x5c;
 
 /**
- * How often U+2028 and U+2029 stand in UTF-8 JSON. They end a line in JavaScript before ES2019, so they are escaped
- * where JSON is part of a script; each escape is 3 bytes longer.
+ * Counts U+2028 and U+2029 in UTF-8 JSON. They end a line in JavaScript before ES2019, so they are escaped where JSON is
+ * part of a script; each escape is 3 bytes longer.
  */
 export function countSeparators(json: Uint8Array): number {
 	let count = 0;
@@ -10,7 +10,7 @@ export function countSeparators(json: Uint8Array): number {
 	return count;
 }
 
-/** UTF-8 JSON with those separators escaped; the same bytes where there is none. */
+/** Escapes those separators in UTF-8 JSON; returns the same array where there are none. */
 export function escapeSeparators(json: Uint8Array): Uint8Array {
 	const count = countSeparators(json);
 	if (count === 0) return json;

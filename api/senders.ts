@@ -4,26 +4,26 @@ import { messageOf, parseTimestamp, type Signed, verify } from "./signature.ts";
 
 /** A publisher that may write. */
 export interface Sender {
-	/** 1 to 64 of A-Z a-z 0-9 . _ -: it goes into commits. */
+	/** 1 to 64 of A-Z a-z 0-9 . _ -, since commits contain it. */
 	id: string;
 	/** Shared with the publisher; never logged. */
 	secret: string;
-	/** The secret before it, which counts for a while too; null where there was no rotation lately. */
+	/** The secret before the last rotation, which is still valid; null where there is none. */
 	previous: PreviousSecret | null;
 	/** Globs of the smallkeys that it may change; null: all. */
 	smallkeys: string[] | null;
 	/** Whether its changes wait for a reviewer. */
 	review: boolean;
-	/** Name that readers may see; null: none. */
+	/** Public name; null: none. */
 	name: string | null;
-	/** Where the publisher is reached, for the operator only; null: not known. */
+	/** Contact, for the operator only; null: not known. */
 	contact: string | null;
 }
 
 /** A secret that a rotation has replaced. */
 export interface PreviousSecret {
 	secret: string;
-	/** When it ends to count; null: not by itself. */
+	/** When it expires; null: never. */
 	until: Date | null;
 }
 
@@ -37,19 +37,19 @@ export function isSenderId(id: string): boolean {
 	return senderPattern.test(id);
 }
 
-/** The secret before the present one, as long as it counts; null where none does. */
+/** The secret before the last rotation, while it is valid; else null. */
 function previousSecret(sender: Sender | undefined, now: Date): string | null {
 	if (!sender?.previous) return null;
 	const { secret, until } = sender.previous;
 	return until === null || now < until ? secret : null;
 }
 
-/** Hashed where a sender has no secret, so that a request of anybody costs what a genuine one costs. */
-const nobodysSecret = "no sender has this secret";
+/** Hashed where a sender has no secret, so that every request takes the same time. */
+const dummySecret = "no sender has this secret";
 
 /**
- * Whether a signature is that of a sender, by its secret or by the one before it while that counts. Whoever asks, two
- * secrets are tried: nobody learns from the time which senders there are, and which change their secret now.
+ * Whether a signature is a sender's, by its secret or by the previous one while that is valid. Always two secrets are
+ * tried, so that the time reveals neither which senders exist nor which are rotating their secret.
  */
 export async function isSignedBy(
 	sender: Sender | undefined,
@@ -62,7 +62,7 @@ export async function isSignedBy(
 	const secrets = [sender?.secret ?? null, previousSecret(sender, now)];
 	const matches = await Promise.all(
 		secrets.map(async (secret) => {
-			const matched = await verify(secret ?? nobodysSecret, message, signature, hashes);
+			const matched = await verify(secret ?? dummySecret, message, signature, hashes);
 			return secret !== null && matched;
 		}),
 	);
@@ -70,9 +70,9 @@ export async function isSignedBy(
 }
 
 /**
- * Reads the senders from the configuration's JSON: id → secret, or id →
+ * Parses the senders' JSON: id → secret, or id →
  * `{"key", "previous_key", "previous_key_until", "smallkeys", "review", "name", "contact"}`, all but `key` optional.
- * @param place where the text stands, for the errors: `SENDERS` or the file's path
+ * @param place where the text is from, for the errors: `SENDERS` or the file's path
  * @throws {Error} that names the place and the rule, and never a secret
  */
 export function parseSenders(text: string, place: string): Senders {

@@ -3,7 +3,7 @@ import { clockSkew } from "../store/store.ts";
 
 const encoder = new TextEncoder();
 
-/** What is signed, in the order in which it is joined (specification, "Signature computation"). */
+/** The signed parts, in their order (specification, "Signature computation"). */
 export interface Signed {
 	/** The request target as it arrived, without a query: `/v1/register/23ax5t`. */
 	path: string;
@@ -11,7 +11,7 @@ export interface Signed {
 	sender: string;
 	/** The text of the `TimeStamp` header. */
 	timestamp: string;
-	/** The body's bytes as sent; empty where there is none. */
+	/** The body's bytes as sent; may be empty. */
 	body: Uint8Array;
 }
 
@@ -23,7 +23,7 @@ function base64url(bytes: Uint8Array): string {
 		.replaceAll("=", "");
 }
 
-/** The bytes that are signed: the parts one after the other. */
+/** The signed bytes: the parts joined without separators. */
 export function messageOf({ path, sender, timestamp, body }: Signed): Uint8Array {
 	const head = encoder.encode(path + sender + timestamp);
 	const message = new Uint8Array(head.length + body.length);
@@ -32,7 +32,7 @@ export function messageOf({ path, sender, timestamp, body }: Signed): Uint8Array
 	return message;
 }
 
-/** HMAC-SHA-256 of the joined parts, as the `Authorization` header carries it: 43 characters, no padding. */
+/** HMAC-SHA-256 of the joined parts as an `Authorization` header: 43 characters of URL-safe base64 without padding. */
 export function sign(secret: string, signed: Signed, hashes = webHashes): Promise<string> {
 	return signMessage(secret, messageOf(signed), hashes);
 }
@@ -42,8 +42,8 @@ async function signMessage(secret: string, message: Uint8Array, hashes: Hashes):
 }
 
 /**
- * Whether `signature` is that of a message (`messageOf`). Never throws, whatever the text. The encoded texts are
- * compared, since several texts decode to the same bytes, and in constant time.
+ * Whether `signature` is that of a message (`messageOf`). Never throws. Compares the encoded texts, since several texts
+ * decode to the same bytes, in constant time.
  */
 export async function verify(
 	secret: string,
@@ -65,20 +65,39 @@ function sameText(expected: string, given: string): boolean {
 /** 32 bytes in the URL-safe alphabet without padding. */
 const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
 
-/** Whether a text can be a signature at all: nothing has to be hashed to tell. */
+/** Whether a text has the shape of a signature. */
 export function isSignature(text: string): boolean {
 	return signaturePattern.test(text);
 }
 
-/** SHA-256 of a text in hex: the trailer `Request` of a commit is that of the signature's text. */
+/**
+ * A hint about a text without the shape of a signature; null where the shape is right. It reveals nothing of a secret.
+ */
+export function shapeHint(text: string): string | null {
+	if (isSignature(text)) return null;
+	const rule = "must be 43 characters of URL-safe base64 without padding";
+	return `Authorization: ${rule}, and this one ${mistakeOf(text)}`;
+}
+
+/** The most frequent mistakes of clients; the order matters. */
+function mistakeOf(text: string): string {
+	const scheme = /^([A-Za-z][A-Za-z0-9-]{0,15})[ =]/.exec(text)?.[1];
+	if (scheme !== undefined) return `starts with ${scheme}: there is no word before the signature`;
+	if (/^[0-9A-Fa-f]{64}$/.test(text)) return "is hexadecimal";
+	if (/^[A-Za-z0-9_+/-]{43}=$/.test(text)) return "has 44 and ends with =";
+	if (/^[A-Za-z0-9+/]{43}$/.test(text)) return "has + or /, which are - and _ there";
+	return text.length === 43 ? "has other characters" : `has ${text.length}`;
+}
+
+/** SHA-256 of a text in hex; of a signature's text it is the trailer `Request` of a commit. */
 export async function sha256Hex(text: string, hashes = webHashes): Promise<string> {
 	return hexOf(await hashes.sha256(encoder.encode(text)));
 }
 
-/** ISO 8601 date and time, up to nine digits of a second's fraction, in UTC: `Z`, `+00:00` or nothing at the end. */
+/** ISO 8601 date and time in UTC: an optional fraction of 1 to 9 digits, then `Z`, `+00:00` or nothing. */
 const timestampPattern = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d{1,9})?(?:Z|\+00:00)?$/;
 
-/** Milliseconds since 1970 of a `TimeStamp` header, with its fraction; null where it is not such a time. */
+/** Parses a `TimeStamp` header into milliseconds since 1970, with its fraction; null for anything else. */
 export function parseTimestamp(text: string): number | null {
 	const match = timestampPattern.exec(text);
 	if (!match?.[1]) return null;

@@ -1,34 +1,34 @@
 import { smallkeyText } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { StoreBusy } from "../store/store.ts";
-import { type Reply, refuseStatus, tellStatus } from "./reply.ts";
+import { type Reply, refuseStatus, statusReply } from "./reply.ts";
 
-/** How a layer is, for its publisher: no secret, and nobody's id. Times are ISO 8601, in UTC. */
+/** The status of a layer, for its publisher, without secrets and ids of senders. Times are ISO 8601, in UTC. */
 export interface LayerStatus {
 	smallkey: string;
-	/** When it was last registered, and by which commit; null where it is not registered yet, or that is not known. */
+	/** When it was last registered, and by which commit; null where it is not registered, or that is not known. */
 	registered: string | null;
 	commit: string | null;
-	/** The change that waits for a reviewer; null where none does. */
+	/** The change that waits for a reviewer, or null. */
 	review: { branch: string; commit: string; since: string } | null;
 	harvest: HarvestStatus;
 	health: HealthStatus;
 }
 
-/** What is known of the services behind a layer; findings are in the publisher's words: `<JSON pointer>: <text>`. */
+/** The status of a layer's harvest. Findings are `<JSON pointer>: <text>`. */
 export interface HarvestStatus {
 	/**
-	 * `none`: there is nothing to be asked for. `off`: this service does not ask. `waiting`: its turn comes, or it is under
-	 * way. `failed`: no service of it answered.
+	 * `none`: the layer is not harvested. `off`: this service does not harvest. `waiting`: queued or running. `failed`: no
+	 * service of the layer answered.
 	 */
 	state: "none" | "off" | "waiting" | "done" | "failed";
-	/** When it ended; absent where that was before the service's start. */
+	/** When it ended; absent where that was before the start of this process. */
 	at?: string;
 	findings?: string[];
 	next_try?: string;
 }
 
-/** How the layer was when it was last looked at as a viewer would. */
+/** The result of the last check of the layer as a viewer sees it. */
 export interface HealthStatus {
 	state: "unknown" | "well" | "wrong" | "down" | "empty";
 	/** The week in which it was first seen sick: `2026-W09`. */
@@ -38,8 +38,8 @@ export interface HealthStatus {
 }
 
 /**
- * Looks a layer up; null where neither a layer nor a change that waits is known.
- * @param address whom the look-up is counted for; null where it is not
+ * Reads the status of a layer; null where there is neither a layer nor a waiting change.
+ * @param address the client, for the limit of look-ups; null: not limited
  * @throws {StoreBusy}
  */
 export type ReadStatus = (
@@ -47,14 +47,14 @@ export type ReadStatus = (
 	address: string | null,
 ) => Promise<LayerStatus | "too many" | null>;
 
-/** Seconds after which a look-up that found no room is worth trying again. */
+/** `Retry-After` of a look-up over the limit, in seconds. */
 const retryAfter = 2;
 
 /**
- * GET <base>/status/<smallkey>: what became of a registration. Its refusals say what is wrong, as those of writes do.
+ * GET <base>/status/<smallkey>: the status of a layer. Refusals have `errors`, as those of writes.
  * @param segment the last segment of the target, still encoded
- * @param read null where the layers are elsewhere: the catalogue says how they are then
- * @param address whom it is counted for; null where it is not
+ * @param read null where the layers are not on this machine; the catalogue has their status then
+ * @param address the client, for the limit of look-ups; null: not limited
  */
 export async function answerStatus(
 	segment: string,
@@ -72,7 +72,7 @@ export async function answerStatus(
 		if (status === "too many") {
 			return refuseStatus(429, "this address asks for the status of too many layers at once", retryAfter);
 		}
-		return status ? tellStatus(status) : refuseStatus(404, `smallkey: ${smallkey} is not registered`);
+		return status ? statusReply(status) : refuseStatus(404, `smallkey: ${smallkey} is not registered`);
 	} catch (error) {
 		if (error instanceof StoreBusy) return refuseStatus(503, error.message, error.retryAfter);
 		report(error);

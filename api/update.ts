@@ -9,14 +9,14 @@ import { type Asked, notRegistered, refusalOf } from "./write.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Members that take the place of what is stored: of each language, and of the whole. */
+/** Members that replace stored ones: of each language, and of the document. */
 interface Update {
 	en: Members;
 	fr: Members;
 	whole: Members;
 }
 
-/** Members of either language or both, and of the whole: `{"fr": {"service_name": "…"}}`. */
+/** Reads an update: members of either language or both, and of the document: `{"fr": {"service_name": "…"}}`. */
 export function askToUpdate(smallkey: string, body: Uint8Array, hashes?: Hashes): Asked | Refusal {
 	const members = readMembers(body);
 	if (isRefusal(members)) return members;
@@ -27,7 +27,7 @@ export function askToUpdate(smallkey: string, body: Uint8Array, hashes?: Hashes)
 	return asked(smallkey, { en: en as Members, fr: fr as Members, whole }, "any layer", hashes);
 }
 
-/** Members for both languages, or exactly `{"en": {…}, "fr": {…}}`. */
+/** Reads an update of a feature layer: members for both languages, or exactly `{"en": {…}, "fr": {…}}`. */
 export function askToUpdateFeature(smallkey: string, body: Uint8Array, hashes?: Hashes): Asked | Refusal {
 	const members = readMembers(body);
 	if (isRefusal(members)) return members;
@@ -37,7 +37,7 @@ export function askToUpdateFeature(smallkey: string, body: Uint8Array, hashes?: 
 	return asked(smallkey, update, "features", hashes);
 }
 
-/** `{"factor": <int>, "user": <text>}`; the user is the sender's own affair. */
+/** Reads `{"factor": <int>, "user": <text>}`; the user is ignored. */
 export function askToSimplify(smallkey: string, body: Uint8Array, hashes?: Hashes): Asked | Refusal {
 	const members = readMembers(body);
 	if (isRefusal(members)) return members;
@@ -49,7 +49,7 @@ export function askToSimplify(smallkey: string, body: Uint8Array, hashes?: Hashe
 	return asked(smallkey, { en: offset, fr: offset, whole: {} }, "features", hashes);
 }
 
-/** A body that is an object of some members. */
+/** Parses a body that must be an object with at least one member. */
 function readMembers(body: Uint8Array): Members | Refusal {
 	const { value, problems } = parseJson(body);
 	if (problems.length > 0) return { status: 400, errors: problems };
@@ -65,7 +65,7 @@ function invalid(error: string): Refusal {
 	return { status: 400, errors: [error] };
 }
 
-/** Merged into what is stored when the change is decided, and checked as a registration that is written. */
+/** Merges an update into the stored registration, and checks the result like a new registration. */
 function asked(
 	smallkey: string,
 	update: Update,
@@ -78,7 +78,7 @@ function asked(
 		if (!layer) return notRegistered(smallkey);
 		const stored = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
 		if (!stored.registration) {
-			const rule = "what is stored is not in order, and nothing can be merged into it: register it anew";
+			const rule = "the stored registration is invalid and cannot be updated: register the layer again";
 			return { status: 409, errors: [`smallkey: ${smallkey}: ${rule}`, ...stored.problems] };
 		}
 		if (kind === "features" && !isFeatureLayer(stored.registration)) {

@@ -1,6 +1,6 @@
 import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/smallkey.ts";
+import { targetOf } from "../registry/targets/table.ts";
 import type { Envelope, Target, TargetName } from "../registry/targets/target.ts";
-import { type ReadPath, readPaths } from "./targets.ts";
 
 /** One fragment. */
 export interface WantedDoc {
@@ -9,7 +9,7 @@ export interface WantedDoc {
 	target: TargetName;
 	lang: Lang;
 	smallkey: string;
-	/** The script's function, or null where JSON is asked for. */
+	/** The JSONP callback; null where JSON is requested. */
 	callback: string | null;
 }
 
@@ -18,42 +18,76 @@ export interface WantedDocs {
 	kind: "docs";
 	target: TargetName;
 	lang: Lang;
-	/** As asked for, decoded and trimmed; not each has to be a smallkey. */
+	/** As requested, decoded and trimmed; may be invalid smallkeys. */
 	items: string[];
-	/** The script's function, or null where JSON is asked for. */
+	/** The JSONP callback; null where JSON is requested. */
 	callback: string | null;
-	/** The element of an item that is not found among `count` items, as JSON; null where it is left out. */
+	/** The element of an unknown item among `count` items, as JSON; null where it is left out. */
 	absent: Target["absent"];
-	/** Whether a fragment is answered as if it were not found; null where none is. */
+	/** Whether a fragment is treated as unknown; null where none is. */
 	isUnlisted: ((body: Uint8Array) => boolean) | null;
-	/** What stands around the array; null where it is the whole answer. */
+	/** The text around the array; null where the array is the whole answer. */
 	envelope: Envelope | null;
-	/** Whether the items are to be put in the order in which they are drawn, where what they are is known. */
+	/** Whether the items are sorted by drawing order, where it is known. */
 	isSorted: boolean;
 }
 
-/** What a read asks for, before any fragment is looked up. */
+/** What a read requests. */
 export type Wanted = WantedDoc | WantedDocs;
 
-/** Where reads are, and bounds on one `docs` read. */
+/** The settings of reads. */
 export interface ReadSettings {
 	/** Prefix before every route. */
 	basePath: string;
-	/** Most different keys that one `docs` may look up; more is 414. */
+	/** Most distinct keys of one `docs`; more is 414. */
 	docsMaxKeys: number;
-	/** The forms that can be read. */
+	/** The served targets. */
 	targets: readonly TargetName[];
-	/** Whether the catalogue is served: its pages, its index and what changed; not where it is left out. */
+	/** Whether the catalogue is served: its pages, index and changes; absent: no. */
 	site?: boolean;
 }
 
-/** Most items that one `docs` may name, and the longest target in bytes. */
+/** Most items of one `docs`, and its longest target in bytes. */
 const maxItems = 1000;
 const maxTargetLength = 16_000;
 
 /** Dotted JavaScript identifiers of ASCII letters, digits, `_` and `$`. */
 const callbackPattern = /^[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*$/;
 const maxCallbackLength = 128;
+
+/** A path at which layers are read. */
+interface ReadPath {
+	/** The text between the base path and the lang: `/v0.9/doc/`; the whole path of a `query`. */
+	prefix: string;
+	/** `either`: a comma distinguishes several layers. `query`: lang and keys are in the query. */
+	kind: "doc" | "docs" | "either" | "query";
+	target: Target;
+}
+
+const pathsOfTargets = new WeakMap<readonly TargetName[], readonly ReadPath[]>();
+
+/** The paths of targets, longest first, since one may be a prefix of another. */
+export function readPaths(names: readonly TargetName[]): readonly ReadPath[] {
+	const known = pathsOfTargets.get(names);
+	if (known) return known;
+	const paths = names
+		.map(targetOf)
+		.flatMap((target) => [
+			...[target, ...target.aliases].flatMap((place) => pathsOf(place, target)),
+			...(target.queryDoor ? [{ prefix: `/${target.queryDoor.path}`, kind: "query" as const, target }] : []),
+		]);
+	paths.sort((a, b) => b.prefix.length - a.prefix.length);
+	pathsOfTargets.set(names, paths);
+	return paths;
+}
+
+function pathsOf({ doc, docs }: Pick<Target, "doc" | "docs">, target: Target): ReadPath[] {
+	if (doc === docs) return [{ prefix: `/${doc}/`, kind: "either", target }];
+	return [
+		{ prefix: `/${doc}/`, kind: "doc", target },
+		{ prefix: `/${docs}/`, kind: "docs", target },
+	];
+}
 
 /** The parts of a read's target, still encoded. */
 interface Parts {
@@ -65,10 +99,10 @@ interface Parts {
 	isSorted: boolean;
 }
 
-/** What stands behind the keys where they are to be sorted. */
+/** Follows the keys where they are to be sorted. */
 const sortEnd = "/sort";
 
-/** `<basePath><prefix><lang>/<keys>?<query>`, or null where a target is no read's. */
+/** Splits `<basePath><prefix><lang>/<keys>?<query>`; null where the target is not a read's. */
 function splitTarget(target: string, { basePath, targets }: ReadSettings): Parts | null {
 	if (!target.startsWith(basePath)) return null;
 	const path = findPath(target, basePath.length, readPaths(targets));
@@ -86,12 +120,12 @@ function splitTarget(target: string, { basePath, targets }: ReadSettings): Parts
 	return { path, lang: target.slice(langStart, langEnd), keys, query: target.slice(end + 1), isSorted };
 }
 
-/** `<path>?lang=<lang>&id=<keys>`, in any order and among others; what is not there is empty. */
+/** Splits `<path>?lang=<lang>&id=<keys>`, in any order and among other parameters; a missing one is empty. */
 function splitQuery(path: ReadPath, query: string): Parts {
 	return { path, lang: parameterOf(query, "lang"), keys: parameterOf(query, "id"), query, isSorted: false };
 }
 
-/** A parameter of a query, still encoded: a smallkey's + is no space, as it would be in form data. The last counts. */
+/** The last value of a query parameter, still encoded: `+` in a smallkey is no space, unlike in form data. */
 function parameterOf(query: string, name: string): string {
 	const found = query.split("&").findLast((part) => part.startsWith(`${name}=`));
 	return found?.slice(name.length + 1) ?? "";
@@ -103,9 +137,9 @@ function findPath(target: string, start: number, paths: readonly ReadPath[]): Re
 }
 
 /**
- * Reads a request target: `<basePath>/v0.9/doc/<lang>/<smallkey>` or `…/docs/<lang>/<smallkey>{,<smallkey>}`.
+ * Parses a request target: `<basePath>/v0.9/doc/<lang>/<smallkey>` or `…/docs/<lang>/<smallkey>{,<smallkey>}`.
  * The language is checked before the keys (specification, "Endpoints").
- * @returns what is wanted, the status of its refusal, or null where the path is no read's
+ * @returns the read, the status of its refusal, or null where the path is not a read's
  */
 export function parseRead(method: string, target: string, settings: ReadSettings): Wanted | number | null {
 	const parts = splitTarget(target, settings);
@@ -132,7 +166,7 @@ function parseDocs(
 ): Wanted | number {
 	const callback = lastCallback(query);
 	if (callback !== null && !isCallback(callback)) return 400;
-	// Decoded once, then split: a comma may arrive as %2C. What cannot be decoded is a key as it was sent.
+	// Decoded once, then split: a comma may arrive as %2C. A key that cannot be decoded is kept as sent.
 	const decoded = decodeSegment(keys);
 	const items = decoded === null ? keys.split(",").map(decodeItem) : decoded.split(",");
 	if (items.length > maxItems) return 414;
@@ -154,7 +188,7 @@ function decodeItem(item: string): string {
 	return decodeSegment(item) ?? item;
 }
 
-/** An item without the spaces around it. Not by a regular expression: spaces inside would cost their square. */
+/** Trims spaces, not other white space. A regular expression would take quadratic time for spaces inside. */
 function trimSpaces(item: string): string {
 	if (!item.includes(" ")) return item;
 	let start = 0;
@@ -168,7 +202,7 @@ function isCallback(text: string): boolean {
 	return text.length <= maxCallbackLength && callbackPattern.test(text);
 }
 
-/** The last `callback` of a query string, or null; other parameters mean nothing here. */
+/** The last `callback` of a query string, or null; other parameters are ignored. */
 function lastCallback(query: string): string | null {
 	if (!query.includes("callback") && !query.includes("%")) return null;
 	return new URLSearchParams(query).getAll("callback").at(-1) ?? null;
@@ -178,7 +212,7 @@ function smallkeysOf(items: string[]): string[] {
 	return [...new Set(items.filter(parseSmallkey))];
 }
 
-/** The different smallkeys that `wanted` looks up: what has to be fetched where fragments are not in memory. */
+/** The distinct smallkeys of a read, for engines that fetch the fragments. */
 export function keysOf(wanted: Wanted): string[] {
 	return wanted.kind === "doc" ? [wanted.smallkey] : smallkeysOf(wanted.items);
 }

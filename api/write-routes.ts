@@ -1,11 +1,11 @@
-/** What a write asks for. */
+/** The kinds of writes. */
 export type WriteAction = "register" | "remove" | "update" | "updateFeature" | "simplify" | "refresh";
 
-/** A method on paths that are written to. */
+/** A method on the paths of a write. */
 interface WriteRoute {
 	action: WriteAction;
 	method: "PUT" | "DELETE" | "POST";
-	/** Of its last segments, whatever they hold: their rules are checked after the signature. */
+	/** The last segments may be anything: their rules are checked after the signature. */
 	path: RegExp;
 }
 
@@ -14,7 +14,7 @@ const registerPath = /^(?:\/v[12])?\/register\/[^/]*$/;
 const routes: readonly WriteRoute[] = [
 	{ action: "remove", method: "DELETE", path: registerPath },
 	{ action: "register", method: "PUT", path: registerPath },
-	// The older service's own, whose publishers go on asking for them.
+	// Routes of the older service, which its publishers still use.
 	{ action: "updateFeature", method: "PUT", path: /^\/v1\/updatefeature\/[^/]*$/ },
 	{ action: "simplify", method: "PUT", path: /^\/v1\/simplification\/[^/]*$/ },
 	{ action: "update", method: "PUT", path: /^\/v2\/update\/(?:2\.0\/)?[^/]*$/ },
@@ -25,27 +25,27 @@ const routes: readonly WriteRoute[] = [
 	},
 ];
 
-/** Everything below these segments is the writes'. */
+/** All paths below these segments belong to writes. */
 const writePaths =
 	/^(?:(?:\/v[12])?\/register|\/v1\/(?:updatefeature|simplification|update)|\/v2\/(?:update|refresh))(?:[/?]|$)/;
 
-/** Whether a method is one of the writes': nothing is read by it. */
+/** Whether a method writes. */
 export function isWriteMethod(method: string): boolean {
 	return method === "PUT" || method === "DELETE" || method === "POST";
 }
 
-/** Whether a request is to be answered as a write, if only with its refusal. */
+/** Whether a request is answered as a write, possibly with a refusal. */
 export function isForWrites(method: string, path: string): boolean {
 	return method === "PUT" || method === "DELETE" || writePaths.test(path);
 }
 
-/** What can be asked for at a path, by method; empty where it is no write's. */
+/** The actions at a path, by method; empty where the path is not a write's. */
 export function actionsAt(path: string): Map<string, WriteAction> {
 	const found = routes.filter((route) => route.path.test(path));
 	return new Map(found.map(({ method, action }) => [method, action]));
 }
 
-/** The method of a write: it is not signed. */
+/** The method of a write, which is not signed. */
 export function methodOf(action: WriteAction): string {
 	return routes.find((route) => route.action === action)?.method ?? "";
 }

@@ -3,16 +3,15 @@ import { largestRegistration, type Registration } from "../registry/registration
 import type { Edits, Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { isSignedBy, type Sender } from "./senders.ts";
-import { isSignature, isTimely, parseTimestamp, sha256Hex } from "./signature.ts";
-import { shapeHint } from "./signature-shape.ts";
+import { isSignature, isTimely, parseTimestamp, sha256Hex, shapeHint } from "./signature.ts";
 import { methodOf, type WriteAction } from "./write-routes.ts";
 
-/** A request that wants to change something, as a value. Of a header that is missing the text is empty. */
+/** A write request as a value. The text of a missing header is empty. */
 export interface Write {
 	action: WriteAction;
-	/** The request target as it arrived: it is signed. */
+	/** The request target as it arrived, which is signed. */
 	target: string;
-	/** Whom the write is counted for; null where writes are not limited. */
+	/** The client, for the limit of writes; null: not limited. */
 	address: string | null;
 	/** The headers `Sender`, `TimeStamp` and `Authorization`. */
 	sender: string;
@@ -31,17 +30,17 @@ export interface Verified {
 	body: Uint8Array;
 }
 
-/** The change of one layer that a verified write asks for. */
+/** The change of one layer that a verified write requests. */
 export interface Asked {
 	smallkey: string;
-	/** What the commit says of it: `register 23ax5t (wms)`. */
+	/** The commit's subject: `register 23ax5t (wms)`. */
 	subject: string;
 	edits: Edits;
-	/** What is stored once `edits` has been decided; null where the layer goes. */
+	/** The registration after `edits` was called; null for a removal. */
 	registration: () => Registration | null;
 }
 
-/** Size, then signature and time (specification, "Verification by the service"). */
+/** Checks the size, then the signature and the time (specification, "Verification by the service"). */
 export async function verifyWrite(write: Write, context: Context): Promise<Verified | Refusal> {
 	const { target, sender: senderId, timestamp, signature, body } = write;
 	if (body === "too large") {
@@ -52,14 +51,14 @@ export async function verifyWrite(write: Write, context: Context): Promise<Verif
 	if (refusal) return refusal;
 	const sender = context.settings.senders.get(senderId);
 	const signed = { path: target, sender: senderId, timestamp, body };
-	// All hashes for whatever comes so far: a genuine request takes as long as another.
+	// Every request that gets here is hashed, so that the time reveals nothing.
 	const request = await sha256Hex(signature, context.hashes);
 	const genuine = await isSignedBy(sender, signed, signature, now, context.hashes);
 	if (!sender || !genuine) return unauthorized(write, context, sender ? "signature" : "unknown sender");
 	return { sender, timestamp, request, body };
 }
 
-/** What no hash is needed for, and no body: nobody can make the service read or hash by sending junk. */
+/** Checks that need neither the body nor a hash, so that junk costs little. Null where they pass. */
 export function judgeUnread(write: Omit<Write, "body">, context: Context, now: Date): Refusal | null {
 	const { sender, timestamp, signature } = write;
 	if (!isSignature(signature) || sender === "" || timestamp === "") return unauthorized(write, context);
@@ -67,8 +66,8 @@ export function judgeUnread(write: Omit<Write, "body">, context: Context, now: D
 }
 
 /**
- * One text for a wrong signature and an unknown sender: nobody learns here which senders there are. What is wrong with
- * the shape of a signature is nobody's secret.
+ * A wrong signature and an unknown sender get the same text, which does not reveal which senders exist. The shape of a
+ * signature is no secret.
  * @param reason for the operator's log
  */
 function unauthorized(
@@ -92,28 +91,28 @@ function untimely(now: Date): Refusal {
 	return { status: 401, errors, reason: "time" };
 }
 
-/** The status of a refusal that is not 400, by the rule that was broken. */
+/** The status of a refusal by its code, where it is not 400. */
 const statusOf: Partial<Record<Code, number>> = { "case-twin": 409, owner: 403 };
 
-/** The refusal of what the judge found. @param problems at least one */
+/** The refusal for the judge's problems. @param problems at least one */
 export function refusalOf(problems: readonly Problem[]): Refusal {
 	const [first] = problems as [Problem, ...Problem[]];
 	const textOf = ({ code, text }: Problem) => (code === "size" ? `the document ${text}` : text);
 	return { status: statusOf[first.code] ?? 400, errors: problems.map(textOf) };
 }
 
-/** The refusal of a key that is not the sender's; null where it may change it. */
+/** The refusal where a sender may not change a key; else null. */
 export function refuseOthers(sender: Sender, smallkey: string): Refusal | null {
 	const problem = judgeAsker(sender, smallkey);
 	return problem && refusalOf([problem]);
 }
 
-/** The refusal of a key that should be stored. */
+/** The refusal where a key is not stored. */
 export function notRegistered(smallkey: string): Refusal {
 	return { status: 404, errors: [`smallkey: ${smallkey} is not registered`] };
 }
 
-/** What a commit says of a write, and by what it is known if it comes again. */
+/** The metadata of a write's commit. Its trailer `Request` identifies a repetition. */
 export function metaOf(action: WriteAction, { sender, timestamp, request }: Verified) {
 	return {
 		author: sender.id,

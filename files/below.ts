@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 
 /**
- * The files below a folder by their paths from there, with slashes, in no order. Node's own recursive `readdir` asks the
- * system for each name what it is.
+ * The files below a folder, as relative paths with slashes, unordered. Faster than Node's recursive `readdir`, which
+ * calls `stat` for each name.
  * @throws {Error} where there is no such folder
  */
 export function filesBelow(folder: string): string[] {

@@ -6,10 +6,10 @@ import glob from "fast-glob";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Where this checkout keeps what takes long to make from its own files, and could be made again at any time. */
+/** The folder for results that take long to compute from this checkout's files. */
 export const cacheFolder = join(root, "node_modules/.cache/fragment-publisher");
 
-/** A stamp of the names and contents of a checkout's files with some patterns: 64 hexadecimal digits. */
+/** SHA-256 over the names and contents of the checkout's files that match some patterns, in hex. */
 export async function filesStamp(patterns: readonly string[], checkout = root): Promise<string> {
 	const paths = (await glob([...patterns], { cwd: checkout })).sort();
 	const hash = createHash("sha256");
@@ -17,7 +17,7 @@ export async function filesStamp(patterns: readonly string[], checkout = root): 
 	return hash.digest("hex");
 }
 
-/** Keeps a file. Whoever runs this may not be allowed to write beside the code: it is then made again where it is needed. */
+/** Writes a file of the cache atomically. Failures are ignored: this user may not be allowed to write there. */
 export async function keepFile(path: string, text: string): Promise<void> {
 	const temporary = `${path}.${process.pid}.tmp`;
 	try {
@@ -25,6 +25,6 @@ export async function keepFile(path: string, text: string): Promise<void> {
 		await writeFile(temporary, text);
 		await rename(temporary, path);
 	} catch {
-		// It is only kept to be quicker.
+		// Without the cache the file is computed again.
 	}
 }

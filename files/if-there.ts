@@ -1,14 +1,13 @@
 import { readFile } from "node:fs/promises";
 
-/** Whether a call failed because there is nothing at its path. */
+/** Whether a call failed because the path does not exist. */
 function isMissing(error: unknown): boolean {
 	return (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
 /**
- * What a call of the file system says of a path where something need not be: null where there is nothing.
- * @throws {Error} with the path, and the reason as cause, where the call fails otherwise: a fault of the disk or of
- * rights is no absent file
+ * The result of a call of the file system; null where the path does not exist.
+ * @throws {Error} with the path, and the reason as cause, for any other failure, such as of the disk or of permissions
  */
 export async function ifThere<T>(path: string, call: Promise<T>): Promise<T | null> {
 	return call.catch((error: Error) => {
@@ -17,7 +16,7 @@ export async function ifThere<T>(path: string, call: Promise<T>): Promise<T | nu
 	});
 }
 
-/** The same of a call that does not wait; nothing is at a path either whose folder is a file. */
+/** The same for a synchronous call; also null where a folder in the path is a file. */
 export function ifThereSync<T>(path: string, call: () => T): T | null {
 	try {
 		return call();
@@ -27,12 +26,12 @@ export function ifThereSync<T>(path: string, call: () => T): T | null {
 	}
 }
 
-/** The bytes of a file, as `ifThere` says. */
+/** The bytes of a file; null where it does not exist. @throws {Error} as `ifThere` */
 export async function readIfThere(path: string): Promise<Buffer | null> {
 	return ifThere(path, readFile(path));
 }
 
-/** The text of a file in UTF-8, as `ifThere` says. */
+/** The text of a file in UTF-8; null where it does not exist. @throws {Error} as `ifThere` */
 export async function readTextIfThere(path: string): Promise<string | null> {
 	return ifThere(path, readFile(path, "utf8"));
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AwsClient } from "aws4fetch";
 import type { Environment } from "../service/settings.ts";
 
-/** Where the objects are kept: any store that speaks the S3 protocol. */
+/** The address and the keys of a bucket in an S3-compatible store. */
 export interface BucketSettings {
 	/** `https://<account>.r2.cloudflarestorage.com`, `https://s3.ca-central-1.amazonaws.com`; without the bucket. */
 	endpoint: string;
@@ -14,14 +14,14 @@ export interface BucketSettings {
 	sessionToken: string;
 }
 
-/** Headers that an object is kept and served with. */
+/** Headers that are stored with an object. */
 export type ObjectHeaders = Readonly<Record<string, string>>;
 
-/** Longest wait for one answer, in milliseconds, and how often a request is sent. */
+/** Longest wait for one answer, in milliseconds, and most attempts of a request. */
 const patience = 30_000;
-const mostTries = 5;
+const maxAttempts = 5;
 
-/** Reads where the bucket is from the environment. @throws {Error} with a line for each variable that is missing */
+/** Reads the bucket's settings from the environment. @throws {Error} with a line for each missing variable */
 export function readBucketSettings(env: Environment): BucketSettings {
 	const problems: string[] = [];
 	const text = (name: string, what: string) => {
@@ -58,25 +58,25 @@ export class Bucket {
 		this.#client = new AwsClient({ ...credentials, region, service: "s3", retries: 0 });
 	}
 
-	/** The bytes of an object, or null where there is none. */
+	/** Reads an object; null where there is none. */
 	async get(name: string): Promise<Buffer | null> {
 		const { status, body } = await this.#send("GET", name, [200, 404]);
-		// A bucket that is not there is no empty bucket.
+		// A missing bucket is not an empty one.
 		if (status === 404 && codeOf(body) !== "NoSuchKey") throw this.#refused("GET", name, status, body);
 		return status === 404 ? null : body;
 	}
 
-	/** Stores an object whole, or not at all. @param sha256 of the bytes in hex: the store checks it */
+	/** Stores an object atomically. @param sha256 of the bytes, in hex, which the store checks */
 	async put(name: string, bytes: Buffer, sha256: string, headers: ObjectHeaders): Promise<void> {
 		await this.#send("PUT", name, [200], bytes, { ...headers, "X-Amz-Content-Sha256": sha256 });
 	}
 
-	/** Removes an object, if it is there. */
+	/** Removes an object, if it exists. */
 	async remove(name: string): Promise<void> {
 		await this.#send("DELETE", name, [200, 204, 404]);
 	}
 
-	/** Sends a request, and again where the network, the store's limits or the store itself fail. */
+	/** Sends a request, and retries it where the network or the store fails, or the store limits requests. */
 	async #send(method: string, name: string, right: number[], bytes?: Buffer, headers: ObjectHeaders = {}) {
 		const path = name.split("/").map(encodeURIComponent).join("/");
 		const url = `${this.#settings.endpoint}/${encodeURIComponent(this.#settings.bucket)}/${path}`;
@@ -88,10 +88,10 @@ export class Bucket {
 				const body = Buffer.from(await answer.arrayBuffer());
 				if (right.includes(answer.status)) return { status: answer.status, body };
 				const passing = answer.status >= 500 || answer.status === 429 || answer.status === 408;
-				if (!passing || tries === mostTries) throw this.#refused(method, name, answer.status, body);
+				if (!passing || tries === maxAttempts) throw this.#refused(method, name, answer.status, body);
 			} catch (error) {
 				if (error instanceof Refused) throw error;
-				if (tries === mostTries) throw new Error(`${method} ${name}: ${causeOf(error as Error)}`);
+				if (tries === maxAttempts) throw new Error(`${method} ${name}: ${causeOf(error as Error)}`);
 			}
 			await sleep(100 * 2 ** tries * (0.5 + Math.random()));
 		}
@@ -104,10 +104,10 @@ export class Bucket {
 	}
 }
 
-/** The store's last word on a request. */
+/** The store's final answer to a request. */
 class Refused extends Error {}
 
-/** The code of an error that the store describes (Amazon S3, "Error responses"). */
+/** The code in the store's description of an error (Amazon S3, "Error responses"). */
 function codeOf(body: Buffer): string {
 	return /<Code>(\w+)<\/Code>/.exec(body.toString("utf8"))?.[1] ?? "";
 }

@@ -1,14 +1,15 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build, type Plugin } from "esbuild";
+import glob from "fast-glob";
 import { readIfThere } from "../files/if-there.ts";
 import { compiledSchemas } from "../publish/validators.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Where the worker's bundle is written; wrangler.jsonc names the same file. */
+/** Path of the worker's bundle, also in wrangler.jsonc. */
 export const bundlePath = join(root, "deploy/workers/dist/worker.js");
 
 /** A part of the worker that is measured. */
@@ -20,13 +21,13 @@ export interface WorkerPart {
 	limit: number;
 }
 
-/** What is measured; the last one is the worker. */
+/** The measured parts; the last one is the worker. */
 export const workerParts: readonly WorkerPart[] = [
 	{ name: "the read path alone", entry: "api/worker/reads.ts", limit: 5_000 },
 	{ name: "the whole worker", entry: "api/worker/worker.ts", limit: 65_000 },
 ];
 
-/** A part of the worker that was bundled, with its sizes in bytes. */
+/** The sizes of a bundled part of the worker, in bytes. */
 export interface BundleSize {
 	name: string;
 	raw: number;
@@ -34,20 +35,32 @@ export interface BundleSize {
 	limit: number;
 }
 
-/** Parts of GitHub's API that the store uses: `rest.git.createTree`, and so on. */
-export const githubScopes = ["apps", "git", "pulls", "repos"];
-
-/** Leaves the routes of GitHub's other 40 parts out of octokit's table: they are a sixth of the worker otherwise. */
+/** Removes the routes that the store does not use from octokit's table, which is a third of the worker otherwise. */
 const usedRoutes: Plugin = {
 	name: "used-routes",
 	setup(setup) {
 		setup.onLoad({ filter: /plugin-rest-endpoint-methods\/.*\/endpoints\.js$/ }, async ({ path }) => {
-			const { default: routes } = (await import(pathToFileURL(path).href)) as { default: object };
-			const used = Object.entries(routes).filter(([scope]) => githubScopes.includes(scope));
-			return { contents: `export default ${JSON.stringify(Object.fromEntries(used))};`, loader: "js" };
+			const { default: table } = (await import(pathToFileURL(path).href)) as { default: Routes };
+			const names = await readUsedRoutes();
+			const used: Routes = {};
+			for (const [scope, routes] of Object.entries(table)) {
+				const kept = Object.entries(routes).filter(([name]) => names.has(`rest.${scope}.${name}`));
+				if (kept.length > 0) used[scope] = Object.fromEntries(kept);
+			}
+			return { contents: `export default ${JSON.stringify(used)};`, loader: "js" };
 		});
 	},
 };
+
+/** Scope → name → route, as in octokit's table. */
+type Routes = Record<string, Record<string, unknown>>;
+
+/** The routes that the store's code names: `rest.git.createTree`. */
+async function readUsedRoutes(): Promise<Set<string>> {
+	const paths = await glob("store/github/*.ts", { cwd: root, absolute: true });
+	const texts = await Promise.all(paths.map((path) => readFile(path, "utf8")));
+	return new Set(texts.flatMap((text) => text.match(/\brest\.\w+\.\w+/g) ?? []));
+}
 
 async function bundle(entry: string): Promise<Uint8Array> {
 	const result = await build({
@@ -82,7 +95,7 @@ export async function buildWorker(path = bundlePath, parts = workerParts): Promi
 	return sizes;
 }
 
-/** An engine that runs the file starts anew when it is written, so the same bytes are not, and others in one step. */
+/** Replaces a file atomically, and only by other bytes: an engine that runs it restarts at each write. */
 async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
 	const present = await readIfThere(path);
 	if (present?.equals(bytes)) return;

@@ -2,16 +2,16 @@ import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isFolderLocked } from "../service/lock.ts";
 
-/** What stands in every output of a build, and hardly anywhere else. */
+/** Files that every output of a build has, and hardly any other folder. */
 const marks = ["v0.9", "_headers"];
 
 /**
  * Checks that a build may write to a folder.
- * @throws {Error} where a running service keeps it in step, or where it holds something that no build has put there
+ * @throws {Error} where a running service writes it, or where it has files that are not a build's
  */
 export async function checkOutput(out: string): Promise<void> {
 	if (await isFolderLocked(dirname(out))) {
-		throw new Error(`--out: a service runs on ${dirname(out)}, and keeps ${out} in step itself`);
+		throw new Error(`--out: a service runs on ${dirname(out)}, and writes ${out} itself`);
 	}
 	const names = await readdir(out).catch((error: NodeJS.ErrnoException): string[] => {
 		if (error.code === "ENOENT") return [];

@@ -6,18 +6,18 @@ import { join } from "node:path";
 import glob from "fast-glob";
 import pMap from "p-map";
 
-/** Where the hashes of a build stand, in its own folder. */
+/** The file of a build's hashes. */
 const manifestName = "manifest.json";
 
-/** Files that are read at once. */
+/** Files that are read concurrently. */
 const atOnce = 16;
 
-/** Lines that are written at once: a build may have a million files. */
+/** Lines of one write: a build may have a million files. */
 const linesPerWrite = 1_000;
 
 /**
- * Writes `manifest.json` into a build: the SHA-256 of every other file in it, by path, in the order of the paths. The
- * same files give the same bytes.
+ * Writes `manifest.json` into a build: path → SHA-256 of every other file, sorted by path, so that the same files give
+ * the same bytes.
  * @returns the number of files
  */
 export async function writeChecksums(out: string): Promise<number> {
@@ -42,7 +42,7 @@ export async function writeChecksums(out: string): Promise<number> {
 	return paths.length;
 }
 
-/** Removes the hashes of an earlier build: they would be wrong. */
+/** Removes the outdated hashes of an earlier build. */
 export async function removeChecksums(out: string): Promise<void> {
 	for (const name of [manifestName, `${manifestName}.tmp`]) await rm(join(out, name), { force: true });
 }

@@ -18,17 +18,17 @@ import { siteGroups } from "./site-headers.ts";
 /** A file in an output folder that has compressed copies. */
 const compressedMark = ".compressed";
 
-/** Most files that are compressed at once: zlib works on four threads (libuv's pool). */
+/** Files that are compressed concurrently: zlib uses four threads (libuv's pool). */
 const atOnce = 8;
 
-/** A way to compress: the file's ending, and both directions. */
+/** A compression: the file's extension, and both directions. */
 interface Coding {
 	ending: ".gz" | ".br";
 	compress: (bytes: Uint8Array) => Promise<Buffer>;
 	restore: (bytes: Uint8Array) => Promise<Buffer>;
 }
 
-/** From here on brotli's best two qualities take ten times as long, for a hundredth of the bytes. */
+/** Above this size brotli's best two qualities take ten times as long, and save a hundredth of the bytes. */
 const largeFileBytes = 16_000;
 
 const codings: Coding[] = [
@@ -51,9 +51,9 @@ const codings: Coding[] = [
 ];
 
 /**
- * Writes what hosting needs beside the fragments: Cloudflare's `_headers` (an asset without an extension has no
- * Content-Type of its own) and `.assetsignore`, and with `compress` a `.gz` and a `.br` beside each file for a web
- * server. What is there already is not written again; copies of removed files, or without `compress` all, go.
+ * Writes the files that a hosting needs beside the fragments: Cloudflare's `_headers` (an asset without an extension has
+ * no Content-Type of its own) and `.assetsignore`; with `compress` a `.gz` and a `.br` of each file for a web server.
+ * Unchanged files are not written again. Copies of removed files are removed; without `compress` all copies.
  */
 export async function writeHostingFiles(
 	out: string,
@@ -65,7 +65,7 @@ export async function writeHostingFiles(
 	await writeChanged(join(out, ".assetsignore"), `*.gz\n*.br\n${compressedMark}\n`);
 	const mark = join(out, compressedMark);
 	if (compress) await writeChanged(mark, "");
-	// Without the mark no build has compressed anything here: no folder has to be listed.
+	// Without the mark no earlier build has compressed files here, and no folder has to be listed.
 	if (!compress && !(await exists(mark))) return;
 	const folders = [...slotsOf({ targets }).map(slotFolder), ...(site ? catalogueFolders : [])];
 	for (const folder of folders) await syncCompanions(out, folder, compress);
@@ -86,7 +86,7 @@ export function headersFile(targets: readonly TargetName[], site: boolean): stri
 	return [...fragments, ...(site ? siteRules() : [])].join("\n");
 }
 
-/** No file has two rules: Cloudflare would join their values. A folder is answered by the worker. */
+/** No file may have two rules: Cloudflare joins their values. The worker answers folders. */
 function siteRules(): string[] {
 	return siteGroups.flatMap(({ paths, headers }) => paths.map((path) => headersRule(path, headers)));
 }
@@ -107,7 +107,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): Dirent[] {
 }
 
 async function syncCompanions(out: string, folder: string, compress: boolean): Promise<void> {
-	// A folder of the catalogue is not there where nothing stands in it: no history, no changes.
+	// A folder of the catalogue may be missing: without history there are no changes.
 	const entries = await readdir(join(out, folder), { withFileTypes: true }).catch(ignoreMissing);
 	const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 	const plain = names.filter((name) => !isCompanion(name));
@@ -131,13 +131,13 @@ async function syncCompanions(out: string, folder: string, compress: boolean): P
 	}
 }
 
-/** Brings the compressed copies of a file in the output folder itself in step with it, or removes them. */
+/** Updates the compressed copies of a file in the output folder itself, or removes them. */
 async function syncFile(out: string, name: string, compress: boolean): Promise<void> {
 	if (compress) return compressFile(out, name, (ending) => existsSync(join(out, name + ending)));
 	for (const { ending } of codings) await rm(join(out, name + ending), { force: true });
 }
 
-/** Brings the compressed copies of one file in step with it. */
+/** Updates the compressed copies of one file. */
 async function compressFile(out: string, path: string, has: (ending: string) => boolean): Promise<void> {
 	const bytes = await readFile(join(out, path));
 	for (const { ending, compress, restore } of codings) {

@@ -3,36 +3,36 @@ import { join } from "node:path";
 import glob from "fast-glob";
 import { runGit } from "../git/run.ts";
 
-/** How long a fetch may take, in milliseconds: the first one of a large repository is the whole history. */
+/** Longest fetch, in milliseconds: the first one transfers the whole history. */
 const fetchLimitMs = 10 * 60_000;
 
-/** The branch that is followed, and where to. */
+/** The followed repository, and its copy. */
 export interface Followed {
 	/** Address of a repository, or its path. */
 	remote: string;
 	branch: string;
-	/** A bare repository of our own. */
+	/** Path of the bare copy. */
 	repository: string;
 	/** The output of the build. */
 	out: string;
-	/** Variables for git, asked for at each fetch. */
+	/** Returns git's environment variables; called at each fetch. */
 	environment: () => Promise<Record<string, string>>;
 }
 
-/** Makes the repository where there is none, and removes what a killed process has left in it. */
+/** Creates the copy where it does not exist, and removes the leftovers of a killed process. */
 export async function openFollowed({ repository }: Followed): Promise<void> {
 	await mkdir(repository, { recursive: true });
 	await runGit(repository, ["init", "--bare", "--quiet"]);
-	// Nobody else works in it: it is locked for this process.
+	// This process has locked it.
 	const locks = await glob(["*.lock", "refs/**/*.lock"], { cwd: repository, dot: true });
 	for (const lock of locks) await rm(join(repository, lock), { force: true });
-	// What a fetch tidies up has ended with it.
+	// The maintenance after a fetch runs in the fetch's own process.
 	await runGit(repository, ["config", "gc.autoDetach", "false"]);
 }
 
 /**
- * Fetches the branch. A history that was rewritten is followed, too.
- * @returns the commit that it is at
+ * Fetches the branch, also after its history was rewritten.
+ * @returns its commit
  */
 export async function fetchBranch({ remote, branch, repository, environment }: Followed): Promise<string> {
 	const ref = `refs/heads/${branch}`;

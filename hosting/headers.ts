@@ -6,7 +6,7 @@ import type { TargetName } from "../registry/targets/target.ts";
 import { headersFile } from "./files.ts";
 import { patternOf, type SiteGroup, siteGroups } from "./site-headers.ts";
 
-/** What a static host is told. */
+/** The input of a static host's configuration. */
 export interface StaticHost {
 	targets: readonly TargetName[];
 	/** The folder of the build. */
@@ -15,19 +15,19 @@ export interface StaticHost {
 	port: number;
 }
 
-/** How long a browser remembers that it may read, in seconds. */
+/** How long a browser caches a preflight, in seconds. */
 const preflightSeconds = 86_400;
-/** What a host sends with what is not there: a fresh registration is not hidden for long. */
+/** Caching of a 404, short enough not to hide a new registration. */
 const missingCaching = "public, max-age=5";
 
-/** Answers a preflight, beside `Access-Control-Allow-Origin`. */
+/** Headers of a preflight's answer, beside `Access-Control-Allow-Origin`. */
 const preflightHeaders = {
 	"Access-Control-Allow-Methods": "GET, HEAD",
 	"Access-Control-Allow-Headers": "*, Authorization",
 	"Access-Control-Max-Age": String(preflightSeconds),
 };
 
-/** Headers of every answer, and those of files that are there. */
+/** Headers of every answer, and those of existing files. */
 const { "Content-Type": contentType, "Cache-Control": caching, ...always } = fragmentHeaders;
 
 /** A regular expression for the paths of fragments. */
@@ -36,7 +36,7 @@ function pathsOf(targets: readonly TargetName[]): string {
 	return `^/(?:${folders.join("|")})/(?:${langs.join("|")})/`;
 }
 
-/** Lines of headers, each as `write` says it. */
+/** Headers as lines. */
 function lines(
 	headers: Readonly<Record<string, string>>,
 	write: (name: string, value: string) => string,
@@ -138,7 +138,7 @@ ${lines(group.headers, (name, value) => `			${name} "${value}"`)}		}
 `;
 }
 
-/** Brings the objects of some paths in step; a later filter wins (AWS CLI, "Use of Exclude and Include Filters"). */
+/** Synchronizes the objects of some paths; a later filter wins (AWS CLI, "Use of Exclude and Include Filters"). */
 function sync(root: string, paths: readonly string[], words: string): string {
 	const filters = ["--exclude '*'", ...paths.map((path) => `--include '${path}'`)];
 	const copies = ["--exclude '*.gz'", "--exclude '*.br'"];
@@ -164,7 +164,7 @@ function pagesPolicy(headers: Readonly<Record<string, string>>): object {
 	};
 }
 
-/** What Amazon's command line takes, each as a file of its own. */
+/** Files for Amazon's command line. */
 function cloudfront({ targets, root }: StaticHost): string {
 	const list = (items: string[]) => ({ Quantity: items.length, Items: items });
 	const policy = {
@@ -213,7 +213,7 @@ aws cloudfront create-response-headers-policy --response-headers-policy-config '
 `;
 }
 
-/** What each static host has to be told, for the files of a build. */
+/** The configuration of each static host for a build's files. */
 export const staticHosts = {
 	_headers: ({ targets }: StaticHost) => headersFile(targets, true),
 	nginx,

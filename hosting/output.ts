@@ -7,22 +7,22 @@ import { readPublicNames } from "../service/senders-file.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
 import { writeHostingFiles } from "./files.ts";
 
-/** How an output is built. */
+/** The options of a build. */
 export interface OutputOptions {
-	/** Whether every file is looked at again, whatever the last build noted of them. */
+	/** Whether all files are compared, also those that the last build recorded as complete. */
 	fresh?: boolean | undefined;
-	/** Whether a `.gz` and a `.br` stand beside each file. */
+	/** Whether each file gets a `.gz` and a `.br`. */
 	compress?: boolean | undefined;
 }
 
-/** What was built; of the catalogue null where it is left out. */
+/** The result of a build; `catalogue` is null without one. */
 export interface BuiltOutput extends Built {
 	catalogue: CatalogueOutcome | null;
 }
 
 /**
- * Everything that a hosting serves, from one commit or folder: the fragments, the catalogue beside them (not with
- * `SITE=off`), and what hosting needs to know of them. Nothing is written where a layer is wrong.
+ * Builds everything that a hosting serves from one commit or folder: the fragments, the catalogue (unless `SITE=off`)
+ * and the hosting's own files. Writes nothing where a layer of a folder is wrong.
  * @throws {Error} with a line for each bad variable
  */
 export async function buildOutput(

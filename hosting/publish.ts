@@ -6,23 +6,15 @@ import { pageHeaders } from "../api/pages.ts";
 import { fragmentHeaders } from "../api/read.ts";
 import { progress } from "../terminal/progress.ts";
 import type { Bucket } from "./bucket.ts";
-import {
-	type Inventory,
-	manifestName,
-	manifestText,
-	type Plan,
-	parseManifest,
-	planUpload,
-} from "./inventory.ts";
 import { listServed } from "./verify.ts";
 
-/** Most requests to the bucket that are under way at once. */
+/** Most concurrent requests to the bucket. */
 const atOnce = 32;
 
-/** Uploads after which the manifest is written again: what a cut costs at most. */
+/** The manifest is written after so many uploads, so that an interruption costs at most these. */
 const checkpointEvery = 2_000;
 
-/** Headers that an object is kept with, for readers that ask the bucket itself. */
+/** Headers that are stored with an object, for direct readers of the bucket. */
 function objectHeaders(name: string): Record<string, string> {
 	const { "Content-Type": type = "", "Cache-Control": caching = "" } = /\.[a-z]+$/.test(name)
 		? pageHeaders(name, true)
@@ -34,7 +26,51 @@ function sha256(bytes: Buffer): string {
 	return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** A build, and what has to be done so that the bucket holds just that. */
+/** Object name → SHA-256 in hex; null where an interrupted publication may or may not have written the object. */
+type Inventory = ReadonlyMap<string, string | null>;
+
+/** The manifest's name in the bucket, which no fragment has. */
+const manifestName = "manifest.json";
+
+/** Parses a manifest. @throws {Error} where the text is not one */
+function parseManifest(text: string): Inventory {
+	try {
+		const { version, objects } = JSON.parse(text) as {
+			version: unknown;
+			objects: Record<string, string | null>;
+		};
+		const entries = Object.entries(objects);
+		const fits = entries.every(([, hash]) => hash === null || typeof hash === "string");
+		if (version === 1 && fits) return new Map(entries);
+	} catch {
+		// Refused below.
+	}
+	throw new Error(
+		`${manifestName} in the bucket: is no manifest; once it is removed, everything is uploaded again`,
+	);
+}
+
+/** The text of a manifest, sorted by name. */
+function manifestText(manifest: Inventory): string {
+	const entries = [...manifest].sort(([a], [b]) => (a < b ? -1 : 1));
+	return `${JSON.stringify({ version: 1, objects: Object.fromEntries(entries) }, null, 1)}\n`;
+}
+
+/** The changes of a bucket; both lists are sorted. */
+interface Plan {
+	upload: string[];
+	remove: string[];
+	unchanged: number;
+}
+
+/** Compares a build with a bucket's objects. @param all uploads everything, even if unchanged */
+function planUpload(built: ReadonlyMap<string, string>, present: Inventory, all: boolean): Plan {
+	const upload = [...built].filter(([name, hash]) => all || present.get(name) !== hash).map(([name]) => name);
+	const remove = [...present.keys()].filter((name) => !built.has(name));
+	return { upload: upload.sort(), remove: remove.sort(), unchanged: built.size - upload.length };
+}
+
+/** A build, and the plan that synchronizes the bucket with it. */
 export interface PreparedUpload {
 	dist: string;
 	/** SHA-256 of each file by its path. */
@@ -43,7 +79,7 @@ export interface PreparedUpload {
 	plan: Plan;
 }
 
-/** Compares a build with a bucket's manifest; nothing is changed. */
+/** Compares a build with a bucket's manifest. Changes nothing. */
 export async function prepareUpload(bucket: Bucket, dist: string, all: boolean): Promise<PreparedUpload> {
 	const paths = await listServed(dist);
 	const hashes = await pMap(paths, async (path) => sha256(await readFile(join(dist, path))), {
@@ -56,9 +92,9 @@ export async function prepareUpload(bucket: Bucket, dist: string, all: boolean):
 }
 
 /**
- * Brings the bucket in step: uploads, then removals, then the manifest. Readers meet the old object or the new one
- * throughout, and no path that is in both builds is ever gone. After a cut the same command goes on: what was under
- * way stands in the manifest without a hash, so that it is uploaded again, or removed when it is built no more.
+ * Synchronizes the bucket: uploads, then removals, then the manifest. Readers always get the old object or the new one.
+ * The same command continues after an interruption: objects that were in progress are in the manifest without a hash, so
+ * that they are uploaded again, or removed if the build no longer has them.
  * @throws {Error} that names the first object that failed
  */
 export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise<void> {
@@ -70,7 +106,7 @@ export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise
 	const bar = progress(plan.upload.length + plan.remove.length, "publishing");
 	let done = 0;
 	let saving = Promise.resolve();
-	/** Counts, and writes the manifest from time to time: one after the other, with what is known at that moment. */
+	/** Counts, and writes the manifest from time to time, never twice concurrently. */
 	const count = async () => {
 		bar.tick();
 		done += 1;
@@ -90,7 +126,7 @@ export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise
 			await count();
 		});
 	} catch (error) {
-		// What is there already need not be uploaded again. The failure itself is what has to be told.
+		// Records what was uploaded. An error here must not hide the failure itself.
 		await writeManifest(bucket, manifest).catch(() => undefined);
 		throw error;
 	} finally {
@@ -105,7 +141,7 @@ async function upload(bucket: Bucket, dist: string, name: string, hash: string):
 	await bucket.put(name, bytes, hash, objectHeaders(name));
 }
 
-/** Does the same to each name, some at a time; after a failure nothing new is begun, and what is under way ends. */
+/** Runs a task for each name, some concurrently. After a failure no task is started, and running ones are awaited. */
 async function untilFailure(names: readonly string[], apply: (name: string) => Promise<void>): Promise<void> {
 	const failures: unknown[] = [];
 	await pMap(

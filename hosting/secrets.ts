@@ -6,7 +6,7 @@ import { pkcs8Of } from "../store/github/jwt.ts";
 /** Most bytes of one secret or variable of a worker (Cloudflare Workers, "Limits": 5 kB). */
 const maxSecretBytes = 5_000;
 
-/** Secrets that a worker reads. */
+/** The worker's secrets. */
 const secretNames = ["SENDERS", "GITHUB_TOKEN", "GITHUB_APP_PRIVATE_KEY"];
 
 /** A secret and the file that holds it. */
@@ -15,7 +15,7 @@ export interface SecretFile {
 	path: string;
 }
 
-/** Parses `NAME=FILE`, and adds it to those before. @throws {InvalidArgumentError} for anything else */
+/** Parses `NAME=FILE`, and appends it. @throws {InvalidArgumentError} for anything else */
 export function parseSecretFile(text: string, before: SecretFile[] = []): SecretFile[] {
 	const [, name, path] = /^([A-Z_]+)=(.+)$/.exec(text) ?? [];
 	if (name === undefined || path === undefined || !secretNames.includes(name))
@@ -24,7 +24,7 @@ export function parseSecretFile(text: string, before: SecretFile[] = []): Secret
 }
 
 /**
- * Reads the secrets of a worker, checked, in pieces that Cloudflare takes.
+ * Reads and checks the secrets of a worker, in parts of the size that Cloudflare accepts.
  * @throws {Error} that names the file and the rule, and never a secret
  */
 export async function readSecretFiles(files: readonly SecretFile[]): Promise<Map<string, string>> {
@@ -55,12 +55,12 @@ function checkKey(text: string, path: string): void {
 }
 
 /**
- * The senders as `SENDERS`, `SENDERS_2`, …, whose texts the worker joins up to a blank one: a sender who is gone must
- * not live on in a part of an earlier deployment.
+ * The senders as `SENDERS`, `SENDERS_2`, …. The worker joins them up to a blank one, so that the parts of an earlier
+ * deployment keep no removed sender.
  */
 function sendersParts(text: string, path: string): [string, string][] {
 	parseSenders(text, path);
-	// In ASCII: a part is cut anywhere, and as many bytes as characters.
+	// ASCII, so that bytes equal characters and a part may be cut anywhere.
 	const compact = JSON.stringify(JSON.parse(text)).replace(
 		/[^\0-~]/g,
 		(unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -3,7 +3,7 @@ import { assetHeaders, documentHeaders, machineHeaders, settingsHeaders } from "
 /** Files of the catalogue that have the same headers. */
 export interface SiteGroup {
 	name: "assets" | "machines" | "pages" | "settings";
-	/** Their paths, as Cloudflare's rules have them: `*` stands for anything. No file has two. */
+	/** Their paths as in Cloudflare's rules: `*` matches anything. No file has two. */
 	paths: readonly string[];
 	headers: Readonly<Record<string, string>>;
 }
@@ -20,7 +20,7 @@ export const siteGroups: readonly SiteGroup[] = [
 	{ name: "settings", paths: ["/site.json"], headers: settingsHeaders },
 ];
 
-/** A regular expression for the paths of a group; a folder is its page. */
+/** A regular expression for the paths of a group, those of folders included. */
 export function patternOf({ paths }: SiteGroup): string {
 	const patterns = paths.map((path) =>
 		path.replaceAll(".", "\\.").replace("*", ".*").replace("index\\.html", "(?:index\\.html)?"),

@@ -1,7 +1,7 @@
 import { pageHeaders } from "../api/pages.ts";
 import { catalogueFiles, catalogueFolders, namesIn } from "../catalogue/state.ts";
 
-/** The files of a build's catalogue, sorted; none where it has no catalogue. */
+/** The files of a build's catalogue, sorted; empty without one. */
 export function listCatalogue(dist: string): string[] {
 	const inFolders = catalogueFolders.flatMap((folder) =>
 		namesIn(dist, folder).map((name) => `${folder}/${name}`),
@@ -10,13 +10,12 @@ export function listCatalogue(dist: string): string[] {
 	return [...inFolders, ...beside].sort();
 }
 
-/** Pages, and what says which pieces there are: what is stale is stale there first. */
+/** Pages and lists of pieces, which show first that a hosting is outdated. */
 const leading =
 	/^(?:[^/]+|(?:en|fr|guide|list|schemas)\/(?:fr\/)?index\.html|(?:index|changes)\/[a-z]+\.\w+)$/;
 
 /**
- * The files of a catalogue that are asked for: those that say which others there are, and at most so many of the rest,
- * evenly spread.
+ * The files of a catalogue to be verified: the lists of the others, and an evenly spread sample of the rest.
  */
 export function chooseCatalogue(
 	files: readonly string[],
@@ -27,12 +26,12 @@ export function chooseCatalogue(
 	return [...files.filter((path) => leading.test(path)), ...sample(rest, most)];
 }
 
-/** Where a file of a build is read: a page of a folder at the folder. */
+/** The path at which a file of a build is read: that of the folder for its page. */
 export function servedPath(path: string): string {
 	return path.replace(/(^|\/)index\.html$/, "$1");
 }
 
-/** The media type that a file of the catalogue is served with. */
+/** The media type of a file of the catalogue. */
 export function typeOfPage(path: string): string {
 	return pageHeaders(path, false)["Content-Type"]?.split(";")[0] ?? "";
 }

@@ -10,15 +10,15 @@ import { parseLayerPath } from "../registry/smallkey.ts";
 import { targetNames } from "../registry/targets/table.ts";
 import { chooseCatalogue, listCatalogue, servedPath, typeOfPage } from "./verify-catalogue.ts";
 
-/** Most requests that are under way at once. */
+/** Most concurrent requests. */
 const atOnce = 16;
 
-/** Longest wait for one answer, in milliseconds, and how often one is asked for. */
+/** Longest wait for one answer, in milliseconds, and most attempts of a request. */
 const patience = 15_000;
-const mostTries = 3;
+const maxAttempts = 3;
 
-/** A smallkey that nobody has registered, as far as can be. */
-const nobodysKey = "=verify=nobody=";
+/** A smallkey that is not registered anywhere, as far as possible. */
+const unknownKey = "=verify=nobody=";
 
 /** The fragments of a build, sorted: `v0.9/doc/en/23ax5t`. @throws {Error} where there are none */
 export async function listBuild(dist: string): Promise<string[]> {
@@ -37,34 +37,34 @@ export async function listServed(dist: string): Promise<string[]> {
 	return [...(await listBuild(dist)), ...listCatalogue(dist)].sort();
 }
 
-/** At most `most` of some items, evenly spread, and the same ones each time. */
+/** A deterministic, evenly spread sample of items. */
 export function sample<T>(items: readonly T[], most: number): T[] {
 	if (items.length <= most) return [...items];
 	return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)] as T);
 }
 
-/** What is asked of a hosting. */
+/** The requests of a verification. */
 export interface Questions {
-	/** Fragments of the build that have to be served: those of changed layers, and some of the others. */
+	/** Fragments that must be served: those of changed layers, and a sample of the others. */
 	changed: string[];
 	sampled: string[];
-	/** How many fragments the build has. */
+	/** Number of fragments in the build. */
 	total: number;
-	/** Files of the catalogue that have to be served, and how many the build has. */
+	/** Files of the catalogue that must be served, and their number in the build. */
 	files: string[];
 	totalFiles: number;
-	/** Paths that have to be 404. */
+	/** Paths that must be 404. */
 	gone: string[];
 }
 
-/** Most fragments of changed layers that are asked for: of more a sample. */
+/** Most fragments of changed layers; of more a sample. */
 const maxChanged = 2_000;
 
 /**
- * Chooses what is asked: all of what changed, and a sample of the rest.
+ * Chooses the requests: all changed layers, and a sample of the rest.
  * @param all the build's fragments
- * @param changed smallkeys of layers that changed; one without a fragment in the build is gone
- * @param maxSampled most fragments, and most files of the catalogue, beside what is always asked for
+ * @param changed smallkeys of changed layers; one without a fragment in the build was removed
+ * @param maxSampled size of the samples of fragments and of files of the catalogue
  * @param files the catalogue's files
  */
 export function chooseQuestions(
@@ -96,7 +96,7 @@ export function chooseQuestions(
 	};
 }
 
-/** How many requests some questions are, where every answer is right: each file is asked for again by its `ETag`. */
+/** The number of requests where every answer is right: each file is requested again with its `ETag`. */
 export function costOf({ changed, sampled, files, gone }: Questions): number {
 	return 2 * (changed.length + sampled.length + files.length) + gone.length + missingPaths.length;
 }
@@ -109,23 +109,23 @@ export async function changedKeys(repository: string, from: string, to: string):
 	return new Set(names.flatMap((name) => (name ? [name.smallkey] : [])));
 }
 
-/** Where a hosting differs from the build. */
+/** A difference between a hosting and the build. */
 export interface Difference {
 	/** `v0.9/doc/en/23ax5t` */
 	path: string;
 	text: string;
 }
 
-/** The paths of a smallkey that is in no build, in every target: each has to be answered with 404. */
+/** The paths of an unknown smallkey in every target. Each must be answered with 404. */
 const missingPaths: readonly string[] = slotsOf({ targets: targetNames })
 	.filter(({ lang }) => lang === "en")
-	.map((slot) => slotPath(slot, nobodysKey));
+	.map((slot) => slotPath(slot, unknownKey));
 
 /**
- * Compares what a hosting serves with what was built: status, type and body of each fragment and each file of the
- * catalogue, and that its `ETag` stands for it (a conditional request is answered with 304); that what is gone and what never was is not found.
+ * Compares a hosting with the build: status, type and body of each fragment and each file of the catalogue, the answer
+ * 304 to a conditional request with its `ETag`, and 404 for removed and unknown layers.
  * @param address with the base path, without a `/` at the end
- * @param only paths that are asked for; without it all
+ * @param only paths to be requested; by default all
  * @returns the differences, sorted by path
  */
 export async function verifyHosting(
@@ -161,7 +161,7 @@ async function lookForNothing(address: string, path: string): Promise<string | n
 	return status === 404 ? null : `answers ${status}, where 404 is right: no layer is there`;
 }
 
-/** What is different at one path, or null. */
+/** The difference at one path, or null. */
 async function compare(
 	address: string,
 	path: string,
@@ -183,7 +183,7 @@ async function compare(
 	return null;
 }
 
-/** The path with each segment percent-encoded: no server takes a + for a space then. */
+/** Percent-encodes each segment of a path, so that no server reads a + as a space. */
 function encodedPath(path: string): string {
 	return path.split("/").map(encodeURIComponent).join("/");
 }
@@ -201,19 +201,19 @@ interface Answer {
 	body: Buffer;
 }
 
-/** Asks once, and again where the network or the server fails. */
+/** Sends a request, and retries it where the network or the server fails. */
 async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
 	for (let tries = 1; ; tries += 1) {
 		try {
 			const signal = AbortSignal.timeout(patience);
-			// Past the caches on the way, as far as they listen (RFC 9111, section 5.2.1).
+			// Bypasses caches that respect the header (RFC 9111, section 5.2.1).
 			const fresh = { "Cache-Control": "no-cache", ...headers };
 			const answer = await fetch(url, { headers: fresh, signal, redirect: "manual", cache: "no-store" });
 			const body = Buffer.from(await answer.arrayBuffer());
-			if (answer.status < 500 || tries === mostTries)
+			if (answer.status < 500 || tries === maxAttempts)
 				return { status: answer.status, headers: answer.headers, body };
 		} catch (error) {
-			if (tries === mostTries) throw error;
+			if (tries === maxAttempts) throw error;
 		}
 	}
 }

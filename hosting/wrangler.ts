@@ -10,7 +10,7 @@ import type { Environment } from "../service/settings.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Cloudflare's tool chain has a folder and a lock file of its own: `npm ci` of the service does not carry it. */
+/** Cloudflare's tool chain has a folder and a lock file of its own, so that `npm ci` does not install it. */
 const engineFolder = join(root, "deploy/workers");
 
 const wranglerScript = join(engineFolder, "node_modules/wrangler/bin/wrangler.js");
@@ -18,7 +18,7 @@ const wranglerScript = join(engineFolder, "node_modules/wrangler/bin/wrangler.js
 /** The worker's configuration for fragments as static assets, and as objects of a bucket. */
 const configurations = { assets: "wrangler.jsonc", objects: "deploy/workers/objects.jsonc" };
 
-/** Those of the configuration's variables that a worker reads. */
+/** The variables that a worker reads. */
 const variableNames = [
 	"SENDERS",
 	"BASE_PATH",
@@ -36,7 +36,7 @@ const variableNames = [
 	"GITHUB_API_URL",
 ];
 
-/** Where the fragments are: files beside the worker, or objects of a bucket. */
+/** Where the fragments are: static assets, or objects of a bucket. */
 export type Hosting = keyof typeof configurations;
 
 /** Path of the worker's configuration. */
@@ -44,12 +44,12 @@ function configurationPath(hosting: Hosting): string {
 	return join(root, configurations[hosting]);
 }
 
-/** The variables for a worker: those that are set. */
+/** The worker's variables that are set. */
 export function workerVariables(env: Environment): [string, string][] {
 	return variableNames.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
 }
 
-/** Whether the engine is installed, in the version that its lock file names. */
+/** Whether the engine is installed in the version of its lock file. */
 export async function isEngineInstalled(): Promise<boolean> {
 	const versions = await Promise.all([
 		readFile(join(engineFolder, "package-lock.json"), "utf8"),
@@ -61,7 +61,7 @@ export async function isEngineInstalled(): Promise<boolean> {
 	return wanted === present;
 }
 
-/** Installs the engine from its lock file where it is not there: once, about 200 MB. */
+/** Installs the engine from its lock file where it is missing: about 200 MB. */
 export async function installEngine(): Promise<void> {
 	if (await isEngineInstalled()) return;
 	console.log("Installing Cloudflare's tool chain in deploy/workers (once)");
@@ -81,7 +81,7 @@ export function ended(child: ChildProcess): Promise<number | string | null> {
 	});
 }
 
-/** Settings of wrangler's under which it asks nobody on the network what was not asked of it. */
+/** wrangler's settings for no unrequested access to the network. */
 const quiet = {
 	WRANGLER_SEND_METRICS: "false",
 	WRANGLER_SEND_ERROR_REPORTS: "false",
@@ -90,26 +90,25 @@ const quiet = {
 	NO_COLOR: "1",
 };
 
-/** Of the caller's environment what a deployment needs: the machine, the way out, and who it is at Cloudflare. */
+/** The variables that a deployment needs: the machine's, the proxy's and Cloudflare's credentials. */
 const deploymentNames = [
 	["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "LANG", "LC_ALL", "TERM", "CI"],
 	["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"],
 	["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"],
 	["CLOUDFLARE_API_TOKEN", "CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_API_KEY", "CLOUDFLARE_EMAIL"],
 	["CLOUDFLARE_API_BASE_URL", "WRANGLER_API_ENVIRONMENT", "WRANGLER_LOG", "WRANGLER_LOG_PATH"],
-	// Windows finds nothing without these.
+	// Windows needs these.
 	["SystemRoot", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP", "PATHEXT", "ComSpec"],
 ].flat();
 
 /**
- * The environment of a deployment: wrangler and what it brings along have no business with the senders' secrets, or
- * with GitHub's and the bucket's keys.
+ * The environment of a deployment, without the senders' secrets and without the keys of GitHub and of the bucket.
  */
 export function deploymentEnvironment(env: Environment): NodeJS.ProcessEnv {
 	return Object.fromEntries(deploymentNames.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 
-/** Starts wrangler's own script with node: a signal to `npx` would leave workerd behind. */
+/** Starts wrangler's script with node, since a signal to `npx` would not end workerd. */
 export function spawnWrangler(
 	args: string[],
 	env: NodeJS.ProcessEnv,
@@ -122,7 +121,7 @@ export function spawnWrangler(
 	});
 }
 
-/** Brings the local runtime's bucket in step with a build. */
+/** Synchronizes the local runtime's bucket with a build. */
 export async function fillLocalBucket(folder: RunFolder, persist: string, dist: string): Promise<void> {
 	const folders = [...slotsOf({}).map(slotFolder), ...catalogueFolders];
 	const words = [join(engineFolder, "fill-bucket.mjs"), folder.configuration, persist, dist, ...folders];
@@ -132,17 +131,17 @@ export async function fillLocalBucket(folder: RunFolder, persist: string, dist: 
 	if (code !== 0) throw new Error(`filling the local bucket: ended with ${code}`);
 }
 
-/** A folder of a run's own, for what wrangler writes and what nobody else may read. */
+/** The private folder of a run, for wrangler's files. */
 export interface RunFolder {
 	path: string;
-	/** The configuration, beside the `.dev.vars` that wrangler looks for there. */
+	/** Path of the configuration; wrangler reads `.dev.vars` beside it. */
 	configuration: string;
-	/** Environment in which wrangler writes here and nowhere else, and sees none of our variables. */
+	/** Environment in which wrangler writes here only, and sees none of our variables. */
 	environment: NodeJS.ProcessEnv;
 	remove: () => Promise<void>;
 }
 
-/** Makes the folder of one run, with the variables in a file that only its owner can read. */
+/** Creates the folder of a run, with the variables in a file that only its owner may read. */
 export async function makeRunFolder(hosting: Hosting, variables: [string, string][]): Promise<RunFolder> {
 	const path = await mkdtemp(join(tmpdir(), "workers-"));
 	const remove = () => rm(path, { recursive: true, force: true });
@@ -159,23 +158,23 @@ export async function makeRunFolder(hosting: Hosting, variables: [string, string
 	}
 }
 
-/** A value as dotenv reads it: between quotes that it does not hold itself; there is no escaping inside them. */
+/** Quotes a value for dotenv, with quotes that the value does not contain: there is no escaping. */
 function quoted(name: string, value: string): string {
 	const quote = ["'", "`"].find((candidate) => !value.includes(candidate));
 	if (quote === undefined) throw new Error(`${name}: must not hold both ' and \``);
 	return quote + value + quote;
 }
 
-/** What a deployment needs in files: they go afterwards. */
+/** The temporary files of a deployment. */
 export interface DeployFolder {
-	/** What wrangler is told of them. */
+	/** wrangler's arguments for them. */
 	words: string[];
 	remove: () => Promise<void>;
 }
 
 /**
- * Writes what a deployment needs in files that only their user can read.
- * @param bucket name of the bucket; it stands in the environment alone
+ * Writes a deployment's files, which only their owner may read.
+ * @param bucket name of the bucket, which is known from the environment only
  */
 export async function makeDeployFolder(
 	hosting: Hosting,

@@ -8,10 +8,10 @@ import { folderOf, isOtherFile } from "../registry/smallkey.ts";
 import { type Commit, type Edit, isRefusal, type Refusal, type Store } from "../store/store.ts";
 import { progress } from "../terminal/progress.ts";
 
-/** Layers that are compared with the store at once. */
+/** Layers that are compared with the store concurrently. */
 const atOnce = 32;
 
-/** Registrations by their smallkey, sorted; or what is wrong with the files, all of it. */
+/** Registrations by their smallkey, sorted; or all problems of the files. */
 export interface Batch {
 	registrations: Map<string, Registration>;
 	/** One line each, with the file. */
@@ -28,7 +28,7 @@ export async function readBatch(folder: string): Promise<Batch> {
 	/** Path of a layer's file → the file of the batch. */
 	const names = new Map<string, string>();
 	for (const file of collectFolder(folder)) {
-		// Of a whole `layers/`: the registrations; the rest is found out again, or is the reviewers'.
+		// Descriptions are harvested again, and other files belong to the reviewers.
 		if (isOtherFile(file.path) || file.path.endsWith(".service.json")) continue;
 		const below = file.path.slice("layers/".length);
 		const path = below.includes("/")
@@ -50,13 +50,12 @@ export async function readBatch(folder: string): Promise<Batch> {
 	return { registrations: new Map([...registrations].sort(([a], [b]) => (a < b ? -1 : 1))), problems };
 }
 
-/** What became of a batch: how many layers it changed, and the commit; or why nothing was changed. */
+/** The result of a batch: the number of changed layers and the commit; or why nothing was changed. */
 export type BatchOutcome = { changed: number; commit: Commit } | Refusal;
 
 /**
- * Stores registrations in one commit. Those that are stored already are left as they are, so a batch can be sent
- * again; one that cannot be stored keeps all others from being stored, too.
- * @param sender who the commit names as its author; `time` in milliseconds since 1970
+ * Stores registrations in one commit, all or none. Stored ones are skipped, so that a batch can be repeated.
+ * @param sender the commit's author; `time` in milliseconds since 1970
  */
 export async function storeBatch(
 	store: Store,

@@ -1,7 +1,7 @@
 import { visible } from "../registry/markdown.ts";
 import { type SignedRequest, targetOf } from "./request.ts";
 
-/** Longest part of a body that is shown, in characters. */
+/** Longest shown part of a body, in characters. */
 const maxBodyLength = 400;
 
 function bodyText(body: Uint8Array): string {
@@ -11,8 +11,8 @@ function bodyText(body: Uint8Array): string {
 }
 
 /**
- * How a request is signed, for a person whose own client is answered with 401: the parts of the signed text, the text
- * with its parts between ‹ and ›, and the request as it is sent; one line each. Nothing of the secret is in it.
+ * Explains how a request is signed, to a person whose own client gets 401: the parts of the signed text, the text with
+ * its parts between ‹ and ›, and the request as sent, in lines. The secret is not contained.
  */
 export function explain(request: SignedRequest): string[] {
 	const { headers, method, body, url } = request;

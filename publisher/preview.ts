@@ -1,24 +1,25 @@
+import { readPublicUrl, Variables } from "../api/configuration.ts";
+import { draftAddress } from "../registry/draft.ts";
 import { parseRegistration } from "../registry/registration.ts";
 import { langs, parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
 import { renderLayer } from "../registry/targets/render.ts";
 import { targetPath } from "../registry/targets/table.ts";
 import { warningsOf } from "../registry/warnings.ts";
-import type { Configuration } from "../service/settings.ts";
+import type { Configuration, Environment } from "../service/settings.ts";
 import { exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
-/** A registration that would be sent. */
+/** A registration that is about to be sent. */
 export interface Draft {
 	smallkey: string;
-	/** Where its text is from, for the messages. */
+	/** Path of its file, for the messages. */
 	file: string;
 	body: Uint8Array;
 }
 
 /**
- * Prints what a service would say of a registration, and the fragments as a viewer would read them before its services
- * are harvested.
+ * Prints the problems and warnings of a registration, and its fragments as viewers read them before the first harvest.
  * @returns exit code: 1 where the registration is wrong
  */
 export function printPreview({ smallkey, file, body }: Draft, configuration: Configuration, io: Io): number {
@@ -41,4 +42,20 @@ export function printPreview({ smallkey, file, body }: Draft, configuration: Con
 
 function indented(json: string): string {
 	return JSON.stringify(JSON.parse(json), null, 2);
+}
+
+/**
+ * Prints the address at which the catalogue shows a refused registration as a draft, with its problems. Prints nothing
+ * without `PUBLIC_URL`, and for a registration that is too long for an address.
+ */
+export async function printDraft(
+	{ smallkey, body }: Pick<Draft, "smallkey" | "body">,
+	environment: Environment,
+	io: Io,
+): Promise<void> {
+	const variables = new Variables(environment);
+	const publicUrl = readPublicUrl(variables);
+	variables.check();
+	const address = await draftAddress(publicUrl, { smallkey, text: new TextDecoder().decode(body) });
+	if (address !== null) printError(io, `Try it as a draft: ${address}`);
 }

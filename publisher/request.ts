@@ -9,15 +9,15 @@ import { createCommandLine, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
-/** What a publisher asks of a service. */
+/** A publisher's request to a service. */
 export interface PublisherRequest {
 	method: string;
 	smallkey: string;
-	/** The registration as it is sent; empty for a removal. */
+	/** The registration as sent; empty for a removal. */
 	body: Uint8Array;
 	/** Address of the service with its base path, without a `/` at the end. */
 	url: string;
-	/** Id of the sender; undefined for the first one of the senders file. */
+	/** Id of the sender; by default the first one of the senders file. */
 	sender?: string | undefined;
 }
 
@@ -62,8 +62,8 @@ export function targetOf({ url, smallkey }: Pick<PublisherRequest, "url" | "smal
 }
 
 /**
- * Signs a request as a sender whose secret is in the environment (`SENDER_SECRET`, or `SENDERS`), in the senders file
- * of `DATA_DIR`, or else in the head of a person at the terminal.
+ * Signs a request with a secret from the environment (`SENDER_SECRET`, or `SENDERS`), from the senders file of
+ * `DATA_DIR`, or as typed at the terminal.
  * @throws {Error} where there is no such sender
  */
 export async function signRequest(
@@ -98,7 +98,7 @@ async function findSecret(
 	throw new Error(`${place}: ${missing}; set SENDER_SECRET, or DATA_DIR to that of the service`);
 }
 
-/** The senders file; null where there is none. @throws {Error} with the way out where it is somebody else's to read */
+/** The senders file; null where there is none. @throws {Error} where this user may not read it */
 async function readSenders(path: string): Promise<string | null> {
 	return readTextIfThere(path).catch((error: Error) => {
 		throw new Error(`${path}: cannot be read; set SENDER_SECRET, or run this as the service's user`, {

@@ -2,7 +2,7 @@ import { address as addressSchema } from "../schemas/definitions.ts";
 import { type Problems, pointerOf, shownValue } from "./problems.ts";
 import { langs } from "./smallkey.ts";
 
-/** Each place of an address in a registration. */
+/** The places of addresses in a registration. */
 const places = langs.flatMap((lang) => [
 	[lang, "service_url"],
 	[lang, "metadata", "metadata_url"],
@@ -13,7 +13,7 @@ const places = langs.flatMap((lang) => [
 /** Longest address in characters, as the schema has it too. */
 export const maxAddressLength = addressSchema.maxLength;
 
-/** What the schema's pattern cannot say of an address: it has to be a URI, and carry no secret. */
+/** Checks what the schema's pattern cannot: an address must be a URI and contain no credentials. */
 export function addAddressProblems(problems: Problems, value: unknown): void {
 	for (const place of places) {
 		const address = place.reduce(memberOf, value);
@@ -35,9 +35,9 @@ function memberOf(value: unknown, name: string): unknown {
 /** The characters of a URI (RFC 3986, appendix A): the viewer's schema wants `format: uri` of an address. */
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
 
-/** A URL parser comes last: for a long host of other characters than ASCII it takes hundreds of milliseconds. */
+/** The URL parser comes last: a long non-ASCII host takes it hundreds of milliseconds. */
 function problemOf(address: string): string | null {
-	// The schema has said so already.
+	// The schema reports this already.
 	if (address.length > maxAddressLength) return null;
 	if (/^[^:]+:\/*[^/?#]*@/.test(address)) return "must not hold a user name or password";
 	if (!uriCharacters.test(address)) {
@@ -49,13 +49,13 @@ function problemOf(address: string): string | null {
 	return url.username || url.password ? "must not hold a user name or password" : null;
 }
 
-/** Parameters that only say in which form a service answers: every viewer writes its own. */
+/** Parameters that only select the form of the answer; every viewer sets its own. */
 const harmlessParameters: ReadonlySet<string> = new Set(["f", "callback", "_"]);
 
 /** An address of a FeatureServer up to its query or fragment. */
 const featureServer = /^[^?#]*\/FeatureServer(?:\/[^?#]*)?(?=[?#]|$)/i;
 
-/** What an address of a FeatureServer has behind its path, which GeoView fails on; null for any other address. */
+/** The query or fragment of a FeatureServer's address, on which GeoView fails; null for any other address. */
 export function featureServerQuery(address: string): { rest: string; isHarmless: boolean } | null {
 	const path = featureServer.exec(address)?.[0];
 	if (path === undefined || path === address) return null;
@@ -65,7 +65,7 @@ export function featureServerQuery(address: string): { rest: string; isHarmless:
 	return { rest, isHarmless: names.every((name) => harmlessParameters.has(name.toLowerCase())) };
 }
 
-/** An address of a FeatureServer without a query that changes nothing; any other as it is. */
+/** Removes a query without effect from a FeatureServer's address; returns any other address unchanged. */
 export function withoutHarmlessQuery(address: string): string {
 	const found = featureServerQuery(address);
 	return found?.isHarmless ? address.slice(0, -found.rest.length) : address;

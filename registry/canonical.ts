@@ -2,7 +2,7 @@ import { registration1 } from "../schemas/registration-1.ts";
 import { registration2 } from "../schemas/registration-2.ts";
 import { isVersion2, type Registration } from "./versions.ts";
 
-/** What of a JSON Schema says in which order members stand. */
+/** The parts of a JSON Schema that define the order of members. */
 interface Part {
 	$ref?: string;
 	const?: unknown;
@@ -17,20 +17,20 @@ interface Part {
 type Json = Record<string, unknown>;
 
 /**
- * The one form in which a registration is written: members in the schema's order, two-space indent, a final
- * newline. Equal registrations give equal texts, however they were spelled.
+ * The canonical text of a registration: members in the schema's order, two-space indent, a final newline. Equal
+ * registrations give equal texts.
  */
 export function canonicalText(registration: Registration): string {
 	const schema: Part = isVersion2(registration) ? registration2 : registration1;
 	return `${JSON.stringify(ordered(registration, schema, schema), null, 2)}\n`;
 }
 
-/** A value with the members of its objects in the order in which a schema names them. */
+/** Reorders the members of all objects in a value by their order in a schema. */
 function ordered(value: unknown, part: Part, root: Part): unknown {
 	if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
 	const { properties = {} } = shapeOf(value as Json, part, root);
 	const members: Json = {};
-	// No list of the names is built: this runs for every write.
+	// `for in` allocates no list of the names: this runs for every write.
 	for (const name in properties) {
 		if (Object.hasOwn(value, name))
 			members[name] = ordered((value as Json)[name], properties[name] as Part, root);
@@ -38,7 +38,7 @@ function ordered(value: unknown, part: Part, root: Part): unknown {
 	return members;
 }
 
-/** The part of a schema that names an object's members: behind references, and of several the one that fits. */
+/** The part of a schema that lists an object's members, with references and `oneOf` resolved. */
 function shapeOf(value: Json, part: Part, root: Part): Part {
 	if (part.$ref)
 		return shapeOf(value, root.definitions?.[part.$ref.slice("#/definitions/".length)] ?? {}, root);

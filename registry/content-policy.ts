@@ -1,8 +1,7 @@
 /**
- * What the pages may load: scripts and styles of their own only, none of them inline; pictures, queries and frames of
+ * The pages' Content-Security-Policy: scripts and styles of the site only, none inline; images, requests and frames of
  * map services.
- * @param isSecure whether the pages are served over https only. A browser asks nothing over http from there anyway; a
- * page that is tried over http may ask services that have nothing else.
+ * @param isSecure whether the pages are served over https only; otherwise services over http are allowed, too
  */
 export function contentPolicy(isSecure: boolean): string {
 	const services = isSecure ? "https:" : "https: http:";

@@ -10,16 +10,13 @@ export interface Description extends FromSchema<typeof schema> {}
 /** What was harvested from the service behind one language of a layer. */
 export type LangDescription = NonNullable<Description["en"]>;
 
-/** Of one layer of an ArcGIS service: what its features are, and how they are drawn. */
+/** One layer of an ArcGIS service: its features, and how they are drawn. */
 export type FeatureDescription = Extract<LangDescription, { renderer: unknown }>;
-
-/** Of a service that is taken whole: its layers. */
-export type EntriesDescription = Extract<LangDescription, { entries: unknown }>;
 
 /** A field of a feature layer. */
 export type Field = FeatureDescription["fields"][number];
 
-/** How a feature layer is drawn, in the words of no viewer. */
+/** How a feature layer is drawn, independent of any viewer. */
 export type Renderer = FeatureDescription["renderer"];
 
 /** One symbol for each value of one to three fields. */
@@ -49,8 +46,8 @@ export function isNumberType(type: string): boolean {
 	return numberTypes.has(type);
 }
 
-/** Longest description that is read, in characters: what harvesting writes stays far below. */
-export const longestDescription = 2 * 1024 * 1024;
+/** Longest description that is read, in characters; harvested ones are far shorter. */
+const maxDescriptionLength = 2 * 1024 * 1024;
 
 /** Whether `text` is an image that a description may hold. */
 export function isImage(text: unknown): text is string {
@@ -58,12 +55,12 @@ export function isImage(text: unknown): text is string {
 }
 
 /**
- * Reads a service description. Never throws: whatever somebody wrote into the file by hand, a language that is not
- * whole is left out, and the layer is served in its generic form.
- * @returns null where neither language is described
+ * Parses a service description. Never throws: an invalid language is left out, and the layer is then served in its
+ * generic form.
+ * @returns null where neither language is valid
  */
 export function parseDescription(text: string): Description | null {
-	if (text.length > longestDescription) return null;
+	if (text.length > maxDescriptionLength) return null;
 	let value: unknown;
 	try {
 		value = JSON.parse(text);
@@ -86,7 +83,7 @@ function isLangDescription(value: unknown): value is LangDescription {
 	return validateLangDescription(value);
 }
 
-/** The one form in which a description is written: equal descriptions give equal texts. Two-space indent. */
+/** The canonical text of a description, with a two-space indent: equal descriptions give equal texts. */
 export function descriptionText(description: Description): string {
 	const known = langs.filter((lang) => description[lang]);
 	const ordered = Object.fromEntries(known.map((lang) => [lang, description[lang]]));

@@ -1,22 +1,22 @@
-/** A draft: a registration as somebody writes it, right or wrong, and the smallkey that it is for. */
+/** A registration that is being written, valid or not, and its smallkey. */
 export interface Draft {
 	smallkey: string;
 	/** The document's text. */
 	text: string;
 }
 
-/** Longest part of an address that is read as a draft, in characters. */
+/** Longest packed draft that is read, in characters. */
 const maxReadLength = 100_000;
 
-/** Longest part of an address that is handed to somebody: mail and terminals cut longer ones. */
+/** Longest packed draft in an address that is shown, in characters: mail and terminals cut longer ones. */
 const maxHandedLength = 16_000;
 
-/** Most bytes that one may unpack to: a text within JSON may be twice as long as a registration may be. */
+/** Most bytes of an unpacked draft: escaping in JSON may double the length of a registration. */
 const maxBytes = 140_000;
 
 /**
- * A draft as the part of an address behind `#draft=`: JSON, raw deflate (RFC 1951), URL-safe base64 (RFC 4648, section
- * 5). That part of an address is never sent to a server.
+ * Packs a draft for the fragment of an address, behind `#draft=`, which is never sent to a server: JSON, raw deflate
+ * (RFC 1951), URL-safe base64 (RFC 4648, section 5).
  */
 export async function packDraft({ smallkey, text }: Draft): Promise<string> {
 	const bytes = new TextEncoder().encode(JSON.stringify([smallkey, text]));
@@ -29,10 +29,10 @@ export async function packDraft({ smallkey, text }: Draft): Promise<string> {
 }
 
 /**
- * Where a draft can be looked at: on the catalogue's map, checked and with its fragments, nothing being stored. The
- * page at the root chooses the language.
+ * The address at which the catalogue shows a draft: on the map, checked, with its fragments. Nothing is stored. The page
+ * at the root chooses the language.
  * @param publicUrl address of the service with its base path, with or without a slash at its end; empty where unknown
- * @returns null without such an address, and for a draft that is too long for one
+ * @returns null without a public address, and for a draft that is too long for one
  */
 export async function draftAddress(publicUrl: string, draft: Draft): Promise<string | null> {
 	if (publicUrl === "" || draft.text.length > maxBytes / 2) return null;
@@ -41,7 +41,7 @@ export async function draftAddress(publicUrl: string, draft: Draft): Promise<str
 	return `${publicUrl.replace(/(?<!\/)\/+$/, "")}/?page=draft#draft=${packed}`;
 }
 
-/** Reads what `packDraft` made; null where it is cut off, no draft, or too large. */
+/** Unpacks what `packDraft` returned; null where it is truncated, invalid or too large. */
 export async function unpackDraft(link: string): Promise<Draft | null> {
 	if (link.length > maxReadLength || !/^[A-Za-z0-9_-]+$/.test(link)) return null;
 	try {
@@ -58,7 +58,7 @@ export async function unpackDraft(link: string): Promise<Draft | null> {
 	}
 }
 
-/** A stream as text; null where it goes on for too long. */
+/** Reads a stream as text; null beyond `maxBytes`. */
 async function readBounded(stream: ReadableStream<Uint8Array>): Promise<string | null> {
 	const reader = stream.getReader();
 	const decoder = new TextDecoder("utf-8", { fatal: true });

@@ -16,7 +16,7 @@ const canadaAtlas = box(-2681457, -883440, 3549492, 3482193);
 /** From the Yukon to Cape Spear, and from Middle Island to Cape Columbia, in degrees. */
 const degrees = box(-141.01, 41.67, -52.61, 83.12);
 
-/** The same in metres, by PROJ 9.1.1: bounds of the edge of that rectangle, rounded outwards. */
+/** The same rectangle in metres, by PROJ 9.1.1: bounds of its edge, rounded outwards. */
 const webMercator = box(-15697162, 5111674, -5856518, 17932470);
 const statisticsCanada = box(2373380, 601004, 9372748, 5439876);
 
@@ -41,8 +41,8 @@ const canada: ReadonlyMap<number, Box> = new Map([
 export const mapWkids: readonly number[] = [...canada.keys()].sort((one, other) => one - other);
 
 /**
- * Where a layer lies, in the map's spatial reference.
- * @param extent what was harvested; it counts only where it is in that spatial reference
+ * The extent of a layer in the map's spatial reference; that of Canada where the layer's own is not known in it.
+ * @param extent the harvested extent; ignored where it is in another spatial reference
  * @param mapWkid one of `mapWkids`
  */
 export function layerExtent(extent: Extent | null, mapWkid: number): Box {

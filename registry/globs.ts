@@ -1,12 +1,11 @@
 /**
- * Whether a smallkey fits a glob, in which `*` is any run of characters and `?` is one; case-sensitive.
- * At most one step for each pair of their characters: as a regular expression, a glob of many stars would take
- * exponential time.
+ * Whether a smallkey matches a glob: `*` is any run of characters, `?` is one; case-sensitive. At most one step for each
+ * pair of characters, where a regular expression could take exponential time.
  */
 export function matchesGlob(glob: string, smallkey: string): boolean {
 	let inGlob = 0;
 	let inKey = 0;
-	/** Where the last star stood, and the end of the run that it stands for so far. */
+	/** Index of the last star, and the end of the run that it matches so far. */
 	let star = -1;
 	let runEnd = 0;
 	while (inKey < smallkey.length) {

@@ -1,11 +1,11 @@
 import { parseSmallkey } from "./smallkey.ts";
 
-/** Where it is kept which layers are sick: in the repository, so that each run knows since when. */
+/** The file of sick layers. It is in the repository, so that each run knows since when a layer is sick. */
 export const healthPath = "layers/health.json";
 
 /**
  * What is wrong with a layer. `wrong`: its service contradicts the registration. `down`: its service does not answer, or
- * oddly. `empty`: there is nothing to be seen of it.
+ * its answer is unusable. `empty`: the service draws nothing.
  */
 export const sickStates = ["wrong", "down", "empty"] as const;
 export type SickState = (typeof sickStates)[number];
@@ -17,15 +17,15 @@ export interface Sickness {
 	since: string;
 }
 
-/** Smallkey → what is wrong; a layer that is well is not there. */
+/** Smallkey → what is wrong. Healthy layers are not listed. */
 export type Health = ReadonlyMap<string, Sickness>;
 
-/** Most layers that the file names: those that are sick for longest. */
+/** Most layers in the file; those that are sick for longest are kept. */
 const maxSick = 5000;
 
 const weekPattern = /^\d{4}-W\d{2}$/;
 
-/** Reads `layers/health.json`; what is not as it was written counts as nothing. */
+/** Reads `layers/health.json`. Invalid entries are ignored; an unreadable file gives an empty map. */
 export function parseHealth(text: string | null): Health {
 	let value: unknown;
 	try {
@@ -47,9 +47,9 @@ function isSickness(value: unknown): value is Sickness {
 }
 
 /**
- * The one form in which it is written; null where all are well, and there is no file. A line for each layer, in the order
- * of the smallkeys, and nothing that changes from week to week: two branches that saw the same have the same text, and
- * git merges those that saw different layers.
+ * The text of `layers/health.json`; null where no layer is sick, and the file is removed. One line for each layer, sorted
+ * by smallkey, without anything that changes from week to week: the same findings give the same text on two branches,
+ * and git merges findings about different layers.
  */
 export function healthText(health: Health): string | null {
 	if (health.size === 0) return null;
@@ -61,21 +61,21 @@ export function healthText(health: Health): string | null {
 	return `{\n  "sick": {\n${lines.join(",\n")}\n  }\n}\n`;
 }
 
-type Entry = readonly [smallkey: string, Sickness];
+type SickLayer = readonly [smallkey: string, Sickness];
 
-function bySmallkey([a]: Entry, [b]: Entry): number {
+function bySmallkey([a]: SickLayer, [b]: SickLayer): number {
 	return a < b ? -1 : 1;
 }
 
-function byWeek(one: Entry, other: Entry): number {
+function byWeek(one: SickLayer, other: SickLayer): number {
 	if (one[1].since !== other[1].since) return one[1].since < other[1].since ? -1 : 1;
 	return bySmallkey(one, other);
 }
 
 /**
- * What is known after a look at some layers. A layer that is as it was keeps its week; one that was not looked at keeps
- * what was known of it, as long as it is registered.
- * @param seen the layers that were looked at; null: well
+ * Merges new findings into the known health. A layer in the same state keeps its week. A layer that was not looked at
+ * keeps its entry as long as it is registered.
+ * @param seen the layers that were looked at; null: healthy
  */
 export function updateHealth(
 	before: Health,
@@ -93,7 +93,7 @@ export function updateHealth(
 	return after;
 }
 
-/** The week of a moment, in UTC, as ISO 8601 counts them: `2026-W09`. */
+/** The ISO 8601 week of a time, in UTC: `2026-W09`. */
 export function weekOf(time: Date): string {
 	const day = new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()));
 	// A week belongs to the year of its Thursday.
@@ -103,7 +103,7 @@ export function weekOf(time: Date): string {
 	return `${day.getUTCFullYear()}-W${String(week).padStart(2, "0")}`;
 }
 
-/** How many weeks there are from one to another, both counted: 1 where they are the same; at least 1. */
+/** The number of weeks from `since` to `week`, both included; at least 1. */
 export function weeksSince(since: string, week: string): number {
 	return Math.max(Math.round((mondayOf(week) - mondayOf(since)) / (7 * 86_400_000)) + 1, 1);
 }

@@ -1,17 +1,17 @@
 import { type ParseErrorCode, printParseErrorCode, visit } from "jsonc-parser";
 import { Problems, pointerOf } from "./problems.ts";
 
-/** A text that was read as JSON: its value, or why it was refused. */
+/** A parsed JSON text: its value, or why it was refused. */
 export type ParsedJson = { value: unknown; problems: [] } | { value: null; problems: string[] };
 
-/** Deepest nesting that is read; a registration needs five. It bounds the stack of whatever walks the value. */
+/** Deepest nesting that is read; a registration needs five. It bounds the recursion of all code that walks a value. */
 const maxDepth = 64;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Reads UTF-8 JSON strictly (RFC 8259): no byte order mark, no repeated member name, no lone surrogate, nothing
- * nested deeper than 64. Two readers could understand such a text differently, and it may be a signed one.
+ * Parses UTF-8 JSON strictly (RFC 8259): no byte order mark, no repeated member name, no lone surrogate, no nesting
+ * deeper than 64. Two parsers could read such a text differently, and the text may be signed.
  */
 export function parseJson(bytes: Uint8Array): ParsedJson {
 	let text: string;
@@ -38,9 +38,9 @@ function refused(rule: string): ParsedJson {
 }
 
 /**
- * Whether a text is what `JSON.stringify` writes, on one line as clients send it or indented as every stored file is:
- * then it repeats no name. The check costs a tenth of reading the text token by token. What is escaped as `\u` may be a
- * lone surrogate.
+ * Whether a text equals the output of `JSON.stringify`, on one line as clients send it or indented as files are stored:
+ * then it repeats no name. The check takes a tenth of the time of a walk over the tokens. A `\u` escape may be a lone
+ * surrogate.
  */
 function isPlainlyWritten(text: string, value: unknown): boolean {
 	if (text.includes("\\u") || isDeeperThan(maxDepth, value)) return false;
@@ -51,17 +51,17 @@ function isPlainlyWritten(text: string, value: unknown): boolean {
 function isDeeperThan(levels: number, value: unknown): boolean {
 	if (typeof value !== "object" || value === null) return false;
 	if (levels === 0) return true;
-	// No list of the members is built: this runs for every layer of a build.
+	// `for in` allocates no list of the members: this runs for every layer of a build.
 	for (const name in value) {
 		if (isDeeperThan(levels - 1, (value as Record<string, unknown>)[name])) return true;
 	}
 	return false;
 }
 
-/** Ends a visit, which has no other way to end early. */
+/** Ends a visit early; jsonc-parser has no other way. */
 class EndOfVisit extends Error {}
 
-/** What a visit tells of. */
+/** Callbacks of `walk`. */
 interface Visitor {
 	/** A member's name; `path` is that of its object. */
 	onName?(name: string, line: number, path: () => (string | number)[]): void;
@@ -73,14 +73,14 @@ interface Visitor {
 }
 
 /**
- * Walks a JSON text in its order; lines and columns count from 1.
- * @returns false where the visitor, or nesting deeper than 64, ended it
+ * Visits the tokens of a JSON text in order; lines and columns start at 1.
+ * @returns false where the visitor or nesting deeper than 64 ended the visit
  */
 function walk(text: string, visitor: Visitor): boolean {
 	let depth = 0;
 	const enter = (line: number, column: number, path: () => (string | number)[]) => {
 		depth += 1;
-		// The library walks by recursion: a text of brackets would end the stack.
+		// The library recurses: a text of brackets would overflow the stack.
 		if (depth > maxDepth) {
 			visitor.onError?.(tooDeep, line + 1, column + 1);
 			throw new EndOfVisit();
@@ -118,10 +118,10 @@ function walk(text: string, visitor: Visitor): boolean {
 	}
 }
 
-/** None of the library's codes. */
+/** An error code that the library does not use. */
 const tooDeep = -1 as ParseErrorCode;
 
-/** What the library's errors mean; it names them itself. */
+/** The texts of the library's errors, by its own names for them. */
 const errorWords: Record<string, string> = {
 	InvalidSymbol: "is neither punctuation nor a value of JSON",
 	InvalidNumberFormat: "is not a number of JSON",
@@ -140,7 +140,7 @@ const errorWords: Record<string, string> = {
 	InvalidCharacter: "must have its control characters escaped",
 };
 
-/** Where a text ends to be JSON, and what should stand there: `line 3, column 7 must be a comma`. */
+/** The first syntax error of a text: `line 3, column 7 must be a comma`. */
 function syntaxError(text: string): string {
 	let found = "it has an error that was not located";
 	walk(text, {
@@ -154,7 +154,7 @@ function syntaxError(text: string): string {
 	return found;
 }
 
-/** Repeated names and lone surrogates of a well-formed text; null where it is nested too deep. */
+/** Repeated names and lone surrogates of a syntactically valid text; null where it is nested too deep. */
 function ambiguities(text: string): string[] | null {
 	const problems = new Problems();
 	const objects: Set<string>[] = [];
@@ -187,8 +187,8 @@ function ambiguities(text: string): string[] | null {
 }
 
 /**
- * The line (from 1) on which each member and element of a JSON text starts, by its JSON pointer: a member starts with
- * its name. Empty for what is no JSON, or nested too deep.
+ * JSON pointer → the line (from 1) on which that member or element starts; a member starts with its name. Empty where
+ * the text is not JSON, or nested too deep.
  */
 export function linesOf(text: string): Map<string, number> {
 	const lines = new Map<string, number>();
@@ -207,7 +207,7 @@ export function linesOf(text: string): Map<string, number> {
 	return whole && isJson ? lines : new Map();
 }
 
-/** The line of a JSON pointer, or of the nearest place above it that is there; 1 where there is none. */
+/** The line of a JSON pointer, or of its nearest known ancestor; 1 without one. */
 export function lineAt(lines: ReadonlyMap<string, number>, pointer: string): number {
 	for (let place = pointer; ; place = place.slice(0, place.lastIndexOf("/"))) {
 		const line = lines.get(place);

@@ -29,7 +29,7 @@ export type Code =
 	| "smallkey"
 	| "visible-name";
 
-/** Something that is said of a file. */
+/** A remark about a file. */
 export interface Remark {
 	/** Path from the repository's root: `layers/23/23ax5t.json`. */
 	file: string;
@@ -37,7 +37,7 @@ export interface Remark {
 	text: string;
 }
 
-/** A rule that a change breaks: every door refuses it in the same words. */
+/** A rule that a change breaks. Every door reports it with the same text. */
 export interface Problem extends Remark {
 	code: Code;
 }
@@ -46,13 +46,13 @@ export interface Problem extends Remark {
 export interface LayerFile {
 	/** Path from the repository's root, with `/`: `layers/23/23ax5t.json`. */
 	path: string;
-	/** Only plain files hold layers: a link could point anywhere. */
+	/** Only plain files may hold layers: a link could point anywhere. */
 	kind: "file" | "symlink" | "other";
-	/** Content; of a file over its limit, at least one byte more than the limit. */
+	/** Content; of a file over its size limit, at least one byte more than the limit. */
 	bytes: Uint8Array;
 }
 
-/** A layer whose files are all in order. */
+/** A layer whose files are valid. */
 export interface CheckedLayer {
 	smallkey: string;
 	registration: Registration;
@@ -68,7 +68,7 @@ export interface NameEdit {
 /** The names of the files in a folder under `layers/` before a change, in any order. */
 export type NamesBefore = (folder: string) => Iterable<string>;
 
-/** Who asks for a change, where that limits it. */
+/** A sender, and what it may change. */
 export interface Asker {
 	id: string;
 	/** Globs of the smallkeys that it may change; null: all. */
@@ -78,7 +78,7 @@ export interface Asker {
 /** Largest service description, in bytes. */
 const maxDescriptionBytes = 4 * 1024 * 1024;
 
-/** Largest file that is no layer's, in bytes: every clone carries it for ever. */
+/** Largest file that belongs to no layer, in bytes: every clone keeps it for ever. */
 export const maxOtherBytes = 1024 * 1024;
 
 /** Largest size of a file under `layers/`, in bytes. */
@@ -87,7 +87,7 @@ export function maxBytesOf(path: string): number {
 	return path.endsWith(".service.json") ? maxDescriptionBytes : largestRegistration;
 }
 
-/** The rule of a size. */
+/** The text of the size rule. */
 export function sizeRule(maxBytes: number): string {
 	return `must have at most ${maxBytes} bytes`;
 }
@@ -97,12 +97,12 @@ export function problemLine({ file, text }: Remark): string {
 	return `${file}: ${text}`;
 }
 
-/** What is wrong with a text that is no smallkey. */
+/** The error about an invalid smallkey. */
 export function smallkeyText(text: string): string {
 	return `smallkey: ${smallkeyRule}, not ${JSON.stringify(text.slice(0, 80))}`;
 }
 
-/** What is wrong with a smallkey that differs only in case from another one, which is kept. */
+/** The error about a smallkey that differs only in case from `kept`. */
 function twinText(smallkey: string, kept: string, isStored: boolean): string {
 	const state = isStored ? "is registered" : "the same change registers";
 	return `smallkey: ${smallkey} differs only in case from ${kept}, which ${state}`;
@@ -113,12 +113,12 @@ export function twinProblem(smallkey: string, served: string): Problem {
 	return { code: "case-twin", file: layerPath(smallkey), text: twinText(smallkey, served, true) };
 }
 
-/** Whether somebody may change a smallkey. */
+/** Whether a sender may change a smallkey. */
 export function mayChange({ smallkeys }: Asker, smallkey: string): boolean {
 	return smallkeys?.some((glob) => matchesGlob(glob, smallkey)) ?? true;
 }
 
-/** What is wrong with who asks for a change of a smallkey; null where nothing is. */
+/** Judges whether a sender may change a smallkey; null where it may. */
 export function judgeAsker(asker: Asker, smallkey: string): Problem | null {
 	if (mayChange(asker, smallkey)) return null;
 	const globs = asker.smallkeys?.join(" ") || "none";
@@ -127,8 +127,8 @@ export function judgeAsker(asker: Asker, smallkey: string): Problem | null {
 }
 
 /**
- * What is wrong with where a file is and what it is called; null where nothing is. Outside `layers/` any name of visible
- * characters will do.
+ * Judges the place and the name of a file; null where both are right. Outside `layers/` any name of visible characters
+ * is accepted.
  */
 export function judgePlace({ path, isRemoved }: NameEdit): Problem | null {
 	const refuse = (code: Code, text: string) => ({ code, file: path, text });
@@ -138,7 +138,7 @@ export function judgePlace({ path, isRemoved }: NameEdit): Problem | null {
 	if (!path.startsWith("layers/")) {
 		const isOtherCase = path.split("/", 1)[0]?.toLowerCase() === "layers";
 		if (isOtherCase) return refuse("layers-folder", "must be in layers, in lower case");
-		// Git's replacement for what is no UTF-8; and `\\`, which is a folder on Windows.
+		// U+FFFD replaces invalid UTF-8; `\\` separates folders on Windows.
 		const isPlain = visible(path) === path && !/[\ufffd\\]/.test(path);
 		return isPlain ? null : refuse("visible-name", "must have a name of visible characters");
 	}
@@ -149,7 +149,7 @@ export function judgePlace({ path, isRemoved }: NameEdit): Problem | null {
 	return refuse("folder", `must be at ${service ? descriptionPath(name) : layerPath(name)}`);
 }
 
-/** What is wrong with what a file is, before it is read; null where nothing is. */
+/** Judges the kind and the size of a file before it is read; null where both are right. */
 export function judgeKind(
 	path: string,
 	kind: LayerFile["kind"],
@@ -163,15 +163,15 @@ export function judgeKind(
 	return bytes > maxBytes ? { code: "size", file: path, text: sizeRule(maxBytes) } : null;
 }
 
-/** What one file holds, and what is wrong with it. */
+/** The content of one file, and its problems. */
 export interface JudgedFile {
-	/** Null where the file is none, or wrong; so is `description`. */
+	/** Null where the file holds no registration or a wrong one. The same goes for `description`. */
 	registration: Registration | null;
 	description: Description | null;
 	problems: Problem[];
 }
 
-/** Judges one file by itself: what it is, and its content. A file that is no layer's and not the owners' may hold anything. */
+/** Judges one file by itself: its kind, size and content. `layers/health.json` may hold anything. */
 export function judgeFile(file: LayerFile, rules: Rules): JudgedFile {
 	const { path, bytes } = file;
 	const judged: JudgedFile = { registration: null, description: null, problems: [] };
@@ -192,7 +192,7 @@ export function judgeFile(file: LayerFile, rules: Rules): JudgedFile {
 	return judged;
 }
 
-/** What is wrong with a smallkey that a change writes; null where nothing is. Rules for new keys belong here. */
+/** Judges a smallkey that a change writes; null where it is right. Rules for new keys belong here. */
 function judgeKey(smallkey: string, before: ReadonlySet<string>, kept: string): [Code, string] | null {
 	const isStored = (key: string) => before.has(`${key}.json`);
 	if (kept !== smallkey) return ["case-twin", twinText(smallkey, kept, isStored(kept))];
@@ -200,8 +200,8 @@ function judgeKey(smallkey: string, before: ReadonlySet<string>, kept: string): 
 }
 
 /**
- * Judges the names of files against each other and all that are there: smallkeys, and descriptions without a
- * registration. Files whose place is wrong are `judgePlace`'s.
+ * Judges the names of files against each other and against the stored ones: smallkeys, and descriptions without a
+ * registration. Misplaced files are skipped: `judgePlace` reports them.
  */
 export function judgeNames(edits: Iterable<NameEdit>, before: NamesBefore): Problem[] {
 	const folders = new Map<string, NameEdit[]>();
@@ -216,11 +216,11 @@ export function judgeNames(edits: Iterable<NameEdit>, before: NamesBefore): Prob
 }
 
 /**
- * @param edits of files in one folder
- * @param names of all files that were there
+ * @param edits in one folder
+ * @param names of all stored files of the folder
  */
 function judgeFolder(edits: readonly NameEdit[], names: Iterable<string>): Problem[] {
-	// A smallkey has no dot. Of a folder of many thousand names, few are looked at for a change of one.
+	// Only names that differ at most in case from an edited one matter. A smallkey has no dot.
 	const lowerKey = (name: string) => name.slice(0, name.indexOf(".")).toLowerCase();
 	const wanted = new Set(edits.map(({ path }) => lowerKey(fileName(path))));
 	const before = new Set<string>();
@@ -248,7 +248,7 @@ function judgeFolder(edits: readonly NameEdit[], names: Iterable<string>): Probl
 	return problems;
 }
 
-/** Lower-case smallkey → the spelling that is kept: the first that is stored, else the first. */
+/** Lower-case smallkey → the spelling that is kept: the first stored one, else the first. */
 function keptSpellings(before: ReadonlySet<string>, after: ReadonlySet<string>): Map<string, string> {
 	const kept = new Map<string, string>();
 	const isBefore = (one: string, other: string) => {
@@ -266,11 +266,11 @@ function keptSpellings(before: ReadonlySet<string>, after: ReadonlySet<string>):
 }
 
 /**
- * Judges the files of layers whole, their places, names and contents, and hands on each layer that is in order.
- * @param files sorted by path: the two files of one layer are next to each other then
- * @param keep called once for each good layer
+ * Judges files under `layers/`: their places, names and contents.
+ * @param files sorted by path, so that the two files of one layer are adjacent
+ * @param keep called once for each valid layer
  * @param rules for the registrations
- * @param before what is there beside the files; without it the files are what is stored
+ * @param before the stored names; by default the files are the stored ones
  * @returns every problem, in the order of the files
  */
 export function judgeFiles(
@@ -282,7 +282,7 @@ export function judgeFiles(
 	const problems: Problem[] = [];
 	const edits = files.map(({ path }) => ({ path, isRemoved: false }));
 	const wrongNames = new Map(judgeNames(edits, before).map((problem) => [problem.file, problem]));
-	/** The good layer whose description may be the next file. */
+	/** The valid layer whose description may be the next file. */
 	let pending: CheckedLayer | null = null;
 	for (const file of files) {
 		if (isOtherFile(file.path)) continue;

@@ -1,24 +1,24 @@
-/** Longest foreign text that is shown on one line, in characters. */
-const longestText = 200;
+/** Longest foreign text on one line, in characters. */
+const maxTextLength = 200;
 
-/** Characters that are not seen, or that turn the order of what is seen: control, format and separator characters. */
+/** Characters that are invisible or reverse the direction of text: control, format and separator characters. */
 const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Somebody's text as nothing but text in GitHub's Markdown: each character that could mean something is a character
- * reference, which Markdown never reads as markup (CommonMark, section 2.5), and GitHub turns no mention or
- * reference inside `code` into a link. Invisible characters are shown as a replacement; at most 200 characters.
+ * Escapes foreign text for GitHub's Markdown. Special characters become character references, which Markdown never reads
+ * as markup (CommonMark, section 2.5), and GitHub makes no links of mentions inside `code`. Invisible characters are
+ * replaced by U+FFFD; at most 200 characters are kept.
  */
 export function code(text: string): string {
 	const characters = Array.from(text.replace(invisible, "\ufffd"));
-	const cut = characters.length > longestText ? [...characters.slice(0, longestText), "…"] : characters;
+	const cut = characters.length > maxTextLength ? [...characters.slice(0, maxTextLength), "…"] : characters;
 	const safe = cut.map((character) => {
 		return /[A-Za-z0-9 ]/.test(character) ? character : `&#${character.codePointAt(0)};`;
 	});
 	return `<code>${safe.join("")}</code>`;
 }
 
-/** Somebody's text with its invisible characters spelled out, `\u202e`: a line break becomes one, too. */
+/** Spells out the invisible characters of a foreign text, line breaks included: `\u202e`. */
 export function visible(text: string): string {
 	return text.replace(invisible, (character) => {
 		return `\\u${(character.codePointAt(0) as number).toString(16).padStart(4, "0")}`;
@@ -26,9 +26,9 @@ export function visible(text: string): string {
 }
 
 /**
- * Lines as a block of code that none of them can end: the fence is longer than every run of backticks in them
- * (CommonMark, section 4.5). GitHub renders no markup, mention or HTML in it.
- * @param lang of the block, such as `diff`
+ * Lines as a fenced code block, in which GitHub renders no markup, mention or HTML. The fence is longer than every run
+ * of backticks in the lines, so that no line can end the block (CommonMark, section 4.5).
+ * @param lang language of the block, such as `diff`
  */
 export function fenced(lang: string, lines: readonly string[]): string {
 	const shown = lines.map(visible);

@@ -7,10 +7,10 @@ import { Problems } from "./problems.ts";
 import { addSchemaProblems } from "./schema-problems.ts";
 import { isOtherFile, parseLayerPath } from "./smallkey.ts";
 
-/** Where the owners stand in the repository. */
+/** The owners' file in the repository. */
 export const ownersPath = "layers/owners.json";
 
-/** Where GitHub looks for them, and whom it then asks for a review. */
+/** GitHub's own file of owners, whom it asks for a review. */
 export const codeownersPath = ".github/CODEOWNERS";
 
 /** The layers that a glob fits, and who approves their changes. */
@@ -22,9 +22,9 @@ export interface OwnerRule {
 
 /** Who approves what. */
 export interface Owners {
-	/** Who approves what is no layer, and the layers that no rule fits. */
+	/** Who approves everything except layers, and the layers that no rule fits. */
 	operators: string[];
-	/** General before special: of several rules that fit, the last one counts. */
+	/** General before specific: the last rule that fits applies. */
 	rules: OwnerRule[];
 }
 
@@ -34,7 +34,7 @@ type OwnersFile = FromSchema<typeof schema>;
 /** The owners, or what is wrong with their file as `<JSON pointer>: <rule>`, bounded. */
 export type ParsedOwners = { owners: Owners; problems: [] } | { owners: null; problems: string[] };
 
-/** Largest file of owners that is read, in bytes: some ten thousand globs. */
+/** Largest owners' file, in bytes: about ten thousand globs. */
 const maxOwnersBytes = 1024 * 1024;
 
 /** Reads `layers/owners.json`. */
@@ -53,14 +53,14 @@ export function parseOwners(bytes: Uint8Array): ParsedOwners {
 	return { owners: { operators, rules: rules.sort(byGenerality) }, problems: [] };
 }
 
-/** Fewer fixed characters are more general; then fewer `?`; then the order of the texts, so that there is one. */
+/** Orders by the number of fixed characters, then of `?`, then by text, so that the order is total. */
 function byGenerality(a: OwnerRule, b: OwnerRule): number {
 	const fixed = (rule: OwnerRule) => rule.glob.replace(/[*?]/g, "").length;
 	const single = (rule: OwnerRule) => rule.glob.replace(/[^?]/g, "").length;
 	return fixed(a) - fixed(b) || single(a) - single(b) || (a.glob < b.glob ? -1 : 1);
 }
 
-/** Who may approve a change of a file: one of these is enough. The same as GitHub reads out of CODEOWNERS. */
+/** The owners of a file; the approval of one is enough. The result equals GitHub's reading of CODEOWNERS. */
 export function ownersOf(owners: Owners, path: string): string[] {
 	if (!path.startsWith("layers/") || isOtherFile(path)) return owners.operators;
 	const name = parseLayerPath(path);
@@ -69,8 +69,8 @@ export function ownersOf(owners: Owners, path: string): string[] {
 }
 
 /**
- * The folder under `layers/` of every smallkey that a glob fits, as a pattern: `ab*` is in `ab`, `a*` in `a*`.
- * Folders are named by the first two characters, lower case.
+ * A pattern for the folders under `layers/` of the smallkeys that a glob fits: `ab*` is in `ab`, `a*` in `a*`. A folder
+ * is named by the first two characters, in lower case.
  */
 function folderPattern(glob: string): string {
 	const star = glob.indexOf("*");
@@ -82,9 +82,9 @@ function line(pattern: string, owners: string[]): string {
 }
 
 /**
- * The text of CODEOWNERS. GitHub takes the last line that matches; `*` there stops at `/`, and nothing can be taken
- * out again (GitHub, "About code owners"). All registrations come before all service descriptions: a glob such as
- * `*e` would otherwise reach `abc.service.json` through its ending.
+ * The text of CODEOWNERS. GitHub uses the last matching line, `*` stops at `/`, and there are no exceptions (GitHub,
+ * "About code owners"). All registrations come before all service descriptions: otherwise a glob such as `*e` would
+ * match `abc.service.json`.
  */
 export function codeownersText({ operators, rules }: Owners): string {
 	const place = (rule: OwnerRule) => `/layers/${folderPattern(rule.glob)}/${rule.glob}`;

@@ -1,30 +1,30 @@
-/** Problems of one document that are named; the others are counted. */
+/** Most problems of one document that are listed; the others are counted. */
 export const maxProblems = 20;
 
-/** Most bytes of the named problems as JSON: an answer of 16 kB has room for them and for what is around them. */
+/** Most bytes of the listed problems as JSON, so that they fit into an answer of 16 kB. */
 const maxProblemBytes = 15_000;
 
-/** Longest pointer that is repeated in a problem, in characters. */
+/** Longest pointer in a problem, in characters. */
 const maxPointerLength = 160;
 
-/** Longest value that is repeated in a problem, in characters. */
+/** Longest value in a problem, in characters. */
 const maxValueLength = 80;
 
-/** What of a text is looked at before it is cut: a user name or password has to be found in it. */
+/** Characters of a text that are searched for credentials before it is cut. */
 const maxShownLength = 200;
 
 const encoder = new TextEncoder();
 
 /**
- * What is wrong with one document, as `<JSON pointer>: <rule>`. Bounded, however much is wrong: 20 problems and a
- * count of the others, pointers cut, at most 16 kB as JSON.
+ * The problems of one document, as `<JSON pointer>: <rule>`. Bounded: 20 problems and a count of the others, pointers
+ * cut, at most 16 kB as JSON.
  */
 export class Problems {
 	readonly #texts: string[] = [];
 	#bytes = 0;
 	#hidden = 0;
 
-	/** @param place pointer and @param rule what has to be: both are worded only for a problem that is named */
+	/** Adds a problem. Its pointer and its text are made only for a problem that is listed. */
 	add(place: () => string, rule: () => string): void {
 		if (this.#texts.length >= maxProblems || this.#hidden > 0) {
 			this.#hidden += 1;
@@ -44,7 +44,7 @@ export class Problems {
 		return this.#texts.length === 0 && this.#hidden === 0;
 	}
 
-	/** The problems in the order in which they were added; the last text says how many are not named. */
+	/** The problems in the order of their addition; the last text counts those that are not listed. */
 	list(): string[] {
 		if (this.#hidden === 0) return [...this.#texts];
 		return [
@@ -60,8 +60,8 @@ export function pointerSegment(name: string): string {
 }
 
 /**
- * The JSON pointer (RFC 6901) of a place, cut as in a problem: `["en", "a/b", 0]` is `/en/a~1b/0`. Names may be long,
- * and there may be thousands of places below one.
+ * The JSON pointer (RFC 6901) of a path, cut as in a problem: `["en", "a/b", 0]` is `/en/a~1b/0`. Stops early: names may
+ * be long, and this may run thousands of times.
  */
 export function pointerOf(path: readonly (string | number)[]): string {
 	let pointer = "";
@@ -78,7 +78,7 @@ function cutPointer(pointer: string): string {
 		: pointer.toWellFormed();
 }
 
-/** A value in an error's text: JSON, at most 80 characters, and no user name or password of an address. */
+/** A value for an error's text: JSON, at most 80 characters, without the credentials of an address. */
 export function shownValue(value: unknown): string {
 	if (value === undefined) return "nothing";
 	if (Array.isArray(value)) return value.length === 0 ? "[]" : "a list";
@@ -86,12 +86,12 @@ export function shownValue(value: unknown): string {
 	if (typeof value !== "string") return String(value);
 	const isLong = value.length > maxShownLength;
 	const text = JSON.stringify(cut(value, maxShownLength)).replace(/\/\/[^/?#"]*@/g, "//…@");
-	// Where the text was cut before the end of an address's first part, that part may be a user name.
+	// Where the text was cut within an address's authority, that part may be a user name.
 	const safe = isLong ? text.replace(/\/\/[^/?#"]*"$/, '//…"') : text;
 	return safe.length > maxValueLength ? `${cut(safe, maxValueLength - 1)}…` : safe;
 }
 
-/** The first characters of a text, whole ones. */
+/** The first characters of a text, without half a surrogate pair. */
 function cut(text: string, length: number): string {
 	return text.slice(0, length).toWellFormed();
 }

@@ -15,10 +15,10 @@ export const largestRegistration = 64 * 1024;
 /** A layer in one language, in a registration of version 1.x. */
 export type LangEntry = Registration1[Lang];
 
-/** A layer in one language, in a registration of version 2.0; `service_type` tells the kinds apart. */
+/** A layer in one language, in a registration of version 2.0; `service_type` discriminates the kinds. */
 export type LangNode = Registration2[Lang];
 
-/** Kinds of map services, in the words of version 2.0. */
+/** Kinds of map services, as named by version 2.0. */
 export type ServiceType = LangNode["service_type"];
 
 /** The kind of service behind one language. */
@@ -27,13 +27,13 @@ export function serviceTypeOf(registration: Registration, lang: Lang): ServiceTy
 	return registration.payload_type === "wms" ? "ogcWms" : "esriFeature";
 }
 
-/** What kind of layer it is, in a few words: `wms`, `feature`, or the kinds of version 2.0. */
+/** The kind of a layer, for people: `wms`, `feature`, or the service types of version 2.0. */
 export function kindOf(registration: Registration): string {
 	if (!isVersion2(registration)) return registration.payload_type;
 	return [...new Set(langs.map((lang) => registration[lang].service_type))].join(" and ");
 }
 
-/** The languages whose service is harvested: one that is served with what its service says of it. */
+/** The languages whose service is harvested: those whose fragments contain what the service says. */
 export function harvestedLangs(registration: Registration): Lang[] {
 	return langs.filter((lang) => {
 		if (serviceTypeOf(registration, lang) === "esriFeature") return true;
@@ -41,7 +41,7 @@ export function harvestedLangs(registration: Registration): Lang[] {
 	});
 }
 
-/** Whether a node is served with every layer of its service: `recursive`, where no layers are named. */
+/** Whether a node takes every layer of its service: `recursive`, without named layers. */
 export function takesAllLayers(node: LangNode): boolean {
 	return "recursive" in node && node.recursive === true && node.scrape_only === undefined;
 }
@@ -51,7 +51,7 @@ export type ParsedRegistration =
 	| { registration: Registration; problems: [] }
 	| { registration: null; problems: string[] };
 
-/** Reads a registration from the bytes of a body or a file, by the rules of what is written or stored. */
+/** Parses a registration from the bytes of a body or a file. */
 export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegistration {
 	if (bytes.length > largestRegistration) {
 		const problem = `the document must have at most ${largestRegistration} bytes, not ${bytes.length}`;
@@ -70,8 +70,8 @@ export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegist
 }
 
 /**
- * What is wrong with the size of a registration as it would be stored, with every member and entry on a line of its own;
- * null where it can be read again.
+ * The problem of a registration whose stored form, with every member and entry on a line of its own, is too large to be
+ * read again; else null.
  */
 export function storedSizeProblem(registration: Registration): string | null {
 	const { length } = new TextEncoder().encode(canonicalText(registration));
@@ -79,7 +79,7 @@ export function storedSizeProblem(registration: Registration): string | null {
 	return `the document must have at most ${largestRegistration} bytes in the form in which it is stored, not ${length}`;
 }
 
-/** The document's `version` decides by which schema it is read. */
+/** The document's `version` decides on the schema. */
 function saysVersion2(value: unknown): boolean {
 	return typeof value === "object" && value !== null && "version" in value && value.version === "2.0";
 }

@@ -5,8 +5,7 @@ import { type Problems, pointerSegment, shownValue } from "./problems.ts";
 type Params = Record<string, unknown>;
 
 /**
- * The rules that are worded alike wherever they stand. Every other one has its words beside it in the schema, as
- * `errorMessage`.
+ * The texts of rules by their keyword. Every other rule has its text beside it in the schema, as `errorMessage`.
  */
 const generalWords: Record<string, (params: Params, value: string) => string> = {
 	required: () => "is missing",
@@ -25,12 +24,12 @@ const generalWords: Record<string, (params: Params, value: string) => string> = 
 const wrappers: ReadonlySet<string> = new Set(["if", "propertyNames"]);
 
 /**
- * By which rules a document is judged: as it is written, by all of them; as it is stored, by those without which it
- * could not be served. A rule that came later, or that a viewer's weakness asks for, takes no stored layer away.
+ * The rules that a document is checked by. `written`: all of them. `stored`: those without which it could not be served,
+ * so that a newer rule, or one for a single viewer's sake, never removes a stored layer.
  */
 export type Rules = "written" | "stored";
 
-/** Checks a value against a schema, in the words of somebody who has to mend the document. */
+/** Checks a value against a schema and adds a problem for each rule that it breaks. */
 export function addSchemaProblems(
 	problems: Problems,
 	validate: Validator,
@@ -48,18 +47,18 @@ export function addSchemaProblems(
 	}
 }
 
-/** Whether an error only repeats another: that one below it failed, or that a member is missing. */
+/** Whether an error only repeats another: the failure of a nested schema, or of a missing member. */
 function isRepeated({ keyword, params }: SchemaError): boolean {
 	if (keyword === "discriminator") return params.tagValue === undefined;
 	return wrappers.has(keyword);
 }
 
-/** A schema's `onlyOnWrite` is about its `pattern` or its `not`. */
+/** A schema's `onlyOnWrite` applies to its `pattern` or its `not`. */
 function isOnlyOnWrite({ keyword, parentSchema }: SchemaError): boolean {
 	return (keyword === "pattern" || keyword === "not") && parentSchema?.onlyOnWrite === true;
 }
 
-/** The pointer of what is wrong: a member that is missing, unknown or wrongly named has one of its own. */
+/** The JSON pointer of an error; of a missing, unknown or wrongly named member, that of the member. */
 function placeOf({ instancePath, params, propertyName }: SchemaError): string {
 	const { missingProperty, additionalProperty, tag } = params as Params;
 	const name = missingProperty ?? additionalProperty ?? tag ?? propertyName;
@@ -72,7 +71,7 @@ function ruleOf(error: SchemaError): string {
 	const general = generalWords[error.keyword];
 	if (general) return general(error.params as Params, value);
 	const rule = String(words ?? error.message);
-	// A pattern and a discriminator are about what a text says; every other rule is about what there is.
+	// The value helps with a pattern and a discriminator only; every other rule is about which members exist.
 	return error.keyword === "pattern" || error.keyword === "discriminator" ? `${rule}, not ${value}` : rule;
 }
 

@@ -1,7 +1,7 @@
-/** 1 to 64 of A-Z a-z 0-9 _ - + = : what the viewer's bookmark pattern accepts, safe in file names and URL paths. */
+/** 1 to 64 of A-Z a-z 0-9 _ - + = : accepted by the viewer's bookmark pattern, safe in file names and URL paths. */
 const smallkeyPattern = /^[A-Za-z0-9_\-+=]{1,64}$/;
 
-/** The rule, in the words of an error. */
+/** The text of the rule in an error. */
 export const smallkeyRule = "must be 1 to 64 of A-Z a-z 0-9 _ - + =";
 
 /** The two languages of a registration (specification, "Resources and their fields"). */
@@ -21,7 +21,7 @@ export function parseLang(text: string): Lang | null {
 }
 
 /**
- * One path segment with its percent-encoding undone, or null where that is not UTF-8 (RFC 3986, section 2.1).
+ * Decodes the percent-encoding of one path segment; null where the result is not UTF-8 (RFC 3986, section 2.1).
  * `+` stays `+`: it means a space in form data only.
  */
 export function decodeSegment(segment: string): string | null {
@@ -48,7 +48,7 @@ export function descriptionPath(smallkey: string): string {
 	return `layers/${folderOf(smallkey)}/${smallkey}.service.json`;
 }
 
-/** What a file name under `layers/` says: whose file it is, and which of the two. */
+/** The smallkey of a file under `layers/`, and which of the layer's two files it is. */
 export interface LayerName {
 	smallkey: string;
 	kind: "registration" | "description";
@@ -59,7 +59,7 @@ export function fileName(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Reads the path of a layer's file; null where it is none, or in another folder than its own. */
+/** Parses the path of a layer's file; null for any other path, and for a wrong folder. */
 export function parseLayerPath(path: string): LayerName | null {
 	const [, name = "", service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
 	const smallkey = parseSmallkey(name);
@@ -69,10 +69,10 @@ export function parseLayerPath(path: string): LayerName | null {
 	return path === expected ? { smallkey, kind } : null;
 }
 
-/** Files beside the layers' folders that belong to reviewers and not to a layer. */
+/** Files under `layers/` that belong to no layer. */
 const otherFiles: ReadonlySet<string> = new Set(["layers/owners.json", "layers/health.json"]);
 
-/** Whether a path is no layer's file but may be under `layers/`. */
+/** Whether a path may be under `layers/` although it belongs to no layer. */
 export function isOtherFile(path: string): boolean {
 	return otherFiles.has(path);
 }

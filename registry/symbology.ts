@@ -1,5 +1,5 @@
 import type { BreaksRenderer, Drawing, Renderer, UniqueRenderer } from "./description.ts";
-import { harmless } from "./shown.ts";
+import { escapeMarkup } from "./markup.ts";
 
 /** A drawing of 16 by 16 pixels as a data URI. */
 function picture(shapes: string): string {
@@ -7,10 +7,10 @@ function picture(shapes: string): string {
 	return `data:image/svg+xml;base64,${btoa(svg)}`;
 }
 
-/** A plain grey dot, for a feature layer of which nothing is known yet. */
+/** A grey dot, for a feature layer that was not harvested yet. */
 export const genericImage = picture('<circle cx="8" cy="8" r="5" fill="#888" stroke="#444"/>');
 
-/** Two sheets, one over the other, for a layer that comes as an image: without a picture its box in the list is empty. */
+/** Two stacked sheets, for a layer that is drawn as an image: without an icon its box in the viewer's list is empty. */
 export const wmsImage = picture(
 	'<path d="M8 5l7 4-7 4-7-4z" fill="#bbb" stroke="#444"/><path d="M8 2l7 4-7 4-7-4z" fill="#ddd" stroke="#444"/>',
 );
@@ -22,17 +22,17 @@ export const wmsImage = picture(
  */
 export function renderSymbology(renderer: Renderer, classValue: ClassValue = asRegistered): object {
 	if (renderer.type === "simple") {
-		return { type: "simple", imageUrl: renderer.image, label: harmless(renderer.label) };
+		return { type: "simple", imageUrl: renderer.image, label: escapeMarkup(renderer.label) };
 	}
 	return renderer.type === "unique" ? uniqueValue(renderer, classValue) : classBreaks(renderer);
 }
 
-/** What a class of unique values has for its value in a fragment. */
+/** Maps the value of a class to its value in the fragment. */
 export type ClassValue = (value: string | number) => string | number;
 
 const asRegistered: ClassValue = (value) => value;
 
-/** What the viewer is told of a layer that was not harvested. */
+/** The symbology of a layer that was not harvested. */
 export const genericSymbology = { type: "simple", imageUrl: genericImage, label: "" };
 
 function uniqueValue(renderer: UniqueRenderer, classValue: ClassValue): object {
@@ -40,7 +40,7 @@ function uniqueValue(renderer: UniqueRenderer, classValue: ClassValue): object {
 	const valueMaps = renderer.classes.map(({ value, image, label }) => ({
 		value: classValue(value),
 		imageUrl: image,
-		label: harmless(label),
+		label: escapeMarkup(label),
 	}));
 	return { type: "uniqueValue", field1, field2, field3, valueMaps, ...defaults(renderer.default) };
 }
@@ -49,12 +49,12 @@ function classBreaks(renderer: BreaksRenderer): object {
 	const rangeMaps = renderer.classes.map(({ max, image, label }) => ({
 		maxValue: max,
 		imageUrl: image,
-		label: harmless(label),
+		label: escapeMarkup(label),
 	}));
 	const { field, min } = renderer;
 	return { type: "classBreaks", field, minValue: min, rangeMaps, ...defaults(renderer.default) };
 }
 
 function defaults(drawing: Drawing | null): object {
-	return drawing ? { defaultImageUrl: drawing.image, label: harmless(drawing.label) } : {};
+	return drawing ? { defaultImageUrl: drawing.image, label: escapeMarkup(drawing.label) } : {};
 }

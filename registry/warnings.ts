@@ -2,7 +2,7 @@ import { featureServerQuery } from "./addresses.ts";
 import { isVersion2, type Registration, type ServiceType, serviceTypeOf } from "./registration.ts";
 import { type Lang, langs } from "./smallkey.ts";
 
-/** An address of a registration, and what is behind it. */
+/** An address of a registration, and the type of its service. */
 interface Address {
 	/** As it is registered. */
 	address: string;
@@ -10,7 +10,7 @@ interface Address {
 	type: ServiceType;
 }
 
-/** What is odd about an address, or null; of several, the first is told. */
+/** Returns what is odd about an address, or null. A rule reports only its first finding. */
 type Rule = (service: Address) => string | null;
 
 /** One layer of an ArcGIS service, at the end of a path; the number is missing where the service is meant as a whole. */
@@ -57,8 +57,8 @@ const fragmentRule: Rule = ({ url }) =>
 	url.hash === "" ? null : "has a #, and what follows it is never sent";
 
 /**
- * Addresses that only a network's own readers reach: as a URL parser writes them, IPv4 of RFC 1918, this host, its link and
- * carrier-grade NAT; IPv6 of this host, unique local and its link. Not a library: a worker carries every byte of this.
+ * Addresses that are reachable only within a network, in the spelling of a URL parser: IPv4 private (RFC 1918), loopback,
+ * link-local and carrier-grade NAT; IPv6 loopback, unique local and link-local. No library, to keep the worker small.
  */
 const privateHost =
 	/^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.[\d.]+$|^::1?$|^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:|^::ffff:/;
@@ -72,7 +72,7 @@ const hostRule: Rule = ({ url }) => {
 const schemeRule: Rule = ({ url }) =>
 	url.protocol === "https:" ? null : "is not https: a page that is cannot show what comes from it";
 
-/** Each of them can be broken at the same time as the others. */
+/** All rules; an address may break several. */
 const rules: readonly Rule[] = [
 	layerRule,
 	serviceRule,
@@ -84,8 +84,8 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * What is accepted in a registration and probably not meant, as `<JSON pointer>: <what is odd>`: said in the receipt,
- * by `npx fragments validate` and in the review. Nothing is asked of a service.
+ * What is accepted in a registration but probably not intended, as `<JSON pointer>: <what is odd>`: for the receipt,
+ * `npx fragments validate` and the review. No service is asked.
  */
 export function warningsOf(registration: Registration): string[] {
 	const warnings = langs.flatMap((lang) => {
@@ -123,7 +123,7 @@ function addressWarnings(address: string, type: ServiceType, pointer: string): s
 	});
 }
 
-/** Types of feature info that viewers of version 1.x read. */
+/** The feature info types that viewers read. */
 const readableInfo: ReadonlySet<string> = new Set(["text/html", "text/plain", "application/json"]);
 
 function clickWarnings(registration: Registration): string[] {
@@ -142,7 +142,7 @@ function sameServiceWarnings(registration: Registration): string[] {
 	return ["/fr/service_url: is that of /en, so the layer is the same in both languages"];
 }
 
-/** What of one language decides on which layers are shown. */
+/** The members of one language that decide which layers are shown. */
 function askedOf(registration: Registration, lang: Lang): string {
 	const entry: object = registration[lang];
 	const { service_url, layer, scrape_only } = entry as Record<string, unknown>;

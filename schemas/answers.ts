@@ -49,7 +49,7 @@ export const errors = {
 	},
 } as const;
 
-/** JSON Schema (draft-07) of what stands for an unknown key in an answer of several fragments at v0.9. */
+/** JSON Schema (draft-07) of the element for an unknown key in an answer of several fragments at v0.9. */
 export const missing = {
 	$schema: "http://json-schema.org/draft-07/schema#",
 	$id: "missing.schema.json",
@@ -100,7 +100,7 @@ export const layerStatus = {
 			properties: {
 				state: {
 					description:
-						"none: there is nothing to be asked for. off: this service asks nobody. failed: no service answered.",
+						"none: the layer is not harvested. off: this service does not harvest. failed: no service answered.",
 					enum: ["none", "off", "waiting", "done", "failed"],
 				},
 				at: time,

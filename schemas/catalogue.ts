@@ -168,7 +168,7 @@ export const catalogueFacets = file("catalogue-facets", "The values of the filte
 });
 
 /** `index/health.json` */
-export const catalogueHealth = file("catalogue-health", "The sick layers, and who can mend them", {
+export const catalogueHealth = file("catalogue-health", "The sick layers and their owners", {
 	version,
 	sick: { description: "Number of all sick layers.", ...count },
 	layers: {
@@ -225,7 +225,7 @@ export const changesPiece = file("changes-piece", "Commits that touched layers, 
 					},
 				},
 				many: {
-					description: "In place of the layers, how many they were: read the index anew.",
+					description: "The number of layers, instead of a list of them: read the index again.",
 					type: "integer",
 					minimum: 1,
 				},

@@ -11,8 +11,8 @@ export interface Validator {
 }
 
 /**
- * `1e999` is JSON, and not finite: it could not be written again. That the schemas are schemas is tested: to look here
- * would take half the time of a compilation.
+ * `strictNumbers`: `1e999` is JSON but not finite, and could not be written again. `validateSchema` is off because tests
+ * check the schemas, and the check takes half the time of a compilation.
  */
 const common: Options = {
 	strict: false,
@@ -22,16 +22,16 @@ const common: Options = {
 	formats,
 };
 
-/** For what people mend: every error, with its value and with the schema that it stands in. */
+/** Reports every error with its value and its schema: for documents that people write. */
 export const everyError: Options = { ...common, allErrors: true, verbose: true };
 
-/** For what is only told good from bad: the first error ends it. */
+/** Stops at the first error: for documents that are only accepted or rejected. */
 export const firstError: Options = common;
 
 /**
- * Compiles a schema, when it is first used: that takes longer than loading all the rest, and many commands use none. A
- * worker cannot (no code generation there), so its bundle carries the output of ajv's standalone mode in place of each
- * module called `validate-….ts`.
+ * Compiles a schema at its first use: compiling takes longer than loading everything else, and many commands need none.
+ * A worker may not generate code, so its bundle replaces each module `validate-….ts` by the output of ajv's standalone
+ * mode.
  */
 export function compile(schema: AnySchema, options: Options): Validator {
 	let compiled: Validator | undefined;

@@ -1,5 +1,5 @@
-// Parts that several schemas have. `errorMessage` beside a rule says it in the words of who has to mend a document:
-// "<pointer>: <errorMessage>, not <value>". Rules without one are worded alike everywhere (registry/schema-problems.ts).
+// Parts that several schemas share. The `errorMessage` beside a rule is its text in an error:
+// "<pointer>: <errorMessage>, not <value>". Rules without one have a general text (registry/schema-problems.ts).
 
 /** An http or https address; that it is a URI, and holds no secret, is checked by code. */
 export const address = {
@@ -11,8 +11,8 @@ export const address = {
 } as const;
 
 /**
- * A text that viewers put into their page as it is. Its pattern is a rule for what is written only: what is stored
- * already stays served, with such a text made harmless.
+ * A text that viewers insert into their page unescaped. Its pattern applies to writes only: a stored text that breaks
+ * it is still served, with its markup escaped.
  */
 export const text = {
 	type: "string",

@@ -48,7 +48,8 @@ export const description = {
 			],
 			properties: {
 				service_url: {
-					description: "The address that it came from: it counts only while that is the registered one.",
+					description:
+						"The harvested address. The description is used only while this is the registered address.",
 					type: "string",
 				},
 				from: { $ref: "#/definitions/origin" },

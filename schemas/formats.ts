@@ -4,7 +4,7 @@ const maxImageLength = 100_000;
 /** A data URI (RFC 2397) of a known image type, in base64 (RFC 4648, section 4); its length is checked by itself. */
 const imagePattern = /^data:image\/(?:png|jpeg|gif|bmp|svg\+xml);base64,([A-Za-z0-9+/]+={0,2})$/;
 
-/** Formats of the schemas beside those of JSON Schema. A pattern of the whole rule would cost thrice as much. */
+/** Formats of the schemas beside those of JSON Schema. One pattern for the whole rule would take three times as long. */
 export const formats = {
 	image(text: string): boolean {
 		if (text.length > maxImageLength) return false;

@@ -1,6 +1,6 @@
 import { address, metadata, mime, text } from "./definitions.ts";
 
-/** What a member is told that its payload_type has no use for. */
+/** Refuses a member that does not apply to the payload_type. */
 const misplaced = {
 	not: {},
 	errorMessage: "does not belong in a registration of this payload_type",

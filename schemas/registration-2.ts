@@ -13,8 +13,8 @@ const recursive = {
 } as const;
 
 /**
- * A service whose layers are drawn by their names or numbers: a viewer stays loading, or draws nothing, where there are
- * none. What is stored already stays.
+ * A service whose layers are drawn by their names or numbers. Without any, a viewer keeps loading or draws nothing. The
+ * rule applies to writes only.
  */
 const named = {
 	not: { properties: { scrape_only: false, recursive: { const: false } } },

@@ -1,7 +1,6 @@
 // npx fragments put: registers a layer at a service
 import { readFile } from "node:fs/promises";
-import { printDraft } from "../publisher/draft.ts";
-import { printPreview } from "../publisher/preview.ts";
+import { printDraft, printPreview } from "../publisher/preview.ts";
 import { createRequestLine, sendRequest, signRequest } from "../publisher/request.ts";
 import { waitForHarvest } from "../review/status/layer.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";

@@ -1,9 +1,9 @@
 import { createFetch } from "../harvest/net/fetch.ts";
 
-/** Most bytes of an answer: a receipt, a status and a refusal have a few thousand. */
+/** Most bytes of an answer; a receipt, a status or a refusal has a few thousand. */
 const maxBytes = 1_000_000;
 
-/** What a running service answered to a command. */
+/** A service's answer to a command. */
 export interface ServiceAnswer {
 	ok: boolean;
 	status: number;
@@ -11,9 +11,9 @@ export interface ServiceAnswer {
 }
 
 /**
- * Asks a service. What it answers is a stranger's text: it is printed by way of `plain`.
+ * Sends a request to a service. Its answer is foreign text, to be printed with `plain`.
  * @param timeoutMs longest wait for the whole answer
- * @throws {Error} with the address where there is none, or none in time, or one that is too large
+ * @throws {Error} with the address where there is no answer in time, or one that is too large
  */
 export async function askService(
 	address: string,
@@ -28,14 +28,14 @@ export async function askService(
 	}
 }
 
-/** The `errors` of a refusal; its lines where it is something else, as of a proxy. */
+/** The `errors` of a refusal; the lines of any other answer, such as a proxy's. */
 export function errorsOf({ text }: ServiceAnswer): string[] {
 	const { errors } = (parseAnswer(text) ?? {}) as { errors?: unknown };
 	if (!Array.isArray(errors)) return text.split("\n").filter((line) => line !== "");
 	return errors.map((error) => (typeof error === "string" ? error : JSON.stringify(error)));
 }
 
-/** An answer as JSON; null where it is none. */
+/** Parses an answer as JSON; null where it is not. */
 export function parseAnswer(text: string): unknown {
 	try {
 		return JSON.parse(text);

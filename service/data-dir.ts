@@ -2,20 +2,20 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Makes the data folder where it is not there.
- * @throws {Error} that names the setting and the way out, where there cannot be such a folder
+ * Creates the data folder where it does not exist.
+ * @throws {Error} that names the setting, where the folder cannot be created
  */
 export async function makeDataDir(folder: string): Promise<void> {
 	try {
 		await makeFolder(folder);
 	} catch (error) {
-		throw new Error(`DATA_DIR: must be a folder that this user may write, and ${folder} is none`, {
+		throw new Error(`DATA_DIR: must be a folder that this user may write, and ${folder} is not`, {
 			cause: error,
 		});
 	}
 }
 
-/** As `mkdir -p`. Not `recursive` of Node's: that never ends below /proc, where a folder is there and takes no other. */
+/** As `mkdir -p`. Node's `recursive` never ends below /proc, where no folder can be created. */
 async function makeFolder(folder: string): Promise<void> {
 	const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === "ENOENT") return null;

@@ -1,11 +1,11 @@
 import { access, constants, statfs } from "node:fs/promises";
 
-/** Bytes below which a disk counts as full: a checkpoint, its files and a repack still fit. */
-const leastFreeBytes = 64 << 20;
-/** How often a disk is looked at, in milliseconds. */
+/** Below this many free bytes a disk is reported as full: a checkpoint, its files and a repack still fit. */
+const minFreeBytes = 64 << 20;
+/** How often a disk is checked, in milliseconds. */
 const lookEveryMs = 10_000;
 
-/** The bytes that a folder's disk has left. @throws {Error} where the folder cannot be looked at */
+/** The free bytes of a folder's disk. @throws {Error} where they cannot be read */
 export type FreeBytes = (folder: string) => Promise<number>;
 
 async function statFreeBytes(folder: string): Promise<number> {
@@ -13,10 +13,10 @@ async function statFreeBytes(folder: string): Promise<number> {
 	return bavail * bsize;
 }
 
-/** @throws {Error} where this process may not write to a folder, or its disk is read-only */
+/** Checks a folder. @throws {Error} where this process may not write to it, or its disk is read-only */
 export type CheckWritable = (folder: string) => Promise<void>;
 
-/** Whether a folder can be written and its disk has room, looked at from time to time: a disk that hangs holds up nobody. */
+/** Checks periodically whether a folder can be written and its disk has space, so that a hanging disk blocks nothing. */
 export class Disk {
 	readonly #folder: string;
 	readonly #freeBytes: FreeBytes;
@@ -34,13 +34,13 @@ export class Disk {
 		this.#checkWritable = checkWritable;
 	}
 
-	/** Looks at it now, and then every ten seconds. */
+	/** Checks now, and then every ten seconds. */
 	async start(): Promise<void> {
 		this.#timer = setInterval(() => void this.look(), lookEveryMs).unref();
 		await this.look();
 	}
 
-	/** Looks at it now. */
+	/** Checks now. */
 	async look(): Promise<void> {
 		try {
 			await this.#checkWritable(this.#folder);
@@ -51,14 +51,14 @@ export class Disk {
 		try {
 			const free = await this.#freeBytes(this.#folder);
 			const left = `${Math.floor(free / (1 << 20))} MB are left on the disk of DATA_DIR`;
-			const least = `${leastFreeBytes / (1 << 20)} MB`;
-			this.#problem = free < leastFreeBytes ? `only ${left}, and ${least} should be` : null;
+			const min = `${minFreeBytes / (1 << 20)} MB`;
+			this.#problem = free < minFreeBytes ? `only ${left}, and ${min} should be` : null;
 		} catch (error) {
 			this.#problem = `DATA_DIR cannot be looked at: ${codeOf(error)}`;
 		}
 	}
 
-	/** Why there is no room, in one line; null where there is. */
+	/** The problem in one line, or null. */
 	state(): string | null {
 		return this.#problem;
 	}

@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import { runGit } from "../git/run.ts";
 import { repositoryPath } from "./open-store.ts";
 
-/** A repository that a command looks at, and how it names it. */
+/** The repository that a command works on. */
 export interface FoundRepository {
 	path: string;
-	/** `the repository of DATA_DIR, /var/lib/fragments/repository.git` */
+	/** For messages: `the repository of DATA_DIR, /var/lib/fragments/repository.git`. */
 	name: string;
 }
 
@@ -14,8 +14,7 @@ export interface FoundRepository {
 export const servedRef = "refs/heads/main";
 
 /**
- * The repository that a command line names; without that the one of `DATA_DIR`, where a service has made one, and else
- * that of this checkout.
+ * The repository that a command line names; else that of `DATA_DIR`, where it exists; else that of this checkout.
  * @throws {Error} where there is no repository with the branch main
  */
 export async function findRepository(named: string | undefined, dataDir: string): Promise<FoundRepository> {

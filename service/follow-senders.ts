@@ -2,20 +2,20 @@ import { readFile, stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { parseSenders, type Sender, type Senders } from "../api/senders.ts";
 
-/** How often the file is looked at, in milliseconds: a change counts within a second. */
+/** How often the file is checked, in milliseconds: a change takes effect within a second. */
 const lookEveryMs = 500;
 
-/** What is followed. */
+/** What `followSenders` needs. */
 export interface FollowedSenders {
 	/** The senders file. */
 	path: string;
-	/** Who may write now; it is changed in place, all at once. */
+	/** The present senders, which are changed in place, all at once. */
 	senders: Map<string, Sender>;
-	/** Told of each change, and of each file that cannot be read: then the senders stay as they are. */
+	/** Logs each change, and each invalid file, which changes nothing. */
 	log: (fields: object) => void;
 }
 
-/** Keeps the senders as their file says. @returns what ends it */
+/** Reloads the senders whenever their file changes. @returns a function that stops it */
 export function followSenders({ path, senders, log }: FollowedSenders): () => void {
 	let seen = "";
 	let looking = false;
@@ -38,7 +38,7 @@ export function followSenders({ path, senders, log }: FollowedSenders): () => vo
 	return () => clearInterval(timer);
 }
 
-/** Another text for each state of a file; the same as long as it is not there. */
+/** A stamp that differs after each change of a file. */
 async function stampOf(path: string): Promise<string> {
 	const found = await stat(path, { bigint: true }).catch(() => null);
 	return found ? `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}` : "absent";

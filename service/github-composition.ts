@@ -13,7 +13,7 @@ import { countCommits, type Measures } from "./measures.ts";
 import type { Service } from "./service.ts";
 import type { Configuration } from "./settings.ts";
 
-/** This process only writes; reads come from the last build of this checkout, as they would from the hosting. */
+/** Opens a service that writes to GitHub. Reads come from the last build of this checkout, as from the hosting. */
 export async function openGithubService(
 	configuration: Configuration,
 	senders: Senders,
@@ -42,7 +42,7 @@ export async function openGithubService(
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragments build and npx fragments follow write`,
 		has: null,
 		layers,
-		// The queue, and what is published, are GitHub's and the hosting's to know.
+		// Only GitHub knows its queue, and only the hosting what it has published.
 		gauges: async () => ({
 			layers: layers(),
 			queue: null,

@@ -1,20 +1,20 @@
 import { type Store, StoreBusy } from "../store/store.ts";
 
-/** How often GitHub is asked again at most while it could not be used, in milliseconds. */
+/** Shortest time between two probes after a failure, in milliseconds. */
 const probeMs = 30_000;
-/** A folder of layers like any other: it is only asked for. */
+/** Any folder of layers, which a probe reads. */
 const probeFolder = "00";
 
-/** A store on GitHub that is watched. */
+/** A store on GitHub whose write health is known. */
 export interface WatchedStore {
 	store: Store;
-	/** Why layers cannot be changed now, in one line; null where they can. */
+	/** Why the last write or probe failed, in one line; null where it succeeded. */
 	state: () => string | null;
 }
 
 /**
- * Watches whether changes reach GitHub. Once one did not, whoever asks for the state has GitHub asked again from time
- * to time: nobody has to write for the service to be ready again.
+ * Tracks whether writes reach GitHub. After a failure, reading the state probes GitHub from time to time, so that the
+ * service becomes ready again without a write.
  * @param now the clock, in milliseconds
  */
 export function watchStore(store: Store, now: () => number): WatchedStore {

@@ -2,15 +2,15 @@ import { authorizeWith } from "../store/github/auth.ts";
 import { connectToGithub } from "./github.ts";
 import type { Configuration, GitHubSettings } from "./settings.ts";
 
-/** Where git reaches the repository: GitHub's API is on a host of its own, that of an Enterprise Server is not. */
+/** The repository's address for git. GitHub's API has a host of its own; that of an Enterprise Server does not. */
 export function cloneUrlOf({ apiUrl, repository }: GitHubSettings): string {
 	const { protocol, host } = new URL(apiUrl);
 	return `${protocol}//${host === "api.github.com" ? "github.com" : host}/${repository}.git`;
 }
 
 /**
- * Variables under which git may use an address: the token is in its environment, where other users of the machine do
- * not see it, and is sent to that address alone.
+ * Environment variables with which git authenticates at an address. The token is not on the command line, where other
+ * users could see it, and is sent to that address only.
  */
 export function gitEnvironment(url: string, token: string, proxy: string): Record<string, string> {
 	const basic = Buffer.from(`x-access-token:${token}`).toString("base64");
@@ -22,7 +22,7 @@ export function gitEnvironment(url: string, token: string, proxy: string): Recor
 	};
 }
 
-/** A token for git, as often as it is asked for: that of an App is renewed in time. */
+/** Returns a function that gives a valid token for git; the token of an App is renewed in time. */
 export function createGitToken(configuration: Configuration, now: () => Date): () => Promise<string> {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");

@@ -5,26 +5,25 @@ import { connect } from "../store/github/client.ts";
 import type { Github } from "../store/github/routes.ts";
 import type { Configuration } from "./settings.ts";
 
-/** Longest that one request may take. */
+/** Longest time of one request, in milliseconds. */
 const requestTimeoutMs = 60_000;
 
-/** Longest that all requests of a script may take together, from the first one on. */
+/** Longest time of all requests of a script, from the first one, in milliseconds. */
 const scriptTimeoutMs = 30 * 60_000;
 
-/** Largest answer of GitHub: a recursive tree of 100,000 entries has some 20 MB. */
+/** Largest answer of GitHub in bytes; a recursive tree of 100,000 entries has about 20 MB. */
 const maxBytes = 64_000_000;
 
-/** The guarded fetch, allowed to reach the API's address: that is the operator's own choice. */
+/** The guarded fetch. Private addresses are allowed, since the operator chooses the API's address. */
 export function fetchFromGithub({ harvest }: Configuration): typeof fetch {
 	const { httpsProxy, noProxy } = harvest;
 	return createFetch({ allowPrivate: true, timeoutMs: requestTimeoutMs, maxBytes, httpsProxy, noProxy });
 }
 
 /**
- * A way for a script to ask GitHub about the configured repository. Its time counts from the first request on: a
- * script may do other things for hours before.
- * @param permissions what an App's token is asked for; without them all that the App was granted
- * @throws {Error} where none is configured
+ * Connects a script to the configured repository on GitHub. Its time limit starts with the first request.
+ * @param permissions requested for an App's token; by default all that the App was granted
+ * @throws {Error} where no repository is configured
  */
 export function connectToGithub(
 	configuration: Configuration,

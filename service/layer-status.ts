@@ -10,12 +10,12 @@ import { type Layer, reviewBranch, type Store, StoreBusy } from "../store/store.
 import type { HarvestState } from "./harvester/states.ts";
 import type { Sight } from "./harvester/watcher.ts";
 
-/** What looking layers up needs. */
+/** The dependencies of the look-up. */
 export interface LayerStatusOptions {
 	/** The bare repository of the store. */
 	repository: string;
 	store: Pick<Store, "read" | "ids">;
-	/** What the harvester knows; null where this service asks no services. */
+	/** null where this service does not harvest. */
 	harvester: {
 		stateOf: (smallkey: string) => HarvestState | null;
 		sightOf: (smallkey: string) => Sight | null;
@@ -25,36 +25,36 @@ export interface LayerStatusOptions {
 /** Looks layers up for their publishers. */
 export interface LayerStatuses {
 	read: ReadStatus;
-	/** Registrations were written: what is known of their commits counts no more. */
+	/** Drops the known commits of layers whose registrations were written. */
 	forget(smallkeys: readonly string[]): void;
 	close(): Promise<void>;
 }
 
-/** Look-ups at once, and those that wait for them: each starts a process of git, and anybody may ask. */
+/** Most running look-ups, and most waiting ones. Each starts a git process, and is open to everyone. */
 const atOnce = 2;
 const maxWaiting = 50;
-/** Those of one address among them, so that there is room for others. */
+/** Most look-ups of one address. */
 const maxOfAddress = 5;
 
-/** How long git may look for the commit of one layer, in milliseconds: a history may be long. */
+/** Longest search for the commit of a layer, in milliseconds: a history may be long. */
 const historyMs = 5_000;
 
-/** Most layers whose commit is remembered: the newest. */
+/** Most layers whose commit is cached. */
 const maxRemembered = 20_000;
 
 const mainRef = "refs/heads/main";
 
-/** Which commit registered what is stored, and when. */
+/** The commit of the stored registration, and its time. */
 interface Registered {
 	commit: string | null;
 	at: string | null;
 }
 
-/** Makes what looks layers up in a repository, and asks the harvester. */
+/** Makes the look-up of layers' statuses in a repository and the harvester. */
 export function createLayerStatuses({ repository, store, harvester }: LayerStatusOptions): LayerStatuses {
 	const pool = createPool(atOnce);
 	const catFile = new CatFile(repository);
-	/** Smallkey → by which text of a registration, and its commit. */
+	/** Smallkey → the commit of a registration, and the blob's id for which it was found. */
 	const known = new Map<string, Registered & { id: string }>();
 	let health: { id: string; sick: Health } | null = null;
 	/** Address of each look-up under way. */
@@ -67,7 +67,7 @@ export function createLayerStatuses({ repository, store, harvester }: LayerStatu
 		if (before?.id === id) return before;
 		const found = await lastCommit(repository, mainRef, layerPath(smallkey));
 		known.delete(smallkey);
-		// What took too long is looked for again.
+		// A search that took too long is repeated next time.
 		if (found.commit !== null) known.set(smallkey, { id, ...found });
 		const [oldest] = known.keys();
 		if (known.size > maxRemembered && oldest !== undefined) known.delete(oldest);
@@ -93,7 +93,7 @@ export function createLayerStatuses({ repository, store, harvester }: LayerStatu
 		if (described === null) return { state: "none" };
 		if (!harvester) return { state: "off" };
 		const state = harvester.stateOf(smallkey);
-		// Before its turn at a start a layer is not among those that wait.
+		// During a start a layer may not be queued yet.
 		if (!state) return { state: described ? "done" : "waiting" };
 		if (state.state === "waiting") return { state: "waiting" };
 		const { at, findings, nextTry } = state;
@@ -128,7 +128,7 @@ export function createLayerStatuses({ repository, store, harvester }: LayerStatu
 	};
 }
 
-/** Whether everything that is harvested of a layer was; null where there is nothing to be asked for. */
+/** Whether a layer was harvested completely; null where it is not harvested. */
 function describedBy(layer: Layer): boolean | null {
 	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
 	const asked = registration ? harvestedLangs(registration) : [];
@@ -140,14 +140,14 @@ function describedBy(layer: Layer): boolean | null {
 	});
 }
 
-/** The last commit of a file on a branch; nulls where it takes too long to find. @throws where git fails otherwise */
+/** The last commit of a file on a branch; nulls at the time limit. @throws for any other failure of git */
 async function lastCommit(repository: string, ref: string, path: string): Promise<Registered> {
 	const words = [
 		"log",
 		"-1",
 		"--first-parent",
 		"--diff-merges=first-parent",
-		// Without it git prints the patch of a merge behind the line.
+		// Otherwise git prints the patch of a merge.
 		"--no-patch",
 		"--format=%H %ct",
 		ref,
@@ -163,7 +163,7 @@ async function lastCommit(repository: string, ref: string, path: string): Promis
 	return { commit, at: isoTime(Number(seconds) * 1_000) };
 }
 
-/** The change of a layer that waits for a reviewer. */
+/** The waiting change of a layer, or null. */
 async function reviewOf(repository: string, smallkey: string): Promise<LayerStatus["review"]> {
 	const branch = reviewBranch(smallkey);
 	const format = "--format=%(refname) %(objectname) %(committerdate:unix)";

@@ -3,27 +3,27 @@ import { connect, createServer, type Server } from "node:net";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How often it looks, in milliseconds. */
+/** How often a held lock is tried again, in milliseconds. */
 const lookEveryMs = 100;
 
-/** The longest path of a lock, in bytes: with what `tryLock` adds, one that every system takes for a socket. */
+/** Longest path of a lock, in bytes: with the suffix of `tryLock` it fits into every system's limit for a socket. */
 const maxPathBytes = 88;
 
-/** The longest path that a socket may have on any system, in bytes. */
+/** Longest path of a socket on any system, in bytes. */
 const maxSocketPathBytes = 103;
 
-/** Number of the next attempt of this process: two of them at once must not take one name. */
+/** Number of attempts of this process, which makes their temporary names unique. */
 let attempts = 0;
 
-/** What is locked, and for how long it is waited. */
+/** The options of a lock. */
 export interface LockOptions {
-	/** Name of the lock in the folder: `publisher.lock` is for all of it. */
+	/** Name of the lock in the folder; `publisher.lock` (the default) locks the whole folder. */
 	name?: string;
 	/** What its holder does, for the messages. */
 	activity?: string;
-	/** How long another process may still hold it, in milliseconds. */
+	/** Longest wait for another process, in milliseconds. */
 	maxWaitMs?: number;
-	/** Told once, and at once, what is waited for. */
+	/** Called once, before the wait, with a line about it. */
 	waiting?: (line: string) => void;
 }
 
@@ -33,9 +33,9 @@ export interface Lock {
 }
 
 /**
- * Takes a data folder for this process alone. The lock is a listening socket: the system closes it with the
- * process, however that ends, so a killed one never stops the next start, also across containers.
- * @throws {Error} when another process holds it for longer than is waited
+ * Locks a data folder for this process. The lock is a listening socket, which the system closes when the process ends,
+ * so that a killed process never blocks the next start, also across containers.
+ * @throws {Error} where another process holds it for longer than `maxWaitMs`
  */
 export async function lockFolder(folder: string, options: LockOptions = {}): Promise<Lock> {
 	const { name = "publisher.lock", activity = "works", maxWaitMs = 10_000, waiting } = options;
@@ -57,27 +57,27 @@ export async function lockFolder(folder: string, options: LockOptions = {}): Pro
 	}
 }
 
-/** Stands for a lock that cannot be made: its disk is read-only. */
+/** The result of `tryLock` on a read-only disk. */
 const readOnly = Symbol("read-only");
 
 /** How often a lock is tried on a disk that was read-only, in milliseconds. */
 const tryEveryMs = 1_000;
 
 /**
- * A folder that nobody can write to needs no lock; once it may be written, it has one.
- * @param waiting told that there is none, and that another process was faster
+ * A read-only folder needs no lock; it is locked once it becomes writable.
+ * @param waiting called with a line about the missing lock, and one where another process gets it first
  */
 function lockLater(path: string, holder: string, waiting: (line: string) => void = () => undefined): Lock {
 	waiting(
 		`DATA_DIR: ${path} cannot be made, since the disk is read-only: layers are read from there, and not changed`,
 	);
-	let isTold = false;
+	let isReported = false;
 	const attempt = async (): Promise<Server | null> => {
 		const server = await tryLock(path).catch(() => null);
 		if (server) clearInterval(timer);
-		else if (!isTold && (await isAlive(path))) {
+		else if (!isReported && (await isAlive(path))) {
 			waiting(`${holder}, too: end one of them`);
-			isTold = true;
+			isReported = true;
 		}
 		return server;
 	};
@@ -97,14 +97,14 @@ async function isAlive(path: string): Promise<boolean> {
 	return (await tryConnect(path).catch(() => null)) === "alive";
 }
 
-/** Whether a process holds a folder now. */
+/** Whether a process holds the lock of a folder. */
 export async function isFolderLocked(folder: string): Promise<boolean> {
 	const path = join(folder, "publisher.lock");
-	// A longer path can be no lock's.
+	// A lock never has a longer path.
 	return Buffer.byteLength(path) <= maxSocketPathBytes && (await tryConnect(path)) === "alive";
 }
 
-/** The name goes while its holder still answers: whoever comes next finds it free, or a living holder. */
+/** Removes the name while the socket still answers, so that others see either no lock or a live one. */
 async function release(server: Server, path: string): Promise<void> {
 	await rm(path, { force: true });
 	await new Promise((resolve) => server.close(resolve));
@@ -120,7 +120,7 @@ function socketPath(folder: string, name: string): string {
 	);
 }
 
-/** Listens at `path`, or gives null where somebody else does. */
+/** Listens at `path`; null where another process does. */
 async function tryLock(path: string): Promise<Server | null> {
 	// Bound under another name and linked: the name appears with a socket that already answers.
 	attempts += 1;

@@ -1,18 +1,18 @@
 import { logText } from "../api/log.ts";
 import { CountedLog } from "../api/node/log.ts";
 
-/** Lines that are written at the end of this turn of the event loop. */
+/** Lines to be written at the end of this iteration of the event loop. */
 let waiting: string[] = [];
 
-// What ends the process in the middle of a turn still has its lines.
+// Lines are written even where the process ends before that.
 process.on("exit", () => {
 	errors.end();
 	writeWaiting();
 });
 
 /**
- * One JSON line on standard output, with the time. Those of one turn of the event loop are one write: of a hundred
- * answers each of its own would hold the others up, and wake up whoever reads the log.
+ * Writes a JSON line with the time to standard output. The lines of one iteration of the event loop are one write: a
+ * write for each of a hundred answers would delay the others.
  */
 export function logLine(fields: object): void {
 	const line = `${logText({ time: new Date().toISOString(), ...fields })}\n`;
@@ -26,12 +26,11 @@ function writeWaiting(): void {
 	waiting = [];
 }
 
-/** Equal errors are counted into one line for so long, in milliseconds. */
+/** Equal errors within this time are counted in one line, in milliseconds. */
 const countErrorsMs = 1_000;
 
 /**
- * Logs errors that nobody outside may see, one line each; those of one place within `windowMs` are counted: requests can
- * make many of them.
+ * Logs internal errors, one line each. Errors of one place within `windowMs` are counted, since requests can cause many.
  */
 export function countedErrors(write: (line: { error: string; repeated?: number }) => void, windowMs: number) {
 	const log = new CountedLog(write, windowMs, ({ error }: { error: string }) => placeOf(error));
@@ -42,27 +41,26 @@ export function countedErrors(write: (line: { error: string; repeated?: number }
 	};
 }
 
-/** The stack of an error without its message, which may name another file each time; the message where there is none. */
+/** The stack of an error without its message, which may vary; the message where there is no stack. */
 function placeOf(error: string): string {
 	return error.match(/^ {4}at .*$/gm)?.join("\n") ?? error;
 }
 
 const errors = countedErrors(logLine, countErrorsMs);
 
-/** Logs an error that nobody outside may see. */
+/** Logs an internal error. */
 export const logError = errors.add;
 
-/** Counts the reads that have no line of their own, and logs their number every hour and at the end. */
+/** Counts the reads without a line of their own, and logs their number every hour and at the end. */
 export class ReadCount {
 	#reads = 0;
 	readonly #timer = setInterval(() => this.#log(), 3_600_000).unref();
 
-	/** Counts one. */
 	add(): void {
 		this.#reads += 1;
 	}
 
-	/** Logs what was counted since the last line, and ends. */
+	/** Logs the last number, and ends. */
 	end(): void {
 		clearInterval(this.#timer);
 		this.#log();

@@ -1,17 +1,17 @@
 import type { GitOperation } from "../store/git/store.ts";
 import { isRefusal, type Store } from "../store/store.ts";
 
-/** Told what a running service does, as it does it. */
+/** Callbacks for the metrics of a running service. */
 export interface Measures {
-	/** A commit was made: of a sender's write, or the service's own. */
+	/** A commit was made, for a sender's write or for the service itself. */
 	commit(by: "sender" | "service"): void;
-	/** Git has ended something that others wait for. */
+	/** An operation of git that others wait for has ended. */
 	git(operation: GitOperation, ms: number): void;
-	/** A layer's services were asked: `changed`, `unchanged`, `dropped` or `failed`. */
+	/** A layer was harvested: `changed`, `unchanged`, `dropped` or `failed`. */
 	harvest(outcome: string): void;
 }
 
-/** The same store, whose commits are counted. */
+/** Wraps a store and counts its commits. */
 export function countCommits(store: Store, measures: Measures | null): Store {
 	if (!measures) return store;
 	const change: Store["change"] = async (edits, meta) => {
@@ -30,15 +30,15 @@ export function countCommits(store: Store, measures: Measures | null): Store {
 	return counting;
 }
 
-/** How a running service is now; null where it cannot know. */
+/** The present state of a running service; null where it is not known. */
 export interface Gauges {
-	/** Layers that are served. */
+	/** Served layers. */
 	layers: number;
-	/** Changes that wait, or are under way. */
+	/** Waiting and running changes. */
 	queue: number | null;
 	/** Commits of the branch that are not served yet. */
 	commitsBehind: number | null;
-	/** Layers whose rendered files are not in step. */
+	/** Layers whose rendered files are outdated. */
 	filesBehind: number | null;
 	/** Layers that wait to be harvested. */
 	harvestsWaiting: number | null;

@@ -10,13 +10,13 @@ import type { Edit, Store } from "../store/store.ts";
 import { lockFolder } from "./lock.ts";
 import type { Configuration } from "./settings.ts";
 
-/** The layers of this checkout; a package comes without them. */
+/** The layers of this checkout; an npm package has none. */
 const checkoutLayers = fileURLToPath(new URL("../layers", import.meta.url));
 
-/** What a clone of a local repository is read with first. */
+/** The README of a new local repository. */
 const readme = new URL("repository.md", import.meta.url);
 
-/** What the first commit of a new local repository holds: the layers of this checkout, and what explains them. */
+/** The files of the first commit of a new local repository: a README, and the layers of this checkout. */
 export async function seed(): Promise<Edit[]> {
 	const files = existsSync(checkoutLayers) ? collectFolder(checkoutLayers) : [];
 	const layers = files
@@ -25,7 +25,7 @@ export async function seed(): Promise<Edit[]> {
 	return [{ path: "README.md", text: await readFile(readme, "utf8") }, ...layers];
 }
 
-/** How many layers of this checkout are not served. */
+/** Number of this checkout's layers that are not served. */
 export function countLacking(isServed: (smallkey: string) => boolean): number {
 	if (!existsSync(checkoutLayers)) return 0;
 	const names = listFolder(checkoutLayers).map(({ path }) => parseLayerPath(path));
@@ -33,32 +33,32 @@ export function countLacking(isServed: (smallkey: string) => boolean): number {
 	return smallkeys.filter((smallkey) => !isServed(smallkey)).length;
 }
 
-/** Where the local repository is in a data folder. */
+/** Path of the local repository in a data folder. */
 export function repositoryPath(dataDir: string): string {
 	return join(dataDir, "repository.git");
 }
 
-/** A store for one script, and its end. */
+/** A store for one script. */
 export interface OpenStore {
 	store: Store;
 	close(): Promise<void>;
 }
 
-/** One commit of a hundred thousand layers takes git longer than a publisher would wait. */
+/** The limits for a script: one commit may have a hundred thousand layers. */
 const patientLimits = { silenceMs: 300_000, commandMs: 300_000, waitMs: 600_000, closeMs: 600_000 };
 
-/** A batch of thousands takes GitHub longer than a publisher would wait: its limits for an hour may be reached. */
+/** The limits for a script on GitHub: a batch of thousands may reach GitHub's hourly limits. */
 const batchLimits = { requestMs: 60_000, waitMs: 60_000, raceMs: 300_000, batchMs: 3_600_000 };
 
 /**
- * The configured store, for a script: on GitHub, or on this machine.
- * @throws {Error} where a service runs on the local one: it has to be ended first
+ * Opens the configured store for a script, on GitHub or on this machine.
+ * @throws {Error} where a service uses the local one, which must be ended first
  */
 export async function openStore(configuration: Configuration): Promise<OpenStore> {
 	const { github, dataDir } = configuration;
 	const now = () => new Date();
 	if (github) {
-		// Loaded only where it is used: what it brings along takes memory.
+		// Imported on demand, to save memory.
 		const { githubStore } = await import("../store/github/store.ts");
 		const { fetchFromGithub } = await import("./github.ts");
 		const options = { ...github, now, fetch: fetchFromGithub(configuration), limits: batchLimits };

@@ -9,16 +9,16 @@ import { makeDataDir } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
 import type { Environment } from "./settings.ts";
 
-/** The senders, and where they stand. */
+/** The senders, and where they are from. */
 export interface ConfiguredSenders {
 	senders: Senders;
 	/** `SENDERS`, or the file's path. */
 	place: string;
-	/** Id of the sender that was created just now, or null. */
+	/** Id of a sender that was just created, or null. */
 	created: string | null;
 }
 
-/** A sender as the file has it (`parseSenders`): its secret, or an object of it and what else is known. */
+/** A sender in the file: its secret, or an object (`parseSenders`). */
 export type SenderEntry = string | Record<string, unknown>;
 
 /** Path of the senders file in a data folder. */
@@ -43,7 +43,7 @@ export async function readSenders(env: Environment, dataDir: string): Promise<Co
 	return { senders, place, created: firstSender };
 }
 
-/** The public names that the senders have, by their ids; none where there is no such setting and no such file. */
+/** Sender id → public name; empty without the setting and without the file. */
 export async function readPublicNames(env: Environment, dataDir: string): Promise<Record<string, string>> {
 	if (env.SENDERS) return senderNamesOf(parseVariable(env.SENDERS));
 	const place = sendersPath(dataDir);
@@ -65,13 +65,13 @@ export function randomSecret(): string {
 	return randomBytes(32).toString("base64url");
 }
 
-/** How long a change waits for another one, in milliseconds. */
+/** Longest wait for another change, in milliseconds. */
 const maxWaitMs = 10_000;
 
 /**
- * Changes the senders file, one change at a time, whole or not at all.
- * @param change the entries by their id → the new ones; it throws where it refuses
- * @throws {Error} where the file, or what it would be, is wrong; then nothing has changed
+ * Changes the senders file atomically, one change at a time.
+ * @param change returns the new entries, or throws to refuse
+ * @throws {Error} where the file is invalid, or would be; it is then unchanged
  */
 export async function changeSenders(
 	dataDir: string,

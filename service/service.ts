@@ -3,22 +3,21 @@ import type { Pages } from "../api/node/pages.ts";
 import type { Fragments } from "../api/read.ts";
 import type { Gauges } from "./measures.ts";
 
-/** What stands behind the HTTP server, and ends after it. */
+/** The service behind the HTTP server, which is closed after it. */
 export interface Service {
 	context: Context;
-	/** Where the reads look. */
 	fragments: Fragments;
-	/** Another number after each change of any fragment; null where others change them. */
+	/** Returns another number after each change of any fragment; null where other processes change them. */
 	version: (() => number) | null;
-	/** Where the catalogue is read; null where it is left out. */
+	/** The catalogue's files; null without a catalogue. */
 	pages: Pages | null;
-	/** Where the layers are, in the words of the start: `the branch main of /data/repository.git`. */
+	/** Where the layers are, for the welcome: `the branch main of /data/repository.git`. */
 	place: string;
-	/** Whether a smallkey is served; null where that is not known here. */
+	/** Whether a smallkey is served; null where it is not known here. */
 	has: ((smallkey: string) => boolean) | null;
-	/** Number of layers that can be read now. */
+	/** Number of served layers. */
 	layers: () => number;
-	/** How it is now, for the metrics. @throws {Error} where git fails */
+	/** The present state, for the metrics. @throws {Error} where git fails */
 	gauges: () => Promise<Gauges>;
 	close: () => Promise<void>;
 }

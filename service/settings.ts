@@ -15,10 +15,10 @@ import type { PageSettings } from "../catalogue/options.ts";
 
 export { type Environment, type GitHubSettings, parseSpan } from "../api/configuration.ts";
 
-/** Everything that harvesting is told. */
+/** The settings of the harvest. */
 export interface HarvestSettings {
 	on: boolean;
-	/** Whether services on private addresses may be asked. */
+	/** Whether services on private addresses may be requested. */
 	allowPrivate: boolean;
 	/** Milliseconds between two harvests of one layer. */
 	every: number;
@@ -33,12 +33,12 @@ export interface Configuration extends Omit<Settings, "senders"> {
 	host: string;
 	/** Absolute path. */
 	dataDir: string;
-	/** The map's spatial reference, by well-known id: of what is harvested, and of what is rendered. */
+	/** Well-known id of the map's spatial reference, for harvesting and rendering. */
 	mapWkid: number;
 	github: GitHubSettings | null;
 	harvest: HarvestSettings;
 	logReads: boolean;
-	/** Where metrics are served; null: nowhere, and nothing is measured. */
+	/** null: metrics are neither measured nor served. */
 	metrics: { host: string; port: number } | null;
 	writes: WriteLimits;
 	trustedProxies: TrustedProxies;
@@ -58,7 +58,7 @@ export function readConfiguration(env: Environment): Configuration {
 		port: variables.integer("PORT", 8080, 0, 65_535),
 		host: variables.text("HOST", "127.0.0.1"),
 		dataDir: resolve(variables.text("DATA_DIR", ".data")),
-		...readServing(variables, { fallback: 1000, most: 1000 }),
+		...readServing(variables, { fallback: 1000, max: 1000 }),
 		logReads: variables.flag("LOG_READS", false),
 		metrics: readMetrics(variables),
 		writes: readWriteLimits(variables),
@@ -72,8 +72,8 @@ export function readConfiguration(env: Environment): Configuration {
 }
 
 /**
- * The environment of a script that needs no store: GitHub Actions sets GITHUB_REPOSITORY in every step, and without
- * credentials beside it that would be an error.
+ * The environment of a script that needs no store. GitHub Actions sets GITHUB_REPOSITORY in every step, which would be
+ * an error without credentials.
  */
 export function withoutStore(env: Environment): Environment {
 	return { ...env, GITHUB_REPOSITORY: undefined };
@@ -92,7 +92,7 @@ function readPage(variables: Variables): PageSettings {
 	};
 }
 
-/** The proxy's address; it is not repeated where it is wrong, because it may hold a password. */
+/** The proxy's address. An error does not repeat it, because it may contain a password. */
 function readProxy(variables: Variables): string {
 	const text = variables.text("HTTPS_PROXY", "");
 	if (text === "" || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;

@@ -5,34 +5,34 @@ import type { Configuration } from "./settings.ts";
 
 const exampleLayer = fileURLToPath(new URL("../docs/example-layer.json", import.meta.url));
 
-/** What the welcome tells. */
+/** The contents of the welcome. */
 export interface Started {
 	/** Where the service listens, without its base path. */
 	url: string;
-	/** Number of layers that can be read. */
+	/** Number of served layers. */
 	layers: number;
 	/** Where they are. */
 	layersPlace: string;
-	/** How many layers of this checkout are not there. */
+	/** Number of this checkout's layers that are not served. */
 	lacking: number;
 	senders: ConfiguredSenders;
 	configuration: Configuration;
-	/** Where the metrics are; null where there are none. */
+	/** The metrics' address, or null. */
 	metrics: string | null;
 }
 
-/** How to bring in what the checkout has and the service lacks. */
+/** How to register the checkout's layers that the service lacks. */
 function lackingText(lacking: number, where: string): string {
 	const what = lacking === 1 ? "1 layer of this checkout is" : `${lacking} layers of this checkout are`;
 	return `        ${what} not there. To bring in layers/, end this and run: ${where}npx fragments register layers\n`;
 }
 
-/** A text as one word of a shell command. */
+/** Quotes a text for a shell. */
 function shellWord(text: string): string {
 	return /^[A-Za-z0-9/._-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** What the service prints when it serves: where, for whom, and a first command to paste. No secret is in it. */
+/** The text that the service prints after its start: addresses, senders and a first command, without secrets. */
 export function welcome(started: Started): string {
 	const { url, layers, layersPlace, lacking, senders, configuration, metrics } = started;
 	const { place, created } = senders;

@@ -4,32 +4,30 @@ import type { Environment } from "../api/configuration.ts";
 import { type CommandName, callOf, summaryOf } from "./commands.ts";
 import { type Io, printError } from "./io.ts";
 
-/** How commands end, as `diff` and `grep` do: POSIX, "Exit Status". */
+/** The exit codes, as of `diff` and `grep` (POSIX, "Exit Status"). */
 export const exitCodes = {
-	/** What was asked for is done, or in order. */
+	/** The command succeeded. */
 	done: 0,
-	/** The command has looked, and something is wrong or refused. */
+	/** The command found something wrong, or was refused. */
 	wrong: 1,
-	/** The command could not look: a wrong option or setting, a file or a server that is not there. */
+	/** The command could not work: a wrong option or setting, a missing file or server. */
 	unable: 2,
 } as const;
 
 /**
- * A command: its words, the environment, and what it touches of the process → its exit code. It never throws and never
- * ends the process, so that tests call it as it is.
+ * A command: its arguments, the environment and its input and output → its exit code. It never throws and never ends the
+ * process, so that tests can call it.
  */
 export type Run = (argv: readonly string[], environment: Environment, io: Io) => Promise<number>;
 
-/** Ends a command with its message and exit code 1: it has looked, and what it looked at is wrong. */
+/** Ends a command with its message and exit code 1. */
 export class WrongError extends Error {}
 
 /**
- * Makes a command of its main function: errors become one line and exit code 2, a `WrongError` exit code 1, and what
- * `createCommandLine` prints of itself (`--help`, a wrong option) ends with its own code.
+ * Makes a command from its main function. An error becomes one line and exit code 2, a `WrongError` exit code 1; `--help`
+ * ends with 0, a wrong option with 2.
  */
-export function createRun(
-	main: (argv: readonly string[], environment: Environment, io: Io) => Promise<number>,
-): Run {
+export function createRun(main: Run): Run {
 	return async (argv, environment, io) => {
 		try {
 			return await main(argv, environment, io);
@@ -41,13 +39,13 @@ export function createRun(
 	};
 }
 
-/** The message with what is behind it: a cause, or the reason that an operator is told and a publisher is not. */
+/** The message with its cause, or with the `reason` that operators see and publishers do not. */
 function messageOf({ message, cause, reason }: Error & { reason?: unknown }): string {
 	if (typeof reason === "string") return `${message} (${reason})`;
 	return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
-/** Lets a command line throw a `CommanderError` where commander would end the process, and write to `io`. */
+/** Makes a command line throw a `CommanderError` instead of ending the process, and write to `io`. */
 export function withOutput(command: Command, io: Io): Command {
 	return command.exitOverride().configureOutput({
 		writeOut: (text) => void io.stdout.write(text),
@@ -58,8 +56,8 @@ export function withOutput(command: Command, io: Io): Command {
 }
 
 /**
- * The command line of a command: `--help`, and the nearest option beside an unknown one. Its caller adds arguments
- * and options, and parses. An option is written `--layers <dir>`, its default handed over with it.
+ * The command line of a command, with `--help` and suggestions for unknown options. The caller adds arguments and options
+ * and parses.
  */
 export function createCommandLine(name: CommandName, io: Io): Command {
 	return withOutput(new Command(callOf(name)), io)
@@ -74,9 +72,9 @@ function capitalized(text: string): string {
 }
 
 /**
- * The value of an option without which a command cannot work. commander's own check comes before that for unknown
- * options: a misspelt one would be told to be missing, and its nearest not be named.
- * @throws {Error} where it was not said
+ * The value of a required option. commander's own check comes before the one for unknown options: it would report a
+ * misspelt option as missing, without a suggestion.
+ * @throws {Error} where the option is missing
  */
 export function needed<T>(flag: string, value: T | undefined): T {
 	if (value === undefined) throw new Error(`${flag}: is needed; --help lists what can be said`);

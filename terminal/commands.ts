@@ -1,56 +1,57 @@
-/** Every command by its purpose, and what it does in a line: for `npx fragments --help`, and each command's own help. */
+/** Every command by its purpose, with a one-line summary for `npx fragments --help` and for its own help. */
 export const commands = {
 	publish: {
 		put: "register a layer, or change it, by a signed PUT",
-		remove: "take a layer away by a signed DELETE",
+		remove: "remove a layer by a signed DELETE",
 		sign: "print the three headers that sign a request, for curl",
 		validate: "check registrations without writing anything",
 	},
 	review: {
 		review: "show what a pull request changes for a viewer, and what is wrong with it",
 		comment: "post what review wrote on its pull request",
-		accept: "merge a change that waits for a reviewer in the repository of a service on this machine",
-		decline: "take such a change off the list, with a reason",
+		accept: "merge a change that waits for a review, in the repository of a service on this machine",
+		decline: "reject a change that waits for a review, with a reason",
 		approvals: "set the status of the owners' approval on pull requests, and say who can still approve",
 		"pull-requests":
-			"tell of merge conflicts, build the service's own pull requests anew, remove closed branches",
+			"report merge conflicts, rebuild the service's own pull requests, remove closed branches",
 		codeowners: "write .github/CODEOWNERS from layers/owners.json",
 		"check-services": "check that the services behind the layers have what the registrations say",
 	},
 	host: {
 		build: "render every fragment as a static file",
 		catalogue: "write the catalogue page, with its index and all fragments, as a static site",
-		"setup-github": "bring a repository on GitHub into the state that production needs, or check it",
-		headers: "print what nginx, Apache, Caddy or CloudFront has to be told to serve a build as static files",
+		"setup-github": "set up a repository on GitHub for production, or check it",
+		headers:
+			"print the configuration with which nginx, Apache, Caddy or CloudFront serves a build as static files",
 		deploy: "put the build and the worker on Cloudflare",
-		"publish-objects": "keep a bucket in step with the build",
-		follow: "keep a build in step with a repository on GitHub, for the web server of this machine",
-		verify: "check that a hosting serves what was built",
+		"publish-objects": "synchronize a bucket with the build",
+		follow: "build each new commit of a repository on GitHub, for the web server of this machine",
+		verify: "check that a hosting serves the build",
 		workers: "serve as a Cloudflare Worker on this machine",
 	},
 	operate: {
 		serve: "serve on this machine",
-		sender: "add, change and remove those who may publish",
-		status: "show how one layer is, or all: sick, never harvested, waiting for a review, room on the disk",
-		audit: "show who changed a layer, when, through which door, and what it changed for viewers",
-		harvest: "ask the services behind feature layers what they are",
-		"watch-services":
-			"look at each layer as a viewer would, and write which are sick into layers/health.json",
-		refresh: "propose what harvest found, with the health of all services, as a pull request",
+		sender: "add, change and remove senders, who may publish",
+		status:
+			"show the status of a layer, or of all: sick, never harvested, waiting for a review, free disk space",
+		audit: "show who changed a layer, when and how, and what it changed for viewers",
+		harvest: "read the descriptions of feature layers from their services",
+		"watch-services": "check each layer as a viewer sees it, and write the sick ones into layers/health.json",
+		refresh: "propose the harvested descriptions and the health of all services as a pull request",
 		"tell-failure": "keep one issue open for as long as a workflow fails",
-		"commit-descriptions": "commit what harvest wrote into layers/",
+		"commit-descriptions": "commit the descriptions that harvest wrote into layers/",
 	},
 	move: {
 		register: "store many registrations in one commit",
-		import: "move the layers and senders of an older service here, from a dump of its database",
-		compare: "show in what two services differ for the readers of the same layers",
+		import: "import the layers and senders of an older service from a dump of its database",
+		compare: "show the differences of the same layers on two services",
 	},
 	develop: {
 		test: "check types and run the tests",
 		"test-nodes": "run the tests on other versions of Node",
 		"test-faults": "break disks, repositories and processes under the service, and write docs/reliability.md",
-		"test-fuzz": "try the properties with a hundred thousand cases each",
-		screenshots: "take pictures of the catalogue with these layers, for the README and for looking at",
+		"test-fuzz": "run the property tests with a hundred thousand cases each",
+		screenshots: "take screenshots of the catalogue with these layers, for the README and for inspection",
 		schemas: "write the JSON Schemas and the OpenAPI document",
 		bench: "measure the service and the build against references",
 	},
@@ -66,13 +67,13 @@ export function isCommand(name: string): name is CommandName {
 	return Object.values(commands).some((lines) => Object.hasOwn(lines, name));
 }
 
-/** What a command does, in a line. */
+/** The summary of a command. */
 export function summaryOf(name: CommandName): string {
 	const lines: Record<string, string> = Object.assign({}, ...Object.values(commands));
 	return lines[name] as string;
 }
 
-/** How a command is called: `npx fragments build`. */
+/** The call of a command: `npx fragments build`. */
 export function callOf(name: string): string {
 	return `npx fragments ${name}`;
 }

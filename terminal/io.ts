@@ -1,20 +1,21 @@
-import { askAtTerminal } from "./ask.ts";
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
 
 /** Where a command writes. */
 export interface Output {
 	write(text: string): unknown;
-	/** Whether a person looks at it. */
+	/** Whether it is a terminal. */
 	isTTY?: boolean;
 }
 
-/** What a command touches of its process, so that a test can hand in another. */
+/** The parts of the process that a command uses, which tests replace. */
 export interface Io {
 	stdout: Output;
 	stderr: Output;
 	now(): Date;
-	/** Asks a person, hidden or not; null where nobody is there to answer. */
+	/** Asks the person at the terminal; `hidden` keeps the answer off the screen. Null without a terminal. */
 	ask(question: string, hidden?: boolean): Promise<string | null>;
-	/** Aborts at the first Ctrl-C or SIGTERM; a command that never asks for it is ended by them. */
+	/** Aborts at the first Ctrl-C or SIGTERM. Without this call they end the process. */
 	interrupted(): AbortSignal;
 }
 
@@ -30,7 +31,7 @@ export function processIo(): Io {
 	};
 }
 
-/** Whoever reads the output may go away, as `head` does, or a log's collector: that ends no command. */
+/** A reader that closes the pipe, such as `head`, does not end the command. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 	if (error.code !== "EPIPE") throw error;
 }
@@ -39,12 +40,26 @@ function interrupted(): AbortSignal {
 	const controller = new AbortController();
 	const names = ["SIGTERM", "SIGINT"] as const;
 	const abort = () => {
-		// The next one ends the process at once, as if nobody had asked.
+		// The next signal ends the process.
 		for (const name of names) process.off(name, abort);
 		controller.abort();
 	};
 	for (const name of names) process.on(name, abort);
 	return controller.signal;
+}
+
+async function askAtTerminal(question: string, hidden: boolean): Promise<string | null> {
+	const { stdin, stderr } = process;
+	if (!stdin.isTTY || !stderr.isTTY) return null;
+	stderr.write(question);
+	const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+	const lines = createInterface({ input: stdin, output: hidden ? silent : stderr, terminal: hidden });
+	try {
+		return (await lines.question("")).trim();
+	} finally {
+		lines.close();
+		if (hidden) stderr.write("\n");
+	}
 }
 
 /** Prints a line on standard output. */

@@ -1,9 +1,9 @@
 import { visible } from "../registry/markdown.ts";
 
 /**
- * Foreign text in a line of the log: its control characters and line breaks spelled out, and no `##[` in it, which the
- * runner of GitHub Actions takes for a command wherever it stands. A line must start with a word of ours: one that
- * starts with `::` is a command, too.
+ * Foreign text for a line of the log: control characters and line breaks are spelled out, and `##[`, which is a command
+ * of the runner of GitHub Actions anywhere in a line, is broken up. A line must start with a word of ours, since `::` at
+ * its start is a command, too.
  */
 export function plain(text: string): string {
 	return visible(text).replaceAll("##[", "## [");

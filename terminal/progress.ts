@@ -5,18 +5,17 @@ const patience = 1000;
 
 /** Work under way. */
 export interface Progress {
-	/** Counts `steps` more of the total as done; one where it is not said. */
+	/** Adds `steps` (1) to what is done. */
 	tick(steps?: number): void;
-	/** Ends the bar, finished or not: to be called once, whatever happened (`finally`). */
+	/** Removes the bar; to be called once, in a `finally`. */
 	stop(): void;
 }
 
-/** Where a bar is drawn; `process.stderr` unless a test hands in another. */
+/** Where a bar is drawn. */
 export type Screen = NodeJS.WriteStream;
 
 /**
- * Shows on standard error how much of `total` is done: only on a terminal, and only once the work has taken over a
- * second. Standard output stays clean for what a script prints.
+ * Shows a progress bar on standard error, on a terminal only, and only once the work has taken over a second.
  */
 export function progress(total: number, label: string, screen: Screen = process.stderr): Progress {
 	if (!screen.isTTY) return { tick: () => {}, stop: () => {} };
@@ -30,7 +29,7 @@ export function progress(total: number, label: string, screen: Screen = process.
 		shown = true;
 		bar.start(total, done);
 	};
-	// A script that ends within the second must not wait for this.
+	// `unref`: a script that ends within the second must not wait.
 	const timer = setTimeout(show, patience).unref();
 	return {
 		tick(steps = 1) {

@@ -9,12 +9,12 @@ export interface Assets {
 	fetch(address: string): Promise<Response>;
 }
 
-/** What the worker needs of an R2 bucket (R2, "Workers API reference"). */
+/** The used part of an R2 bucket (R2, "Workers API reference"). */
 export interface Objects {
 	get(name: string): Promise<{ httpEtag: string; arrayBuffer(): Promise<ArrayBuffer> } | null>;
 }
 
-/** What the worker needs of a rate limit (Workers, "Rate limiting", binding). */
+/** The used part of a rate limit (Workers, "Rate limiting", binding). */
 export interface RateLimit {
 	limit(options: { key: string }): Promise<{ success: boolean }>;
 }
@@ -23,26 +23,26 @@ export interface RateLimit {
 export interface Bindings {
 	/** The fragments as static assets. */
 	ASSETS?: Assets;
-	/** The fragments as objects of a bucket; it comes before ASSETS. */
+	/** The fragments as objects of a bucket; used instead of ASSETS. */
 	OBJECTS?: Objects;
 	/** Limits writes by address and by sender; without it they are not limited. */
 	WRITES?: RateLimit;
 	[variable: string]: unknown;
 }
 
-/** Fetches one fragment from the hosting, or null where there is none. @throws {Error} where the hosting fails */
+/** Fetches a fragment from the hosting; null where there is none. @throws {Error} where the hosting fails */
 export type FetchFragment = (target: TargetName, lang: Lang, smallkey: string) => Promise<Fragment | null>;
 
-/** Fetches a file of the catalogue from the hosting, or null where there is none. @throws {Error} where it fails */
+/** Fetches a file of the catalogue from the hosting; null where there is none. @throws {Error} where it fails */
 export async function fetchPage({ OBJECTS, ASSETS }: Bindings, file: string): Promise<Fragment | null> {
 	if (OBJECTS) return fetchObject(OBJECTS, file);
 	return ASSETS ? fetchAsset(ASSETS, file) : null;
 }
 
-/** Where the fragments are fetched from. @throws {Error} that names the missing binding */
+/** How fragments are fetched with these bindings. @throws {Error} that names the missing binding */
 export function fragmentsOf({ ASSETS, OBJECTS }: Bindings): FetchFragment {
 	if (OBJECTS) return (target, lang, smallkey) => fetchObject(OBJECTS, targetPath(target, lang, smallkey));
-	// The encoded name: a literal + or = is answered by a redirect.
+	// The name is encoded: a literal + or = causes a redirect.
 	if (ASSETS)
 		return (target, lang, smallkey) =>
 			fetchAsset(ASSETS, targetPath(target, lang, encodeURIComponent(smallkey)));
@@ -55,11 +55,11 @@ async function fetchObject(objects: Objects, name: string): Promise<Fragment | n
 }
 
 async function fetchAsset(assets: Assets, path: string): Promise<Fragment | null> {
-	// The host's name means nothing to the binding.
+	// The binding ignores the host.
 	const response = await assets.fetch(`http://assets/${path}`);
 	if (response.status === 404) return null;
 	if (response.status !== 200) throw new Error(`ASSETS: answers ${response.status} to /${path}`);
 	const body = new Uint8Array(await response.arrayBuffer());
-	// The tag that the same asset has when it is served without the worker, made strong again: the body is whole here.
+	// The same tag as without the worker, but strong, since the body is not compressed here.
 	return { body, etag: response.headers.get("ETag")?.replace(/^W\//, "") ?? etagOf(body) };
 }

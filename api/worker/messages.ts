@@ -2,10 +2,10 @@ import { largestRegistration } from "../../registry/registration.ts";
 import type { Pieces, Reply } from "../reply.ts";
 import type { Write } from "../write.ts";
 
-/** Bytes of a refused body that are read and dropped. */
+/** Most bytes of a refused body that are read and discarded. */
 const maxDiscardedBytes = 16 * 1024 * 1024;
 
-/** The body of a request. What is too large is read and dropped: its sender would not see the answer otherwise. */
+/** Reads the body of a request. A body that is too large is discarded, so that the client can read the answer. */
 export async function readBody(request: Request): Promise<Write["body"]> {
 	if (!request.body) return new Uint8Array(0);
 	const chunks: Uint8Array[] = [];
@@ -19,7 +19,7 @@ export async function readBody(request: Request): Promise<Write["body"]> {
 	return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
 }
 
-/** A write as the handlers take it. */
+/** Makes the handlers' value of a write. */
 export function writeOf(
 	request: Request,
 	action: Write["action"],
@@ -31,19 +31,19 @@ export function writeOf(
 	return { action, target, address: request.headers.get("CF-Connecting-IP"), ...signed, body };
 }
 
-/** The request target as it arrived: the engine keeps the path of an address as it was sent. */
+/** The request target as it arrived: the engine keeps the path as sent. */
 export function targetOf(address: string): string {
 	return address.slice(address.indexOf("/", address.indexOf("//") + 2));
 }
 
-/** A reply as a Response; the engine leaves the body out for HEAD. */
+/** Converts a reply to a Response; the engine omits the body for HEAD. */
 export function toResponse({ status, headers, body }: Reply): Response {
 	if (body.length === 0) return new Response(null, { status, headers });
 	const sent = body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : streamOf(body);
 	return new Response(sent, { status, headers });
 }
 
-/** Pieces as a stream: the next one is made when its reader has taken the one before. */
+/** Pieces as a stream; each is made when its reader asks for it. */
 function streamOf(pieces: Pieces): ReadableStream<Uint8Array> {
 	const iterator = pieces[Symbol.iterator]();
 	return new ReadableStream({

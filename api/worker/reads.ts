@@ -6,10 +6,10 @@ import { type Reply, refuseRead } from "../reply.ts";
 import { keysOf, type Wanted } from "../wanted.ts";
 import { type Bindings, fragmentsOf } from "./bindings.ts";
 
-/** Most fragments that one request fetches at the same time. */
+/** Most concurrent fetches of one request. */
 const atOnce = 24;
 
-/** Answers a read from the hosting's files. @throws {Error} where a binding is missing or fails */
+/** Answers a read with fragments from the hosting. @throws {Error} where a binding is missing or fails */
 export async function handleFetchedRead(
 	wanted: Wanted,
 	ifNoneMatch: string | null,
@@ -23,8 +23,8 @@ export async function handleFetchedRead(
 }
 
 /**
- * Each different fragment that is wanted, fetched once, a bounded number at a time; null where they alone are larger than
- * an answer may be.
+ * Fetches each distinct fragment of a read once, with bounded concurrency; null where they are larger than an answer may
+ * be.
  */
 async function fetchWanted(wanted: Wanted, bindings: Bindings): Promise<Map<string, Fragment | null> | null> {
 	const fetched = new Map<string, Fragment | null>();

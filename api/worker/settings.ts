@@ -15,17 +15,17 @@ import type { Bindings } from "./bindings.ts";
 
 /**
  * `DOCS_MAX_KEYS` on Workers: a request may fetch 50 times on the free plan, 1,000 times on the paid one (Workers,
- * "Limits", subrequests). Each different key is one.
+ * "Limits", subrequests), once for each distinct key.
  */
-const docsMaxKeys = { fallback: 45, most: 900 };
+const docsMaxKeys = { fallback: 45, max: 900 };
 
-/** Changes that one request makes together: each takes up to five of the 50 fetches of the free plan. */
+/** Most changes of one request: each takes up to five of the 50 fetches of the free plan. */
 const maxBatch = 4;
 
-/** Seconds after which a write is worth trying again where the service has no store. */
+/** `Retry-After` of a write where the service has no store, in seconds. */
 const retryWithoutStore = 3600;
 
-/** What reads need of the configuration. @throws {Error} with a line for each bad variable */
+/** Reads the configuration for reads. @throws {Error} with a line for each bad variable */
 export function readSettings(bindings: Bindings): ReadSettings {
 	const variables = new Variables(bindings as Environment);
 	const settings = readServing(variables, docsMaxKeys);
@@ -33,7 +33,7 @@ export function readSettings(bindings: Bindings): ReadSettings {
 	return settings;
 }
 
-/** What writes need. @throws {Error} with a line for each bad variable */
+/** Makes the context for writes. @throws {Error} with a line for each bad variable */
 export function makeContext(bindings: Bindings, report: Context["report"]): Context {
 	const env = bindings as Environment;
 	const variables = new Variables(env);
@@ -47,7 +47,7 @@ export function makeContext(bindings: Bindings, report: Context["report"]): Cont
 	return { store, settings, now, report, readiness: () => null, limiter: limiterOf(bindings) };
 }
 
-/** The senders' JSON: `SENDERS`, `SENDERS_2` and so on, up to a blank one, for one takes 5 kB (Workers, "Limits"). */
+/** The senders' JSON: `SENDERS`, `SENDERS_2` and so on up to a blank one, each of at most 5 kB (Workers, "Limits"). */
 function sendersText(env: Environment): string {
 	let text = "";
 	for (let part = 1, more = env.SENDERS; more?.trim(); more = env[`SENDERS_${part}`]) {
@@ -57,10 +57,10 @@ function sendersText(env: Environment): string {
 	return text;
 }
 
-/** Seconds in which Cloudflare counts writes (wrangler.jsonc). */
+/** The period of Cloudflare's rate limit, in seconds (wrangler.jsonc). */
 const limitPeriodSeconds = 60;
 
-/** Cloudflare's own rate limit; it cannot be told that a bad signature costs more. */
+/** Cloudflare's own rate limit, which cannot weight a bad signature. */
 function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 	if (!WRITES) return undefined;
 	const waitSeconds = async (key: string) => ((await WRITES.limit({ key })).success ? 0 : limitPeriodSeconds);
@@ -75,7 +75,7 @@ function makeStore(github: GitHubSettings | null, now: () => Date, report: Conte
 	return github ? githubStore({ ...github, now, report, maxBatch }) : noStore;
 }
 
-/** A service that only reads: whoever may write is told so, after the signature. */
+/** The store of a service that only reads. A genuine write gets 503. */
 const noStore: Store = { published: false, read: refuse, ids: refuse, keys: refuse, change: refuse };
 
 function refuse(): Promise<never> {

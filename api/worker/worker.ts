@@ -11,16 +11,15 @@ import {
 	routeOf,
 } from "../app.ts";
 import type { Context } from "../context.ts";
+import { textOf } from "../etag.ts";
 import { logText } from "../log.ts";
-import { answerMoved } from "../pages.ts";
+import { answerMoved, answerPage } from "../pages.ts";
 import { allowReads, type Reply } from "../reply.ts";
 import { answerStatus } from "../status.ts";
 import type { ReadSettings } from "../wanted.ts";
-import { type Bindings, fragmentsOf } from "./bindings.ts";
-import { logAnswer } from "./log.ts";
+import { isWriteMethod } from "../write-routes.ts";
+import { type Bindings, fetchPage, fragmentsOf } from "./bindings.ts";
 import { readBody, targetOf, toResponse, writeOf } from "./messages.ts";
-import { once } from "./once.ts";
-import { handleFetchedPage } from "./pages.ts";
 import { handleFetchedRead } from "./reads.ts";
 import { makeContext, readSettings } from "./settings.ts";
 
@@ -29,7 +28,7 @@ export interface Worker {
 	fetch(request: Request, bindings: Bindings): Promise<Response>;
 }
 
-/** Makes a worker; what it reads from its environment, it reads once. */
+/** Makes a worker, which reads its environment once. */
 export function createWorker(log: (fields: object) => void): Worker {
 	const serving = new WeakMap<Bindings, ReadSettings>();
 	const contexts = new WeakMap<Bindings, Context>();
@@ -51,7 +50,7 @@ export function createWorker(log: (fields: object) => void): Worker {
 	async function answer(request: Request, target: string, bindings: Bindings): Promise<Reply> {
 		let kind: Route["kind"] = "refused";
 		try {
-			// First, whoever it is for: the engine resets a connection whose body nobody reads.
+			// The body is always read first: the engine resets a connection with an unread body.
 			const body = await readBody(request);
 			const settings = once(serving, bindings, () => readSettings(bindings));
 			const route = routeOf(request.method, target, settings);
@@ -94,6 +93,35 @@ export function createWorker(log: (fields: object) => void): Worker {
 			return toResponse(reply);
 		},
 	};
+}
+
+/** Answers with a file of the catalogue that the hosting has. @throws {Error} where a binding fails */
+async function handleFetchedPage(
+	file: string,
+	ifNoneMatch: string | null,
+	bindings: Bindings,
+): Promise<Reply> {
+	const found = await fetchPage(bindings, file);
+	const request = { ifNoneMatch, isSecure: true, ...(found && { etag: textOf(found.etag) }) };
+	return answerPage(file, found?.body ?? null, request);
+}
+
+/** Makes a value once for each environment of the worker. */
+function once<T>(made: WeakMap<Bindings, T>, bindings: Bindings, make: () => T): T {
+	const value = made.get(bindings) ?? make();
+	made.set(bindings, value);
+	return value;
+}
+
+/** Logs a line for each write and each answer from 400 up, and gives the answer its id. Signatures are not logged. */
+function logAnswer(request: Request, target: string, reply: Reply, log: (fields: object) => void): void {
+	const isWrite = isWriteMethod(request.method);
+	if (reply.status < 400 && !isWrite) return;
+	const id = request.headers.get("CF-Ray") ?? crypto.randomUUID();
+	reply.headers["X-Request-Id"] = id;
+	const path = target.split("?", 1)[0];
+	const sender = isWrite ? request.headers.get("Sender") : null;
+	log({ id, method: request.method, path, status: reply.status, sender });
 }
 
 export default createWorker((fields) => console.log(logText(fields)));

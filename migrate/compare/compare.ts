@@ -3,37 +3,37 @@ import { langs } from "../../registry/smallkey.ts";
 import { differences } from "./differences.ts";
 import { type ComparedTarget, comparedTargets, type Read, type ReadService } from "./service.ts";
 
-/** `relevant`: a viewer draws or asks otherwise. `missing`: only the older service has it. */
+/** `relevant`: a viewer draws or requests something else. `missing`: only the older service has the layer. */
 export type Class = "relevant" | "cosmetic" | "missing" | "unreadable";
 
-/** Something in which layers differ between two services. */
+/** A kind of difference between two services. */
 export interface Finding {
 	class: Class;
-	/** In words that are the same for every layer. */
+	/** A text without anything about a single layer. */
 	kind: string;
 	targets: Set<ComparedTarget>;
 	smallkeys: Set<string>;
 }
 
-/** What a comparison has found. */
+/** The result of a comparison. */
 export interface Comparison {
 	findings: Finding[];
 	/** The versions that were compared. */
 	targets: ComparedTarget[];
-	/** Smallkeys that both services have no layer of, and that only the newer one has. */
+	/** Smallkeys without a layer on both services, and those with a layer only on the newer one. */
 	unknown: Set<string>;
 	onlyNow: Set<string>;
 }
 
-/** Layers of one request: a list of them fits into an address, and one that fails is soon found. */
+/** Layers of one request: their list fits into an address, and a failing one is found quickly. */
 const batchSize = 20;
 
-/** Requests that are under way at each service at once: the older one is one process. */
+/** Most concurrent requests to each service; the older one is a single process. */
 const atOnce = 4;
 
 /**
  * Reads the same layers from two services, in each version that the older one serves and in both languages.
- * @param tick told after each batch of layers with how many there were, counted once for each version and language
+ * @param tick called after each batch with its number of layers, once for each version and language
  * @throws {Error} where one of them cannot be reached, or the older one serves none of the versions
  */
 export async function compareServices(
@@ -83,11 +83,11 @@ function batchesOf(smallkeys: readonly string[]): string[][] {
 	return starts.map((start) => smallkeys.slice(start, start + batchSize));
 }
 
-/** What is found while layers are read. */
+/** Collects the results while layers are read. */
 class Gathered {
 	readonly targets: ComparedTarget[] = [];
 	readonly #findings = new Map<string, Finding>();
-	/** Smallkeys that either service has a layer of, and those that the older one has. */
+	/** Smallkeys with a layer on either service, and on the older one. */
 	readonly #known = new Set<string>();
 	readonly #old = new Set<string>();
 	readonly #asked = new Set<string>();

@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
-import { harmless } from "../../registry/shown.ts";
+import { escapeMarkup } from "../../registry/markup.ts";
 import { type Json, listOf, objectOf } from "./json.ts";
 
-/** Something in which two nodes of one layer differ. */
+/** A difference between two nodes of one layer. */
 export interface Difference {
-	/** Whether a viewer draws or asks otherwise because of it; else it is a known betterment, or nothing that is read. */
+	/** Whether a viewer draws or requests something else because of it; else it is an improvement, or never read. */
 	isRelevant: boolean;
-	/** What differs, in words that are the same for every layer. */
+	/** A text without anything about a single layer. */
 	kind: string;
 }
 
-/** Compares one member; null where it has nothing to say of it. */
+/** Compares one member; null where this rule does not apply. */
 type Rule = (before: unknown, now: unknown) => Difference | null;
 
-/** A layer's node as another service served it, and as it is served now, at v0.9, v1 or v2. */
+/** Compares a layer's node from another service with the present one, at v0.9, v1 or v2. */
 export function differences(before: Json, now: Json): Difference[] {
 	const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
 	const found = names.flatMap((name) => memberDifferences(name, before[name], now[name], before, now));
@@ -37,12 +37,12 @@ function memberDifferences(
 		const difference = rule(before, now);
 		if (difference) return [difference];
 	}
-	if (typeof before === "string" && harmless(before) === now) return [cosmetic(harmlessText)];
+	if (typeof before === "string" && escapeMarkup(before) === now) return [cosmetic(escapedMarkup)];
 	if (before === undefined || before === null) return [relevant(`${name}: only now`)];
 	return [relevant(now === undefined ? `${name}: only before` : name)];
 }
 
-const harmlessText = "a text that a viewer would run as HTML: made harmless";
+const escapedMarkup = "a text that a viewer would run as HTML: made harmless";
 
 function cosmetic(kind: string): Difference {
 	return { isRelevant: false, kind };
@@ -59,7 +59,7 @@ function unless(isKnown: (before: unknown, now: unknown) => boolean, kind: strin
 const onlyBefore = (_before: unknown, now: unknown) => now === undefined;
 const onlyNow = (before: unknown) => before === undefined || before === null;
 
-/** What is known of single members. */
+/** The rules of single members. */
 const rules: Readonly<Record<string, Rule[]>> = {
 	geometryType: [unless(onlyBefore, "geometryType: no viewer reads it")],
 	imageUrl: [unless(onlyNow, "a picture of a wms layer for the list of layers")],
@@ -69,7 +69,7 @@ const rules: Readonly<Record<string, Rule[]>> = {
 		unless((before, now) => bare(before) === bare(now), "a slash or a ? at the end of the address: left out"),
 	],
 	layerExtent: [unless(isProjected, "an extent in the map's spatial reference")],
-	aliasMap: [unless(sameMembers, harmlessText)],
+	aliasMap: [unless(sameMembers, escapedMarkup)],
 	minScale: [unless(isNoScale, "a scale that is none")],
 	maxScale: [unless(isNoScale, "a scale that is none")],
 	name: [unless(onlyNow, "a name where there was none")],
@@ -81,7 +81,7 @@ function bare(address: unknown): unknown {
 	return typeof address === "string" ? address.trim().replace(/(?<![/?])[/?]+$/, "") : address;
 }
 
-/** Whether two lists name the same layers of a service, whatever else they say of them. */
+/** Whether two lists name the same layers of a service, ignoring other members. */
 function sameEntries(before: unknown, now: unknown): boolean {
 	const named = (entries: unknown) =>
 		listOf(entries).map((entry) => objectOf(entry).id ?? objectOf(entry).index);
@@ -92,7 +92,7 @@ function isNoScale(before: unknown, now: unknown): boolean {
 	return now === 0 && !(typeof before === "number" && before > 0);
 }
 
-/** Whether an extent has numbers that can be those of another one elsewhere. */
+/** Whether two extents may be equal in different spatial references. */
 function isProjected(before: unknown, now: unknown): boolean {
 	const sides = ["xmin", "ymin", "xmax", "ymax"];
 	if (!sides.every((side) => Number.isFinite(objectOf(now)[side]))) return false;
@@ -104,8 +104,8 @@ function isProjected(before: unknown, now: unknown): boolean {
 
 function sameMembers(before: unknown, now: unknown): boolean {
 	const spelled = Object.entries(objectOf(before)).map(([name, alias]) => [
-		harmless(name),
-		typeof alias === "string" ? harmless(alias) : alias,
+		escapeMarkup(name),
+		typeof alias === "string" ? escapeMarkup(alias) : alias,
 	]);
 	return isDeepStrictEqual(Object.fromEntries(spelled), now);
 }
@@ -113,7 +113,8 @@ function sameMembers(before: unknown, now: unknown): boolean {
 const fixedTitles: Readonly<Record<string, string>> = { Icon: "Icône", Details: "Détails" };
 
 function gridDifferences(before: Json[], now: Json[]): Difference[] {
-	const idsOf = (columns: Json[]) => columns.map(({ fieldName, id }) => harmless(String(fieldName || id)));
+	const idsOf = (columns: Json[]) =>
+		columns.map(({ fieldName, id }) => escapeMarkup(String(fieldName || id)));
 	if (!isDeepStrictEqual(idsOf(before), idsOf(now)))
 		return [relevant("datagrid: other columns, or in another order")];
 	return before.flatMap((column, index) => columnDifferences(column, now[index] as Json));
@@ -127,7 +128,7 @@ function columnDifferences(before: Json, now: Json): Difference[] {
 		if (name === "title" && fixedTitles[String(one)] === other)
 			return [cosmetic("French titles of the fixed columns")];
 		if (other === "num") return [cosmetic("columns of numbers that sort as numbers")];
-		if (typeof one === "string" && harmless(one) === other) return [cosmetic(harmlessText)];
+		if (typeof one === "string" && escapeMarkup(one) === other) return [cosmetic(escapedMarkup)];
 		return [relevant(`datagrid: ${name} of a column`)];
 	});
 }
@@ -159,11 +160,11 @@ function drawingDifferences(name: string, before: unknown, now: unknown): Differ
 	if (name === "value" && String(before) === String(now))
 		return [cosmetic("symbology: values of a number field as numbers at v0.9, as texts at v1")];
 	if (name === "label" && (before ?? "") === (now ?? "")) return [cosmetic("symbology: an empty label")];
-	if (typeof before === "string" && harmless(before) === now) return [cosmetic(harmlessText)];
+	if (typeof before === "string" && escapeMarkup(before) === now) return [cosmetic(escapedMarkup)];
 	return [relevant(`symbology: ${name}`)];
 }
 
-/** Whether two nodes of v2 name one layer of a MapServer in the two ways that there are. */
+/** Whether two nodes of v2 name one layer of a MapServer in the two possible ways. */
 function isOtherMapServerForm(name: string, before: Json, now: Json): boolean {
 	if (!["layerType", "url", "layerEntries", "nameField"].includes(name)) return false;
 	const wholeOf = ({ layerType, url, layerEntries }: Json) => {

@@ -6,7 +6,7 @@ import { parseLayerPath, parseSmallkey, smallkeyRule } from "../../registry/smal
 /** Largest file of smallkeys, in bytes. */
 const maxFileBytes = 100_000_000;
 
-/** Whether a file begins as JSON: a dump of the older service's database rather than a list. */
+/** Whether a file is JSON, thus a dump of the older service's database and not a list. */
 export async function isJson(path: string): Promise<boolean> {
 	const file = await open(path);
 	try {
@@ -17,7 +17,7 @@ export async function isJson(path: string): Promise<boolean> {
 	}
 }
 
-/** Smallkeys with white space or commas between them. @throws {Error} that names the first that is none */
+/** Parses smallkeys, separated by white space or commas. @throws {Error} that names the first invalid one */
 export async function readKeys(path: string): Promise<string[]> {
 	const { size } = await stat(path);
 	if (size > maxFileBytes) throw new Error(`${path}: has ${size} bytes, and may have ${maxFileBytes}`);

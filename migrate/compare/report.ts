@@ -1,6 +1,6 @@
 import type { Class, Comparison, Finding } from "./compare.ts";
 
-/** Smallkeys that are named of each kind, unless all are asked for. */
+/** Smallkeys that are listed of each kind, unless all are requested. */
 const maxNamed = 3;
 
 const titles: Readonly<Record<Class, string>> = {
@@ -10,7 +10,7 @@ const titles: Readonly<Record<Class, string>> = {
 	unreadable: "Not compared: layers that the older service cannot serve itself",
 };
 
-/** What was found, as lines of a table: by kind, the kinds with most layers first. */
+/** The result as lines of a table, by kind, most frequent first. */
 export function reportLines(
 	comparison: Comparison,
 	smallkeys: readonly string[],

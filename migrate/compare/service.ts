@@ -3,25 +3,25 @@ import { targetOf } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 import { isObject, type Json, listOf, objectOf } from "./json.ts";
 
-/** What a service says of one layer: its node, that there is none, or why it cannot be read. */
+/** A service's answer about one layer: its node, that there is none, or why it cannot be read. */
 export type Read = { node: Json } | { node: null } | { failure: string };
 
-/** The versions that releases of the older service served; each of them had two of these at most. */
+/** The versions of the older service; each release served at most two of them. */
 export const comparedTargets = ["v0.9", "v1", "v2"] as const satisfies readonly TargetName[];
 export type ComparedTarget = (typeof comparedTargets)[number];
 
-/** Longest wait for one answer, in milliseconds, and how often it is asked for. */
+/** Longest wait for one answer, in milliseconds, and most attempts of a request. */
 const timeoutMs = 30_000;
 const maxAttempts = 3;
 
-/** Most bytes of one answer: a batch of the largest layers is far below. */
+/** Most bytes of one answer, far above a batch of the largest layers. */
 const maxAnswerBytes = 100_000_000;
 
-/** A service whose layers are read, as any release has it. */
+/** A service of any release. */
 export class ReadService {
 	/** Without a slash at its end. */
 	readonly address: string;
-	/** Target → where several of its layers are read: `v1/docs`. */
+	/** Target → path of several layers: `v1/docs`. */
 	readonly #paths = new Map<ComparedTarget, string>();
 
 	constructor(address: string) {
@@ -48,13 +48,13 @@ export class ReadService {
 		);
 		const elements = status === 200 ? elementsOf(text) : null;
 		if (elements?.length === smallkeys.length) return elements.map(readElement);
-		// v2 answers so of a single key that it does not have.
+		// The answer of v2 to a single unknown key.
 		if (smallkeys.length === 1 && elements?.length === 0) return [{ node: null }];
 		if (smallkeys.length === 1) {
 			const reason = status === 200 ? "answers what is no list of one layer" : `answers ${status}`;
 			return [{ failure: reason }];
 		}
-		// One layer that cannot be served must not hide the others.
+		// One failing layer must not hide the others.
 		const half = Math.ceil(smallkeys.length / 2);
 		const first = await this.read(target, lang, smallkeys.slice(0, half));
 		return [...first, ...(await this.read(target, lang, smallkeys.slice(half)))];

@@ -11,15 +11,15 @@ import { genericImage } from "../../registry/symbology.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";
 import type { Notes } from "./notes.ts";
 
-/** Small layers of these geometries are loaded whole; the older service counted up to so many features. */
+/** The older service loaded layers of these geometries whole, up to this number of features. */
 const pointGeometries = new Set(["", "esriGeometryPoint", "esriGeometryMultipoint", "esriGeometryEnvelope"]);
 const maxSnapshotFeatures = 2000;
 
 /**
- * What a stored node of a feature layer says of its service. Its fields have no types, so that their values are taken
- * for texts, and the spatial reference of its extent is the layer's: both are better after the first harvest.
- * @param serviceUrl the registered address: the description counts for that
- * @param isRegisteredMode whether the registration says how the layer is loaded
+ * Converts a stored node of a feature layer to a service description. Its fields have no types, so their values are
+ * treated as texts, and its extent is in the layer's spatial reference; the first harvest corrects both.
+ * @param serviceUrl the registered address, which the description gets
+ * @param isRegisteredMode whether the registration has a `loading_mode`
  */
 export function describeNode(
 	node: Json,
@@ -56,14 +56,14 @@ function scaleOf(value: unknown): number {
 
 function extentOf(value: unknown, mapWkid: number, notes: Notes): Extent | null {
 	const { spatialReference, ...sides } = objectOf(value);
-	// Without a spatial reference the viewer took the numbers for the map's.
+	// Without a spatial reference the viewer assumed the map's.
 	const reference = isObject(spatialReference) ? spatialReference : { wkid: mapWkid };
 	const extent = projectOnce({ ...sides, spatialReference: reference }, mapWkid);
 	if (!extent) notes.add("an extent that cannot be used: all of Canada");
 	return extent;
 }
 
-/** What was projected last: the two languages of a layer nearly always have the same extent. */
+/** Cache of the last projection: both languages of a layer usually have the same extent. */
 let last: { key: string; extent: Extent | null } = { key: "", extent: null };
 
 function projectOnce(value: object, mapWkid: number): Extent | null {
@@ -72,7 +72,7 @@ function projectOnce(value: object, mapWkid: number): Extent | null {
 	return last.extent;
 }
 
-/** The columns of a grid in their order, then what has an alias only: the shape, which is no column. */
+/** The columns of a grid in their order, then fields with only an alias: the shape, which is no column. */
 function fieldsOf(node: Json): Field[] {
 	const aliases = objectOf(node.aliasMap);
 	const columns = listOf(objectOf(node.datagrid).gridColumns).map(objectOf);

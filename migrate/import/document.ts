@@ -5,6 +5,7 @@ import {
 	parseDescription,
 } from "../../registry/description.ts";
 import { defaultMapWkid } from "../../registry/extent.ts";
+import { escapeMarkup } from "../../registry/markup.ts";
 import {
 	isVersion2,
 	parseRegistration,
@@ -13,27 +14,25 @@ import {
 	storedSizeProblem,
 	takesAllLayers,
 } from "../../registry/registration.ts";
-import { harmless } from "../../registry/shown.ts";
 import { type Lang, langs, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";
 import { describeNode, isCountedMode } from "./description.ts";
 import { entryOfNode, entryOfRequest, entryOfRequest2, type PayloadType } from "./entry.ts";
-import { metadataOf } from "./metadata.ts";
 import type { Notes } from "./notes.ts";
 
-/** What a document of the older service's database becomes. */
+/** The layer that a document of the older service's database becomes. */
 export interface Moved {
 	smallkey: string;
 	registration: Registration;
 	description: Description | null;
-	/** The node that the older service served at v0.9 and v1, in each language. */
+	/** The node that the older service served at v0.9 and v1, by language. */
 	nodes: Partial<Record<Lang, Json>>;
 }
 
-/** A document that cannot be moved, and why. */
+/** A document that cannot be imported, and why. */
 export interface NotMoved {
-	/** The key as it stands in the document. */
+	/** The document's key. */
 	key: string;
 	reason: string;
 }
@@ -42,7 +41,7 @@ export function isMoved(outcome: Moved | NotMoved): outcome is Moved {
 	return "registration" in outcome;
 }
 
-/** Reads a document as any release from 1.0 to 3.0 wrote it. */
+/** Converts a document of any release from 1.0 to 3.0. */
 export function moveDocument(document: Json, settings: FragmentSettings, notes: Notes): Moved | NotMoved {
 	const key = keyOf(document);
 	const smallkey = parseSmallkey(key);
@@ -53,10 +52,10 @@ export function moveDocument(document: Json, settings: FragmentSettings, notes: 
 		: move1(smallkey, document, settings, notes);
 }
 
-/** Longest key that is shown of a document that cannot be moved, in characters. */
+/** Longest shown key of a document that cannot be imported, in characters. */
 const maxShownKey = 100;
 
-/** A key that may be no smallkey, for a line of the report. */
+/** Any key as shown in the report. */
 export function shortened(key: string): string {
 	return key.length > maxShownKey ? `${key.slice(0, maxShownKey)}…` : key;
 }
@@ -97,7 +96,7 @@ function payloadTypeOf(value: unknown): PayloadType | null {
 	return value === "wms" || value === "feature" ? value : null;
 }
 
-/** A stored node, by itself or as it was served. */
+/** A stored node, by itself or within a served fragment. */
 function nodeOf(value: unknown): Json | undefined {
 	if (!isObject(value)) return undefined;
 	const { wms, feature } = objectOf(value.layers);
@@ -105,9 +104,9 @@ function nodeOf(value: unknown): Json | undefined {
 	return isObject(wrapped) ? wrapped : value;
 }
 
-/** Where a request and its node differ, the node was served. */
+/** Where a request and its node differ, the node wins: it was served. */
 function followNode(entry: Json, node: Json, type: PayloadType): void {
-	const name = harmless(textOf(node.displayName));
+	const name = escapeMarkup(textOf(node.displayName));
 	const isOwnName = type === "feature" && entry.service_name === undefined;
 	if (name && !isOwnName && name !== (entry.service_name ?? entry.layer)) {
 		if (name === entry.layer) delete entry.service_name;
@@ -141,7 +140,7 @@ function move2(smallkey: string, document: Json, settings: FragmentSettings, not
 	return finish(smallkey, payload, describe, nodes, notes);
 }
 
-/** What a node says of the service of a feature layer; null without one. */
+/** The description in a node of a feature layer; null without a node. */
 function describeFeatures(
 	node: Json | undefined,
 	entry: Json,
@@ -152,7 +151,7 @@ function describeFeatures(
 	return node ? describeNode(node, textOf(entry.service_url), isRegisteredMode, mapWkid, notes) : null;
 }
 
-/** The layers that a service which is taken whole had when the older service looked; null for any other. */
+/** The layers that the older service found in a service that is registered as a whole; null for any other. */
 function describeLayers(served: Json, registration: Registration, lang: Lang): LangDescription | null {
 	if (!isVersion2(registration) || !takesAllLayers(registration[lang])) return null;
 	const entries = listOf(served.layerEntries).map((entry) => objectOf(entry).id ?? objectOf(entry).index);
@@ -162,13 +161,13 @@ function describeLayers(served: Json, registration: Registration, lang: Lang): L
 	return { service_url, from: "import", entries: entries as (string | number)[] };
 }
 
-/** A stored node of v2, by itself or as it was served. */
+/** A stored node of v2, by itself or within a served fragment. */
 function nodeOf2(value: unknown): unknown {
 	const [wrapped] = listOf(objectOf(value).layers);
 	return wrapped ?? value;
 }
 
-/** Checks a payload as a write would, and describes the services of the nodes. */
+/** Checks a payload like a write, and describes the services of its nodes. */
 function finish(
 	smallkey: string,
 	payload: Json,
@@ -194,10 +193,29 @@ function finish(
 	};
 }
 
-/** A description that can be stored: one that is too large would be refused wherever it is read. */
+/** Drops a description that is too large to be read again. */
 function usable(description: Description, notes: Notes): Description | null {
 	if (Object.keys(description).length === 0) return null;
 	if (parseDescription(descriptionText(description))) return description;
 	notes.add("a description that is too large: left for the first harvest");
 	return null;
+}
+
+/**
+ * Replaces a metadata uuid by the addresses that the older service served, unless this configuration's templates give
+ * the same addresses.
+ */
+function metadataOf(entry: Json, node: Json, settings: FragmentSettings, notes: Notes): void {
+	const uuid = textOf(objectOf(entry.metadata).uuid);
+	const served = { metadata_url: textOf(node.metadataUrl), catalogue_url: textOf(node.catalogueUrl) };
+	if (!uuid || !served.metadata_url || !served.catalogue_url) return;
+	const fill = (template: string) => template.replaceAll("{0}", encodeURIComponent(uuid));
+	const isSame =
+		fill(settings.metadataUrl) === served.metadata_url &&
+		fill(settings.catalogueUrl) === served.catalogue_url;
+	if (isSame) return;
+	notes.add(
+		"a metadata uuid: written as its two addresses, which METADATA_URL and CATALOGUE_URL do not give",
+	);
+	entry.metadata = served;
 }

@@ -1,13 +1,13 @@
 import { isObject, type Json, textOf } from "../compare/json.ts";
 import { DumpError, maxElementBytes, readElements } from "./elements.ts";
 
-/** What a dump has at one place: a document, or what is known of one that is too long to be read. */
+/** An entry of a dump: a document, or the place of one that is too long. */
 export type Entry = { document: Json } | { key: string; reason: string };
 
 /**
- * The documents of a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as `_all_docs?include_docs=true`
- * answers. The database's own documents (`_design/…`) and those that were deleted are left out.
- * @throws {DumpError} where the file cannot be read as one
+ * The documents of a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as of `_all_docs?include_docs=true`.
+ * The database's own documents (`_design/…`) and deleted ones are skipped.
+ * @throws {DumpError} where the file is not such a dump
  */
 export async function* readDump(chunks: AsyncIterable<Buffer>): AsyncGenerator<Entry> {
 	for await (const { bytes, offset, length } of readElements(withoutMark(chunks))) {
@@ -21,7 +21,7 @@ export async function* readDump(chunks: AsyncIterable<Buffer>): AsyncGenerator<E
 	}
 }
 
-/** Without a byte order mark, which some tools put before UTF-8. */
+/** Strips the byte order mark that some tools write. */
 async function* withoutMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 	let isFirst = true;
 	for await (const chunk of chunks) {
@@ -39,7 +39,7 @@ function parseElement(bytes: Buffer, offset: number): unknown {
 	}
 }
 
-/** The document of an element; null where a row has none any more. */
+/** The document of an element; null for a deleted one. */
 function documentOf(element: unknown, offset: number): Json | null {
 	if (!isObject(element)) throw new DumpError(`holds something else than documents, at byte ${offset}`);
 	const isRow = "value" in element && "key" in element && !("_id" in element);

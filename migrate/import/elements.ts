@@ -2,18 +2,18 @@
 export interface Element {
 	/** UTF-8 JSON; null where it is longer than `maxElementBytes` and was passed over. */
 	bytes: Buffer | null;
-	/** Where it starts in the file, in bytes. */
+	/** Its offset in the file, in bytes. */
 	offset: number;
 	/** Its length in bytes. */
 	length: number;
 }
 
-/** A dump that cannot be read: nothing of it counts. */
+/** A dump that cannot be read, and is ignored completely. */
 export class DumpError extends Error {}
 
-/** Longest element that is kept, in bytes: CouchDB's own limit of a document (`max_document_size`). */
+/** Longest element in bytes: CouchDB's own limit of a document (`max_document_size`). */
 export const maxElementBytes = 8_000_000;
-/** Most elements: each leaves a line in memory, at least. */
+/** Most elements, since each takes memory. */
 const maxElements = 1_000_000;
 /** Most bytes outside the elements: commas, white space, and the members around the array. */
 const maxRestBytes = 16_000_000;
@@ -25,13 +25,12 @@ const openers = new Set([0x5b, 0x7b]);
 const closers = new Set([0x5d, 0x7d]);
 const spaces = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** The end of what stands before an array of documents. */
+/** The text before an array of documents. */
 const arrayStart = /(?:^|[{,]\s*)"(?:docs|rows)"\s*:\s*$/;
 
 /**
- * The elements of a dump's array `docs` or `rows`, one after the other: what was read is not kept. Only where an
- * element ends is looked for here; what it holds, its reader finds out.
- * @throws {DumpError} where the file ends early, or is no JSON, or has no such array
+ * Streams the elements of a dump's array `docs` or `rows`. Finds only their ends, without parsing them.
+ * @throws {DumpError} where the file ends early, is not JSON, or has no such array
  */
 export async function* readElements(chunks: AsyncIterable<Buffer>): AsyncGenerator<Element> {
 	const scanner = new Scanner();
@@ -40,23 +39,23 @@ export async function* readElements(chunks: AsyncIterable<Buffer>): AsyncGenerat
 }
 
 class Scanner {
-	/** What stands outside the elements, each of which is a 0 in it. */
+	/** The text outside the elements, with a 0 for each element. */
 	#rest = "";
 	#offset = 0;
 	#depth = 0;
 	#inString = false;
 	#isEscaped = false;
-	/** Whether the bytes are those of the array's elements. */
+	/** Whether the position is within the array. */
 	#inArray = false;
 	#arrays = 0;
 	#elements = 0;
-	/** The element that has begun, or null. */
+	/** The open element, or null. */
 	#parts: Buffer[] | null = null;
 	#length = 0;
 	#start = 0;
 
 	*take(chunk: Buffer): Generator<Element> {
-		/** Where the part of the element, or of what is outside, starts in this chunk. */
+		/** Start of the present element or outside text in this chunk. */
 		let from = 0;
 		for (let index = 0; index < chunk.length; index += 1) {
 			const byte = chunk[index] as number;
@@ -128,7 +127,7 @@ class Scanner {
 	#keep(bytes: Buffer): void {
 		this.#length += bytes.length;
 		if (this.#length <= maxElementBytes) this.#parts?.push(bytes);
-		// What is too long is not kept in memory while its end is looked for.
+		// An element that is too long is not kept in memory.
 		else if (this.#parts) this.#parts.length = 0;
 	}
 

@@ -1,8 +1,8 @@
-import { harmless } from "../../registry/shown.ts";
+import { escapeMarkup } from "../../registry/markup.ts";
 import { isObject, type Json, textOf } from "../compare/json.ts";
 import type { Notes } from "./notes.ts";
 
-/** Members of a registration of version 1.x, by what it registers. */
+/** Members of a registration of version 1.x, by payload type. */
 const members = {
 	wms: [
 		"service_url",
@@ -40,23 +40,23 @@ const members2: Readonly<Record<string, readonly string[]>> = {
 	esriFeatureServer: server2,
 };
 
-/** One language of a registration from the request that the older service kept. */
+/** One language of a registration, from the request that the older service stored. */
 export function entryOfRequest(type: PayloadType, request: Json, notes: Notes): Json {
-	// Release 1.9.0 wrote the offset under the name that it has in a fragment.
+	// Release 1.9.0 stored the offset under its name in a fragment.
 	const renamed: Json = { max_allowable_offset: request.maxAllowableOffset, ...request };
 	return cleanEntry(members[type], renamed, notes);
 }
 
 /**
- * One language of a registration of version 2.0 from the request that the older service kept.
- * @param serviceType what the document says of both languages: a request could go without
+ * One language of a registration of version 2.0, from the request that the older service stored.
+ * @param serviceType the document's type for both languages, which a request could omit
  */
 export function entryOfRequest2(request: Json, serviceType: unknown, notes: Notes): Json {
 	const raw: Json = { ...request, service_type: request.service_type ?? serviceType };
 	return cleanEntry(members2[textOf(raw.service_type)] ?? common2, raw, notes);
 }
 
-/** One language of a registration from the node that the older service served: releases before 1.8 kept no request. */
+/** One language of a registration, from the served node: releases before 1.8 stored no request. */
 export function entryOfNode(type: PayloadType, node: Json, notes: Notes): Json {
 	const { mimeType } = isObject(node.featureInfo) ? node.featureInfo : { mimeType: undefined };
 	const metadata = { metadata_url: node.metadataUrl, catalogue_url: node.catalogueUrl };
@@ -74,7 +74,7 @@ export function entryOfNode(type: PayloadType, node: Json, notes: Notes): Json {
 	return cleanEntry(members[type], raw, notes);
 }
 
-/** The members that have a place in a registration, in a form that it can have. */
+/** The members that a registration may have, in a valid form. */
 function cleanEntry(known: readonly string[], raw: Json, notes: Notes): Json {
 	const entry: Json = {};
 	for (const name of known) {
@@ -97,7 +97,7 @@ function cleanMember(name: string, value: unknown, notes: Notes): unknown {
 
 function cleanShown(value: unknown, notes: Notes): unknown {
 	if (typeof value !== "string") return value;
-	const shown = harmless(value);
+	const shown = escapeMarkup(value);
 	if (shown !== value) notes.add("a name that a viewer would run as HTML: made harmless");
 	return shown;
 }
@@ -113,7 +113,7 @@ function cleanMetadata(value: unknown, notes: Notes): unknown {
 	return textOf(uuid) ? { uuid } : undefined;
 }
 
-/** Characters that a URI has only percent-encoded (RFC 3986, appendix A). */
+/** Characters that must be percent-encoded in a URI (RFC 3986, appendix A). */
 const uriStrangers = /[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})/gu;
 
 function cleanAddress(value: unknown, notes: Notes): unknown {

@@ -17,13 +17,13 @@ import { type MovedSenders, moveSenders } from "./senders.ts";
 import { type Stored, storeMoves, tryMoves } from "./store.ts";
 import { summaryLines } from "./summary.ts";
 
-/** What is imported, and how. */
+/** The options of an import. */
 export interface Import {
 	/** Path of the dump of layers. */
 	dump: string;
 	/** Path of the dump of senders, or null. */
 	senders: string | null;
-	/** Who the commit names as its author. */
+	/** The commit's author. */
 	sender: string;
 	/** Whether nothing is written. */
 	isTrial: boolean;
@@ -32,9 +32,9 @@ export interface Import {
 }
 
 /**
- * Moves the layers of an older service's dump, and its senders, to this one. Both files are read to their end before
- * anything is written.
- * @returns whether it was done; otherwise the reason was printed, and nothing was written
+ * Imports the layers and the senders of an older service's dumps. Both files are read completely before anything is
+ * written.
+ * @returns whether it succeeded; otherwise the reason was printed, and nothing was written
  */
 export async function importDump(task: Import, configuration: Configuration, io: Io): Promise<boolean> {
 	const senders = task.senders === null ? null : await readSendersDump(task.senders, configuration);
@@ -46,7 +46,7 @@ export async function importDump(task: Import, configuration: Configuration, io:
 		return false;
 	}
 	if (senders && !task.isTrial) {
-		// What was changed in the file since it was read counts.
+		// The senders file may have changed since it was read.
 		await changeSenders(configuration.dataDir, (entries) => ({ ...JSON.parse(senders.text), ...entries }));
 	}
 	printOutcome(task, configuration, { moves, stored, senders }, io);
@@ -59,7 +59,7 @@ async function storeAll(
 	configuration: Configuration,
 	tick: () => void,
 ): Promise<Stored | Refusal> {
-	// A trial makes no repository.
+	// A dry run creates no repository.
 	const isNew = !configuration.github && !existsSync(repositoryPath(configuration.dataDir));
 	if (task.isTrial && isNew) return tryMoves(emptyReader, layers, tick);
 	const open = await openStore(configuration);
@@ -82,7 +82,7 @@ async function readLayersDump(path: string, configuration: Configuration): Promi
 	);
 }
 
-/** Largest dump of senders, in bytes: some ten thousand. */
+/** Largest dump of senders in bytes: about ten thousand senders. */
 const maxSendersBytes = 10_000_000;
 
 async function readSendersDump(path: string, { dataDir }: Configuration): Promise<MovedSenders> {
@@ -102,7 +102,7 @@ async function* readChunks(path: string, tick: (bytes: number) => void): AsyncGe
 	}
 }
 
-/** The same, with the file's name before what is wrong with it. */
+/** Runs a task and prefixes its errors with the file's name. */
 async function naming<T>(path: string, reading: Promise<T>): Promise<T> {
 	try {
 		return await reading;

@@ -17,24 +17,24 @@ export interface Move {
 	description: string | null;
 }
 
-/** What a dump's documents become. */
+/** The layers of a dump. */
 export interface Moves {
 	/** Smallkey → layer, in the order of the dump. */
 	layers: Map<string, Move>;
 	notMoved: NotMoved[];
-	/** What is served otherwise than the older service served it, by kind. */
+	/** Changes to what viewers get, by kind. */
 	notes: Notes;
 	documents: number;
-	/** Characters of the layers. */
+	/** Characters of all layers. */
 	held: number;
 }
 
-/** Most characters of layers that are held until all are stored. */
+/** Most characters of all layers, which are held in memory until they are stored. */
 const maxHeld = 1_000_000_000;
 
 /**
- * Turns every document into a layer, or into a line that says why not; one keeps no other back.
- * @throws {DumpError} where the layers are too large to be held in memory together
+ * Converts every document to a layer, or to a line that says why it cannot be.
+ * @throws {DumpError} where the layers together are too large for the memory
  */
 export async function collectMoves(
 	entries: AsyncIterable<Entry>,
@@ -42,7 +42,7 @@ export async function collectMoves(
 	most = maxHeld,
 ): Promise<Moves> {
 	const moves: Moves = { layers: new Map(), notMoved: [], notes: new Notes(), documents: 0, held: 0 };
-	/** Lower-case smallkey → smallkey of the document that had it first. */
+	/** Lower-case smallkey → the first document's smallkey. */
 	const seen = new Map<string, string>();
 	for await (const entry of entries) {
 		moves.documents += 1;
@@ -70,19 +70,19 @@ function addMove(
 		moves.layers.set(smallkey, { registration, description: text });
 		moves.held += JSON.stringify(registration).length + (text?.length ?? 0);
 		noteDifferences(moved, settings, notes);
-		// A layer of two languages is one layer.
+		// Each kind is noted once for both languages.
 		for (const [kind] of notes.list()) moves.notes.add(kind);
 		return;
 	}
 	if (first !== smallkey)
 		return void moves.notMoved.push({ key: smallkey, reason: `differs only in case from ${first}` });
-	// Nobody knows which of them was served.
+	// It is not known which of them was served.
 	const reason = "has more than one document";
 	if (moves.layers.delete(smallkey)) moves.notMoved.push({ key: smallkey, reason });
 	moves.notMoved.push({ key: smallkey, reason });
 }
 
-/** Notes where a viewer of v0.9 or v1 will read something else than it did. */
+/** Notes the differences for viewers of v0.9 and v1. */
 function noteDifferences(
 	{ smallkey, registration, description, nodes }: Moved,
 	settings: FragmentSettings,
@@ -100,7 +100,7 @@ function noteDifferences(
 	}
 }
 
-/** Releases from 1.6 on stored the grid's columns as v1 spells them. */
+/** Releases from 1.6 on stored the grid's columns with the member names of v1. */
 function isSpelledAsV1(node: Json): boolean {
 	return listOf(objectOf(node.datagrid).gridColumns).some((column) => "orderable" in objectOf(column));
 }

@@ -1,4 +1,4 @@
-/** Counts of what is served otherwise than the older service served it, by kind. */
+/** Counts the changes to what viewers get, by kind. */
 export class Notes {
 	readonly #counts = new Map<string, number>();
 
@@ -6,7 +6,7 @@ export class Notes {
 		this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1);
 	}
 
-	/** Kinds with how often each was met, most frequent first. */
+	/** Kinds with their counts, most frequent first. */
 	list(): [kind: string, count: number][] {
 		return [...this.#counts].sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1));
 	}

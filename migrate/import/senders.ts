@@ -3,19 +3,19 @@ import { isObject, textOf } from "../compare/json.ts";
 import { type NotMoved, shortened } from "./document.ts";
 import type { Entry } from "./dump.ts";
 
-/** What becomes of the senders of an older service. */
+/** The result of merging an older service's senders. */
 export interface MovedSenders {
-	/** Text of the senders file with them. */
+	/** New text of the senders file. */
 	text: string;
 	added: number;
-	/** Senders that the file has with the same secret. */
+	/** Senders that the file already has, with the same secret. */
 	same: number;
 	notMoved: NotMoved[];
 }
 
 /**
- * Adds the senders of a dump (`{_id, key}`) to a senders file. Those that it has keep the secret that they have here.
- * No secret is ever part of a reason.
+ * Adds the senders of a dump (`{_id, key}`) to a senders file. Existing senders keep their secrets. A reason never
+ * contains a secret.
  * @param text the senders file, or null where there is none yet
  */
 export async function moveSenders(entries: AsyncIterable<Entry>, text: string | null): Promise<MovedSenders> {

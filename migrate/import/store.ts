@@ -14,32 +14,31 @@ import {
 import type { NotMoved } from "./document.ts";
 import type { Move } from "./moves.ts";
 
-/** Layers that are compared with the store at once. */
+/** Layers that are compared with the store concurrently. */
 const atOnce = 32;
 
-/** What an import changed. */
+/** The result of an import. */
 export interface Stored {
-	/** Layers that were not stored before, those that were stored otherwise, and those that were stored so. */
+	/** New layers, changed ones, and unchanged ones. */
 	added: number;
 	changed: number;
 	same: number;
-	/** Layers that a stored one of another case keeps out. */
+	/** Layers that differ only in case from a stored one, and are skipped. */
 	notMoved: NotMoved[];
 	/** null where nothing was to be written. */
 	commit: Commit | null;
 }
 
-/** Who imports, and when (milliseconds since 1970). */
+/** The commit's author and time (milliseconds since 1970). */
 export interface ImportOptions {
 	sender: string;
 	time: number;
-	/** Told after each layer that was compared. */
+	/** Called after each compared layer. */
 	tick: () => void;
 }
 
 /**
- * Stores layers in one commit. Those that are stored so already are left as they are, and so is a description that
- * was harvested.
+ * Stores layers in one commit. Unchanged layers and harvested descriptions are kept.
  */
 export async function storeMoves(
 	store: Store,
@@ -64,7 +63,7 @@ export async function storeMoves(
 	return { ...(decided as unknown as Decided).stored, commit };
 }
 
-/** What storing layers would do. */
+/** Plans what storing layers changes. */
 export async function tryMoves(
 	reader: Reader,
 	layers: ReadonlyMap<string, Move>,
@@ -114,7 +113,7 @@ async function editsOf(now: Reader, smallkey: string, move: Move, stored: Stored
 	return edits;
 }
 
-/** A stored description with the imported one of each language that was not harvested from the same service. */
+/** Merges an imported description into the stored one; a language that was harvested from the same service is kept. */
 function mergeImported(stored: string | null, imported: string | null): string | null {
 	if (stored === null || imported === null || stored === imported) return imported ?? stored;
 	const before = parseDescription(stored) ?? {};

@@ -2,7 +2,7 @@ import type { Commit } from "../../store/store.ts";
 import type { Moves } from "./moves.ts";
 import type { Stored } from "./store.ts";
 
-/** What an import did, as lines of a table. */
+/** The result of an import, as lines of a table. */
 export function summaryLines(moves: Moves, stored: Stored, isTrial: boolean): string[] {
 	const types = new Map<string, number>();
 	for (const { registration } of moves.layers.values()) {

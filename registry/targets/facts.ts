@@ -1,4 +1,5 @@
 import type { Description, FeatureDescription, LangDescription, Renderer } from "../description.ts";
+import { escapeMarkup } from "../markup.ts";
 import {
 	isVersion2,
 	type Registration,
@@ -6,7 +7,6 @@ import {
 	serviceTypeOf,
 	takesAllLayers,
 } from "../registration.ts";
-import { harmless } from "../shown.ts";
 import type { Lang } from "../smallkey.ts";
 
 /** What an operator sets for all fragments. */
@@ -35,19 +35,19 @@ export type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "re
 /** Names or numbers of the layers inside a service, in the order in which they are shown. */
 export type Entries = readonly (string | number)[];
 
-/** A layer in one language, as every target renders it: what is common to them is found once. */
+/** A layer in one language, with everything that the targets have in common. */
 export interface LayerFacts {
 	lang: Lang;
 	smallkey: string;
-	/** By which viewers know the layer: `rcs.<smallkey>.<lang>`. */
+	/** The layer's id in viewers: `rcs.<smallkey>.<lang>`. */
 	id: string;
 	type: ServiceType;
-	/** The service's address: one of an ArcGIS service has no slash at the end, one of an OGC service no lone `?`. */
+	/** The service's address, without a slash at the end (ArcGIS) or a lone `?` (OGC). */
 	url: string;
-	/** The name that is shown, with nothing in it that a page would take for a tag. */
+	/** The displayed name, with its markup escaped. */
 	name: string;
 	entries: Entries;
-	/** The registered name of the field whose value names a feature, or what the service says; `""`: not known. */
+	/** The field whose value names a feature: the registered one, else the service's; `""`: not known. */
 	nameField: string;
 	metadataUrl: string | undefined;
 	catalogueUrl: string | undefined;
@@ -56,14 +56,14 @@ export interface LayerFacts {
 	loadingMode: string | undefined;
 	maxAllowableOffset: number | undefined;
 	tolerance: number | undefined;
-	/** What was harvested of the service, or what is said of one that was not harvested yet. */
+	/** What was harvested from the service; `unknownService` before the first harvest. */
 	service: ServiceFacts;
-	/** The other address and layers that the registration has for v2. */
+	/** The address and layers for v2, which a registration may override. */
 	v2: { url: string; entries: Entries };
 	settings: FragmentSettings;
 }
 
-/** The members of a registration in one language, of whatever version and kind. */
+/** The members of a registration in one language, of any version and kind. */
 type Members = Partial<
 	Record<"layer" | "legend_format" | "feature_info_type" | "feature_info_format" | "loading_mode", string> &
 		Record<"max_allowable_offset" | "tolerance", number> &
@@ -81,8 +81,8 @@ interface Metadata {
 }
 
 /**
- * What the targets have to know of a layer in one language.
- * @param description counts for a language only while its `service_url` is the registered one; null: the generic form
+ * Collects what the targets need to render a layer in one language.
+ * @param description used for a language only while its `service_url` is the registered one; null: the generic form
  */
 export function layerFacts(
 	lang: Lang,
@@ -104,9 +104,9 @@ export function layerFacts(
 		id: `rcs.${smallkey}.${lang}`,
 		type,
 		url,
-		name: harmless(members.service_name || ownName(type, entries, service) || smallkey),
+		name: escapeMarkup(members.service_name || ownName(type, entries, service) || smallkey),
 		entries,
-		nameField: harmless(members.display_field || nameField(service)),
+		nameField: escapeMarkup(members.display_field || nameField(service)),
 		metadataUrl: members.metadata?.metadata_url ?? fill(settings.metadataUrl, members.metadata),
 		catalogueUrl: members.metadata?.catalogue_url ?? fill(settings.catalogueUrl, members.metadata),
 		legendFormat: members.legend_format,
@@ -132,7 +132,7 @@ function entriesOf(
 	return takesAllLayers(registration[lang]) && harvested && "entries" in harvested ? harvested.entries : [];
 }
 
-/** What a layer without a registered name is called by its service. */
+/** The service's name for a layer without a registered name. */
 function ownName(type: ServiceType, entries: Entries, service: ServiceFacts): string {
 	return type === "ogcWms" || type === "ogcWmts" ? soleText(entries) : service.name;
 }
@@ -156,7 +156,7 @@ function overridesOf(
 	};
 }
 
-/** What is said of a service that was not harvested yet. */
+/** The facts of a service that was not harvested yet. */
 const unknownService: ServiceFacts = {
 	name: "",
 	display_field: "",
@@ -175,24 +175,24 @@ function addressOf(type: ServiceType, address: string): string {
 		: withoutTrailingSlash(address);
 }
 
-/** Viewers append `?SERVICE=WMS…` to the address: with a `?` at its end there would be two. */
+/** Viewers append `?SERVICE=WMS…` to the address, which must not end with a `?` of its own. */
 function withoutLoneQuestionMark(address: string): string {
 	return address.indexOf("?") === address.length - 1 ? address.slice(0, -1) : address;
 }
 
-/** Viewers append `/query` to the address. A slash in its query or fragment is the service's own. */
+/** Viewers append `/query` to the address. A slash in its query or fragment is kept. */
 function withoutTrailingSlash(address: string): string {
 	const end = address.search(/[?#]|$/);
 	return address.slice(0, end).replace(/(?<!\/)\/+$/, "") + address.slice(end);
 }
 
-/** The address of one layer of an ArcGIS service; a query of the service's address stays at the end. */
+/** The address of one layer of an ArcGIS service; a query stays at the end. */
 export function layerAddress(service: string, entry: string | number): string {
 	const end = service.search(/[?#]|$/);
 	return `${service.slice(0, end)}/${entry}${service.slice(end)}`;
 }
 
-/** ArcGIS's type of the field that holds a feature's shape: no column of a table. */
+/** ArcGIS's type of the field that holds a feature's shape, which is no column of a table. */
 export const geometryFieldType = "esriFieldTypeGeometry";
 
 /** The field whose value names a feature: the service's choice, else its first text field, else its first. */
@@ -209,7 +209,7 @@ function fill(template: string, metadata: Metadata | undefined): string | undefi
 	return template.replaceAll("{0}", encodeURIComponent(metadata.uuid));
 }
 
-/** FGPV's own notation for HTML that it shows in a short form; to a service, and to other viewers, it is HTML. */
+/** `text/html;fgpv=summary` is FGPV's own notation for HTML in a short form; services and other viewers need `text/html`. */
 export function plainFeatureInfoType(type: string | undefined): string | undefined {
 	return type === "text/html;fgpv=summary" ? "text/html" : type;
 }

@@ -1,18 +1,18 @@
 import { type Field, isNumberType } from "../description.ts";
 import { defaultMapWkid, layerExtent } from "../extent.ts";
-import { harmless } from "../shown.ts";
+import { escapeMarkup } from "../markup.ts";
 import type { Lang } from "../smallkey.ts";
 import { type ClassValue, genericSymbology, renderSymbology, wmsImage } from "../symbology.ts";
 import { geometryFieldType, type LayerFacts, plainFeatureInfoType, type ServiceFacts } from "./facts.ts";
 
-/** A grid column as a viewer reads it. */
+/** Converts a grid column to a viewer's member names. */
 type Spell = (column: Column) => object;
 
 /**
- * What RAMP 4.0.x to 5.5 read: a fragment of their configuration, as JSON; null where the layer is no feature layer and
- * no single layer of a WMS.
- * @param spell a grid column as the viewer reads it
- * @param classValue a number that a class has for its value, as the viewer reads it; the number itself where left out
+ * What RAMP 4.0.x to 5.5 read: a fragment of their configuration, as JSON; null where the layer is neither a feature
+ * layer nor a single layer of a WMS.
+ * @param spell converts a grid column to the viewer's member names
+ * @param classValue converts the value of a class; without it the value is kept
  */
 export function renderRamp(layer: LayerFacts, spell: Spell, classValue?: ClassValue): string | null {
 	if (layer.type === "ogcWms") {
@@ -28,7 +28,7 @@ function datagrid({ lang, service }: LayerFacts, spell: Spell): string {
 	return JSON.stringify({ gridColumns: columns.map(spell) });
 }
 
-/** A column of a data grid, in the words of v0.9. */
+/** A column of a data grid, with the member names of v0.9. */
 export interface Column {
 	id: string;
 	fieldName: string;
@@ -40,7 +40,7 @@ export interface Column {
 	columnTemplate: string;
 }
 
-/** Titles of the two columns that every data grid of the viewer starts with: they are shown to people. */
+/** Titles of the two columns that every data grid of the viewer starts with. */
 const fixedTitles: Readonly<Record<Lang, readonly [icon: string, details: string]>> = {
 	en: ["Icon", "Details"],
 	fr: ["Icône", "Détails"],
@@ -60,7 +60,7 @@ function fixedColumn(id: string, width: string, title: string, columnTemplate: s
 }
 
 function fieldColumn(field: Field): Column {
-	const name = harmless(field.name);
+	const name = escapeMarkup(field.name);
 	return {
 		id: name,
 		fieldName: name,
@@ -74,14 +74,14 @@ function fieldColumn(field: Field): Column {
 	};
 }
 
-/** Parser that the viewers have for a feature-info type; they know no other. */
+/** Feature info type → the viewers' parser for it. They have no others. */
 const parsers: ReadonlyMap<string, string> = new Map([
 	["text/html", "htmlRawParse"],
 	["text/plain", "stringParse"],
 	["application/json", "jsonRawParse"],
 ]);
 
-/** The viewer's schema allows no other members: metadata has no place here. */
+/** The viewer's schema allows no other members, so metadata is left out. */
 function wmsNode({ id, name, url, entries, legendFormat, featureInfoType }: LayerFacts): object {
 	const mimeType = plainFeatureInfoType(featureInfoType);
 	const parser = parsers.get(mimeType ?? "");
@@ -90,7 +90,7 @@ function wmsNode({ id, name, url, entries, legendFormat, featureInfoType }: Laye
 		displayName: name,
 		url,
 		imageUrl: wmsImage,
-		// The service is asked by this name: it stays as it is registered.
+		// This name is sent to the service, so it is not escaped.
 		layerName: entries[0],
 		format: "image/png",
 		legendMimeType: legendFormat,
@@ -98,7 +98,7 @@ function wmsNode({ id, name, url, entries, legendFormat, featureInfoType }: Laye
 	};
 }
 
-/** The JSON of a feature node up to its data grid: made once for a layer where no class differs between the viewers. */
+/** The JSON of a feature node up to its data grid; cached where it is the same for both viewers. */
 function featureStart(layer: LayerFacts, classValue?: ClassValue): string {
 	if (classValue && hasNumberClasses(layer))
 		return JSON.stringify(featureNode(layer, classValue)).slice(0, -1);
@@ -125,7 +125,9 @@ function featureNode(layer: LayerFacts, classValue?: ClassValue): object {
 		minScale: service.min_scale,
 		maxScale: service.max_scale,
 		layerExtent: layerExtent(service.extent, settings.mapWkid ?? defaultMapWkid),
-		aliasMap: Object.fromEntries(service.fields.map(({ name, alias }) => [harmless(name), harmless(alias)])),
+		aliasMap: Object.fromEntries(
+			service.fields.map(({ name, alias }) => [escapeMarkup(name), escapeMarkup(alias)]),
+		),
 		symbology: service.renderer ? renderSymbology(service.renderer, classValue) : genericSymbology,
 		mode: layer.loadingMode ?? modeOf(service),
 		maxAllowableOffset: layer.maxAllowableOffset,
@@ -134,11 +136,11 @@ function featureNode(layer: LayerFacts, classValue?: ClassValue): object {
 	};
 }
 
-/** Layers of these geometries are loaded whole where they are small; the others as the map moves. */
+/** Small layers of these geometries are loaded whole; all others as the map moves. */
 const snapshotGeometries = new Set(["esriGeometryPoint", "esriGeometryMultipoint", "esriGeometryEnvelope"]);
-const mostSnapshotFeatures = 2000;
+const maxSnapshotFeatures = 2000;
 
 function modeOf(service: ServiceFacts): "snapshot" | undefined {
-	if (service.count === null || service.count > mostSnapshotFeatures) return undefined;
+	if (service.count === null || service.count > maxSnapshotFeatures) return undefined;
 	return snapshotGeometries.has(service.geometry_type) ? "snapshot" : undefined;
 }

@@ -1,4 +1,4 @@
-import { harmless } from "../shown.ts";
+import { escapeMarkup } from "../markup.ts";
 import { geometryFieldType, type LayerFacts, layerAddress, plainFeatureInfoType } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
@@ -16,7 +16,7 @@ export const renderRamp4: Render = (layer) => {
 	return item && JSON.stringify(item);
 };
 
-/** null where RAMP4 has no such layers: it reads no tiled OGC services, and no layer without sublayers. */
+/** null where RAMP4 has no such layer type: no tiled OGC services, and no layers without sublayers. */
 function itemOf(layer: LayerFacts): object | null {
 	const { id, url, name, entries } = layer;
 	switch (layer.type) {
@@ -59,7 +59,7 @@ function mapImageLayer({ id, url, name, entries }: LayerFacts): object {
 
 function featureLayer({ id, url, name, nameField, tolerance, metadataUrl, service }: LayerFacts): object {
 	const fields = service.fields.filter((field) => field.type !== geometryFieldType);
-	const fieldInfo = fields.map((field) => ({ name: field.name, alias: harmless(field.alias) }));
+	const fieldInfo = fields.map((field) => ({ name: field.name, alias: escapeMarkup(field.alias) }));
 	return {
 		id,
 		layerType: "esri-feature",

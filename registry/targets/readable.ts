@@ -11,13 +11,13 @@ export interface Place {
 	lang: Lang;
 }
 
-/** Where a registration can be read, and where its readers are told that there is no such layer. */
+/** The targets and languages in which a registration can be read, and those that answer 404. */
 export interface Readable {
 	read: Place[];
 	unread: Place[];
 }
 
-/** Divides the targets that are served by whether a registration can be expressed in them, before any harvest. */
+/** Divides the served targets by whether they can express a registration, before any harvest. */
 export function readableAt(
 	smallkey: string,
 	registration: Registration,
@@ -36,7 +36,7 @@ export function readableAt(
 	return readable;
 }
 
-/** What a publisher has to know of the targets that cannot express a registration. */
+/** A warning for each target that cannot express a registration. */
 export function unreadWarnings({ unread }: Readable): string[] {
 	const names = [...new Set(unread.map(({ target }) => target))];
 	return names.map((name) => {

@@ -15,7 +15,7 @@ export function renderAt(name: TargetName, layer: LayerFacts): string | null {
 /**
  * A layer in one language at several targets.
  * @param wanted names of targets
- * @param description counts for a language only while its `service_url` is the registered one; null: the generic form
+ * @param description used for a language only while its `service_url` is the registered one; null: the generic form
  * @returns JSON for each of `wanted`, null where the layer cannot be expressed there
  */
 export function renderLayer(

@@ -1,10 +1,10 @@
 import type { Lang } from "../smallkey.ts";
 import type { LayerFacts } from "./facts.ts";
 
-/** The name of a target, as in `TARGETS`: one of those in the table. */
+/** The name of a target in `targets`. */
 export type TargetName = string;
 
-/** What is around an array of layers where the array is not the whole answer: ASCII text of JSON. */
+/** The ASCII JSON text around an array of layers, where the array is not the whole answer. */
 export interface Envelope {
 	/** Before the array. */
 	open: string;
@@ -20,30 +20,30 @@ export interface QueryDoor {
 	envelope(lang: Lang): Envelope;
 }
 
-/** A form in which layers are read: where, and what is answered for a layer that is not found. Its file has its `Render`, too. */
+/** A form in which layers are read: its paths, and the answer for an unknown layer. Its file exports its `Render`, too. */
 export interface Target {
 	name: TargetName;
-	/** Where one layer is read, before `/<lang>/<smallkey>`; its files stand in the folder of this name. */
+	/** Path of one layer, before `/<lang>/<smallkey>`; also the folder of its files. */
 	doc: string;
-	/** Where several are read; the same as `doc` where a comma makes the difference. */
+	/** Path of several layers; equal to `doc` where a comma distinguishes them. */
 	docs: string;
 	/** Other addresses of `doc` and `docs`: routes or rewrites, never copies of files. */
 	aliases: readonly Readonly<Pick<Target, "doc" | "docs">>[];
-	/** What is around the layers, in the file of one layer as well: `render` returns it with an array of one. */
+	/** The text around the layers. Also around a single layer: `render` returns it with an array of one. */
 	envelope?: Envelope;
 	queryDoor?: QueryDoor;
-	/** Whether several can be asked for in the order in which they are drawn: `<docs>/<lang>/<smallkeys>/sort`. */
+	/** Whether several layers can be requested in drawing order: `<docs>/<lang>/<smallkeys>/sort`. */
 	canSort?: true;
 	/**
-	 * What stands in an answer of several layers for a key that is not found.
-	 * @param item the key as it was asked for
-	 * @param count how many keys were asked for, repeats counted
-	 * @returns JSON, or null where nothing stands for it
+	 * The element for an unknown key in an answer of several layers.
+	 * @param item the key as requested
+	 * @param count number of requested keys, repeats included
+	 * @returns JSON, or null where the key is left out
 	 */
 	absent(item: string, count: number): string | null;
 	/**
-	 * Whether a layer is answered as if it were not found in an answer of several, because a reader of `docs` fails on it.
-	 * Readers of `doc` and of the query door get it.
+	 * Whether an answer of several layers treats a layer as unknown because a reader of `docs` fails on it. `doc` and the
+	 * query door return it.
 	 * @param body UTF-8 JSON, as the target's `Render` wrote it
 	 */
 	isUnlisted?(body: Uint8Array): boolean;

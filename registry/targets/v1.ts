@@ -2,8 +2,8 @@ import { type Column, renderRamp } from "./ramp.ts";
 import type { Render, Target } from "./target.ts";
 
 /**
- * What RAMP 5.0 to 5.5 read: the fragment of v0.9 with DataTables' own names in its grid columns, and texts for values of
- * classes.
+ * What RAMP 5.0 to 5.5 read: the fragment of v0.9 with DataTables' own names in its grid columns, and with strings as
+ * the values of classes.
  */
 export const v1: Target = {
 	name: "v1",
@@ -14,7 +14,7 @@ export const v1: Target = {
 	absent: () => "null",
 };
 
-// The viewer turns an attribute into text and compares with `===`: of a number it would draw the default symbol.
+// The viewer converts an attribute to a string and compares with `===`: a number would never match a class.
 export const renderV1: Render = (layer) => renderRamp(layer, spell, String);
 
 /** A column with DataTables' own names of two members. */

@@ -35,7 +35,7 @@ export const renderV2: Render = (layer) => {
 const nodeStart = '{"layers":[{"id":"';
 const wmtsMember = new TextEncoder().encode(',"layerType":"ogcWmts"');
 
-/** Whether a fragment is a node of ogcWmts. It is not parsed: the type follows the id, which has nothing escaped. */
+/** Whether a fragment is an ogcWmts node. It is not parsed: the type follows the id, which contains no escapes. */
 function isOgcWmts(body: Uint8Array): boolean {
 	const start = body.indexOf(0x22, nodeStart.length) + 1;
 	return wmtsMember.every((byte, index) => body[start + index] === byte);
@@ -44,7 +44,7 @@ function isOgcWmts(body: Uint8Array): boolean {
 /** Makes the members that only some kinds of layers have. */
 type Members = (layer: LayerFacts) => object;
 
-/** How each kind of service is written; a whole ArcGIS service is drawn by itself. */
+/** How each kind of service is rendered. `esriFeatureServer` becomes an `esriFeature` before. */
 const kinds: Readonly<
 	Record<Exclude<ServiceType, "esriFeatureServer">, { layerType: string; members: Members }>
 > = {
@@ -56,7 +56,7 @@ const kinds: Readonly<
 	esriMapServer: { layerType: "esriDynamic", members: numberedMembers },
 };
 
-/** Kinds that are drawn by the layers that they name: without one GeoView stays loading, and FGPV draws nothing. */
+/** Kinds that need at least one named layer: otherwise GeoView keeps loading, and FGPV draws nothing. */
 const withEntries: ReadonlySet<ServiceType> = new Set([
 	"ogcWms",
 	"ogcWmts",
@@ -69,7 +69,7 @@ function nodeOf(layer: LayerFacts): object | null {
 	const { url, entries } = layer.v2;
 	if (withEntries.has(type) && entries.length === 0) return null;
 	if (type === "esriFeatureServer") {
-		// No viewer draws a FeatureServer by `layerEntries`: of one layer the address says all, of several nothing can.
+		// No viewer draws a FeatureServer by `layerEntries`. One layer has an address of its own; several have no form.
 		const [entry] = entries;
 		if (entry === undefined || entries.length > 1) return null;
 		return nodeOf({ ...layer, type: "esriFeature", v2: { url: layerAddress(url, entry), entries: [] } });

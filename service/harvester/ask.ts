@@ -2,7 +2,7 @@ import { type Ask, createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import type { HarvestSettings } from "../settings.ts";
 
-/** The guarded way in which services are asked, as configured. */
+/** Makes the guarded `Ask` for services, as configured. */
 export function askWith({ allowPrivate, httpsProxy, noProxy }: HarvestSettings): Ask {
 	return createAsk({ fetch: createFetch({ allowPrivate, httpsProxy, noProxy }) });
 }

@@ -7,43 +7,43 @@ import { type Edit, isRefusal, type Layer, type Reader, type Store } from "../..
 /** The author of the service's own commits. */
 export const serviceAuthor = "fragment-publisher";
 
-/** What became of one harvest. */
+/** The result of one harvest, as a line of the log. */
 export interface HarvestLine {
 	harvest: string;
-	/** `dropped`: the layer was changed or removed meanwhile. `failed`: no service answered. */
+	/** `dropped`: the layer was changed or removed during the harvest. `failed`: no service answered. */
 	outcome: "changed" | "unchanged" | "dropped" | "failed";
-	/** What the services said that is wrong; absent where nothing is. */
+	/** What the services report as wrong; absent where nothing is. */
 	findings?: string[];
 }
 
-/** Asks the services of one layer, as `harvestLayer` does with options of its own. */
+/** Harvests the services of one layer. */
 export type HarvestLayer = (registration: Registration, signal: AbortSignal) => Promise<Harvested>;
 
-/** What harvesting into a store needs from outside. */
+/** The dependencies of `harvestOne`. */
 export interface CommitOptions {
 	store: Store;
 	harvest: HarvestLayer;
 	now: () => Date;
 }
 
-/** A layer's service description; null where there is none in order. */
+/** A layer's service description; null where there is no valid one. */
 export function descriptionOf({ description }: Layer): Description | null {
 	return description === null ? null : parseDescription(description);
 }
 
-/** The registration of a layer that is harvested; null for any other, and for one that is not in order. */
+/** The registration of a layer that is harvested; null for any other, and for an invalid one. */
 export function harvestedOf(layer: Layer): Registration | null {
 	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
 	return registration && harvestedLangs(registration).length > 0 ? registration : null;
 }
 
-/** A harvest's end: its line for the log, and whether a service was down, so that it is worth another try. */
+/** The result of a harvest, and whether a retry is useful because a service was down. */
 export interface Done {
 	line: HarvestLine;
 	again: boolean;
 }
 
-/** Asks the services of one layer and commits what is new; null where there is nothing to be asked for. */
+/** Harvests one layer and commits what is new; null where the layer is not harvested. */
 export async function harvestOne(
 	smallkey: string,
 	options: CommitOptions,
@@ -83,7 +83,7 @@ export async function harvestOne(
 	return done(outcome.changed ? "changed" : "unchanged");
 }
 
-/** What a harvest changes in the present state; null where the layer is no longer the one that was asked for. */
+/** The edits of a harvest; null where the layer's addresses have changed since. */
 async function editsOf(
 	fresh: Reader,
 	smallkey: string,

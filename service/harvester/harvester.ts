@@ -16,54 +16,54 @@ import { createStartSummary, type StartLine } from "./start-summary.ts";
 import { createStates, type HarvestState } from "./states.ts";
 import { createNamedTimers, systemTimers, type Timers } from "./timers.ts";
 
-/** What the harvester of a running service needs from outside. */
+/** The dependencies of the harvester. */
 export interface HarvesterOptions {
 	store: Store;
-	/** Asks the services of one layer. Never rejects, but where its signal aborts. */
+	/** Harvests one layer. Rejects only where its signal aborts. */
 	harvest: HarvestLayer;
 	/** Milliseconds between two harvests of one layer (`HARVEST_EVERY`). */
 	everyMs: number;
 	now: () => Date;
 	/** All smallkeys, in any order. */
 	allKeys: () => Iterable<string>;
-	/** Told what became of each layer that was asked for, and of all those of the start together: lines of the log. */
+	/** Logs each harvest, and one summary for those of the start. */
 	log: (line: HarvestLine | StartLine) => void;
-	/** Told how each harvest ended, those too that have no line. */
+	/** Counts each harvest, including those without a line. */
 	count?: ((outcome: HarvestLine["outcome"]) => void) | undefined;
-	/** Told of a broken world: the store failed. */
+	/** Logs a failure of the store. */
 	report: (error: unknown) => void;
 	timers?: Timers;
 }
 
 /** The harvester of a running service. */
 export interface Harvester {
-	/** Harvests a layer soon, before what already waits. Returns at once. */
+	/** Queues a layer before all others. Returns at once. */
 	follow(smallkey: string): void;
-	/** Harvests what was never harvested, then every layer once in each period, spread over it. */
+	/** Harvests the layers that were never harvested, then every layer once in each period, spread over it. */
 	start(): void;
-	/** Asks services anew, behind what already waits. Returns at once; how many layers are looked at. */
+	/** Queues layers again, behind all others. Returns at once, with the number of layers. */
 	refresh: Refreshing["refresh"];
-	/** What is known of a layer's harvest; null where it was not asked for since the start. */
+	/** The state of a layer's harvest; null where it was not harvested since the start. */
 	stateOf(smallkey: string): HarvestState | null;
-	/** Ends what is under way: requests are cut off, a commit that has begun is finished. */
+	/** Aborts running requests and finishes a running commit. */
 	close(): Promise<void>;
-	/** How many layers wait or are under way. */
+	/** Number of queued and running harvests. */
 	readonly waiting: number;
 }
 
-/** Most layers at a time, each of another host. */
+/** Most concurrent harvests, each of another host. */
 const atOnce = 4;
 
-/** Longest wait of a timer of Node; a longer one would end after 1 ms (Node, "setTimeout"). */
+/** Longest delay of a timer; Node fires a longer one after 1 ms (Node, "setTimeout"). */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** How soon a failed layer is tried again, in milliseconds; twice as long each further time. */
+/** Delay of the first retry in milliseconds; each further one takes twice as long. */
 const firstRetryMs = 60_000;
 
-/** Where the findings of a layer can be read. */
+/** The command that prints a layer's findings. */
 const findingsAt = "npx fragments check-services";
 
-/** Makes the harvester of a running service; it does nothing until it is told to. */
+/** Makes the harvester of a running service. It is idle until its first call. */
 export function createHarvester(options: HarvesterOptions): Harvester {
 	const { store, everyMs, now, report, log, timers = systemTimers } = options;
 	const time = () => now().getTime();
@@ -84,7 +84,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 	let arrivals: Promise<void> = Promise.resolve();
 	let lastLook = 0;
 
-	/** Puts a layer that is harvested into the queue; with `onlyNew`, only one that was never harvested. */
+	/** Queues a layer, if it is harvested; with `onlyNew`, only if it never was. */
 	async function enqueue(smallkey: string, urgent: boolean, onlyNew: boolean): Promise<void> {
 		if (ending.signal.aborted) return;
 		try {
@@ -102,7 +102,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 		}
 	}
 
-	/** There is nothing to be asked for a layer: it is gone, or of another type. */
+	/** Drops the state of a layer that is gone or no longer harvested. */
 	function forget(smallkey: string): void {
 		retries.clear(smallkey);
 		failures.delete(smallkey);
@@ -122,7 +122,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 		}
 	}
 
-	/** The store failed: the layer is tried again later, whatever became of it. */
+	/** Retries a layer after a failure of the store. */
 	function fail(smallkey: string, error: unknown, finding: string): void {
 		if (ending.signal.aborted) return;
 		report(error);
@@ -132,7 +132,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 
 	function finish(smallkey: string, { line, again }: Done): void {
 		options.count?.(line.outcome);
-		// A service that stays down is logged once, not at every further try.
+		// A service that stays down is logged once, not at every retry.
 		const isKnown = line.outcome === "failed" && failures.has(smallkey);
 		if (!isKnown && !startSummary.take(line)) log(line);
 		if (!again) failures.delete(smallkey);
@@ -142,7 +142,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 		states.end(smallkey, { state, at: time(), findings }, again ? retry(smallkey) : null);
 	}
 
-	/** Tries a layer again later; when that is, in milliseconds since 1970. */
+	/** Schedules a retry. @returns its time, in milliseconds since 1970 */
 	function retry(smallkey: string): number {
 		const before = failures.get(smallkey) ?? 0;
 		failures.set(smallkey, before + 1);
@@ -159,7 +159,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 		startSummary.close();
 	}
 
-	/** Harvests the layers whose moment in the period has come since the last look. */
+	/** Queues the layers that have become due since the last look. */
 	async function look(): Promise<void> {
 		const since = lastLook;
 		lastLook = time();
@@ -179,7 +179,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 			failures.delete(smallkey);
 			startSummary.remove(smallkey);
 			states.wait(smallkey);
-			// One after the other: a push may bring a hundred thousand at once.
+			// Sequentially: a push may bring a hundred thousand layers.
 			arrivals = arrivals.then(() => enqueue(smallkey, true, false));
 		},
 		start() {
@@ -202,7 +202,7 @@ export function createHarvester(options: HarvesterOptions): Harvester {
 	};
 }
 
-/** The host that a harvest burdens; a second one, of the other language, is asked in its own turn. */
+/** The host for the queue. The other language's host, if different, is not limited by it. */
 function hostOf(registration: Registration): string {
 	const [lang = "en"] = harvestedLangs(registration);
 	return new URL(registration[lang].service_url).host;

@@ -10,12 +10,12 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { type Io, printError, printLine } from "../../terminal/io.ts";
 import { plain } from "../../terminal/plain.ts";
 
-/** Layers that are worked on at once; how many requests are under way is bounded by `createAsk`. */
+/** Layers that are processed concurrently; `createAsk` bounds the requests. */
 export const layersAtOnce = 64;
 
 /**
- * Reads the layers that a command names, or all. Files that are wrong are named on standard error, and left out.
- * @throws {Error} where a named layer is not there
+ * Reads the layers that a command names, or all. Invalid files are reported on standard error and skipped.
+ * @throws {Error} where a named layer does not exist
  */
 export async function readLayers(source: Source, smallkeys: string[], io: Io): Promise<CheckedLayer[]> {
 	const layers = new Map<string, CheckedLayer>();
@@ -29,35 +29,35 @@ export async function readLayers(source: Source, smallkeys: string[], io: Io): P
 	});
 }
 
-/** Text of a file in the folder of layers; null where there is none. */
+/** Reads a file of the layers' folder; null where there is none. */
 export async function readStored(folder: string, path: string): Promise<string | null> {
 	return readTextIfThere(fileIn(folder, path));
 }
 
-/** Writes a file in the folder of layers, whole; an unchanged one only gets a new time, which tells its age. */
+/** Writes a file of the layers' folder atomically. An unchanged one gets a new time: the time of its last harvest. */
 export async function writeStored(folder: string, path: string, text: string, before: string | null) {
 	const now = new Date();
 	if (text === before) await utimes(fileIn(folder, path), now, now);
 	else placeFile(folder, path.replace(/^layers\//, ""), Buffer.from(text));
 }
 
-/** Where a repository's path lies, for a folder of layers of any name. */
+/** The file of a repository's path, in a layers' folder of any name. */
 export function fileIn(folder: string, path: string): string {
 	return join(folder, path.replace(/^layers\//, ""));
 }
 
-/** What was found of one layer. */
+/** The findings of one layer. */
 export interface Found {
 	smallkey: string;
 	findings: Finding[];
 }
 
 const titles = [
-	["registration", "Wrong registrations, for their publishers to mend:"],
-	["server", "Services that are down or odd; what was known of them stays:"],
+	["registration", "Wrong registrations, for their publishers to correct:"],
+	["server", "Services that are down or answer oddly; their descriptions are kept:"],
 ] as const;
 
-/** Prints the findings of all layers in two groups, each in the order of the layers; the exit code. */
+/** Prints the findings in two groups, each in the order of the layers. @returns exit code */
 export function printFindings(found: Found[], io: Io): number {
 	for (const [kind, title] of titles) {
 		const lines = found.flatMap(({ smallkey, findings }) =>

@@ -1,16 +1,16 @@
-/** Whether a layer's own moment in the period lies between two times; the moments are spread by the smallkeys. */
+/** Whether a layer becomes due between two times. Its moment in the period depends on a hash of its smallkey. */
 export function isDue(smallkey: string, since: number, until: number, periodMs: number): boolean {
 	const moment = momentOf(smallkey, periodMs);
 	return Math.floor((until - moment) / periodMs) > Math.floor((since - moment) / periodMs);
 }
 
-/** When a layer's own moment in the period comes next, in milliseconds since 1970. */
+/** When a layer is next due, in milliseconds since 1970. */
 export function nextMoment(smallkey: string, now: number, periodMs: number): number {
 	const moment = momentOf(smallkey, periodMs);
 	return Math.ceil((Math.floor((now - moment) / periodMs) + 1) * periodMs + moment);
 }
 
-/** How often it is looked whose moment has come: each minute, more often in a short period. */
+/** Interval between two looks for due layers, in milliseconds: a minute, less in a short period. */
 export function lookInterval(periodMs: number): number {
 	return Math.max(Math.min(60_000, periodMs / 100), 10);
 }

@@ -10,13 +10,13 @@ import { createHarvestThreads, threadLimits } from "./threads.ts";
 import { systemTimers } from "./timers.ts";
 import { createWatcher, type Watcher } from "./watcher.ts";
 
-/** The harvester of the running service, with the watcher beside it. */
+/** The harvester of the running service, combined with the watcher. */
 export interface ServiceHarvester
 	extends Pick<Harvester, "follow" | "start" | "refresh" | "stateOf" | "close" | "waiting"> {
 	sightOf: Watcher["sightOf"];
 }
 
-/** The harvester of the running service, as configured; it does nothing until it is told to. */
+/** Opens the harvester and the watcher of the running service. They are idle until their first call. */
 export function openHarvester(
 	{ harvest, mapWkid, dataDir }: Configuration,
 	store: Store,

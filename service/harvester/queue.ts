@@ -1,21 +1,21 @@
-/** Smallkeys that wait to be worked on, each with the host that the work burdens. */
+/** A queue of smallkeys, fair between hosts. */
 export interface Queue {
-	/** Adds a smallkey; an urgent one goes before all that are not. One that waits already waits once. */
+	/** Adds a smallkey, once; urgent ones come first. */
 	add(smallkey: string, host: string, urgent: boolean): void;
-	/** Resolves when nothing is under way. */
+	/** Resolves when nothing is running. */
 	idle(): Promise<void>;
-	/** Forgets what waits; what is under way goes on. */
+	/** Empties the queue without ending running work. */
 	clear(): void;
-	/** How many wait or are under way. */
+	/** Number of waiting and running smallkeys. */
 	readonly size: number;
 }
 
-/** The smallkeys that wait for each host; the hosts in the order of their turns. */
+/** Host → its waiting smallkeys; the next host first. */
 type Waiting = Map<string, Set<string>>;
 
 /**
- * Makes a queue that does `work` for at most `width` hosts at a time, one smallkey each. A host goes to the end after
- * each smallkey, so that one with many does not keep the others waiting.
+ * Makes a queue that runs `work` for at most `width` hosts concurrently, one smallkey each. After each smallkey its host
+ * moves to the end, so that one with many does not delay the others.
  * @param work must not reject
  */
 export function createQueue(width: number, work: (smallkey: string) => Promise<void>): Queue {

@@ -1,37 +1,37 @@
 import type { Refresh } from "../../api/context.ts";
 import type { HarvestState } from "./states.ts";
 
-/** What asking services anew needs from the harvester. */
+/** The dependencies on the harvester. */
 export interface RefreshingOptions {
 	allKeys: () => Iterable<string>;
 	stateOf: (smallkey: string) => HarvestState | null;
 	/** Milliseconds since 1970. */
 	time: () => number;
-	/** Puts a layer behind what already waits. Never rejects. */
+	/** Queues a layer behind all others. Never rejects. */
 	enqueue: (smallkey: string) => Promise<void>;
 }
 
-/** Asks services anew because somebody wants it. */
+/** Queues layers again on request. */
 export interface Refreshing {
-	/** Returns at once; how many layers will be looked at. */
+	/** Returns at once, with the number of layers that will be looked at. */
 	refresh(refresh: Refresh): number;
-	/** Forgets the layers that were not put into the queue yet, and ends. */
+	/** Drops the layers that are not queued yet, and ends. */
 	close(): Promise<void>;
 }
 
-/** Makes what asks services anew; a layer that is wanted twice meanwhile is looked at once. */
+/** Makes a `Refreshing`. A layer that is requested twice meanwhile is queued once. */
 export function createRefreshing({ allKeys, stateOf, time, enqueue }: RefreshingOptions): Refreshing {
 	const wanted = new Set<string>();
 	let working: Promise<void> = Promise.resolve();
 
-	/** When a layer's last harvest ended, 0 where that is not known; one that waits is as good as asked. */
+	/** The end of a layer's last harvest, 0 where it is not known; now for a waiting layer. */
 	function lastTry(smallkey: string): number {
 		const state = stateOf(smallkey);
 		if (state === null) return 0;
 		return state.state === "waiting" ? time() : state.at;
 	}
 
-	/** A layer that no service has answered for is as old as can be, however often it was tried. */
+	/** Whether the last harvest is older; always true after a failed one. */
 	function isOlder(smallkey: string, ageMs: number): boolean {
 		return stateOf(smallkey)?.state === "failed" || lastTry(smallkey) <= time() - ageMs;
 	}

@@ -1,37 +1,37 @@
 import type { HarvestLine } from "./commit.ts";
 
-/** What was harvested at a start, in one line of the log. */
+/** The summary of the harvests of a start, as a line of the log. */
 export interface StartLine {
-	/** How many layers were asked for. */
+	/** Number of layers. */
 	harvested: number;
 	changed: number;
 	unchanged: number;
 	dropped: number;
 	failed: number;
-	/** How many of them have findings. */
+	/** How many have findings. */
 	findings: number;
-	/** Where the findings of each can be read. */
+	/** The command that prints their findings. */
 	read: string;
 }
 
-/** Gathers the lines of the layers that a start asks for. */
+/** Collects the results of the layers that a start harvests. */
 export interface StartSummary {
-	/** A layer is asked for because of the start. */
+	/** Adds a layer of the start. */
 	add(smallkey: string): void;
-	/** A layer has a line of its own, or none: it was registered anew, or is gone. */
+	/** Removes a layer, which was registered again or is gone. */
 	remove(smallkey: string): void;
-	/** All layers are added. */
+	/** Call after the last `add`. */
 	close(): void;
-	/** Takes the line of a layer of the start; false where the layer is none. */
+	/** Adds the result of a layer; false where the layer is not one of the start. */
 	take(line: HarvestLine): boolean;
 }
 
-/** Most layers in one line: where a start asks for very many, it is heard of meanwhile. */
+/** Most layers of one summary, so that a long start logs its progress. */
 const maxLayers = 1000;
 
 /**
- * Makes the summary of one start: one line for all of its layers, so that what the start itself says stays in view.
- * @param read where the findings of each layer can be read
+ * Makes the summary of one start, so that its layers do not flood the log.
+ * @param read the command that prints a layer's findings
  */
 export function createStartSummary(log: (line: StartLine) => void, read: string): StartSummary {
 	const expected = new Set<string>();

@@ -1,42 +1,42 @@
-/** What is known of the harvest of one layer. Times are in milliseconds since 1970. */
+/** The state of a layer's harvest. Times are in milliseconds since 1970. */
 export type HarvestState =
-	/** It waits for its turn, or is under way. */
+	/** Queued or running. */
 	| { state: "waiting" }
-	/** Its services answered; `findings` where one of the two did not, or not wholly. */
+	/** At least one service answered; `findings` name what is missing. */
 	| { state: "done"; at: number; findings: string[]; nextTry: number }
-	/** No service of it answered; what was known of it stays. */
+	/** No service answered; the previous description is kept. */
 	| { state: "failed"; at: number; findings: string[]; nextTry: number };
 
-/** How one harvest ended, in the publisher's words. */
+/** The end of one harvest. */
 export interface Ended {
 	state: "done" | "failed";
 	at: number;
-	/** What the services said that is wrong, each as `<JSON pointer>: <text>`. */
+	/** What the services report as wrong, each as `<JSON pointer>: <text>`. */
 	findings: string[];
 }
 
-/** What is known of the harvests of a running service. */
+/** The states of all harvests since the start. */
 export interface HarvestStates {
-	/** The layer waits for its turn. */
+	/** The layer was queued. */
 	wait(smallkey: string): void;
-	/** The layer's turn has come. It may wait again meanwhile: it was registered anew. */
+	/** The harvest has begun. The layer may be queued again meanwhile. */
 	begin(smallkey: string): void;
-	/** There is nothing to be asked for the layer: it is gone, or of another type. */
+	/** The layer is gone, or no longer harvested. */
 	forget(smallkey: string): void;
-	/** What was found was of no use: the layer was changed or removed meanwhile. */
+	/** The result was dropped, because the layer was changed or removed meanwhile. */
 	drop(smallkey: string): void;
-	/** A harvest has ended. @param nextTry when it is asked again; null: when its moment in the period comes */
+	/** A harvest has ended. @param nextTry time of the retry; null: when the layer is next due */
 	end(smallkey: string, ended: Ended, nextTry: number | null): void;
-	/** null where nothing is known: the layer was not asked for since the start. */
+	/** The state of a layer; null where it was not harvested since the start. */
 	of(smallkey: string): HarvestState | null;
 }
 
-/** Most layers whose last harvest is remembered: the newest. */
+/** Most remembered layers: those of the newest harvests. */
 const maxRemembered = 20_000;
 
 /**
- * Remembers the harvests since the start.
- * @param nextMoment when a layer's own moment in the period comes, in milliseconds since 1970
+ * Makes a `HarvestStates`.
+ * @param nextMoment when a layer is next due, in milliseconds since 1970
  */
 export function createStates(nextMoment: (smallkey: string) => number): HarvestStates {
 	const waiting = new Set<string>();
@@ -61,7 +61,7 @@ export function createStates(nextMoment: (smallkey: string) => number): HarvestS
 		},
 		end(smallkey, end, nextTry) {
 			underWay.delete(smallkey);
-			// Set anew, so that the oldest is the first of the map.
+			// Deleted first, so that the map is ordered by age.
 			ended.delete(smallkey);
 			ended.set(smallkey, { ...end, nextTry });
 			const [oldest] = ended.keys();

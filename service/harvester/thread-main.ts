@@ -1,11 +1,11 @@
-// The harvester's thread: asks services and reads what they answer, so that nothing of it holds up a read.
+// The harvester's thread: requests services and parses their answers, so that this does not block reads.
 import { parentPort, workerData } from "node:worker_threads";
 import { harvestLayer } from "../../harvest/harvest-layer.ts";
 import { createWatchLayer } from "../../harvest/watch-layer.ts";
 import { askWith } from "./ask.ts";
 import type { FromThread, ThreadSettings, ToThread } from "./thread.ts";
 
-if (!parentPort) throw new Error("thread-main.ts: is to be run in a thread");
+if (!parentPort) throw new Error("thread-main.ts: must run in a worker thread");
 const port = parentPort;
 const { harvest: settings, mapWkid } = workerData as ThreadSettings;
 const ask = askWith(settings);
@@ -25,7 +25,7 @@ port.on("message", (message: ToThread) => {
 	const { signal } = controller;
 	const task =
 		kind === "harvest" ? harvestLayer(registration, { ask, mapWkid }, signal) : watch(registration, signal);
-	// An error of the program ends the thread: it is reported there, as that of a thread that died.
+	// A rejection is a bug: it ends the thread, and is reported by the thread's "error" event.
 	void task.then((result) => {
 		underWay.delete(id);
 		send({ kind: "done", id, result });

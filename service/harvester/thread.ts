@@ -5,56 +5,56 @@ import type { Registration } from "../../registry/registration.ts";
 import type { HarvestSettings } from "../settings.ts";
 import type { Timers } from "./timers.ts";
 
-/** What a thread is started with. */
+/** The data of a thread. */
 export interface ThreadSettings {
 	harvest: HarvestSettings;
 	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
 	mapWkid: number;
 }
 
-/** What a thread can be asked for of a layer, and what comes of it. */
+/** The tasks of a thread, with their results. */
 export interface Results {
 	harvest: Harvested;
 	watch: Watched;
 }
 export type Task = keyof Results;
 
-/** What is said to a thread. */
+/** Messages to a thread. */
 export type ToThread =
 	| { kind: Task; id: number; registration: Registration }
 	| { kind: "abort"; id: number }
 	| { kind: "ping" };
 
-/** What a thread says; `alive` when it has started, and to each ping. */
+/** Messages from a thread; `alive` after its start, and as the answer to a ping. */
 export type FromThread = { kind: "alive" } | { kind: "done"; id: number; result: Results[Task] };
 
-/** What a thread may take. */
+/** The limits of a thread. */
 export interface ThreadLimits {
-	/** Memory of its heap, in megabytes. */
+	/** Size of its heap, in megabytes. */
 	maxHeapMb: number;
-	/** Longest that it may be busy with one thing, in milliseconds. */
+	/** Longest block of its event loop, in milliseconds. */
 	maxBusyMs: number;
-	/** Longest that its start may take, in milliseconds. */
+	/** Longest start, in milliseconds. */
 	maxStartMs: number;
-	/** Longest that one layer may take, all of its requests included, in milliseconds. */
+	/** Longest time for one layer with all its requests, in milliseconds. */
 	maxLayerMs: number;
 }
 
-/** How a thread is started. */
+/** The options of a thread. */
 export interface ThreadOptions {
-	/** What it runs. */
+	/** Its module. */
 	entry: URL;
 	settings: ThreadSettings;
 	limits: ThreadLimits;
 	timers: Timers;
 }
 
-/** A thread ended while layers were under way in it. */
+/** A thread ended while it was processing layers. */
 export class ThreadEnded extends Error {
-	/** How many layers that were. */
+	/** The number of those layers. */
 	readonly layers: number;
 
-	/** @param reason as the rest of a sentence about an answer: `takes more than 256 MB to be read` */
+	/** @param reason completes a sentence about an answer: `takes more than 256 MB to be read` */
 	constructor(reason: string, layers: number) {
 		super(reason);
 		this.name = "ThreadEnded";
@@ -62,17 +62,16 @@ export class ThreadEnded extends Error {
 	}
 }
 
-/** A thread that asks services. */
+/** A thread that requests services. */
 export interface Thread {
 	/**
-	 * Harvests a layer, or looks at it. Past its time it is cut off, and what was not asked to the end is among its
-	 * findings.
-	 * @throws {ThreadEnded} where the thread ends before the layer does
+	 * Harvests or watches a layer. At the time limit its requests are aborted, which its findings say.
+	 * @throws {ThreadEnded} where the thread ends first
 	 */
 	run<T extends Task>(task: T, registration: Registration, signal: AbortSignal): Promise<Results[T]>;
-	/** Ends the thread, whatever it does. */
+	/** Terminates the thread. */
 	end(): Promise<void>;
-	/** How many layers are under way. */
+	/** Number of layers in progress. */
 	readonly layers: number;
 	readonly hasEnded: boolean;
 }
@@ -82,16 +81,16 @@ interface Job {
 	reject(error: unknown): void;
 }
 
-/** In so many parts the time is divided in which a thread has to be heard of. */
+/** Number of pings within `maxBusyMs`. */
 const parts = 5;
 
-/** Starts a thread, and watches it until it ends. It does not keep the process alive. */
+/** Starts a thread and supervises it. It does not keep the process alive. */
 export function startThread({ entry, settings, limits, timers }: ThreadOptions): Thread {
 	const { maxHeapMb, maxBusyMs, maxStartMs, maxLayerMs } = limits;
 	const worker = new Worker(entry, {
 		workerData: settings,
 		execArgv: [],
-		// Nothing of this process's configuration: it holds secrets, and the thread reads what strangers answer.
+		// The environment contains secrets, and the thread parses foreign answers.
 		env: {},
 		resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 16 },
 	});
@@ -105,7 +104,7 @@ export function startThread({ entry, settings, limits, timers }: ThreadOptions):
 	const stepMs = maxBusyMs / parts;
 	let watch = timers.set(look, stepMs);
 
-	/** Counts the steps and not the time: where this thread itself was held up, the other one is not to blame. */
+	/** Counts steps instead of time, so that a block of this thread does not end the other one. */
 	function look(): void {
 		silentMs += stepMs;
 		if (silentMs > patienceMs) {

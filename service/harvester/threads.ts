@@ -15,7 +15,7 @@ import {
 } from "./thread.ts";
 import type { WatchLayer } from "./watcher.ts";
 
-/** The limits of the harvester's threads: a good answer of 5 MB stays far below them. */
+/** The limits of the harvester's threads; a valid answer of 5 MB is far below them. */
 export const threadLimits = {
 	maxHeapMb: 256,
 	maxBusyMs: 10_000,
@@ -23,23 +23,22 @@ export const threadLimits = {
 	maxLayerMs: 300_000,
 };
 
-/** How long a thread without work is kept, in milliseconds: while it is there it takes memory. */
+/** After this idle time a thread is ended, to free its memory, in milliseconds. */
 const idleMs = 30_000;
 
-/** Harvests outside the thread that serves. */
+/** Harvests outside the main thread. */
 export interface HarvestThreads {
-	/** Harvests a layer. Never rejects, but where its signal aborts. */
+	/** Harvests a layer. Rejects only where its signal aborts. */
 	harvest: HarvestLayer;
-	/** Looks at a layer as a viewer would. Never rejects, but where its signal aborts. */
+	/** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
 	watch: WatchLayer;
-	/** Ends all threads, whatever they do. */
+	/** Terminates all threads. */
 	close(): Promise<void>;
 }
 
 /**
- * Makes what harvests in a thread of its own, which is there only while there is something to harvest. Where that
- * thread ends by what a service sent, a new one takes its place, and the layers that were under way are harvested once
- * more, each in a thread by itself: the one that ends that thread, too, has the finding, and the others go on.
+ * Harvests in a thread that exists only while there is work. Where a service's answer ends the thread, each of its
+ * layers is harvested again in a thread of its own: the layer that ends that thread, too, gets the finding.
  */
 export function createHarvestThreads(options: ThreadOptions): HarvestThreads {
 	const { timers } = options;
@@ -89,7 +88,7 @@ export function createHarvestThreads(options: ThreadOptions): HarvestThreads {
 		}
 	}
 
-	/** What comes of a task, or what its services sent that ends a thread. */
+	/** The result of a task, or why its services' answers end a thread. */
 	async function run<T extends Task>(
 		task: T,
 		registration: Registration,
@@ -122,7 +121,6 @@ function endedOnly(error: unknown): ThreadEnded {
 	throw error;
 }
 
-/** Nothing was found. */
 function notHarvested(registration: Registration, ended: ThreadEnded): Harvested {
 	return { found: {}, partial: new Set(), findings: findingsOf(registration, ended) };
 }
@@ -136,7 +134,7 @@ function notWatched(registration: Registration, ended: ThreadEnded): Watched {
 	};
 }
 
-/** Which of the two languages it was is not known. */
+/** Findings for both languages, since it is not known which of the two it was. */
 function findingsOf(registration: Registration, { message }: ThreadEnded): Finding[] {
 	return langs.map((lang) => {
 		const text = `${registration[lang].service_url} sent what ${message}`;

@@ -1,6 +1,6 @@
-/** What waits; handed in, so that tests need not. */
+/** Timers, which tests replace. */
 export interface Timers {
-	/** Calls `run` once after `ms` milliseconds; does not keep the process alive. */
+	/** Calls `run` once after `ms` milliseconds, without keeping the process alive. */
 	set(run: () => void, ms: number): unknown;
 	clear(timer: unknown): void;
 }
@@ -11,15 +11,15 @@ export const systemTimers: Timers = {
 	clear: (timer) => clearTimeout(timer as NodeJS.Timeout),
 };
 
-/** Timers by name: at most one for each. */
+/** Timers by name, at most one for each. */
 export interface NamedTimers {
-	/** Calls `run` once after `ms` milliseconds, in place of what the name waited for before. */
+	/** Calls `run` once after `ms` milliseconds; replaces the name's present timer. */
 	set(name: string, run: () => void, ms: number): void;
 	clear(name: string): void;
 	clearAll(): void;
 }
 
-/** Makes timers by name out of those that are handed in. */
+/** Makes named timers. */
 export function createNamedTimers(timers: Timers): NamedTimers {
 	const pending = new Map<string, unknown>();
 

@@ -7,15 +7,15 @@ import { langs } from "../../registry/smallkey.ts";
 import { progress } from "../../terminal/progress.ts";
 import { layersAtOnce } from "./layers.ts";
 
-/** A layer, and what is to be seen of it. */
+/** A layer and the result of its check. */
 export interface WatchedLayer {
 	layer: CheckedLayer;
 	watched: Watched;
 }
 
 /**
- * Looks at layers as a viewer would.
- * @throws {Error} where no service of several hosts answers: that says something of this machine, and not of them
+ * Checks layers as a viewer sees them.
+ * @throws {Error} where none of several hosts answers: then the fault is this machine's
  */
 export async function watchAll(layers: readonly CheckedLayer[], ask: Ask): Promise<WatchedLayer[]> {
 	const watch = createWatchLayer(ask);
@@ -41,7 +41,7 @@ function hostsOf({ registration }: CheckedLayer): string[] {
 	return langs.map((lang) => new URL(registration[lang].service_url).host);
 }
 
-/** Smallkey → what was seen; null: well. */
+/** Smallkey → state; null: healthy. */
 export function statesOf(all: readonly WatchedLayer[]): Map<string, SickState | null> {
 	return new Map(all.map(({ layer, watched }) => [layer.smallkey, watched.state]));
 }

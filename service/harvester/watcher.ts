@@ -14,63 +14,63 @@ import { isDue, lookInterval } from "./moments.ts";
 import { createQueue } from "./queue.ts";
 import { createNamedTimers, type Timers } from "./timers.ts";
 
-/** Looks at a layer as a viewer would. Never rejects, but where its signal aborts. */
+/** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
 export type WatchLayer = (registration: Registration, signal: AbortSignal) => Promise<Watched>;
 
-/** What the watcher of a running service needs from outside. */
+/** The dependencies of the watcher. */
 export interface WatcherOptions {
 	store: Store;
 	watch: WatchLayer;
-	/** Text of `layers/health.json` as it is stored now; null where there is none. */
+	/** Reads the stored `layers/health.json`; null where there is none. */
 	readHealth: () => Promise<string | null>;
-	/** Milliseconds between two looks at one layer (`HARVEST_EVERY`). */
+	/** Milliseconds between two checks of one layer (`HARVEST_EVERY`). */
 	everyMs: number;
 	now: () => Date;
 	/** All smallkeys, in any order. */
 	allKeys: () => Iterable<string>;
-	/** Told of a broken world: the store failed. */
+	/** Logs a failure of the store. */
 	report: (error: unknown) => void;
 	timers: Timers;
 }
 
-/** What was last seen of a layer. */
+/** The result of the last check of a layer. */
 export interface Sight {
-	/** null: it is well. */
+	/** null: healthy. */
 	state: SickState | null;
 	/** In milliseconds since 1970. */
 	at: number;
-	/** In the publisher's words, each as `<JSON pointer>: <text>`. */
+	/** Each as `<JSON pointer>: <text>`. */
 	findings: string[];
 }
 
-/** Looks at the layers of a running service, and keeps which are sick. */
+/** Checks the layers of a running service, and stores which are sick. */
 export interface Watcher {
-	/** Looks at a layer a minute after it was registered, as long as few wait: a batch waits for its moments. */
+	/** Checks a layer a minute after its registration, unless many wait: the layers of a batch wait until they are due. */
 	follow(smallkey: string): void;
-	/** Looks at every layer once in each period, spread over it. */
+	/** Checks every layer once in each period, spread over it. */
 	start(): void;
-	/** What was last seen of a layer; null where it was not looked at since the start. */
+	/** The last result for a layer; null where it was not checked since the start. */
 	sightOf(smallkey: string): Sight | null;
-	/** Ends what is under way, and stores what was seen. */
+	/** Aborts running checks, and stores the results. */
 	close(): Promise<void>;
 }
 
-/** Most layers at a time, each of another host. */
+/** Most concurrent checks, each of another host. */
 const atOnce = 2;
 
-/** How long after its registration a layer is looked at, in milliseconds: it is harvested first. */
+/** Delay of the check after a registration, in milliseconds, so that the layer is harvested first. */
 const followMs = 60_000;
 
-/** Most layers that wait for a look because they were registered. */
+/** Most layers that wait for a check after their registration. */
 const maxFollowed = 100;
 
-/** Most layers whose last sight is remembered: the newest. */
+/** Most remembered results: the newest. */
 const maxRemembered = 20_000;
 
-/** How long what was seen is gathered for one commit, in milliseconds. */
+/** How long results are collected for one commit, in milliseconds. */
 const gatherMs = 600_000;
 
-/** Makes the watcher of a running service; it does nothing until it is told to. */
+/** Makes the watcher of a running service. It is idle until its first call. */
 export function createWatcher(options: WatcherOptions): Watcher {
 	const { store, everyMs, now, report } = options;
 	const ending = new AbortController();
@@ -117,7 +117,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
 		storing = storing.then(storeSeen).catch(report);
 	}
 
-	/** Stores what was seen since the last time, in one commit; nothing where that is known already. */
+	/** Stores the results since the last call in one commit, if they change anything. */
 	async function storeSeen(): Promise<void> {
 		const states = seen;
 		seen = new Map();
@@ -166,7 +166,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
 		follow(smallkey) {
 			if (followed.size >= maxFollowed || ending.signal.aborted) return;
 			followed.add(smallkey);
-			// No smallkey has a space: this is the name of no other timer.
+			// A smallkey has no space, so no other timer has this name.
 			timers.set(
 				`follow ${smallkey}`,
 				() => {
@@ -192,7 +192,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
 	};
 }
 
-/** The registration of a layer; null where there is none in order. */
+/** The registration of a layer; null where there is no valid one. */
 function registrationOf(layer: Layer | null): Registration | null {
 	if (!layer) return null;
 	return parseRegistration(new TextEncoder().encode(layer.registration), "stored").registration;

@@ -10,18 +10,18 @@ const statuses = 600;
 export interface RouteCounts {
 	/** By status. */
 	byStatus: Float64Array;
-	/** By the first bound that holds them; the last number is of those beyond all. */
+	/** Counts by upper bound; the last one is beyond all bounds. */
 	byTime: Float64Array;
 	totalMs: number;
 }
 
 /**
- * Counts answers. A read takes few microseconds, and so must this: numbers in arrays, and no label is put together
- * before somebody asks.
+ * Counts answers. This must be fast, since a read takes few microseconds: counts are in arrays, and labels are made only
+ * when the metrics are read.
  */
 export class AnswerCounts {
 	readonly byRoute: { [route in RouteName]?: RouteCounts } = {};
-	/** How many writes were refused, by reason. */
+	/** Reason → number of refused writes. */
 	readonly byReason = new Map<string, number>();
 
 	/** Counts one answer. */

@@ -1,25 +1,25 @@
 import type { Histogram, Registry } from "prom-client";
 
-/** Numbers of one histogram that are counted elsewhere. */
+/** The counts of a histogram. */
 export interface CountedTimes {
 	labels: Record<string, string>;
-	/** By the first bound that holds them; the last number is of those beyond all. */
+	/** Counts by upper bound; the last one is beyond all bounds. */
 	counts: ArrayLike<number>;
 	totalMs: number;
 }
 
-/** What a histogram says of itself. */
+/** The options of a histogram. */
 export interface HistogramOptions {
 	name: string;
 	help: string;
 	boundsMs: readonly number[];
-	/** Its numbers now. */
+	/** Reads its present counts. */
 	read: () => CountedTimes[];
 }
 
 /**
- * A histogram whose numbers are counted elsewhere and handed over when it is read: prom-client has one only that looks
- * for its labels at each observation.
+ * Adds a histogram that is counted elsewhere and read on demand. prom-client's own resolves its labels at each
+ * observation.
  */
 export function addHistogram(registry: Registry, options: HistogramOptions): void {
 	const { name, help } = options;
@@ -30,7 +30,7 @@ export function addHistogram(registry: Registry, options: HistogramOptions): voi
 		aggregator: "sum",
 		values: options.read().flatMap((times) => valuesOf(name, options.boundsMs, times)),
 	});
-	// A registry asks no more of a metric than this.
+	// A registry needs only these members of a metric.
 	registry.registerMetric({ name, help, get } as unknown as Histogram);
 }
 

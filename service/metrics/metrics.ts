@@ -6,25 +6,25 @@ import type { Gauges, Measures } from "../measures.ts";
 import { AnswerCounts, answerBoundsMs } from "./answers.ts";
 import { addHistogram } from "./histogram.ts";
 
-/** What the metrics are told of. */
+/** What the gauges are read from. */
 export interface MetricsOptions {
-	/** The folder whose disk is looked at. */
+	/** The folder whose disk is measured. */
 	dataDir: string;
-	/** How the service is now. */
+	/** Reads the present state of the service. */
 	gauges: () => Promise<Gauges>;
 }
 
-/** Upper bounds of git's times, in seconds. */
+/** Upper bounds of the histogram of git's times, in seconds. */
 const gitBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** The name of every metric of our own begins so. */
+/** Prefix of our own metrics. */
 const prefix = "fragments_";
 
 const gaugeTexts = {
 	layers: "Layers that are served.",
 	queue: "Changes that wait, or are under way.",
 	commits_behind: "Commits of the branch that are not served yet.",
-	files_behind: "Layers whose rendered files are not in step with what is served.",
+	files_behind: "Layers whose rendered files are older than what is served.",
 	harvests_waiting: "Layers that wait to be harvested.",
 	ready: "1 where /readyz says 200, else 0.",
 	disk_free_bytes: "Bytes that DATA_DIR's disk has left for the service.",
@@ -88,7 +88,7 @@ export class Metrics implements Measures {
 		this.#harvests.inc({ outcome });
 	}
 
-	/** All of it as text. @throws {Error} where the disk cannot be looked at */
+	/** All metrics as text. @throws {Error} where the disk cannot be measured */
 	async text({ dataDir, gauges }: MetricsOptions): Promise<string> {
 		const [now, disk] = await Promise.all([gauges(), statfs(dataDir)]);
 		const values: Record<keyof typeof gaugeTexts, number | null> = {
@@ -102,7 +102,7 @@ export class Metrics implements Measures {
 			disk_size_bytes: disk.blocks * disk.bsize,
 		};
 		for (const [name, value] of Object.entries(values) as [keyof typeof values, number | null][]) {
-			// What this kind of service cannot know is not there.
+			// A gauge that is not known here is left out.
 			if (value === null) this.#registry.removeSingleMetric(prefix + name);
 			else this.#gauges[name].set(value);
 		}

@@ -2,25 +2,25 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Where metrics are served. */
+/** The options of the metrics' server. */
 export interface MetricsServerOptions {
 	host: string;
 	port: number;
 	/** `Content-Type` of the text. */
 	type: string;
 	text: () => Promise<string>;
-	/** Told why the text cannot be had. */
+	/** Logs why the text cannot be made. */
 	report: (error: unknown) => void;
 }
 
-/** A server that answers `GET /metrics`, apart from the one that publishers and readers reach. */
+/** A server for `GET /metrics`, on a port of its own, which publishers and readers do not reach. */
 export interface MetricsServer {
-	/** Where it listens: `http://127.0.0.1:9464/metrics`. */
+	/** Its address: `http://127.0.0.1:9464/metrics`. */
 	url: string;
 	close(): Promise<void>;
 }
 
-/** @throws {Error} that names the settings, where it cannot listen */
+/** Starts the metrics' server. @throws {Error} that names the settings, where it cannot listen */
 export async function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
 	const { host, port, type, text, report } = options;
 	const server = createServer({ requestTimeout: 10_000 }, (request, response) => {

@@ -1,7 +1,7 @@
 import { WrongError } from "../../terminal/command-line.ts";
 import { changeSenders, randomSecret, type SenderEntry, sendersPath } from "../senders-file.ts";
 
-/** What changes of a sender; what is undefined stays. */
+/** Changes of a sender; undefined members are kept. */
 export interface SenderChange {
 	/** Globs, or all layers. */
 	smallkeys?: string[] | "all" | undefined;
@@ -16,7 +16,7 @@ function fieldsOf(entry: SenderEntry): Fields {
 	return typeof entry === "string" ? { key: entry } : { ...entry };
 }
 
-/** The shortest form of an entry: a mere secret where nothing else is said. */
+/** The shortest form of an entry: only the secret, where nothing else is set. */
 function entryOf(fields: Fields): SenderEntry {
 	const { key, ...rest } = fields;
 	return Object.keys(rest).length === 0 && typeof key === "string" ? key : fields;
@@ -33,7 +33,7 @@ function changed(fields: Fields, { smallkeys, review, contact, name }: SenderCha
 	return after;
 }
 
-/** Adds a sender with a random secret. @throws {WrongError} where there is one of that id */
+/** Adds a sender with a random secret. @throws {WrongError} where the id exists */
 export async function addSender(dataDir: string, id: string, change: SenderChange): Promise<void> {
 	await changeSenders(dataDir, (entries) => {
 		if (Object.hasOwn(entries, id))
@@ -51,14 +51,14 @@ async function changeEntry(dataDir: string, id: string, change: (fields: Fields)
 	});
 }
 
-/** Changes what a sender may do, or what is known of it. @throws {WrongError} where there is no such sender */
+/** Changes a sender's rights or data. @throws {WrongError} where there is no such sender */
 export async function changeSender(dataDir: string, id: string, change: SenderChange): Promise<void> {
 	await changeEntry(dataDir, id, (fields) => changed(fields, change));
 }
 
 /**
  * Gives a sender a new random secret.
- * @param until when the secret so far ends to count; null: at once
+ * @param until when the previous secret expires; null: at once
  * @throws {WrongError} where there is no such sender
  */
 export async function rotateSender(dataDir: string, id: string, until: Date | null): Promise<void> {
@@ -68,7 +68,7 @@ export async function rotateSender(dataDir: string, id: string, until: Date | nu
 	});
 }
 
-/** Takes a sender away. @throws {WrongError} where there is no such sender */
+/** Removes a sender. @throws {WrongError} where there is no such sender */
 export async function removeSender(dataDir: string, id: string): Promise<void> {
 	await changeSenders(dataDir, (entries) => {
 		if (!Object.hasOwn(entries, id)) throw unknownSender(dataDir, id);
@@ -77,7 +77,7 @@ export async function removeSender(dataDir: string, id: string): Promise<void> {
 	});
 }
 
-/** What a command says of an id that the file does not have. */
+/** The error about an unknown id. */
 export function unknownSender(dataDir: string, id: string): WrongError {
 	return new WrongError(`${sendersPath(dataDir)}: has no sender ${id}; npx fragments sender list names them`);
 }

@@ -23,7 +23,7 @@ function layersOf({ smallkeys }: Sender): string {
 	return smallkeys === null ? "all layers" : smallkeys.join(" ") || "no layer";
 }
 
-/** One line for each sender, in columns; no secret is in them. */
+/** A line for each sender, without its secret. */
 export async function listSenders(dataDir: string): Promise<string[]> {
 	const senders = await readAll(dataDir);
 	const width = Math.max(0, ...senders.map(({ id }) => id.length)) + 2;
@@ -34,7 +34,7 @@ export async function listSenders(dataDir: string): Promise<string[]> {
 	});
 }
 
-/** What is known of a sender, a line each; no secret is in them. */
+/** The data of a sender in lines, without its secret. */
 export async function showSender(dataDir: string, id: string): Promise<string[]> {
 	const sender = await readOne(dataDir, id);
 	const { review, previous, name, contact } = sender;
@@ -43,7 +43,7 @@ export async function showSender(dataDir: string, id: string): Promise<string[]>
 		`id         ${id}`,
 		`layers     ${layersOf(sender)}`,
 		`review     ${review ? "its changes wait for a reviewer" : "no"}`,
-		`secret     in ${sendersPath(dataDir)}${previous ? `; the one before counts until ${until}` : ""}`,
+		`secret     in ${sendersPath(dataDir)}${previous ? `; the previous one is valid until ${until}` : ""}`,
 		...(name ? [`name       ${name}`] : []),
 		...(contact ? [`contact    ${contact}`] : []),
 	];

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { answerFailure, answerHealth, answerRefused, answerVersion, routeOf } from "../../api/app.ts";
 import { reservedSegments } from "../../api/pages.ts";
 import { refuseWrite } from "../../api/reply.ts";
-import { readPaths } from "../../api/targets.ts";
+import { readPaths } from "../../api/wanted.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { textOf } from "../local.ts";
 import { root } from "../process.ts";

@@ -1,6 +1,6 @@
 import type { Test } from "uvu";
 import * as assert from "uvu/assert";
-import { version } from "../../api/version.ts";
+import { version } from "../../api/app.ts";
 import { type Answer, ask } from "./client.ts";
 import { differs } from "./differences.ts";
 import { type Candidate, type Engine, wmsFragment } from "./engine.ts";

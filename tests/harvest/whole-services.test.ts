@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { harvestLayer, isDescribed, mergeDescription } from "../../harvest/harvest-layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
-import { descriptionText, type EntriesDescription, parseDescription } from "../../registry/description.ts";
+import { descriptionText, type LangDescription, parseDescription } from "../../registry/description.ts";
 import type { LangNode, Registration2 } from "../../registry/registration.ts";
 import { layerDocument, mapLayer, serveLayer } from "./arcgis-server.ts";
 import { json, Peer, type Route, text } from "./peer.ts";
@@ -171,7 +171,7 @@ test("what was imported is replaced by the first harvest that succeeds, and neve
 	serveLayer(peer);
 	assert.is((await harvest(layer, stored)).text, harvested);
 	const both = registration("ogcWms", "/wms");
-	const entries: EntriesDescription = {
+	const entries: Extract<LangDescription, { entries: unknown }> = {
 		service_url: `${peer.origin}/wms`,
 		from: "import",
 		entries: ["old", "a"],
