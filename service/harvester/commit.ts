@@ -16,7 +16,7 @@ export interface HarvestLine {
 	findings?: string[];
 }
 
-/** Asks the services of one layer, as `harvestLayer` does with options of its own. */
+/** Asks the services of one layer, as `createHarvestLayer` makes it. */
 export type HarvestLayer = (registration: Registration, signal: AbortSignal) => Promise<Harvested>;
 
 /** What harvesting into a store needs from outside. */
