@@ -29,7 +29,7 @@ export type CheckLayer = (smallkey: string, registration: Registration) => Promi
 /**
  * Makes the check that all layers looked at together share, so that a service is asked once for all of its layers.
  * @param ask as `createAsk({ fetch: createFetch(…) })` makes it
- * @param read reads capabilities, where somebody else has to see them, too
+ * @param read reads capabilities; handed in where other work reads the same ones
  */
 export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)): CheckLayer {
 	const checkService = (registration: Registration, lang: Lang) => {

@@ -4,7 +4,7 @@ import { isObject, listOf, textOf } from "./answer.ts";
 import { askDocument } from "./arcgis/answers.ts";
 import { type Fault, type Finding, quote } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
-import { askCapabilities, capabilitiesAddress, type ReadCapabilities } from "./wms/read-capabilities.ts";
+import type { ReadCapabilities } from "./wms/read-capabilities.ts";
 
 /** What a service says of a node: its title, null where it did not say, and what is wrong. */
 export interface CheckedNode {
@@ -55,10 +55,7 @@ export async function checkNode(
 async function contentsOf(node: LangNode, name: string, read: ReadCapabilities, ask: Ask): Promise<Contents> {
 	const { service_type: type, service_url: address } = node;
 	if (type !== "ogcWms" && type !== "ogcWmts") return arcgisContents(address, ask);
-	const outcome =
-		type === "ogcWms"
-			? await read(address, name)
-			: await askCapabilities("WMTS", capabilitiesAddress("WMTS", address, null), ask);
+	const outcome = await read(type === "ogcWms" ? "WMS" : "WMTS", address, name || null);
 	if (!outcome.capabilities) return outcome;
 	const { layers } = outcome.capabilities;
 	return { title: layers.get(name)?.title ?? "", layers: new Set(layers.keys()) };

@@ -1,3 +1,5 @@
+import type { LangDescription } from "../registry/description.ts";
+import type { SickState } from "../registry/health.ts";
 import type { Lang } from "../registry/smallkey.ts";
 
 /**
@@ -20,4 +22,48 @@ export interface Finding {
 export function quote(text: string): string {
 	const line = text.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
 	return line.length > 160 ? `${line.slice(0, 159)}…` : line;
+}
+
+/** Why a service cannot be described, or not wholly. */
+export interface Trouble {
+	kind: Fault;
+	/** One line, about the service. */
+	text: string;
+}
+
+/** What a service says of one language of a layer, or why that is not known. */
+export type Answered =
+	| {
+			description: LangDescription;
+			/** What could not be asked for now, so that an earlier, fuller description is better; null: all is there. */
+			missing: Trouble | null;
+	  }
+	| { description: null; trouble: Trouble };
+
+/** Nothing is known. */
+export function undescribed(kind: Fault, text: string): Answered {
+	return { description: null, trouble: { kind, text } };
+}
+
+/** Most layers of a service that is taken whole: each one is an entry in every fragment. */
+const maxEntries = 1000;
+
+/** Why the layers of a service cannot be taken whole; null where they can. */
+export function entriesTrouble(entries: readonly unknown[]): Answered | null {
+	if (entries.length === 0) return undescribed("registration", "has no layers");
+	if (entries.length <= maxEntries) return null;
+	return undescribed("registration", `has more than ${maxEntries} layers: name those that are wanted`);
+}
+
+/** What a viewer would see of a layer: nothing wrong, or what is, as the rest of a sentence about its service. */
+export type Look = { state: null } | { state: SickState; text: string };
+
+/** The layer can be seen, or its service gives no reason to think otherwise. */
+export const seen: Look = { state: null };
+
+const states: Record<Fault, SickState> = { registration: "wrong", server: "down" };
+
+/** Why a layer could not be looked at. */
+export function unseen(kind: Fault, text: string): Look {
+	return { state: states[kind], text };
 }

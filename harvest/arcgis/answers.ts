@@ -1,6 +1,5 @@
 import { isObject, numberOf, objectOf, parseAnswer, textOf, wordOf } from "../answer.ts";
-import type { Trouble } from "../described.ts";
-import { quote } from "../finding.ts";
+import { quote, type Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 
 /** A document of an ArcGIS service, or why there is none. */

@@ -1,10 +1,12 @@
 import type { FeatureDescription, Field } from "../../registry/description.ts";
+import { plainText } from "../../registry/markup.ts";
+import { boundsOfExtent, reproject } from "../../registry/projections.ts";
+import { maxAbstract } from "../../schemas/description.ts";
 import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf } from "../answer.ts";
-import { type Described, type Trouble, undescribed } from "../described.ts";
-import { quote } from "../finding.ts";
+import { type Answered, quote, type Trouble, undescribed } from "../finding.ts";
 import type { Ask, NoAnswer } from "../net/ask.ts";
 import { askDocument, errorTrouble, serviceAddress } from "./answers.ts";
-import { projectExtent } from "./extent.ts";
+import { readExtent } from "./extent.ts";
 import { type LegendEntry, readLegend } from "./legend.ts";
 import { maxClasses, readRenderer } from "./renderer.ts";
 
@@ -34,7 +36,7 @@ export async function describeLayer(
 	ask: Ask,
 	mapWkid: number,
 	signal?: AbortSignal,
-): Promise<Described> {
+): Promise<Answered> {
 	const { layer, ...rest } = await askLayer(address, ask, signal);
 	if (!layer) return { description: null, ...(rest as { trouble: Trouble }) };
 	const fields = listOf(layer.fields).filter(isObject);
@@ -56,7 +58,7 @@ export async function describeLayer(
 	return { description, missing: legend.missing ?? count.missing };
 }
 
-function tooMuch(what: string): Described {
+function tooMuch(what: string): Answered {
 	return undescribed("server", `names ${what}, too many to be served`);
 }
 
@@ -153,6 +155,9 @@ function buildDescription(
 	const drawingInfo = objectOf(layer.drawingInfo);
 	const renderer = readRenderer(drawingInfo.renderer, { fields, geometryType, legend });
 	if (!renderer) return null;
+	const extent = readExtent(layer.extent);
+	const bounds = extent && boundsOfExtent(extent);
+	const abstract = typeof layer.description === "string" ? plainText(layer.description, maxAbstract) : "";
 	return {
 		service_url: address,
 		name: textOf(layer.name),
@@ -160,10 +165,12 @@ function buildDescription(
 		geometry_type: geometryType,
 		min_scale: Math.max(numberOf(layer.minScale) ?? 0, 0),
 		max_scale: Math.max(numberOf(layer.maxScale) ?? 0, 0),
-		extent: projectExtent(layer.extent, mapWkid),
+		extent: extent && reproject(extent, mapWkid),
 		fields,
 		renderer,
 		count,
+		...(abstract ? { abstract } : {}),
+		...(bounds ? { bounds: [...bounds] } : {}),
 	};
 }
 

@@ -1,7 +1,6 @@
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent, fetch as undiciFetch } from "undici";
 import { AddressRefused, createLookup, isPublicAddress, literalAddress, type Resolve } from "./addresses.ts";
-import { bounded } from "./bounded.ts";
-import { startClock } from "./clock.ts";
+import { bounded, startClock } from "./bounded.ts";
 import { FetchFailure, toFailure } from "./failure.ts";
 
 /** What the one way out is allowed to do. */

@@ -1,5 +1,4 @@
-import { quote } from "../finding.ts";
-import { type Look, seen, unseen } from "../look.ts";
+import { type Look, quote, seen, unseen } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 import { isBlank, isPng, pictureSide } from "../picture.ts";
 import { type Box, boxOf, type CapabilitiesLayer, parseCapabilities } from "./capabilities.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { readPaths } from "../../api/targets.ts";
+import { readPaths } from "../../api/wanted.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { geoViewConfiguration } from "../../site/page/layer-view.ts";
 import { root } from "../process.ts";

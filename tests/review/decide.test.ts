@@ -38,7 +38,7 @@ test("status lists what is sick, never harvested, waiting, and the room on the d
 	assert.match(stderr, `Looking at the branch main of the repository of DATA_DIR, ${local.repository}`);
 	assert.match(stdout, /^2 layers at commit [0-9a-f]{12}\n/);
 	assert.match(stdout, "0 files not in order\n1 sick layer\n  described  down since 2026-W05\n");
-	assert.match(stdout, "1 feature layer never harvested\n  described\n");
+	assert.match(stdout, "2 layers never harvested\n  described\n  first\n");
 	assert.match(
 		stdout,
 		"1 review waits\n  register/waits  of careful, 2026-03-04: register waits (wms)  (npx fragments accept",
