@@ -3,7 +3,7 @@ import { type Health, healthPath, parseHealth } from "../registry/health.ts";
 import { entryOf } from "../registry/index/layer-entry.ts";
 import type { CheckedLayer, LayerFile } from "../registry/judge.ts";
 import { ownersOf, ownersPath, parseOwners } from "../registry/owners.ts";
-import { langs, layerPath, parseLayerPath } from "../registry/smallkey.ts";
+import { langs, layerPath } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { renderLayer } from "../registry/targets/render.ts";
 import { targetNames } from "../registry/targets/table.ts";
@@ -60,14 +60,4 @@ export function readReviewers(files: readonly LayerFile[]): Reviewers {
 function contentOf(files: readonly LayerFile[], path: string): string | null {
 	const file = files.find((one) => one.path === path && one.kind === "file");
 	return file ? Buffer.from(file.bytes).toString("utf8") : null;
-}
-
-/** The smallkeys of some files, each once, in lower case: of those that differ only in case one is served. */
-export function lowerKeys(paths: Iterable<string>): Set<string> {
-	const lower = new Set<string>();
-	for (const path of paths) {
-		const name = parseLayerPath(path);
-		if (name) lower.add(name.smallkey.toLowerCase());
-	}
-	return lower;
 }

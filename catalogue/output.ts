@@ -1,13 +1,16 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { ifThereSync } from "../files/if-there.ts";
-import { companionEndings, isSame, removeFile } from "../publish/output.ts";
+import { placeFile, removeUnplaced } from "../publish/place-file.mjs";
 import type { ReadFile } from "../registry/index/set-update.ts";
 import { catalogueFiles, catalogueFolders, namesIn, removeState } from "./state.ts";
 
 /** Files below an output by path: their content, or null for one that goes. */
 export type OutputFiles = ReadonlyMap<string, string | Uint8Array | null>;
+
+/** Keeps the unfinished files of the catalogue apart from those of the fragments, which another process writes. */
+const writer = "-catalogue";
 
 /** Text that is worth compressing; what is smaller fits into a packet as it is. */
 const leastCompressedBytes = 1_000;
@@ -40,42 +43,24 @@ export function writeFiles(out: string, files: OutputFiles, isCompressed: boolea
 	const folders = new Set<string>();
 	for (const [path, content] of [...files].sort(([a], [b]) => depthOf(b) - depthOf(a))) {
 		if (content === null) continue;
-		const bytes = Buffer.from(content);
 		const folder = dirname(join(out, path));
 		if (!folders.has(folder)) mkdirSync(folder, { recursive: true });
 		folders.add(folder);
-		if (isSame(join(out, path), bytes)) continue;
-		replaceFile(out, path, bytes);
-		if (isCompressed) writeCompressed(out, path, bytes);
-		result.written += 1;
+		const copies = isCompressed ? { copies: (bytes: Uint8Array) => compressed(path, bytes) } : {};
+		const change = placeFile(out, path, Buffer.from(content), { writer, ...copies });
+		if (change !== "same") result.written += 1;
 	}
 	for (const [path, content] of files) {
 		if (content !== null) continue;
-		removeFile(out, path);
+		placeFile(out, path, null);
 		result.removed += 1;
 	}
 	return result;
 }
 
-let serial = 0;
-
-/** Name of the files that are not in their place yet: beside the output, on the same disk, never served. */
-function temporaryStart(out: string): string {
-	return `.${basename(out)}-catalogue.`;
-}
-
-/** Puts a file in its place: readers meet the old one or the new one, and never a compressed copy of the old. */
-function replaceFile(out: string, path: string, bytes: Uint8Array): void {
-	for (const ending of companionEndings) rmSync(join(out, path + ending), { force: true });
-	const temporary = join(dirname(out), `${temporaryStart(out)}${process.pid}.${serial++}.tmp`);
-	writeFileSync(temporary, bytes);
-	renameSync(temporary, join(out, path));
-}
-
 /** Removes what an ended process had not yet put in its place. */
 export function removeTemporary(out: string): void {
-	for (const name of readdirSync(dirname(out)))
-		if (name.startsWith(temporaryStart(out))) rmSync(join(dirname(out), name), { force: true });
+	removeUnplaced(out, writer);
 }
 
 function depthOf(path: string): number {
@@ -86,16 +71,19 @@ function depthOf(path: string): number {
 const brotliQuality = 9;
 
 /** Names with a content's hash never change: they are worth a slower way to compress. */
-function writeCompressed(out: string, path: string, bytes: Buffer): void {
-	if (bytes.length < leastCompressedBytes) return;
+function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uint8Array][] {
+	if (bytes.length < leastCompressedBytes) return [];
 	const isForGood = path.startsWith("assets/");
-	replaceFile(out, `${path}.gz`, gzipSync(bytes, { level: isForGood ? 9 : 6 }));
-	if (!isForGood) return;
+	const gzipped = gzipSync(bytes, { level: isForGood ? 9 : 6 });
+	if (!isForGood) return [[".gz", gzipped]];
 	const params = {
 		[constants.BROTLI_PARAM_QUALITY]: brotliQuality,
 		[constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
 	};
-	replaceFile(out, `${path}.br`, brotliCompressSync(bytes, { params }));
+	return [
+		[".gz", gzipped],
+		[".br", brotliCompressSync(bytes, { params })],
+	];
 }
 
 /** The files of the catalogue that are in an output and not among those that are wanted. */
@@ -111,7 +99,7 @@ export function staleFiles(out: string, wanted: OutputFiles): Map<string, null> 
 export function removeCatalogue(out: string): void {
 	removeState(out);
 	for (const folder of catalogueFolders) rmSync(join(out, folder), { recursive: true, force: true });
-	for (const name of catalogueFiles) removeFile(out, name);
+	for (const name of catalogueFiles) placeFile(out, name, null);
 }
 
 /** Whether an output holds a catalogue, or a part of one. @throws {Error} with its path where it cannot be read */

@@ -1,10 +1,10 @@
-import { listTree, type PathChange } from "../git/tree.ts";
+import { listTree } from "../git/tree.ts";
+import { type Noted, nothingNoted, pickServed, type StoredLayer } from "../publish/changes.ts";
 import { collectFolder, readEntries } from "../publish/collect.ts";
+import { layersIn, streamLayers } from "../publish/commit-layers.ts";
 import { findEarlier } from "../publish/earlier.ts";
-import { type Picked, pickServed, type StoredLayer } from "../publish/served.ts";
-import { groupSpellings, storedLayers, streamSpellings } from "../publish/spellings.ts";
 import { healthPath } from "../registry/health.ts";
-import { type LayerFile, type Problem, problemLine } from "../registry/judge.ts";
+import { type Problem, problemLine } from "../registry/judge.ts";
 import { ownersPath } from "../registry/owners.ts";
 import type { ListedLayer } from "./catalogue.ts";
 import { type HistoryCommit, lastChanges, readHistory } from "./history.ts";
@@ -18,14 +18,13 @@ export type CatalogueLayers = { repository: string; commit: string } | { folder:
 const mostWrong = 1_000;
 
 /** The layers that were found, and those that are served of no file at this commit. */
-export interface Found extends Picked {
-	changes: Map<string, null>;
+export interface Found extends Noted {
 	listed: ListedLayer[];
 }
 
 /** Before anything was looked at. */
 export function nothingFound(): Found {
-	return { changes: new Map(), problems: [], wrong: [], listed: [] };
+	return { ...nothingNoted(), listed: [] };
 }
 
 /** Adds the layer that is served of some spellings. */
@@ -52,10 +51,10 @@ export async function readAll(layers: CatalogueLayers, options: CatalogueOptions
 	const { repository, commit } = layers;
 	const entries = await listTree(repository, commit, "layers/");
 	const history = await readHistory(repository, null, commit);
-	const reviewers = await readReviewersAt(entries, (some) => readEntries(repository, some));
+	const reviewers = await readReviewersAt(repository, commit);
 	const news = { changes: lastChanges(history ?? [], namesOf(options)), health: reviewers.health };
 	const found = nothingFound();
-	for await (const some of streamSpellings(repository, groupSpellings(entries, null))) {
+	for await (const some of streamLayers(repository, entries)) {
 		for (const spellings of some) take(spellings, found, news, options);
 	}
 	for (const smallkey of found.wrong.slice(0, mostWrong)) {
@@ -76,21 +75,18 @@ function readFolder(folder: string, options: CatalogueOptions): AllLayers {
 	const files = collectFolder(folder);
 	const reviewers = { ...readReviewers(files), stamp: "" };
 	const found = nothingFound();
-	const byPath = new Map(files.map((file) => [file.path, file]));
 	const news = { changes: new Map(), health: reviewers.health };
-	for (const group of groupSpellings(files, null).values()) {
-		take(storedLayers(group, byPath), found, news, options);
-	}
+	for (const spellings of layersIn(files)) take(spellings, found, news, options);
 	if (found.problems.length > 0) throw new Error(problemLine(found.problems[0] as Problem));
 	return { listed: found.listed, history: null, reviewers };
 }
 
-/** The files beside the layers at a commit, with a stamp of them. @param read reads listed files of that commit */
+/** The files beside the layers at a commit, with a stamp of them. */
 export async function readReviewersAt(
-	entries: readonly PathChange[],
-	read: (entries: PathChange[]) => Promise<LayerFile[]>,
+	repository: string,
+	commit: string,
 ): Promise<Reviewers & { stamp: string }> {
-	const own = entries.filter(({ path }) => path === healthPath || path === ownersPath);
-	const files = await read(own);
+	const own = await listTree(repository, commit, [healthPath, ownersPath]);
+	const files = await readEntries(repository, own);
 	return { ...readReviewers(files), stamp: own.map(({ path, id }) => `${path} ${id}`).join() };
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { filesBelow } from "../files/below.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import { rendererStamp } from "../publish/manifest.ts";
-import { isCompanion } from "../publish/output.ts";
+import { isCompanion } from "../publish/place-file.mjs";
 import type { CatalogueOptions } from "./options.ts";
 import type { Assets } from "./static/html.ts";
 

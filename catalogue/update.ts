@@ -1,14 +1,10 @@
-import { groupSpellings, storedLayers } from "../publish/spellings.ts";
-import { healthPath } from "../registry/health.ts";
+import { commitLayers } from "../publish/commit-layers.ts";
 import { IndexUpdate, indexPath } from "../registry/index/index.ts";
 import { parseObject } from "../registry/index/set.ts";
 import { IndexBroken, type ReadFile } from "../registry/index/set-update.ts";
-import { ownersPath } from "../registry/owners.ts";
-import { folderOf } from "../registry/smallkey.ts";
 import { buildCatalogue, findEntries, type ListedLayer, sickLayers, updateCatalogue } from "./catalogue.ts";
-import { CommitFiles } from "./commit-files.ts";
 import { type HistoryCommit, lastChanges, readHistory } from "./history.ts";
-import { lowerKeys, type Reviewers } from "./listed.ts";
+import type { Reviewers } from "./listed.ts";
 import type { CatalogueOptions } from "./options.ts";
 import { type OutputFiles, readerOf, removeTemporary, staleFiles, writeFiles } from "./output.ts";
 import {
@@ -39,8 +35,6 @@ export interface CatalogueOutcome {
 /** Changed layers up to which only the pieces that they are in are written: so many, or this share of all. */
 const fewChanges = 1_000;
 const fewOfAll = 0.1;
-/** Layers whose files are read at once: a description may have megabytes. */
-const layersPerRead = 16;
 
 /**
  * Brings the catalogue in an output in step with its layers. What is there already is gone on from, where it is whole
@@ -110,9 +104,8 @@ async function writeChanges(
 	if (!history) return null;
 	const read = readerOf(out);
 	const index = new IndexUpdate(read);
-	const commitFiles = new CommitFiles(repository, commit);
 	try {
-		const changes = await readChanges({ commitFiles, history, state, read, index }, options);
+		const changes = await readChanges({ repository, commit, history, state, read, index }, options);
 		if (!changes) return null;
 		const settings = { assets: state.assets, publicUrl: options.publicUrl, owners: changes.reviewers.owners };
 		const files = updateCatalogue(read, { ...changes, history }, settings, index);
@@ -124,14 +117,13 @@ async function writeChanges(
 	} catch (error) {
 		if (error instanceof IndexBroken) return null;
 		throw error;
-	} finally {
-		await commitFiles.close();
 	}
 }
 
-/** A step from the catalogue that is there to a later commit. */
-interface StepToCommit {
-	commitFiles: CommitFiles;
+/** From the catalogue that is there to a later commit. */
+interface CatalogueRange {
+	repository: string;
+	commit: string;
 	history: HistoryCommit[];
 	state: CatalogueState;
 	read: ReadFile;
@@ -144,21 +136,18 @@ interface ReadChanges {
 	isHealthKept: boolean;
 }
 
-async function readChanges(step: StepToCommit, options: CatalogueOptions): Promise<ReadChanges | null> {
-	const { commitFiles, history, state, read, index } = step;
+async function readChanges(range: CatalogueRange, options: CatalogueOptions): Promise<ReadChanges | null> {
+	const { repository, commit, history, state, read, index } = range;
 	const mostChanges = Math.max(fewChanges, countLayers(read) * fewOfAll);
 	const touched = new Set(history.flatMap((one) => one.layers.map(({ smallkey }) => smallkey)));
 	if (touched.size > mostChanges) return null;
-	const beside = await commitFiles.find([healthPath, ownersPath]);
-	const reviewers = await readReviewersAt(beside, (entries) => commitFiles.read(entries));
+	const reviewers = await readReviewersAt(repository, commit);
 	const areReviewersSame = reviewers.stamp === state.reviewers;
 	if (!areReviewersSame) {
 		const before = sickLayers(read);
 		for (const smallkey of otherHealth(before, reviewers.health)) touched.add(smallkey);
 		if (touched.size > mostChanges) return null;
 	}
-	const folders = new Set([...touched].map((smallkey) => `layers/${folderOf(smallkey)}`));
-	const entries = await commitFiles.list([...folders]);
 	const before = findEntries(index, touched);
 	const changes = lastChanges(history, namesOf(options), (smallkey) => before.get(smallkey)?.sender ?? null);
 	for (const [smallkey, { changed, sender }] of before) {
@@ -166,25 +155,15 @@ async function readChanges(step: StepToCommit, options: CatalogueOptions): Promi
 	}
 	const news = { changes, health: reviewers.health };
 	const found = nothingFound();
-	const paths = entries.map(({ path }) => path);
 	const lower = new Set([...touched].map((smallkey) => smallkey.toLowerCase()));
-	const groups = [...groupSpellings(entries, lower).values()];
-	for (let at = 0; at < groups.length; at += layersPerRead) {
-		const some = groups.slice(at, at + layersPerRead);
-		const files = await commitFiles.read(
-			some.flatMap(({ registrations, descriptions }) => [...registrations, ...descriptions.values()]),
-		);
-		const byPath = new Map(files.map((file) => [file.path, file]));
-		for (const group of some) take(storedLayers(group, byPath), found, news, options);
+	for await (const some of commitLayers(repository, commit)(lower)) {
+		for (const spellings of some) take(spellings, found, news, options);
 	}
 	// A layer came up of whose history nothing is known here: one that differs from it only in case has gone.
 	if (found.listed.some(({ entry }) => !touched.has(entry.smallkey))) return null;
 	const layers = new Map<string, ListedLayer | null>();
 	const wrong = new Set(found.wrong);
-	const present = lowerKeys(paths);
-	for (const smallkey of [...touched, ...found.changes.keys()]) {
-		if (!wrong.has(smallkey) || !present.has(smallkey.toLowerCase())) layers.set(smallkey, null);
-	}
+	for (const smallkey of [...touched, ...found.gone]) if (!wrong.has(smallkey)) layers.set(smallkey, null);
 	// What goes comes first: the index has one place for all spellings of a smallkey.
 	for (const layer of found.listed) {
 		layers.delete(layer.entry.smallkey);

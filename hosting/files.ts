@@ -8,12 +8,15 @@ import pMap from "p-map";
 import { fragmentHeaders } from "../api/read.ts";
 import { catalogueFiles, catalogueFolders } from "../catalogue/state.ts";
 import { readTextIfThere } from "../files/if-there.ts";
-import { compressedMark, isCompanion, writeWhole } from "../publish/output.ts";
+import { isCompanion, placeFile } from "../publish/place-file.mjs";
 import { slotFolder, slotsOf } from "../publish/slots.ts";
 import { targetNames, targetOf } from "../registry/targets/table.ts";
 import type { TargetName } from "../registry/targets/target.ts";
 import { progress } from "../terminal/progress.ts";
 import { siteGroups } from "./site-headers.ts";
+
+/** A file in an output folder that has compressed copies. */
+const compressedMark = ".compressed";
 
 /** Most files that are compressed at once: zlib works on four threads (libuv's pool). */
 const atOnce = 8;
@@ -142,6 +145,6 @@ async function compressFile(out: string, path: string, has: (ending: string) => 
 			const restored = await restore(await readFile(join(out, path + ending))).catch(() => null);
 			if (restored?.equals(bytes)) continue;
 		}
-		await writeWhole(out, path + ending, await compress(bytes), true);
+		placeFile(out, path + ending, await compress(bytes));
 	}
 }

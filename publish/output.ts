@@ -1,23 +1,10 @@
-import {
-	existsSync,
-	mkdirSync,
-	readdirSync,
-	readFileSync,
-	renameSync,
-	rmSync,
-	statSync,
-	writeFileSync,
-} from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { bodyOf, type Entry } from "./entry.ts";
+import type { Changes } from "./folder-thread.mjs";
+import { FolderThread, type LayerBodies } from "./folder-thread.ts";
+import { isCompanion, placeFile } from "./place-file.mjs";
 import { otherFolders, type Slot, slotFolder, slotPath } from "./slots.ts";
-
-// Synchronous throughout: for hundreds of thousands of small files that takes a third of the time.
-
-/**
- * One rendered fragment: its path below the output folder, such as `v0.9/doc/en/23ax5t`, and its text; null where
- * nothing is to stand there.
- */
-export type Rendered = readonly [path: string, bytes: Uint8Array | null];
 
 /** What a build changed in its output folder. */
 export interface Written {
@@ -28,57 +15,75 @@ export interface Written {
 	unchanged: number;
 }
 
-/** Makes the folders of an output; whether fragments are there already. */
+/** Makes the folders of an output, and removes those of targets that are not built; whether no fragment is there. */
 export function prepareOutput(out: string, slots: readonly Slot[]): boolean {
+	for (const folder of otherFolders(slots)) rmSync(join(out, folder), { recursive: true, force: true });
 	const folders = slots.map((slot) => join(out, slotFolder(slot)));
 	for (const folder of folders) mkdirSync(folder, { recursive: true });
-	return folders.some((folder) => readdirSync(folder).length > 0);
+	return folders.every((folder) => readdirSync(folder).length === 0);
 }
+
+/** How a build writes. */
+export interface WriteOptions {
+	/** Whether the output had no fragment before. */
+	isFresh: boolean;
+	/** Called with the number of fragments that were looked at since the last call. */
+	tick?: (fragments: number) => void;
+}
+
+/** Layers from which a second thread pays for its start, and those that are written at once. */
+const minForThread = 1_000;
+const layersAtOnce = 500;
 
 /**
- * Writes fragments; files that are the same are not written again. Where readers may be at work they meet the old
- * file or the new one, never a part.
- * @param inUse whether the output had fragments before
+ * Brings the files of layers in step; those of many by two threads, each for a half of the slots.
+ * @param layers null for one whose files go
+ * @throws {Error} where a file cannot be written
  */
-export function writeRendered(
+export async function writeLayers(
 	out: string,
-	rendered: Iterable<Rendered>,
-	inUse: boolean,
-	tick: () => void,
-): Written {
+	slots: readonly Slot[],
+	layers: ReadonlyMap<string, Entry | null>,
+	{ isFresh, tick }: WriteOptions,
+): Promise<Written> {
+	const half = layers.size < minForThread ? slots.length : Math.ceil(slots.length / 2);
+	const theirs = slots.slice(half);
+	const thread = new FolderThread(out, theirs);
 	const result: Written = { written: 0, added: 0, removed: 0, unchanged: 0 };
-	for (const [path, bytes] of rendered) {
-		const isThere = inUse && existsSync(join(out, path));
-		if (bytes) writeFragment(out, path, bytes, isThere, inUse, result);
-		else if (isThere) {
-			removeFile(out, path);
-			result.removed += 1;
+	const all = [...layers];
+	try {
+		for (let start = 0; start < all.length; start += layersAtOnce) {
+			const some = all.slice(start, start + layersAtOnce);
+			const bodies = some.map(([smallkey, entry]): LayerBodies => {
+				return [smallkey, theirs.map((_, slot) => (entry ? bodyOf(entry, half + slot) : null))];
+			});
+			const report = theirs.length > 0 ? thread.write(bodies, isFresh) : null;
+			await Promise.all([report, writeHere(some)]);
+			const { reason = null, changes = {} } = (await report) ?? {};
+			if (reason !== null) throw new Error(reason);
+			add(result, changes);
+			tick?.(some.length * slots.length);
 		}
-		tick();
+		return result;
+	} finally {
+		await thread.close();
 	}
-	return result;
+
+	async function writeHere(some: typeof all): Promise<void> {
+		for (const [position, slot] of slots.slice(0, half).entries()) {
+			for (const [smallkey, entry] of some) {
+				const body = entry && bodyOf(entry, position);
+				add(result, { [placeFile(out, slotPath(slot, smallkey), body, { isFresh })]: 1 });
+			}
+		}
+	}
 }
 
-function writeFragment(
-	out: string,
-	path: string,
-	bytes: Uint8Array,
-	isThere: boolean,
-	inUse: boolean,
-	result: Written,
-): void {
-	if (isThere && isSame(join(out, path), bytes)) {
-		result.unchanged += 1;
-		return;
-	}
-	writeWhole(out, path, bytes, inUse);
-	result.written += 1;
-	if (!isThere) result.added += 1;
-}
-
-/** Removes the folders of targets that are not built. */
-export function removeOthers(out: string, slots: readonly Slot[]): void {
-	for (const folder of otherFolders(slots)) rmSync(join(out, folder), { recursive: true, force: true });
+function add(result: Written, { same = 0, added = 0, changed = 0, removed = 0 }: Changes): void {
+	result.written += added + changed;
+	result.added += added;
+	result.removed += removed;
+	result.unchanged += same;
 }
 
 /** Removes the fragments of smallkeys that `isWanted` does not know; how many files went. */
@@ -91,64 +96,9 @@ export function removeStale(
 	for (const slot of slots) {
 		for (const name of readdirSync(join(out, slotFolder(slot)))) {
 			if (isCompanion(name) || isWanted(name)) continue;
-			removeFile(out, slotPath(slot, name));
+			placeFile(out, slotPath(slot, name), null);
 			removed += 1;
 		}
 	}
 	return removed;
-}
-
-/** Whether a file has just these bytes. */
-export function isSame(path: string, bytes: Uint8Array): boolean {
-	const found = statSync(path, { throwIfNoEntry: false });
-	return found !== undefined && found.size === bytes.length && readFileSync(path).equals(bytes);
-}
-
-/** Names that a web server looks for beside a file: the same content, compressed (`npx fragments build --compress`). */
-export const companionEndings = [".gz", ".br"] as const;
-
-/** Stands in an output folder that has compressed copies. */
-export const compressedMark = ".compressed";
-
-/** Whether a name in the output folder is that of a compressed copy: no smallkey has a dot. */
-export function isCompanion(name: string): boolean {
-	return companionEndings.some((ending) => name.endsWith(ending));
-}
-
-/** Drops the compressed copies of a file that changes: a web server would go on serving them. */
-function removeCompanions(target: string): void {
-	for (const ending of companionEndings) {
-		if (existsSync(target + ending)) rmSync(target + ending);
-	}
-}
-
-let serial = 0;
-
-/** Name of the files that are not in their place yet: beside the output, on the same disk, never served. */
-function temporaryName(out: string): string {
-	return join(dirname(out), `.${basename(out)}.${process.pid}.${serial++}.tmp`);
-}
-
-/** Writes one file; where readers may be at work, under another name first. */
-export function writeWhole(out: string, path: string, bytes: Uint8Array, inUse: boolean): void {
-	const target = join(out, path);
-	if (!inUse) return writeFileSync(target, bytes);
-	removeCompanions(target);
-	const temporary = temporaryName(out);
-	writeFileSync(temporary, bytes);
-	renameSync(temporary, target);
-}
-
-/** Removes one file with its compressed copies, where it is there. */
-export function removeFile(out: string, path: string): void {
-	removeCompanions(join(out, path));
-	rmSync(join(out, path), { force: true });
-}
-
-/** Removes what a killed process had not yet put in its place. */
-export function removeTemporary(out: string): void {
-	for (const name of readdirSync(dirname(out))) {
-		const isOurs = name.startsWith(`.${basename(out)}.`) && name.endsWith(".tmp");
-		if (isOurs) rmSync(join(dirname(out), name), { force: true });
-	}
 }

@@ -6,42 +6,39 @@ import { GitFailure } from "../git/run.ts";
 import { middleRank } from "../registry/drawing-order.ts";
 import { problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import type { Published, Step } from "../store/git/store.ts";
+import type { Published } from "../store/git/store.ts";
 import { findEarlier } from "./earlier.ts";
 import { entryOf } from "./entry.ts";
-import { Files, type FilesTimes } from "./files.ts";
-import { loadTable, saveTable } from "./kept.ts";
-import { renderLargeStep } from "./large-change.ts";
+import { FolderSink, type FolderTimes } from "./folder-sink.ts";
 import { rendererStamp } from "./manifest.ts";
+import { type CommitRange, type RenderedRange, renderRange } from "./range.ts";
 import { Slices } from "./slices.ts";
 import { fragmentSettings, renderSlots, type Slot, slotsOf } from "./slots.ts";
-import { type RenderedStep, renderStep } from "./small-change.ts";
+import { loadSnapshot, saveSnapshot } from "./snapshot.ts";
 import { Table } from "./table.ts";
 
 /** What a publication needs from outside. */
 export interface PublicationOptions {
-	/** Folder of the rendered files, and of what is kept for the next process. */
+	/** Folder of the rendered files and of the snapshot. */
 	dataDir: string;
 	repository: string;
 	settings: FragmentSettings;
-	/** Told why a file is not served, and of the rendered files. */
+	/** Writes a line about a file that is not served, or about the rendered files, to the log. */
 	warn: (text: string) => void;
-	/** Told of what went wrong where nobody waits for an answer. */
+	/** Logs an error of work in the background. */
 	report: (error: unknown) => void;
-	/** Told which registrations were written, once they are served. */
+	/** Called with the registrations that were written, once they are served. */
 	registered: (smallkeys: readonly string[]) => void;
-	filesTimes?: Partial<FilesTimes> | undefined;
+	filesTimes?: Partial<FolderTimes> | undefined;
 }
 
-/** Longest that a large step may take, in milliseconds. */
-const largeStepMs = 15 * 60_000;
 /** Wrong files for which an earlier text is looked for. */
-const mostWrong = 1_000;
+const maxWrong = 1_000;
 
 /** Stands for what git cannot read. */
 const unreadable = Symbol("unreadable");
 
-/** What is said of a repository that does not have what was served last. */
+/** The warning about a repository that does not have what was served last. */
 function otherHistory(repository: string, commit: string): string {
 	return `${repository} does not have commit ${commit}, which was served last: it is new, or an older copy, and served as it is`;
 }
@@ -60,13 +57,13 @@ export class Publication {
 	readonly #slots: readonly Slot[];
 	readonly #renderer: string;
 	readonly #table: Table;
-	readonly files: Files;
+	readonly files: FolderSink;
 	/** The commit that the table is of. */
 	#commit: string | null = null;
-	/** The commit that is kept for the next process. */
-	#kept: string | null = null;
-	/** The end of what changes the table now: one after the other. */
-	#turn: Promise<unknown> = Promise.resolve();
+	/** The commit of the snapshot. */
+	#saved: string | null = null;
+	/** The end of the last change of the table: changes are made one after the other. */
+	#lastChange: Promise<unknown> = Promise.resolve();
 	#background: Promise<void> = Promise.resolve();
 	#closed = false;
 
@@ -78,7 +75,7 @@ export class Publication {
 		this.#table = new Table(this.#slots);
 		this.fragments = this.#table.find;
 		this.version = this.#table.version;
-		this.files = new Files({
+		this.files = new FolderSink({
 			out: join(options.dataDir, "dist"),
 			slots: this.#slots,
 			table: this.#table,
@@ -87,7 +84,7 @@ export class Publication {
 		});
 	}
 
-	/** Where the reads look. */
+	/** Answers reads. */
 	readonly fragments: Fragments;
 
 	/** Another number after each change of any fragment. */
@@ -109,92 +106,93 @@ export class Publication {
 	}
 
 	/**
-	 * Begins with what an earlier process kept, where it was of a commit that the repository still goes on from, and
-	 * else with all layers. Whoever reads may be let in once this has ended; the files follow.
-	 * @param since the step from a commit, or null where the history does not have it
-	 * @param first the step from nothing
-	 * @returns the commit that is served: the one that was kept, where the step from it cannot be read
-	 * @throws {GitFailure} where the layers cannot be read, and none were kept
+	 * Begins with the snapshot of an earlier process where its commit is in the repository's history, and else with all
+	 * layers. Readers may be let in once this has ended; the files follow.
+	 * @param since the range from a commit, or null where the history does not have it
+	 * @param first the range from nothing
+	 * @returns the commit that is served: that of the snapshot where the range from it cannot be read
+	 * @throws {GitFailure} where the layers cannot be read, and there is no snapshot
 	 */
-	async begin(since: (commit: string) => Promise<Step | null>, first: () => Promise<Step>): Promise<string> {
+	async begin(
+		since: (commit: string) => Promise<CommitRange | null>,
+		first: () => Promise<CommitRange>,
+	): Promise<string> {
 		const endedInStep = existsSync(this.#endedPath);
 		await rm(this.#endedPath, { force: true }).catch(this.#options.report);
-		const kept = loadTable(this.#keptPath, this.#renderer, this.#options.warn);
-		const step = kept && (await unlessUnreadable(since(kept.commit)));
-		if (kept && step === null) this.#options.warn(otherHistory(this.#options.repository, kept.commit));
-		if (kept && step) {
-			await this.#table.change(kept.changes);
-			this.#kept = kept.commit;
-			this.#commit = kept.commit;
+		const snapshot = loadSnapshot(this.#snapshotPath, this.#renderer, this.#options.warn);
+		const range = snapshot && (await unlessUnreadable(since(snapshot.commit)));
+		if (snapshot && range === null)
+			this.#options.warn(otherHistory(this.#options.repository, snapshot.commit));
+		if (snapshot && range) {
+			await this.#table.change(snapshot.changes);
+			this.#saved = snapshot.commit;
+			this.#commit = snapshot.commit;
 		}
-		const changed = step === unreadable ? unreadable : await this.#takeFirst(step, first);
-		const isInStep = step !== null && endedInStep && (await this.files.countAll());
-		if (isInStep && changed !== unreadable && !this.files.areFew) void this.files.changed(changed);
-		else this.files.compareAll(existsSync(this.#keptPath));
-		if (!step) void this.#save();
+		const changed = range === unreadable ? unreadable : await this.#takeFirst(range, first);
+		const isInStep = range !== null && endedInStep && (await this.files.isComplete());
+		if (isInStep && changed !== unreadable && !this.files.isSmall) void this.files.changed(changed);
+		else this.files.compareAll(existsSync(this.#snapshotPath));
+		if (!range) void this.#save();
 		return this.#commit as string;
 	}
 
-	/** Reads are let in with what was kept, where the step since then cannot be read. */
-	async #takeFirst(step: Step | null, first: () => Promise<Step>): Promise<string[] | typeof unreadable> {
-		return step ? unlessUnreadable(this.#take(step)) : this.#take(await first());
+	/** Readers are let in with the snapshot where the range since then cannot be read. */
+	async #takeFirst(
+		range: CommitRange | null,
+		first: () => Promise<CommitRange>,
+	): Promise<string[] | typeof unreadable> {
+		return range ? unlessUnreadable(this.#take(range)) : this.#take(await first());
 	}
 
-	/** Makes a step readable in memory; its warnings come once the files are in step, or are known not to be. */
-	async publish(step: Step): Promise<Published> {
-		const changed = await this.#alone(() => this.#take(step));
+	/** Makes a range readable in memory; its warnings come once the files are in step, or are known not to be. */
+	async publish(range: CommitRange): Promise<Published> {
+		const changed = await this.#exclusive(() => this.#take(range));
 		return { warnings: this.files.changed(changed) };
 	}
 
-	/** Ends, and keeps everything for the next process. */
+	/** Ends, and writes the snapshot for the next process. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		await this.#background;
 		const inStep = await this.files.close();
 		await this.#save();
-		if (inStep && this.#kept === this.#commit) {
+		if (inStep && this.#saved === this.#commit) {
 			await writeFile(this.#endedPath, "").catch(this.#options.report);
 		}
 	}
 
-	get #keptPath(): string {
+	get #snapshotPath(): string {
 		return join(this.#options.dataDir, "fragments");
 	}
 
 	/** The mark that says: the rendered files were in step at the end. */
 	get #endedPath(): string {
-		return `${this.#keptPath}.ended`;
+		return `${this.#snapshotPath}.ended`;
 	}
 
-	#alone<T>(task: () => Promise<T>): Promise<T> {
-		const result = this.#turn.then(task);
-		this.#turn = result.catch(() => undefined);
+	#exclusive<T>(task: () => Promise<T>): Promise<T> {
+		const result = this.#lastChange.then(task);
+		this.#lastChange = result.catch(() => undefined);
 		return result;
 	}
 
-	/** Renders a step and puts it in the table; the smallkeys whose fragments are others now. */
-	async #take(step: Step): Promise<string[]> {
-		const rendered = await this.#render(step);
-		if (step.from === null) await this.#dropOthers(rendered);
+	/** Renders a range and puts it in the table; the smallkeys whose fragments are others now. */
+	async #take(range: CommitRange): Promise<string[]> {
+		const { repository, settings } = this.#options;
+		const rendered = await renderRange(range, repository, settings);
+		if (range.from === null) await this.#dropOthers(rendered);
 		for (const problem of rendered.problems) this.#options.warn(problemLine(problem));
 		const changed = await this.#table.change(rendered.changes);
-		this.#commit = step.to;
+		this.#commit = range.to;
 		this.#options.registered(rendered.registered);
 		const unserved = rendered.wrong.filter((smallkey) => !this.#table.has(smallkey));
-		if (unserved.length > 0) this.#inBackground(() => this.#serveEarlier(unserved, step.to));
-		if (step.changes === null) this.#inBackground(() => this.#save());
+		if (unserved.length > 0) this.#inBackground(() => this.#serveEarlier(unserved, range.to));
+		if (range.changes === null) this.#inBackground(() => this.#save());
 		return changed;
 	}
 
-	#render(step: Step): Promise<RenderedStep> {
-		const { repository, settings } = this.#options;
-		const { changes } = step;
-		if (changes) return renderStep({ ...step, changes }, settings);
-		return renderLargeStep(step, { repository, settings, timeoutMs: largeStepMs });
-	}
-
-	/** What a step from nothing does not bring is not there. */
-	async #dropOthers({ changes, wrong }: RenderedStep): Promise<void> {
+	/** What a range from nothing does not bring is not there. */
+	async #dropOthers({ changes, wrong }: RenderedRange): Promise<void> {
 		const slices = new Slices();
 		const stays = new Set(wrong);
 		for (const smallkey of this.#table.smallkeys()) {
@@ -212,12 +210,12 @@ export class Publication {
 	/** Serves the last good text of layers whose files are wrong, each looked for once. */
 	async #serveEarlier(smallkeys: readonly string[], commit: string): Promise<void> {
 		const { repository, settings } = this.#options;
-		for (const smallkey of smallkeys.slice(0, mostWrong)) {
+		for (const smallkey of smallkeys.slice(0, maxWrong)) {
 			if (this.#closed) return;
 			const registration = await findEarlier(repository, commit, smallkey);
 			if (!registration) continue;
-			await this.#alone(async () => {
-				// It may have been mended, or removed, meanwhile.
+			await this.#exclusive(async () => {
+				// It may have been corrected, or removed, meanwhile.
 				if (this.#commit !== commit || this.#table.has(smallkey)) return;
 				const layer = { smallkey, registration, description: null };
 				const entry = entryOf(renderSlots(layer, settings), middleRank);
@@ -227,13 +225,13 @@ export class Publication {
 		}
 	}
 
-	/** Keeps the table for the next process. */
+	/** Writes the snapshot for the next process. */
 	async #save(): Promise<void> {
 		const commit = this.#commit;
-		if (commit === null || commit === this.#kept) return;
+		if (commit === null || commit === this.#saved) return;
 		try {
-			await saveTable(this.#keptPath, this.#table, { commit, renderer: this.#renderer });
-			this.#kept = commit;
+			await saveSnapshot(this.#snapshotPath, this.#table, { commit, renderer: this.#renderer });
+			this.#saved = commit;
 		} catch (error) {
 			this.#options.report(error);
 		}

@@ -7,9 +7,9 @@ import type { Slot } from "./slots.ts";
 export type Changes = ReadonlyMap<string, Entry | null>;
 
 /** Changes up to which they are made in one turn of the event loop. */
-const mostAtOnce = 1_000;
+const maxAtOnce = 1_000;
 /** Bytes that may be held for nothing beside as many that are used. */
-const mostUnusedBytes = 16_000_000;
+const maxUnusedBytes = 16_000_000;
 
 /** The table of what is served: smallkey → fragments, all of one commit. */
 export class Table {
@@ -86,7 +86,7 @@ export class Table {
 			await slices.pause();
 		}
 		if (changed.length === 0) return changed;
-		const few = changed.length <= mostAtOnce;
+		const few = changed.length <= maxAtOnce;
 		const entries = few ? this.#entries : await this.#copy(slices);
 		for (const smallkey of changed) {
 			this.#count(smallkey, changes.get(smallkey) ?? null);
@@ -98,7 +98,7 @@ export class Table {
 		}
 		this.#entries = entries;
 		this.#version += 1;
-		if (this.#heldBytes > 2 * this.#usedBytes + mostUnusedBytes) await this.#compact(slices);
+		if (this.#heldBytes > 2 * this.#usedBytes + maxUnusedBytes) await this.#compact(slices);
 		return changed;
 	}
 

@@ -5,7 +5,7 @@ import { folderPages } from "../api/node/pages.ts";
 import type { Senders } from "../api/senders.ts";
 import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
 import { hasCatalogue, removeCatalogue } from "../catalogue/output.ts";
-import type { FilesTimes } from "../publish/files.ts";
+import type { FolderTimes } from "../publish/folder-sink.ts";
 import { Publication } from "../publish/publication.ts";
 import { Slices } from "../publish/slices.ts";
 import {
@@ -50,7 +50,7 @@ export interface Outside {
 	report: (error: unknown) => void;
 	/** The files of the first commit of a new repository. */
 	seed: () => Promise<Edit[]>;
-	filesTimes?: Partial<FilesTimes>;
+	filesTimes?: Partial<FolderTimes>;
 	catalogueLimits?: Partial<CatalogueLimits>;
 	storeLimits?: Partial<StoreLimits>;
 	/** Told what the service does; nobody is without it. */

@@ -17,6 +17,8 @@ process.on("exit", () => {
 export function logLine(fields: object): void {
 	const line = `${logText({ time: new Date().toISOString(), ...fields })}\n`;
 	if (waiting.push(line) === 1) setImmediate(writeWaiting);
+	// A warning is rare, and in the log before the answer that it explains.
+	if ("warning" in fields) writeWaiting();
 }
 
 function writeWaiting(): void {

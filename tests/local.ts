@@ -16,7 +16,7 @@ import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
 import type { Write as HandledWrite } from "../api/write.ts";
 import { runGit } from "../git/run.ts";
-import type { FilesTimes } from "../publish/files.ts";
+import type { FolderTimes } from "../publish/folder-sink.ts";
 import type { Publication } from "../publish/publication.ts";
 import { largestRegistration } from "../registry/registration.ts";
 import { langs } from "../registry/smallkey.ts";
@@ -109,7 +109,7 @@ export class Local {
 	private constructor(
 		/** `DATA_DIR`. */
 		readonly folder: string,
-		readonly filesTimes: Partial<FilesTimes>,
+		readonly filesTimes: Partial<FolderTimes>,
 		readonly storeLimits: Partial<StoreLimits>,
 		public guard: Outside["guard"],
 		remove: () => Promise<void>,
@@ -136,7 +136,7 @@ export class Local {
 
 	static async open(
 		seed: Edit[] = [],
-		filesTimes: Partial<FilesTimes> = {},
+		filesTimes: Partial<FolderTimes> = {},
 		storeLimits: Partial<StoreLimits> = {},
 		guard: Outside["guard"] = unguarded,
 		variables: Record<string, string> = {},

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readTextIfThere } from "../../files/if-there.ts";
 import type { Finding } from "../../harvest/finding.ts";
 import type { Source } from "../../publish/build.ts";
-import { writeWhole } from "../../publish/output.ts";
+import { placeFile } from "../../publish/place-file.mjs";
 import { collectSource } from "../../publish/source.ts";
 import { type CheckedLayer, judgeFiles, problemLine } from "../../registry/judge.ts";
 import { layerPath } from "../../registry/smallkey.ts";
@@ -38,7 +38,7 @@ export async function readStored(folder: string, path: string): Promise<string |
 export async function writeStored(folder: string, path: string, text: string, before: string | null) {
 	const now = new Date();
 	if (text === before) await utimes(fileIn(folder, path), now, now);
-	else await writeWhole(folder, path.replace(/^layers\//, ""), Buffer.from(text), true);
+	else placeFile(folder, path.replace(/^layers\//, ""), Buffer.from(text));
 }
 
 /** Where a repository's path lies, for a folder of layers of any name. */

@@ -5,7 +5,7 @@ import { brotliDecompressSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { pageHeaders } from "../../api/pages.ts";
-import { isCompanion } from "../../publish/output.ts";
+import { isCompanion } from "../../publish/place-file.mjs";
 import { layers, plainKeys, wms } from "../conformance/engine.ts";
 import { buildDist } from "../conformance/engines.ts";
 import { temporaryFolder } from "../local.ts";

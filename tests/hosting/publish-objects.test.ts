@@ -129,7 +129,7 @@ test("a publication that is cut leaves the old one serving, and the next run goe
 	scene.peer.fault = () => undefined;
 	scene.peer.passed.length = 0;
 	const { stdout } = await run(scene);
-	assert.is(stdout, "17 uploaded, 2 removed, 5 unchanged\n");
+	assert.is(stdout, "25 uploaded, 2 removed, 5 unchanged\n");
 	assert.equal(
 		changes(scene).filter((change) => uploaded.includes(change)),
 		[],

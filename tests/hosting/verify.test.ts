@@ -65,13 +65,13 @@ async function serve(scene: Scene, request: IncomingMessage, response: ServerRes
 
 test("a hosting that serves the build is verified, all of it or a sample", async ({ url, dist }) => {
 	const all = await runScript("verify", [url, "--dist", dist]);
-	assert.equal([all.code, all.stdout], [0, "84 of 84 fragments looked at: all as built\n"]);
+	assert.equal([all.code, all.stdout], [0, "118 of 118 fragments looked at: all as built\n"]);
 	assert.is(
 		all.stderr,
-		`Comparing ${url} with the build in ${dist}\nAsking for 84 of 84 fragments: 172 requests\n`,
+		`Comparing ${url} with the build in ${dist}\nAsking for 118 of 118 fragments: 241 requests\n`,
 	);
 	const some = await runScript("verify", [`${url}/`, "--dist", dist, "--sample", "5"]);
-	assert.equal([some.code, some.stdout], [0, "5 of 84 fragments looked at: all as built\n"]);
+	assert.equal([some.code, some.stdout], [0, "5 of 118 fragments looked at: all as built\n"]);
 });
 
 test("every difference is named, and the exit code is 1", async (scene) => {
@@ -109,7 +109,7 @@ test("every difference is named, and the exit code is 1", async (scene) => {
 	};
 	const { code, stdout, stderr } = await runScript("verify", [scene.url, "--dist", scene.dist]);
 	assert.is(code, 1);
-	assert.is(stdout, "84 of 84 fragments looked at: 8 differ\n");
+	assert.is(stdout, "118 of 118 fragments looked at: 8 differ\n");
 	const [, , ...lines] = stderr.trim().split("\n");
 	assert.equal(
 		lines.map((line) => line.split(": ", 1)[0]),
@@ -152,7 +152,7 @@ test("--wait looks again at what differs, until the hosting has changed over", a
 		return true;
 	};
 	const patient = await runScript("verify", [scene.url, "--dist", scene.dist, "--wait", "30"]);
-	assert.equal([patient.code, patient.stdout], [0, "84 of 84 fragments looked at: all as built\n"]);
+	assert.equal([patient.code, patient.stdout], [0, "118 of 118 fragments looked at: all as built\n"]);
 	assert.is(counts.get("v0.9/doc/en/-"), 2, "what was as built is not asked for again");
 });
 
@@ -177,8 +177,8 @@ test("it costs what it says; what changed is asked for, what was removed has to 
 		);
 		const differences = await verifyHosting(scene.url, scene.dist, questions, () => undefined);
 		assert.is(asked.length, costOf(questions));
-		assert.is(asked.filter((path) => path.endsWith("/23ax5t")).length, 8, "in every target and language");
-		assert.is(asked.filter((path) => path.endsWith("/gone")).length, 8);
+		assert.is(asked.filter((path) => path.endsWith("/23ax5t")).length, 10, "in every target and language");
+		assert.is(asked.filter((path) => path.endsWith("/gone")).length, 10);
 		assert.is(questions.sampled.length, 4);
 		assert.equal(differences, [
 			{ path: "v0.9/doc/fr/gone", text: "answers 200, where 404 is right: no layer is there" },
@@ -211,8 +211,8 @@ test("the catalogue of a build is compared, too: pages, index, changes and schem
 		const words = [scene.url, "--dist", scene.dist];
 		const all = await runScript("verify", [...words, "--all"]);
 		const count = `${files.size} of ${files.size} files of the catalogue`;
-		assert.equal([all.code, all.stdout], [0, `84 of 84 fragments and ${count} looked at: all as built\n`]);
-		assert.match(all.stderr, `and ${count}: ${172 + 2 * files.size} requests`);
+		assert.equal([all.code, all.stdout], [0, `118 of 118 fragments and ${count} looked at: all as built\n`]);
+		assert.match(all.stderr, `and ${count}: ${241 + 2 * files.size} requests`);
 		const pieces = [...files.keys()].filter((path) => path.startsWith("index/names/"));
 		const spoilers: Record<string, (response: ServerResponse) => void> = {
 			// Stale: what was published before.
@@ -256,12 +256,12 @@ test("without --since nothing is said of changes, and an unknown commit is an er
 }) => {
 	// An empty text: a repository that is younger than what the workflow asks for.
 	const empty = await runScript("verify", [url, "--dist", dist, "--since", "", "--sample", "1"]);
-	assert.match(empty.stderr, "Asking for 1 of 84 fragments: 6 requests");
+	assert.match(empty.stderr, "Asking for 1 of 118 fragments: 7 requests");
 	const unknown = await runScript("verify", [url, "--dist", dist, "--since", "no-such-commit"]);
 	assert.is(unknown.code, 2);
 	assert.match(unknown.stderr, "has no commit no-such-commit");
 	const none = await runScript("verify", [url, "--dist", dist, "--since", "HEAD", "--all"]);
-	assert.match(none.stderr, "Asking for 0 changed layers and 84 of 84 fragments: 172 requests");
+	assert.match(none.stderr, "Asking for 0 changed layers and 118 of 118 fragments: 241 requests");
 });
 
 test("a sample is spread over all, and the same each time", () => {

@@ -194,6 +194,25 @@ service("a push of thousands is served whole or not at all, and reads go on mean
 	assert.equal(served(local), ["one"]);
 });
 
+service("a push of thousands leaves the event loop to readers", async ({ local, clone }) => {
+	const count = 8_000;
+	const paths = Array.from(
+		{ length: count },
+		(_, index) => `layers/k${index % 10}/k${index % 10}-${index}.json`,
+	);
+	await clone.commit(Object.fromEntries(paths.map((path) => [path, manual])));
+	assert.ok(await clone.push());
+	// Processor time and not time: a busy machine makes each turn of the loop longer.
+	let [longestMs, before] = [0, process.cpuUsage()];
+	while (local.publication.size <= count || local.publication.files.behind > 0) {
+		await sleep(1);
+		const { user, system } = process.cpuUsage(before);
+		longestMs = Math.max(longestMs, (user + system) / 1_000);
+		before = process.cpuUsage();
+	}
+	assert.ok(longestMs < 300, `one turn took ${longestMs} ms of the processor`);
+});
+
 service("what was served is served again after a restart, without a look at any layer", async ({ local }) => {
 	await local.put("two", wms("two"));
 	const before = local.get("/v0.9/docs/en/one,two");

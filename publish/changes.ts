@@ -1,0 +1,101 @@
+import type { PathChange } from "../git/tree.ts";
+import {
+	type CheckedLayer,
+	judgeFile,
+	judgePlace,
+	type LayerFile,
+	type Remark,
+	twinProblem,
+} from "../registry/judge.ts";
+import { parseLayerPath } from "../registry/smallkey.ts";
+
+/** The files of a layer, as stored at one commit. */
+export interface StoredLayer {
+	smallkey: string;
+	file: LayerFile;
+	description: LayerFile | null;
+}
+
+/**
+ * Reads the files of all spellings of some smallkeys, sorted by path, in portions as they come; none of a smallkey that
+ * is not stored.
+ * @param wanted smallkeys in lower case
+ */
+export type ReadSpellings = (wanted: ReadonlySet<string>) => AsyncIterable<StoredLayer[][]>;
+
+/** What a commit range changes for readers, beside the layers that are served. */
+export interface Noted {
+	/** Smallkeys that are not served any more. */
+	gone: Set<string>;
+	/** What is wrong with files. */
+	problems: Remark[];
+	/** Smallkeys whose file is wrong: what is served of them stays; where nothing is, an earlier text may be. */
+	wrong: string[];
+	/** Smallkeys whose registration was written. */
+	registered: string[];
+}
+
+/** Before anything was read. */
+export function nothingNoted(): Noted {
+	return { gone: new Set(), problems: [], wrong: [], registered: [] };
+}
+
+/**
+ * The layers that a commit range changes, as they are served at its end, in portions as they are read.
+ * @param changed the paths that differ between its commits
+ * @param read reads what is stored at its end
+ * @param noted everything else is added here; complete after the last layer
+ */
+export async function* changesOf(
+	changed: Iterable<PathChange>,
+	read: ReadSpellings,
+	noted: Noted,
+): AsyncGenerator<CheckedLayer[]> {
+	for await (const portion of read(noteChanges(changed, noted))) {
+		yield portion.flatMap((spellings) => pickServed(spellings, noted) ?? []);
+	}
+}
+
+/** Notes what is gone and what was written; the smallkeys to read, in lower case. */
+function noteChanges(changed: Iterable<PathChange>, { gone, problems, registered }: Noted): Set<string> {
+	const wanted = new Set<string>();
+	for (const { path, mode } of changed) {
+		const name = parseLayerPath(path);
+		if (!name) {
+			const problem = mode === null ? null : judgePlace({ path, isRemoved: false });
+			if (problem) problems.push(problem);
+			continue;
+		}
+		wanted.add(name.smallkey.toLowerCase());
+		if (name.kind !== "registration") continue;
+		// Unless it is found at the end of the range.
+		gone.add(name.smallkey);
+		if (mode !== null) registered.push(name.smallkey);
+	}
+	return wanted;
+}
+
+/**
+ * The layer that is served of those that differ only in case: the first by path whose file is in order. A pull request
+ * or a push can bring such; a checkout on a case-insensitive disk would lose all but one.
+ * @param spellings sorted by path; nearly always one
+ * @param noted the others, and what is wrong, are added here
+ * @returns null where no file is in order: what is served of them stays
+ */
+export function pickServed(spellings: readonly StoredLayer[], noted: Noted): CheckedLayer | null {
+	let served: CheckedLayer | null = null;
+	for (const { smallkey, file, description } of spellings) {
+		const { registration, problems } = judgeFile(file, "stored");
+		noted.problems.push(...problems);
+		if (!registration) continue;
+		if (served) noted.problems.push(twinProblem(smallkey, served.smallkey));
+		const described = description && judgeFile(description, "stored").description;
+		served ??= { smallkey, registration, description: described };
+	}
+	for (const { smallkey } of spellings) {
+		if (served && smallkey !== served.smallkey) noted.gone.add(smallkey);
+		else noted.gone.delete(smallkey);
+		if (!served) noted.wrong.push(smallkey);
+	}
+	return served;
+}

@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { ifThereSync } from "../files/if-there.ts";
+import { bytesOf, type Entry, entriesIn, lengthsOf, type Row, rankOf } from "./entry.ts";
+import { nextTurn } from "./slices.ts";
+import type { Changes, Table } from "./table.ts";
+
+/** What a snapshot was made from: it is used only where the renderer is the same. */
+export interface SnapshotSource {
+	/** The commit whose layers it holds. */
+	commit: string;
+	/** Stamp of the renderer. */
+	renderer: string;
+}
+
+/** The first line of the file. */
+interface Head extends SnapshotSource {
+	format: 2;
+}
+
+/** A line before a run of bytes: the layers in it. */
+interface Portion {
+	layers: Row[];
+	bytes: number;
+}
+
+/** Layers in one run of bytes. */
+const layersInPortion = 500;
+
+/**
+ * Writes a table into a file for the next process, whole or not at all. What is written is of one commit, although the
+ * table may change meanwhile: entries are replaced there, never changed.
+ */
+export async function saveSnapshot(path: string, table: Table, source: SnapshotSource): Promise<void> {
+	const layers = [...table.entries()];
+	const temporary = `${path}.tmp`;
+	const file = await open(temporary, "w", 0o600);
+	const hash = createHash("sha256");
+	try {
+		for (const part of partsOf(layers, source)) {
+			hash.update(part);
+			// `write` may write less than all.
+			await file.writeFile(part);
+			await nextTurn();
+		}
+		await file.writeFile(`${hash.digest("hex")}\n`);
+	} catch (error) {
+		await rm(temporary, { force: true });
+		throw error;
+	} finally {
+		await file.close();
+	}
+	await rename(temporary, path);
+}
+
+function* partsOf(layers: readonly [string, Entry][], source: SnapshotSource): Generator<Buffer> {
+	const head: Head = { format: 2, ...source };
+	yield lineOf(head);
+	for (let start = 0; start < layers.length; start += layersInPortion) {
+		const some = layers.slice(start, start + layersInPortion);
+		const bytes = Buffer.concat(some.map(([, entry]) => bytesOf(entry)));
+		const portion: Portion = {
+			layers: some.map(([smallkey, entry]) => [smallkey, lengthsOf(entry), rankOf(entry)]),
+			bytes: bytes.length,
+		};
+		yield lineOf(portion);
+		yield bytes;
+	}
+}
+
+function lineOf(value: object): Buffer {
+	return Buffer.from(`${JSON.stringify(value)}\n`);
+}
+
+/** The table of an earlier process, and the commit that it is of. */
+export interface Snapshot {
+	changes: Changes;
+	commit: string;
+}
+
+/**
+ * Reads what `saveSnapshot` wrote. To be called before anything is served: it holds the event loop.
+ * @param warn called where the file cannot be used
+ * @returns null where there is nothing whole, or it is another renderer's
+ * @throws {Error} with the path where the file is there and cannot be read
+ */
+export function loadSnapshot(path: string, renderer: string, warn: (text: string) => void): Snapshot | null {
+	const file = ifThereSync(path, () => readFileSync(path));
+	if (!file) return null;
+	const end = file.length - checksumLength;
+	if (!isWhole(file, end)) {
+		warn(`${path} is not whole, or of another version, and not used: all layers are read anew`);
+		return null;
+	}
+	const [head, start] = readLine(file, 0) as [Head, number];
+	if (head.format !== 2 || head.renderer !== renderer) return null;
+	const changes = new Map<string, Entry>();
+	for (let offset = start; offset < end; ) {
+		const [portion, bytesStart] = readLine(file, offset) as [Portion, number];
+		offset = bytesStart + portion.bytes;
+		for (const [smallkey, entry] of entriesIn(file.subarray(bytesStart, offset), portion.layers)) {
+			changes.set(smallkey, entry);
+		}
+	}
+	return { changes, commit: head.commit };
+}
+
+/** Length of the last line: SHA-256 in hex, and a line break. */
+const checksumLength = 65;
+
+function isWhole(file: Buffer, end: number): boolean {
+	if (end <= 0) return false;
+	const checksum = createHash("sha256").update(file.subarray(0, end)).digest("hex");
+	return file.toString("latin1", end) === `${checksum}\n`;
+}
+
+function readLine(file: Buffer, start: number): [value: unknown, next: number] {
+	const end = file.indexOf(0x0a, start);
+	return [JSON.parse(file.toString("utf8", start, end)), end + 1];
+}
