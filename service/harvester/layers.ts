@@ -53,7 +53,7 @@ export interface Found {
 }
 
 const titles = [
-	["registration", "Wrong registrations, for their publishers to mend:"],
+	["registration", "Wrong registrations, for their publishers to correct:"],
 	["server", "Services that are down or odd; what was known of them stays:"],
 ] as const;
 
