@@ -14,11 +14,11 @@ export interface Finding {
 	lang: Lang;
 	/** JSON pointer into the registration: `/en/service_url`. */
 	pointer: string;
-	/** What is wrong, one line of plain text; it may quote the service, and is not safe as markup. */
+	/** What is wrong: one line of plain text. It may quote the service, and must be escaped in markup. */
 	text: string;
 }
 
-/** What an outside text becomes inside a finding: one line, no control characters, at most 160 characters. */
+/** A foreign text for use in a finding: one line, no control characters, at most 160 characters. */
 export function quote(text: string): string {
 	const line = text.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
 	return line.length > 160 ? `${line.slice(0, 159)}…` : line;
@@ -35,12 +35,12 @@ export interface Trouble {
 export type Answered =
 	| {
 			description: LangDescription;
-			/** What could not be asked for now, so that an earlier, fuller description is better; null: all is there. */
+			/** What could not be read this time, so that an earlier, complete description is better; null: nothing. */
 			missing: Trouble | null;
 	  }
 	| { description: null; trouble: Trouble };
 
-/** Nothing is known. */
+/** The answer of a service of which nothing is known. */
 export function undescribed(kind: Fault, text: string): Answered {
 	return { description: null, trouble: { kind, text } };
 }

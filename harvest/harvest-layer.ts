@@ -13,9 +13,9 @@ import type { Ask } from "./net/ask.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
 
-/** What harvesting needs from outside. */
+/** What harvesting needs. */
 export interface HarvestOptions {
-	/** The one way in which services are asked, shared by all layers. */
+	/** The client for services, shared by all layers. */
 	ask: Ask;
 	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
 	mapWkid: number;
@@ -27,7 +27,7 @@ export interface HarvestOptions {
 export interface Harvested {
 	/** The languages whose service answered. */
 	found: Description;
-	/** The languages of `found` that lack what could not be asked for now: an earlier description is better. */
+	/** The languages of `found` that are not complete: an earlier description is better. */
 	partial: Set<Lang>;
 	findings: Finding[];
 }
@@ -79,8 +79,8 @@ function addAnswer(harvested: Harvested, lang: Lang, address: string, answer: An
 }
 
 /**
- * What is to be stored after a harvest: what was found, and for a language whose service did not answer, what was
- * known of it before, as long as that is of the registered service.
+ * What to store after a harvest: what was found, and for a language whose service did not answer, the stored
+ * description, as long as it is of the registered service.
  * @param stored text of the present description, or null
  * @returns null where nothing is known of either language
  */
@@ -101,8 +101,8 @@ export function mergeDescription(
 }
 
 /**
- * A service's layers in the order that was known before, with new ones behind those: a service that lists them in
- * another order today, as some do from one request to the next, changes nothing.
+ * The layers of a service in the stored order, followed by the new ones: some services change the order from one request
+ * to the next, and that must not change the file.
  */
 function inOrderOf(before: LangDescription | null, now: LangDescription): LangDescription {
 	if (!before || !("entries" in before) || !("entries" in now)) return now;

@@ -9,11 +9,11 @@ import type { Ask } from "./net/ask.ts";
 import { lookAtWms } from "./wms/look.ts";
 import { createReadCapabilities } from "./wms/read-capabilities.ts";
 
-/** What is to be seen of a layer. */
+/** The result of looking at a layer. */
 export interface Watched {
-	/** The worst of both languages; null: it is well. */
+	/** The worse of both languages; null: nothing is wrong. */
 	state: SickState | null;
-	/** What is wrong, each with its language; plain text that may quote a service. */
+	/** What is wrong, each in its language; plain text that may quote a service. */
 	findings: { state: SickState; lang: Lang; pointer: string; text: string }[];
 	/** What its services say of it. */
 	checked: CheckedServices;
@@ -25,11 +25,11 @@ export interface Watched {
  */
 export type WatchLayer = (registration: Registration, signal?: AbortSignal) => Promise<Watched>;
 
-/** Makes the watch that all layers looked at together share. @param ask as `createAsk` makes it */
+/** Makes the watch that a run shares. @param ask as `createAsk` makes it */
 export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): WatchLayer {
 	const check = createCheckLayer(ask, read);
 
-	/** A language whose service says what is registered. */
+	/** Looks at one language, where the check found nothing wrong. */
 	async function look(registration: Registration, lang: Lang, signal?: AbortSignal): Promise<Look> {
 		const { service_url: address } = registration[lang];
 		const type = serviceTypeOf(registration, lang);
@@ -64,12 +64,12 @@ export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): 
 
 /**
  * Looks at a feature layer: whether it has a feature, as a viewer would ask for it. Never throws.
- * A service that does not take the question says nothing of the layer.
+ * A service that refuses the query is not taken as a fault of the layer.
  */
 async function lookAtFeatures(address: string, ask: Ask, signal?: AbortSignal): Promise<Look> {
 	const query = { where: "1=1", outFields: "*", returnGeometry: "true", resultRecordCount: "1", f: "json" };
 	const answer = await ask(serviceAddress(address, "/query", query), signal);
-	// An older server knows no count of records, and sends all of them.
+	// An older server ignores `resultRecordCount`, and sends all features.
 	if (!answer.ok && (answer.tooLarge || (answer.status !== null && answer.status < 500))) return seen;
 	if (!answer.ok) return unseen(answer.kind, answer.text);
 	const { features, error } = objectOf(parseAnswer(answer.bytes));

@@ -24,7 +24,7 @@ It asks for the capabilities or the layer's document, then for one picture or on
 each with the week since which it is so; where nothing has changed, neither does the file.`;
 
 const titles: Record<SickState, string> = {
-	wrong: "Wrong registrations, for their publishers to mend:",
+	wrong: "Wrong registrations, for their publishers to correct:",
 	down: "Services that are down or odd:",
 	empty: "Layers of which there is nothing to be seen:",
 };

@@ -7,7 +7,7 @@ export type ArcgisDocument = { document: Record<string, unknown> } | { document:
 
 /**
  * Asks for the document at a registered address: `<service_url>?f=json`. Never throws.
- * @param what is registered there, for the words of what is wrong
+ * @param what is registered there, for the text of a refusal
  */
 export async function askDocument(
 	address: string,

@@ -78,7 +78,7 @@ function documentTrouble(document: Record<string, unknown>): Trouble | null {
 	return isLayer ? null : wrong("does not answer as an ArcGIS layer does");
 }
 
-/** What was asked for beside the layer's document; `missing` where it may be there another time. */
+/** A further document; `missing` where it may be available another time. */
 interface Extra<T> {
 	found: T;
 	missing: Trouble | null;
@@ -108,7 +108,7 @@ async function askCount(address: string, ask: Ask, signal?: AbortSignal): Promis
 	return { found: count !== null && count >= 0 ? count : null, missing };
 }
 
-/** An extra's document, an empty one where there is none; `missing` where there may be one another time. */
+/** Asks for a further document; an empty one where there is none. */
 async function askExtra(
 	address: string,
 	ask: Ask,
@@ -128,7 +128,7 @@ async function askExtra(
 	return { document: {}, missing: isLasting ? null : trouble };
 }
 
-/** Whether an extra may be there another time; one that never comes must not freeze the rest of the description. */
+/** Whether a failure may be temporary: a lasting one must not keep the rest of the description from being stored. */
 function isPassing({ kind, tooLarge, status }: NoAnswer): boolean {
 	return kind === "server" && !tooLarge && !isRefusal(status);
 }
@@ -136,7 +136,7 @@ function isPassing({ kind, tooLarge, status }: NoAnswer): boolean {
 /** Statuses of a refusal that may pass: the service was slow, or busy (RFC 9110 15.5.9, RFC 6585 section 4). */
 const passingRefusals = new Set([408, 429]);
 
-/** Whether a status says that the service does not offer this at all. */
+/** Whether a status means that the service does not offer this. */
 function isRefusal(status: number | null): boolean {
 	if (status === null || passingRefusals.has(status)) return false;
 	return (status >= 400 && status < 500) || status === 501;

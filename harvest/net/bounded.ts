@@ -4,7 +4,7 @@ import { FetchFailure, toFailure } from "./failure.ts";
 export interface Clock {
 	/** Aborts when the time is over, or when the caller's own signal does. */
 	readonly signal: AbortSignal;
-	/** To be called when the request is over: its body read, given up or failed. */
+	/** Must be called when the request has ended: its body is read, cancelled or failed. */
 	stop(): void;
 }
 
@@ -68,7 +68,7 @@ function limited(
 		controller.enqueue(value);
 	}
 
-	/** The connection is given up; what that itself ends in says nothing new. */
+	/** Closes the connection. An error while closing adds nothing to the one that caused it. */
 	async function giveUp(reason: unknown): Promise<void> {
 		clock.stop();
 		await reader.cancel(reason).catch(() => {});

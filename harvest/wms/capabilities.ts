@@ -9,18 +9,18 @@ const roots: Record<OgcService, readonly string[]> = {
 	WMTS: ["Capabilities"],
 };
 
-/** A layer that can be asked for, out of a GetCapabilities answer. */
+/** A layer of a GetCapabilities answer that has a name. */
 export interface CapabilitiesLayer {
 	title: string;
 	/** As it was sent: it may hold markup. */
 	abstract: string;
 	keywords: string[];
 	queryable: boolean;
-	/** Media types of the legends of its own styles; it has those of its parents' styles, too. */
+	/** Media types of the legends of its own styles; those of its parents' styles apply as well. */
 	ownLegendFormats: string[];
 	/** The layer that it lies in. */
 	parent: CapabilitiesLayer | null;
-	/** What is said of its own place: longitudes and latitudes of its edges, in degrees. */
+	/** Longitudes and latitudes of its own box, in degrees, as far as they are given. */
 	edges: Partial<Box>;
 }
 
@@ -57,7 +57,7 @@ export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
 export interface Capabilities {
 	/** The first layer of a WMS: the others lie in it. null where there is none. */
 	root: CapabilitiesLayer | null;
-	/** By name, in the order of the document; layers without a name cannot be asked for, and are left out. */
+	/** By name, in the order of the document; layers without a name cannot be requested, and are left out. */
 	layers: Map<string, CapabilitiesLayer>;
 	/** Media types of GetFeatureInfo. */
 	featureInfoFormats: string[];
@@ -138,7 +138,7 @@ function markOf(bytes: Uint8Array): string | null {
 /** The document is nested too deep, or is no XML. */
 class Unreadable extends Error {}
 
-/** A `Layer` element while it is read. */
+/** A `Layer` element while it is being read. */
 interface OpenLayer extends CapabilitiesLayer {
 	name: string;
 }
@@ -208,7 +208,7 @@ class Reader {
 		const parent = this.#open.at(-1);
 		const own = tag.attributes.queryable?.trim();
 		const queryable = own === undefined ? (parent?.queryable ?? false) : own === "1" || own === "true";
-		// What is inherited is not copied: a document has room for tens of thousands of layers, and of styles.
+		// Inherited members are not copied: a document can have tens of thousands of layers and styles.
 		const texts = { name: "", title: "", abstract: "", keywords: [] };
 		const layer = { ...texts, queryable, ownLegendFormats: [], parent: parent ?? null, edges: {} };
 		if (this.#service === "WMS") this.#capabilities.root ??= layer;

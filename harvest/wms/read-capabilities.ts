@@ -14,7 +14,7 @@ export type ReadCapabilities = (
 	signal?: AbortSignal,
 ) => Promise<CapabilitiesOutcome>;
 
-/** What a service offers, or why that is not known. */
+/** The capabilities of a service, or why they are not known. */
 export type CapabilitiesOutcome =
 	| { capabilities: Capabilities }
 	| { capabilities: null; kind: Fault; text: string; tooLarge?: boolean };
@@ -44,7 +44,7 @@ export function createReadCapabilities(ask: Ask, now: () => number = Date.now): 
 
 	return async (service, address, layer, signal) => {
 		const whole = await untilAborted(read(service, capabilitiesAddress(service, address, null)), signal);
-		// GeoMet and others describe one layer alone where they are asked for it; the rest ignore the parameter.
+		// GeoMet and others describe one layer alone with this parameter; the rest ignore it.
 		if (whole.capabilities || !whole.tooLarge || layer === null) return whole;
 		return untilAborted(read(service, capabilitiesAddress(service, address, layer)), signal);
 	};
@@ -67,7 +67,7 @@ function untilAborted(
 	});
 }
 
-/** Versions that are asked for. */
+/** Versions that are requested. */
 const versions: Record<OgcService, string> = { WMS: "1.3.0", WMTS: "1.0.0" };
 
 /**
@@ -81,7 +81,7 @@ function capabilitiesAddress(service: OgcService, address: string, layer: string
 	return withParameters(address, query);
 }
 
-/** An address with the parameters of a request, which are known in any case (06-042, section 6.8.1): its own give way. */
+/** An address with the parameters of a request, whose names have no case (06-042, section 6.8.1); they replace its own. */
 export function withParameters(address: string, query: Record<string, string>): string {
 	const url = new URL(address);
 	for (const name of [...url.searchParams.keys()]) {
