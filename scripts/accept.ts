@@ -1,4 +1,4 @@
-// npx fragments accept: merges a change that waits for a reviewer in the repository of a service on this machine
+// npx fragments accept: merges a change that waits for a review, in the repository of a service on this machine
 import { userInfo } from "node:os";
 import { acceptReview, parseReviewer, refuseCheckout } from "../review/decide.ts";
 import { changeLines } from "../review/lines.ts";
@@ -29,12 +29,12 @@ export const run = createRun(async (argv, environment, io) => {
 		base: servedRef,
 		head: waiting.commit,
 		settings,
-		// What the services say is npx fragments check-services's to ask: a merge waits for nobody.
+		// A merge does not wait for services: npx fragments check-services asks them.
 		check: async () => ({ findings: [] }),
 	});
 	for (const text of changeLines(outcome)) printLine(io, plain(text));
 	if (outcome.problems.length > 0 || outcome.outside.length > 0) {
-		printError(io, "Not accepted: what is wrong has to be mended first, and a review changes layers only");
+		printError(io, "Not accepted: the problems must be corrected first, and a review may change layers only");
 		return exitCodes.wrong;
 	}
 	const merge = await acceptReview(found.path, waiting, reviewer);

@@ -1,4 +1,4 @@
-// npx fragments approvals: sets the status of the owners' approval on pull requests, and says who can still approve
+// npx fragments approvals: sets the status of the owners' approval on pull requests, and lists who can still approve
 import { readFile } from "node:fs/promises";
 import { readIfThere } from "../files/if-there.ts";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
@@ -11,9 +11,9 @@ import { printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
 const help = `
-Run in a checkout of the branch below: its ${ownersPath} counts, and no pull request's own.`;
+Run in a checkout of the base branch: its ${ownersPath} applies, and not that of a pull request.`;
 
-/** The branch of the event's pull request, as `owner:branch`; null where the event is of none. */
+/** The branch of the event's pull request, as `owner:branch`; null where the event has none. */
 export async function branchOfRun(event: string): Promise<string | null> {
 	const run = parseRun(await readFile(event, "utf8"));
 	return run && `${run.owner}:${run.branch}`;
@@ -45,12 +45,12 @@ export const run = createRun(async (argv, environment, io) => {
 		const settings = { author: options.author, isRequesting: from !== undefined };
 		try {
 			const judgement = await judgePull(github, pull, owners, teams, settings);
-			const told = judgement
+			const outcome = judgement
 				? `${judgement.state}: ${judgement.description}`
 				: "has a newer commit meanwhile";
-			printLine(io, plain(`#${pull.number}: ${told}`));
+			printLine(io, plain(`#${pull.number}: ${outcome}`));
 		} catch (error) {
-			// The others are judged all the same; this one keeps the status that it has.
+			// The others are still judged; this one keeps its status.
 			printError(io, plain(`#${pull.number}: could not be judged: ${(error as Error).message}`));
 			code = exitCodes.unable;
 		}

@@ -1,4 +1,4 @@
-// npx fragments audit: who changed a layer, when, and through which door, from git alone
+// npx fragments audit: who changed a layer, when and how, from git alone
 
 import { isSenderId } from "../api/senders.ts";
 import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
@@ -10,7 +10,7 @@ import { parseSpan, readConfiguration, withoutStore } from "../service/settings.
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
 
-/** `7d`, or a date such as `2026-03-04`, in milliseconds since 1970. @throws {Error} */
+/** Parses `7d`, or a date such as `2026-03-04`, into milliseconds since 1970. @throws {Error} */
 function parseSince(text: string | undefined, now: Date): number {
 	if (text === undefined) return Number.NEGATIVE_INFINITY;
 	const span = parseSpan(text);
@@ -21,7 +21,7 @@ function parseSince(text: string | undefined, now: Date): number {
 	return timeMs;
 }
 
-/** What is audited: one layer, or one sender. @throws {Error} where it is neither */
+/** Parses the subject: a layer, or a sender. @throws {Error} where it is neither */
 function parseSubject(smallkey: string | undefined, sender: string | undefined) {
 	if ((smallkey === undefined) === (sender === undefined)) {
 		throw new Error("a smallkey, or --sender <id>: one of them is needed");

@@ -9,18 +9,18 @@ import { printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
 const help = `
-A wrong file of a folder keeps everything from being written. With --repo everything else is built, and a wrong file in
-the last form in which it was in order; the exit code is 1 in both cases.`;
+A wrong file of a folder prevents the whole build. With --repo everything else is built, and a wrong file in its last
+valid form; the exit code is 1 in both cases.`;
 
 export const run = createRun(async (argv, environment, io) => {
 	const options = createCommandLine("build", io)
 		.addOption(layersOption)
 		.addOption(repoOption)
 		.addOption(refOption)
-		.option("--out <dir>", "where the files go; what is there of removed layers goes", "dist")
+		.option("--out <dir>", "output folder; the files of removed layers are removed from it", "dist")
 		.option("--compress", "a .gz and a .br beside each file, for a web server that looks for them")
 		.option("--manifest", "manifest.json beside the files: the SHA-256 of each")
-		.option("--fresh", "look at every file again, also at those that the last build left in step")
+		.option("--fresh", "compare every file, also those that the last build recorded as complete")
 		.addHelpText("after", help)
 		.parse(argv, { from: "user" })
 		.opts();
@@ -40,7 +40,7 @@ export const run = createRun(async (argv, environment, io) => {
 	if (problems.length === 0) return exitCodes.done;
 	printError(
 		io,
-		`${problems.length} problems; those files are served as they last were in order, or not at all`,
+		`${problems.length} problems; those files are served in their last valid form, or not at all`,
 	);
 	return exitCodes.wrong;
 });

@@ -12,8 +12,12 @@ export const run = createRun(async (argv, environment, io) => {
 		.addOption(layersOption)
 		.addOption(repoOption)
 		.addOption(refOption)
-		.option("--out <dir>", "where the files go; what is there of removed layers goes", "deploy/site/dist")
-		.option("--public-url <address>", "address at which it will stand, for the feed of changes (PUBLIC_URL)")
+		.option(
+			"--out <dir>",
+			"output folder; the files of removed layers are removed from it",
+			"deploy/site/dist",
+		)
+		.option("--public-url <address>", "its public address, for the feed of changes (PUBLIC_URL)")
 		.option(
 			"--repository <address>",
 			"address of the public repository, for links to history (REPOSITORY_URL)",

@@ -14,7 +14,7 @@ import { printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 import { progress } from "../terminal/progress.ts";
 
-/** One line for each language: whether the layer is there, its title, and for wms what it can be asked. */
+/** A line for each language: whether the layer exists, its title, and for wms its formats. */
 function factLines(layer: CheckedLayer, checked: CheckedServices): string[] {
 	return langs.map((lang) => {
 		const facts = checked.facts[lang];

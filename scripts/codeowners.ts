@@ -1,4 +1,4 @@
-// npx fragments codeowners: writes .github/CODEOWNERS from layers/owners.json, and asks GitHub what is wrong with the owners
+// npx fragments codeowners: writes .github/CODEOWNERS from layers/owners.json, and reports what GitHub finds wrong in it
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Option } from "@commander-js/extra-typings";
@@ -16,12 +16,12 @@ const help = `
 With GITHUB_REPOSITORY and a token (or an App) --check asks GitHub, too, for its own list of errors in ${codeownersPath}.
 A team that does not exist takes its line out of force there.`;
 
-/** Whether GitHub can be asked. */
+/** Whether GitHub is configured. */
 function hasCredentials({ GITHUB_REPOSITORY, GITHUB_TOKEN, GITHUB_APP_ID }: Environment): boolean {
 	return Boolean(GITHUB_REPOSITORY && (GITHUB_TOKEN || GITHUB_APP_ID));
 }
 
-/** Warns of owners who could never approve. */
+/** Warns about owners who cannot approve. */
 async function warnOfUnknown(bytes: Uint8Array, owners: Owners, environment: Environment, io: Io) {
 	const unknown = await unknownOwners(
 		connectToGithub(readConfiguration(environment), { members: "read" }),
@@ -41,7 +41,7 @@ async function warnOfUnknown(bytes: Uint8Array, owners: Owners, environment: Env
 	return unknown.length === 0 ? exitCodes.done : exitCodes.wrong;
 }
 
-/** What GitHub finds wrong in the file of its branch. */
+/** GitHub's errors in the branch's file. */
 async function checkOnGithub(environment: Environment, io: Io): Promise<number> {
 	const configuration = readConfiguration(environment);
 	const branch = configuration.github?.branch ?? "main";

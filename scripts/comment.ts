@@ -1,4 +1,4 @@
-// npx fragments comment: posts what npx fragments review wrote, or edits it
+// npx fragments comment: posts the output of npx fragments review, or updates it
 import { readFile, stat } from "node:fs/promises";
 import { Option } from "@commander-js/extra-typings";
 import { longestComment } from "../review/comment.ts";
@@ -11,10 +11,10 @@ import type { Github } from "../store/github/routes.ts";
 import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
 import { printLine } from "../terminal/io.ts";
 
-/** Reads a text of at most so many bytes. @throws {Error} where it is larger, or not UTF-8 */
-async function readText(path: string, mostBytes: number): Promise<string> {
+/** Reads a text of at most `maxBytes`. @throws {Error} where it is larger, or not UTF-8 */
+async function readText(path: string, maxBytes: number): Promise<string> {
 	const { size } = await stat(path);
-	if (size > mostBytes) throw new Error(`${path}: has ${size} bytes, over the ${mostBytes} that are read`);
+	if (size > maxBytes) throw new Error(`${path}: has ${size} bytes, over the limit of ${maxBytes}`);
 	return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
 }
 
@@ -22,8 +22,8 @@ async function readText(path: string, mostBytes: number): Promise<string> {
 const statusContext = "layers";
 
 const descriptions = {
-	success: "the layers are in order",
-	failure: "something is to be mended: see the comment",
+	success: "the layers are valid",
+	failure: "there are problems: see the comment",
 	error: "could not be looked at: see the workflow comment",
 } as const;
 
@@ -64,7 +64,7 @@ export const run = createRun(async (argv, environment, io) => {
 	}
 	const text = await readText(file, 4 * longestComment);
 	printLine(io, `#${number}: ${await postComment(github, number, text, options.author)}`);
-	// Last: what it says counts more than how it is sorted.
+	// Last, because the labels matter least.
 	const labelled = run === null ? [] : await labelPull(github, number, run);
 	if (labelled.length > 0) printLine(io, `#${number}: labelled ${labelled.join(", ")}`);
 	return exitCodes.done;

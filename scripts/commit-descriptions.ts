@@ -1,4 +1,4 @@
-// npx fragments commit-descriptions: commits the service descriptions that npx fragments harvest has written into layers/
+// npx fragments commit-descriptions: commits the service descriptions that npx fragments harvest wrote into layers/
 
 import { descriptionEdits, type NewDescription, newDescriptions } from "../review/refresh/descriptions.ts";
 import { openStore } from "../service/open-store.ts";
@@ -8,10 +8,10 @@ import { type Commit, isRefusal, type Store } from "../store/store.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printLine } from "../terminal/io.ts";
 
-/** The checkout of the repository that was harvested into. */
+/** The harvested checkout. */
 const checkout = ".";
 
-/** Descriptions of one commit: what is committed stays where a later one fails, as at GitHub's limit of requests. */
+/** Descriptions of one commit. Earlier commits remain where a later one fails, as at GitHub's limit of requests. */
 const portion = 200;
 
 /** @throws {Error} where the store refuses */

@@ -1,4 +1,4 @@
-// npx fragments compare: in what two services differ for the readers of the same layers (docs/moving.md)
+// npx fragments compare: the differences of the same layers on two services (docs/moving.md)
 import { createReadStream, existsSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import { compareServices } from "../migrate/compare/compare.ts";
@@ -26,7 +26,7 @@ function parseAddress(text: string): string {
 	throw new InvalidArgumentError(`It must be an http or https address, not ${text}.`);
 }
 
-/** The smallkeys of a list, or of a dump of the older service's database. */
+/** Reads smallkeys from a list, or from a dump of the older service's database. */
 async function readList(path: string): Promise<string[]> {
 	if (!(await isJson(path))) return readKeys(path);
 	const keys: string[] = [];

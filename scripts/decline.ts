@@ -1,4 +1,4 @@
-// npx fragments decline: takes a change off the list of those that wait for a reviewer
+// npx fragments decline: rejects a change that waits for a review
 import { userInfo } from "node:os";
 import { declineReview, parseReviewer, refuseCheckout } from "../review/decide.ts";
 import { findWaiting } from "../review/waiting.ts";
@@ -11,10 +11,10 @@ import { plain } from "../terminal/plain.ts";
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("decline", io)
 		.argument("<branch>", "the branch, such as register/my-layer; npx fragments status lists those that wait")
-		.option("--why <text>", "needed: the reason, which is kept with what was declined")
+		.option("--why <text>", "required: the reason, which is kept with the declined change")
 		.option("--by <name>", "who declines it (who is logged in)")
 		.option("--repo <dir>", "the repository of a service instead of that of DATA_DIR")
-		.addHelpText("after", "\nTell the sender: nothing else does.")
+		.addHelpText("after", "\nThe sender is not notified: tell them.")
 		.parse(argv, { from: "user" });
 	const { by = userInfo().username, repo } = line.opts();
 	const why = needed("--why", line.opts().why);
@@ -25,6 +25,6 @@ export const run = createRun(async (argv, environment, io) => {
 	const waiting = await findWaiting(found.path, line.processedArgs[0]);
 	printError(io, plain(`Declining ${waiting.branch} of ${waiting.author} in ${found.name}`));
 	const branch = await declineReview(found.path, waiting, reviewer, why);
-	printLine(io, plain(`Declined; what it was stays on the branch ${branch}`));
+	printLine(io, plain(`Declined; the change is kept on the branch ${branch}`));
 	return exitCodes.done;
 });

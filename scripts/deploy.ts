@@ -1,4 +1,4 @@
-// npx fragments deploy: the build and the worker to Cloudflare, after a check of what its plan takes (docs/hosting.md).
+// npx fragments deploy: deploys the build and the worker to Cloudflare, after a check of its plan's limits (docs/hosting.md)
 import { resolve } from "node:path";
 import { Option } from "@commander-js/extra-typings";
 import glob from "fast-glob";
@@ -22,7 +22,7 @@ const plans: ReadonlyMap<string, number> = new Map([
 	["paid", 100_000],
 ]);
 
-/** What is deployed, and how. */
+/** The options of a deployment. */
 interface Options {
 	layers: string;
 	dist?: string | undefined;
@@ -32,7 +32,7 @@ interface Options {
 	secret?: SecretFile[] | undefined;
 }
 
-/** @throws {Error} where the build has more files than the plan takes, with the way out */
+/** Checks the number of files. @throws {Error} where the plan does not allow so many */
 async function checkFileCount(dist: string, plan: string): Promise<void> {
 	const most = plans.get(plan);
 	if (most === undefined) throw new Error(`--plan: must be free or paid, not ${plan}`);
@@ -53,8 +53,8 @@ async function buildFiles(layers: string, dist: string, env: Environment): Promi
 }
 
 /**
- * The worker's variables and secrets are those that it has at Cloudflare and in wrangler.jsonc; from here go those
- * secrets that are named.
+ * Deploys. The worker keeps its variables and secrets at Cloudflare and in wrangler.jsonc; only the named secrets are
+ * uploaded.
  */
 async function deploy(env: Environment, options: Options, passed: string[], io: Io): Promise<number> {
 	const dist = resolve(options.dist ?? "dist");
@@ -81,7 +81,7 @@ async function deploy(env: Environment, options: Options, passed: string[], io: 
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("deploy", io)
-		.argument("[option...]", "behind a further --: what wrangler deploy is told besides")
+		.argument("[option...]", "after another --: further options of wrangler deploy")
 		.addOption(
 			new Option("--layers <dir>", "the folder of layers that is built into dist")
 				.default("layers")

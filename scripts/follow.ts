@@ -1,4 +1,4 @@
-// npx fragments follow: keeps a build in step with a repository on GitHub (docs/hosting.md)
+// npx fragments follow: builds each new commit of a repository on GitHub (docs/hosting.md)
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -27,7 +27,7 @@ interface Options {
 	every: number;
 }
 
-/** Looks for new commits and builds them, until it is told to end or has done so once. */
+/** Fetches and builds new commits until it is interrupted, or once. */
 async function follow(
 	followed: Followed,
 	environment: Environment,
@@ -48,8 +48,8 @@ async function follow(
 		} catch (error) {
 			const { message } = error as Error;
 			if (options.once) throw error;
-			// Once for as long as it lasts: what was built before is served meanwhile.
-			if (message !== trouble) printError(io, plain(`not in step: ${message}`));
+			// A lasting problem is printed once. Meanwhile the previous build is served.
+			if (message !== trouble) printError(io, plain(`not updated: ${message}`));
 			trouble = message;
 		}
 		if (stop.aborted) return exitCodes.done;
@@ -58,7 +58,7 @@ async function follow(
 	}
 }
 
-/** @throws {Error} where nothing could be built */
+/** Builds a commit. @throws {Error} where nothing could be built */
 async function buildCommit(
 	followed: Followed,
 	environment: Environment,
@@ -76,7 +76,7 @@ async function buildCommit(
 	);
 }
 
-/** The address that was said, or that of the configured repository with its credentials. */
+/** The given address, or the configured repository's with its credentials. */
 function remoteOf(
 	remote: string | undefined,
 	configuration: Configuration,

@@ -9,7 +9,7 @@ const closing = `
 <command> --help lists its options.
 Exit codes: 0 done, 1 something is wrong or refused, 2 the command could not look.`;
 
-/** The command line itself: what it prints where no command of it is called. */
+/** The command line without a command, for its help and its errors. */
 function createProgram(io: Io): Command {
 	const program = withOutput(new Command("npx fragments"), io)
 		.version(readVersion(), "--version", "print the version")
@@ -23,7 +23,7 @@ function createProgram(io: Io): Command {
 	return program;
 }
 
-/** A command's module, by its name. */
+/** Loads a command's module. */
 function load(name: CommandName): Promise<{ run: Run }> {
 	return name === "bench" ? import("../bench/run.ts") : import(`./${name}.ts`);
 }
@@ -33,7 +33,7 @@ const runProgram = createRun(async (argv, _environment, io) => {
 	return exitCodes.done;
 });
 
-/** Runs the command that the first word names, with the words behind it. @throws {Error} where it cannot be loaded */
+/** Runs the command of the first word with the other words. @throws {Error} where it cannot be loaded */
 export const run: Run = async (argv, environment, io) => {
 	const [first = "", ...rest] = argv;
 	const [name = "", ...words] =
@@ -43,7 +43,7 @@ export const run: Run = async (argv, environment, io) => {
 	return command.run(words, environment, io);
 };
 
-/** Runs what this process was started with. */
+/** Runs the command line of this process. */
 export async function main(): Promise<void> {
 	process.exitCode = await run(process.argv.slice(2), process.env, processIo());
 }

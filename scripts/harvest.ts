@@ -1,4 +1,4 @@
-// npx fragments harvest: writes what the services behind the layers say they are.
+// npx fragments harvest: writes the service descriptions of layers.
 
 import { stat } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
@@ -25,21 +25,21 @@ import { createCommandLine, createRun } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
 import { progress } from "../terminal/progress.ts";
 
-/** What became of one layer. */
+/** The result for one layer. */
 interface Outcome extends Found {
 	changed: boolean;
 }
 
-/** Least age of what is asked for again. */
+/** The options of a harvest. */
 interface Due {
 	/** Folder of layers. */
 	folder: string;
-	/** In milliseconds; undefined: whatever its age. */
+	/** Only descriptions of this age in milliseconds are harvested again; undefined: all. */
 	olderThanMs: number | undefined;
 	now: Date;
 }
 
-/** Whether nothing is known of a layer, or that was last looked at so long ago; a file's time tells it. */
+/** Whether a layer has no description, or one that was last harvested long enough ago, by the file's time. */
 async function isDue(layer: CheckedLayer, { folder, olderThanMs, now }: Due): Promise<boolean> {
 	if (olderThanMs === undefined || !isDescribed(layer.registration, layer.description)) return true;
 	const path = fileIn(folder, descriptionPath(layer.smallkey));

@@ -1,4 +1,4 @@
-// npx fragments headers: what a static host has to be told, so that it serves a build as the service does
+// npx fragments headers: the configuration with which a static host serves a build as the service does
 import { resolve } from "node:path";
 import { Argument } from "commander";
 import { type StaticHostName, staticHosts } from "../hosting/headers.ts";
@@ -15,7 +15,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const { root, port } = line.opts();
 	const host = line.args[0] as StaticHostName;
 	const { targets } = readConfiguration(withoutStore(environment));
-	printError(io, `What ${host} has to be told for ${resolve(root)}`);
+	printError(io, `The configuration of ${host} for ${resolve(root)}`);
 	io.stdout.write(staticHosts[host]({ targets, root: resolve(root), port }));
 	return exitCodes.done;
 });

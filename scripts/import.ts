@@ -1,4 +1,4 @@
-// npx fragments import: the layers and senders of an older service, from a dump of its database
+// npx fragments import: imports the layers and senders of an older service from a dump of its database
 import { isSenderId } from "../api/senders.ts";
 import { importDump } from "../migrate/import/import.ts";
 import { readConfiguration } from "../service/settings.ts";

@@ -1,4 +1,4 @@
-// npx fragments publish-objects: keeps a bucket in step with the build (docs/hosting.md, "Past the file limit").
+// npx fragments publish-objects: synchronizes a bucket with the build (docs/hosting.md, "Past the file limit")
 import { resolve } from "node:path";
 import { Bucket, readBucketSettings } from "../hosting/bucket.ts";
 import { prepareUpload, publish } from "../hosting/publish.ts";

@@ -1,4 +1,4 @@
-// npx fragments pull-requests: tells of merge conflicts, builds the service's own pull requests anew, removes closed branches
+// npx fragments pull-requests: reports merge conflicts, rebuilds the service's own pull requests, removes closed branches
 import { removeClosedBranches } from "../review/pull-requests/branches.ts";
 import { openPulls, resolveConflict } from "../review/pull-requests/conflicts.ts";
 import { connectToGithub } from "../service/github.ts";
@@ -11,7 +11,7 @@ const help = `
 GitHub starts no workflow of a pull request that has a conflict: this looks at all that are open. Those of register/* and
 refresh are the service's own; a branch goes an hour after its pull request was closed.`;
 
-/** A workflow's own token may not do it, where there is no App: said, and no failure. */
+/** Without an App, a workflow's own token may not do this, which is reported and no failure. */
 function isWithoutRight(error: unknown): boolean {
 	return error instanceof Error && /not accessible by integration/i.test(error.message);
 }

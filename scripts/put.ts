@@ -6,7 +6,7 @@ import { waitForHarvest } from "../review/status/layer.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 
-/** How long a harvest is waited for, unless another time is said. */
+/** The default wait for the harvest. */
 const defaultWaitSeconds = 120;
 
 export const run = createRun(async (argv, environment, io) => {

@@ -1,4 +1,4 @@
-// npx fragments refresh: proposes what npx fragments harvest has written, with the health of all services
+// npx fragments refresh: proposes what npx fragments harvest wrote, with the health of all services
 
 import { readIfThere, readTextIfThere } from "../files/if-there.ts";
 import { healthPath, healthText, parseHealth, updateHealth, weekOf } from "../registry/health.ts";

@@ -1,4 +1,4 @@
-// npx fragments register: many registrations in one commit
+// npx fragments register: stores many registrations in one commit
 import { isSenderId } from "../api/senders.ts";
 import { readBatch, storeBatch } from "../migrate/batch.ts";
 import { openStore } from "../service/open-store.ts";

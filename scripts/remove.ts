@@ -1,4 +1,4 @@
-// npx fragments remove: takes a layer away from a service
+// npx fragments remove: removes a layer from a service
 import { createRequestLine, sendRequest, signRequest } from "../publisher/request.ts";
 import { createRun } from "../terminal/command-line.ts";
 

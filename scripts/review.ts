@@ -14,15 +14,15 @@ import { createCommandLine, createRun, exitCodes, needed } from "../terminal/com
 import { printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
-/** Longest that services are asked, in milliseconds: slow ones must not keep the check from ending. */
+/** Longest check of services in milliseconds, so that slow ones do not block the review. */
 const longestAsking = 8 * 60_000;
 
-/** Asks only until a signal aborts; what is not asked by then counts as a server that is down. */
+/** Aborts all requests with a signal; services without an answer by then are reported as down. */
 function askUntil(end: AbortSignal, ask: Ask): Ask {
 	return (address, signal) => ask(address, signal ? AbortSignal.any([signal, end]) : end);
 }
 
-/** Who has to approve, one line each. */
+/** The required approvals, a line each. */
 function approvalLines({ approvals }: Review): string[] {
 	return (approvals ?? []).map(({ owners, paths }) => {
 		return plain(
@@ -31,7 +31,7 @@ function approvalLines({ approvals }: Review): string[] {
 	});
 }
 
-/** Lines for the log: annotations where GitHub reads them, else for a person. */
+/** Lines for the log: annotations for GitHub, or text for a person. */
 function logLines({ problems, services }: Review, forGitHub: boolean): string[] {
 	const groups = [
 		["error", "Layer", problems],
@@ -43,7 +43,7 @@ function logLines({ problems, services }: Review, forGitHub: boolean): string[] 
 	});
 }
 
-/** Links to files and owners where this runs for a repository of GitHub's, which says so in these variables. */
+/** Links to files and owners, where GitHub's variables say that this runs for a repository on GitHub. */
 async function readLinks(environment: Environment, repository: string, head: string): Promise<Links> {
 	const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
 	if (!web || !name) return noLinks;
@@ -81,7 +81,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const { problems, services, layers } = outcome;
 	printLine(
 		io,
-		`${layers.length} layers changed, ${problems.length + services.wrong.length} to mend, ` +
+		`${layers.length} layers changed, ${problems.length + services.wrong.length} to correct, ` +
 			`${services.down.length} warnings of servers that are down`,
 	);
 	return isWrong(outcome) ? exitCodes.wrong : exitCodes.done;

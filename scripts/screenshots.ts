@@ -1,4 +1,4 @@
-// npx fragments screenshots: pictures of the catalogue with this checkout's layers, for the README and for looking at
+// npx fragments screenshots: screenshots of the catalogue with this checkout's layers, for the README and for inspection
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -16,17 +16,17 @@ import { answerAsMapService } from "./screenshots/map-service.ts";
 /** One picture: a page in one language, size and scheme. */
 interface Picture {
 	name: string;
-	/** Address below the catalogue, and what tells that it is there. */
+	/** Address below the catalogue, and a selector that shows that the page is complete. */
 	path: string;
 	sign: string;
 	width: number;
 	height: number;
 	dark: boolean;
-	/** Whether all of the page is taken, and not only its first screen. */
+	/** Whether the whole page is taken, or only its first screen. */
 	whole: boolean;
 }
 
-/** Every page, by its address below a language, and what tells that it is there. */
+/** Every page: its address below a language, and a selector that shows that it is complete. */
 const pages: readonly [name: string, path: string, sign: string][] = [
 	["front", "", ".results li"],
 	["search", "?q=na", ".results li"],
@@ -54,7 +54,7 @@ function allPictures(): Picture[] {
 	);
 }
 
-/** The one of the README: a layer on its map. */
+/** The README's screenshot: a layer on its map. */
 const readmePicture: Picture = {
 	name: "catalogue",
 	path: "en/?layer=nhn",
@@ -101,7 +101,7 @@ async function take(browser: Browser, address: string, picture: Picture, path: s
 	}
 }
 
-/** Waits until nothing is under way any more. */
+/** Waits until all requests have ended. */
 async function settled(page: Page): Promise<void> {
 	await page.waitForLoadState("networkidle");
 	await page.evaluate(() => document.fonts.ready.then(() => undefined));

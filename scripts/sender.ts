@@ -1,4 +1,4 @@
-// npx fragments sender: who may publish, in the senders file of DATA_DIR
+// npx fragments sender: manages the senders, who may publish, in the senders file of DATA_DIR
 import { InvalidArgumentError } from "commander";
 import { isSenderId } from "../api/senders.ts";
 import {
@@ -14,7 +14,7 @@ import { type Environment, parseSpan, readConfiguration } from "../service/setti
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printLine } from "../terminal/io.ts";
 
-/** What `add` and `change` can say of a sender. */
+/** The options of `add` and `change`. */
 interface SenderOptions {
 	smallkeys?: string[] | undefined;
 	allLayers?: true | undefined;
@@ -43,7 +43,7 @@ function changeOf({ smallkeys, allLayers, review, contact, name }: SenderOptions
 	return { smallkeys: allLayers ? "all" : smallkeys, review, contact, name };
 }
 
-/** A new sender's layers are never all of them by a mere omission. */
+/** A new sender gets all layers only explicitly, never by omission. */
 async function askForLayers(id: string, io: Io): Promise<"all"> {
 	const answer = await io.ask(`May ${id} change all layers? Otherwise say --smallkeys. [y/N] `);
 	if (answer !== null && /^y(?:es)?$/i.test(answer)) return "all";
@@ -93,11 +93,13 @@ function createSenderLine(environment: Environment, io: Io) {
 		.command("rotate")
 		.description("give a sender a new random secret")
 		.argument("<id>", "who signs", parseId)
-		.option("--keep <time>", "the secret so far counts as well, so long: 7d, 12h, 30m", parseKeep)
+		.option("--keep <time>", "how long the previous secret stays valid: 7d, 12h, 30m", parseKeep)
 		.action(async (id, { keep }) => {
 			const until = keep === undefined ? null : new Date(io.now().getTime() + keep);
 			await rotateSender(dataDir, id, until);
-			const before = until ? `the one before counts until ${until.toISOString()}` : "the one before is void";
+			const before = until
+				? `the previous one is valid until ${until.toISOString()}`
+				: "the previous one is invalid";
 			printLine(io, `${id} has a new secret in ${place}, and ${before}`);
 		});
 

@@ -20,7 +20,7 @@ import { welcome } from "../service/welcome.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 
-/** Waits until the server listens; its address. @throws {Error} that names the settings, where it cannot */
+/** Waits until the server listens. @returns its address @throws {Error} that names the settings, where it cannot */
 async function listen(server: Server, { host, port }: Configuration): Promise<string> {
 	server.listen(port, host);
 	await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
@@ -33,7 +33,7 @@ async function listen(server: Server, { host, port }: Configuration): Promise<st
 	return `http://${host.includes(":") ? `[${host}]` : host}:${listening}`;
 }
 
-/** Loaded only where it is used: what it brings along takes memory. */
+/** Imported on demand, to save memory. */
 async function openMetrics(): Promise<Metrics> {
 	const { Metrics } = await import("../service/metrics/metrics.ts");
 	return new Metrics();
@@ -50,7 +50,7 @@ async function listenForMetrics(
 	return serveMetrics({ ...place, type, text, report: logError });
 }
 
-/** Serves from `start` to the first interruption, and answers what was accepted until then. */
+/** Serves until the first interruption, and still answers the requests that were accepted. */
 async function serve(
 	service: Service,
 	configuration: Configuration,
@@ -102,7 +102,7 @@ export const run = createRun(async (argv, environment, io) => {
 		try {
 			const metricsServer = metrics && (await listenForMetrics(metrics, service, configuration));
 			const started = (url: string) => {
-				const told = {
+				const started = {
 					url,
 					layers: service.layers(),
 					layersPlace: service.place,
@@ -110,7 +110,7 @@ export const run = createRun(async (argv, environment, io) => {
 					senders: configured,
 					configuration,
 				};
-				printLine(io, welcome({ ...told, metrics: metricsServer?.url ?? null }));
+				printLine(io, welcome({ ...started, metrics: metricsServer?.url ?? null }));
 			};
 			await serve(service, configuration, started, io, metrics).finally(() => metricsServer?.close());
 		} finally {

@@ -1,4 +1,4 @@
-// npx fragments setup-github: brings a repository on GitHub into the state that docs/production.md describes, and checks it
+// npx fragments setup-github: sets up a repository on GitHub as docs/production.md describes, or checks it
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
 import type { Outcome } from "../review/setup-github/finding.ts";
 import { type Setup, setUp } from "../review/setup-github/setup.ts";
@@ -15,10 +15,10 @@ Contents, Environments, Issues, Secrets, Variables and Workflows.
 The workflows' variables (HOSTING, PUBLIC_URL, CLOUDFLARE_ACCOUNT_ID, …) are set as they are set here.
 Run it again as often as you like: what is right is left alone. Exit code 1: something is missing.`;
 
-/** What GitHub gives a private repository only on a paid plan (GitHub, "GitHub's plans"). */
+/** Features that GitHub gives a private repository only on a paid plan (GitHub, "GitHub's plans"). */
 const paidNote =
 	"note: the repository is private. Rulesets and the environment's branches need GitHub Pro, Team or Enterprise there; " +
-	"without them whoever may push can read the secrets, and merge what nobody approved.";
+	"without them everyone who may push can read the secrets, and merge without an approval.";
 
 function parseRepository(text: string): string {
 	if (/^[\w.-]+\/[\w.-]+$/.test(text)) return text;
@@ -33,7 +33,7 @@ const signs: Record<Outcome["state"], string> = {
 	unseen: "look at    ",
 };
 
-/** What was found, and at the end what a person has to do. */
+/** Prints what was found, and what is left to a person. */
 function print({ outcomes, target }: Setup, io: Io): number {
 	for (const { what, state, text } of outcomes) {
 		printLine(io, plain(`${signs[state]}${what}${text === "" ? "" : `: ${text}`}`));

@@ -1,4 +1,4 @@
-// npx fragments status: how the layers of a repository are, or one layer at a service
+// npx fragments status: the status of a repository's layers, or of one layer at a service
 import { dirname } from "node:path";
 import { parseUrl } from "../publisher/request.ts";
 import { printStatus } from "../review/status/layer.ts";

@@ -11,9 +11,9 @@ import { printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
 const help = `
-A failed run notifies only whoever pushed, and nobody where that was a bot: an issue reaches those who watch.`;
+A failed run notifies only the person who pushed, and no one where that was a bot. An issue reaches all watchers.`;
 
-/** The open issue about a workflow that `author` has opened. */
+/** The open issue about a workflow by `author`. */
 async function findIssue({ rest, repo, paginate }: Github, title: string, author: string) {
 	const issues = paginate(rest.issues.listForRepo, { ...repo, state: "open", per_page: 100 });
 	const all = await dataOf(
@@ -23,28 +23,28 @@ async function findIssue({ rest, repo, paginate }: Github, title: string, author
 	return all.find((issue) => !issue.pull_request && issue.title === title && issue.user?.login === author);
 }
 
-/** What is told. */
+/** The content of the issue. */
 interface Failure {
 	workflow: string;
 	fails: boolean;
 	/** Address of the run. */
 	page: string;
-	/** What went wrong, where more is known. */
+	/** Details of the failure, if any. */
 	about: string;
 }
 
-/** Characters of the text about a failure that are shown. */
+/** Most characters of the details. */
 const maxAbout = 20_000;
 
-/** The text about a failure, in lines that are plain text. */
+/** Reads the details as lines of plain text. */
 async function readAbout(path: string | undefined): Promise<string> {
 	if (path === undefined) return "";
-	// A failure is told whatever else fails: then what is told of it is why no more is known.
+	// A failure is reported even where its details cannot be read; the details are then the reason for that.
 	const text = await readTextIfThere(path).catch((error: Error) => `${error.message}: ${error.cause}`);
 	return (text ?? "").slice(0, maxAbout).trim();
 }
 
-/** @returns what was done */
+/** Opens, updates or closes the issue. @returns what was done */
 async function tell(github: Github, { workflow, fails, page, about: text }: Failure, author: string) {
 	const { rest, repo } = github;
 	const title = `The workflow ${workflow} fails`;

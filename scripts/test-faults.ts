@@ -8,10 +8,10 @@ import { printLine } from "../terminal/io.ts";
 import { faultsPage, type SeenFault } from "./test/faults-table.ts";
 import { runFiles } from "./test/run-files.ts";
 
-/** Longest that one file may take, in milliseconds. */
+/** Time limit of one file, in milliseconds. */
 const defaultTimeoutMs = 1_200_000;
 
-/** The page that is made, from the folder of the run. */
+/** The generated page. */
 const page = "docs/reliability.md";
 
 export const run = createRun(async (argv, environment, io) => {

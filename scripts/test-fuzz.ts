@@ -1,14 +1,14 @@
-// npm run test:fuzz: every property of the tests with many more cases than npm test tries
+// npm run test:fuzz: runs every property test with many more cases than npm test
 import glob from "fast-glob";
 import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 import { runFiles } from "./test/run-files.ts";
 
-/** The files with properties: one of them beside the tests of an engine that takes seconds to start. */
+/** The files with property tests. */
 const fuzzed = ["tests/**/*.fuzz.test.ts", "tests/conformance/workers.test.ts"];
 
 const defaultRuns = 100_000;
 
-/** Longest that one test file may take, in milliseconds. */
+/** Time limit of one file, in milliseconds. */
 const defaultTimeoutMs = 3_600_000;
 
 export const run = createRun(async (argv, environment, io) => {

@@ -7,10 +7,10 @@ import type { Environment } from "../api/configuration.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printLine } from "../terminal/io.ts";
 
-/** Versions on which everything has to pass. */
+/** Versions that must pass all tests. */
 const supported = ["22", "24"];
 
-/** A version that has to be refused, in one line. */
+/** A version that must be refused, in one line. */
 const tooOld = "18";
 
 interface Ended {
@@ -18,7 +18,7 @@ interface Ended {
 	stderr: string;
 }
 
-/** Runs a program to its end; what it says goes to the screen as well. */
+/** Runs a program to its end, and prints its output, too. */
 function runProgram(command: string, args: string[], env: Environment, io: Io): Promise<Ended> {
 	return new Promise((resolve, reject) => {
 		const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] });
@@ -34,8 +34,8 @@ function runProgram(command: string, args: string[], env: Environment, io: Io): 
 }
 
 /**
- * Fetches a Node into a folder. Its package is that of this platform: `node` itself fetches it in a script, and scripts
- * of packages are not run here.
+ * Installs a Node into a folder, from the package of this platform: the package `node` needs an install script, and
+ * scripts of packages are not run here.
  * @returns path of the program
  */
 async function fetchNode(version: string, folder: string, env: Environment, io: Io): Promise<string> {
@@ -49,12 +49,12 @@ async function fetchNode(version: string, folder: string, env: Environment, io: 
 
 /** Whether the tests pass on a Node. */
 async function passes(node: string, files: string[], environment: Environment, io: Io): Promise<boolean> {
-	// The commands that tests and npm start find it first, too.
+	// First in PATH, for the processes of tests and of npm.
 	const env = { ...environment, PATH: `${dirname(node)}${delimiter}${environment.PATH}` };
 	return (await runProgram(node, ["scripts/fragments.cjs", "test", ...files], env, io)).code === 0;
 }
 
-/** Whether a Node that is too old is told so, in one line. */
+/** Whether a Node that is too old is refused in one line. */
 async function isRefused(node: string, environment: Environment, io: Io): Promise<boolean> {
 	const { code, stderr } = await runProgram(node, ["scripts/fragments.cjs", "--help"], environment, io);
 	return (

@@ -3,7 +3,7 @@ import glob from "fast-glob";
 import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 import { runFiles } from "./test/run-files.ts";
 
-/** Longest that one test file may take, in milliseconds. */
+/** Time limit of one file, in milliseconds. */
 const defaultTimeoutMs = 600_000;
 
 export const run = createRun(async (argv, environment, io) => {

@@ -22,19 +22,19 @@ import { createCommandLine, createRun, exitCodes } from "../terminal/command-lin
 import { printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
-/** What was looked at, and what is wrong or odd there, in the order of the files. */
+/** The number of checked files, and their problems and warnings in the order of the files. */
 interface Checked {
 	files: number;
 	problems: Problem[];
 	warnings: Remark[];
 }
 
-/** A file as it is named on the command line. */
+/** A file on the command line. */
 interface Named extends LayerFile {
 	name: string;
 }
 
-/** One file as named on the command line. In a folder called `layers`, its path starts at the last one. */
+/** Reads a file on the command line. Its path in the repository starts at the last folder called `layers`. */
 async function readNamed(name: string): Promise<Named> {
 	const parts = relative(process.cwd(), resolve(name)).split(sep);
 	const start = parts.lastIndexOf("layers");
@@ -46,8 +46,8 @@ async function readNamed(name: string): Promise<Named> {
 }
 
 /**
- * Files that are named: about to be written, wherever they are, and worth a word on what is odd. Those in a folder
- * `layers` are judged beside the others there.
+ * Checks named files by the rules for writes, with warnings. Those in a folder `layers` are judged together with the
+ * other files there.
  */
 function checkNamed(named: Named[]): Checked {
 	const problems: Problem[] = [];
@@ -67,7 +67,7 @@ function checkNamed(named: Named[]): Checked {
 	return { files: named.length, problems, warnings };
 }
 
-/** The names of the files beside those that are named, by their folder under `layers/`. */
+/** The names of the other files, by their folder under `layers/`. */
 function namesBeside(named: readonly Named[]): NamesBefore {
 	return (folder) => {
 		const own = named.filter(({ path }) => path.split("/")[1] === folder);
@@ -78,7 +78,7 @@ function namesBeside(named: readonly Named[]): NamesBefore {
 	};
 }
 
-/** `layers/owners.json` is no layer's, and a file that a person writes all the same. */
+/** Checks `layers/owners.json`, which belongs to no layer. */
 function ownersProblems(files: LayerFile[]): Problem[] {
 	const owners = files.find(({ path }) => path === ownersPath);
 	return owners ? judgeFile(owners, "written").problems : [];

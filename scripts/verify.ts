@@ -1,4 +1,4 @@
-// npx fragments verify: whether a hosting serves what was built (docs/hosting.md).
+// npx fragments verify: checks that a hosting serves the build (docs/hosting.md)
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -22,23 +22,23 @@ import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 import { progress } from "../terminal/progress.ts";
 
-/** Pause between two looks, in milliseconds. */
+/** Pause between two attempts, in milliseconds. */
 const pauseMs = 1_000;
 
-/** Fragments that are looked at beside those of changed layers, where nobody says how many. */
+/** Default size of the sample of fragments. */
 const defaultSample = 500;
 
 interface Options {
-	/** Most fragments that are looked at beside those of changed layers. */
+	/** Most fragments beside those of changed layers. */
 	sample?: number | undefined;
 	all?: true | undefined;
-	/** Commit since which the layers' changes are looked at. */
+	/** Layers that changed since this commit are checked. */
 	since?: string | undefined;
-	/** How long it is looked again, in seconds. */
+	/** How long differences are checked again, in seconds. */
 	wait?: number | undefined;
 }
 
-/** What is asked, of a build of a commit of a repository. */
+/** The requests for a build of a commit. */
 async function choose(
 	dist: string,
 	repository: string,
@@ -62,7 +62,7 @@ async function choose(
 	return questions;
 }
 
-/** Looks again at what differs until nothing does or the time is over: a CDN changes over within seconds. */
+/** Checks differences again until there are none or the time is over, since a CDN updates within seconds. */
 async function verify(
 	address: string,
 	dist: string,
@@ -97,7 +97,7 @@ function parseAddress(text: string): string {
 	throw new InvalidArgumentError(`It must be an http or https address, not ${text}.`);
 }
 
-/** Builds into a folder of its own, which goes afterwards. @throws {Error} where the layers are not in order */
+/** Builds into a temporary folder. @throws {Error} where a layer is wrong */
 async function withBuild(
 	source: Source,
 	configuration: Configuration,
@@ -140,7 +140,7 @@ export const run = createRun(async (argv, environment, io) => {
 	if (repo === undefined) {
 		if (ref !== undefined) throw new Error("--ref: is for --repo");
 		printError(io, `Comparing ${address} with the build in ${resolve(dist)}`);
-		// What is built is what is checked out.
+		// The build is of the checkout.
 		const questions = await choose(resolve(dist), ".", "HEAD", options, listCatalogue(resolve(dist)), io);
 		return verify(address, resolve(dist), questions, wait, io);
 	}
@@ -148,7 +148,7 @@ export const run = createRun(async (argv, environment, io) => {
 	printError(io, `Comparing ${address} with a build of ${name}`);
 	const configuration = readConfiguration(withoutStore(environment));
 	return withBuild(source, configuration, async (folder) => {
-		// What a catalogue holds depends on more than the commit: who has which name, where the page is.
+		// A catalogue depends on more than the commit: the senders' names, the page's address.
 		const questions = await choose(folder, repo, ref ?? "refs/heads/main", options, [], io);
 		return verify(address, folder, questions, wait, io);
 	});

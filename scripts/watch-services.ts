@@ -1,4 +1,4 @@
-// npx fragments watch-services: looks at each layer as a viewer would, and writes which are sick into layers/health.json
+// npx fragments watch-services: checks each layer as a viewer sees it, and writes the sick ones into layers/health.json
 
 import { rm } from "node:fs/promises";
 import {
@@ -54,7 +54,7 @@ export const run = createRun(async (argv, environment, io) => {
 	return print(all, weeks, io);
 });
 
-/** Prints what is wrong in a group for each state; the exit code. */
+/** Prints the problems in a group for each state. @returns exit code */
 function print(all: readonly WatchedLayer[], weeksOf: (smallkey: string) => number, io: Io): number {
 	const counts = new Map<SickState | null, number>();
 	for (const { watched } of all) counts.set(watched.state, (counts.get(watched.state) ?? 0) + 1);

@@ -1,4 +1,4 @@
-// npx fragments workers: the service as a Cloudflare Worker, in its local runtime (docs/hosting.md).
+// npx fragments workers: serves as a Cloudflare Worker in its local runtime (docs/hosting.md)
 import type { ChildProcess } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -28,7 +28,7 @@ interface Options {
 	objects?: true | undefined;
 }
 
-/** How long the engine may take to start, in milliseconds. */
+/** Time limit of the engine's start, in milliseconds. */
 const startTimeoutMs = 60_000;
 
 async function buildFiles(layers: string, dist: string, env: Environment): Promise<void> {
@@ -36,7 +36,7 @@ async function buildFiles(layers: string, dist: string, env: Environment): Promi
 	if (!written) throw new Error([...problems, `${problems.length} problems; nothing was written`].join("\n"));
 }
 
-/** The variables for the worker; the senders are those of this machine's service where SENDERS is not set. */
+/** The worker's variables; without SENDERS the senders are those of this machine's service. */
 async function variablesFor(
 	env: Environment,
 	{ dataDir }: Configuration,
@@ -45,11 +45,11 @@ async function variablesFor(
 	const { place, created } = await readSenders(env, dataDir);
 	printLine(io, `Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`);
 	const senders = env.SENDERS || (await readFile(place, "utf8"));
-	// An apostrophe would end the value's quotes (dotenv); in JSON it can be written otherwise.
+	// An apostrophe would end the value's quotes (dotenv), so it is escaped in the JSON.
 	return workerVariables({ ...env, SENDERS: senders.replaceAll("'", "\\u0027") });
 }
 
-/** @throws {Error} where something else listens on the port: the engine would take a minute to say so */
+/** Checks the port. @throws {Error} where another process listens on it, which the engine reports only after a minute */
 async function checkPort({ host, port }: Configuration): Promise<void> {
 	const probe = createServer();
 	const listening = new Promise<void>((resolve, reject) => {
@@ -80,8 +80,8 @@ function startEngine(folder: RunFolder, hosting: Hosting, dist: string, configur
 }
 
 /**
- * Passes on what the worker logs (JSON lines) and what goes wrong, and waits until the engine listens.
- * @throws {Error} with all it said, where it does not start
+ * Prints the worker's log (JSON lines) and errors, and waits until the engine listens.
+ * @throws {Error} with its whole output, where it does not start
  */
 function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
 	const said: string[] = [];

@@ -1,6 +1,6 @@
 import { accessSync } from "node:fs";
 
-/** Where Debian and others put the browser; first the one without a window, which takes half the processor time. */
+/** Paths of the browser on Debian and other systems; the headless one first, which takes half the processor time. */
 export const browserPlaces = [
 	"/usr/bin/chromium-headless-shell",
 	"/usr/bin/chromium",
@@ -18,7 +18,7 @@ export const browserPath = browserPlaces.find((place) => {
 	}
 });
 
-/** How a browser is started that reaches this machine and nothing else: no name is resolved. */
+/** Arguments for a browser that reaches only this machine: it resolves no names. */
 export function browserArguments(): string[] {
 	const offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
 	return process.getuid?.() === 0 ? [offline, "--no-sandbox"] : [offline];

@@ -1,13 +1,13 @@
 import { encode } from "fast-png";
 
-/** An answer to a page, as the browser takes it in place of one from the net. */
+/** An answer to a page that replaces one from the network. */
 export interface MapAnswer {
 	status: number;
 	contentType: string;
 	body: Buffer;
 }
 
-/** A rectangle of the map and the picture of it that is asked for. */
+/** A rectangle of the map, and the size of the requested picture. */
 interface Wanted {
 	xmin: number;
 	ymin: number;
@@ -19,7 +19,7 @@ interface Wanted {
 
 type Colour = readonly [number, number, number];
 
-/** Colours that are told apart on a light and on a dark map. */
+/** Colours that are distinct on a light and on a dark map. */
 const colours: readonly Colour[] = [
 	[31, 120, 180],
 	[51, 160, 44],
@@ -27,15 +27,15 @@ const colours: readonly Colour[] = [
 	[178, 34, 80],
 ];
 
-/** Metres of the largest hill of what is drawn, and of the smaller ones on it. */
+/** Size of the largest hill in metres, and of the smaller ones on it. */
 const hills = [900_000, 520_000, 310_000, 170_000];
 /** Height between two lines, and how far from a line still belongs to it. */
 const lineEvery = 0.5;
 const lineWidth = 0.035;
 
 /**
- * Answers like a WMS or an ArcGIS service whose layers are lines of equal height of hills that nobody has seen, each
- * layer in its own place and colour: the same picture each time.
+ * Answers like a WMS or an ArcGIS service. Its layers are contour lines of generated hills, each layer with its own place
+ * and colour. Deterministic.
  */
 export function answerAsMapService(address: URL): MapAnswer {
 	const wanted = wantedOf(address);

@@ -5,17 +5,17 @@ import { build, type Plugin } from "esbuild";
 
 /** Test files as JavaScript, in a folder of their own. */
 export interface CompiledTests {
-	/** Test file → what Node runs in its place. */
+	/** Test file → compiled file. */
 	files: ReadonlyMap<string, string>;
-	/** What Node runs in place of `scripts/fragments.cjs`. */
+	/** Compiled `scripts/fragments.ts`. */
 	start: string;
 	remove: () => Promise<void>;
 }
 
-/** What stands for `import.meta.url` in a compiled module. */
+/** Replaces `import.meta.url` in a compiled module. */
 const urlName = "sourceUrl";
 
-/** What a module reads or starts lies beside its source: `import.meta.url` stays the source's. */
+/** Keeps the source's `import.meta.url`, since modules read and start files beside their sources. */
 const sourceUrls: Plugin = {
 	name: "source-urls",
 	setup(setup) {
@@ -23,24 +23,23 @@ const sourceUrls: Plugin = {
 		setup.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
 			const text = await readFile(path, "utf8");
 			const url = JSON.stringify(pathToFileURL(path).href);
-			// In the first line, so that all keep their numbers.
+			// In the first line, which keeps the line numbers.
 			return { contents: `const ${urlName} = ${url}; ${text}`, loader: "ts" };
 		});
 	},
 };
 
-/** The command that tests start in processes of their own. */
+/** The command that tests start in processes. */
 const program = resolve("scripts/fragments.ts");
 
 /**
- * Compiles test files once for a run. Through tsx each process would load several hundred modules by way of a second
- * thread, which takes longer than most tests. A module that several files import stays one module: tests may compare
- * its classes, and each process loads no more than it imports.
- * @param files - absolute paths; those that are JavaScript already are not in the result
+ * Compiles test files once for a run. With tsx each process loads several hundred modules through a second thread, which
+ * takes longer than most tests. Shared modules are not duplicated, so that tests can compare their classes.
+ * @param files - absolute paths; JavaScript files are not in the result
  * @throws {Error} with esbuild's messages where one cannot be read
  */
 export async function compileTests(files: readonly string[]): Promise<CompiledTests> {
-	// Packages are looked for upwards from here.
+	// Within the project, so that packages are found.
 	const cache = resolve("node_modules/.cache");
 	await mkdir(cache, { recursive: true });
 	const folder = await mkdtemp(join(cache, "tests-"));
@@ -51,7 +50,7 @@ export async function compileTests(files: readonly string[]): Promise<CompiledTe
 			bundle: true,
 			splitting: true,
 			packages: "external",
-			// As tsx has it: a module that is only imported for what it does is kept, and so are names.
+			// As tsx: keeps imports for side effects, and names.
 			ignoreAnnotations: true,
 			keepNames: true,
 			format: "esm",

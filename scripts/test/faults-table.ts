@@ -1,4 +1,4 @@
-/** The parts of the table of faults, in their order, each with its heading. */
+/** The sections of the table of faults with their headings, in order. */
 export const faultSections = {
 	disk: "The disk",
 	repository: "The repository",
@@ -8,16 +8,16 @@ export const faultSections = {
 	connections: "Connections",
 } as const;
 
-/** A fault and what came of it, as it was seen. */
+/** A fault and its observed effects. */
 export interface SeenFault {
 	section: keyof typeof faultSections;
 	/** What was broken. */
 	fault: string;
-	/** What a reader got meanwhile and afterwards. */
+	/** What readers got during and after it. */
 	reader: string;
-	/** What a publisher, or a pusher, was answered. */
+	/** What publishers or pushers got. */
 	publisher: string;
-	/** The lines of the log, or what a start that was refused said. */
+	/** The lines of the log, or the output of a refused start. */
 	log: readonly string[];
 }
 
@@ -46,7 +46,7 @@ full, read-only or detached disk need a machine that allows \`mount\`.
 \`DATA_DIR\` and ids replace the real ones.
 `;
 
-/** The page of all faults; the same for the same faults, in whatever order they were seen. */
+/** The page of all faults, independent of the order of observation. */
 export function faultsPage(faults: readonly SeenFault[]): string {
 	const sections = Object.entries(faultSections).map(([section, heading]) => {
 		const rows = faults.filter((fault) => fault.section === section).map(faultRow);

@@ -2,15 +2,15 @@ import { readFileSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { Environment } from "../../api/configuration.ts";
 
-/** Where Linux has a file system in memory, as a rule (shm_overview(7)). */
+/** The usual file system in memory on Linux (shm_overview(7)). */
 const memoryFolder = "/dev/shm";
-/** Containers often have 64 MB of it. */
+/** Least size: containers often have only 64 MB. */
 const minFreeBytes = 4 * 2 ** 30;
 
 /**
- * The folder for temporary files of tests: TMPDIR where it is set; else in memory, where thousands of small files and
- * flushes take half the time that a disk takes; else the system's. Git's hooks are programs, and a container's memory
- * is often mounted without the right to run any.
+ * The folder for temporary files of tests: TMPDIR; else a file system in memory, which is twice as fast as a disk for
+ * many small files and flushes; else the system's default. It must allow programs, for git's hooks, which the memory of
+ * containers often does not.
  * @param mounts - file with the mounted file systems (proc(5))
  */
 export function temporaryParent({ TMPDIR }: Environment, mounts = "/proc/mounts"): string {
@@ -20,7 +20,7 @@ export function temporaryParent({ TMPDIR }: Environment, mounts = "/proc/mounts"
 		const { bavail, bsize } = statfsSync(memoryFolder);
 		return !options.split(",").includes("noexec") && bavail * bsize >= minFreeBytes ? memoryFolder : tmpdir();
 	} catch {
-		// Another system than Linux.
+		// Not Linux.
 		return tmpdir();
 	}
 }

@@ -1,11 +1,11 @@
-// node --import own-folder.mjs FILE: gives a process a folder for temporary files of its own. At its end, processes that
-// it has left behind are ended, and the folder is removed: a test file that failed has done neither.
+// node --import own-folder.mjs FILE: gives a process a temporary folder of its own. At its end, kills the processes that it
+// left behind and removes the folder, also after a failed test.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 
-/** Ends the processes whose folder for temporary files is in a folder. Only where there is /proc. */
+/** Kills the processes whose temporary folder is in a folder. Only with /proc. */
 function endProcessesOf(/** @type {string} */ folder) {
 	for (const name of readdirSync("/proc").filter((one) => /^\d+$/.test(one))) {
 		try {
@@ -14,7 +14,7 @@ function endProcessesOf(/** @type {string} */ folder) {
 				continue;
 			process.kill(Number(name), "SIGKILL");
 		} catch {
-			// It has ended meanwhile, or is another user's.
+			// The process has ended, or belongs to another user.
 		}
 	}
 }
@@ -22,7 +22,7 @@ function endProcessesOf(/** @type {string} */ folder) {
 if (isMainThread) {
 	const parent = tmpdir();
 	const folder = mkdtempSync(join(parent, "test-"));
-	// tsx keeps there what it has compiled: compiling all of it again takes seconds.
+	// Keeps tsx's cache, which takes seconds to rebuild.
 	const cache = `tsx-${process.geteuid?.() ?? userInfo().username}`;
 	mkdirSync(join(parent, cache), { recursive: true });
 	symlinkSync(join(parent, cache), join(folder, cache), "junction");

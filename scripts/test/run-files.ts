@@ -9,7 +9,7 @@ import { temporaryParent } from "./memory-folder.ts";
 const ownFolder = new URL("own-folder.mjs", import.meta.url).href;
 const runner = fileURLToPath(new URL("runner.mjs", import.meta.url));
 
-/** How a run of test files ended. */
+/** The result of a run of test files. */
 export interface RunEnd {
 	passed: boolean;
 	/** Whether tests were skipped. */
@@ -17,8 +17,8 @@ export interface RunEnd {
 }
 
 /**
- * Runs test files and prints how each ended, then `N passed, N failed`.
- * @param timeoutMs - longest that one file may take
+ * Runs test files and prints the result of each, then `N passed, N failed`.
+ * @param timeoutMs - time limit of one file
  * @throws {Error} where one cannot be read
  */
 export async function runFiles(

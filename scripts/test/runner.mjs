@@ -1,5 +1,5 @@
-// node runner.mjs TASK: runs uvu's test files under Node's test runner, each in a process of its own, and prints how each
-// ended. Plain JavaScript: the processes of the files start with the same loaders as this one.
+// node runner.mjs TASK: runs uvu's test files under Node's test runner, each in a process of its own, and prints the result
+// of each. Plain JavaScript, since the files' processes start with the same loaders as this one.
 import { availableParallelism } from "node:os";
 import { run } from "node:test";
 
@@ -7,7 +7,7 @@ import { run } from "node:test";
 const { timeoutMs, files } = JSON.parse(process.argv[2] ?? "");
 const names = new Map(files);
 const paths = [...names.keys()];
-// Neighbours ask for the same, such as a browser: every second file comes from the end of the list.
+// Neighbours need the same resources, such as a browser, so every second file comes from the end of the list.
 const mixed = paths.map((_, index) => paths.at(index % 2 === 0 ? index / 2 : -(index + 1) / 2) ?? "");
 
 /** @type {Map<string, string>} */
@@ -16,13 +16,13 @@ const sums = { passed: 0, failed: 0, skipped: 0 };
 /** @type {string[]} */
 const failed = [];
 
-/** The number behind a label of uvu's closing lines; 0 where uvu closed nothing. */
+/** The number after a label in uvu's summary; 0 without a summary. */
 function figure(/** @type {string} */ output, /** @type {string} */ label) {
 	return Number(new RegExp(`^\\s*${label}:\\s+(\\d+)`, "m").exec(output)?.[1] ?? 0);
 }
 
 /**
- * Adds a file's tests to the sums. uvu exits 0 for a file that never called `.run()`; such a file has failed.
+ * Adds a file's tests to the sums. A file that never calls `.run()` fails, although uvu exits with 0.
  * @param {string} path
  * @param {{ duration_ms: number, error?: Error }} details
  */
@@ -43,7 +43,7 @@ function report(path, { duration_ms, error }) {
 	for (const [line] of output.matchAll(/^skipped: .*$/gm)) console.log(`  ${line}`);
 }
 
-// One more at once than there are processors: each of them waits at times for a disk or a clock.
+// One more than there are processors, since each file sometimes waits for a disk or a clock.
 const concurrency = availableParallelism() + 1;
 for await (const { type, data } of run({ files: mixed, concurrency, timeout: timeoutMs })) {
 	if (type === "test:stdout" || type === "test:stderr")

@@ -104,7 +104,7 @@ test("while the repository cannot be reached, or nothing in it is in order, what
 	try {
 		await eventually(() => built("aaa") !== null);
 		renameSync(remote.path, away);
-		await eventually(() => output().includes("not in step: "));
+		await eventually(() => output().includes("not updated: "));
 		assert.ok(built("aaa"));
 		renameSync(away, remote.path);
 		remote.commit("all of it broken", { "layers/aa/aaa.json": null });
@@ -118,7 +118,7 @@ test("while the repository cannot be reached, or nothing in it is in order, what
 		await end();
 	}
 	// Each reason once, however often it looked.
-	assert.is(output().split("not in step: ").length, 3, output());
+	assert.is(output().split("not updated: ").length, 3, output());
 	assert.is(output().split("It works again.").length, 2, output());
 });
 

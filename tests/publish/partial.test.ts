@@ -57,7 +57,7 @@ test("one that was good is served as it last was, one that never was is not, and
 	assert.match(stderr, /^layers\/aa\/aaa\.json: the document must be JSON: /m);
 	assert.match(stderr, /^layers\/cc\/ccc\.json: \/payload_type: is missing$/m);
 	assert.match(stderr, /^layers\/xx\/ddd\.json: must be at layers\/dd\/ddd\.json$/m);
-	assert.match(stderr, "those files are served as they last were in order, or not at all");
+	assert.match(stderr, "those files are served in their last valid form, or not at all");
 	assert.equal(["aaa", "bbb", "ccc", "ddd"].map(served), ["second", "newer", null, null]);
 });
 

@@ -106,7 +106,7 @@ test("a build into the folder of a running service is refused, and goes once it 
 	const lock = await lockFolder(scene.folder);
 	const refused = await build();
 	assert.is(refused.code, 2);
-	assert.match(refused.stderr, `--out: a service runs on ${scene.folder}, and keeps ${out} in step itself`);
+	assert.match(refused.stderr, `--out: a service runs on ${scene.folder}, and writes ${out} itself`);
 	assert.not.ok((await readdir(scene.folder)).includes("dist"));
 	await lock.release();
 	assert.is((await build()).code, 0);

@@ -119,7 +119,7 @@ test("hostile names and texts stay text, in the comment and in the log", async (
 		);
 		assert.not.match(line, /##\[/);
 	}
-	assert.match(lines.at(-1) as string, /^\d+ layers changed, \d+ to mend/);
+	assert.match(lines.at(-1) as string, /^\d+ layers changed, \d+ to correct/);
 });
 
 test("for a person the log says the same without commands", async () => {

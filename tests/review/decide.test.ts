@@ -97,7 +97,7 @@ test("a branch whose layer is wrong is not merged", async ({ local }) => {
 	const { code, stdout, stderr } = await run(local, "accept", "waits");
 	assert.is(code, 1);
 	assert.match(stdout, /error layers\/wa\/waits\.json.*payload_type/);
-	assert.match(stderr, "Not accepted: what is wrong has to be mended first");
+	assert.match(stderr, "Not accepted: the problems must be corrected first");
 	assert.is(await local.state(), before);
 });
 
@@ -107,7 +107,7 @@ test("a declined change is off the list, and stays with who declined it and why"
 	const { code, stdout } = await run(local, "decline", "waits", "--why", "the wrong service", "--by", "Ann");
 	assert.is(code, 0);
 	const branch = `declined/register/waits/${id.slice(0, 12)}`;
-	assert.match(stdout, `Declined; what it was stays on the branch ${branch}\n`);
+	assert.match(stdout, `Declined; the change is kept on the branch ${branch}\n`);
 	assert.match((await run(local, "status")).stdout, "\n0 reviews wait\n");
 	const said = await local.git("log", "-1", "--format=%an <%ae>%n%B", `refs/heads/${branch}`);
 	assert.is(said, "Ann <Ann@reviewer.invalid>\ndecline register/waits\n\nthe wrong service");

@@ -81,7 +81,7 @@ start("a DATA_DIR that cannot be is told with the setting and the way out", asyn
 	] as const) {
 		const { code, stderr } = await runScript("serve", [], { DATA_DIR: path, PORT: "0" });
 		assert.is(code, 2);
-		assert.match(stderr, `DATA_DIR: must be a folder that this user may write, and ${path} is none: `);
+		assert.match(stderr, `DATA_DIR: must be a folder that this user may write, and ${path} is not: `);
 		assert.match(stderr, reason);
 	}
 });
