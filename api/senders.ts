@@ -77,7 +77,7 @@ export async function isSignedBy(
  */
 export function parseSenders(text: string, place: string): Senders {
 	const { value, problems } = parseJson(new TextEncoder().encode(text));
-	if (problems.length > 0) throw new Error(problems.map((problem) => `${place}: ${problem}`).join("\n"));
+	if (problems.length > 0) throw new Error(problems.map(({ text }) => `${place}: ${text}`).join("\n"));
 	if (typeof value !== "object" || value === null || Array.isArray(value)) {
 		throw new Error(`${place}: must be an object of sender id → secret`);
 	}

@@ -1,5 +1,6 @@
 import { parseJson } from "../registry/json.ts";
 import { judgeFile } from "../registry/judge.ts";
+import { textsOf } from "../registry/problems.ts";
 import { parseRegistration, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { langs, layerPath } from "../registry/smallkey.ts";
 import type { Hashes } from "../store/hashes.ts";
@@ -52,7 +53,7 @@ export function askToSimplify(smallkey: string, body: Uint8Array, hashes?: Hashe
 /** Parses a body that must be an object with at least one member. */
 function readMembers(body: Uint8Array): Members | Refusal {
 	const { value, problems } = parseJson(body);
-	if (problems.length > 0) return { status: 400, errors: problems };
+	if (problems.length > 0) return { status: 400, errors: textsOf(problems) };
 	if (!isObject(value)) return invalid("the document: must be an object");
 	return Object.keys(value).length > 0 ? value : invalid("the document: must have at least one member");
 }
@@ -79,7 +80,7 @@ function asked(
 		const stored = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
 		if (!stored.registration) {
 			const rule = "the stored registration is invalid and cannot be updated: register the layer again";
-			return { status: 409, errors: [`smallkey: ${smallkey}: ${rule}`, ...stored.problems] };
+			return { status: 409, errors: [`smallkey: ${smallkey}: ${rule}`, ...textsOf(stored.problems)] };
 		}
 		if (kind === "features" && !isFeatureLayer(stored.registration)) {
 			return invalid(`smallkey: ${smallkey} is not a feature layer`);

@@ -92,7 +92,9 @@ function untimely(now: Date): Refusal {
 }
 
 /** The status of a refusal by its code, where it is not 400. */
-const statusOf: Partial<Record<Code, number>> = { "case-twin": 409, owner: 403 };
+const statusOf: Readonly<Record<string, number>> = { "case-twin": 409, owner: 403 } satisfies Partial<
+	Record<Code, number>
+>;
 
 /** The refusal for the judge's problems. @param problems at least one */
 export function refusalOf(problems: readonly Problem[]): Refusal {

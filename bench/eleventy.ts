@@ -11,7 +11,7 @@ const home = join(root, "bench/eleventy");
 const program = join(home, "node_modules/@11ty/eleventy/cmd.js");
 
 /** Most layers: Eleventy keeps a page object for each fragment. */
-const mostLayers = 10_000;
+const maxLayers = 10_000;
 
 async function install(): Promise<void> {
 	const isThere = await access(program).then(
@@ -38,7 +38,7 @@ async function bundleRenderer(path: string): Promise<void> {
 
 async function prepare(world: World): Promise<Pair> {
 	await install();
-	const layers = join(await world.checkout(Math.min(mostLayers, world.layers)), "layers");
+	const layers = join(await world.checkout(Math.min(maxLayers, world.layers)), "layers");
 	const renderer = world.path("renderer.cjs");
 	await bundleRenderer(renderer);
 	const out = world.path("ten-thousand");

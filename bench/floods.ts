@@ -171,9 +171,9 @@ async function refusalTime({ url, secret }: Served, signed: Signed): Promise<num
 	const body = new TextEncoder().encode("{}");
 	const name = signed === "unknown sender" ? "hcneb" : sender;
 	const times: number[] = [];
-	for (let turn = 0; turn < timedRequests; turn += 1) {
+	for (let index = 0; index < timedRequests; index += 1) {
 		// Another request each time: what was signed before is answered from memory.
-		const timestamp = new Date(Date.now() - turn).toISOString();
+		const timestamp = new Date(Date.now() - index).toISOString();
 		const key = signed === "right" ? secret : `${secret}x`;
 		const Authorization = await sign(key, { path, sender: name, timestamp, body });
 		const start = performance.now();
@@ -213,7 +213,7 @@ function timingRow(name: string, ours: Signed, reach: Row["reach"]): Row {
 	};
 }
 
-/** Rows about what a flood does to others, and what the time of a refusal tells. */
+/** Rows about the effect of a flood on others, and about what the time of a refusal reveals. */
 export const floodRows: Row[] = [
 	...floods.map(floodRow),
 	...floods.map(nginxRow),

@@ -60,7 +60,7 @@ async function prepare(latencyMs: number, keyOf: KeyOf): Promise<Pair> {
 	};
 }
 
-function row(latencyMs: number, mostSeconds: number, folders: "many folders" | "one folder"): Row {
+function row(latencyMs: number, maxSeconds: number, folders: "many folders" | "one folder"): Row {
 	const isOne = folders === "one folder";
 	const keyOf: KeyOf = (smallkey, index) => (isOne ? `b400x${index}` : smallkey);
 	return {
@@ -68,7 +68,7 @@ function row(latencyMs: number, mostSeconds: number, folders: "many folders" | "
 		ours: `${publishers} PUTs at once to GitHub, keys of ${folders}, ${latencyMs} ms a request, until all are accepted`,
 		reference: `${publishers} requests one after the other`,
 		unit: "s",
-		reach: { of: "ours", most: mostSeconds },
+		reach: { of: "ours", most: maxSeconds },
 		prepare: () => prepare(latencyMs, keyOf),
 	};
 }

@@ -199,8 +199,8 @@ async function prepareMemory(world: World, puts: number): Promise<Pair> {
 }
 
 /**
- * Waits until all files of the layers are there, the catalogue is in step, and all processes of the service are at
- * rest; the sizes of the fragments.
+ * Waits until all files of the layers are written, the catalogue is complete and all processes of the service are idle.
+ * @returns the sizes of the fragments
  */
 async function filesInStep(service: Served, layers: number): Promise<number[]> {
 	const { url, dataDir, pid } = service;
@@ -217,7 +217,7 @@ async function filesInStep(service: Served, layers: number): Promise<number[]> {
 		const isAtRest = now.family === before.family && now.seconds - before.seconds < restSeconds;
 		if (isReady && isInStep && isAtRest) return sizes;
 		before = now;
-		if (performance.now() > deadline) throw new Error(`not in step after ${patienceMs} ms`);
+		if (performance.now() > deadline) throw new Error(`not complete after ${patienceMs} ms`);
 	}
 }
 

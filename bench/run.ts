@@ -48,7 +48,7 @@ export const run = createRun(async (argv, _environment, io) => {
 	const { only, layers, rounds, json } = createCommandLine("bench", io)
 		.option("--only <names>", `these rows, with commas: ${rows.map(({ name }) => name).join(" ")}`)
 		.option("--layers <n>", "registered layers", parseCount, 100_000)
-		.option("--rounds <n>", "rounds of each row, ours and the reference in turn", parseCount, 5)
+		.option("--rounds <n>", "rounds of each row, ours and the reference alternately", parseCount, 5)
 		.option("--json", "one JSON document instead of a table")
 		.parse(argv, { from: "user" })
 		.opts();

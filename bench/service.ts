@@ -92,7 +92,7 @@ async function prepareGrowth(world: World): Promise<Pair> {
 	};
 }
 
-/** The size of an object store once nobody changes it any more. @throws {Error} where that takes too long */
+/** The size of an object store once it no longer changes. @throws {Error} where that takes too long */
 async function atRest(objects: string): Promise<number> {
 	const deadline = performance.now() + patience;
 	let size = -1;

@@ -24,7 +24,7 @@ export interface Draft {
  */
 export function printPreview({ smallkey, file, body }: Draft, configuration: Configuration, io: Io): number {
 	const { registration, problems } = parseRegistration(body, "written");
-	const wrong = problems.map((problem) => `${file}: ${problem}`);
+	const wrong = problems.map(({ text }) => `${file}: ${text}`);
 	if (parseSmallkey(smallkey) === null) wrong.unshift(`${smallkey}: a smallkey ${smallkeyRule}`);
 	for (const line of wrong) printError(io, plain(line));
 	if (!registration || wrong.length > 0) return exitCodes.wrong;

@@ -1,8 +1,8 @@
 import { type ParseErrorCode, printParseErrorCode, visit } from "jsonc-parser";
-import { Problems, pointerOf } from "./problems.ts";
+import { type DocumentProblem, Problems, pointerOf } from "./problems.ts";
 
 /** A parsed JSON text: its value, or why it was refused. */
-export type ParsedJson = { value: unknown; problems: [] } | { value: null; problems: string[] };
+export type ParsedJson = { value: unknown; problems: [] } | { value: null; problems: DocumentProblem[] };
 
 /** Deepest nesting that is read; a registration needs five. It bounds the recursion of all code that walks a value. */
 const maxDepth = 64;
@@ -18,23 +18,23 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
 	try {
 		text = decoder.decode(bytes);
 	} catch {
-		return refused("must be UTF-8");
+		return refused("utf-8", "must be UTF-8");
 	}
-	if (text.startsWith("\ufeff")) return refused("must not start with a byte order mark");
+	if (text.startsWith("\ufeff")) return refused("byte-order-mark", "must not start with a byte order mark");
 	let value: unknown;
 	try {
 		value = JSON.parse(text);
 	} catch {
-		return refused(`must be JSON: ${syntaxError(text)}`);
+		return refused("json", `must be JSON: ${syntaxError(text)}`);
 	}
 	if (isPlainlyWritten(text, value)) return { value, problems: [] };
 	const problems = ambiguities(text);
-	if (problems === null) return refused(`must not be nested deeper than ${maxDepth}`);
+	if (problems === null) return refused("depth", `must not be nested deeper than ${maxDepth}`);
 	return problems.length === 0 ? { value, problems: [] } : { value: null, problems };
 }
 
-function refused(rule: string): ParsedJson {
-	return { value: null, problems: [`the document ${rule}`] };
+function refused(code: string, rule: string): ParsedJson {
+	return { value: null, problems: [{ code, text: `the document ${rule}` }] };
 }
 
 /**
@@ -155,7 +155,7 @@ function syntaxError(text: string): string {
 }
 
 /** Repeated names and lone surrogates of a syntactically valid text; null where it is nested too deep. */
-function ambiguities(text: string): string[] | null {
+function ambiguities(text: string): DocumentProblem[] | null {
 	const problems = new Problems();
 	const objects: Set<string>[] = [];
 	const whole = walk(text, {
@@ -166,20 +166,20 @@ function ambiguities(text: string): string[] | null {
 			if (names.has(name))
 				problems.add(
 					() => pointerOf([...path(), name]),
-					() => "stands there more than once",
+					() => ({ code: "repeated-name", text: "stands there more than once" }),
 				);
 			names.add(name);
 			if (name.isWellFormed()) return;
 			problems.add(
 				() => pointerOf(path()),
-				() => "must not have a name with a lone surrogate",
+				() => ({ code: "lone-surrogate", text: "must not have a name with a lone surrogate" }),
 			);
 		},
 		onValue(value, _line, path) {
 			if (typeof value !== "string" || value.isWellFormed()) return;
 			problems.add(
 				() => pointerOf(path()),
-				() => "must not hold a lone surrogate",
+				() => ({ code: "lone-surrogate", text: "must not hold a lone surrogate" }),
 			);
 		},
 	});

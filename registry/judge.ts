@@ -2,6 +2,7 @@ import { type Description, parseDescription } from "./description.ts";
 import { matchesGlob } from "./globs.ts";
 import { visible } from "./markdown.ts";
 import { ownersPath, parseOwners } from "./owners.ts";
+import type { DocumentProblem } from "./problems.ts";
 import { largestRegistration, parseRegistration, type Registration } from "./registration.ts";
 import type { Rules } from "./schema-problems.ts";
 import {
@@ -14,10 +15,10 @@ import {
 	smallkeyRule,
 } from "./smallkey.ts";
 
-/** Identifies a rule, whatever the words and the language of its text. */
+/** The codes of the judge's own rules. Those of contents are in `problems.ts` and in the schemas. */
 export type Code =
 	| "case-twin"
-	| "content"
+	| "description"
 	| "file-name"
 	| "folder"
 	| "layers-folder"
@@ -39,7 +40,8 @@ export interface Remark {
 
 /** A rule that a change breaks. Every door reports it with the same text. */
 export interface Problem extends Remark {
-	code: Code;
+	/** Identifies the rule, independent of the language of its text: a `Code`, or the code of a `DocumentProblem`. */
+	code: string;
 }
 
 /** A file under `layers/`, as found in a folder or a commit. */
@@ -175,15 +177,16 @@ export interface JudgedFile {
 export function judgeFile(file: LayerFile, rules: Rules): JudgedFile {
 	const { path, bytes } = file;
 	const judged: JudgedFile = { registration: null, description: null, problems: [] };
-	const refuse = (texts: readonly string[]) =>
-		judged.problems.push(...texts.map((text) => ({ code: "content" as const, file: path, text })));
+	const refuse = (problems: readonly DocumentProblem[]) =>
+		judged.problems.push(...problems.map((problem) => ({ ...problem, file: path })));
 	const wrongKind = judgeKind(path, file.kind, bytes.length);
 	if (wrongKind) judged.problems.push(wrongKind);
 	else if (path === ownersPath) refuse(parseOwners(bytes).problems);
 	else if (isOtherFile(path)) return judged;
 	else if (path.endsWith(".service.json")) {
 		judged.description = parseDescription(new TextDecoder().decode(bytes));
-		if (!judged.description) refuse(["must be a service description, as npx fragments harvest writes it"]);
+		const text = "must be a service description, as npx fragments harvest writes it";
+		if (!judged.description) refuse([{ code: "description", text }]);
 	} else {
 		const { registration, problems } = parseRegistration(bytes, rules);
 		judged.registration = registration;

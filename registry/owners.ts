@@ -3,7 +3,7 @@ import type { owners as schema } from "../schemas/owners.ts";
 import { validateOwners } from "../schemas/validate-owners.ts";
 import { matchesGlob } from "./globs.ts";
 import { parseJson } from "./json.ts";
-import { Problems } from "./problems.ts";
+import { type DocumentProblem, Problems } from "./problems.ts";
 import { addSchemaProblems } from "./schema-problems.ts";
 import { isOtherFile, parseLayerPath } from "./smallkey.ts";
 
@@ -31,8 +31,8 @@ export interface Owners {
 /** What `layers/owners.json` holds. */
 type OwnersFile = FromSchema<typeof schema>;
 
-/** The owners, or what is wrong with their file as `<JSON pointer>: <rule>`, bounded. */
-export type ParsedOwners = { owners: Owners; problems: [] } | { owners: null; problems: string[] };
+/** The owners, or the problems of their file, bounded. */
+export type ParsedOwners = { owners: Owners; problems: [] } | { owners: null; problems: DocumentProblem[] };
 
 /** Largest owners' file, in bytes: about ten thousand globs. */
 const maxOwnersBytes = 1024 * 1024;
@@ -40,8 +40,8 @@ const maxOwnersBytes = 1024 * 1024;
 /** Reads `layers/owners.json`. */
 export function parseOwners(bytes: Uint8Array): ParsedOwners {
 	if (bytes.length > maxOwnersBytes) {
-		const problem = `the document must have at most ${maxOwnersBytes} bytes`;
-		return { owners: null, problems: [problem] };
+		const text = `the document must have at most ${maxOwnersBytes} bytes`;
+		return { owners: null, problems: [{ code: "document-size", text }] };
 	}
 	const parsed = parseJson(bytes);
 	if (parsed.problems.length > 0) return { owners: null, problems: parsed.problems };

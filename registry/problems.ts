@@ -15,42 +15,54 @@ const maxShownLength = 200;
 
 const encoder = new TextEncoder();
 
-/**
- * The problems of one document, as `<JSON pointer>: <rule>`. Bounded: 20 problems and a count of the others, pointers
- * cut, at most 16 kB as JSON.
- */
+/** A rule that is broken. */
+export interface BrokenRule {
+	/** Identifies the rule, independent of the language of its text: `address-credentials`, `maxLength`. */
+	code: string;
+	/** `must not hold a user name or password` */
+	text: string;
+}
+
+/** A rule that a document breaks; its text is `<JSON pointer>: <rule>`, or begins with `the document`. */
+export type DocumentProblem = BrokenRule;
+
+/** The texts of some problems, in their order. */
+export function textsOf(problems: readonly DocumentProblem[]): string[] {
+	return problems.map(({ text }) => text);
+}
+
+/** The problems of one document. Bounded: 20 problems and a count of the others, pointers cut, at most 16 kB as JSON. */
 export class Problems {
-	readonly #texts: string[] = [];
+	readonly #problems: DocumentProblem[] = [];
 	#bytes = 0;
 	#hidden = 0;
 
-	/** Adds a problem. Its pointer and its text are made only for a problem that is listed. */
-	add(place: () => string, rule: () => string): void {
-		if (this.#texts.length >= maxProblems || this.#hidden > 0) {
+	/** Adds a problem. Its pointer and its rule are made only for a problem that is listed. */
+	add(place: () => string, rule: () => BrokenRule): void {
+		if (this.#problems.length >= maxProblems || this.#hidden > 0) {
 			this.#hidden += 1;
 			return;
 		}
-		const text = `${cutPointer(place()) || "the document"}: ${rule()}`;
+		const { code, text: ruleText } = rule();
+		const text = `${cutPointer(place()) || "the document"}: ${ruleText}`;
 		const bytes = encoder.encode(JSON.stringify(text)).length;
 		if (this.#bytes + bytes > maxProblemBytes) {
 			this.#hidden += 1;
 			return;
 		}
 		this.#bytes += bytes;
-		this.#texts.push(text);
+		this.#problems.push({ code, text });
 	}
 
 	get isEmpty(): boolean {
-		return this.#texts.length === 0 && this.#hidden === 0;
+		return this.#problems.length === 0 && this.#hidden === 0;
 	}
 
-	/** The problems in the order of their addition; the last text counts those that are not listed. */
-	list(): string[] {
-		if (this.#hidden === 0) return [...this.#texts];
-		return [
-			...this.#texts,
-			`the document has ${this.#hidden} more ${this.#hidden === 1 ? "problem" : "problems"}`,
-		];
+	/** The problems in the order of their addition; the last one counts those that are not listed. */
+	list(): DocumentProblem[] {
+		if (this.#hidden === 0) return [...this.#problems];
+		const text = `the document has ${this.#hidden} more ${this.#hidden === 1 ? "problem" : "problems"}`;
+		return [...this.#problems, { code: "more-problems", text }];
 	}
 }
 

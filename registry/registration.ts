@@ -2,7 +2,7 @@ import { validateRegistration1, validateRegistration2 } from "../schemas/validat
 import { addAddressProblems } from "./addresses.ts";
 import { canonicalText } from "./canonical.ts";
 import { parseJson } from "./json.ts";
-import { Problems } from "./problems.ts";
+import { type DocumentProblem, Problems } from "./problems.ts";
 import { addSchemaProblems, type Rules } from "./schema-problems.ts";
 import { type Lang, langs } from "./smallkey.ts";
 import { isVersion2, type Registration, type Registration1, type Registration2 } from "./versions.ts";
@@ -56,16 +56,16 @@ export function takesAllLayers(node: LangNode): boolean {
 	return "recursive" in node && node.recursive === true && node.scrape_only === undefined;
 }
 
-/** A registration, or what is wrong with it as `<JSON pointer>: <rule>`, bounded. */
+/** A registration, or its problems, bounded. */
 export type ParsedRegistration =
 	| { registration: Registration; problems: [] }
-	| { registration: null; problems: string[] };
+	| { registration: null; problems: DocumentProblem[] };
 
 /** Parses a registration from the bytes of a body or a file. */
 export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegistration {
 	if (bytes.length > largestRegistration) {
-		const problem = `the document must have at most ${largestRegistration} bytes, not ${bytes.length}`;
-		return { registration: null, problems: [problem] };
+		const text = `the document must have at most ${largestRegistration} bytes, not ${bytes.length}`;
+		return { registration: null, problems: [{ code: "document-size", text }] };
 	}
 	const parsed = parseJson(bytes);
 	if (parsed.problems.length > 0) return { registration: null, problems: parsed.problems };
@@ -83,10 +83,11 @@ export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegist
  * The problem of a registration whose stored form, with every member and entry on a line of its own, is too large to be
  * read again; else null.
  */
-export function storedSizeProblem(registration: Registration): string | null {
+export function storedSizeProblem(registration: Registration): DocumentProblem | null {
 	const { length } = new TextEncoder().encode(canonicalText(registration));
 	if (length <= largestRegistration) return null;
-	return `the document must have at most ${largestRegistration} bytes in the form in which it is stored, not ${length}`;
+	const rule = `must have at most ${largestRegistration} bytes in the form in which it is stored, not ${length}`;
+	return { code: "stored-size", text: `the document ${rule}` };
 }
 
 /** The document's `version` decides on the schema. */

@@ -1,11 +1,12 @@
 import type { SchemaError, Validator } from "../schemas/compile.ts";
-import { type Problems, pointerSegment, shownValue } from "./problems.ts";
+import { type BrokenRule, type Problems, pointerSegment, shownValue } from "./problems.ts";
 
 /** An error's parameters: each keyword has its own. */
 type Params = Record<string, unknown>;
 
 /**
- * The texts of rules by their keyword. Every other rule has its text beside it in the schema, as `errorMessage`.
+ * The texts of rules by their keyword, which is also their code. Every other rule has its text and its code beside it in
+ * the schema, as `errorMessage` and `code`.
  */
 const generalWords: Record<string, (params: Params, value: string) => string> = {
 	required: () => "is missing",
@@ -65,14 +66,15 @@ function placeOf({ instancePath, params, propertyName }: SchemaError): string {
 	return name === undefined ? instancePath : `${instancePath}/${pointerSegment(String(name))}`;
 }
 
-function ruleOf(error: SchemaError): string {
-	const words: unknown = error.parentSchema?.errorMessage;
+function ruleOf(error: SchemaError): BrokenRule {
 	const value = shownValue(error.keyword === "discriminator" ? error.params.tagValue : error.data);
 	const general = generalWords[error.keyword];
-	if (general) return general(error.params as Params, value);
-	const rule = String(words ?? error.message);
+	if (general) return { code: error.keyword, text: general(error.params as Params, value) };
+	const { errorMessage, code } = error.parentSchema ?? {};
+	const rule = String(errorMessage ?? error.message);
 	// The value helps with a pattern and a discriminator only; every other rule is about which members exist.
-	return error.keyword === "pattern" || error.keyword === "discriminator" ? `${rule}, not ${value}` : rule;
+	const hasValue = error.keyword === "pattern" || error.keyword === "discriminator";
+	return { code: String(code ?? error.keyword), text: hasValue ? `${rule}, not ${value}` : rule };
 }
 
 function articled(type: string): string {

@@ -1,5 +1,6 @@
 // Parts that several schemas share. The `errorMessage` beside a rule is its text in an error:
-// "<pointer>: <errorMessage>, not <value>". Rules without one have a general text (registry/schema-problems.ts).
+// "<pointer>: <errorMessage>, not <value>"; `code` identifies the rule in every language. Rules without them have a general
+// text, and their keyword is their code (registry/schema-problems.ts).
 
 /** An http or https address; that it is a URI, and holds no secret, is checked by code. */
 export const address = {
@@ -8,6 +9,7 @@ export const address = {
 	maxLength: 2048,
 	pattern: "^[Hh][Tt][Tt][Pp][Ss]?://.",
 	errorMessage: "must be an http or https address",
+	code: "address",
 } as const;
 
 /**
@@ -19,6 +21,7 @@ export const text = {
 	maxLength: 1024,
 	pattern: "^(?:[^<]|<(?![A-Za-z/!]))*$",
 	errorMessage: "must not hold < before a letter, / or !, which viewers take for markup",
+	code: "markup",
 	onlyOnWrite: true,
 } as const;
 
@@ -28,6 +31,7 @@ export const mime = {
 	maxLength: 128,
 	pattern: "^[A-Za-z0-9.+_-]+/[A-Za-z0-9.+_-]+(?:; ?[ -~]+)?$",
 	errorMessage: "must be a media type, such as image/png",
+	code: "media-type",
 } as const;
 
 /** Where a layer is described. */
@@ -40,6 +44,7 @@ export const metadata = {
 		anyOf: [{ required: ["metadata_url"] }, { required: ["catalogue_url"] }],
 	},
 	errorMessage: "must have either a uuid, or a metadata_url, a catalogue_url or both",
+	code: "metadata",
 	properties: {
 		uuid: { type: "string", minLength: 1, maxLength: 128 },
 		metadata_url: { $ref: "#/definitions/address" },

@@ -18,6 +18,7 @@ export const owners = {
 			propertyNames: {
 				pattern: "^[A-Za-z0-9_+=*?-]{1,64}$",
 				errorMessage: "must be a glob: 1 to 64 of A-Z a-z 0-9 _ - + = * ?",
+				code: "glob",
 			},
 			additionalProperties: { $ref: "#/definitions/owners" },
 		},
@@ -32,6 +33,7 @@ export const owners = {
 				type: "string",
 				pattern: "^@[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$",
 				errorMessage: "must be a GitHub team or user, such as @organisation/team or @user",
+				code: "owner-name",
 			},
 		},
 	},

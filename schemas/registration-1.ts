@@ -4,6 +4,7 @@ import { address, metadata, mime, text } from "./definitions.ts";
 const misplaced = {
 	not: {},
 	errorMessage: "does not belong in a registration of this payload_type",
+	code: "misplaced-member",
 } as const;
 
 /** JSON Schema (draft-07) of a registration of version 1.x. */
@@ -21,6 +22,7 @@ export const registration1 = {
 			type: "string",
 			pattern: "^1\\.(?:(?:0|[1-9][0-9]*)\\.(?:0|[1-9][0-9]*)|1|2)$",
 			errorMessage: "must be 1.x.y, such as 1.0.0, or 2.0",
+			code: "version",
 		},
 		payload_type: {
 			description: "wms: an OGC Web Map Service. feature: one layer of an ArcGIS MapServer or FeatureServer.",
@@ -33,9 +35,11 @@ export const registration1 = {
 			type: "object",
 			minProperties: 1,
 			errorMessage: "must name a target, or be left out",
+			code: "no-target",
 			propertyNames: {
 				pattern: "^v2$",
 				errorMessage: "must be v2, the only target that can have an address of its own",
+				code: "target-name",
 			},
 			properties: { v2: { $ref: "#/definitions/overrides" } },
 		},
@@ -123,6 +127,7 @@ export const registration1 = {
 			type: "object",
 			minProperties: 1,
 			errorMessage: "must have en, fr or both",
+			code: "no-language",
 			properties: { en: { $ref: "#/definitions/override" }, fr: { $ref: "#/definitions/override" } },
 			additionalProperties: false,
 		},
@@ -130,6 +135,7 @@ export const registration1 = {
 			type: "object",
 			minProperties: 1,
 			errorMessage: "must have a service_url, a layer or both",
+			code: "no-override",
 			properties: {
 				service_url: { $ref: "#/definitions/address" },
 				layer: { minLength: 1, $ref: "#/definitions/text" },

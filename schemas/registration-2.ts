@@ -19,6 +19,7 @@ const recursive = {
 const named = {
 	not: { properties: { scrape_only: false, recursive: { const: false } } },
 	errorMessage: "must name its layers in scrape_only, or take every layer with a recursive of true",
+	code: "no-layers",
 	onlyOnWrite: true,
 } as const;
 
@@ -59,6 +60,7 @@ export const registration2 = {
 			],
 			errorMessage:
 				"must be esriFeature, esriTile, esriImage, ogcWms, ogcWmts, esriMapServer or esriFeatureServer",
+			code: "service-type",
 		},
 		esriFeature: {
 			description: "One layer of an ArcGIS MapServer or FeatureServer, as features.",

@@ -69,7 +69,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.opts();
 	const bytes = await readFile(ownersPath);
 	const { owners, problems } = parseOwners(bytes);
-	for (const problem of problems) printError(io, plain(`${ownersPath}: ${problem}`));
+	for (const { text } of problems) printError(io, plain(`${ownersPath}: ${text}`));
 	if (!owners) return exitCodes.wrong;
 	if (ofGithub) return warnOfUnknown(bytes, owners, environment, io);
 	const text = codeownersText(owners);

@@ -9,9 +9,9 @@ import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
 const help = `
-GITHUB_TOKEN: a token of somebody who may administer the repository; it is never said on the command line. A classic
-one needs the scopes repo and workflow (and read:org), a fine-grained one the permissions Administration, Actions,
-Contents, Environments, Issues, Secrets, Variables and Workflows.
+GITHUB_TOKEN: a token of an administrator of the repository, which is never given on the command line. A classic one
+needs the scopes repo and workflow (and read:org), a fine-grained one the permissions Administration, Actions, Contents,
+Environments, Issues, Secrets, Variables and Workflows.
 The workflows' variables (HOSTING, PUBLIC_URL, CLOUDFLARE_ACCOUNT_ID, …) are set as they are set here.
 Run it again as often as you like: what is right is left alone. Exit code 1: something is missing.`;
 

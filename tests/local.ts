@@ -207,7 +207,7 @@ export class Local {
 		await this.#service.disk.look();
 	}
 
-	/** Waits until the rendered files are in step, or known not to be. */
+	/** Waits until the rendered files are complete, or known to have failed. */
 	async filesIdle(): Promise<void> {
 		await this.publication.files.idle();
 	}

@@ -7,7 +7,7 @@ export interface ShortAnswer {
 	body: string;
 }
 
-/** Whoever waits for the answer that comes next. */
+/** The pending request. */
 interface Waiting {
 	resolve: (answer: ShortAnswer) => void;
 	reject: (error: Error) => void;

@@ -16,7 +16,7 @@ interface Order {
 	count: number;
 	/** Commits before each checkpoint. */
 	group: number;
-	/** Stands in what is written, so that every commit changes something. */
+	/** Part of the written files, so that every commit changes something. */
 	round: number;
 }
 

@@ -8,7 +8,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Longest that one command may take, in milliseconds. */
 const patience = 600_000;
 
-/** What a measured process sees of the environment: nothing of the configuration of whoever measures. */
+/** The environment of a measured process, without the configuration of this one. */
 export function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
 	const { PATH, HOME } = process.env;
 	// The rows are of one target: every further one adds the same work again. The catalogue has rows of its own.
@@ -51,7 +51,7 @@ export async function run(
 	return Buffer.concat(printed).toString("utf8");
 }
 
-/** Runs a command whose output nobody reads; its time in seconds. */
+/** Runs a command without reading its output. @returns its time in seconds */
 export async function timed(command: string, args: string[], cwd = root): Promise<number> {
 	const start = performance.now();
 	const child = spawn(command, args, { cwd, env: environment(), stdio: "ignore", timeout: patience });
@@ -60,7 +60,7 @@ export async function timed(command: string, args: string[], cwd = root): Promis
 	return (performance.now() - start) / 1000;
 }
 
-/** Runs a command whose output nobody reads; CPU seconds, user and system, of it and all that it started. */
+/** Runs a command without reading its output. @returns CPU seconds, user and system, with all its children */
 export async function cpuOf(command: string, args: string[], cwd = root): Promise<number> {
 	// bash prints what `times` knows of all its ended children: user, then system.
 	const script = '"$@" >/dev/null 2>&1 || exit 1; times';
@@ -74,7 +74,7 @@ export function runProgram(path: string, args: string[], input?: string): Promis
 	return run(process.execPath, ["--import", "tsx", path, ...args], input === undefined ? {} : { input });
 }
 
-/** A program that goes on until it is stopped. */
+/** A program that runs until it is stopped. */
 export interface Running {
 	/** What `ready` found in its output. */
 	found: string;
@@ -97,7 +97,7 @@ export async function startProgram(
 		stdio: ["ignore", "pipe", "pipe"],
 	});
 	const ended = once(child, "close");
-	// Whoever stops the measurement stops its servers too.
+	// The end of the measurement ends its servers, too.
 	const end = () => child.kill("SIGTERM");
 	process.on("exit", end);
 	const found = await outputOf(child, ready);

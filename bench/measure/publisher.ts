@@ -10,7 +10,7 @@ export interface Order {
 	url: string;
 	sender: string;
 	secret: string;
-	/** Number of this order: it stands in what is registered, so that every PUT changes something. */
+	/** Number of this order, which is part of the registrations, so that every PUT changes something. */
 	order: number;
 	count: number;
 	/** Publishers at once, each on a connection of its own. */

@@ -49,7 +49,7 @@ export class World {
 		return [...generateLayers(count)].map(({ smallkey }) => smallkey);
 	}
 
-	/** A checkout with `count` layers, committed on main; shared, so nobody changes it. */
+	/** A checkout with `count` layers, committed on main. It is shared and must not be changed. */
 	checkout(count: number): Promise<string> {
 		return this.#once(`checkout-${count}`, async (folder) => {
 			await mkdir(folder);
@@ -71,7 +71,7 @@ export class World {
 
 	/**
 	 * A service on `count` layers, with a data folder of its own, once all that is derived from them is written.
-	 * @param site whether it keeps a catalogue in step, as it is run: that counts for writes
+	 * @param site whether it keeps a catalogue, which affects writes
 	 */
 	async serve(count: number, name: string, site: Site = "off"): Promise<Served> {
 		const service = await startService(await this.dataFolder(count, name), this.#secret, [], site);
@@ -121,10 +121,10 @@ export class World {
 		await rm(this.path(name), { recursive: true, force: true });
 	}
 
-	/** Runs git in a folder, as somebody. */
+	/** Runs git in a folder, with an author. */
 	async git(folder: string, ...args: string[]): Promise<string> {
 		const who = ["-c", "user.name=bench", "-c", "user.email=bench@sender.invalid"];
-		// Without it a commit starts a gc of its own, which would go on beside what is measured.
+		// Otherwise a commit starts a gc, which would run during the measurement.
 		const quiet = ["-c", "gc.auto=0"];
 		return run("git", [...who, ...quiet, ...args], { cwd: folder });
 	}
@@ -169,7 +169,7 @@ async function startService(
 		HARVEST: "off",
 		SENDERS: JSON.stringify({ [sender]: secret }),
 		LOOP_DELAY_FILE: `${dataDir}.delay`,
-		// Whoever floods says that it comes from elsewhere.
+		// The flood uses other addresses.
 		TRUSTED_PROXIES: "127.0.0.0/8",
 		// The rows are about what the first viewers read; other targets are more of the same.
 		TARGETS: "v0.9",

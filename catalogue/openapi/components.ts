@@ -11,6 +11,7 @@ const leftOut: ReadonlySet<string> = new Set([
 	"$id",
 	"definitions",
 	"errorMessage",
+	"code",
 	"onlyOnWrite",
 ]);
 

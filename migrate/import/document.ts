@@ -6,6 +6,7 @@ import {
 } from "../../registry/description.ts";
 import { defaultMapWkid } from "../../registry/extent.ts";
 import { escapeMarkup } from "../../registry/markup.ts";
+import { textsOf } from "../../registry/problems.ts";
 import {
 	isVersion2,
 	parseRegistration,
@@ -176,9 +177,9 @@ function finish(
 	notes: Notes,
 ): Moved | NotMoved {
 	const { registration, problems } = parseRegistration(Buffer.from(JSON.stringify(payload)), "stored");
-	if (!registration) return { key: smallkey, reason: problems.join("; ") };
+	if (!registration) return { key: smallkey, reason: textsOf(problems).join("; ") };
 	const tooLarge = storedSizeProblem(registration);
-	if (tooLarge !== null) return { key: smallkey, reason: tooLarge };
+	if (tooLarge !== null) return { key: smallkey, reason: tooLarge.text };
 	const description: Description = {};
 	for (const lang of langs) {
 		const described = describe(lang, registration);

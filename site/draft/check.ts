@@ -1,4 +1,5 @@
 import { canonicalText } from "../../registry/canonical.ts";
+import { textsOf } from "../../registry/problems.ts";
 import { largestRegistration, parseRegistration, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { renderLayer } from "../../registry/targets/render.ts";
@@ -16,7 +17,8 @@ export interface CheckedDraft {
 
 /** Judges a draft as the endpoint does. */
 export function checkDraft(text: string): CheckedDraft {
-	return parseRegistration(new TextEncoder().encode(text), "written");
+	const { registration, problems } = parseRegistration(new TextEncoder().encode(text), "written");
+	return { registration, problems: textsOf(problems) };
 }
 
 /** Most bytes of a registration. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { lineAt, linesOf, parseJson } from "../../registry/json.ts";
-import { pointerOf } from "../../registry/problems.ts";
+import { pointerOf, textsOf } from "../../registry/problems.ts";
 import { fuzzRuns } from "../fuzz.ts";
 
 const encoder = new TextEncoder();
@@ -59,7 +59,7 @@ test("a text is read as JSON.parse reads it, unless a name is repeated: then eve
 			if (expected.length === 0) assert.equal(read, JSON.parse(text));
 			else assert.is(read, null);
 			const named = expected.slice(0, 20).map((pointer) => `${pointer}: stands there more than once`);
-			assert.equal(problems.slice(0, 20), named);
+			assert.equal(textsOf(problems).slice(0, 20), named);
 		}),
 		parameters,
 	);
@@ -82,7 +82,7 @@ test("what JSON.parse refuses is refused, with the place; what it reads is not s
 			} catch {
 				isJson = false;
 			}
-			const [problem = ""] = parseJson(encoder.encode(text)).problems;
+			const [problem = ""] = textsOf(parseJson(encoder.encode(text)).problems);
 			if (text.startsWith("\ufeff")) return;
 			assert.is(
 				problem.startsWith("the document must be JSON: "),

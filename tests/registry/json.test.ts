@@ -1,13 +1,14 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { lineAt, linesOf, parseJson } from "../../registry/json.ts";
+import { textsOf } from "../../registry/problems.ts";
 
 const encoder = new TextEncoder();
 
 function problemsOf(text: string): string[] {
 	const { value, problems } = parseJson(encoder.encode(text));
 	if (problems.length > 0) assert.is(value, null);
-	return problems;
+	return textsOf(problems);
 }
 
 const syntaxErrors: [string, string][] = [
@@ -40,7 +41,9 @@ for (const [text, place] of syntaxErrors) {
 }
 
 test("bytes that are no UTF-8, and a byte order mark, are refused", () => {
-	assert.equal(parseJson(new Uint8Array([0x22, 0xff, 0x22])).problems, ["the document must be UTF-8"]);
+	assert.equal(textsOf(parseJson(new Uint8Array([0x22, 0xff, 0x22])).problems), [
+		"the document must be UTF-8",
+	]);
 	assert.equal(problemsOf("\ufeff{}"), ["the document must not start with a byte order mark"]);
 });
 

@@ -5,7 +5,7 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { wms } from "../local.ts";
 
 /** Judges changes of files in `layers/ab`: a name that is written, or one with a minus that is removed. */
-function judged(stored: string[], ...changes: string[]): [Code, string, string][] {
+function judged(stored: string[], ...changes: string[]): [string, string, string][] {
 	const edits = changes.map((change) => ({
 		path: `layers/ab/${change.replace(/^-/, "")}`,
 		isRemoved: change.startsWith("-"),
@@ -77,11 +77,11 @@ test("each problem of stored files has the code of its rule, and good layers are
 		problems.map(({ file: path, code }) => [path.slice("layers/".length), code]),
 		[
 			["ab/abc.json", "case-twin"],
-			["ab/abe.json", "content"],
+			["ab/abe.json", "json"],
 			["ab/abf.json", "plain-file"],
 			["ab/abg.json", "size"],
 			["ab/abh.service.json", "orphan"],
-			["ab/abh.service.json", "content"],
+			["ab/abh.service.json", "description"],
 			["ab/readme", "file-name"],
 			["ab/x y.json", "smallkey"],
 			["xy/abi.json", "folder"],

@@ -3,6 +3,7 @@ import ignore from "ignore";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { codeownersText, type Owners, ownersOf, parseOwners } from "../../registry/owners.ts";
+import { textsOf } from "../../registry/problems.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 
 const team = (name: string) => `@org/${name}`;
@@ -162,7 +163,7 @@ for (const [what, text, problem] of refused) {
 	test(`owners.json with ${what} is refused`, () => {
 		const { owners, problems } = parseOwners(Buffer.from(text));
 		assert.is(owners, null);
-		assert.match(problems.join("\n"), problem);
+		assert.match(textsOf(problems).join("\n"), problem);
 	});
 }
 

@@ -1,7 +1,11 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parseOwners } from "../../registry/owners.ts";
+import { textsOf } from "../../registry/problems.ts";
 import { parseRegistration } from "../../registry/registration.ts";
+import { owners } from "../../schemas/owners.ts";
+import { registration1 } from "../../schemas/registration-1.ts";
+import { registration2 } from "../../schemas/registration-2.ts";
 
 const encoder = new TextEncoder();
 
@@ -22,8 +26,9 @@ function problemsOf(text: string): string[] {
 	assert.ok(text.length <= 64 * 1024, `${text.length} bytes`);
 	const { registration, problems } = parseRegistration(encoder.encode(text), "written");
 	assert.is(registration, null);
-	assertBounded(problems);
-	return problems;
+	const texts = textsOf(problems);
+	assertBounded(texts);
+	return texts;
 }
 
 /** `count` members that no schema knows. */
@@ -41,7 +46,7 @@ test("of thousands of unknown members twenty are named and the others are counte
 
 test("a document that is too large is not read", () => {
 	const { problems } = parseRegistration(new Uint8Array(64 * 1024 + 1).fill(0x20), "stored");
-	assert.equal(problems, ["the document must have at most 65536 bytes, not 65537"]);
+	assert.equal(textsOf(problems), ["the document must have at most 65536 bytes, not 65537"]);
 });
 
 test("thousands of problems below one long name are bounded as well", () => {
@@ -83,8 +88,9 @@ test("owners with fifteen thousand wrong entries, and with long ones, are bounde
 	const of = (layers: object, operators = ["@a"]) => {
 		const { owners, problems } = parseOwners(encoder.encode(JSON.stringify({ operators, layers })));
 		assert.is(owners, null);
-		assertBounded(problems);
-		return problems;
+		const texts = textsOf(problems);
+		assertBounded(texts);
+		return texts;
 	};
 	const wrong = Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`k-${index}`, ["nobody"]]));
 	assert.is(
@@ -95,7 +101,49 @@ test("owners with fifteen thousand wrong entries, and with long ones, are bounde
 	of({ ["g".repeat(100_000)]: Array(15_000).fill("nobody") });
 	of({}, Array(15_000).fill("n".repeat(50)));
 	const large = parseOwners(new Uint8Array(1024 * 1024 + 1).fill(0x20));
-	assert.equal(large.problems, ["the document must have at most 1048576 bytes"]);
+	assert.equal(textsOf(large.problems), ["the document must have at most 1048576 bytes"]);
+});
+
+test("each problem has the code of its rule", () => {
+	const codesOf = (text: string | Uint8Array) => {
+		const bytes = typeof text === "string" ? encoder.encode(text) : text;
+		return parseRegistration(bytes, "written").problems.map(({ code }) => code);
+	};
+	const withEn = (en: object) => JSON.stringify({ ...valid, en: { ...valid.en, ...en } });
+	assert.equal(codesOf(new Uint8Array([0xff])), ["utf-8"]);
+	assert.equal(codesOf("{"), ["json"]);
+	assert.equal(codesOf('{"a":1,"a":2}'), ["repeated-name"]);
+	assert.equal(codesOf("[".repeat(65) + "]".repeat(65)), ["depth"]);
+	assert.equal(codesOf(new Uint8Array(64 * 1024 + 1)), ["document-size"]);
+	assert.equal(codesOf(withEn({ service_url: "ftp://h.example/" })), ["address"]);
+	assert.equal(codesOf(withEn({ service_url: "https://me:secret@h.example/" })), ["address-credentials"]);
+	assert.equal(codesOf(withEn({ service_url: "https://h.example/é" })), ["address-characters"]);
+	assert.equal(codesOf(withEn({ service_name: "<b>" })), ["markup"]);
+	assert.equal(codesOf(withEn({ display_field: "a" })), ["misplaced-member"]);
+	assert.equal(codesOf(withEn({ owner: "us" })), ["additionalProperties"]);
+	assert.equal(codesOf(JSON.stringify({ ...valid, version: "3", payload_type: 1 })), ["version", "enum"]);
+	assert.equal(codesOf(`[${Array(30).fill(0)}]`), ["type"]);
+	const many = {
+		...valid,
+		...Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`x${index}`, 1])),
+	};
+	assert.is(codesOf(JSON.stringify(many)).at(-1), "more-problems");
+});
+
+test("every rule of a schema with a text has a code, and every code has one text", () => {
+	const texts = new Map<string, string>();
+	const visit = (part: unknown): void => {
+		if (typeof part !== "object" || part === null) return;
+		const { code, errorMessage } = part as { code?: unknown; errorMessage?: unknown };
+		if (typeof errorMessage === "string") {
+			assert.type(code, "string", errorMessage);
+			assert.is(texts.get(code as string) ?? errorMessage, errorMessage, code as string);
+			texts.set(code as string, errorMessage);
+		}
+		Object.values(part).forEach(visit);
+	};
+	for (const schema of [registration1, registration2, owners]) visit(schema);
+	assert.ok(texts.size >= 14);
 });
 
 test.run();

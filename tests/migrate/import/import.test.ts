@@ -104,7 +104,7 @@ function served(context: Context, smallkey: string, lang: Lang, isV1 = false): R
 function rendered(context: Context, target: TargetName, smallkey: string, lang: Lang): any {
 	const text = fileOf(context, layerPath(smallkey)) ?? "";
 	const { registration, problems } = parseRegistration(Buffer.from(text), "stored");
-	if (!registration) throw new Error(problems.join());
+	if (!registration) throw new Error(JSON.stringify(problems));
 	const described = fileOf(context, descriptionPath(smallkey));
 	const description = described === null ? null : parseDescription(described);
 	const settings = { metadataUrl: "", catalogueUrl: "" };
