@@ -10,9 +10,6 @@ import { isOtherFile, parseLayerPath } from "./smallkey.ts";
 /** Where the owners stand in the repository. */
 export const ownersPath = "layers/owners.json";
 
-/** Where GitHub looks for them, and whom it then asks for a review. */
-export const codeownersPath = ".github/CODEOWNERS";
-
 /** The layers that a glob fits, and who approves their changes. */
 export interface OwnerRule {
 	/** Of smallkeys, as in a sender's `smallkeys`. */
@@ -60,48 +57,10 @@ function byGenerality(a: OwnerRule, b: OwnerRule): number {
 	return fixed(a) - fixed(b) || single(a) - single(b) || (a.glob < b.glob ? -1 : 1);
 }
 
-/** Who may approve a change of a file: one of these is enough. The same as GitHub reads out of CODEOWNERS. */
+/** Who may approve a change of a file: one of these is enough. */
 export function ownersOf(owners: Owners, path: string): string[] {
 	if (!path.startsWith("layers/") || isOtherFile(path)) return owners.operators;
 	const name = parseLayerPath(path);
 	if (!name) return owners.operators;
 	return owners.rules.findLast((rule) => matchesGlob(rule.glob, name.smallkey))?.owners ?? owners.operators;
-}
-
-/**
- * The folder under `layers/` of every smallkey that a glob fits, as a pattern: `ab*` is in `ab`, `a*` in `a*`.
- * Folders are named by the first two characters, lower case.
- */
-function folderPattern(glob: string): string {
-	const star = glob.indexOf("*");
-	return star < 0 || star >= 2 ? glob.slice(0, 2).toLowerCase() : `${glob.slice(0, star).toLowerCase()}*`;
-}
-
-function line(pattern: string, owners: string[]): string {
-	return `${pattern} ${owners.join(" ")}`;
-}
-
-/**
- * The text of CODEOWNERS. GitHub takes the last line that matches; `*` there stops at `/`, and nothing can be taken
- * out again (GitHub, "About code owners"). All registrations come before all service descriptions: a glob such as
- * `*e` would otherwise reach `abc.service.json` through its ending.
- */
-export function codeownersText({ operators, rules }: Owners): string {
-	const place = (rule: OwnerRule) => `/layers/${folderPattern(rule.glob)}/${rule.glob}`;
-	return [
-		`# Written by npx fragments codeowners from ${ownersPath}: change that file. The last line that matches counts.`,
-		line("*", operators),
-		"",
-		"# Registrations",
-		...rules.map((rule) => line(`${place(rule)}.json`, rule.owners)),
-		"",
-		"# Service descriptions",
-		line("/layers/**/*.service.json", operators),
-		...rules.map((rule) => line(`${place(rule)}.service.json`, rule.owners)),
-		"",
-		"# The operators' own",
-		line(`/${ownersPath}`, operators),
-		line("/.github/", operators),
-		"",
-	].join("\n");
 }

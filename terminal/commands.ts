@@ -8,13 +8,11 @@ export const commands = {
 	},
 	review: {
 		review: "show what a pull request changes for a viewer, and what is wrong with it",
-		comment: "post what review wrote on its pull request",
+		"pull-requests": "list the open pull requests that the workflow layers looks at",
+		comment: "post what review found on its pull request, and set the check layers",
 		accept: "merge a change that waits for a reviewer in the repository of a service on this machine",
 		decline: "take such a change off the list, with a reason",
-		approvals: "set the status of the owners' approval on pull requests, and say who can still approve",
-		"pull-requests":
-			"tell of merge conflicts, build the service's own pull requests anew, remove closed branches",
-		codeowners: "write .github/CODEOWNERS from layers/owners.json",
+		approvals: "set the check of the owners' approval on pull requests, and say who can still approve",
 		"check-services": "check that the services behind the layers have what the registrations say",
 	},
 	host: {
@@ -36,9 +34,7 @@ export const commands = {
 		harvest: "ask the services behind feature layers what they are",
 		"watch-services":
 			"look at each layer as a viewer would, and write which are sick into layers/health.json",
-		refresh: "propose what harvest found, with the health of all services, as a pull request",
 		"tell-failure": "keep one issue open for as long as a workflow fails",
-		"commit-descriptions": "commit what harvest wrote into layers/",
 	},
 	move: {
 		register: "store many registrations in one commit",
