@@ -123,6 +123,10 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 			peer.environments.get(name)?.policies.push(body as { name: string });
 			return {};
 		},
+		"PUT /repos/maps/layers/environments/(\\w+)/secrets/(\\w+)": ([, name = "", secret = ""]) => {
+			peer.environments.get(name)?.secrets.push(secret);
+			return {};
+		},
 		"GET /repos/maps/layers/environments/(\\w+)/secrets": ([, name = ""]) => {
 			const found = peer.environments.get(name);
 			return found
