@@ -24,7 +24,7 @@ export const purposes = {
 		option: "--workflow-app",
 		what: "the workflows' App",
 		suffix: "workflows",
-		permissions: { contents: "write", pull_requests: "write", statuses: "write", members: "read" },
+		permissions: { contents: "write", pull_requests: "write", checks: "write", members: "read" },
 	},
 } as const satisfies Record<string, AppPurpose>;
 

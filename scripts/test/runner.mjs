@@ -1,5 +1,7 @@
 // node runner.mjs TASK: runs uvu's test files under Node's test runner, each in a process of its own, and prints the result
 // of each. Plain JavaScript, since the files' processes start with the same loaders as this one.
+
+import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
 import { run } from "node:test";
 
@@ -49,6 +51,7 @@ const concurrency = availableParallelism() + 1;
 const ending = new AbortController();
 process.stdin.once("end", () => ending.abort()).resume();
 
+setMaxListeners(0, ending.signal);
 const options = { files: mixed, concurrency, timeout: timeoutMs, signal: ending.signal };
 for await (const { type, data } of run(options)) {
 	if (type === "test:stdout" || type === "test:stderr")

@@ -56,7 +56,7 @@ export function spread(seconds: number, random: () => number): number {
 }
 
 /** POST requests that leave nothing behind, or the same when they are sent twice. */
-const repeatablePost = /\/git\/(?:trees|commits|blobs|refs)$|\/access_tokens$|\/statuses\/|\/labels$/;
+const repeatablePost = /\/git\/(?:trees|commits|blobs|refs)$|\/access_tokens$|\/check-runs$|\/labels$/;
 
 /** Whether a request may not be sent again before it was looked up whether it has been dealt with. */
 function isLasting(method: string, url: string): boolean {

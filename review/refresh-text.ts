@@ -1,8 +1,8 @@
-import type { Watched } from "../../harvest/watch-layer.ts";
-import { type Health, weeksSince } from "../../registry/health.ts";
-import { code } from "../../registry/markdown.ts";
-import { type Owners, ownersOf } from "../../registry/owners.ts";
-import { type Lang, langs, layerPath } from "../../registry/smallkey.ts";
+import type { Watched } from "../harvest/watch-layer.ts";
+import { type Health, weeksSince } from "../registry/health.ts";
+import { code } from "../registry/markdown.ts";
+import { type Owners, ownersOf } from "../registry/owners.ts";
+import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
 
 /** Longest text of a pull request, in characters: GitHub takes 65,536. */
 const longestBody = 60_000;
@@ -24,7 +24,7 @@ export interface LayerHealth {
  * The text of the weekly pull request: who has failed for long, then a table for each owner of the layers that
  * changed or fail. All that is well is only counted.
  */
-export function refreshBody(
+export function refreshText(
 	layers: readonly LayerHealth[],
 	{ health, week }: { health: Health; week: string },
 	owners: Owners | null,
