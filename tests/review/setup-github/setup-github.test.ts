@@ -219,8 +219,8 @@ test("what an administrator has added to a ruleset stays, and a second run write
 	const afterRules = after.rules as typeof rules;
 	assert.ok(afterRules.some(({ type }) => type === "required_signatures"));
 	assert.is(afterRules[2]?.parameters?.required_approving_review_count, 2);
-	const checks = afterRules[3]?.parameters?.required_status_checks as { context: string }[] | undefined;
-	assert.equal(checks?.map(({ context }) => context).sort(), ["check", "layers", "own", "owners"]);
+	const required = afterRules[3]?.parameters?.required_status_checks as { context: string }[] | undefined;
+	assert.equal(required?.map(({ context }) => context).sort(), ["check", "layers", "own", "owners"]);
 	peer.writes.length = 0;
 	assert.is((await setUp()).code, 0);
 	assert.equal(peer.writes, []);
