@@ -1,8 +1,6 @@
 import { posix } from "node:path";
 import { CatFile } from "../git/cat-file.ts";
-import { formatOf } from "../git/object.ts";
-import { kindOfMode, type PathChange, readBlob } from "../git/tree.ts";
-import { folderMode, Tree } from "../git/tree-object.ts";
+import { folderMode, kindOfMode, type PathChange, parseTree, readBlob, type TreeEntry } from "../git/tree.ts";
 import type { LayerFile } from "../registry/catalogue.ts";
 
 const { basename, dirname } = posix;
@@ -29,19 +27,19 @@ export class CommitFiles {
 
 	async #listFolder(folder: string): Promise<PathChange[]> {
 		const tree = await this.#tree(folder);
-		return tree ? [...tree.names()].flatMap((name) => fileIn(tree, folder, name)) : [];
+		return tree ? [...tree.keys()].flatMap((name) => fileIn(tree, folder, name)) : [];
 	}
 
 	/** Files by their paths, in their order: those that are there. */
 	async find(paths: readonly string[]): Promise<PathChange[]> {
-		const trees = new Map<string, Tree | null>();
+		const trees = new Map<string, Map<string, TreeEntry> | null>();
 		for (const folder of new Set(paths.map(dirname))) trees.set(folder, await this.#tree(folder));
 		return paths.flatMap((path) => fileIn(trees.get(dirname(path)) ?? null, dirname(path), basename(path)));
 	}
 
-	async #tree(folder: string): Promise<Tree | null> {
+	async #tree(folder: string): Promise<Map<string, TreeEntry> | null> {
 		const object = await this.#catFile.read(`${this.#commit}:${folder}`);
-		return object?.type === "tree" ? new Tree(formatOf(this.#commit), object.body) : null;
+		return object?.type === "tree" ? parseTree(object) : null;
 	}
 
 	/** The content of listed files, in their order. @throws {GitDamage} where the repository does not have it */
@@ -60,7 +58,7 @@ export class CommitFiles {
 	}
 }
 
-function fileIn(tree: Tree | null, folder: string, name: string): PathChange[] {
+function fileIn(tree: ReadonlyMap<string, TreeEntry> | null, folder: string, name: string): PathChange[] {
 	const entry = tree?.get(name);
 	return entry && entry.mode !== folderMode ? [{ path: `${folder}/${name}`, ...entry }] : [];
 }

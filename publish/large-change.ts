@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { availableParallelism, setPriority } from "node:os";
 import { GitFailure } from "../git/run.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import type { Step } from "../store/git/store.ts";
+import type { CommitRange as Step } from "../store/git/store.ts";
 import { entriesIn } from "./entry.ts";
 import type { RenderFailure, RenderOrder, RenderReport } from "./render-worker.ts";
 import type { RenderedStep } from "./small-change.ts";

@@ -5,7 +5,7 @@ import type { Fragments } from "../api/read.ts";
 import { GitFailure } from "../git/run.ts";
 import { problemLine } from "../registry/catalogue.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import type { Published, Step } from "../store/git/store.ts";
+import type { Published, CommitRange as Step } from "../store/git/store.ts";
 import { findEarlier } from "./earlier.ts";
 import { entryOf } from "./entry.ts";
 import { Files, type FilesTimes } from "./files.ts";

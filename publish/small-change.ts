@@ -2,7 +2,7 @@ import type { PathChange } from "../git/tree.ts";
 import { isOtherFile, parseLayerPath } from "../registry/catalogue.ts";
 import { descriptionPath, layerPath } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import type { Step } from "../store/git/store.ts";
+import type { CommitRange as Step } from "../store/git/store.ts";
 import { type Entry, entryOf } from "./entry.ts";
 import { type Picked, pickServed, type StoredLayer } from "./served.ts";
 import { Slices } from "./slices.ts";

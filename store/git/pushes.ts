@@ -4,7 +4,7 @@ import { diffTree } from "../../git/tree.ts";
 import { parseLayerPath } from "../../registry/catalogue.ts";
 import { visible } from "../../registry/markdown.ts";
 import { serviceIdentity } from "./new-commit.ts";
-import type { Onward } from "./served.ts";
+import type { FollowedRange } from "./published-head.ts";
 
 /** What others have brought to the branch: a line of the log. */
 export interface Push {
@@ -31,20 +31,26 @@ const pathsAtOnce = 1_000;
 const maxName = 100;
 
 /**
- * Reads who has made a step, of what.
- * @returns null where it is the service's own alone
+ * Reads who has made a range of commits, and of what.
+ * @returns null where the service has made all of it
  * @throws {Error} where git fails
  */
-export async function describePush(repository: string, step: Onward): Promise<Push | null> {
-	const { from, to } = step;
+export async function describePush(repository: string, range: FollowedRange): Promise<Push | null> {
+	const { from, to } = range;
 	if (from === to) return null;
-	const range = `${from}..${to}`;
+	const commitsOf = `${from}..${to}`;
 	const format = "--format=%H%x00%an <%ae>%x00%cn <%ce>";
-	const log = await runGit(repository, ["log", "--no-mailmap", `--max-count=${maxCommits}`, format, range]);
+	const log = await runGit(repository, [
+		"log",
+		"--no-mailmap",
+		`--max-count=${maxCommits}`,
+		format,
+		commitsOf,
+	]);
 	const commits = log.toString("utf8").split("\n").filter(Boolean);
 	const fields = commits.map((line) => line.split("\0"));
 	if (fields.every(([, , committer]) => committer === serviceIdentity)) return null;
-	const count = await runGit(repository, ["rev-list", "--count", range]);
+	const count = await runGit(repository, ["rev-list", "--count", commitsOf]);
 	const people = new Set(
 		fields.flatMap(([, ...names]) => names.map((name) => visible(name).slice(0, maxName))),
 	);
@@ -54,17 +60,17 @@ export async function describePush(repository: string, step: Onward): Promise<Pu
 		commits: Number(count.toString("latin1")),
 		newest: fields.slice(0, maxNewest).map(([id = ""]) => id),
 		people: [...people].slice(0, maxPeople),
-		layers: await countLayers(repository, step),
+		layers: await countLayers(repository, range),
 	};
 }
 
-async function countLayers(repository: string, { from, to, changes }: Onward): Promise<number> {
+async function countLayers(repository: string, { from, to, changes }: FollowedRange): Promise<number> {
 	const all = changes ?? (await diffTree(repository, from, to, "layers"));
 	const smallkeys = new Set<string>();
 	for (const [at, { path }] of all.entries()) {
 		const name = parseLayerPath(path);
 		if (typeof name !== "string") smallkeys.add(name.smallkey);
-		// A push may bring all layers: readers have their turn between.
+		// A push may bring all layers: requests are answered in between.
 		if (at % pathsAtOnce === pathsAtOnce - 1) await nextTurn();
 	}
 	return smallkeys.size;

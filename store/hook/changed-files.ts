@@ -2,7 +2,6 @@ import { readBlobs, readSizes } from "../../git/blobs.ts";
 import { CatFile } from "../../git/cat-file.ts";
 import { runGit } from "../../git/run.ts";
 import { diffTree, kindOfMode, type PathChange } from "../../git/tree.ts";
-import { Trees } from "../../git/trees.ts";
 import { limitOf } from "../../publish/collect.ts";
 import {
 	checkDescriptionFile,
@@ -102,7 +101,7 @@ async function judgeNames(
 	problems: Findings,
 ): Promise<void> {
 	const catFile = new CatFile(repository);
-	const folders = new CommitFolders(catFile, new Trees(catFile), to);
+	const folders = new CommitFolders(catFile, to);
 	const groups = new Map<string, NamedChange[]>();
 	for (const layer of layers) {
 		const folder = folderOf(layer.name.smallkey);
@@ -112,7 +111,7 @@ async function judgeNames(
 	}
 	try {
 		for (const [folder, group] of groups)
-			judgeFolder([...((await folders.names(folder))?.names() ?? [])], group, problems);
+			judgeFolder([...((await folders.names(folder))?.keys() ?? [])], group, problems);
 	} finally {
 		await catFile.close();
 	}
