@@ -5,6 +5,7 @@ import * as assert from "uvu/assert";
 import { syncPath } from "../../git/sync.ts";
 import { isRefusal, StoreBusy } from "../../store/store.ts";
 import { temporaryFolder } from "../local.ts";
+import { metaOf } from "./contract.ts";
 import { committed, git, openEmpty, put } from "./git-store.ts";
 
 /** The id of a signed request. */
@@ -51,7 +52,7 @@ test("a request that changes nothing is on the disk before its answer", async ()
 	const store = await openEmpty(folder.path);
 	await committed(put(store, "one"));
 	for (const request of ["c".repeat(64), "d".repeat(64)]) {
-		await committed(put(store, "one", "limits", { request }));
+		await committed(store.change(async () => [], metaOf("one", { request })));
 		const log = join(folder.path, "requests");
 		const texts = await Promise.all((await readdir(log)).map((name) => readFile(join(log, name), "utf8")));
 		assert.match(texts.join(""), new RegExp(`^${request} .*\n`, "m"));
