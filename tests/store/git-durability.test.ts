@@ -71,7 +71,9 @@ test("a request whose answer was never noted is used all the same, where a branc
 		await store.close();
 		await forgetRequests(join(folder.path, "requests"));
 		const reopened = await openEmpty(folder.path);
-		await committed(put(reopened, "one", `second-${review}`, { review, request: (review ? "f" : "e").repeat(64) }));
+		await committed(
+			put(reopened, "one", `second-${review}`, { review, request: (review ? "f" : "e").repeat(64) }),
+		);
 		const again = await put(reopened, "one", `first-${review}`, { review, request });
 		assert.equal(isRefusal(again) && again.status, 401);
 		await reopened.close();

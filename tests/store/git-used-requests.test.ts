@@ -2,6 +2,7 @@ import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { joinRanges } from "../../store/git/time-ranges.ts";
 import { type RequestUse, type Use, UsedRequests } from "../../store/git/used-requests.ts";
 import { noon, temporaryFolder } from "../local.ts";
 import { eventually } from "../wait.ts";
@@ -161,6 +162,49 @@ test("what is signed ahead of the clock is kept until its own time is over", asy
 	fixture.now = noon + 2 * windowMs - 2;
 	await fixture.use(id(3));
 	assert.ok(fixture.requests.find(id(1)));
+});
+
+test("times that touch are one range, and of too many the nearest become one", () => {
+	assert.equal(
+		joinRanges([
+			[5, 9],
+			[0, 4],
+			[20, 30],
+			[25, 40],
+			[21, 22],
+		]),
+		[
+			[0, 9],
+			[20, 40],
+		],
+	);
+	assert.equal(
+		joinRanges([
+			[0, 4],
+			[6, 9],
+		]),
+		[
+			[0, 4],
+			[6, 9],
+		],
+	);
+	assert.equal(
+		joinRanges(
+			[
+				[0, 1],
+				[10, 11],
+				[13, 14],
+				[30, 31],
+			],
+			3,
+		),
+		[
+			[0, 1],
+			[10, 14],
+			[30, 31],
+		],
+	);
+	assert.equal(joinRanges([]), []);
 });
 
 test("many at once share their turns at the disk", async ({ fixture }) => {
