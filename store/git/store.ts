@@ -156,7 +156,7 @@ export class GitStore implements Store {
 				measure,
 				before: () => writer.renew(),
 				after: () => {
-					void writer.renew();
+					writer.outdate();
 					catFile.renew();
 				},
 			});

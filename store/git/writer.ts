@@ -22,6 +22,8 @@ export class Writer {
 	#refs: RefUpdates | null = null;
 	/** The commit that the next one is built on; null: the last one of this group. */
 	#from: string | null = null;
+	/** Whether the processes keep packs open that were removed. */
+	#isOutdated = false;
 	/** When git last gave a sign of life, by the monotonic clock. */
 	#heardMs = Number.NEGATIVE_INFINITY;
 
@@ -32,7 +34,8 @@ export class Writer {
 	/** Begins a group on top of a commit; null: the first commit of a repository. */
 	begin(from: string | null): void {
 		const { writerCommits } = this.#options.limits;
-		if ((this.#import?.commits ?? 0) >= writerCommits || (this.#refs?.transactions ?? 0) >= writerCommits) {
+		const isLate = (number = 0) => number >= writerCommits;
+		if (this.#isOutdated || isLate(this.#import?.commits) || isLate(this.#refs?.transactions)) {
 			void this.renew();
 		}
 		this.#from = from;
@@ -72,8 +75,9 @@ export class Writer {
 		}
 	}
 
-	/** Asks git for a sign of life, not more often than needed. @throws {GitTimeout} where it gives none */
+	/** At rest: asks git for a sign of life, not more often than needed. @throws {GitTimeout} where it gives none */
 	async probe(): Promise<void> {
+		if (this.#isOutdated) await this.renew();
 		if (performance.now() - this.#heardMs < this.#options.limits.probeMs) return;
 		await Promise.all([this.#refs?.ping(), this.#import?.ping()]);
 		this.#heardMs = performance.now();
@@ -85,8 +89,14 @@ export class Writer {
 		await Promise.all([this.#startRefs().ping(), this.#startImport().ping()]);
 	}
 
-	/** Ends both processes once all that they were asked for is done: they keep packs open that were removed. */
+	/** Has both processes replaced before the next group, or at rest: they keep packs open that were removed. */
+	outdate(): void {
+		this.#isOutdated = true;
+	}
+
+	/** Ends both processes once all that they were asked for is done; no group may be under way. */
 	async renew(): Promise<void> {
+		this.#isOutdated = false;
 		const ending = [this.#import?.close(), this.#refs?.close()];
 		this.#import = null;
 		this.#refs = null;

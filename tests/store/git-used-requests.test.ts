@@ -109,20 +109,23 @@ test("commits are read behind the one that the branch had when the oldest reques
 	assert.is(fixture.readSince.at(-1), "b".repeat(40));
 });
 
-test("a line that a power cut has cut off spoils no other", async ({ fixture }) => {
-	await fixture.use(id(1));
-	await fixture.use(id(2));
-	const path = join(fixture.folder, "000001.log");
-	const text = await readFile(path, "utf8");
-	await writeFile(path, text.slice(0, -3));
-	await fixture.restart();
-	assert.ok(fixture.requests.find(id(1)));
-	assert.is(fixture.requests.find(id(2)), null);
-	await fixture.use(id(3));
-	await appendFile(join(fixture.folder, "stray.txt"), "not one of ours");
-	await fixture.restart();
-	assert.ok(fixture.requests.find(id(3)));
-});
+for (const bytes of [1, 3, 20, 90])
+	test(`a line that a power cut has cut off by ${bytes} bytes is ignored, and spoils no other`, async ({
+		fixture,
+	}) => {
+		await fixture.use(id(1));
+		await fixture.use(id(2));
+		const path = join(fixture.folder, "000001.log");
+		const text = await readFile(path, "utf8");
+		await writeFile(path, text.slice(0, -bytes));
+		await fixture.restart();
+		assert.ok(fixture.requests.find(id(1)));
+		assert.is(fixture.requests.find(id(2)), null);
+		await fixture.use(id(3));
+		await appendFile(join(fixture.folder, "stray.txt"), "not one of ours");
+		await fixture.restart();
+		assert.ok(fixture.requests.find(id(3)));
+	});
 
 test("files go once no request in them can be timely, and their number stays bounded", async ({
 	fixture,

@@ -9,6 +9,8 @@ import { ordinaryLimits } from "../../store/git/limits.ts";
 import type { NewCommit } from "../../store/git/new-commit.ts";
 import { Writer } from "../../store/git/writer.ts";
 import { temporaryFolder } from "../local.ts";
+import { descendantsWith } from "../process.ts";
+import { eventually } from "../wait.ts";
 import { metaOf } from "./contract.ts";
 
 interface World {
@@ -117,6 +119,24 @@ writers("says that another process holds the lock of a branch", async ({ reposit
 	assert.instance(await land(writer, tip, "one").catch((error: unknown) => error), BranchHeld);
 	assert.is(await git("rev-parse", "refs/heads/main"), tip);
 	await rm(lock, { recursive: true });
+});
+
+writers("is replaced after a repack, but not within a group", async ({ repository, writer, git, tip }) => {
+	writer.begin(tip);
+	const first = writer.commit(commitOf("one"));
+	await first;
+	const before = descendantsWith(process.pid, repository, "fast-import");
+	writer.outdate();
+	const second = writer.commit(commitOf("two"));
+	await writer.store();
+	await writer.move("main", tip, await second);
+	assert.equal(descendantsWith(process.pid, repository, "fast-import"), before);
+	assert.is(await git("rev-parse", "refs/heads/main^"), await first);
+	const [third] = await land(writer, await second, "three");
+	assert.is(await git("rev-parse", "refs/heads/main"), third);
+	await eventually(
+		() => !descendantsWith(process.pid, repository, "fast-import").includes(before[0] as number),
+	);
 });
 
 writers("writes any path and any text as it is", async ({ repository, writer, git, tip }) => {
