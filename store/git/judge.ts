@@ -36,31 +36,31 @@ export interface Judged {
  * Judges the changes of a group in their order, each on what the ones before it will have changed, and hands the
  * commits to git. A change whose own code fails is rejected, and is not among the results.
  * @param reader the state that they are built on; then the state with all of them
+ * @param judged the results; those of the group's earlier changes are there already
  */
 export async function judgeGroup(
 	group: readonly Pending[],
 	reader: CommitReader,
 	{ requests, health, writer, now }: StoreContext,
-): Promise<Judged[]> {
+	judged: Judged[],
+): Promise<void> {
 	// What later ones are judged on is read meanwhile.
 	for (const { meta } of group) if (meta.smallkey !== null) reader.prefetch(meta.smallkey);
-	const judged: Judged[] = [];
-	const byRequest = new Map<string, Judged>();
 	for (const pending of group) {
 		const { edits, meta } = pending;
 		try {
-			const one = judge(pending, await edits(reader), requests, byRequest.get(meta.request ?? ""));
+			const outcome = await edits(reader);
+			const isSame = (one: Judged) => one.pending.meta.request === meta.request;
+			const one = judge(pending, outcome, requests, meta.request === null ? undefined : judged.find(isSame));
 			if (one.edits.length > 0) {
 				reader.overlay(one.edits);
 				one.commit = writer.commit({ edits: one.edits, meta, committed: now() });
 			}
 			judged.push(one);
-			if (meta.request !== null && !byRequest.has(meta.request)) byRequest.set(meta.request, one);
 		} catch (error) {
 			pending.reject(error instanceof GitFailure ? health.failed(error) : error);
 		}
 	}
-	return judged;
 }
 
 /**

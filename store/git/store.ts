@@ -72,6 +72,9 @@ const branchName = "main";
 const maxMoves = 20;
 const maxFailures = 2;
 
+/** Changes of one group, so that none waits long for its answer. */
+const maxGroup = 200;
+
 /** Changes in the reader that groups share; it holds their texts in memory. */
 const maxReaderEdits = 2_000;
 
@@ -357,16 +360,17 @@ export class GitStore implements Store {
 	}
 
 	/** Brings a group to the branch, built again where others were faster or git fails, and answers it. */
-	async #writeGroup(group: readonly Pending[]): Promise<void> {
+	async #writeGroup(group: Pending[]): Promise<void> {
 		const { health, branch } = this.#context;
 		let failure: unknown;
 		for (let moves = 0, failures = 0; moves < maxMoves && failures < maxFailures; ) {
-			let judged: Judged[] = [];
+			const judged: Judged[] = [];
 			try {
 				await this.#head.follow();
 				const reader = this.#readerAtHead();
 				this.#context.writer.begin(this.tip);
-				judged = await judgeGroup(group, reader, this.#context);
+				await judgeGroup(group, reader, this.#context, judged);
+				await this.#joinWaiting(group, reader, judged);
 				return await this.#land(judged, reader);
 			} catch (error) {
 				failure = error;
@@ -390,6 +394,18 @@ export class GitStore implements Store {
 				? new StoreBusy("the branch cannot be moved, or others keep moving it", 2)
 				: health.failed(failure);
 		for (const { reject } of group) reject(busy);
+	}
+
+	/** Adds what comes to a group while git is busy with its commits: it would have to wait for them in any case. */
+	async #joinWaiting(group: Pending[], reader: CommitReader, judged: Judged[]): Promise<void> {
+		while (group.length < maxGroup) {
+			await lastCommit(judged);
+			const more = this.#waiting.filter(({ meta }) => !meta.review).slice(0, maxGroup - group.length);
+			if (more.length === 0) return;
+			this.#waiting = this.#waiting.filter((one) => !more.includes(one));
+			group.push(...more);
+			await judgeGroup(more, reader, this.#context, judged);
+		}
 	}
 
 	/** The state that the next group is judged on. */
