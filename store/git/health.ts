@@ -1,5 +1,5 @@
 import { GitDamage, GitFailure, GitTimeout } from "../../git/run.ts";
-import { DiskTimeout } from "../../git/write-pack.ts";
+import { DiskTimeout } from "../../git/sync.ts";
 import { StoreBusy } from "../store.ts";
 
 /** Seconds after which a publisher may try again where something is broken. */
@@ -7,26 +7,26 @@ const retryAfterSeconds = 5;
 
 const noRoom = "there is no room on the disk";
 const readOnly = "the disk is read-only";
-const damagedReason = "the repository is damaged";
+const damaged = "the repository is damaged";
 
-/** What systems and git say, and what it means to somebody outside. */
+/** What systems and git say, and what it means to a publisher. */
 const reasons: readonly [pattern: RegExp, reason: string][] = [
 	[/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded|Out of diskspace/, noRoom],
 	[/EROFS|Read-only file system|read-only file system/, readOnly],
 	[/EMFILE|ENFILE|could not be started/, "git could not be started"],
 	[/EACCES|EPERM|Permission denied/, "the repository may not be written"],
 	[
-		/ is corrupt|does not match index|unable to (unpack|read)|[Cc]an't load|not a valid object|bad object|not a tree object/,
-		damagedReason,
+		/ is corrupt|does not match index|unable to (unpack|read)|[Cc]an't load|not a valid object|[Nn]ot a valid commit|bad object|not a tree object/,
+		damaged,
 	],
 ];
 
-/** Why something failed, in a few words that tell no path. */
+/** Why something failed, in a few words without a path. */
 export function reasonOf(error: unknown): string {
 	if (error instanceof StoreBusy) return error.message;
 	if (error instanceof DiskTimeout) return "the disk does not answer";
 	if (error instanceof GitTimeout) return "git does not answer";
-	if (error instanceof GitDamage) return damagedReason;
+	if (error instanceof GitDamage) return damaged;
 	const text = String(error);
 	const known = reasons.find(([pattern]) => pattern.test(text));
 	if (known) return known[1];
@@ -39,28 +39,24 @@ export function diskReasonOf(error: unknown): string | null {
 	return reason === noRoom || reason === readOnly ? reason : null;
 }
 
-/** Who is told how changes go. */
-export interface ConditionOptions {
-	/** Told of each failure, once while it goes on. */
+/** Who learns how changes go. */
+export interface HealthOptions {
+	/** Receives each failure; one that repeats, once. */
 	report: (error: unknown) => void;
-	/** Told, in a line for the log, that changes can be made again. */
-	tell: (line: string) => void;
-	/** Told each time that the repository was found to be damaged: it may be mended by the next time. */
+	/** Writes a line of the log. */
+	warn: (line: string) => void;
+	/** Runs each time that the repository was found damaged: it may be repaired by the next time. */
 	damaged: () => void;
 }
 
 /** Whether changes can be made now, by how the last ones went. */
-export class Condition {
-	readonly report: (error: unknown) => void;
-	readonly tell: (line: string) => void;
-	readonly #damaged: () => void;
+export class WriteHealth {
+	readonly #options: HealthOptions;
 	#reason: string | null = null;
-	#lastSaid: string | null = null;
+	#lastReported: string | null = null;
 
-	constructor({ report, tell, damaged }: ConditionOptions) {
-		this.report = report;
-		this.tell = tell;
-		this.#damaged = damaged;
+	constructor(options: HealthOptions) {
+		this.#options = options;
 	}
 
 	/** Why changes cannot be made now, in a few words; null where they can. */
@@ -68,23 +64,31 @@ export class Condition {
 		return this.#reason;
 	}
 
-	/** Takes note of a failure; what to say to whoever waited. */
+	report(error: unknown): void {
+		this.#options.report(error);
+	}
+
+	warn(line: string): void {
+		this.#options.warn(line);
+	}
+
+	/** Notes a failure; what to answer to those who waited. */
 	failed(error: unknown): StoreBusy {
 		// Others were faster: nothing is broken.
 		if (error instanceof StoreBusy) return error;
 		this.#reason = reasonOf(error);
-		if (this.#reason === damagedReason) this.#damaged();
-		const said = String(error);
-		// What goes on failing is tried several times a second.
-		if (said !== this.#lastSaid) this.report(error);
-		this.#lastSaid = said;
+		if (this.#reason === damaged) this.#options.damaged();
+		const text = String(error);
+		// What keeps failing is tried several times a second.
+		if (text !== this.#lastReported) this.#options.report(error);
+		this.#lastReported = text;
 		return new StoreBusy(this.#reason, retryAfterSeconds);
 	}
 
-	/** Takes note that a change could be made. */
+	/** Notes that a change could be made. */
 	recovered(): void {
-		if (this.#reason !== null) this.tell(`layers can be changed again, after: ${this.#reason}`);
+		if (this.#reason !== null) this.#options.warn(`layers can be changed again, after: ${this.#reason}`);
 		this.#reason = null;
-		this.#lastSaid = null;
+		this.#lastReported = null;
 	}
 }
