@@ -19,8 +19,9 @@ export interface BatchContext {
 	replays: Replays;
 	fresh: Freshness;
 	retryRaces: RetryRaces;
+	/** The clock of the two limits below. */
 	now: () => Date;
-	/** When the batch has to have ended: milliseconds since 1970. */
+	/** When the batch has to have ended, in milliseconds. */
 	until: number;
 	/** After this time no further commit is begun: what is left is for moving the branch, and for building anew. */
 	lastCommitAt: number;
