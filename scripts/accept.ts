@@ -29,12 +29,12 @@ export const run = createRun(async (argv, environment, io) => {
 		base: servedRef,
 		head: waiting.commit,
 		settings,
-		// What the services say is npx fragments check-services's to ask: a merge waits for nobody.
+		// What the services say is a matter of npx fragments check-services: a merge does not wait for it.
 		check: async () => ({ findings: [] }),
 	});
 	for (const text of changeLines(outcome)) printLine(io, plain(text));
 	if (outcome.problems.length > 0 || outcome.outside.length > 0) {
-		printError(io, "Not accepted: what is wrong has to be mended first, and a review changes layers only");
+		printError(io, "Not accepted: what is wrong has to be corrected first, and a review changes layers only");
 		return exitCodes.wrong;
 	}
 	const merge = await acceptReview(found.path, waiting, reviewer);

@@ -11,7 +11,7 @@ import { printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
 const help = `
-A failed run notifies only whoever pushed, and nobody where that was a bot: an issue reaches those who watch.`;
+A failed run notifies only the person who pushed, and no one where that was a bot: an issue reaches those who watch.`;
 
 /** The open issue about a workflow that `author` has opened. */
 async function findIssue({ rest, repo, paginate }: Github, title: string, author: string) {
@@ -23,7 +23,7 @@ async function findIssue({ rest, repo, paginate }: Github, title: string, author
 	return all.find((issue) => !issue.pull_request && issue.title === title && issue.user?.login === author);
 }
 
-/** What is told. */
+/** What the issue says. */
 interface Failure {
 	workflow: string;
 	fails: boolean;
@@ -39,7 +39,7 @@ const maxAbout = 20_000;
 /** The text about a failure, in lines that are plain text. */
 async function readAbout(path: string | undefined): Promise<string> {
 	if (path === undefined) return "";
-	// A failure is told whatever else fails: then what is told of it is why no more is known.
+	// The issue is written whatever else fails: it then says why no more is known.
 	const text = await readTextIfThere(path).catch((error: Error) => `${error.message}: ${error.cause}`);
 	return (text ?? "").slice(0, maxAbout).trim();
 }

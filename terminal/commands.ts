@@ -19,7 +19,8 @@ export const commands = {
 		build: "render every fragment as a static file",
 		catalogue: "write the catalogue page, with its index and all fragments, as a static site",
 		"setup-github": "bring a repository on GitHub into the state that production needs, or check it",
-		headers: "print what nginx, Apache, Caddy or CloudFront has to be told to serve a build as static files",
+		headers:
+			"print the configuration with which nginx, Apache, Caddy or CloudFront serves a build as static files",
 		deploy: "put the build and the worker on Cloudflare",
 		"publish-objects": "keep a bucket in step with the build",
 		follow: "keep a build in step with a repository on GitHub, for the web server of this machine",

@@ -35,10 +35,10 @@ export class GithubBusy extends StoreBusy {
 	}
 }
 
-/** Nobody knows whether a branch or a pull request was written: to be found out by reading. */
+/** It is not known whether a branch or a pull request was written: to be found out by reading. */
 export class LostAnswer extends GithubBusy {}
 
-/** What a publisher is told who has waited in vain. */
+/** The answer to a publisher who has waited in vain. */
 const noAnswer = "GitHub does not answer; send the same again later";
 
 const maxAttempts = 4;
@@ -74,7 +74,7 @@ type Attempt = { answer: Answer; error?: unknown } | { reason: string };
 
 /** Why a request has to be sent again. */
 interface Trouble {
-	/** What a publisher is told. */
+	/** The answer to a publisher. */
 	text: string;
 	/** How long GitHub asks to be left alone; 0 where it does not. */
 	pauseMs: number;
@@ -184,13 +184,13 @@ function wholeAnswer(answer: Answer, error?: unknown): Attempt {
 	return isWhole || !isUsable(answer.status) ? { answer, error } : { reason: "an answer without JSON" };
 }
 
-/** Whether whoever asked goes on with an answer of this status. */
+/** Whether an answer of this status is handed on. */
 function isUsable(status: number): boolean {
 	return (status >= 200 && status < 300) || status === 404 || status === 409 || status === 422;
 }
 
 /**
- * Why an answer is not one that whoever asked can go on with; null where it is.
+ * Why an answer is not handed on; null where it is.
  * @throws {Error} where GitHub refuses the service for good
  */
 function troubleOf(

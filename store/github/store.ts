@@ -26,7 +26,7 @@ export interface Limits {
 	requestMs: number;
 	/** A change's wait for the changes before it. */
 	waitMs: number;
-	/** How long changes are built anew because others were faster. */
+	/** How long changes are built again because others were faster. */
 	raceMs: number;
 	/** Changes that are made together, from the first request on. */
 	batchMs: number;
@@ -62,7 +62,7 @@ export interface GithubOptions {
 	sleep?: (ms: number) => Promise<void>;
 	/** A number from 0 to 1, for jitter. */
 	random?: () => number;
-	/** Told why a change was not made, where a publisher is told to come back later. */
+	/** Gets the reason for which a change was not made, where its publisher has to come back later. */
 	report?: (error: Error) => void;
 	/** Most changes that are made together: an engine may allow few requests. */
 	maxBatch?: number;
