@@ -41,12 +41,12 @@ export function renderComment(review: Review, links: Links = noLinks): string {
 	return joinBounded(blocks, layers);
 }
 
-/** What whoever reads this does now. */
+/** What the reader does next. */
 function nextStep(review: Review): string {
 	if (isWrong(review))
 		return "**Next:** correct what is listed here on the same branch; this comment follows.";
 	if (!review.approvals) return "**Next:** the operators put `layers/owners.json` in order.";
-	if (review.approvals.length === 0) return "**Next:** whoever may merge can merge.";
+	if (review.approvals.length === 0) return "**Next:** it can be merged.";
 	return "**Next:** an owner of each group below approves (Files changed, Review changes, Approve); then it can be merged.";
 }
 

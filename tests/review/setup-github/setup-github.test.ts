@@ -160,9 +160,8 @@ test("a ruleset asks for both checks from the workflows' App; another keeps the 
 	const bypass = (id: number) => ({ actor_id: id, actor_type: "Integration", bypass_mode: "always" });
 	assert.equal(ruleset?.bypass_actors, [bypass(101), bypass(202)]);
 	assert.equal(own?.bypass_actors, [bypass(101), bypass(202)]);
-	const conditions = own?.conditions as { ref_name: { include: string[] } } | undefined;
-	const include = conditions?.ref_name.include;
-	assert.equal(include, ["refs/heads/register/*", "refs/heads/register/**/*", "refs/heads/refresh"]);
+	const include = ["refs/heads/register/*", "refs/heads/register/**/*", "refs/heads/refresh"];
+	assert.equal(own?.conditions, { ref_name: { include, exclude: [] } });
 	assert.equal(own?.rules, [{ type: "creation" }, { type: "update" }]);
 	const rules = ruleset?.rules as { type: string; parameters?: Record<string, unknown> }[];
 	assert.equal(
@@ -190,7 +189,7 @@ test("one person who owns everything may merge as an administrator; a team needs
 	try {
 		assert.is((await setUp(apps, hosting)).code, 0);
 		const bypass = { actor_id: 5, actor_type: "RepositoryRole", bypass_mode: "pull_request" };
-		const actors = peer.rulesets.map((one) => one.bypass_actors as object[]);
+		const actors = peer.rulesets.map(({ bypass_actors }) => bypass_actors as object[]);
 		assert.equal(actors[0]?.[2], bypass);
 		assert.is(actors[1]?.length, 2);
 	} finally {
@@ -219,8 +218,8 @@ test("what an administrator has added to a ruleset stays, and a second run write
 	const afterRules = after.rules as typeof rules;
 	assert.ok(afterRules.some(({ type }) => type === "required_signatures"));
 	assert.is(afterRules[2]?.parameters?.required_approving_review_count, 2);
-	const required = afterRules[3]?.parameters?.required_status_checks as { context: string }[] | undefined;
-	assert.equal(required?.map(({ context }) => context).sort(), ["check", "layers", "own", "owners"]);
+	const afterChecks = afterRules[3]?.parameters?.required_status_checks as { context: string }[];
+	assert.equal(afterChecks.map(({ context }) => context).sort(), ["check", "layers", "own", "owners"]);
 	peer.writes.length = 0;
 	assert.is((await setUp()).code, 0);
 	assert.equal(peer.writes, []);
