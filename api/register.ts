@@ -1,6 +1,6 @@
 import { canonicalText } from "../registry/canonical.ts";
 import { judgeFile, judgeNames } from "../registry/judge.ts";
-import { harvestedLangs, kindOf, parseRegistration, type Registration } from "../registry/registration.ts";
+import { kindOf, parseRegistration, type Registration } from "../registry/registration.ts";
 import { descriptionPath, folderOf, layerPath } from "../registry/smallkey.ts";
 import { blobId } from "../store/blob-id.ts";
 import type { Hashes } from "../store/hashes.ts";
@@ -54,18 +54,20 @@ export async function putEdits(
 	if (ids && ids.registration === (await blobId(text, hashes))) return [];
 	const isOther = !ids || ids.isCanonical === true;
 	const stored = !isOther && likeness === "payload" ? await now.read(smallkey) : null;
-	if (stored && storedText(stored) === text) return [];
+	const known = parseStored(stored);
+	if (known && canonicalText(known) === text) return [];
 	const edits: Edit[] = [{ path, text }];
-	if (ids?.description && harvestedLangs(registration).length === 0) {
-		edits.push({ path: descriptionPath(smallkey), text: null });
+	if (ids?.description) {
+		const before = known ?? parseStored(await now.read(smallkey));
+		const isOfKind = before && kindOf(before) === kindOf(registration);
+		if (!isOfKind) edits.push({ path: descriptionPath(smallkey), text: null });
 	}
 	return edits;
 }
 
-/** The canonical text of the stored registration; null where it is invalid. */
-function storedText(layer: Layer): string | null {
-	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
-	return registration && canonicalText(registration);
+/** The stored registration; null where an invalid one was pushed. */
+function parseStored(layer: Layer | null): Registration | null {
+	return layer && parseRegistration(new TextEncoder().encode(layer.registration), "stored").registration;
 }
 
 async function deleteEdits(now: Reader, smallkey: string): Promise<Edit[] | Refusal> {

@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs";
 import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 import { printLine } from "../terminal/io.ts";
+import { besideRows } from "./beside.ts";
 import { buildRows } from "./builds.ts";
 import { catalogueRows } from "./catalogue.ts";
 import { eleventyRows } from "./eleventy.ts";
@@ -35,25 +36,29 @@ const rows: Row[] = [
 	...floodRows,
 ];
 
-function rowsNamed(only: string | undefined): Row[] {
-	if (only === undefined) return rows;
+function rowsNamed(only: string | undefined, beside: string | undefined): Row[] {
+	if (only === undefined) return beside === undefined ? rows : besideRows;
 	return only.split(",").map((name) => {
-		const row = rows.find((row) => row.name === name);
+		const row = [...rows, ...besideRows].find((row) => row.name === name);
 		if (!row) throw new Error(`--only: ${name} is no row`);
 		return row;
 	});
 }
 
 export const run = createRun(async (argv, _environment, io) => {
-	const { only, layers, rounds, json } = createCommandLine("bench", io)
+	const { only, beside, layers, rounds, json } = createCommandLine("bench", io)
 		.option("--only <names>", `these rows, with commas: ${rows.map(({ name }) => name).join(" ")}`)
+		.option(
+			"--beside <checkout>",
+			`another version, with its packages: ${besideRows.map(({ name }) => name).join(" ")}`,
+		)
 		.option("--layers <n>", "registered layers", parseCount, 100_000)
 		.option("--rounds <n>", "rounds of each row, ours and the reference alternately", parseCount, 5)
 		.option("--json", "one JSON document instead of a table")
 		.parse(argv, { from: "user" })
 		.opts();
-	const chosen = rowsNamed(only);
-	const world = await World.open(layers);
+	const chosen = rowsNamed(only, beside);
+	const world = await World.open(layers, beside ?? null);
 	for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 	process.once("exit", () => rmSync(world.folder, { recursive: true, force: true }));
 	const measured = [];

@@ -1,4 +1,3 @@
-import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { canonicalText } from "../registry/canonical.ts";
@@ -13,7 +12,7 @@ import { type Served, sender, type World } from "./measure/world.ts";
 const publishers = 32;
 /** Most PUTs of one round, where there are many publishers. */
 const putsPerRound = 3_000;
-/** Commits of one round of `git add` and `git commit`, PUTs of one publisher alone, and fsyncs. */
+/** Commits of one round of `git add` and `git commit`, and PUTs of one publisher alone. */
 const commitsPerRound = 5;
 const putsAlone = 100;
 const putsReadBack = 500;
@@ -58,34 +57,6 @@ async function prepareMany(world: World, layers: number): Promise<Pair> {
 	};
 }
 
-/** The service beside what git itself can do: the same commits, in groups of as many as there are publishers. */
-async function prepareImport(world: World): Promise<Pair> {
-	const service = await world.serve(world.layers, "puts-import", "on");
-	const bare = join(await world.dataFolder(world.layers, "puts-import-git"), "repository.git");
-	const count = Math.min(putsPerRound, world.layers);
-	let round = 0;
-	return {
-		ours: async () => {
-			const { seconds, milliseconds } = await publish(service, { count, publishers });
-			return milliseconds.length / seconds;
-		},
-		reference: async () => {
-			round += 1;
-			const seconds = await runProgram(
-				"bench/measure/importer.ts",
-				[],
-				JSON.stringify({ repository: bare, count, group: publishers, round }),
-			);
-			return count / Number(seconds);
-		},
-		close: async () => {
-			await service.stop();
-			await world.remove("puts-import");
-			await world.remove("puts-import-git");
-		},
-	};
-}
-
 /** What a publisher would do without the service: write a file, `git add`, `git commit`, with fsync. */
 async function commitsPerSecond(world: World, clone: string, first: number): Promise<number> {
 	const layers = [...generateLayers(commitsPerRound)];
@@ -102,24 +73,22 @@ async function commitsPerSecond(world: World, clone: string, first: number): Pro
 
 async function prepareAlone(world: World): Promise<Pair> {
 	const service = await world.serve(world.layers, "alone", "on");
+	const bare = join(await world.dataFolder(world.layers, "alone-git"), "repository.git");
+	let round = 0;
 	return {
 		ours: () => alone(service),
-		reference: async () => spreadOf(Array.from({ length: putsAlone }, () => fsyncOnce(world))).median,
+		reference: async () => {
+			round += 1;
+			const order = { repository: bare, count: putsAlone, group: 1, round };
+			const seconds = await runProgram("bench/measure/importer.ts", [], JSON.stringify(order));
+			return (Number(seconds) * 1000) / putsAlone;
+		},
 		close: async () => {
 			await service.stop();
 			await world.remove("alone");
+			await world.remove("alone-git");
 		},
 	};
-}
-
-/** Milliseconds of writing a small file that is then on the disk. */
-function fsyncOnce(world: World): number {
-	const start = performance.now();
-	const file = openSync(world.path("small"), "w");
-	writeSync(file, "x".repeat(400));
-	fsyncSync(file);
-	closeSync(file);
-	return performance.now() - start;
 }
 
 async function prepareVisible(world: World): Promise<Pair> {
@@ -160,14 +129,6 @@ export const writeRows: Row[] = [
 		prepare: (world) => prepareMany(world, world.layers),
 	},
 	{
-		name: "puts-import",
-		ours: `signed PUTs, ${publishers} publishers at once`,
-		reference: `git fast-import of such commits, a checkpoint after every ${publishers}, core.fsync=committed, both folders synced`,
-		unit: "changes/s",
-		reach: { of: "ratio", least: 0.8 },
-		prepare: prepareImport,
-	},
-	{
 		name: "puts-few-layers",
 		ours: "the same with 1,000 layers",
 		reference: "git add + git commit in a clone of that",
@@ -178,9 +139,9 @@ export const writeRows: Row[] = [
 	{
 		name: "put-alone",
 		ours: "one signed PUT alone, until its 201",
-		reference: "one fsync of a small file",
+		reference: "one commit of `git fast-import`, core.fsync=committed, both folders synced",
 		unit: "ms",
-		reach: { of: "ours", most: 15 },
+		reach: { of: "ratio", most: 2 },
 		prepare: prepareAlone,
 	},
 	{

@@ -35,3 +35,20 @@ export const syncPath: SyncPath = async (path) => {
 		if (!unsupported.has((error as NodeJS.ErrnoException).code)) throw error;
 	}
 };
+
+/** The disk did not write in its time. */
+export class DiskTimeout extends Error {
+	constructor(path: string, limitMs: number) {
+		super(`${path}: was not on the disk within ${limitMs / 1000} s`);
+		this.name = "DiskTimeout";
+	}
+}
+
+/** Syncs a path. @throws {DiskTimeout} where the disk takes longer than `limitMs` milliseconds */
+export async function syncWithin(limitMs: number, sync: SyncPath, path: string): Promise<void> {
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<never>((_, reject) => {
+		timer = setTimeout(() => reject(new DiskTimeout(path, limitMs)), limitMs);
+	});
+	await Promise.race([sync(path), late]).finally(() => clearTimeout(timer));
+}

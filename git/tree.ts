@@ -1,4 +1,4 @@
-import type { CatFile } from "./cat-file.ts";
+import type { CatFile, GitObject } from "./cat-file.ts";
 import { readRecords } from "./records.ts";
 import { GitDamage } from "./run.ts";
 
@@ -138,4 +138,25 @@ export async function readBlob(catFile: CatFile, id: string): Promise<Buffer> {
 	const object = await catFile.read(id);
 	if (!object) throw new GitDamage(`object ${id} is missing`);
 	return object.body;
+}
+
+/** The mode of a folder in a tree. */
+export const folderMode = "40000";
+
+/**
+ * The entries of a tree object by their names, in its order: `<mode> <name>\0<id>`, the id in bytes
+ * (Pro Git, "Git Objects").
+ */
+export function parseTree({ id, body }: GitObject): Map<string, TreeEntry> {
+	const entries = new Map<string, TreeEntry>();
+	for (let start = 0; start < body.length; ) {
+		const space = body.indexOf(0x20, start);
+		const end = body.indexOf(0, space);
+		// A repository has ids of one length.
+		const next = end + 1 + id.length / 2;
+		const mode = body.toString("latin1", start, space);
+		entries.set(body.toString("utf8", space + 1, end), { mode, id: body.toString("hex", end + 1, next) });
+		start = next;
+	}
+	return entries;
 }

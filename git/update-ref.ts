@@ -1,7 +1,7 @@
 import { GitProcess } from "./process.ts";
 import { GitFailure, ordinarySilenceMs } from "./run.ts";
 
-/** A branch is somewhere else than was thought, or somebody holds it. */
+/** A branch is at another commit than expected, or another process holds its lock. */
 export class BranchHeld extends GitFailure {
 	constructor(message: string) {
 		super(message);
@@ -9,17 +9,14 @@ export class BranchHeld extends GitFailure {
 	}
 }
 
-/** Somebody who waits for the line that ends what he asked for. */
 interface Waiting {
+	/** The line that answers it. */
 	last: string;
 	resolve: () => void;
 	reject: (error: Error) => void;
 }
 
-/**
- * A long-lived `git update-ref --stdin`: one transaction after the other. It ends where one cannot be made; the next
- * is another process's.
- */
+/** A long-lived `git update-ref --stdin`. It ends with the first transaction that fails. */
 export class RefUpdates {
 	readonly #process: GitProcess;
 	#waiting: Waiting[] = [];
@@ -27,7 +24,7 @@ export class RefUpdates {
 	#ended: Error | null = null;
 	#transactions = 0;
 
-	/** @param silenceMs longest silence while somebody waits, in milliseconds */
+	/** @param silenceMs longest silence while an answer is awaited, in milliseconds */
 	constructor(repository: string, silenceMs = ordinarySilenceMs) {
 		this.#process = new GitProcess(repository, ["update-ref", "--stdin"], "update-ref", {
 			take: (data) => this.#take(data.toString("latin1")),
@@ -42,15 +39,15 @@ export class RefUpdates {
 	}
 
 	/**
-	 * Moves a branch, and has that on the disk but for its folder.
-	 * @param from where it has to be now; null: it must not be there
-	 * @throws {BranchHeld} where it is somewhere else, or is locked by others
+	 * Compares and swaps: moves a branch, which is then on the disk but for the name of its file.
+	 * @param from where it has to be now; null: it must not exist
+	 * @throws {BranchHeld} where it is somewhere else, or another process holds its lock
 	 * @throws {GitTimeout} where git does not answer
 	 */
 	move(branch: string, from: string | null, to: string): Promise<void> {
 		const ref = `refs/heads/${branch}`;
-		const step = from === null ? `create ${ref} ${to}` : `update ${ref} ${to} ${from}`;
-		return this.#ask(`start\n${step}\nprepare\ncommit\n`, "commit: ok");
+		const command = from === null ? `create ${ref} ${to}` : `update ${ref} ${to} ${from}`;
+		return this.#ask(`start\n${command}\nprepare\ncommit\n`, "commit: ok");
 	}
 
 	/** Asks for a sign of life. @throws {GitTimeout} where there is none */
@@ -79,7 +76,7 @@ export class RefUpdates {
 	}
 
 	#fail(error: Error): void {
-		// "cannot lock ref" is what git says of a branch that has moved, too (files_transaction_prepare).
+		// Git says the same of a branch that has moved (files_transaction_prepare of git's refs/files-backend.c).
 		const isHeld = /cannot lock ref/.test(error.message);
 		this.#ended = isHeld ? new BranchHeld(error.message) : error;
 		for (const { reject } of this.#waiting.splice(0)) reject(this.#ended);

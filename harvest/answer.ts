@@ -1,9 +1,9 @@
-/** Deepest nesting of an answer that is read; ArcGIS needs about ten. It bounds the stack of whatever walks it. */
+/** Deepest nesting of an answer that is read; ArcGIS needs about ten. It bounds the stack of recursive readers. */
 const maxDepth = 100;
 
 /**
- * Most objects and lists of an answer that is read; a large map service's legend has some ten thousand. It bounds what
- * is built from an answer of a given size: an empty list takes two bytes, and fifty times that in memory.
+ * Most objects and lists of an answer that is read; the legend of a large map service has some ten thousand. It bounds
+ * the memory that an answer takes: an empty list has two bytes as text, and fifty times that in memory.
  */
 const maxContainers = 200_000;
 
@@ -24,7 +24,7 @@ export function parseAnswer(bytes: Uint8Array): unknown {
 	}
 }
 
-/** Counts brackets outside strings, before anything is built from them. */
+/** Counts the brackets outside strings, before the text is parsed. */
 function isTooMuch(text: string): boolean {
 	let depth = 0;
 	let containers = 0;

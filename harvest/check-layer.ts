@@ -10,10 +10,10 @@ import { createReadCapabilities } from "./wms/read-capabilities.ts";
 
 export type { Fault, Finding } from "./finding.ts";
 
-/** What a service says of one language of a layer: its title, and for wms what it can be asked. */
+/** What a service says of one language of a layer: its title, and for wms its formats. */
 export type LayerFacts = { title: string } | WmsFacts;
 
-/** A layer's check: what its services say of it, and what is wrong. No findings: all is well. */
+/** The result of checking a layer. Without findings, nothing is wrong. */
 export interface CheckedServices {
 	facts: Partial<Record<Lang, LayerFacts>>;
 	/** In the order en, fr. */
@@ -27,9 +27,9 @@ export interface CheckedServices {
 export type CheckLayer = (smallkey: string, registration: Registration) => Promise<CheckedServices>;
 
 /**
- * Makes the check that all layers looked at together share, so that a service is asked once for all of its layers.
+ * Makes the check that a run shares, so that a service is asked once for all of its layers.
  * @param ask as `createAsk({ fetch: createFetch(…) })` makes it
- * @param read reads capabilities, where somebody else has to see them, too
+ * @param read reads capabilities; handed in where other work reads the same ones
  */
 export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)): CheckLayer {
 	const checkService = (registration: Registration, lang: Lang) => {

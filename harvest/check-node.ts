@@ -4,23 +4,23 @@ import { isObject, listOf, textOf } from "./answer.ts";
 import { askDocument } from "./arcgis/answers.ts";
 import { type Fault, type Finding, quote } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
-import { askCapabilities, capabilitiesAddress, type ReadCapabilities } from "./wms/read-capabilities.ts";
+import type { ReadCapabilities } from "./wms/read-capabilities.ts";
 
-/** What a service says of a node: its title, null where it did not say, and what is wrong. */
+/** The result of checking a node: its title, or null where the service gave none, and what is wrong. */
 export interface CheckedNode {
 	facts: { title: string } | null;
 	findings: Finding[];
 }
 
-/** What a service has: its title, and its layers by name or number; or why that is not known. */
+/** The title of a service and its layers by name or number, or why they are not known. */
 type Contents = { title: string; layers: ReadonlySet<unknown> } | { kind: Fault; text: string };
 
-/** Most named layers that are said to be missing. */
+/** Most missing layers that are listed. */
 const maxMissing = 10;
 
 /**
- * Checks a node of version 2.0 that is no feature layer: whether there is such a service, and whether it has the layers
- * that are named. Never throws.
+ * Checks a node of version 2.0 that is no feature layer: whether the service exists, and has the named layers. Never
+ * throws.
  */
 export async function checkNode(
 	lang: Lang,
@@ -55,10 +55,7 @@ export async function checkNode(
 async function contentsOf(node: LangNode, name: string, read: ReadCapabilities, ask: Ask): Promise<Contents> {
 	const { service_type: type, service_url: address } = node;
 	if (type !== "ogcWms" && type !== "ogcWmts") return arcgisContents(address, ask);
-	const outcome =
-		type === "ogcWms"
-			? await read(address, name)
-			: await askCapabilities("WMTS", capabilitiesAddress("WMTS", address, null), ask);
+	const outcome = await read(type === "ogcWms" ? "WMS" : "WMTS", address, name || null);
 	if (!outcome.capabilities) return outcome;
 	const { layers } = outcome.capabilities;
 	return { title: layers.get(name)?.title ?? "", layers: new Set(layers.keys()) };

@@ -1,3 +1,5 @@
+import type { LangDescription } from "../registry/description.ts";
+import type { SickState } from "../registry/health.ts";
 import type { Lang } from "../registry/smallkey.ts";
 
 /**
@@ -12,12 +14,56 @@ export interface Finding {
 	lang: Lang;
 	/** JSON pointer into the registration: `/en/service_url`. */
 	pointer: string;
-	/** What is wrong, one line of plain text; it may quote the service, and is not safe as markup. */
+	/** What is wrong: one line of plain text. It may quote the service, and must be escaped in markup. */
 	text: string;
 }
 
-/** What an outside text becomes inside a finding: one line, no control characters, at most 160 characters. */
+/** A foreign text for use in a finding: one line, no control characters, at most 160 characters. */
 export function quote(text: string): string {
 	const line = text.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
 	return line.length > 160 ? `${line.slice(0, 159)}…` : line;
+}
+
+/** Why a service cannot be described, or not wholly. */
+export interface Trouble {
+	kind: Fault;
+	/** One line, about the service. */
+	text: string;
+}
+
+/** What a service says of one language of a layer, or why that is not known. */
+export type Answered =
+	| {
+			description: LangDescription;
+			/** What could not be read this time, so that an earlier, complete description is better; null: nothing. */
+			missing: Trouble | null;
+	  }
+	| { description: null; trouble: Trouble };
+
+/** The answer of a service of which nothing is known. */
+export function undescribed(kind: Fault, text: string): Answered {
+	return { description: null, trouble: { kind, text } };
+}
+
+/** Most layers of a service that is taken whole: each one is an entry in every fragment. */
+const maxEntries = 1000;
+
+/** Why the layers of a service cannot be taken whole; null where they can. */
+export function entriesTrouble(entries: readonly unknown[]): Answered | null {
+	if (entries.length === 0) return undescribed("registration", "has no layers");
+	if (entries.length <= maxEntries) return null;
+	return undescribed("registration", `has more than ${maxEntries} layers: name those that are wanted`);
+}
+
+/** What a viewer would see of a layer: nothing wrong, or what is, as the rest of a sentence about its service. */
+export type Look = { state: null } | { state: SickState; text: string };
+
+/** The layer can be seen, or its service gives no reason to think otherwise. */
+export const seen: Look = { state: null };
+
+const states: Record<Fault, SickState> = { registration: "wrong", server: "down" };
+
+/** Why a layer could not be looked at. */
+export function unseen(kind: Fault, text: string): Look {
+	return { state: states[kind], text };
 }

@@ -1,70 +1,73 @@
-import { type Description, type LangDescription, parseDescription } from "../registry/description.ts";
 import {
-	harvestedLangs,
-	type Registration,
-	type ServiceType,
-	serviceTypeOf,
-} from "../registry/registration.ts";
+	currentDescription,
+	type Description,
+	type LangDescription,
+	parseDescription,
+} from "../registry/description.ts";
+import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import { describeArcgisService } from "./arcgis/describe-service.ts";
 import { describeLayer } from "./arcgis/feature-layer.ts";
-import type { Described } from "./described.ts";
-import type { Finding } from "./finding.ts";
+import type { Answered, Finding } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
-import { describeOgcService } from "./wms/describe-service.ts";
+import { describeLayers } from "./wms/describe-layers.ts";
+import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
 
-/** What harvesting needs from outside. */
+/** What harvesting needs. */
 export interface HarvestOptions {
-	/** The one way in which services are asked, shared by all layers. */
+	/** The client for services, shared by all layers. */
 	ask: Ask;
 	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
 	mapWkid: number;
+	/** Reads capabilities; handed in where other work reads the same ones. */
+	read?: ReadCapabilities;
 }
 
 /** What the services behind one layer answered. */
 export interface Harvested {
 	/** The languages whose service answered. */
 	found: Description;
-	/** The languages of `found` that lack what could not be asked for now: an earlier description is better. */
+	/** The languages of `found` that are not complete: an earlier description is better. */
 	partial: Set<Lang>;
 	findings: Finding[];
 }
 
 /**
- * Asks the services behind a layer, once where both languages name one service: what a feature layer is, or the layers of
- * a service that is taken whole. Never throws.
+ * Asks the services behind a layer, once where both languages name the same: what a feature layer is, what an OGC service
+ * says of the named layers, or the layers of a service that is taken whole. Never rejects.
  */
-export async function harvestLayer(
-	registration: Registration,
-	options: HarvestOptions,
-	signal?: AbortSignal,
-): Promise<Harvested> {
-	const harvested: Harvested = { found: {}, partial: new Set(), findings: [] };
-	const answers = new Map<string, Described>();
-	for (const lang of harvestedLangs(registration)) {
-		const address = registration[lang].service_url;
+export type HarvestLayer = (registration: Registration, signal?: AbortSignal) => Promise<Harvested>;
+
+/** Makes the harvest that all layers harvested together share, so that capabilities are asked for once. */
+export function createHarvestLayer(options: HarvestOptions): HarvestLayer {
+	const { ask, mapWkid, read = createReadCapabilities(ask) } = options;
+
+	function describe(registration: Registration, lang: Lang, signal?: AbortSignal): Promise<Answered> {
+		const { service_url: address } = registration[lang];
 		const type = serviceTypeOf(registration, lang);
-		const name = `${type} ${address}`;
-		const answer = answers.get(name) ?? (await describeService(type, address, options, signal));
-		answers.set(name, answer);
-		addAnswer(harvested, lang, address, answer);
+		if (type === "esriFeature") return describeLayer(address, ask, mapWkid, signal);
+		if (type !== "ogcWms" && type !== "ogcWmts") return describeArcgisService(address, ask, signal);
+		const names = namedLayers(registration, lang);
+		return describeLayers(type === "ogcWms" ? "WMS" : "WMTS", address, names, read, signal);
 	}
-	return harvested;
+
+	return async (registration, signal) => {
+		const harvested: Harvested = { found: {}, partial: new Set(), findings: [] };
+		const answers = new Map<string, Answered>();
+		for (const lang of harvestedLangs(registration)) {
+			const { service_url: address } = registration[lang];
+			const asked = [serviceTypeOf(registration, lang), address, ...namedLayers(registration, lang)].join(
+				"\n",
+			);
+			const answer = answers.get(asked) ?? (await describe(registration, lang, signal));
+			answers.set(asked, answer);
+			addAnswer(harvested, lang, address, answer);
+		}
+		return harvested;
+	};
 }
 
-function describeService(
-	type: ServiceType,
-	address: string,
-	{ ask, mapWkid }: HarvestOptions,
-	signal?: AbortSignal,
-): Promise<Described> {
-	if (type === "ogcWms") return describeOgcService("WMS", address, ask, signal);
-	if (type === "ogcWmts") return describeOgcService("WMTS", address, ask, signal);
-	if (type === "esriFeature") return describeLayer(address, ask, mapWkid, signal);
-	return describeArcgisService(address, ask, signal);
-}
-
-function addAnswer(harvested: Harvested, lang: Lang, address: string, answer: Described): void {
+function addAnswer(harvested: Harvested, lang: Lang, address: string, answer: Answered): void {
 	const trouble = answer.description ? answer.missing : answer.trouble;
 	if (trouble) {
 		const text = `${address} ${trouble.text}`;
@@ -76,8 +79,8 @@ function addAnswer(harvested: Harvested, lang: Lang, address: string, answer: De
 }
 
 /**
- * What is to be stored after a harvest: what was found, and for a language whose service did not answer, what was
- * known of it before, as long as that is of the registered service.
+ * What to store after a harvest: what was found, and for a language whose service did not answer, the stored
+ * description, as long as it is of the registered service.
  * @param stored text of the present description, or null
  * @returns null where nothing is known of either language
  */
@@ -89,43 +92,21 @@ export function mergeDescription(
 	const previous = stored === null ? null : parseDescription(stored);
 	const merged: Description = {};
 	for (const lang of harvestedLangs(registration)) {
-		const before = current(previous?.[lang], registration, lang);
-		const found = current(harvested.found[lang], registration, lang);
+		const before = currentDescription(registration, previous, lang);
+		const found = currentDescription(registration, harvested.found, lang);
 		const best = harvested.partial.has(lang) ? (before ?? found) : (found ?? before);
 		if (best) merged[lang] = inOrderOf(before, best);
 	}
 	return Object.keys(merged).length > 0 ? merged : null;
 }
 
-/** A description that counts: of the registered service, and of the kind that is registered. */
-function current(
-	description: LangDescription | undefined,
-	registration: Registration,
-	lang: Lang,
-): LangDescription | null {
-	if (description?.service_url !== registration[lang].service_url) return null;
-	const isOfLayer = serviceTypeOf(registration, lang) === "esriFeature";
-	return isOfLayer === "renderer" in description ? description : null;
-}
-
 /**
- * A service's layers in the order that was known before, with new ones behind those: a service that lists them in
- * another order today, as some do from one request to the next, changes nothing.
+ * The layers of a service in the stored order, followed by the new ones: some services change the order from one request
+ * to the next, and that must not change the file.
  */
 function inOrderOf(before: LangDescription | null, now: LangDescription): LangDescription {
 	if (!before || !("entries" in before) || !("entries" in now)) return now;
 	const present = new Set(now.entries);
 	const entries = new Set([...before.entries.filter((entry) => present.has(entry)), ...now.entries]);
 	return { ...now, entries: [...entries] };
-}
-
-/**
- * Whether each language that is harvested is described, from the registered service; what was taken over from an older
- * service was not harvested.
- */
-export function isDescribed(registration: Registration, description: Description | null): boolean {
-	return harvestedLangs(registration).every((lang) => {
-		const known = current(description?.[lang], registration, lang);
-		return known !== null && known.from === undefined;
-	});
 }

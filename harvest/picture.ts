@@ -6,7 +6,7 @@ export const pictureSide = 64;
 /** Largest picture that is looked at, in bytes: one of that side has some 16,000 before it is compressed. */
 const maxBytes = 64 * 1024;
 
-/** The first bytes of every PNG (RFC 2083, section 3.1), and where its width and height stand. */
+/** The first bytes of every PNG (RFC 2083, section 3.1), and the offset of its width and height. */
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const widthAt = 16;
 
@@ -16,13 +16,13 @@ export function isPng(bytes: Uint8Array): boolean {
 }
 
 /**
- * Whether nothing is to be seen on a PNG: every pixel is as the first one, or transparent. One that is larger than it was
- * asked for, or cannot be read, is not said to be blank.
+ * Whether a PNG is blank: every pixel has the colour of the first one, or is transparent. One that is larger than
+ * requested, or cannot be read, is not taken as blank.
  */
 export function isBlank(bytes: Uint8Array): boolean {
 	if (!isPng(bytes) || bytes.length > maxBytes || bytes.length < widthAt + 8) return false;
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-	// Checked before anything of that size is made.
+	// Checked before memory of that size is allocated.
 	if (view.getUint32(widthAt) > pictureSide || view.getUint32(widthAt + 4) > pictureSide) return false;
 	try {
 		const { data, channels = 1, palette, depth = 8 } = decode(bytes);

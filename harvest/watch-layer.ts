@@ -1,18 +1,19 @@
 import { type SickState, sickStates } from "../registry/health.ts";
-import { isVersion2, type Registration, serviceTypeOf } from "../registry/registration.ts";
+import { namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
-import { lookAtFeatures } from "./arcgis/look.ts";
+import { numberOf, objectOf, parseAnswer } from "./answer.ts";
+import { serviceAddress } from "./arcgis/answers.ts";
 import { type CheckedServices, createCheckLayer } from "./check-layer.ts";
-import { type Look, seen } from "./look.ts";
+import { type Look, seen, unseen } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
 import { lookAtWms } from "./wms/look.ts";
 import { createReadCapabilities } from "./wms/read-capabilities.ts";
 
-/** What is to be seen of a layer. */
+/** The result of looking at a layer. */
 export interface Watched {
-	/** The worst of both languages; null: it is well. */
+	/** The worse of both languages; null: nothing is wrong. */
 	state: SickState | null;
-	/** What is wrong, each with its language; plain text that may quote a service. */
+	/** What is wrong, each in its language; plain text that may quote a service. */
 	findings: { state: SickState; lang: Lang; pointer: string; text: string }[];
 	/** What its services say of it. */
 	checked: CheckedServices;
@@ -24,19 +25,18 @@ export interface Watched {
  */
 export type WatchLayer = (registration: Registration, signal?: AbortSignal) => Promise<Watched>;
 
-/** Makes the watch that all layers looked at together share. @param ask as `createAsk` makes it */
-export function createWatchLayer(ask: Ask): WatchLayer {
-	const read = createReadCapabilities(ask);
+/** Makes the watch that a run shares. @param ask as `createAsk` makes it */
+export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): WatchLayer {
 	const check = createCheckLayer(ask, read);
 
-	/** A language whose service says what is registered. */
+	/** Looks at one language, where the check found nothing wrong. */
 	async function look(registration: Registration, lang: Lang, signal?: AbortSignal): Promise<Look> {
 		const { service_url: address } = registration[lang];
 		const type = serviceTypeOf(registration, lang);
 		if (type === "esriFeature") return lookAtFeatures(address, ask, signal);
-		const name = type === "ogcWms" ? firstLayer(registration, lang) : undefined;
+		const [name] = type === "ogcWms" ? namedLayers(registration, lang) : [];
 		if (name === undefined) return seen;
-		const { capabilities } = await read(address, name);
+		const { capabilities } = await read("WMS", address, name);
 		const layer = capabilities?.layers.get(name);
 		return layer ? lookAtWms(address, name, layer, ask, signal) : seen;
 	}
@@ -50,7 +50,7 @@ export function createWatchLayer(ask: Ask): WatchLayer {
 		const looks = new Map<string, Look>();
 		for (const lang of langs.filter((one) => findings.every((finding) => finding.lang !== one))) {
 			const { service_url: address } = registration[lang];
-			const name = `${serviceTypeOf(registration, lang)} ${firstLayer(registration, lang)} ${address}`;
+			const name = `${serviceTypeOf(registration, lang)} ${namedLayers(registration, lang)[0]} ${address}`;
 			const found = looks.get(name) ?? (await look(registration, lang, signal));
 			looks.set(name, found);
 			if (found.state === null) continue;
@@ -62,10 +62,20 @@ export function createWatchLayer(ask: Ask): WatchLayer {
 	};
 }
 
-/** The name of the layer of a WMS that is looked at. */
-function firstLayer(registration: Registration, lang: Lang): string | undefined {
-	if (!isVersion2(registration)) return registration[lang].layer;
-	const node = registration[lang];
-	const [first] = "scrape_only" in node ? (node.scrape_only ?? []) : [];
-	return typeof first === "string" ? first : undefined;
+/**
+ * Looks at a feature layer: whether it has a feature, as a viewer would ask for it. Never throws.
+ * A service that refuses the query is not taken as a fault of the layer.
+ */
+async function lookAtFeatures(address: string, ask: Ask, signal?: AbortSignal): Promise<Look> {
+	const query = { where: "1=1", outFields: "*", returnGeometry: "true", resultRecordCount: "1", f: "json" };
+	const answer = await ask(serviceAddress(address, "/query", query), signal);
+	// An older server ignores `resultRecordCount`, and sends all features.
+	if (!answer.ok && (answer.tooLarge || (answer.status !== null && answer.status < 500))) return seen;
+	if (!answer.ok) return unseen(answer.kind, answer.text);
+	const { features, error } = objectOf(parseAnswer(answer.bytes));
+	const code = numberOf(objectOf(error).code);
+	if (code !== null && code >= 500)
+		return unseen("server", `answers with ArcGIS error ${code} when it is asked for a feature`);
+	const isEmpty = Array.isArray(features) && features.length === 0;
+	return isEmpty ? { state: "empty", text: "has no features" } : seen;
 }

@@ -18,7 +18,7 @@ import { siteGroups } from "./site-headers.ts";
 /** A file in an output folder that has compressed copies. */
 const compressedMark = ".compressed";
 
-/** Most files that are compressed at once: zlib works on four threads (libuv's pool). */
+/** Files that are compressed concurrently: zlib uses four threads (libuv's pool). */
 const atOnce = 8;
 
 /** A compression: the file's extension, and both directions. */

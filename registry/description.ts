@@ -2,7 +2,8 @@ import type { FromSchema } from "json-schema-to-ts";
 import type { description as schema } from "../schemas/description.ts";
 import { formats } from "../schemas/formats.ts";
 import { validateLangDescription } from "../schemas/validate-description.ts";
-import { langs } from "./smallkey.ts";
+import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "./registration.ts";
+import { type Lang, langs } from "./smallkey.ts";
 
 /** A service description: the content of `layers/<ab>/<smallkey>.service.json`. */
 export interface Description extends FromSchema<typeof schema> {}
@@ -12,6 +13,12 @@ export type LangDescription = NonNullable<Description["en"]>;
 
 /** One layer of an ArcGIS service: its features, and how they are drawn. */
 export type FeatureDescription = Extract<LangDescription, { renderer: unknown }>;
+
+/** Of the layers of an OGC service that a registration names. */
+export type NamedDescription = Extract<LangDescription, { layers: unknown }>;
+
+/** Of a service that is taken whole: its layers. */
+export type EntriesDescription = Extract<LangDescription, { entries: unknown }>;
 
 /** A field of a feature layer. */
 export type Field = FeatureDescription["fields"][number];
@@ -88,4 +95,31 @@ export function descriptionText(description: Description): string {
 	const known = langs.filter((lang) => description[lang]);
 	const ordered = Object.fromEntries(known.map((lang) => [lang, description[lang]]));
 	return `${JSON.stringify(ordered, null, 2)}\n`;
+}
+
+/** What was harvested of the registered service, of the registered kind and layers; null where nothing was. */
+export function currentDescription(
+	registration: Registration,
+	description: Description | null,
+	lang: Lang,
+): LangDescription | null {
+	const known = description?.[lang];
+	if (!known || known.service_url !== registration[lang].service_url) return null;
+	const isFeature = serviceTypeOf(registration, lang) === "esriFeature";
+	if (isFeature || "renderer" in known) return isFeature && "renderer" in known ? known : null;
+	const names = namedLayers(registration, lang);
+	if ("entries" in known) return names.length === 0 ? known : null;
+	const isSame = names.length === known.layers.length && known.layers.every((name, at) => name === names[at]);
+	return isSame ? known : null;
+}
+
+/**
+ * Whether each language that is harvested is described, from the registered service; what was taken over from an older
+ * service was not harvested.
+ */
+export function isDescribed(registration: Registration, description: Description | null): boolean {
+	return harvestedLangs(registration).every((lang) => {
+		const known = currentDescription(registration, description, lang);
+		return known !== null && known.from !== "import";
+	});
 }

@@ -10,9 +10,6 @@ import { isOtherFile, parseLayerPath } from "./smallkey.ts";
 /** The owners' file in the repository. */
 export const ownersPath = "layers/owners.json";
 
-/** GitHub's own file of owners, whom it asks for a review. */
-export const codeownersPath = ".github/CODEOWNERS";
-
 /** The layers that a glob fits, and who approves their changes. */
 export interface OwnerRule {
 	/** Of smallkeys, as in a sender's `smallkeys`. */
@@ -60,48 +57,10 @@ function byGenerality(a: OwnerRule, b: OwnerRule): number {
 	return fixed(a) - fixed(b) || single(a) - single(b) || (a.glob < b.glob ? -1 : 1);
 }
 
-/** The owners of a file; the approval of one is enough. The result equals GitHub's reading of CODEOWNERS. */
+/** The owners of a file; the approval of one is enough. */
 export function ownersOf(owners: Owners, path: string): string[] {
 	if (!path.startsWith("layers/") || isOtherFile(path)) return owners.operators;
 	const name = parseLayerPath(path);
 	if (!name) return owners.operators;
 	return owners.rules.findLast((rule) => matchesGlob(rule.glob, name.smallkey))?.owners ?? owners.operators;
-}
-
-/**
- * A pattern for the folders under `layers/` of the smallkeys that a glob fits: `ab*` is in `ab`, `a*` in `a*`. A folder
- * is named by the first two characters, in lower case.
- */
-function folderPattern(glob: string): string {
-	const star = glob.indexOf("*");
-	return star < 0 || star >= 2 ? glob.slice(0, 2).toLowerCase() : `${glob.slice(0, star).toLowerCase()}*`;
-}
-
-function line(pattern: string, owners: string[]): string {
-	return `${pattern} ${owners.join(" ")}`;
-}
-
-/**
- * The text of CODEOWNERS. GitHub uses the last matching line, `*` stops at `/`, and there are no exceptions (GitHub,
- * "About code owners"). All registrations come before all service descriptions: otherwise a glob such as `*e` would
- * match `abc.service.json`.
- */
-export function codeownersText({ operators, rules }: Owners): string {
-	const place = (rule: OwnerRule) => `/layers/${folderPattern(rule.glob)}/${rule.glob}`;
-	return [
-		`# Written by npx fragments codeowners from ${ownersPath}: change that file. The last line that matches counts.`,
-		line("*", operators),
-		"",
-		"# Registrations",
-		...rules.map((rule) => line(`${place(rule)}.json`, rule.owners)),
-		"",
-		"# Service descriptions",
-		line("/layers/**/*.service.json", operators),
-		...rules.map((rule) => line(`${place(rule)}.service.json`, rule.owners)),
-		"",
-		"# The operators' own",
-		line(`/${ownersPath}`, operators),
-		line("/.github/", operators),
-		"",
-	].join("\n");
 }

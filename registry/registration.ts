@@ -47,15 +47,25 @@ export function kindOf(registration: Registration): string {
 	return [...new Set(langs.map((lang) => registration[lang].service_type))].join(" and ");
 }
 
-/** The languages whose service is harvested: those whose fragments contain what the service says. */
+/** The languages whose service is harvested: a feature layer, named layers of an OGC service, or a whole service. */
 export function harvestedLangs(registration: Registration): Lang[] {
 	return langs.filter((lang) => {
 		if (serviceTypeOf(registration, lang) === "esriFeature") return true;
+		if (namedLayers(registration, lang).length > 0) return true;
 		return isVersion2(registration) && takesAllLayers(registration[lang]);
 	});
 }
 
-/** Whether a node takes every layer of its service: `recursive`, without named layers. */
+/** Names of the layers of an OGC service that a registration names; empty for any other service. */
+export function namedLayers(registration: Registration, lang: Lang): readonly string[] {
+	const type = serviceTypeOf(registration, lang);
+	if (type !== "ogcWms" && type !== "ogcWmts") return [];
+	if (!isVersion2(registration)) return [registration[lang].layer ?? ""].filter(Boolean);
+	const node = registration[lang];
+	return "scrape_only" in node ? (node.scrape_only ?? []).map(String) : [];
+}
+
+/** Whether a node is served with every layer of its service: `recursive`, where no layers are named. */
 export function takesAllLayers(node: LangNode): boolean {
 	return "recursive" in node && node.recursive === true && node.scrape_only === undefined;
 }

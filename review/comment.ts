@@ -29,7 +29,7 @@ export function renderComment(review: Review, links: Links = noLinks): string {
 		`${marker}\n### ${verdict(review)}`,
 		summary(review),
 		nextStep(review),
-		...list("To mend", review.problems, links),
+		...list("To correct", review.problems, links),
 		...wrongDraftsBlock(review.layers),
 		...list("The services say that this change is wrong", review.services.wrong, links),
 		...list("Their server is down or odd. This blocks nothing.", review.services.down, links),
@@ -41,11 +41,12 @@ export function renderComment(review: Review, links: Links = noLinks): string {
 	return joinBounded(blocks, layers);
 }
 
-/** What whoever reads this does now. */
+/** What the reader does next. */
 function nextStep(review: Review): string {
-	if (isWrong(review)) return "**Next:** mend what is listed here on the same branch; this comment follows.";
+	if (isWrong(review))
+		return "**Next:** correct what is listed here on the same branch; this comment follows.";
 	if (!review.approvals) return "**Next:** the operators put `layers/owners.json` in order.";
-	if (review.approvals.length === 0) return "**Next:** whoever may merge can merge.";
+	if (review.approvals.length === 0) return "**Next:** it can be merged.";
 	return "**Next:** an owner of each group below approves (Files changed, Review changes, Approve); then it can be merged.";
 }
 
@@ -67,7 +68,7 @@ function joinBounded(blocks: string[], layers: LayerChange[]): string {
 
 function verdict(review: Review): string {
 	const wrong = review.problems.length + review.services.wrong.length;
-	if (isWrong(review)) return `${count(wrong, "thing")} to mend in this change`;
+	if (isWrong(review)) return `${count(wrong, "thing")} to correct in this change`;
 	if (review.layers.length === 0) return "No layer changes";
 	return "The layers of this change are in order";
 }

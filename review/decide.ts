@@ -3,10 +3,10 @@ import { type FoundRepository, servedRef } from "../service/find-repository.ts";
 import { WrongError } from "../terminal/command-line.ts";
 import type { WaitingReview } from "./waiting.ts";
 
-/** How often a merge is made anew while others move the branch. */
+/** How often a merge is tried again while others move the branch. */
 const maxAttempts = 5;
 
-/** Who decides: a name that stands in the commit. */
+/** Who decides: a name, which the commit has. */
 export interface Reviewer {
 	name: string;
 	mail: string;
@@ -15,7 +15,7 @@ export interface Reviewer {
 /** What a reviewer's name may be: it becomes a line of a commit. */
 const reviewerPattern = /^[^\p{Cc}<>]{1,100}$/u;
 
-/** @throws {Error} where a name cannot stand in a commit */
+/** @throws {Error} where a commit cannot have a name */
 export function parseReviewer(name: string): Reviewer {
 	if (!reviewerPattern.test(name))
 		throw new Error("--by: must be a name of 1 to 100 characters without < and >");

@@ -1,31 +1,21 @@
 import { dataOf, isAnswered } from "../store/github/refusal.ts";
 import type { Github } from "../store/github/routes.ts";
 import { fittingLabels, labels } from "./labels.ts";
-import type { Run } from "./post.ts";
-
-/** Branches of the service, and of `npx fragments refresh`. */
-export function isOwnBranch(branch: string): boolean {
-	return branch.startsWith("register/") || branch === "refresh";
-}
+import { isOfRepository, isOwnBranch, listAll, type OpenPull } from "./pulls.ts";
 
 /**
  * Gives a pull request the labels that fit it, and takes those of ours that do not; all others are left alone.
  * @returns the names of those that it has now
  */
-export async function labelPull(github: Github, number: number, run: Run): Promise<string[]> {
+export async function labelPull(github: Github, pull: OpenPull): Promise<string[]> {
 	const { rest, repo, paginate } = github;
+	const { number } = pull;
 	const about = { ...repo, per_page: 100 };
 	const [files, present] = await Promise.all([
-		dataOf(
-			asData(paginate(rest.pulls.listFiles, { ...about, pull_number: number })),
-			"list the changed files",
-		),
-		dataOf(
-			asData(paginate(rest.issues.listLabelsOnIssue, { ...about, issue_number: number })),
-			"list the labels",
-		),
+		listAll(paginate(rest.pulls.listFiles, { ...about, pull_number: number }), "list the changed files"),
+		listAll(paginate(rest.issues.listLabelsOnIssue, { ...about, issue_number: number }), "list the labels"),
 	]);
-	const isOwn = run.owner.toLowerCase() === repo.owner.toLowerCase() && isOwnBranch(run.branch);
+	const isOwn = isOfRepository(github, pull) && isOwnBranch(pull.head.ref);
 	const fitting = fittingLabels(files, isOwn);
 	const has = new Set(present.map(({ name }) => name));
 	const missing = [...fitting].filter((name) => !has.has(name));
@@ -34,13 +24,9 @@ export async function labelPull(github: Github, number: number, run: Run): Promi
 	for (const { name } of Object.values(labels)) {
 		if (fitting.has(name) || !has.has(name)) continue;
 		await rest.issues.removeLabel({ ...issue, name }).catch((error: unknown) => {
-			// Somebody else has taken it.
+			// It has been removed meanwhile.
 			if (!isAnswered(error)) throw error;
 		});
 	}
 	return [...fitting];
-}
-
-function asData<T>(all: Promise<T>): Promise<{ data: T }> {
-	return all.then((data) => ({ data }));
 }

@@ -39,13 +39,13 @@ function escaped(text: string): string {
 	});
 }
 
-/** Somebody's text, which leads to an address of ours where there is one. */
+/** A foreign text as plain text, which links to an address of ours where there is one. */
 export function linked(text: string, address: string | null): string {
 	return address === null ? code(text) : `[${code(text)}](${address})`;
 }
 
 /**
- * The address of a service as it may stand in Markdown: of a registration that has been checked, so http or https and
+ * The address of a service as it may be in Markdown: of a registration that has been checked, so http or https and
  * without credentials; what Markdown could read is percent-encoded.
  * @returns null for any other
  */

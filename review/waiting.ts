@@ -42,13 +42,13 @@ export async function readWaiting(repository: string): Promise<WaitingReview[]> 
 		});
 }
 
-/** The review that somebody names: `register/23ax5t`, or `23ax5t`. @throws {Error} that names those that wait */
+/** The review of a name: `register/23ax5t`, or `23ax5t`. @throws {Error} that names those that wait */
 export async function findWaiting(repository: string, named: string): Promise<WaitingReview> {
 	const waiting = await readWaiting(repository);
 	const found = waiting.find(({ branch }) => branch === named || branch === `register/${named}`);
 	if (found) return found;
 	const branches = waiting.map(({ branch }) => branch).join(" ");
 	throw new Error(
-		`${named}: is no branch that waits for a review; ${branches ? `there wait ${branches}` : "none waits"}`,
+		`${named}: does not wait for a review; ${branches ? `these wait: ${branches}` : "none waits"}`,
 	);
 }

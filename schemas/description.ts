@@ -12,6 +12,32 @@ const drawing = {
 	image: { $ref: "#/definitions/image" },
 } as const;
 
+/** Longest title and abstract, most keywords and longest keyword, in characters: they are in the catalogue. */
+export const maxTitle = 300;
+export const maxAbstract = 2000;
+export const maxKeywords = 20;
+export const maxKeyword = 100;
+
+/** What a service says of a layer in words, for the catalogue. Each is left out where the service says nothing. */
+const about = {
+	abstract: { type: "string", maxLength: maxAbstract },
+	keywords: {
+		type: "array",
+		maxItems: maxKeywords,
+		items: { type: "string", minLength: 1, maxLength: maxKeyword },
+	},
+	bounds: {
+		description: "West, south, east, north, in degrees (RFC 7946, section 5).",
+		type: "array",
+		minItems: 4,
+		maxItems: 4,
+		items: finite,
+	},
+} as const;
+
+/** The same of a layer that has no name of its own in the description. */
+const titled = { title: { type: "string", maxLength: maxTitle }, ...about } as const;
+
 const otherFeatures = {
 	description: "The symbol of every other feature, or null.",
 	anyOf: [{ type: "null" }, { $ref: "#/definitions/drawing" }],
@@ -30,7 +56,13 @@ export const description = {
 	additionalProperties: false,
 	definitions: {
 		image,
-		lang: { anyOf: [{ $ref: "#/definitions/features" }, { $ref: "#/definitions/service" }] },
+		lang: {
+			anyOf: [
+				{ $ref: "#/definitions/features" },
+				{ $ref: "#/definitions/named" },
+				{ $ref: "#/definitions/service" },
+			],
+		},
 		features: {
 			description: "A feature layer.",
 			type: "object",
@@ -80,6 +112,24 @@ export const description = {
 					description: "How many features there are; null where the service does not say.",
 					anyOf: [{ type: "null" }, { type: "number", minimum: 0 }],
 				},
+				...about,
+			},
+			additionalProperties: false,
+		},
+		named: {
+			description: "The layers of an OGC service that the registration names.",
+			type: "object",
+			required: ["service_url", "layers"],
+			properties: {
+				service_url: { type: "string" },
+				from: { $ref: "#/definitions/origin" },
+				layers: {
+					description: "Their names: the rest counts only while they are the registered ones.",
+					type: "array",
+					minItems: 1,
+					items: { type: "string" },
+				},
+				...titled,
 			},
 			additionalProperties: false,
 		},
@@ -95,13 +145,14 @@ export const description = {
 					type: "array",
 					items: { anyOf: [{ type: "string" }, { type: "integer", minimum: 0 }] },
 				},
+				...titled,
 			},
 			additionalProperties: false,
 		},
 		origin: {
 			description:
-				"import: not harvested, but taken over from an older service. The next harvest replaces it.",
-			const: "import",
+				"Not harvested, but taken over from an older service (import), or written for a layer that comes with the project (example). The next harvest replaces it.",
+			enum: ["import", "example"],
 		},
 		scale: {
 			description: "Scale denominator between which and another the layer is drawn; 0 is no bound.",

@@ -1,56 +1,62 @@
-// npx fragments approvals: sets the status of the owners' approval on pull requests, and lists who can still approve
-import { readFile } from "node:fs/promises";
+// npx fragments approvals: sets the check of the owners' approval on pull requests, and says who can still approve
 import { readIfThere } from "../files/if-there.ts";
-import { ownersPath, parseOwners } from "../registry/owners.ts";
-import { hasTeams, judgePull, openPulls, readTeams } from "../review/approvals/github.ts";
-import { parseRun } from "../review/post.ts";
+import { type Owners, ownersPath, parseOwners } from "../registry/owners.ts";
+import { judgePull, readTeams } from "../review/approvals/github.ts";
+import { unknownOwners } from "../review/approvals/known.ts";
+import { openPulls, parsePulls } from "../review/pulls.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
+import type { Github } from "../store/github/routes.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
-import { printError, printLine } from "../terminal/io.ts";
+import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
 const help = `
-Run in a checkout of the base branch: its ${ownersPath} applies, and not that of a pull request.`;
+Run in a checkout of the base branch: its ${ownersPath} decides, and no pull request's own. One of register/* that its
+owners have approved, and whose checks have passed, is merged.`;
 
-/** The branch of the event's pull request, as `owner:branch`; null where the event has none. */
-export async function branchOfRun(event: string): Promise<string | null> {
-	const run = parseRun(await readFile(event, "utf8"));
-	return run && `${run.owner}:${run.branch}`;
+/** Names the owners who can never approve; on a runner as warnings at the file. */
+async function warnOfUnknown(github: Github, owners: Owners, isOnRunner: boolean, io: Io): Promise<void> {
+	for (const { owner, reason } of await unknownOwners(github, owners)) {
+		const line = plain(`${owner}: ${reason}`);
+		printLine(io, isOnRunner ? `::warning file=${ownersPath},title=Owners::${line}` : `warning ${line}`);
+	}
 }
 
 export const run = createRun(async (argv, environment, io) => {
 	const options = createCommandLine("approvals", io)
-		.option("--event <file>", "only the pull request of this workflow_run event; without it all open ones")
-		.option("--author <login>", "who sets statuses and comments", "github-actions[bot]")
+		.option(
+			"--pulls <json>",
+			"only these, as npx fragments pull-requests prints them, whose owners are asked for a review; without it all open ones",
+		)
+		.option("--author <login>", "the App that sets checks and comments", "github-actions[bot]")
 		.addHelpText("after", help)
 		.parse(argv, { from: "user" })
 		.opts();
+	const { author } = options;
+	const wanted = options.pulls === undefined ? null : parsePulls(options.pulls);
 	const configuration = readConfiguration(environment);
 	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
-	const github = connectToGithub(configuration, {
-		pull_requests: "write",
-		statuses: "write",
-		...(owners && hasTeams(owners) ? { members: "read" } : {}),
-	});
-	const from = options.event === undefined ? undefined : await branchOfRun(options.event);
-	if (from === null) {
-		printLine(io, "nothing to do: the run was for no pull request");
-		return exitCodes.done;
-	}
-	const pulls = await openPulls(github, configuration.github?.branch ?? "main", from);
+	const github = connectToGithub(configuration);
+	const base = configuration.github?.branch ?? "main";
+	const isWanted = (number: number) => !wanted || wanted.some((pull) => pull.number === number);
+	const pulls = (await openPulls(github, base)).filter(({ number }) => isWanted(number));
+	if (!wanted && owners) await warnOfUnknown(github, owners, environment.GITHUB_ACTIONS === "true", io);
 	const teams = owners && pulls.length > 0 ? await readTeams(github, owners) : new Map();
 	let code: number = exitCodes.done;
 	for (const pull of pulls) {
-		const settings = { author: options.author, isRequesting: from !== undefined };
 		try {
-			const judgement = await judgePull(github, pull, owners, teams, settings);
-			const outcome = judgement
-				? `${judgement.state}: ${judgement.description}`
-				: "has a newer commit meanwhile";
-			printLine(io, plain(`#${pull.number}: ${outcome}`));
+			const judged = await judgePull(github, pull, owners, teams, {
+				base,
+				author,
+				isRequesting: wanted !== null,
+			});
+			const words = judged
+				? [`${judged.judgement.state}: ${judged.judgement.description}`, ...judged.done]
+				: ["has a newer commit meanwhile"];
+			printLine(io, plain(`#${pull.number}: ${words.join("; ")}`));
 		} catch (error) {
-			// The others are still judged; this one keeps its status.
+			// The others are judged all the same; this one keeps the check that it has.
 			printError(io, plain(`#${pull.number}: could not be judged: ${(error as Error).message}`));
 			code = exitCodes.unable;
 		}

@@ -1,71 +1,94 @@
-// npx fragments comment: posts the output of npx fragments review, or updates it
-import { readFile, stat } from "node:fs/promises";
-import { Option } from "@commander-js/extra-typings";
-import { longestComment } from "../review/comment.ts";
+// npx fragments comment: posts what npx fragments review found on its pull request, and sets the check layers
+import { join } from "node:path";
+import { readTextIfThere } from "../files/if-there.ts";
+import { findCheckRun, readCheckRuns, setCheckRun } from "../review/check-run.ts";
+import { longestComment, marker } from "../review/comment.ts";
 import { labelPull } from "../review/label-pull.ts";
-import { findPullRequest, parseRun, postComment, type Run } from "../review/post.ts";
-import { setStatus } from "../review/status.ts";
+import { readComments, writeComment } from "../review/post.ts";
+import { type PullRef, parsePulls } from "../review/pulls.ts";
+import { parseReport, type Report } from "../review/report.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
+import { dataOf } from "../store/github/refusal.ts";
 import type { Github } from "../store/github/routes.ts";
 import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
-import { printLine } from "../terminal/io.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
 
-/** Reads a text of at most `maxBytes`. @throws {Error} where it is larger, or not UTF-8 */
-async function readText(path: string, maxBytes: number): Promise<string> {
-	const { size } = await stat(path);
-	if (size > maxBytes) throw new Error(`${path}: has ${size} bytes, over the limit of ${maxBytes}`);
-	return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
+/** The check that a ruleset requires. */
+const checkName = "layers";
+
+/** Largest report that is read, in characters: a comment, and its annotations. */
+const maxReport = 8 * longestComment;
+
+const help = `
+DIR has a folder review-<number> for each pull request, with the report.json that npx fragments review --report wrote.
+Where there is none, the check says that the change could not be looked at.`;
+
+/** The report of a pull request; null where there is none. @throws {Error} where it is none of a review */
+async function readReport(folder: string, { number }: PullRef): Promise<Report | null> {
+	const path = join(folder, `review-${number}`, "report.json");
+	const text = await readTextIfThere(path);
+	if (text === null) return null;
+	if (text.length > maxReport) throw new Error(`${path}: has more than ${maxReport} characters`);
+	return parseReport(text);
 }
 
-/** The status that a ruleset requires. */
-const statusContext = "layers";
-
-const descriptions = {
-	success: "the layers are valid",
-	failure: "there are problems: see the comment",
-	error: "could not be looked at: see the workflow comment",
+const titles = {
+	success: "the layers are in order",
+	failure: "something has to be corrected: see the comment",
 } as const;
 
-async function setState(github: Github, { head }: Run, state: keyof typeof descriptions, author: string) {
-	const status = { context: statusContext, state, description: descriptions[state] };
-	await setStatus(github, head, status, author);
+const unable = {
+	name: checkName,
+	conclusion: "failure" as const,
+	title: "could not be looked at",
+	summary: "The workflow `layers` has failed; its log says why. It looks again with the next push.",
+};
+
+/** @returns what was done, in words */
+async function post(github: Github, pull: PullRef, report: Report | null, author: string): Promise<string> {
+	const { rest, repo } = github;
+	const asked = rest.pulls.get({ ...repo, pull_number: pull.number });
+	const shown = await dataOf(asked, "show the pull request");
+	if (shown.head.sha !== pull.head || shown.state !== "open")
+		return "nothing posted: it has changed meanwhile";
+	const before = findCheckRun(await readCheckRuns(github, pull.head), checkName, author);
+	if (!report) {
+		await setCheckRun(github, pull.head, unable, before);
+		return unable.title;
+	}
+	const { conclusion, comment, annotations } = report;
+	const run = { name: checkName, conclusion, title: titles[conclusion], summary: comment, annotations };
+	await setCheckRun(github, pull.head, run, before);
+	const comments = await readComments(github, pull.number, author);
+	const posted = await writeComment(github, pull.number, { marker, text: comment }, comments);
+	// Last: what it says matters more than how it is sorted.
+	const labels = await labelPull(github, shown);
+	return [posted, ...(labels.length > 0 ? [`labelled ${labels.join(", ")}`] : [])].join(", ");
 }
 
 export const run = createRun(async (argv, environment, io) => {
 	const options = createCommandLine("comment", io)
-		.option("--file <file>", "needed: the comment, as npx fragments review --out FILE wrote it")
-		.option("--event <file>", "the workflow_run event (GITHUB_EVENT_PATH): it tells the pull request")
-		.option("--author <login>", "who posts: only its comment is edited", "github-actions[bot]")
-		.addOption(
-			new Option("--state <state>", `also set the status ${statusContext} of the commit`).choices([
-				"success",
-				"failure",
-				"error",
-			] as const),
-		)
+		.option("--pulls <json>", "needed: the pull requests, as npx fragments pull-requests prints them")
+		.option("--reports <dir>", "needed: the folder of the reports")
+		.option("--author <login>", "who posts: only its comments are edited", "github-actions[bot]")
+		.addHelpText("after", help)
 		.parse(argv, { from: "user" })
 		.opts();
-	const file = needed("--file", options.file);
-	const event = options.event ?? environment.GITHUB_EVENT_PATH;
-	if (event === undefined) throw new Error("--event: is needed where GITHUB_EVENT_PATH is not set");
-	const configuration = readConfiguration(environment);
-	const github = connectToGithub(configuration, { pull_requests: "write", statuses: "write" });
-	const run = parseRun(await readText(event, 4_000_000));
-	const number = run && (await findPullRequest(github, run, configuration.github?.branch ?? "main"));
-	if (number === null) {
-		printLine(io, "nothing posted: the run's commit is not the newest of an open pull request");
-		return exitCodes.done;
+	const pulls = parsePulls(needed("--pulls", options.pulls));
+	const folder = needed("--reports", options.reports);
+	const github = connectToGithub(readConfiguration(environment));
+	let code: number = exitCodes.done;
+	for (const pull of pulls) {
+		try {
+			const report = await readReport(folder, pull);
+			printLine(io, plain(`#${pull.number}: ${await post(github, pull, report, options.author)}`));
+		} catch (error) {
+			// The others are posted all the same.
+			printError(io, plain(`#${pull.number}: ${(error as Error).message}`));
+			code = exitCodes.unable;
+		}
 	}
-	if (options.state !== undefined && run !== null) await setState(github, run, options.state, options.author);
-	if (options.state === "error") {
-		printLine(io, `#${number}: could not be looked at`);
-		return exitCodes.done;
-	}
-	const text = await readText(file, 4 * longestComment);
-	printLine(io, `#${number}: ${await postComment(github, number, text, options.author)}`);
-	// Last, because the labels matter least.
-	const labelled = run === null ? [] : await labelPull(github, number, run);
-	if (labelled.length > 0) printLine(io, `#${number}: labelled ${labelled.join(", ")}`);
-	return exitCodes.done;
+	return code;
 });

@@ -1,17 +1,12 @@
-// npx fragments harvest: writes the service descriptions of feature layers.
+// npx fragments harvest: writes the service descriptions of layers.
 
 import { stat } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
 import pMap from "p-map";
 import { ifThere } from "../files/if-there.ts";
-import {
-	type HarvestOptions,
-	harvestLayer,
-	isDescribed,
-	mergeDescription,
-} from "../harvest/harvest-layer.ts";
+import { createHarvestLayer, type HarvestLayer, mergeDescription } from "../harvest/harvest-layer.ts";
 import { layersOption, workingFolder } from "../publish/source.ts";
-import { descriptionText } from "../registry/description.ts";
+import { descriptionText, isDescribed } from "../registry/description.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { harvestedLangs } from "../registry/registration.ts";
 import { descriptionPath } from "../registry/smallkey.ts";
@@ -53,15 +48,21 @@ async function isDue(layer: CheckedLayer, { folder, olderThanMs, now }: Due): Pr
 	return file === null || now.getTime() - file.mtimeMs >= olderThanMs;
 }
 
+/** Layers of one service lie together, so that its capabilities are still known for the last of them. */
+function byAddress(one: CheckedLayer, other: CheckedLayer): number {
+	const [a, b] = [one.registration.en.service_url, other.registration.en.service_url];
+	return a < b ? -1 : a > b ? 1 : 0;
+}
+
 function parseAge(text: string): number {
 	const age = parseSpan(text);
 	if (age === null) throw new InvalidArgumentError("It must be a time such as 7d, 12h, 30m or 45s.");
 	return age;
 }
 
-async function harvest(layer: CheckedLayer, folder: string, settings: HarvestOptions): Promise<Outcome> {
+async function harvest(layer: CheckedLayer, folder: string, ask: HarvestLayer): Promise<Outcome> {
 	const { smallkey, registration } = layer;
-	const harvested = await harvestLayer(registration, settings);
+	const harvested = await ask(registration);
 	const path = descriptionPath(smallkey);
 	const before = await readStored(folder, path);
 	const merged = mergeDescription(registration, harvested, before);
@@ -81,17 +82,18 @@ export const run = createRun(async (argv, environment, io) => {
 	const folder = workingFolder(sourceOptions);
 	printError(io, `Harvesting into ${folder}`);
 	const configuration = readConfiguration(withoutStore(environment));
-	const settings = { ask: askWith(configuration.harvest), mapWkid: configuration.mapWkid };
+	const { mapWkid } = configuration;
+	const ask = createHarvestLayer({ ask: askWith(configuration.harvest), mapWkid });
 	const layers = await readLayers({ folder }, line.processedArgs[0], io);
 	const due = { folder, olderThanMs, now: io.now() };
-	const features = layers.filter((layer) => harvestedLangs(layer.registration).length > 0);
-	const areDue = await pMap(features, (layer) => isDue(layer, due), { concurrency: layersAtOnce });
-	const wanted = features.filter((_, index) => areDue[index]);
+	const asked = layers.filter((layer) => harvestedLangs(layer.registration).length > 0).sort(byAddress);
+	const areDue = await pMap(asked, (layer) => isDue(layer, due), { concurrency: layersAtOnce });
+	const wanted = asked.filter((_, index) => areDue[index]);
 	const bar = progress(wanted.length, "harvesting");
 	const outcomes = await pMap(
 		wanted,
 		async (layer) => {
-			const outcome = await harvest(layer, folder, settings);
+			const outcome = await harvest(layer, folder, ask);
 			bar.tick();
 			return outcome;
 		},
@@ -103,5 +105,8 @@ export const run = createRun(async (argv, environment, io) => {
 		io,
 		`${counted(outcomes.length, "layer")} asked, ${counted(changed, "description")} changed, ${troubled} with findings`,
 	);
-	return printFindings(outcomes, io);
+	return printFindings(
+		outcomes.sort((one, other) => (one.smallkey < other.smallkey ? -1 : 1)),
+		io,
+	);
 });

@@ -4,9 +4,10 @@ import { writeFile } from "node:fs/promises";
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Ask } from "../harvest/net/ask.ts";
 import { resolveCommit } from "../publish/collect.ts";
-import { annotations, plainLine } from "../review/annotations.ts";
+import { plainLine } from "../review/annotations.ts";
 import { renderComment } from "../review/comment.ts";
 import { type Links, linksInto, noLinks } from "../review/links.ts";
+import { annotationsOf, reportOf } from "../review/report.ts";
 import { isWrong, type Review, review } from "../review/review.ts";
 import { askWith } from "../service/harvester/ask.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
@@ -31,19 +32,7 @@ function approvalLines({ approvals }: Review): string[] {
 	});
 }
 
-/** Lines for the log: annotations for GitHub, or text for a person. */
-function logLines({ problems, services }: Review, forGitHub: boolean): string[] {
-	const groups = [
-		["error", "Layer", problems],
-		["error", "Map service: this change is wrong", services.wrong],
-		["warning", "Map service: their server is down", services.down],
-	] as const;
-	return groups.flatMap(([level, title, found]) => {
-		return forGitHub ? annotations(level, title, found) : found.map((one) => plainLine(level, one));
-	});
-}
-
-/** Links to files and owners, where GitHub's variables say that this runs for a repository on GitHub. */
+/** Links to files and owners where this runs for a repository of GitHub's, which says so in these variables. */
 async function readLinks(environment: Environment, repository: string, head: string): Promise<Links> {
 	const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
 	if (!web || !name) return noLinks;
@@ -56,6 +45,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.option("--head <ref>", "the commit with the change; it is read as data, nothing of it runs", "HEAD")
 		.option("--repo <dir>", "the git repository that has both", ".")
 		.option("--out <file>", "write the comment for the pull request there")
+		.option("--report <file>", "write the comment there with its annotations, for npx fragments comment")
 		.addHelpText("after", "\nA server that is down blocks nothing.")
 		.parse(argv, { from: "user" })
 		.opts();
@@ -72,11 +62,12 @@ export const run = createRun(async (argv, environment, io) => {
 	}).catch((error: Error) => {
 		throw new Error(plain(error.message));
 	});
-	for (const line of logLines(outcome, environment.GITHUB_ACTIONS === "true")) printLine(io, line);
-	if (options.out !== undefined) {
-		const links = await readLinks(environment, options.repo, options.head);
-		await writeFile(options.out, renderComment(outcome, links));
-	}
+	for (const { level, problem } of annotationsOf(outcome)) printLine(io, plainLine(level, problem));
+	const links = await readLinks(environment, options.repo, options.head);
+	const comment = renderComment(outcome, links);
+	if (options.out !== undefined) await writeFile(options.out, comment);
+	if (options.report !== undefined)
+		await writeFile(options.report, JSON.stringify(reportOf(outcome, comment)));
 	for (const line of approvalLines(outcome)) printLine(io, line);
 	const { problems, services, layers } = outcome;
 	printLine(

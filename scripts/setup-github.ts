@@ -9,16 +9,18 @@ import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
 const help = `
-GITHUB_TOKEN: a token of an administrator of the repository, which is never given on the command line. A classic one
-needs the scopes repo and workflow (and read:org), a fine-grained one the permissions Administration, Actions, Contents,
-Environments, Issues, Secrets, Variables and Workflows.
+GITHUB_TOKEN: a token of a person who may administer the repository; it never goes on the command line. A classic
+one needs the scopes repo and workflow (and read:org), a fine-grained one the permissions Administration, Actions,
+Contents, Environments, Issues, Secrets, Variables and Workflows.
 The workflows' variables (HOSTING, PUBLIC_URL, CLOUDFLARE_ACCOUNT_ID, …) are set as they are set here.
-Run it again as often as you like: what is right is left alone. Exit code 1: something is missing.`;
+A fine-grained one for a repository that does not exist yet has to be for *all repositories*.
+Run it again as often as you like: what is right is left alone, and what others have added to a ruleset stays. Exit code
+1: something is missing.`;
 
 /** Features that GitHub gives a private repository only on a paid plan (GitHub, "GitHub's plans"). */
 const paidNote =
-	"note: the repository is private. Rulesets and the environment's branches need GitHub Pro, Team or Enterprise there; " +
-	"without them everyone who may push can read the secrets, and merge without an approval.";
+	"note: the repository is private. Rulesets and environments with secrets need GitHub Pro, Team or Enterprise there; " +
+	"without them the workflows get no key, and everyone with write access can merge what no owner has approved.";
 
 function parseRepository(text: string): string {
 	if (/^[\w.-]+\/[\w.-]+$/.test(text)) return text;
@@ -66,10 +68,6 @@ export const run = createRun(async (argv, environment, io) => {
 		)
 		.option("--service-app <name>", "the service's App, by its name in github.com/apps/NAME")
 		.option("--workflow-app <name>", "the workflows' App, another one")
-		.option(
-			"--codeowners",
-			"let GitHub itself ask the owners in .github/CODEOWNERS, who need write access then",
-		)
 		.addHelpText("after", help)
 		.parse(argv, { from: "user" });
 	const [repository] = line.processedArgs;
@@ -83,7 +81,7 @@ export const run = createRun(async (argv, environment, io) => {
 		create: options.create,
 		serviceApp: options.serviceApp,
 		workflowApp: options.workflowApp,
-		codeowners: options.codeowners ?? false,
+		apiUrl: configuration.github?.apiUrl ?? "",
 		push: {
 			clone: ".",
 			branch: configuration.github?.branch ?? "main",

@@ -1,6 +1,8 @@
 // npx fragments watch-services: checks each layer as a viewer sees it, and writes the sick ones into layers/health.json
 
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
+import { readIfThere } from "../files/if-there.ts";
+import { runGit } from "../git/run.ts";
 import {
 	healthPath,
 	healthText,
@@ -10,7 +12,9 @@ import {
 	weekOf,
 	weeksSince,
 } from "../registry/health.ts";
-import { layerPath } from "../registry/smallkey.ts";
+import { ownersPath, parseOwners } from "../registry/owners.ts";
+import { layerPath, parseLayerPath } from "../registry/smallkey.ts";
+import { type LayerHealth, refreshText } from "../review/refresh-text.ts";
 import { askWith } from "../service/harvester/ask.ts";
 import { fileIn, readLayers, readStored, writeStored } from "../service/harvester/layers.ts";
 import { statesOf, type WatchedLayer, watchAll } from "../service/harvester/watch.ts";
@@ -21,7 +25,9 @@ import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
 It asks for the capabilities or the layer's document, then for one picture or one feature. The file names sick layers only,
-each with the week since which it is so; where nothing has changed, neither does the file.`;
+each with the week since which it is so; where nothing has changed, neither does the file.
+With --text it writes what the pull request of the workflow refresh says, in a checkout into which npx fragments harvest
+has written service descriptions.`;
 
 const titles: Record<SickState, string> = {
 	wrong: "Wrong registrations, for their publishers to correct:",
@@ -29,13 +35,24 @@ const titles: Record<SickState, string> = {
 	empty: "Layers of which there is nothing to be seen:",
 };
 
+/** Smallkeys of the layers whose service description differs from the last commit of the checkout. */
+async function changedDescriptions(folder: string): Promise<Set<string>> {
+	const args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", folder];
+	const lines = (await runGit(".", args)).toString("utf8").split("\0").filter(Boolean);
+	// Two letters of status and a space, then the path.
+	const names = lines.map((line) => parseLayerPath(line.slice(3)));
+	return new Set(names.flatMap((name) => (name?.kind === "description" ? [name.smallkey] : [])));
+}
+
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("watch-services", io)
 		.argument("[smallkey...]", "which layers; all where none is named")
 		.option("--layers <dir>", "a folder of layers", "layers")
+		.option("--text <file>", "write the text of the weekly pull request there")
 		.addHelpText("after", help)
 		.parse(argv, { from: "user" });
-	const folder = line.opts().layers;
+	const { layers: folder, text: textFile } = line.opts();
+	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
 	const ask = askWith(readConfiguration(withoutStore(environment)).harvest);
 	const registered = new Set((await readLayers({ folder }, [], io)).map(({ smallkey }) => smallkey));
 	const layers = await readLayers({ folder }, line.processedArgs[0], io);
@@ -49,6 +66,13 @@ export const run = createRun(async (argv, environment, io) => {
 	if (text !== before) {
 		if (text === null) await rm(fileIn(folder, healthPath), { force: true });
 		else await writeStored(folder, healthPath, text, before);
+	}
+	if (textFile !== undefined) {
+		const changed = await changedDescriptions(folder);
+		const found = all.map(({ layer: { smallkey }, watched }): LayerHealth => {
+			return { smallkey, findings: watched.findings, changed: changed.has(smallkey) };
+		});
+		await writeFile(textFile, refreshText(found, { health, week }, owners));
 	}
 	const weeks = (smallkey: string) => weeksSince(health.get(smallkey)?.since ?? week, week);
 	return print(all, weeks, io);

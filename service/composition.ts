@@ -10,10 +10,10 @@ import type { FolderTimes } from "../publish/folder-sink.ts";
 import { Publication } from "../publish/publication.ts";
 import { Slices } from "../publish/slices.ts";
 import {
+	type CommitRange,
 	GitStore,
 	type MeasureGit,
 	type Push,
-	type Step,
 	type StoreLimits,
 	startTask,
 } from "../store/git/store.ts";
@@ -108,7 +108,7 @@ export async function openLocal(
 		filesTimes: outside.filesTimes,
 	});
 	const catalogue = configuration.site ? openCatalogue(configuration, senders, outside) : null;
-	const publish = async (step: Step) => {
+	const publish = async (step: CommitRange) => {
 		const published = await publication.publish(step);
 		catalogue?.changed(step.to);
 		return published;
@@ -118,7 +118,7 @@ export async function openLocal(
 		now,
 		publish,
 		report,
-		tell: warn,
+		warn,
 		limits: outside.storeLimits,
 		...measuringGit(measures),
 		guard: (path: string) => outside.guard(path, warn),
@@ -212,8 +212,8 @@ async function begin(store: GitStore, publication: Publication, repository: stri
 	try {
 		const served = await startTask(repository, () =>
 			publication.begin(
-				(commit) => store.stepSince(commit),
-				() => store.firstStep(),
+				(commit) => store.rangeSince(commit),
+				() => store.firstRange(),
 			),
 		);
 		if (served !== store.tip) store.goBackTo(served);

@@ -6,6 +6,7 @@ import { etagOf, type Fragments } from "../api/read.ts";
 import type { Senders } from "../api/senders.ts";
 import { readCommit } from "../files/version.ts";
 import { slotFolder, slotPath, slotsOf } from "../publish/slots.ts";
+import { createLimitClock } from "../store/github/limit-clock.ts";
 import { githubStore } from "../store/github/store.ts";
 import { fetchFromGithub } from "./github.ts";
 import { watchStore } from "./github-condition.ts";
@@ -25,7 +26,10 @@ export async function openGithubService(
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");
 	const now = () => new Date();
 	const out = resolve("dist");
-	const store = githubStore({ ...github, fetch: fetchFromGithub(configuration), now, report: logError });
+	const limitClock = createLimitClock(now);
+	const limitNow = limitClock.now;
+	const fetch = fetchFromGithub(configuration);
+	const store = githubStore({ ...github, fetch, now, limitNow, report: logError });
 	const watched = watchStore(store, () => performance.now());
 	const readiness = () => watched.state() ?? sendersState();
 	const layers = () =>
@@ -55,7 +59,7 @@ export async function openGithubService(
 			harvestsWaiting: null,
 			isReady: readiness() === null,
 		}),
-		close: async () => undefined,
+		close: async () => limitClock.stop(),
 	};
 }
 

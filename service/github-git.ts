@@ -2,10 +2,10 @@ import { authorizeWith } from "../store/github/auth.ts";
 import { connectToGithub } from "./github.ts";
 import type { Configuration, GitHubSettings } from "./settings.ts";
 
-/** The repository's address for git. GitHub's API has a host of its own; that of an Enterprise Server does not. */
+/** Where git reaches the repository: the API of github.com and of ghe.com is on a host of its own, that of an Enterprise Server is not. */
 export function cloneUrlOf({ apiUrl, repository }: GitHubSettings): string {
 	const { protocol, host } = new URL(apiUrl);
-	return `${protocol}//${host === "api.github.com" ? "github.com" : host}/${repository}.git`;
+	return `${protocol}//${host.replace(/^api\.(?=github\.com$|[^.]+\.ghe\.com$)/, "")}/${repository}.git`;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { HarvestStatus, HealthStatus, LayerStatus, ReadStatus } from "../ap
 import { CatFile } from "../git/cat-file.ts";
 import { GitTimeout, runGit } from "../git/run.ts";
 import { createPool } from "../harvest/net/pool.ts";
-import { parseDescription } from "../registry/description.ts";
+import { isDescribed, parseDescription } from "../registry/description.ts";
 import { type Health, healthPath, parseHealth } from "../registry/health.ts";
 import { harvestedLangs, parseRegistration } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
@@ -134,10 +134,7 @@ function describedBy(layer: Layer): boolean | null {
 	const asked = registration ? harvestedLangs(registration) : [];
 	if (!registration || asked.length === 0) return null;
 	const description = layer.description === null ? null : parseDescription(layer.description);
-	return asked.every((lang) => {
-		const found = description?.[lang];
-		return found?.service_url === registration[lang].service_url && found.from === undefined;
-	});
+	return isDescribed(registration, description);
 }
 
 /** The last commit of a file on a branch; nulls at the time limit. @throws for any other failure of git */

@@ -8,13 +8,11 @@ export const commands = {
 	},
 	review: {
 		review: "show what a pull request changes for a viewer, and what is wrong with it",
-		comment: "post what review wrote on its pull request",
+		"pull-requests": "list the open pull requests that the workflow layers checks",
+		comment: "post what review found on its pull request, and set the check layers",
 		accept: "merge a change that waits for a review, in the repository of a service on this machine",
 		decline: "reject a change that waits for a review, with a reason",
-		approvals: "set the status of the owners' approval on pull requests, and say who can still approve",
-		"pull-requests":
-			"report merge conflicts, rebuild the service's own pull requests, remove closed branches",
-		codeowners: "write .github/CODEOWNERS from layers/owners.json",
+		approvals: "set the check of the owners' approval on pull requests, and say who can still approve",
 		"check-services": "check that the services behind the layers have what the registrations say",
 	},
 	host: {
@@ -37,9 +35,7 @@ export const commands = {
 		audit: "show who changed a layer, when and how, and what it changed for viewers",
 		harvest: "read the descriptions of feature layers from their services",
 		"watch-services": "check each layer as a viewer sees it, and write the sick ones into layers/health.json",
-		refresh: "propose the harvested descriptions and the health of all services as a pull request",
 		"tell-failure": "keep one issue open for as long as a workflow fails",
-		"commit-descriptions": "commit the descriptions that harvest wrote into layers/",
 	},
 	move: {
 		register: "store many registrations in one commit",

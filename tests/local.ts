@@ -68,6 +68,13 @@ export const largeWhenStored = JSON.stringify({
 export const feature =
 	'{"version":"1.0.0","payload_type":"feature","en":{"service_url":"https://host.example/MapServer/1"},"fr":{"service_url":"https://host.example/MapServer/1"}}';
 
+/** A registration whose services are not asked what they are. */
+export const tiles = JSON.stringify({
+	version: "2.0",
+	en: { service_type: "esriTile", service_url: "https://host.example/en/MapServer" },
+	fr: { service_type: "esriTile", service_url: "https://host.example/fr/MapServer" },
+});
+
 /** A new folder that is removed by `remove`. */
 export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
 	const path = await mkdtemp(join(tmpdir(), "publisher-"));

@@ -14,7 +14,7 @@ import type { ReadSettings } from "../wanted.ts";
 import type { Bindings } from "./bindings.ts";
 
 /**
- * `DOCS_MAX_KEYS` on Workers: a request may fetch 50 times on the free plan, 1,000 times on the paid one (Workers,
+ * `DOCS_MAX_KEYS` on Workers: a request may fetch 50 times on the free plan, 10,000 times on the paid one (Workers,
  * "Limits", subrequests), once for each distinct key.
  */
 const docsMaxKeys = { fallback: 45, max: 900 };

@@ -82,17 +82,21 @@ export interface Running {
 	stop: () => Promise<void>;
 }
 
-/** Starts a TypeScript program of this repository and waits until its output has what `ready` finds. */
+/**
+ * Starts a TypeScript program and waits until its output has what `ready` finds.
+ * @param cwd the checkout that it is of
+ */
 export async function startProgram(
 	path: string,
 	args: string[],
 	env: Record<string, string>,
 	ready: RegExp,
 	preloads: string[] = [],
+	cwd = root,
 ): Promise<Running> {
 	const imports = ["tsx", ...preloads].flatMap((preload) => ["--import", preload]);
 	const child = spawn(process.execPath, [...imports, path, ...args], {
-		cwd: root,
+		cwd,
 		env: environment(env),
 		stdio: ["ignore", "pipe", "pipe"],
 	});

@@ -1,5 +1,6 @@
 // A process that sends signed PUTs as fast as a service takes them. Reads one JSON document, prints one.
 import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { sign } from "../../api/signature.ts";
 import { generateLayers } from "../layers.ts";
@@ -17,6 +18,8 @@ export interface Order {
 	publishers: number;
 	/** Whether each is read at once after its 201. */
 	readBack: boolean;
+	/** Whether each is signed as it is sent, with Node's own client, as a publisher does; otherwise all ahead. */
+	signsAsItSends?: boolean;
 }
 
 /** What came of it. */
@@ -27,6 +30,16 @@ export interface Sent {
 	milliseconds: number[];
 	/** Number of PUTs whose new fragment was not there after the 201. */
 	misses: number;
+}
+
+type GeneratedLayer = ReturnType<typeof generateLayers> extends Generator<infer Layer> ? Layer : never;
+
+/** A PUT of which the signature is made. */
+interface SignedPut {
+	smallkey: string;
+	path: string;
+	headers: Record<string, string>;
+	body: Uint8Array;
 }
 
 interface Put {
@@ -44,29 +57,64 @@ function nameOf(order: Order): string {
 	return `Published in order ${order.order}.`;
 }
 
+/** What one PUT says, signed now. */
+async function signPut(order: Order, { registration }: GeneratedLayer, index: number): Promise<SignedPut> {
+	const smallkey = keyOf(index);
+	const path = `/register/${smallkey}`;
+	const timestamp = new Date().toISOString();
+	const en = { ...registration.en, service_name: nameOf(order) };
+	const body = Buffer.from(JSON.stringify({ ...registration, en }));
+	const authorization = await sign(order.secret, { path, sender: order.sender, timestamp, body });
+	const headers = {
+		Authorization: authorization,
+		TimeStamp: timestamp,
+		Sender: order.sender,
+		"Content-Length": String(body.length),
+	};
+	return { smallkey, path, headers, body };
+}
+
 /** Signs all of them ahead: the publishers share this machine with the service. */
 async function signPuts(order: Order): Promise<Put[]> {
-	const encoder = new TextEncoder();
 	const { host } = new URL(order.url);
 	const puts: Put[] = [];
-	for (const { registration } of generateLayers(order.count)) {
-		const smallkey = keyOf(puts.length);
-		const path = `/register/${smallkey}`;
-		const timestamp = new Date().toISOString();
-		const en = { ...registration.en, service_name: nameOf(order) };
-		const body = encoder.encode(JSON.stringify({ ...registration, en }));
-		const authorization = await sign(order.secret, { path, sender: order.sender, timestamp, body });
-		const head = [
-			`PUT ${path} HTTP/1.1`,
-			`Host: ${host}`,
-			`Authorization: ${authorization}`,
-			`TimeStamp: ${timestamp}`,
-			`Sender: ${order.sender}`,
-			`Content-Length: ${body.length}`,
-		];
-		puts.push({ smallkey, request: Buffer.concat([encoder.encode(`${head.join("\r\n")}\r\n\r\n`), body]) });
+	for (const layer of generateLayers(order.count)) {
+		const { smallkey, path, headers, body } = await signPut(order, layer, puts.length);
+		const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+		const head = [`PUT ${path} HTTP/1.1`, `Host: ${host}`, ...lines];
+		puts.push({ smallkey, request: Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), body]) });
 	}
 	return puts;
+}
+
+/** Sends one PUT as a publisher does; its status. */
+async function sendPut(agent: Agent, url: string, { path, headers, body }: SignedPut): Promise<number> {
+	const sending = request(url + path, { agent, method: "PUT", headers });
+	sending.end(body);
+	const [answer] = (await once(sending, "response")) as [IncomingMessage];
+	await text(answer);
+	return answer.statusCode ?? 0;
+}
+
+/** Sends PUTs that are signed one by one. */
+async function sendSigning(order: Order): Promise<Sent> {
+	const layers = [...generateLayers(order.count)];
+	const milliseconds: number[] = [];
+	let next = 0;
+	const publish = async () => {
+		const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+		for (let index = next++; index < layers.length; index = next++) {
+			const put = await signPut(order, layers[index] as GeneratedLayer, index);
+			const start = performance.now();
+			const status = await sendPut(agent, order.url, put);
+			milliseconds.push(performance.now() - start);
+			if (status !== 201) throw new Error(`${put.smallkey}: ${status}`);
+		}
+		agent.destroy();
+	};
+	const start = performance.now();
+	await Promise.all(Array.from({ length: order.publishers }, publish));
+	return { seconds: (performance.now() - start) / 1000, milliseconds, misses: 0 };
 }
 
 async function send(order: Order): Promise<Sent> {
@@ -100,7 +148,8 @@ async function isThere(connection: Connection, smallkey: string, order: Order): 
 }
 
 async function main(): Promise<void> {
-	const sent = await send(JSON.parse(await text(process.stdin)) as Order);
+	const order = JSON.parse(await text(process.stdin)) as Order;
+	const sent = await (order.signsAsItSends ? sendSigning(order) : send(order));
 	if (!process.stdout.write(JSON.stringify(sent))) await once(process.stdout, "drain");
 }
 

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generateLayers, writeLayers } from "../layers.ts";
-import { type Running, run, startProgram } from "./process.ts";
+import { type Running, root, run, startProgram } from "./process.ts";
 
 /** Longest that a catalogue may take, in milliseconds. */
 const patienceMs = 600_000;
@@ -33,11 +34,13 @@ export class World {
 		/** Number of layers, and that of the small repository beside it. */
 		readonly layers: number,
 		readonly fewLayers: number,
+		/** Checkout of another version, with its packages, that rows are measured beside; null without one. */
+		readonly beside: string | null,
 	) {}
 
-	static async open(layers: number): Promise<World> {
+	static async open(layers: number, beside: string | null = null): Promise<World> {
 		const folder = await mkdtemp(join(tmpdir(), "bench-"));
-		return new World(folder, layers, Math.min(1_000, layers));
+		return new World(folder, layers, Math.min(1_000, layers), beside);
 	}
 
 	async close(): Promise<void> {
@@ -72,9 +75,10 @@ export class World {
 	/**
 	 * A service on `count` layers, with a data folder of its own, once all that is derived from them is written.
 	 * @param site whether it keeps a catalogue, which affects writes
+	 * @param checkout the version that is run
 	 */
-	async serve(count: number, name: string, site: Site = "off"): Promise<Served> {
-		const service = await startService(await this.dataFolder(count, name), this.#secret, [], site);
+	async serve(count: number, name: string, site: Site = "off", checkout = root): Promise<Served> {
+		const service = await startService(await this.dataFolder(count, name), this.#secret, [], site, checkout);
 		await untilWritten(service);
 		if (site === "on") await untilCatalogue(service.url);
 		return service;
@@ -140,7 +144,9 @@ export class World {
 /** Waits until the files of the fragments are written. */
 async function untilWritten({ url }: Served): Promise<void> {
 	const deadline = performance.now() + patienceMs;
-	const isAtRest = async () => (await fetch(`${url}/readyz`)).status === 200;
+	const isAtRest = async () =>
+		// An earlier version has only the second of these.
+		(await fetch(`${url}/readyz`)).status === 200 || (await fetch(`${url}/healthz`)).status === 200;
 	for (let looks = 0; looks < 2; looks = (await isAtRest()) ? looks + 1 : 0) {
 		if (performance.now() > deadline) throw new Error(`files not written after ${patienceMs} ms`);
 		await sleep(500);
@@ -161,6 +167,7 @@ async function startService(
 	secret: string,
 	preloads: string[] = [],
 	site: Site = "on",
+	checkout = root,
 ): Promise<Served> {
 	const env = {
 		DATA_DIR: dataDir,
@@ -175,7 +182,12 @@ async function startService(
 		TARGETS: "v0.9",
 		SITE: site,
 	};
-	const ready = /^Serving \d+ layers at (\S+)$/m;
-	const running = await startProgram("scripts/fragments.cjs", ["serve"], env, ready, preloads);
+	const ready = /(http:\/\/127\.0\.0\.1:\d+)/;
+	const isOlder =
+		existsSync(join(checkout, "scripts/serve.ts")) && !existsSync(join(checkout, "scripts/fragments.cjs"));
+	const words = isOlder
+		? (["scripts/serve.ts", []] as const)
+		: (["scripts/fragments.cjs", ["serve"]] as const);
+	const running = await startProgram(words[0], [...words[1]], env, ready, preloads, checkout);
 	return { ...running, url: running.found, dataDir, secret };
 }

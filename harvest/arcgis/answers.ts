@@ -1,6 +1,5 @@
 import { isObject, numberOf, objectOf, parseAnswer, textOf, wordOf } from "../answer.ts";
-import type { Trouble } from "../described.ts";
-import { quote } from "../finding.ts";
+import { quote, type Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 
 /** A document of an ArcGIS service, or why there is none. */
@@ -8,7 +7,7 @@ export type ArcgisDocument = { document: Record<string, unknown> } | { document:
 
 /**
  * Asks for the document at a registered address: `<service_url>?f=json`. Never throws.
- * @param what is registered there, for the words of what is wrong
+ * @param what is registered there, for the text of a refusal
  */
 export async function askDocument(
 	address: string,

@@ -1,5 +1,5 @@
 import { isObject, listOf, numberOf, textOf } from "../answer.ts";
-import { type Described, maxEntries, type Trouble, undescribed } from "../described.ts";
+import { type Answered, entriesTrouble, type Trouble, undescribed } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 import { askDocument } from "./answers.ts";
 
@@ -14,7 +14,7 @@ export async function describeArcgisService(
 	address: string,
 	ask: Ask,
 	signal?: AbortSignal,
-): Promise<Described> {
+): Promise<Answered> {
 	const { document, ...rest } = await askDocument(address, "service", ask, signal);
 	if (!document) return { description: null, ...(rest as { trouble: Trouble }) };
 	if (textOf(document.type) !== "" || !Array.isArray(document.layers)) {
@@ -22,11 +22,7 @@ export async function describeArcgisService(
 		return undescribed("registration", text);
 	}
 	const entries = [...new Set(document.layers.filter(isObject).filter(isOnTop).flatMap(idsOf))];
-	if (entries.length === 0) return undescribed("registration", "has no layers");
-	if (entries.length > maxEntries) {
-		return undescribed("registration", `has more than ${maxEntries} layers: name those that are wanted`);
-	}
-	return { description: { service_url: address, entries }, missing: null };
+	return entriesTrouble(entries) ?? { description: { service_url: address, entries }, missing: null };
 }
 
 function isOnTop({ parentLayerId }: Record<string, unknown>): boolean {

@@ -1,10 +1,12 @@
 import type { FeatureDescription, Field } from "../../registry/description.ts";
+import { plainText } from "../../registry/markup.ts";
+import { boundsOfExtent, reproject } from "../../registry/projections.ts";
+import { maxAbstract } from "../../schemas/description.ts";
 import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf } from "../answer.ts";
-import { type Described, type Trouble, undescribed } from "../described.ts";
-import { quote } from "../finding.ts";
+import { type Answered, quote, type Trouble, undescribed } from "../finding.ts";
 import type { Ask, NoAnswer } from "../net/ask.ts";
 import { askDocument, errorTrouble, serviceAddress } from "./answers.ts";
-import { projectExtent } from "./extent.ts";
+import { readExtent } from "./extent.ts";
 import { type LegendEntry, readLegend } from "./legend.ts";
 import { maxClasses, readRenderer } from "./renderer.ts";
 
@@ -34,7 +36,7 @@ export async function describeLayer(
 	ask: Ask,
 	mapWkid: number,
 	signal?: AbortSignal,
-): Promise<Described> {
+): Promise<Answered> {
 	const { layer, ...rest } = await askLayer(address, ask, signal);
 	if (!layer) return { description: null, ...(rest as { trouble: Trouble }) };
 	const fields = listOf(layer.fields).filter(isObject);
@@ -56,7 +58,7 @@ export async function describeLayer(
 	return { description, missing: legend.missing ?? count.missing };
 }
 
-function tooMuch(what: string): Described {
+function tooMuch(what: string): Answered {
 	return undescribed("server", `names ${what}, too many to be served`);
 }
 
@@ -76,7 +78,7 @@ function documentTrouble(document: Record<string, unknown>): Trouble | null {
 	return isLayer ? null : wrong("does not answer as an ArcGIS layer does");
 }
 
-/** What was asked for beside the layer's document; `missing` where it may be there another time. */
+/** A further document; `missing` where it may be available another time. */
 interface Extra<T> {
 	found: T;
 	missing: Trouble | null;
@@ -106,7 +108,7 @@ async function askCount(address: string, ask: Ask, signal?: AbortSignal): Promis
 	return { found: count !== null && count >= 0 ? count : null, missing };
 }
 
-/** An extra's document, an empty one where there is none; `missing` where there may be one another time. */
+/** Asks for a further document; an empty one where there is none. */
 async function askExtra(
 	address: string,
 	ask: Ask,
@@ -126,7 +128,7 @@ async function askExtra(
 	return { document: {}, missing: isLasting ? null : trouble };
 }
 
-/** Whether an extra may be there another time; one that never comes must not freeze the rest of the description. */
+/** Whether a failure may be temporary: a lasting one must not keep the rest of the description from being stored. */
 function isPassing({ kind, tooLarge, status }: NoAnswer): boolean {
 	return kind === "server" && !tooLarge && !isRefusal(status);
 }
@@ -134,7 +136,7 @@ function isPassing({ kind, tooLarge, status }: NoAnswer): boolean {
 /** Statuses of a refusal that may pass: the service was slow, or busy (RFC 9110 15.5.9, RFC 6585 section 4). */
 const passingRefusals = new Set([408, 429]);
 
-/** Whether a status says that the service does not offer this at all. */
+/** Whether a status means that the service does not offer this. */
 function isRefusal(status: number | null): boolean {
 	if (status === null || passingRefusals.has(status)) return false;
 	return (status >= 400 && status < 500) || status === 501;
@@ -153,6 +155,9 @@ function buildDescription(
 	const drawingInfo = objectOf(layer.drawingInfo);
 	const renderer = readRenderer(drawingInfo.renderer, { fields, geometryType, legend });
 	if (!renderer) return null;
+	const extent = readExtent(layer.extent);
+	const bounds = extent && boundsOfExtent(extent);
+	const abstract = typeof layer.description === "string" ? plainText(layer.description, maxAbstract) : "";
 	return {
 		service_url: address,
 		name: textOf(layer.name),
@@ -160,10 +165,12 @@ function buildDescription(
 		geometry_type: geometryType,
 		min_scale: Math.max(numberOf(layer.minScale) ?? 0, 0),
 		max_scale: Math.max(numberOf(layer.maxScale) ?? 0, 0),
-		extent: projectExtent(layer.extent, mapWkid),
+		extent: extent && reproject(extent, mapWkid),
 		fields,
 		renderer,
 		count,
+		...(abstract ? { abstract } : {}),
+		...(bounds ? { bounds: [...bounds] } : {}),
 	};
 }
 

@@ -29,7 +29,7 @@ export function readLegend(answer: unknown, layerId: number): LegendEntry[] {
 		}));
 }
 
-/** What a legend says: an image for each class and for the default symbol, or null where it has none for it. */
+/** The images of a legend for each class and for the default symbol; null where there is none. */
 export interface Paired {
 	classes: (string | null)[];
 	default: string | null;
@@ -77,7 +77,7 @@ function pairByPosition(classes: LegendClass[], entries: LegendEntry[]): LegendE
 	return fits ? entries : null;
 }
 
-/** Each list is gone through once: a service may send a thousand classes, and legends of a hundred thousand entries. */
+/** Reads each list once: a service may send a thousand classes, and a legend of a hundred thousand entries. */
 function pairByContent(classes: LegendClass[], entries: LegendEntry[]): (LegendEntry | undefined)[] {
 	const byValue = new Map<string, LegendEntry>();
 	const byLabel = new Map<string, LegendEntry[]>();

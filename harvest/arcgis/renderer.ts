@@ -3,7 +3,7 @@ import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../answer.
 import { type LegendEntry, type Paired, pairLegend } from "./legend.ts";
 import { genericImageOf, symbolImage } from "./symbol.ts";
 
-/** What a renderer is read with. */
+/** What reading a renderer needs. */
 export interface LayerParts {
 	fields: Field[];
 	geometryType: string;
@@ -19,7 +19,7 @@ const maxPictures = 256 * 1024;
 
 /**
  * An ArcGIS renderer in neutral form; an image for every class: from the legend, else from its symbol, else a plain one.
- * What is neither unique values nor class breaks becomes one symbol, since the viewer throws on any other type.
+ * Any type but unique values and class breaks becomes one symbol, since the viewer throws on others.
  * @param given `drawingInfo.renderer`, whatever it holds
  * @returns null where it has more than 1,000 classes
  */
@@ -42,7 +42,7 @@ function readAny(
 	return readSimple(renderer, parts);
 }
 
-/** The renderer with a plain image in place of each picture that there is no room for, the default symbol's first. */
+/** The renderer with a plain image in place of each picture past the limit; the default symbol's has precedence. */
 function boundPictures(renderer: Renderer, plain: string): Renderer {
 	let left = maxPictures;
 	const bound = <D extends Drawing>(drawing: D): D => {
@@ -53,7 +53,7 @@ function boundPictures(renderer: Renderer, plain: string): Renderer {
 	};
 	if (renderer.type === "simple") return bound(renderer);
 	const first = renderer.default && bound(renderer.default);
-	// The two kinds of classes are bounded alike; TypeScript has no word for "of the same kind as before".
+	// TypeScript cannot express that the classes keep their kind.
 	return { ...renderer, default: first, classes: (renderer.classes as Drawing[]).map(bound) } as Renderer;
 }
 

@@ -21,7 +21,7 @@ export function symbolImage(symbol: unknown): string | null {
 	return null;
 }
 
-/** Image types of a service that are taken over. SVG is not: it can hold more than a picture. */
+/** Image types of a service that are taken over. SVG is not: it can contain scripts. */
 const pictureTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/bmp"]);
 
 /** A picture that a service sends as base64; null where its type is not known or its base64 not valid. */
@@ -32,7 +32,7 @@ export function pictureImage(contentType: unknown, imageData: unknown): string |
 	return isImage(image) ? image : null;
 }
 
-/** What stands for a layer of a geometry whose symbol is not known: a grey area, line or dot. */
+/** The image of a layer whose symbol is not known: a grey area, line or dot, by its geometry. */
 export function genericImageOf(geometryType: string): string {
 	const grey = [136, 136, 136, 255];
 	const outline = { style: "esriSLSSolid", color: [68, 68, 68, 255], width: 0.75 };
@@ -49,7 +49,7 @@ function svg(width: number, content: string): string {
 	return `data:image/svg+xml;base64,${btoa(text)}`;
 }
 
-/** At most two decimals, without what an outside number could smuggle in. */
+/** A number as text with at most two decimals. */
 function decimal(value: number): string {
 	return String(Math.round(value * 100) / 100);
 }

@@ -3,7 +3,7 @@ import type { Fault } from "../finding.ts";
 import { FetchFailure } from "./failure.ts";
 import { createPool } from "./pool.ts";
 
-/** Why a service gave no document. */
+/** A request without a usable answer, and why. */
 export interface NoAnswer {
 	ok: false;
 	kind: Fault;
@@ -11,7 +11,7 @@ export interface NoAnswer {
 	text: string;
 	/** Whether the answer was too large to be read. */
 	tooLarge: boolean;
-	/** The status of the answer; null where none came, or what came was not read. */
+	/** Status of the answer; null where there was none, or it was not read. */
 	status: number | null;
 }
 
@@ -21,7 +21,7 @@ export type Answer = { ok: true; bytes: Uint8Array; type: string } | NoAnswer;
 /** Asks a service for a document. Whatever the service does, and when the signal aborts, there is an answer. */
 export type Ask = (address: string, signal?: AbortSignal) => Promise<Answer>;
 
-/** What asking needs from outside. */
+/** What `createAsk` needs. */
 export interface AskOptions {
 	/** The guarded fetch. */
 	fetch: typeof fetch;
@@ -31,39 +31,39 @@ export interface AskOptions {
 	now?: () => number;
 }
 
-/** One request's outcome, with what follows from it. */
+/** The outcome of one request, and whether to try again. */
 type Outcome = Answer & {
-	/** Worth asking again after so many milliseconds, up to so many requests in all. */
+	/** Try again after so many milliseconds, up to so many requests in all. */
 	again?: { pauseMs: number; attempts: number };
-	/** What it says of the host: it cannot be connected to, or it may be in trouble. */
+	/** `dead`: no connection can be made. `doubtful`: the host may be failing. */
 	host?: "dead" | "doubtful";
 };
 
-/** What is known of a host that failed last. */
+/** The recent failures of a host. */
 interface Trouble {
-	/** Requests in a row, each with its repetition, that came to nothing. */
+	/** Requests in a row that failed, each with its retries. */
 	failures: number;
-	/** Until when it is left alone. */
+	/** No request is made before that time. In milliseconds since 1970. */
 	until: number;
 	answer: NoAnswer;
 }
 
-/** How often a busy service is asked, and how long is waited first; twice as long each further time. */
+/** Most requests to a busy service, and the first pause between them; each further pause is twice as long. */
 const maxBusyAttempts = 3;
 const firstPauseMs = 1000;
-/** How often a service is asked that broke off or was late: one slow path must not take a host's whole turn. */
+/** Most requests where the connection broke or timed out: one slow path must not take all the time of a host. */
 const maxBrokenAttempts = 2;
-/** So many failures in a row are the host's, and not those of single paths. */
+/** After so many failures in a row the host is taken to be down, not only single paths. */
 const maxFailures = 3;
 /** Longest pause that a service may ask for, in milliseconds. */
 const maxPauseMs = 30_000;
-/** How long a host that does not answer is left alone, in milliseconds. */
+/** Pause after a host was found to be down, in milliseconds. */
 const silentHostPauseMs = 60_000;
 
 /**
- * Makes the one way in which services are asked: at most 4 at a time and 1 per host. An answer of 429 or 5xx is asked
- * for twice more, one that breaks off or is late once more, each after a pause. A host that cannot be connected to, or
- * gave no answer three times in a row, is left alone for a minute.
+ * Makes the one client for services: at most 4 requests at a time, and 1 per host. After a status of 429 or 5xx there are
+ * two more attempts, after a broken connection or a time-out one, each after a pause. A host without a connection, or
+ * without an answer three times in a row, is not asked for a minute.
  */
 export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions): Ask {
 	const pool = createPool(4);
@@ -116,7 +116,7 @@ async function once(fetch: AskOptions["fetch"], address: string, signal?: AbortS
 	}
 }
 
-/** Addresses at which there is nothing; every other refusal may pass. */
+/** Statuses of an address at which there is nothing; any other refusal may be temporary. */
 const missing = new Set([404, 410]);
 
 function refusedStatus(response: Response): Outcome {
@@ -148,7 +148,7 @@ function failed(error: unknown, signal: AbortSignal | undefined): Outcome {
 	return { ...answer, host: "doubtful", again: { pauseMs: 0, attempts: maxBrokenAttempts } };
 }
 
-/** Waits; an abort ends the wait, and what follows sees the signal itself. */
+/** Waits; an abort ends the wait early, and the caller checks the signal itself. */
 async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 	await setTimeout(ms, undefined, signal ? { signal } : {}).catch(() => {});
 }

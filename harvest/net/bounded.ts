@@ -1,5 +1,34 @@
-import type { Clock } from "./clock.ts";
 import { FetchFailure, toFailure } from "./failure.ts";
+
+/** How long a request has, its body included. */
+export interface Clock {
+	/** Aborts when the time is over, or when the caller's own signal does. */
+	readonly signal: AbortSignal;
+	/** Must be called when the request has ended: its body is read, cancelled or failed. */
+	stop(): void;
+}
+
+/**
+ * Starts the clock of one request. It holds its own timer: a signal combined of others (`AbortSignal.any`) may be
+ * collected in Node 20 before it aborts.
+ * @param timeoutMs in milliseconds
+ */
+export function startClock(timeoutMs: number, caller: AbortSignal | null): Clock {
+	const controller = new AbortController();
+	const late = () =>
+		controller.abort(new FetchFailure("time", `did not answer completely within ${timeoutMs / 1000} s`));
+	const timer = setTimeout(late, timeoutMs).unref();
+	const follow = () => controller.abort(caller?.reason);
+	if (caller?.aborted) follow();
+	else caller?.addEventListener("abort", follow, { once: true });
+	return {
+		signal: controller.signal,
+		stop() {
+			clearTimeout(timer);
+			caller?.removeEventListener("abort", follow);
+		},
+	};
+}
 
 /** Statuses that never have a body (Fetch standard, "null body status"). */
 const bodiless = new Set([101, 103, 204, 205, 304]);
@@ -39,7 +68,7 @@ function limited(
 		controller.enqueue(value);
 	}
 
-	/** The connection is given up; what that itself ends in says nothing new. */
+	/** Closes the connection. An error while closing adds nothing to the one that caused it. */
 	async function giveUp(reason: unknown): Promise<void> {
 		clock.stop();
 		await reader.cancel(reason).catch(() => {});

@@ -1,6 +1,6 @@
 import { AddressRefused } from "./addresses.ts";
 
-/** Why a request came to nothing; `connect`: its host cannot be connected to, whatever is asked for. */
+/** Why a request failed; `connect`: no connection to its host can be made, whatever is asked for. */
 export type FailureReason = "address" | "time" | "size" | "redirect" | "connect" | "network";
 
 /** A request that was refused or failed. Its message is one line that a publisher understands. */
@@ -16,7 +16,7 @@ export class FetchFailure extends Error {
 
 /**
  * Any error of a request as a `FetchFailure`.
- * @param signal the request's own; once it has aborted, its reason is the answer: the time limit, or the caller's word
+ * @param signal the request's own; once it has aborted, its reason is returned: the time limit, or what the caller gave
  */
 export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	if (error instanceof FetchFailure) return error;
@@ -41,7 +41,7 @@ const withoutConnection: ReadonlySet<string> = new Set([
 	"UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** What an error code of Node, OpenSSL or undici means to a publisher. */
+/** Error code of Node, OpenSSL or undici → what it means to a publisher, as the rest of a sentence about the service. */
 const meanings: ReadonlyMap<string, string> = new Map([
 	["ENOTFOUND", "its name does not resolve"],
 	["EAI_AGAIN", "its name does not resolve now"],
@@ -53,8 +53,8 @@ const meanings: ReadonlyMap<string, string> = new Map([
 	["UND_ERR_CONNECT_TIMEOUT", "does not accept a connection in time"],
 	["UND_ERR_SOCKET", "breaks the connection off"],
 	["CERT_HAS_EXPIRED", "has a certificate that has expired"],
-	["DEPTH_ZERO_SELF_SIGNED_CERT", "has a certificate that nobody vouches for"],
-	["SELF_SIGNED_CERT_IN_CHAIN", "has a certificate that nobody vouches for"],
-	["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "has a certificate that nobody vouches for"],
+	["DEPTH_ZERO_SELF_SIGNED_CERT", "has a certificate that no known authority signed"],
+	["SELF_SIGNED_CERT_IN_CHAIN", "has a certificate that no known authority signed"],
+	["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "has a certificate that no known authority signed"],
 	["ERR_TLS_CERT_ALTNAME_INVALID", "has a certificate of another name"],
 ]);

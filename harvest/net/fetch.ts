@@ -1,10 +1,9 @@
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent, fetch as undiciFetch } from "undici";
 import { AddressRefused, createLookup, isPublicAddress, literalAddress, type Resolve } from "./addresses.ts";
-import { bounded } from "./bounded.ts";
-import { startClock } from "./clock.ts";
+import { bounded, startClock } from "./bounded.ts";
 import { FetchFailure, toFailure } from "./failure.ts";
 
-/** What the one way out is allowed to do. */
+/** What the guarded fetch may do. */
 export interface FetchOptions {
 	/** Whether addresses that are not public may be asked (`HARVEST_ALLOW_PRIVATE`). */
 	allowPrivate?: boolean;
@@ -30,11 +29,11 @@ const defaultTimeoutMs = 10_000;
 /** Longest that connecting may take, in milliseconds: below a request's time, so that a dead host shows as one. */
 const maxConnectMs = 5_000;
 
-/** Said to every service, so that its operator knows who asks. */
+/** The `User-Agent` of every request, so that the operator of a service knows the client. */
 const userAgent = "fragment-publisher";
 
 /**
- * Makes the one way in which this project calls out; it has the signature of the web's `fetch`.
+ * Makes the guarded fetch, with the signature of the web's `fetch`. All requests to map services and GitHub use it.
  *
  * Only http and https. Each address that a name resolves to is checked when the connection is made, after every
  * redirect too; behind a proxy the proxy resolves names, so only literal addresses can be checked here. No cookies
@@ -166,7 +165,7 @@ export function isExempt(url: URL, noProxy: string): boolean {
 	const port = url.port || (url.protocol === "https:" ? "443" : "80");
 	const host = url.hostname.toLowerCase().replace(/^\[|\]$/g, "");
 	return noProxy.split(/[\s,]+/).some((entry) => {
-		// An IPv6 address may stand without brackets; what follows its last colon is no port then.
+		// An IPv6 address may be written without brackets; then its last part is no port.
 		if (entry === "*" || entry.toLowerCase() === host) return true;
 		const [, name = "", wantedPort] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
 		const suffix = name.replace(/^\*?\./, "");

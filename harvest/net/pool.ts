@@ -1,8 +1,8 @@
-/** Who may work now: a bounded number at a time overall, and one at a time for each name. */
+/** Bounds how much work runs at a time: a number overall, and one for each name. */
 export interface Pool {
-	/** Runs `work` as soon as fewer than the bound are running; in the order of asking. */
+	/** Runs `work` as soon as fewer than the bound are running; in the order of the calls. */
 	withSlot<T>(work: () => Promise<T>): Promise<T>;
-	/** Runs `work` when everything asked before it under the same name has ended. */
+	/** Runs `work` when all earlier work under the same name has ended. */
 	oneByOne<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
@@ -19,7 +19,7 @@ export function createPool(width: number): Pool {
 			return await work();
 		} finally {
 			const next = waiting.shift();
-			// The place is handed on; it becomes free only where nobody waits for it.
+			// The slot goes to the next in the queue, and becomes free where none is waiting.
 			if (next) next();
 			else running -= 1;
 		}

@@ -9,15 +9,18 @@ const roots: Record<OgcService, readonly string[]> = {
 	WMTS: ["Capabilities"],
 };
 
-/** A layer that can be asked for, out of a GetCapabilities answer. */
+/** A layer of a GetCapabilities answer that has a name. */
 export interface CapabilitiesLayer {
 	title: string;
+	/** As it was sent: it may hold markup. */
+	abstract: string;
+	keywords: string[];
 	queryable: boolean;
-	/** Media types of the legends of its own styles; it has those of its parents' styles, too. */
+	/** Media types of the legends of its own styles; those of its parents' styles apply as well. */
 	ownLegendFormats: string[];
 	/** The layer that it lies in. */
 	parent: CapabilitiesLayer | null;
-	/** What is said of its own place: longitudes and latitudes of its edges, in degrees. */
+	/** Longitudes and latitudes of its own box, in degrees, as far as they are given. */
 	edges: Partial<Box>;
 }
 
@@ -50,9 +53,11 @@ export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
 	return [...formats];
 }
 
-/** What a WMS says it offers. */
+/** What an OGC service says it offers. */
 export interface Capabilities {
-	/** By name, in the order of the document; layers without a name cannot be asked for, and are left out. */
+	/** The first layer of a WMS: the others lie in it. null where there is none. */
+	root: CapabilitiesLayer | null;
+	/** By name, in the order of the document; layers without a name cannot be requested, and are left out. */
 	layers: Map<string, CapabilitiesLayer>;
 	/** Media types of GetFeatureInfo. */
 	featureInfoFormats: string[];
@@ -68,7 +73,9 @@ export type CapabilitiesAnswer =
 /** Deepest nesting of elements, longest text of one element, and most media types of one list, that are read. */
 const maxDepth = 200;
 const maxTextLength = 2000;
+const maxAbstractLength = 16_000;
 const maxFormats = 100;
+const maxKeywords = 100;
 
 /** Most errors of a document that is read all the same. */
 const maxErrors = 1000;
@@ -87,8 +94,7 @@ export function parseCapabilities(
 	if (text === null) return { capabilities: null, exception: null };
 	const parser = new SaxesParser({ xmlns: false });
 	let errors = 0;
-	// A document that is not quite well formed is still read: it is the service's fault, and nobody's business here.
-	// But each error costs what reading a page of it does.
+	// A document that is not quite well formed is still read. But each error costs what reading a page of it does.
 	parser.on("error", () => {
 		errors += 1;
 		if (errors > maxErrors) throw new Unreadable();
@@ -132,7 +138,7 @@ function markOf(bytes: Uint8Array): string | null {
 /** The document is nested too deep, or is no XML. */
 class Unreadable extends Error {}
 
-/** A `Layer` element while it is read. */
+/** A `Layer` element while it is being read. */
 interface OpenLayer extends CapabilitiesLayer {
 	name: string;
 }
@@ -144,7 +150,12 @@ class Reader {
 	/** All layers, in the order in which they begin: a group stands before what is in it. */
 	readonly #layers: OpenLayer[] = [];
 	readonly #service: OgcService;
-	readonly #capabilities: Capabilities = { layers: new Map(), featureInfoFormats: [], legendFormats: [] };
+	readonly #capabilities: Capabilities = {
+		root: null,
+		layers: new Map(),
+		featureInfoFormats: [],
+		legendFormats: [],
+	};
 	#text = "";
 	#exception: string | null = null;
 	#root = "";
@@ -164,7 +175,8 @@ class Reader {
 	}
 
 	text(part: string): void {
-		if (this.#text.length < maxTextLength) this.#text += part.slice(0, maxTextLength);
+		const longest = this.#path.at(-1) === "Abstract" ? maxAbstractLength : maxTextLength;
+		if (this.#text.length < longest) this.#text += part.slice(0, longest);
 	}
 
 	close(): void {
@@ -176,6 +188,8 @@ class Reader {
 		if (element === "Layer") this.#open.pop();
 		else if (parent === "Layer" && layer) this.#readLayerElement(layer, element, text);
 		else if (parent === "EX_GeographicBoundingBox" && layer) readEdge(layer, edges13.get(element), text);
+		else if (parent === "WGS84BoundingBox" && layer) readCorner(layer, element, text);
+		else if (element === "Keyword" && layer && this.#path.at(-2) === "Layer") readKeyword(layer, text);
 		else if (element === "Format") this.#readFormat(parent, text, layer);
 		else if (element === "ServiceException" || element === "ExceptionText") this.#exception ??= text;
 	}
@@ -194,8 +208,10 @@ class Reader {
 		const parent = this.#open.at(-1);
 		const own = tag.attributes.queryable?.trim();
 		const queryable = own === undefined ? (parent?.queryable ?? false) : own === "1" || own === "true";
-		// What is inherited is not copied: a document has room for tens of thousands of layers, and of styles.
-		const layer = { name: "", title: "", queryable, ownLegendFormats: [], parent: parent ?? null, edges: {} };
+		// Inherited members are not copied: a document can have tens of thousands of layers and styles.
+		const texts = { name: "", title: "", abstract: "", keywords: [] };
+		const layer = { ...texts, queryable, ownLegendFormats: [], parent: parent ?? null, edges: {} };
+		if (this.#service === "WMS") this.#capabilities.root ??= layer;
 		this.#open.push(layer);
 		this.#layers.push(layer);
 	}
@@ -212,10 +228,11 @@ class Reader {
 		if (layer.name !== "" && !layers.has(layer.name)) layers.set(layer.name, layer);
 	}
 
-	/** A layer of a WMS may have an `Identifier`, too: a number in somebody's list, and not what it is asked for by. */
+	/** A layer of a WMS may have an `Identifier`, too: its number in another list, not the name in requests. */
 	#readLayerElement(layer: OpenLayer, element: string, text: string): void {
 		if (element === (this.#service === "WMTS" ? "Identifier" : "Name")) layer.name = text;
 		if (element === "Title") layer.title = text;
+		if (element === "Abstract") layer.abstract = text;
 	}
 
 	#readFormat(parent: string, text: string, layer: OpenLayer | undefined): void {
@@ -242,6 +259,22 @@ const edges13: ReadonlyMap<string, keyof Box> = new Map([
 function readEdge(layer: CapabilitiesLayer, edge: keyof Box | undefined, text: string): void {
 	const degrees = Number(text);
 	if (edge && text.trim() !== "" && Number.isFinite(degrees)) layer.edges[edge] = degrees;
+}
+
+/** A corner of a WMTS: longitude and latitude with a space between them (06-121r9, section 10.2). */
+function readCorner(layer: CapabilitiesLayer, corner: string, text: string): void {
+	const [x = "", y = ""] = text.split(/\s+/);
+	if (corner === "LowerCorner") {
+		readEdge(layer, "west", x);
+		readEdge(layer, "south", y);
+	} else if (corner === "UpperCorner") {
+		readEdge(layer, "east", x);
+		readEdge(layer, "north", y);
+	}
+}
+
+function readKeyword(layer: CapabilitiesLayer, text: string): void {
+	if (text !== "" && layer.keywords.length < maxKeywords) layer.keywords.push(text);
 }
 
 function addFormat(formats: string[], format: string): void {

@@ -21,7 +21,7 @@ export interface WmsChecked {
 /** Checks one language of a wms layer. Never throws. */
 export async function checkWms(lang: Lang, entry: LangEntry, read: ReadCapabilities): Promise<WmsChecked> {
 	const name = entry.layer ?? "";
-	const outcome = await read(entry.service_url, name);
+	const outcome = await read("WMS", entry.service_url, name);
 	const finding = (kind: Fault, member: string, text: string): Finding => ({
 		kind,
 		lang,
@@ -64,7 +64,7 @@ function featureInfoTroubles(
 	return [["feature_info_type", `does not offer ${type} for queries, only: ${offered}`]];
 }
 
-/** A service that names no legend at all may still have one: nothing is said of it. */
+/** A service that names no legend at all may still have one. */
 function legendTroubles(entry: LangEntry, layer: CapabilitiesLayer, capabilities: Capabilities): Trouble[] {
 	const type = entry.legend_format;
 	const formats = [...legendFormatsOf(layer), ...capabilities.legendFormats];

@@ -1,17 +1,16 @@
-import { quote } from "../finding.ts";
-import { type Look, seen, unseen } from "../look.ts";
+import { type Look, quote, seen, unseen } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 import { isBlank, isPng, pictureSide } from "../picture.ts";
 import { type Box, boxOf, type CapabilitiesLayer, parseCapabilities } from "./capabilities.ts";
 import { withParameters } from "./read-capabilities.ts";
 
-/** Where a layer is looked for whose service does not say where it lies: Canada. */
+/** The box of a layer whose service gives none: Canada. */
 const canada: Box = { west: -141, south: 41, east: -52, north: 84 };
 
-/** How much of a layer's box is asked for, around its middle: many layers are drawn at large scales only. */
+/** Parts of a layer's box, around its middle, that are requested: many layers are drawn at large scales only. */
 const parts = [1, 1 / 10, 1 / 100];
 
-/** Looks at a layer of a WMS: whether there is something to be seen on one of three pictures of it. Never throws. */
+/** Looks at a layer of a WMS: whether one of three pictures shows something. Never throws. */
 export async function lookAtWms(
 	address: string,
 	name: string,
@@ -42,7 +41,7 @@ function middleOf({ west, south, east, north }: Box, part: number): Box {
 	return { west: x - halfWidth, south: y - halfHeight, east: x + halfWidth, north: y + halfHeight };
 }
 
-/** A GetMap of version 1.1.1 (01-068r3, section 7.2): every server takes it, and longitude comes first. */
+/** A GetMap of version 1.1.1 (01-068r3, section 7.2): every server supports it, and longitude comes first. */
 function mapAddress(address: string, layer: string, { west, south, east, north }: Box): string {
 	return withParameters(address, {
 		service: "WMS",

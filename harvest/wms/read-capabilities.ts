@@ -2,10 +2,19 @@ import { type Fault, quote } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 import { type Capabilities, type OgcService, parseCapabilities } from "./capabilities.ts";
 
-/** Reads the capabilities of services; an answer is kept for the layers that follow. */
-export type ReadCapabilities = (address: string, layer: string) => Promise<CapabilitiesOutcome>;
+/**
+ * Reads the capabilities of a service; an answer is kept for the layers that follow. Never rejects.
+ * @param layer asked for alone where the whole is too large; null: the whole only
+ * @param signal ends the wait, not the request, which others may wait for too
+ */
+export type ReadCapabilities = (
+	service: OgcService,
+	address: string,
+	layer: string | null,
+	signal?: AbortSignal,
+) => Promise<CapabilitiesOutcome>;
 
-/** What a service offers, or why that is not known. */
+/** The capabilities of a service, or why they are not known. */
 export type CapabilitiesOutcome =
 	| { capabilities: Capabilities }
 	| { capabilities: null; kind: Fault; text: string; tooLarge?: boolean };
@@ -13,47 +22,66 @@ export type CapabilitiesOutcome =
 /** Most services whose capabilities are kept at a time. */
 const maxKept = 16;
 
-/** How long capabilities are kept, in milliseconds: those who look for days want to see what changes. */
+/** How long capabilities are kept, in milliseconds: a process that runs for days has to see what changes. */
 const maxAgeMs = 600_000;
 
-/** Makes the reader of capabilities that all layers checked together share. @param now milliseconds since 1970 */
+/** Makes the reader of capabilities that all layers asked for together share. @param now milliseconds since 1970 */
 export function createReadCapabilities(ask: Ask, now: () => number = Date.now): ReadCapabilities {
 	const kept = new Map<string, { since: number; outcome: Promise<CapabilitiesOutcome> }>();
 
-	function read(address: string) {
-		const known = kept.get(address);
-		if (known && now() - known.since < maxAgeMs) return known.outcome;
-		const outcome = askCapabilities("WMS", address, ask);
-		kept.delete(address);
-		kept.set(address, { since: now(), outcome });
-		const oldest = kept.keys().next().value;
+	function read(service: OgcService, address: string) {
+		const name = `${service} ${address}`;
+		const before = kept.get(name);
+		const isFresh = before && now() - before.since < maxAgeMs;
+		const known = isFresh ? before : { since: now(), outcome: askCapabilities(service, address, ask) };
+		// Set again, so that the first one is the one that was used longest ago.
+		kept.delete(name);
+		kept.set(name, known);
+		const [oldest] = kept.keys();
 		if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
-		return outcome;
+		return known.outcome;
 	}
 
-	return async (address, layer) => {
-		const whole = await read(capabilitiesAddress("WMS", address, null));
-		// GeoMet and others describe one layer alone where they are asked for it; the rest ignore the parameter.
-		if (whole.capabilities || !whole.tooLarge) return whole;
-		return read(capabilitiesAddress("WMS", address, layer));
+	return async (service, address, layer, signal) => {
+		const whole = await untilAborted(read(service, capabilitiesAddress(service, address, null)), signal);
+		// GeoMet and others describe one layer alone with this parameter; the rest ignore it.
+		if (whole.capabilities || !whole.tooLarge || layer === null) return whole;
+		return untilAborted(read(service, capabilitiesAddress(service, address, layer)), signal);
 	};
 }
 
-/** Versions that are asked for. */
+const aborted = { capabilities: null, kind: "server", text: "was not asked to the end" } as const;
+
+/** What a shared request comes to, as long as the signal has not aborted. */
+function untilAborted(
+	outcome: Promise<CapabilitiesOutcome>,
+	signal?: AbortSignal,
+): Promise<CapabilitiesOutcome> {
+	if (!signal) return outcome;
+	if (signal.aborted) return Promise.resolve(aborted);
+	return new Promise((resolve, reject) => {
+		const end = () => resolve(aborted);
+		signal.addEventListener("abort", end, { once: true });
+		const clear = () => signal.removeEventListener("abort", end);
+		outcome.finally(clear).then(resolve, reject);
+	});
+}
+
+/** Versions that are requested. */
 const versions: Record<OgcService, string> = { WMS: "1.3.0", WMTS: "1.0.0" };
 
 /**
  * Where a service's capabilities are. A WMTS may be registered by the address of the document itself (07-057r7, section 10), which is left alone.
  * @param layer the one layer that is asked for; null: all of them
  */
-export function capabilitiesAddress(service: OgcService, address: string, layer: string | null): string {
+function capabilitiesAddress(service: OgcService, address: string, layer: string | null): string {
 	if (service === "WMTS" && /\.xml$/i.test(new URL(address).pathname)) return address;
 	const query: Record<string, string> = { service, request: "GetCapabilities", version: versions[service] };
 	if (layer !== null) query.layer = layer;
 	return withParameters(address, query);
 }
 
-/** An address with the parameters of a request, which are known in any case (06-042, section 6.8.1): its own give way. */
+/** An address with the parameters of a request, whose names have no case (06-042, section 6.8.1); they replace its own. */
 export function withParameters(address: string, query: Record<string, string>): string {
 	const url = new URL(address);
 	for (const name of [...url.searchParams.keys()]) {
@@ -65,13 +93,8 @@ export function withParameters(address: string, query: Record<string, string>): 
 }
 
 /** Asks for a capabilities document. Never throws. @param address as `capabilitiesAddress` makes it */
-export async function askCapabilities(
-	service: OgcService,
-	address: string,
-	ask: Ask,
-	signal?: AbortSignal,
-): Promise<CapabilitiesOutcome> {
-	const answer = await ask(address, signal);
+async function askCapabilities(service: OgcService, address: string, ask: Ask): Promise<CapabilitiesOutcome> {
+	const answer = await ask(address);
 	if (!answer.ok)
 		return { capabilities: null, kind: answer.kind, text: answer.text, tooLarge: answer.tooLarge };
 	const parsed = parseCapabilities(answer.bytes, answer.type, service);

@@ -1,4 +1,10 @@
-import type { Description, FeatureDescription, LangDescription, Renderer } from "../description.ts";
+import {
+	currentDescription,
+	type Description,
+	type FeatureDescription,
+	type LangDescription,
+	type Renderer,
+} from "../description.ts";
 import { escapeMarkup } from "../markup.ts";
 import {
 	isVersion2,
@@ -93,8 +99,7 @@ export function layerFacts(
 ): LayerFacts {
 	const members: Members = registration[lang];
 	const type = serviceTypeOf(registration, lang);
-	const described = description?.[lang];
-	const harvested = described?.service_url === members.service_url ? described : undefined;
+	const harvested = currentDescription(registration, description, lang);
 	const service = harvested && "renderer" in harvested ? harvested : unknownService;
 	const url = addressOf(type, members.service_url);
 	const entries = entriesOf(registration, lang, members, harvested);
@@ -125,7 +130,7 @@ function entriesOf(
 	registration: Registration,
 	lang: Lang,
 	{ layer, scrape_only }: Members,
-	harvested: LangDescription | undefined,
+	harvested: LangDescription | null,
 ): Entries {
 	if (!isVersion2(registration)) return layer === undefined ? [] : [layer];
 	if (scrape_only) return scrape_only;

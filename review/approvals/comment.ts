@@ -21,7 +21,7 @@ export function renderApprovals({ state, description, groups }: Judgement): stri
 		...lines,
 		...(hidden > 0 ? [`- and ${hidden} more groups of files`] : []),
 		"",
-		"One owner of each group is enough. A new push needs a new approval; nobody approves a change of his own.",
+		"One owner of each group is enough. A new push needs a new approval. Who opened the pull request, or is author or committer of one of its commits, cannot approve it.",
 		"",
 	].join("\n");
 }
@@ -29,8 +29,9 @@ export function renderApprovals({ state, description, groups }: Judgement): stri
 function groupLine({ paths, approvedBy, canApprove, unknownTeams }: ApprovalGroup): string {
 	const files = listed(paths, maxPaths);
 	if (approvedBy.length > 0) return `- ${files}: approved by ${listed(approvedBy, maxPeople)}`;
-	const unknown = unknownTeams.length > 0 ? `; nobody is known of ${listed(unknownTeams, maxPeople)}` : "";
-	if (canApprove.length === 0) return `- ${files}: nobody can approve${unknown}`;
+	const unknown =
+		unknownTeams.length > 0 ? `; no members are known of ${listed(unknownTeams, maxPeople)}` : "";
+	if (canApprove.length === 0) return `- ${files}: no one can approve${unknown}`;
 	return `- ${files}: can approve ${listed(canApprove, maxPeople)}${unknown}`;
 }
 

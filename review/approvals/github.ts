@@ -1,73 +1,74 @@
 import type { Owners } from "../../registry/owners.ts";
 import { dataOf, isAnswered } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
-import { writeComment } from "../post.ts";
-import { setStatus } from "../status.ts";
+import { findCheckRun, readCheckRuns, setCheckRun } from "../check-run.ts";
+import { type Comment, findComment, readComments, writeComment } from "../post.ts";
+import { isOfRepository, listAll, type OpenPull } from "../pulls.ts";
 import { approvalsMarker, renderApprovals } from "./comment.ts";
+import { conflictIsOver, conflictMarker, conflictText } from "./conflict.ts";
 import { type GivenReview, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
+import { mergeApproved } from "./merge.ts";
 
-/** The status that a ruleset requires. */
-export const statusContext = "owners";
+/** The check that a ruleset requires. */
+export const checkName = "owners";
 
 /** Files of a pull request that GitHub lists (REST API, "List pull requests files"). */
 const maxListedFiles = 3_000;
 
+/** Commits of a pull request that GitHub lists ("List commits on a pull request"). */
+const maxListedCommits = 250;
+
 /** People who are asked for a review at once: GitHub takes 15 of a pull request. */
 const maxRequests = 10;
 
-/** An open pull request, as GitHub lists it. */
-export interface OpenPull {
-	number: number;
-	html_url: string;
-	user: { login: string } | null;
-	head: { sha: string };
-	requested_reviewers?: { login: string }[] | null;
+/** What is judged of a pull request, and whether GitHub could merge it: null while it is finding out. */
+interface PullState {
+	proposal: Proposal;
+	isMergeable: boolean | null;
 }
 
 /**
- * The open pull requests for a branch.
- * @param from only those of `owner:branch`
+ * Reads what is judged of a pull request.
+ * @param author login of the workflows' App
+ * @returns null where it has another commit meanwhile, whose files these would be
  */
-export async function openPulls(
-	{ rest, repo, paginate }: Github,
-	base: string,
-	from?: string,
-): Promise<OpenPull[]> {
-	const parameters = {
-		...repo,
-		state: "open" as const,
-		base,
-		...(from === undefined ? {} : { head: from }),
-		per_page: 100,
-	};
-	return listAll(paginate(rest.pulls.list, parameters), "list the pull requests");
-}
-
-/** octokit's pages take a 409 for an empty list: an answer of none is asked for no more than that here. */
-async function listAll<T>(pages: Promise<T[]>, what: string): Promise<T[]> {
-	return dataOf(
-		pages.then((data) => ({ data })),
-		what,
-	);
-}
-
-/** What is judged of a pull request; null where it has another commit meanwhile, whose files these would be. */
 export async function readProposal(
-	{ rest, repo, paginate }: Github,
+	github: Github,
 	pull: OpenPull,
-): Promise<Proposal | null> {
+	author: string,
+): Promise<PullState | null> {
+	const { rest, repo, paginate } = github;
 	const parameters = { ...repo, pull_number: pull.number, per_page: 100 };
 	const files = await listAll(paginate(rest.pulls.listFiles, parameters), "list the changed files");
+	const commits = await listAll(paginate(rest.pulls.listCommits, parameters), "list the commits");
 	const paths = files.flatMap(({ filename, previous_filename }) =>
 		previous_filename === undefined ? [filename] : [filename, previous_filename],
 	);
-	const { changed_files, head } = await dataOf(
-		rest.pulls.get({ ...repo, pull_number: pull.number }),
-		"show the pull request",
-	);
-	if (head.sha !== pull.head.sha) return null;
-	const isComplete = files.length === changed_files && files.length < maxListedFiles;
-	return { head: pull.head.sha, author: pull.user?.login ?? null, paths, isComplete };
+	const shown = await dataOf(rest.pulls.get({ ...repo, pull_number: pull.number }), "show the pull request");
+	if (shown.head.sha !== pull.head.sha) return null;
+	const contributors = commits.flatMap(({ author, committer }) => [author?.login, committer?.login]);
+	const proposal = {
+		head: pull.head.sha,
+		author: pull.user?.login ?? null,
+		contributors: contributors.filter((login) => login !== undefined),
+		isRefresh: isOfRepository(github, pull) && pull.head.ref === "refresh" && pull.user?.login === author,
+		paths,
+		incomplete: incompleteOf(files.length, commits.length, shown),
+	};
+	return { proposal, isMergeable: shown.mergeable };
+}
+
+/** Why GitHub has not listed a pull request completely; null where it has. */
+function incompleteOf(
+	files: number,
+	commits: number,
+	{ changed_files, commits: allCommits }: { changed_files: number; commits: number },
+): string | null {
+	if (files !== changed_files || files >= maxListedFiles)
+		return "too many files for GitHub to list them: split the change";
+	if (commits !== allCommits || commits >= maxListedCommits)
+		return "too many commits for GitHub to list them: squash them";
+	return null;
 }
 
 /** All reviews of a pull request, oldest first. */
@@ -87,18 +88,13 @@ function teamsOf({ operators, rules }: Owners): Set<string> {
 	return new Set(names.filter((name) => name.includes("/")));
 }
 
-/** Whether somebody's membership has to be asked for. */
-export function hasTeams(owners: Owners): boolean {
-	return teamsOf(owners).size > 0;
-}
-
 /** The members of every team among the owners. */
 export async function readTeams({ rest, paginate }: Github, owners: Owners): Promise<Teams> {
 	const teams = new Map<string, string[] | null>();
 	for (const name of teamsOf(owners)) {
 		const [org = "", team_slug = ""] = name.slice(1).split("/");
 		const members = paginate(rest.teams.listMembersInOrg, { org, team_slug, per_page: 100 });
-		// A team that does not exist, and one that the token may not see: nobody is known of either.
+		// A team that does not exist, and one that the token may not see: no members are known of either.
 		teams.set(
 			name,
 			await members.then(
@@ -110,7 +106,7 @@ export async function readTeams({ rest, paginate }: Github, owners: Owners): Pro
 	return teams;
 }
 
-/** @throws {Error} where GitHub did not answer: nobody may be judged by that */
+/** @throws {Error} where GitHub did not answer: that says nothing of a team */
 function onlyIfRefused(error: unknown): null {
 	const isForbidden = error instanceof Error && /^GitHub answers 403 /.test(error.message);
 	if (isForbidden || isAnswered(error)) return null;
@@ -136,14 +132,32 @@ export async function requestReviews(
 	for (const login of open.slice(0, maxRequests)) {
 		const request = rest.pulls.requestReviewers({ ...repo, pull_number: pull.number, reviewers: [login] });
 		await request.catch((error: unknown) => {
-			// Whoever is no collaborator cannot be asked, and may approve all the same.
+			// A person without access cannot be asked, and can approve all the same.
 			if (!isAnswered(error)) throw error;
 		});
 	}
 }
 
+/** How pull requests are judged. */
+export interface JudgeOptions {
+	/** The branch that they are for. */
+	base: string;
+	/** Login of the workflows' App, which sets checks and writes comments. */
+	author: string;
+	/** Whether owners are asked for a review. */
+	isRequesting: boolean;
+}
+
+/** What was done with a pull request. */
+export interface Judged {
+	judgement: Judgement;
+	/** In words: `the conflict is over`. */
+	done: string[];
+}
+
 /**
- * Looks at one pull request, and says on GitHub what it still needs.
+ * Judges one pull request: sets its check `owners`, says what it still needs, comments on a conflict, and merges one of
+ * the service's own that the owners have approved.
  * @returns null where it has a newer commit meanwhile: the run of that one judges it
  */
 export async function judgePull(
@@ -151,19 +165,47 @@ export async function judgePull(
 	pull: OpenPull,
 	owners: Owners | null,
 	teams: Teams,
-	options: { author: string; isRequesting: boolean },
-): Promise<Judgement | null> {
+	{ base, author, isRequesting }: JudgeOptions,
+): Promise<Judged | null> {
 	const reviews = await readReviews(github, pull.number);
-	const proposal = await readProposal(github, pull);
-	if (!proposal) return null;
-	const judgement = judgeApprovals(proposal, reviews, owners, teams);
-	const { state, description } = judgement;
-	const status = { context: statusContext, state, description, target_url: pull.html_url };
-	await setStatus(github, pull.head.sha, status, options.author);
-	if (judgement.groups.length > 0) {
-		const comment = { marker: approvalsMarker, text: renderApprovals(judgement) };
-		await writeComment(github, pull.number, comment, options.author);
-	}
-	if (options.isRequesting) await requestReviews(github, pull, judgement, reviews);
-	return judgement;
+	const state = await readProposal(github, pull, author);
+	if (!state) return null;
+	const judgement = judgeApprovals(state.proposal, reviews, owners, teams);
+	const runs = await readCheckRuns(github, pull.head.sha);
+	const text = renderApprovals(judgement);
+	const run = {
+		name: checkName,
+		conclusion: judgement.state,
+		title: judgement.description,
+		summary: text,
+	};
+	await setCheckRun(github, pull.head.sha, run, findCheckRun(runs, checkName, author));
+	const comments = await readComments(github, pull.number, author);
+	if (judgement.groups.length > 0)
+		await writeComment(github, pull.number, { marker: approvalsMarker, text }, comments);
+	if (isRequesting) await requestReviews(github, pull, judgement, reviews);
+	const conflict = await noteConflict(github, pull, base, state.isMergeable, comments);
+	const isMerged = state.isMergeable === true && (await mergeApproved(github, pull, judgement, runs, author));
+	return { judgement, done: [...(conflict ? [conflict] : []), ...(isMerged ? ["merged"] : [])] };
+}
+
+/**
+ * Comments on a merge conflict, since GitHub starts no workflow of a pull request that has one.
+ * @returns what was done; null where there was nothing to do
+ */
+async function noteConflict(
+	github: Github,
+	pull: OpenPull,
+	base: string,
+	isMergeable: boolean | null,
+	comments: readonly Comment[],
+): Promise<string | null> {
+	// GitHub is still finding out: the next run sees it.
+	if (isMergeable === null) return null;
+	const ownBranch = isOfRepository(github, pull) ? pull.head.ref : null;
+	const text = isMergeable ? conflictIsOver : conflictText(base, ownBranch);
+	if (isMergeable && !findComment(comments, conflictMarker)) return null;
+	const posted = await writeComment(github, pull.number, { marker: conflictMarker, text }, comments);
+	if (posted === "unchanged") return null;
+	return isMergeable ? "the conflict is over" : "has a conflict, and a comment says what to do";
 }

@@ -2,16 +2,20 @@ import { healthPath } from "../../registry/health.ts";
 import { type Owners, ownersOf } from "../../registry/owners.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 
-/** What a pull request is, as far as its approval goes. */
+/** What of a pull request decides on its approval. */
 export interface Proposal {
 	/** Id of its newest commit. */
 	head: string;
 	/** Login of who opened it; null where that account is gone. */
 	author: string | null;
+	/** Logins of the authors and committers of its commits. */
+	contributors: string[];
+	/** Whether the workflows' App opened it from the branch `refresh` of this repository. */
+	isRefresh: boolean;
 	/** Paths that it adds, changes, removes and renames: a renamed file by both of its names. */
 	paths: string[];
-	/** Whether `paths` are all of them. */
-	isComplete: boolean;
+	/** Why `paths` or `contributors` are not all of them; null where they are. */
+	incomplete: string | null;
 }
 
 /** A review, as GitHub keeps it. */
@@ -23,7 +27,7 @@ export interface GivenReview {
 	commit: string | null;
 }
 
-/** The people behind each owner that is a team, by the team's name; null where GitHub does not tell. */
+/** The members of each team among the owners, by the team's name; null where GitHub does not show them. */
 export type Teams = ReadonlyMap<string, readonly string[] | null>;
 
 /** Files that the same owners approve. */
@@ -34,7 +38,7 @@ export interface ApprovalGroup {
 	approvedBy: string[];
 	/** Logins of owners who could. */
 	canApprove: string[];
-	/** Teams of which nobody is known: empty ones, and those that GitHub does not show. */
+	/** Teams without known members: empty ones, and those that GitHub does not show. */
 	unknownTeams: string[];
 }
 
@@ -49,23 +53,33 @@ export interface Judgement {
 /** Characters that GitHub takes in a status. */
 const maxDescription = 140;
 
-/** Whether a file is written by `npx fragments refresh` and needs nobody's approval. */
-function isMachineMade(path: string): boolean {
-	return path === healthPath || parseLayerPath(path)?.kind === "description";
+/**
+ * Whether a file needs no approval: the weekly refresh writes it. The same file of any other pull request does need one,
+ * since service descriptions and health decide on symbols, labels and which layers are shown.
+ */
+function isExempt({ isRefresh }: Proposal, path: string): boolean {
+	return isRefresh && (path === healthPath || parseLayerPath(path)?.kind === "description");
 }
 
 /** Logins do not differ by case. */
 const normal = (login: string) => login.toLowerCase();
 
-/** Those whose last word on exactly this commit is an approval; nobody approves a change of his own. */
-function approvers({ head, author }: Proposal, reviews: readonly GivenReview[]): Set<string> {
+/** Who made a proposal, and so cannot approve it: who opened it, and the authors and committers of its commits. */
+function makersOf({ author, contributors }: Proposal): Set<string> {
+	return new Set([...(author === null ? [] : [author]), ...contributors].map(normal));
+}
+
+/** Reviewers whose last decision on exactly this commit is an approval. */
+function approvers(proposal: Proposal, reviews: readonly GivenReview[]): Set<string> {
+	const { head } = proposal;
+	const makers = makersOf(proposal);
 	const last = new Map<string, GivenReview>();
 	for (const review of reviews) {
 		const decides = ["APPROVED", "CHANGES_REQUESTED", "DISMISSED"].includes(review.state);
 		if (decides && review.login !== null) last.set(normal(review.login), review);
 	}
 	const found = [...last].filter(([, { state, commit }]) => state === "APPROVED" && commit === head);
-	return new Set(found.map(([login]) => login).filter((login) => login !== normal(author ?? "")));
+	return new Set(found.map(([login]) => login).filter((login) => !makers.has(login)));
 }
 
 /** The people that owners stand for: `@user` is one, `@organisation/team` its members. */
@@ -75,7 +89,7 @@ function peopleOf(owners: readonly string[], teams: Teams): string[] {
 
 /**
  * Judges whether the owners of all changed files have approved a pull request's newest commit.
- * @param owners those of the branch below; null where it has no usable file of them
+ * @param owners those of the base branch; null where it has no usable file of them
  */
 export function judgeApprovals(
 	proposal: Proposal,
@@ -83,11 +97,11 @@ export function judgeApprovals(
 	owners: Owners | null,
 	teams: Teams,
 ): Judgement {
-	if (!owners) return failure("layers/owners.json of the branch below cannot be read", []);
-	if (!proposal.isComplete) return failure("too many files for GitHub to list them: split the change", []);
+	if (!owners) return failure("layers/owners.json of the base branch cannot be read", []);
+	if (proposal.incomplete !== null) return failure(proposal.incomplete, []);
 	const approved = approvers(proposal, reviews);
 	const groups = new Map<string, ApprovalGroup>();
-	for (const path of proposal.paths.filter((one) => !isMachineMade(one))) {
+	for (const path of proposal.paths.filter((one) => !isExempt(proposal, one))) {
 		const names = ownersOf(owners, path);
 		const group = groups.get(names.join(" ")) ?? groupOf(names, teams, proposal, approved);
 		group.paths.push(path);
@@ -95,7 +109,7 @@ export function judgeApprovals(
 	}
 	const all = [...groups.values()];
 	const missing = all.filter(({ approvedBy }) => approvedBy.length === 0);
-	if (all.length === 0) return { state: "success", description: "needs nobody's approval", groups: [] };
+	if (all.length === 0) return { state: "success", description: "needs no approval", groups: [] };
 	if (missing.length > 0) return failure(describeMissing(missing), all);
 	const people = [...new Set(all.flatMap(({ approvedBy }) => approvedBy))];
 	return { state: "success", description: shorten(`approved by ${people.join(", ")}`), groups: all };
@@ -104,12 +118,11 @@ export function judgeApprovals(
 function groupOf(
 	owners: string[],
 	teams: Teams,
-	{ author }: Proposal,
+	proposal: Proposal,
 	approved: ReadonlySet<string>,
 ): ApprovalGroup {
-	const people = [...new Set(peopleOf(owners, teams))].filter(
-		(login) => normal(login) !== normal(author ?? ""),
-	);
+	const makers = makersOf(proposal);
+	const people = [...new Set(peopleOf(owners, teams))].filter((login) => !makers.has(normal(login)));
 	return {
 		owners,
 		paths: [],
@@ -124,7 +137,7 @@ function describeMissing(groups: readonly ApprovalGroup[]): string {
 	if (people.length > 0) return shorten(`can still approve: ${people.join(", ")}`);
 	const teams = [...new Set(groups.flatMap(({ unknownTeams }) => unknownTeams))];
 	return shorten(
-		teams.length > 0 ? `nobody is known of ${teams.join(", ")}` : "nobody but its author owns this",
+		teams.length > 0 ? `no members are known of ${teams.join(", ")}` : "only those who made it own this",
 	);
 }
 

@@ -3,14 +3,14 @@ import { dataOrNull } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
 import { readTeams } from "./github.ts";
 
-/** An owner whom GitHub does not know as somebody who could approve. */
+/** An owner who cannot approve anything. */
 export interface UnknownOwner {
 	/** `@organisation/team` or `@login`. */
 	owner: string;
 	reason: string;
 }
 
-/** The owners of whom nobody could ever approve: teams without members, and what is no account. */
+/** The owners who can never approve: teams without members, and names of no account. */
 export async function unknownOwners(github: Github, owners: Owners): Promise<UnknownOwner[]> {
 	const unknown: UnknownOwner[] = [];
 	for (const [owner, members] of await readTeams(github, owners)) {
@@ -25,12 +25,4 @@ export async function unknownOwners(github: Github, owners: Owners): Promise<Unk
 			unknown.push({ owner, reason: "there is no such account" });
 	}
 	return unknown;
-}
-
-/** What GitHub itself finds wrong in `.github/CODEOWNERS` of a branch, a line each; null where it has none there. */
-export async function codeownersErrors({ rest, repo }: Github, branch: string): Promise<string[] | null> {
-	const asked = rest.repos.codeownersErrors({ ...repo, ref: branch });
-	const found = await dataOrNull(asked, "show the errors of CODEOWNERS");
-	if (found === null) return null;
-	return found.errors.map(({ path, line, kind, source }) => `${path}:${line}: ${kind}: ${source ?? ""}`);
 }

@@ -24,7 +24,7 @@ export const purposes = {
 		option: "--workflow-app",
 		what: "the workflows' App",
 		suffix: "workflows",
-		permissions: { contents: "write", pull_requests: "write", statuses: "write", members: "read" },
+		permissions: { contents: "write", pull_requests: "write", checks: "write", members: "read" },
 	},
 } as const satisfies Record<string, AppPurpose>;
 
@@ -66,7 +66,7 @@ export async function findApp({ rest }: Github, slug: string): Promise<App> {
 	} catch (error) {
 		if (!isAnswered(error)) throw error;
 	}
-	throw new Error(`GitHub shows no App called ${slug}; its name stands in its address, github.com/apps/NAME`);
+	throw new Error(`GitHub shows no App called ${slug}; its name is in its address, github.com/apps/NAME`);
 }
 
 /** What is to be done where an App is not known yet. */

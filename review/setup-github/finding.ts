@@ -1,6 +1,6 @@
 import { isAnswered, messageOf } from "../../store/github/refusal.ts";
 
-/** Something that a repository needs, and whether it has it. */
+/** One thing that a repository needs, and whether it has it. */
 export interface Finding {
 	/** `the label removal` */
 	what: string;
@@ -71,6 +71,14 @@ export async function inspect(what: string, find: () => Promise<Finding[]>): Pro
 	}
 }
 
+/** A list that GitHub does not show is taken as empty: what is missing in it is then set, or cannot be. */
+export async function emptyOn404<T>(listed: Promise<T[]>): Promise<T[]> {
+	return listed.catch((error: unknown) => {
+		if (isAnswered(error) && error.status === 404) return [];
+		throw error;
+	});
+}
+
 /** GitHub, "Creating rulesets for a repository" and "Managing environments for deployment". */
 const planWords = /upgrade to github|make this repository public/i;
 
@@ -83,5 +91,7 @@ function reasonOf(error: unknown): string {
 	if (planWords.test(text))
 		return `a private repository needs GitHub Pro, Team or Enterprise for it (${text})`;
 	if (tokenWords.test(text)) return `the token lacks a permission (${text})`;
+	if (isAnswered(error) && error.status === 404)
+		return `the token may not see it (${text}): a fine-grained token needs the permissions of --help for this repository, and for one that was made after it *all repositories*`;
 	return text;
 }

@@ -1,4 +1,5 @@
 import type { Environment } from "../../api/configuration.ts";
+import type { NeededSecret } from "./settings.ts";
 
 /** Variables of the workflows whose values are taken from the environment of this command. */
 const settable = [
@@ -50,12 +51,15 @@ export function neededVariables(variable: Variable): { name: string; text: strin
 }
 
 /** Secrets that the workflows need for what the variables say. */
-export function neededSecrets(variable: Variable): string[] {
+export function neededSecrets(variable: Variable): NeededSecret[] {
 	const hosting = variable("HOSTING");
 	const deploys = hosting === "workers" || (hosting === "objects" && variable("CLOUDFLARE_ACCOUNT_ID"));
-	return [
-		"WORKFLOW_APP_PRIVATE_KEY",
+	const ofHosting = [
 		...(deploys ? ["CLOUDFLARE_API_TOKEN"] : []),
 		...(hosting === "objects" ? ["OBJECTS_ACCESS_KEY_ID", "OBJECTS_SECRET_ACCESS_KEY"] : []),
+	];
+	return [
+		{ name: "WORKFLOW_APP_PRIVATE_KEY", environment: "review" },
+		...ofHosting.map((name) => ({ name, environment: "production" as const })),
 	];
 }

@@ -41,6 +41,18 @@ export async function readTarget({ rest, repo }: Github): Promise<Target | null>
 	);
 }
 
+/** The repository that `createRepository` would make, for a dry run. */
+export function targetToBe({ repo }: Github, isPrivate: boolean, branch: string, apiUrl: string): Target {
+	const { owner, repo: name } = repo;
+	const host = new URL(apiUrl).host.replace(/^api\./, "");
+	const webUrl = `https://${host}/${owner}/${name}`;
+	return {
+		...{ owner, name, webUrl, cloneUrl: `${webUrl}.git`, defaultBranch: branch },
+		...{ isOrganization: true, isPrivate, isFork: false, isArchived: false },
+		...{ deletesBranches: false, hasIssues: true },
+	};
+}
+
 /** Makes the repository, empty, in the organisation or in the account of the token's own user. */
 export async function createRepository({ rest, repo }: Github, isPrivate: boolean): Promise<void> {
 	const wanted = { name: repo.repo, private: isPrivate };
@@ -69,8 +81,8 @@ export function repositoryFindings({ rest, repo }: Github, target: Target, branc
 			: fixable(settings, "issues are not on, or the branches of merged pull requests stay", update),
 	);
 	if (defaultBranch !== branch) {
-		const why = `is ${defaultBranch}: schedules and what follows other workflows run from there`;
-		findings.push(byHand("default branch", `${why}; keep the workflows on both, or make it ${branch}`));
+		const how = `make it ${branch}, or set GITHUB_BRANCH=${defaultBranch} here and for the service`;
+		findings.push(byHand("default branch", `is ${defaultBranch}, and the layers are on it: ${how}`));
 	}
 	return findings;
 }
@@ -85,7 +97,7 @@ export interface Push {
 	proxy: string;
 }
 
-/** What stands in no repository's code: the layers are their own, and who has to be asked follows from them. */
+/** What is not code: each repository has layers of its own. */
 const notCode = new Set(["layers"]);
 
 /** Whether the branch holds the code of this clone; where there is no such branch, it is pushed. */

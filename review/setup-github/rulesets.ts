@@ -1,67 +1,50 @@
 import { dataOrNull } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
 import type { App } from "./apps.ts";
-import { byHand, type Finding, fixable, right } from "./finding.ts";
+import { byHand, emptyOn404, type Finding, fixable, right } from "./finding.ts";
 import type { Target } from "./repository.ts";
+import defaultBranch from "./rulesets/default-branch.json" with { type: "json" };
+import ownBranches from "./rulesets/own-branches.json" with { type: "json" };
 
-/** Name of our ruleset, by which it is found again. */
-const rulesetName = "layers";
+/** Branches of the service and of the workflow `refresh`, which no other ruleset may hold up. */
+const freeBranches = ["register/example", "refresh"];
 
 /** The App that GitHub Actions is, on github.com: the source of what a workflow's job says. */
 const actionsAppId = 15_368;
 
-/** Branches of the service and of `npx fragments refresh`, which no rule may hold up. */
-const freeBranches = ["register/example", "refresh"];
+/** Lets an administrator merge a pull request that no one else can approve (role 5: repository admin). */
+const loneOperatorBypass = { actor_id: 5, actor_type: "RepositoryRole", bypass_mode: "pull_request" };
 
-/** What the ruleset is made of. */
+/** What the rulesets are made of. */
 export interface RulesetOptions {
-	branch: string;
 	service: App;
 	workflow: App;
-	/** Whether GitHub itself asks the owners for their approval (`.github/CODEOWNERS`). */
-	codeowners: boolean;
+	/** Whether `layers/owners.json` names one person in all, whose own change no one else can approve. */
+	hasLoneOperator: boolean;
 }
 
+type Json = Record<string, unknown>;
+
 /** A ruleset as GitHub's REST API takes it ("Create a repository ruleset"). */
-function rulesetOf({ branch, service, workflow, codeowners }: RulesetOptions) {
-	const bypass = (app: App) => ({
-		actor_id: app.id,
-		actor_type: "Integration" as const,
-		bypass_mode: "always" as const,
-	});
-	return {
-		name: rulesetName,
-		target: "branch" as const,
-		enforcement: "active" as const,
-		conditions: { ref_name: { include: [`refs/heads/${branch}`], exclude: [] as string[] } },
-		bypass_actors: [bypass(service), bypass(workflow)],
-		rules: [
-			{ type: "deletion" as const },
-			{ type: "non_fast_forward" as const },
-			{
-				type: "pull_request" as const,
-				parameters: {
-					// The status `owners` counts the approvals, also of people without write access.
-					required_approving_review_count: codeowners ? 1 : 0,
-					dismiss_stale_reviews_on_push: codeowners,
-					require_code_owner_review: codeowners,
-					require_last_push_approval: codeowners,
-					required_review_thread_resolution: false,
-				},
-			},
-			{
-				type: "required_status_checks" as const,
-				parameters: {
-					strict_required_status_checks_policy: false,
-					required_status_checks: [
-						{ context: "layers", integration_id: workflow.id },
-						{ context: "owners", integration_id: workflow.id },
-						{ context: "check", integration_id: actionsAppId },
-					],
-				},
-			},
-		],
+interface Ruleset extends Json {
+	name: string;
+	bypass_actors: Json[];
+}
+
+/** The rulesets of the files beside this one, with the Apps' ids in place of their names. */
+export function rulesetsOf(
+	{ service, workflow, hasLoneOperator }: RulesetOptions,
+	actionsApp = actionsAppId,
+): Ruleset[] {
+	const ids: Record<string, number> = {
+		SERVICE_APP: service.id,
+		WORKFLOW_APP: workflow.id,
+		ACTIONS_APP: actionsApp,
 	};
+	const fill = (_name: string, value: unknown) => (typeof value === "string" ? (ids[value] ?? value) : value);
+	const [main, own] = JSON.parse(JSON.stringify([defaultBranch, ownBranches]), fill) as [Ruleset, Ruleset];
+	if (hasLoneOperator) main.bypass_actors.push(loneOperatorBypass);
+	return [main, own];
 }
 
 /** Whether one value has all that another wants: members and elements beside those may be there; `false` wants nothing. */
@@ -71,57 +54,104 @@ function includesAll(value: unknown, wanted: unknown): boolean {
 		return Array.isArray(value) && wanted.every((one) => value.some((other) => includesAll(other, one)));
 	}
 	if (typeof wanted === "object" && wanted !== null) {
-		const members = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+		const members = (typeof value === "object" && value !== null ? value : {}) as Json;
 		return Object.entries(wanted).every(([name, one]) => includesAll(members[name], one));
 	}
 	return value === wanted;
 }
 
-/** The rules of the branch, in a ruleset of their own. */
-export async function rulesetFindings(
-	{ rest, repo, paginate }: Github,
-	options: RulesetOptions,
-): Promise<Finding[]> {
-	const what = `ruleset ${rulesetName} for ${options.branch}`;
-	const wanted = rulesetOf(options);
-	const all = await paginate(rest.repos.getRepoRulesets, { ...repo, includes_parents: false, per_page: 100 });
-	const listed = all.find(({ name }) => name === rulesetName);
-	if (!listed)
-		return [fixable(what, "is not there", () => rest.repos.createRepoRuleset({ ...repo, ...wanted }))];
-	const about = { ...repo, ruleset_id: listed.id };
-	const { data } = await rest.repos.getRepoRuleset(about);
-	if (includesAll(data, wanted)) return [right(what)];
-	const lacking = Object.entries(wanted)
-		.filter(([name, one]) => !includesAll((data as unknown as Record<string, unknown>)[name], one))
-		.map(([name]) => name);
-	const update = () => rest.repos.updateRepoRuleset({ ...about, ...wanted });
-	return [fixable(what, `is another one in: ${lacking.join(", ")}`, update)];
+/** What tells one element of a list from another: the type of a rule, the name of a check, an actor. */
+function identityOf(value: unknown): string {
+	if (typeof value !== "object" || value === null) return JSON.stringify(value);
+	const { type, context, actor_type, actor_id } = value as Json;
+	return JSON.stringify([type, context, actor_type, actor_id]);
+}
+
+/** What is there, with what is wanted added or put right in it: nothing that others have added goes. */
+function merged(value: unknown, wanted: unknown): unknown {
+	if (includesAll(value, wanted)) return value === undefined ? wanted : value;
+	if (Array.isArray(wanted)) {
+		const present = Array.isArray(value) ? value : [];
+		const find = (list: unknown[], one: unknown) =>
+			list.find((other) => identityOf(other) === identityOf(one));
+		const kept = present.map((one) => {
+			const own = find(wanted, one);
+			return own === undefined ? one : merged(one, own);
+		});
+		return [...kept, ...wanted.filter((one) => find(present, one) === undefined)];
+	}
+	if (typeof wanted !== "object" || wanted === null) return wanted;
+	const members = (typeof value === "object" && value !== null ? value : {}) as Json;
+	const own = Object.entries(wanted).map(([name, one]) => [name, merged(members[name], one)]);
+	return { ...members, ...Object.fromEntries(own) };
+}
+
+/** The rulesets of the repository, found by their names. */
+async function listRulesets({ rest, repo, paginate }: Github) {
+	const parameters = { ...repo, includes_parents: false, per_page: 100 };
+	return emptyOn404(paginate(rest.repos.getRepoRulesets, parameters));
+}
+
+/** The id of the App that GitHub Actions is: another one on GitHub Enterprise Server. */
+async function findActionsApp({ rest }: Github): Promise<number | undefined> {
+	const asked = rest.apps.getBySlug({ app_slug: "github-actions" });
+	return (await dataOrNull(asked, "show the App of GitHub Actions"))?.id;
+}
+
+/** What is wrong with the rulesets. */
+export async function rulesetFindings(github: Github, options: RulesetOptions): Promise<Finding[]> {
+	const { rest, repo } = github;
+	const all = await listRulesets(github);
+	const findings: Finding[] = [];
+	for (const wanted of rulesetsOf(options, await findActionsApp(github))) {
+		const what = `ruleset ${wanted.name}`;
+		const listed = all.find(({ name }) => name === wanted.name);
+		if (!listed) {
+			const create = () => rest.repos.createRepoRuleset({ ...repo, ...wanted } as never);
+			findings.push(fixable(what, "is not there", create));
+			continue;
+		}
+		const about = { ...repo, ruleset_id: listed.id };
+		const data = (await rest.repos.getRepoRuleset(about)).data as unknown as Json;
+		const lacking = Object.keys(wanted).filter((name) => !includesAll(data[name], wanted[name]));
+		const body = Object.fromEntries(
+			Object.keys(wanted).map((name) => [name, merged(data[name], wanted[name])]),
+		);
+		const update = () => rest.repos.updateRepoRuleset({ ...about, ...body } as never);
+		findings.push(
+			lacking.length === 0
+				? right(what)
+				: fixable(what, `lacks what it needs in: ${lacking.join(", ")}`, update),
+		);
+	}
+	return findings;
 }
 
 /** Rules that would stop the service: of other rulesets, the organisation's too, and of the older kind. */
-export async function otherRuleFindings(
-	{ rest, repo }: Github,
-	target: Target,
-	branch: string,
-): Promise<Finding[]> {
+export async function otherRuleFindings(github: Github, target: Target, branch: string): Promise<Finding[]> {
+	const { rest, repo } = github;
 	const findings: Finding[] = [];
+	const own = new Set(
+		(await listRulesets(github)).filter(({ name }) => name === ownBranches.name).map(({ id }) => id),
+	);
 	for (const free of freeBranches) {
-		const what = `branch ${free}, free of rules`;
-		const { data } = await rest.repos.getBranchRules({ ...repo, branch: free });
-		const types = data.map(({ type }) => type).join(", ");
+		const what = `branch ${free}, free of other rules`;
+		const rules = await emptyOn404(
+			rest.repos.getBranchRules({ ...repo, branch: free }).then(({ data }) => data),
+		);
+		const others = rules.filter(({ ruleset_id }) => ruleset_id === undefined || !own.has(ruleset_id));
+		const types = others.map(({ type }) => type).join(", ");
 		const how = "exclude refs/heads/register/** and refs/heads/refresh from the ruleset";
 		findings.push(
-			data.length === 0
+			others.length === 0
 				? right(what)
 				: byHand(what, `has the rules ${types}: ${how}, see ${target.webUrl}/settings/rules`),
 		);
 	}
-	const older = await dataOrNull(
-		rest.repos.getBranchProtection({ ...repo, branch }),
-		"show the branch's protection",
-	);
+	const asked = rest.repos.getBranchProtection({ ...repo, branch });
+	const older = await dataOrNull(asked, "show the branch's protection");
 	const what = `older protection of ${branch}`;
-	const how = `take it away at ${target.webUrl}/settings/branches: the ruleset has its rules`;
-	findings.push(older ? byHand(what, `is on, and knows no Apps' bypass: ${how}`) : right(what));
+	const how = `remove it at ${target.webUrl}/settings/branches: the ruleset has its rules`;
+	findings.push(older ? byHand(what, `is on, and knows no bypass of Apps: ${how}`) : right(what));
 	return findings;
 }

@@ -1,10 +1,18 @@
 import type { Github } from "../../store/github/routes.ts";
 import { type Label, labels } from "../labels.ts";
-import { byHand, type Finding, fixable, right } from "./finding.ts";
+import { byHand, emptyOn404, type Finding, fixable, right } from "./finding.ts";
 import type { Target } from "./repository.ts";
 
-/** Where the workflows' secrets are. */
-export const environmentName = "production";
+/** Where the workflows' secrets are: the App's key, and those of the hosting. */
+export const environmentNames = ["review", "production"] as const;
+
+export type EnvironmentName = (typeof environmentNames)[number];
+
+/** A secret that the workflows need, and the environment that keeps it. */
+export interface NeededSecret {
+	name: string;
+	environment: EnvironmentName;
+}
 
 /** A request whose answer says that there is nothing; null then. */
 async function orNull<T>(asked: Promise<{ data: T }>): Promise<T | null> {
@@ -18,7 +26,7 @@ async function orNull<T>(asked: Promise<{ data: T }>): Promise<T | null> {
 }
 
 export async function labelFindings({ rest, repo, paginate }: Github): Promise<Finding[]> {
-	const all = await paginate(rest.issues.listLabelsForRepo, { ...repo, per_page: 100 });
+	const all = await emptyOn404(paginate(rest.issues.listLabelsForRepo, { ...repo, per_page: 100 }));
 	return Object.values<Label>(labels).map(({ name, color, description }) => {
 		const what = `label ${name}`;
 		const found = all.find((one) => one.name === name);
@@ -29,37 +37,61 @@ export async function labelFindings({ rest, repo, paginate }: Github): Promise<F
 	});
 }
 
-/** What the workflows' own token may do, where a workflow does not say so itself. */
-export async function actionsFindings({ rest, repo }: Github, hasWorkflowApp: boolean): Promise<Finding[]> {
-	const { data: actions } = await rest.actions.getGithubActionsPermissionsRepository(repo);
-	const findings: Finding[] = [];
-	if (!actions.enabled) {
-		const enable = () =>
-			rest.actions.setGithubActionsPermissionsRepository({ ...repo, enabled: true, allowed_actions: "all" });
-		findings.push(fixable("Actions", "are not on", enable));
-	}
-	const what = "the workflows' own token";
-	const { data } = await rest.actions.getGithubActionsDefaultWorkflowPermissionsRepository(repo);
-	// Without an App it is this token that opens the weekly pull request.
-	const wanted = {
-		default_workflow_permissions: "read" as const,
-		can_approve_pull_request_reviews: !hasWorkflowApp,
+/** Which actions may run, and what the workflows' own token may do where a workflow does not say so itself. */
+export async function actionsFindings(github: Github): Promise<Finding[]> {
+	const { rest, repo } = github;
+	const actions = await orNull(rest.actions.getGithubActionsPermissionsRepository(repo));
+	const isSelected = actions?.allowed_actions === "selected";
+	const isLimited =
+		actions?.enabled && (isSelected || actions.allowed_actions === "local_only") && isPinned(actions);
+	const selected = isSelected ? (await rest.actions.getAllowedActionsRepository(repo)).data : null;
+	const limit = async () => {
+		const wanted = { enabled: true, allowed_actions: "selected" as const, sha_pinning_required: true };
+		await rest.actions.setGithubActionsPermissionsRepository({ ...repo, ...wanted });
+		const own = { verified_allowed: false, patterns_allowed: [], ...selected, github_owned_allowed: true };
+		await rest.actions.setAllowedActionsRepository({ ...repo, ...own });
 	};
-	const isRight =
-		data.default_workflow_permissions === "read" &&
-		(data.can_approve_pull_request_reviews || !wanted.can_approve_pull_request_reviews);
-	const set = () => rest.actions.setGithubActionsDefaultWorkflowPermissionsRepository({ ...repo, ...wanted });
-	const problem = "may write without being told so, or may not open pull requests";
-	findings.push(isRight ? right(what) : fixable(what, problem, set));
-	return findings;
+	const isRight = isLimited && selected?.github_owned_allowed;
+	const limits = "are not limited to GitHub's own, each by the id of a commit";
+	const what = "the workflows' own token";
+	const token = await orNull(rest.actions.getGithubActionsDefaultWorkflowPermissionsRepository(repo));
+	const set = () =>
+		rest.actions.setGithubActionsDefaultWorkflowPermissionsRepository({
+			...repo,
+			default_workflow_permissions: "read",
+		});
+	return [
+		isRight ? right("actions that may run") : fixable("actions that may run", limits, limit),
+		token?.default_workflow_permissions === "read"
+			? right(what)
+			: fixable(what, "may write where a workflow does not say so", set),
+		...(await scheduleFindings(github)),
+	];
 }
 
-/** The environment that keeps the secrets, and the branches that get them. */
+/** GitHub's types do not know the member yet ("Set GitHub Actions permissions for a repository"). */
+function isPinned(actions: object): boolean {
+	return (actions as { sha_pinning_required?: boolean }).sha_pinning_required === true;
+}
+
+/** GitHub disables the schedules of a public repository after 60 days without activity. */
+async function scheduleFindings({ rest, repo, paginate }: Github): Promise<Finding[]> {
+	const all = await emptyOn404(paginate(rest.actions.listRepoWorkflows, { ...repo, per_page: 100 }));
+	return all
+		.filter(({ state }) => state === "disabled_inactivity")
+		.map(({ id, name }) => {
+			const enable = () => rest.actions.enableWorkflow({ ...repo, workflow_id: id });
+			return fixable(`workflow ${name}`, "was disabled by GitHub after 60 days without activity", enable);
+		});
+}
+
+/** An environment that keeps secrets, and the one branch that gets them: the default branch. */
 export async function environmentFindings(
 	{ rest, repo, paginate }: Github,
 	target: Target,
-	branches: readonly string[],
+	environmentName: EnvironmentName,
 ): Promise<Finding[]> {
+	const branches = [target.defaultBranch];
 	const what = `environment ${environmentName}`;
 	const about = { ...repo, environment_name: environmentName };
 	const found = await orNull(rest.repos.getEnvironment(about));
@@ -80,19 +112,19 @@ export async function environmentFindings(
 	return [
 		others.length === 0
 			? right(what)
-			: byHand(what, `gives its secrets to ${others.join(", ")} too: take that away at ${page}`),
+			: byHand(what, `gives its secrets to ${others.join(", ")} too: remove that at ${page}`),
 		...branches.map((name) => (names.includes(name) ? right(`${what}, the branch ${name}`) : allow(name))),
 	];
 }
 
 /** Variables that the workflows read; those that this command knows are set, others are kept as they are. */
 export async function variableFindings(
-	{ rest, repo, paginate }: Github,
+	github: Github,
 	wanted: ReadonlyMap<string, string>,
 	needed: (value: (name: string) => string | undefined) => readonly { name: string; text: string }[],
 ): Promise<Finding[]> {
-	const all = await paginate(rest.actions.listRepoVariables, { ...repo, per_page: 30 });
-	const stored = new Map(all.map(({ name, value }) => [name, value]));
+	const stored = await readVariables(github);
+	const { rest, repo } = github;
 	const findings = [...wanted].map(([name, value]) => {
 		const what = `variable ${name}`;
 		if (stored.get(name) === value) return right(what);
@@ -111,30 +143,34 @@ export async function variableFindings(
 
 /** The variables of a repository, by their names. */
 export async function readVariables({ rest, repo, paginate }: Github): Promise<Map<string, string>> {
-	const all = await paginate(rest.actions.listRepoVariables, { ...repo, per_page: 30 });
+	const all = await emptyOn404(paginate(rest.actions.listRepoVariables, { ...repo, per_page: 30 }));
 	return new Map(all.map(({ name, value }) => [name, value]));
 }
 
 /** Secrets by name: GitHub shows no value, and takes one only encrypted, which `gh` does. */
 export async function secretFindings(
 	{ rest, repo, paginate }: Github,
-	names: readonly string[],
+	needed: readonly NeededSecret[],
 ): Promise<Finding[]> {
-	const about = { ...repo, environment_name: environmentName };
-	const inEnvironment = await orNull(
-		paginate(rest.actions.listEnvironmentSecrets, { ...about, per_page: 100 }).then((data) => ({ data })),
-	);
-	const ofRepository = await paginate(rest.actions.listRepoSecrets, { ...repo, per_page: 100 });
-	const isIn = (list: readonly { name: string }[] | null, name: string) =>
-		list?.some((one) => one.name === name) ?? false;
+	const inEnvironments = new Map<EnvironmentName, string[]>();
+	for (const name of environmentNames) {
+		const about = { ...repo, environment_name: name, per_page: 100 };
+		const listed = await emptyOn404(paginate(rest.actions.listEnvironmentSecrets, about));
+		inEnvironments.set(
+			name,
+			listed.map((one) => one.name),
+		);
+	}
+	const ofRepository = await emptyOn404(paginate(rest.actions.listRepoSecrets, { ...repo, per_page: 100 }));
 	const slug = `${repo.owner}/${repo.repo}`;
-	return names.flatMap((name) => {
+	return needed.flatMap(({ name, environment }) => {
 		const what = `secret ${name}`;
 		const file = name.endsWith("PRIVATE_KEY") ? "key.pem" : "file";
-		const set = `gh secret set ${name} --env ${environmentName} --repo ${slug} < ${file}`;
-		const findings = [isIn(inEnvironment, name) ? right(what) : byHand(what, `is not set: ${set}`)];
-		if (isIn(ofRepository, name)) {
-			const open = "whoever may push any branch can read it";
+		const set = `gh secret set ${name} --env ${environment} --repo ${slug} < ${file}`;
+		const isSet = inEnvironments.get(environment)?.includes(name);
+		const findings = [isSet ? right(what) : byHand(what, `is not set: ${set}`)];
+		if (ofRepository.some((one) => one.name === name)) {
+			const open = "everyone who may push any branch can read it";
 			const how = `gh secret delete ${name} --repo ${slug}`;
 			findings.push(
 				byHand(`${what} of the repository`, `${open}; it belongs in the environment only: ${how}`),

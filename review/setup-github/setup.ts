@@ -1,4 +1,7 @@
+import { join } from "node:path";
 import type { Environment } from "../../api/configuration.ts";
+import { readIfThere } from "../../files/if-there.ts";
+import { ownersPath, parseOwners } from "../../registry/owners.ts";
 import type { Github } from "../../store/github/routes.ts";
 import { type App, appFindings, findApp, installationFindings } from "./apps.ts";
 import { apply, byHand, type Finding, fixable, inspect, type Outcome, right } from "./finding.ts";
@@ -10,11 +13,13 @@ import {
 	readTarget,
 	repositoryFindings,
 	type Target,
+	targetToBe,
 } from "./repository.ts";
 import { otherRuleFindings, rulesetFindings } from "./rulesets.ts";
 import {
 	actionsFindings,
 	environmentFindings,
+	environmentNames,
 	labelFindings,
 	readVariables,
 	secretFindings,
@@ -28,7 +33,8 @@ export interface SetupOptions {
 	create: "public" | "private" | undefined;
 	serviceApp: string | undefined;
 	workflowApp: string | undefined;
-	codeowners: boolean;
+	/** Address of the API. */
+	apiUrl: string;
 	push: Push;
 	environment: Environment;
 }
@@ -38,6 +44,9 @@ export interface Setup {
 	outcomes: Outcome[];
 	target: Target | null;
 }
+
+const unseenAfterMaking =
+	"GitHub does not show the new repository to this token: a fine-grained one has to be for all repositories; run this again with such a token";
 
 /** Looks at all that a repository needs, and puts right what it can. */
 export async function setUp(github: Github, options: SetupOptions): Promise<Setup> {
@@ -51,8 +60,14 @@ export async function setUp(github: Github, options: SetupOptions): Promise<Setu
 		const make = () => createRepository(github, create === "private");
 		const how = "run this again with --create public or --create private";
 		await add([create ? fixable("repository", problem, make) : byHand("repository", `${problem}: ${how}`)]);
-		if (outcomes[0]?.state === "set") target = await readTarget(github);
-		if (!target) return { outcomes, target };
+		const [made] = outcomes;
+		if (made?.state === "set") target = await readTarget(github);
+		else if (made?.state === "would be set")
+			target = targetToBe(github, create === "private", push.branch, options.apiUrl);
+		if (!target) {
+			if (made?.state === "set") await add([byHand("settings of the repository", unseenAfterMaking)]);
+			return { outcomes, target };
+		}
 	} else {
 		await add([right(`repository ${slug}`)]);
 	}
@@ -67,15 +82,18 @@ export async function setUp(github: Github, options: SetupOptions): Promise<Setu
 /** What does not depend on the step before it. */
 async function rest(github: Github, target: Target, options: SetupOptions): Promise<Finding[][]> {
 	const { branch } = options.push;
-	const stored = await readVariables(github);
+	const stored = await readVariables(github).catch(() => new Map<string, string>());
 	const [service, workflow] = await findApps(github, options, stored);
-	const wanted = wantedVariables(options, target, service, workflow);
+	const wanted = wantedVariables(options, service, workflow);
 	const variable = (name: string) => wanted.get(name) ?? stored.get(name);
-	const branches = [...new Set([target.defaultBranch, branch])];
 	const findings = [
 		await inspect("labels", () => labelFindings(github)),
-		await inspect("Actions", () => actionsFindings(github, workflow !== null)),
-		await inspect("environment", () => environmentFindings(github, target, branches)),
+		await inspect("Actions", () => actionsFindings(github)),
+	];
+	for (const name of environmentNames) {
+		findings.push(await inspect(`environment ${name}`, () => environmentFindings(github, target, name)));
+	}
+	findings.push(
 		appFindings(target, "service", service),
 		appFindings(target, "workflow", workflow),
 		await inspect("installation of the Apps", () =>
@@ -86,16 +104,24 @@ async function rest(github: Github, target: Target, options: SetupOptions): Prom
 		),
 		await inspect("variables", () => variableFindings(github, wanted, neededVariables)),
 		await inspect("secrets", () => secretFindings(github, neededSecrets(variable))),
-	];
+	);
 	if (service && workflow) {
-		const rules = { branch, service, workflow, codeowners: options.codeowners };
-		findings.push(await inspect("ruleset", () => rulesetFindings(github, rules)));
+		const rules = { service, workflow, hasLoneOperator: await hasLoneOperator(options.push.clone) };
+		findings.push(await inspect("rulesets", () => rulesetFindings(github, rules)));
 	} else {
 		const why = "waits for both Apps: without their bypass every PUT would be refused";
-		findings.push([byHand(`ruleset for ${branch}`, why)]);
+		findings.push([byHand("rulesets", why)]);
 	}
 	findings.push(await inspect("other rules", () => otherRuleFindings(github, target, branch)));
 	return findings;
+}
+
+/** Whether one person is all the owners of a clone: a team has several members. */
+async function hasLoneOperator(clone: string): Promise<boolean> {
+	const { owners } = parseOwners((await readIfThere(join(clone, ownersPath))) ?? new Uint8Array(0));
+	const names = owners && [...owners.operators, ...owners.rules.flatMap((rule) => rule.owners)];
+	const [first = "", ...others] = new Set(names?.map((name) => name.toLowerCase()));
+	return first !== "" && others.length === 0 && !first.includes("/");
 }
 
 /** The two Apps: by the names that were said, or as an earlier run has noted them in variables. */
@@ -119,13 +145,11 @@ async function findApps(github: Github, options: SetupOptions, stored: ReadonlyM
 }
 
 function wantedVariables(
-	{ environment, push }: SetupOptions,
-	{ defaultBranch }: Target,
+	{ environment }: SetupOptions,
 	service: App | null,
 	workflow: App | null,
 ): Map<string, string> {
 	const wanted = variablesFrom(environment);
-	if (push.branch !== "main" || defaultBranch !== "main") wanted.set("LAYERS_BRANCH", push.branch);
 	if (service) wanted.set("SERVICE_APP_ID", String(service.id));
 	if (workflow) wanted.set("WORKFLOW_APP_ID", String(workflow.id));
 	if (workflow?.login) wanted.set("WORKFLOW_APP_LOGIN", workflow.login);

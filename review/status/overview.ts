@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { CatFile } from "../../git/cat-file.ts";
-import { isDescribed } from "../../harvest/harvest-layer.ts";
 import { collectCommit, resolveCommit } from "../../publish/collect.ts";
+import { isDescribed } from "../../registry/description.ts";
 import { healthPath, parseHealth } from "../../registry/health.ts";
 import { judgeFiles, problemLine } from "../../registry/judge.ts";
 import { harvestedLangs } from "../../registry/registration.ts";
@@ -16,7 +16,7 @@ export interface Overview {
 	problems: string[];
 	/** `<smallkey>  down since 2026-W09`, those that are sick for longest first. */
 	sick: string[];
-	/** Smallkeys of feature layers whose service was never harvested. */
+	/** Smallkeys of layers whose service is harvested, and never was. */
 	neverHarvested: string[];
 	reviews: WaitingReview[];
 	freeBytes: number;
@@ -72,7 +72,7 @@ export function overviewLines(overview: Overview, isServed: boolean): string[] {
 		`${layers} ${layers === 1 ? "layer" : "layers"} at commit ${commit.slice(0, 12)}`,
 		...list("file not in order", "files not in order", problems),
 		...list("sick layer", "sick layers", sick),
-		...list("feature layer never harvested", "feature layers never harvested", neverHarvested),
+		...list("layer never harvested", "layers never harvested", neverHarvested),
 		...list("review waits", "reviews wait", reviews.map(reviewLine)),
 		`disk: ${gigabytes(freeBytes)} of ${gigabytes(sizeBytes)} left`,
 		isServed ? "a service runs on it: /readyz says whether all is well" : "no service runs on it",

@@ -34,16 +34,16 @@ function cell(text: string): string {
 
 const introduction = `# Reliability
 
-What happens when something breaks. \`npm run test:faults\` breaks each of these on a running service, or before one
-starts, and writes this page from what it saw: what a reader got, what a publisher heard, and what the log said. In
-all of them, nothing that was acknowledged with a 201 or 204 was lost: each is checked after the fault and after a
-restart. Where a disk has to be full, read-only or cut off, the machine must allow \`mount\`.
+What happens when something breaks. \`npm run test:faults\` causes each fault in a running service, or before a start, and writes
+this page from what it saw: the answer to a reader, the answer to a publisher, and the lines of the log. In no case was a
+change lost that had been acknowledged with a 201 or 204; each is checked after the fault and after a restart. Faults of a
+full, read-only or detached disk need a machine that allows \`mount\`.
 
-- **Reads** go on from memory, from the last good state, whatever happens to the disk, git or the repository.
-- **Writes** are 503 with a reason and \`Retry-After\` while they cannot be stored, and go on by themselves.
-- **A start** repairs what it can and says so, or is refused with the way out, and changes nothing.
+- **Reads** are served from memory, from the last good state, in every fault of the disk, git or the repository.
+- **Writes** get 503 with a reason and \`Retry-After\` while they cannot be stored, and work again without a restart.
+- **A start** repairs what it can and says so. Otherwise it ends with an error that says what to do, and changes nothing.
 
-\`DATA_DIR\` and ids stand for the real ones.
+\`DATA_DIR\` and ids replace the real ones.
 `;
 
 /** The page of all faults, independent of the order of observation. */

@@ -47,7 +47,8 @@ function runCompiled(
 	const task = JSON.stringify({ timeoutMs, files });
 	const child = spawn(process.execPath, ["--enable-source-maps", "--import", ownFolder, runner, task], {
 		env: { ...environment, TMPDIR: temporaryParent(environment), COMPILED_START: compiled?.start },
-		stdio: ["ignore", "pipe", "pipe"],
+		// Its standard input ends with this process: then it ends the test files.
+		stdio: ["pipe", "pipe", "pipe"],
 	});
 	let output = "";
 	child.stdout.on("data", (data) => {

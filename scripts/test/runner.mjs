@@ -1,5 +1,7 @@
 // node runner.mjs TASK: runs uvu's test files under Node's test runner, each in a process of its own, and prints the result
 // of each. Plain JavaScript, since the files' processes start with the same loaders as this one.
+
+import { setMaxListeners } from "node:events";
 import { availableParallelism } from "node:os";
 import { run } from "node:test";
 
@@ -45,7 +47,13 @@ function report(path, { duration_ms, error }) {
 
 // One more than there are processors, since each file sometimes waits for a disk or a clock.
 const concurrency = availableParallelism() + 1;
-for await (const { type, data } of run({ files: mixed, concurrency, timeout: timeoutMs })) {
+// The end of standard input is the end of the process that started this one: the test files end, too.
+const ending = new AbortController();
+process.stdin.once("end", () => ending.abort()).resume();
+
+setMaxListeners(0, ending.signal);
+const options = { files: mixed, concurrency, timeout: timeoutMs, signal: ending.signal };
+for await (const { type, data } of run(options)) {
 	if (type === "test:stdout" || type === "test:stderr")
 		outputs.set(data.file, (outputs.get(data.file) ?? "") + data.message);
 	if ((type === "test:pass" || type === "test:fail") && data.nesting === 0) report(data.name, data.details);
@@ -54,3 +62,4 @@ if (failed.length > 0) console.log(["", "Failed:", ...failed.sort().map((name) =
 if (sums.skipped > 0) console.log(`${sums.skipped} skipped`);
 console.log(`${sums.passed} passed, ${sums.failed} failed`);
 process.exitCode = sums.failed > 0 ? 1 : 0;
+process.stdin.destroy();

@@ -1,4 +1,4 @@
-import { isDescribed } from "../../harvest/harvest-layer.ts";
+import { isDescribed } from "../../registry/description.ts";
 import { harvestedLangs, type Registration } from "../../registry/registration.ts";
 import type { Store } from "../../store/store.ts";
 import {

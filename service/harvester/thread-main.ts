@@ -1,7 +1,8 @@
 // The harvester's thread: requests services and parses their answers, so that this does not block reads.
 import { parentPort, workerData } from "node:worker_threads";
-import { harvestLayer } from "../../harvest/harvest-layer.ts";
+import { createHarvestLayer } from "../../harvest/harvest-layer.ts";
 import { createWatchLayer } from "../../harvest/watch-layer.ts";
+import { createReadCapabilities } from "../../harvest/wms/read-capabilities.ts";
 import { askWith } from "./ask.ts";
 import type { FromThread, ThreadSettings, ToThread } from "./thread.ts";
 
@@ -9,7 +10,9 @@ if (!parentPort) throw new Error("thread-main.ts: must run in a worker thread");
 const port = parentPort;
 const { harvest: settings, mapWkid } = workerData as ThreadSettings;
 const ask = askWith(settings);
-const watch = createWatchLayer(ask);
+const read = createReadCapabilities(ask);
+const harvest = createHarvestLayer({ ask, mapWkid, read });
+const watch = createWatchLayer(ask, read);
 const underWay = new Map<number, AbortController>();
 
 function send(message: FromThread): void {
@@ -23,8 +26,7 @@ port.on("message", (message: ToThread) => {
 	const controller = new AbortController();
 	underWay.set(id, controller);
 	const { signal } = controller;
-	const task =
-		kind === "harvest" ? harvestLayer(registration, { ask, mapWkid }, signal) : watch(registration, signal);
+	const task = kind === "harvest" ? harvest(registration, signal) : watch(registration, signal);
 	// A rejection is a bug: it ends the thread, and is reported by the thread's "error" event.
 	void task.then((result) => {
 		underWay.delete(id);

@@ -22,6 +22,14 @@ function docPath(target: TargetName, lang: Lang, smallkey: string): string {
 	return `${folder}/${lang}/${encodeURIComponent(smallkey)}`;
 }
 
+/** How GeoView reads a layer, from 1.0.0 on: its type `geoCore` reads `/vcs` below `geocoreUrl` (docs/reading.md). */
+export function geoViewConfiguration(smallkey: string, root: string | URL): object {
+	return {
+		map: { listOfGeoviewLayerConfig: [{ geoviewLayerType: "geoCore", geoviewLayerId: smallkey }] },
+		serviceUrls: { geocoreUrl: new URL("./", root).href.slice(0, -1) },
+	};
+}
+
 /** One layer: its map, both languages side by side, its health, its last change, and how it is read. */
 export class LayerView implements View {
 	readonly #page: Page;
@@ -211,11 +219,7 @@ export class LayerView implements View {
 		const first =
 			drawnTargets.find((target) => settings.targets.includes(target)) ?? (settings.targets[0] as TargetName);
 		boxes.push(copyBox(texts, texts.copyCurl, `curl --fail --compressed '${address(first)}'`));
-		const geoView = {
-			map: { listOfGeoviewLayerConfig: [{ geoviewLayerType: "geoCore", geoviewLayerId: key }] },
-			serviceUrls: { rcsUrl: new URL("v2/docs/", root).href },
-		};
-		add("v2", texts.copyGeoView, JSON.stringify(geoView, null, 2));
+		add("v2", texts.copyGeoView, JSON.stringify(geoViewConfiguration(key, root), null, 2));
 		if (settings.targets.includes("ramp4")) boxes.push(this.#ramp4(address("ramp4")));
 		return boxes;
 	}

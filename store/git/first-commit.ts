@@ -2,25 +2,25 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CatFile } from "../../git/cat-file.ts";
 import type { Edit } from "../store.ts";
-import { type CommitOnceOptions, commitOnce } from "./commit-once.ts";
+import type { StoreContext } from "./context.ts";
 import { serviceName } from "./new-commit.ts";
 
 /**
  * The commit that a branch is at; null where the repository has no such branch yet.
- * @throws {Error} that tells the way out, where the branch is there and names no commit, or one that is not there
+ * @throws {Error} that says what to do, where the branch exists and names no commit, or one that is missing
  */
 export async function readHead(repository: string, branch: string, catFile: CatFile): Promise<string | null> {
 	const head = await catFile.read(`refs/heads/${branch}`);
 	if (head?.type === "commit") return head.id;
 	const named = await readRef(repository, branch);
-	// Without this the next start would take a broken branch for an empty repository, and begin anew.
+	// Without this the next start would take a broken branch for an empty repository.
 	if (named !== null) throw new Error(brokenBranch(repository, branch, named));
 	return null;
 }
 
-/** The first commit of a branch. */
+/** Makes the first commit of a branch. @returns its id */
 export async function commitSeed(
-	options: CommitOnceOptions,
+	{ repository, writer, sync }: Pick<StoreContext, "repository" | "writer" | "sync">,
 	branch: string,
 	edits: Edit[],
 	timeMs: number,
@@ -34,7 +34,13 @@ export async function commitSeed(
 		request: null,
 		review: false,
 	};
-	return commitOnce(options, branch, { base: null, from: null }, { edits, meta, committed: timeMs });
+	writer.begin(null);
+	const made = writer.commit({ edits, meta, committed: timeMs });
+	await writer.store();
+	const id = await made;
+	await writer.move(branch, null, id);
+	await sync(join(repository, "refs/heads"));
+	return id;
 }
 
 /** What a branch's file, or the file of packed branches, says of it; null where neither does (gitrepository-layout(5)). */

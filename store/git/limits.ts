@@ -1,29 +1,29 @@
-/** How long, and how much, a local store lets things go on. Times in milliseconds, by the monotonic clock. */
+/** How long a local store waits, and how much it leaves. Times in milliseconds, by the monotonic clock. */
 export interface StoreLimits {
-	/** Longest silence of a git process that is waited for: it is ended then, and another one takes its place. */
+	/** Longest silence of a git process that is awaited: it is ended then, and replaced. */
 	silenceMs: number;
 	/** Longest time of one short git command. */
 	commandMs: number;
-	/** Longest time of a repack, which nobody waits for. */
+	/** Longest time of a repack, which runs in the background. */
 	repackMs: number;
 	/** Longest wait of a change until its turn. */
 	waitMs: number;
-	/** Longest time that an end waits for what is under way. */
+	/** Longest time that `close` waits for what is under way. */
 	closeMs: number;
-	/** How long a lock stays the same file until it counts as a killed process's. */
+	/** How long a lock stays the same file until it is taken for that of a killed process. */
 	lockMs: number;
 	/** How often the branch is looked at for pushes. */
 	lookMs: number;
 	/** How often a writer at rest is asked for a sign of life, and a store that failed is tried again. */
 	probeMs: number;
-	/** Moves of the branch after which another process makes them: git keeps what it has seen of a repository in memory. */
-	writerMoves: number;
+	/** Commits after which another process writes: git keeps what it has seen of a repository in memory. */
+	writerCommits: number;
 	/** Reads after which a reader is replaced. */
 	readerReads: number;
-	/** Packs that are left to gather at rest, and those after which nobody waits for rest. */
+	/** Packs that are repacked at rest, and those after which a repack does not wait for rest. */
 	packsAtRest: number;
 	packsAtMost: number;
-	/** Time since the last change that counts as rest. */
+	/** Time since the last change that is taken for rest. */
 	restMs: number;
 }
 
@@ -36,7 +36,7 @@ export const ordinaryLimits: StoreLimits = {
 	lockMs: 2_000,
 	lookMs: 200,
 	probeMs: 5_000,
-	writerMoves: 2_000,
+	writerCommits: 5_000,
 	readerReads: 50_000,
 	packsAtRest: 50,
 	packsAtMost: 200,

@@ -1,3 +1,4 @@
+import type { ImportedCommit } from "../../git/fast-import.ts";
 import { authorMail, commitMessage, type Edit, type Meta } from "../store.ts";
 
 /** One commit to write. */
@@ -14,20 +15,14 @@ export const serviceName = "fragment-publisher";
 /** The committer of every commit that the service makes, and of no other. */
 export const serviceIdentity = `${serviceName} <${authorMail(serviceName)}>`;
 
-/**
- * A commit object.
- * @param tree id of the tree of its files
- * @param parent id of the commit before it; null for the first
- * @throws {Error} where a name would break the object's lines
- */
-export function commitBody(tree: string, parent: string | null, { meta, committed }: NewCommit): Buffer {
-	const lines = [
-		`tree ${tree}`,
-		...(parent === null ? [] : [`parent ${parent}`]),
-		`author ${person(meta.author, meta.time)}`,
-		`committer ${person(serviceName, committed)}`,
-	];
-	return Buffer.from(`${lines.join("\n")}\n\n${commitMessage(meta)}`);
+/** A commit as git is given it. @throws {Error} where a name would break the commit's lines */
+export function importedCommit({ edits, meta, committed }: NewCommit): ImportedCommit {
+	return {
+		author: person(meta.author, meta.time),
+		committer: person(serviceName, committed),
+		message: commitMessage(meta),
+		edits,
+	};
 }
 
 function person(name: string, timeMs: number): string {

@@ -1,41 +1,38 @@
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { runGit } from "../../git/run.ts";
+import { type MeasureGit, measured } from "./context.ts";
 import type { StoreLimits } from "./limits.ts";
-import { type MeasureGit, measured } from "./measure.ts";
-import { countPacks } from "./repository.ts";
 
-/** Readers and publishers come first; but packs must not become many more meanwhile. */
+/** Readers and publishers come before a repack. */
 const niceness = 5;
 
-/** What the packs need from outside. */
+/** What a repack needs from outside. */
 export interface PacksOptions {
 	repository: string;
 	limits: StoreLimits;
 	report: (error: unknown) => void;
 	measure: MeasureGit;
+	/** Ends the processes that have packs open: before a repack that of the writer, whose packs git leaves alone. */
+	before: () => Promise<void>;
+	after: () => void;
 }
 
 /**
- * The packs of a repository: each checkpoint and each push leaves one, and every object that is written is looked for
- * in all of them. They are gathered beside the running writer, whose own are marked and left alone (git-repack(1),
- * "--geometric"); so it has to be another writer from time to time.
+ * The packs of a repository: each group of commits and each push leaves one, and every object that is written is looked
+ * for in all of them.
  */
 export class Packs {
 	readonly #options: PacksOptions;
 	#count = 0;
 	#lastChangeMs = Number.NEGATIVE_INFINITY;
-	#gathering: Promise<void> | null = null;
-	#gathered: () => void = () => undefined;
+	#repacking: Promise<void> | null = null;
 
 	constructor(options: PacksOptions) {
 		this.#options = options;
 	}
 
-	/** Has somebody told each time that packs were gathered: those of before have gone. */
-	whenGathered(gathered: () => void): void {
-		this.#gathered = gathered;
-	}
-
-	/** Takes note of a change by this process. */
+	/** Notes a pack of this process. */
 	written(): void {
 		this.#count += 1;
 		this.#lastChangeMs = performance.now();
@@ -43,41 +40,52 @@ export class Packs {
 
 	/** Counts the packs that are there. */
 	async count(): Promise<void> {
-		this.#count = await countPacks(this.#options.repository);
+		const names = await readdir(join(this.#options.repository, "objects", "pack"));
+		this.#count = names.filter((name) => name.endsWith(".pack")).length;
 	}
 
-	/** Whether they should be gathered now. */
-	get areMany(): boolean {
-		const { packsAtRest, packsAtMost, restMs } = this.#options.limits;
-		if (this.#gathering) return false;
-		if (this.#count >= packsAtMost) return true;
-		return this.#count >= packsAtRest && performance.now() - this.#lastChangeMs > restMs;
-	}
-
-	/** Gathers them in the background; the writer of before has ended. */
-	gather(): void {
+	/** Starts a repack in the background where there are many packs; no change may be under way. */
+	async repackIfMany(): Promise<void> {
+		const { limits, before, report } = this.#options;
+		const { packsAtRest, packsAtMost, restMs } = limits;
+		const isAtRest = performance.now() - this.#lastChangeMs > restMs;
+		if (this.#repacking || this.#count < (isAtRest ? packsAtRest : packsAtMost)) return;
 		this.#count = 0;
-		this.#gathering ??= this.#gather()
-			.catch(this.#options.report)
+		await before();
+		this.#repacking = this.#repack()
+			.catch(report)
 			.finally(() => {
-				this.#gathering = null;
+				this.#repacking = null;
 			});
 	}
 
-	/** Ends when nothing is gathered any more. */
+	/** Ends when no repack runs. */
 	async idle(): Promise<void> {
-		await this.#gathering;
+		await this.#repacking;
 	}
 
-	async #gather(): Promise<void> {
-		const { repository, limits, measure } = this.#options;
+	async #repack(): Promise<void> {
+		const { repository, limits, measure, after } = this.#options;
 		await measured(measure, "repack", () =>
 			runGit(repository, ["repack", "-q", "-d", "-l", "--geometric=2", "--threads=1"], {
 				limitMs: limits.repackMs,
 				niceness,
 			}),
 		);
-		this.#gathered();
+		after();
 		await this.count();
+	}
+}
+
+/**
+ * Removes half-written packs, and the marks that keep a pack out of a repack until its refs are written; no git may
+ * write to the repository meanwhile.
+ */
+export async function clearPacks(repository: string): Promise<void> {
+	const folder = join(repository, "objects", "pack");
+	for (const name of await readdir(folder).catch(() => [])) {
+		const path = join(folder, name);
+		const isMark = name.endsWith(".keep") && (await readFile(path, "utf8")).startsWith("fast-import");
+		if (isMark || name.startsWith("tmp_") || name.startsWith(".tmp-")) await rm(path, { force: true });
 	}
 }

@@ -5,7 +5,7 @@ import { diffTree } from "../../git/tree.ts";
 import { visible } from "../../registry/markdown.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { serviceIdentity } from "./new-commit.ts";
-import type { Onward } from "./served.ts";
+import type { FollowedRange } from "./published-head.ts";
 
 /** What others have brought to the branch: a line of the log. */
 export interface Push {
@@ -32,19 +32,19 @@ const pathsAtOnce = 1_000;
 const maxName = 100;
 
 /**
- * Reads who has made a step, of what.
- * @returns null where it is the service's own alone
+ * Reads who has made a range of commits, and of what.
+ * @returns null where the service has made all of it
  * @throws {Error} where git fails
  */
-export async function describePush(repository: string, step: Onward): Promise<Push | null> {
-	const { from, to } = step;
+export async function describePush(repository: string, range: FollowedRange): Promise<Push | null> {
+	const { from, to } = range;
 	if (from === to) return null;
-	const range = `${from}..${to}`;
+	const commitsOf = `${from}..${to}`;
 	const commits: RawCommit[] = [];
-	const ids = await listCommits(repository, [`--max-count=${maxCommits}`, range]);
+	const ids = await listCommits(repository, [`--max-count=${maxCommits}`, commitsOf]);
 	for await (const commit of readCommits(repository, ids)) commits.push(commit);
 	if (commits.every(({ committer }) => personText(committer) === serviceIdentity)) return null;
-	const count = await runGit(repository, ["rev-list", "--count", range]);
+	const count = await runGit(repository, ["rev-list", "--count", commitsOf]);
 	const people = new Set(
 		commits.flatMap(({ author, committer }) =>
 			[author, committer].map((person) => visible(personText(person)).slice(0, maxName)),
@@ -56,17 +56,17 @@ export async function describePush(repository: string, step: Onward): Promise<Pu
 		commits: Number(count.toString("latin1")),
 		newest: ids.slice(0, maxNewest),
 		people: [...people].slice(0, maxPeople),
-		layers: await countLayers(repository, step),
+		layers: await countLayers(repository, range),
 	};
 }
 
-async function countLayers(repository: string, { from, to, changes }: Onward): Promise<number> {
+async function countLayers(repository: string, { from, to, changes }: FollowedRange): Promise<number> {
 	const all = changes ?? (await diffTree(repository, from, to, "layers"));
 	const smallkeys = new Set<string>();
 	for (const [at, { path }] of all.entries()) {
 		const name = parseLayerPath(path);
 		if (name) smallkeys.add(name.smallkey);
-		// A push may bring all layers: readers have their turn between.
+		// A push may bring all layers: requests are answered in between.
 		if (at % pathsAtOnce === pathsAtOnce - 1) await nextTurn();
 	}
 	return smallkeys.size;

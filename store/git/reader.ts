@@ -1,46 +1,38 @@
-import type { CatFile } from "../../git/cat-file.ts";
+import type { CatFile, GitObject } from "../../git/cat-file.ts";
 import { GitDamage } from "../../git/run.ts";
-import { kindOfMode, type TreeEntry } from "../../git/tree.ts";
-import { folderMode, type Tree } from "../../git/tree-object.ts";
-import type { Trees } from "../../git/trees.ts";
-import { WrittenBlobs } from "../../git/written-blobs.ts";
+import { folderMode, kindOfMode, parseTree, type TreeEntry } from "../../git/tree.ts";
 import type { LayerFile } from "../../registry/judge.ts";
 import { descriptionPath, folderOf, layerPath, parseSmallkey } from "../../registry/smallkey.ts";
 import { blobId } from "../blob-id.ts";
 import type { Edit, Layer, LayerIds, Reader } from "../store.ts";
 
-/** The folders of one commit's layers; each is read once, however many ask for it. */
+/** The entries of one folder by their names. */
+type Folder = ReadonlyMap<string, TreeEntry>;
+
+/** The folders of one commit's layers; each is read once. */
 export class CommitFolders {
 	readonly #catFile: CatFile;
-	readonly #trees: Trees;
 	readonly #commit: string;
-	readonly #written: WrittenBlobs;
-	#folders: Promise<Tree | null> | null = null;
-	readonly #read = new Map<string, Promise<Tree | null>>();
+	#folders: Promise<Folder | null> | null = null;
+	readonly #read = new Map<string, Promise<Folder | null>>();
 
-	/**
-	 * @param catFile reads the files, and `trees` the folders of the same repository
-	 * @param written the files that were written by the service, in the canonical form
-	 */
-	constructor(catFile: CatFile, trees: Trees, commit: string, written = new WrittenBlobs()) {
-		this.#written = written;
+	constructor(catFile: CatFile, commit: string) {
 		this.#catFile = catFile;
-		this.#trees = trees;
 		this.#commit = commit;
 	}
 
 	/** One folder under `layers/`; null where there is none. */
-	names(folder: string): Promise<Tree | null> {
+	names(folder: string): Promise<Folder | null> {
 		const known = this.#read.get(folder);
 		if (known) return known;
 		const reading = this.#readFolder(folder);
 		this.#read.set(folder, reading);
+		// What is damaged may be repaired by the next time.
+		reading.catch(() => {
+			this.#read.delete(folder);
+			this.#folders = null;
+		});
 		return reading;
-	}
-
-	/** Whether a file is known to be in the canonical form, by its id. */
-	isCanonical(id: string): boolean {
-		return this.#written.has(id);
 	}
 
 	/** One file of a folder, or null. */
@@ -50,24 +42,30 @@ export class CommitFolders {
 		const path = `layers/${folder}/${name}`;
 		const kind = kindOfMode(entry.mode);
 		if (kind !== "file") return { path, kind, bytes: new Uint8Array(0) };
-		const object = await this.#catFile.read(entry.id);
-		if (!object) throw new GitDamage(`object ${entry.id} of ${path} is missing`);
-		return { path, kind, bytes: object.body };
+		return { path, kind, bytes: (await this.#object(entry.id, "blob", path)).body };
 	}
 
-	async #readFolder(folder: string): Promise<Tree | null> {
+	async #readFolder(folder: string): Promise<Folder | null> {
 		this.#folders ??= this.#readLayers();
 		return this.#readTree((await this.#folders)?.get(folder), `layers/${folder}`);
 	}
 
-	async #readLayers(): Promise<Tree | null> {
-		const { tree } = await this.#trees.ofCommit(this.#commit);
-		return this.#readTree(tree.get("layers"), "layers");
+	async #readLayers(): Promise<Folder | null> {
+		const commit = await this.#object(this.#commit, "commit", "the branch");
+		const root = /^tree ([0-9a-f]{40,64})\n/.exec(commit.body.toString("latin1"))?.[1] ?? "";
+		const folders = parseTree(await this.#object(root, "tree", "the layers"));
+		return this.#readTree(folders.get("layers"), "layers");
 	}
 
-	/** @throws {GitDamage} where the repository does not have what it says is there */
-	async #readTree(entry: TreeEntry | null | undefined, path: string): Promise<Tree | null> {
-		return entry?.mode === folderMode ? this.#trees.read(entry.id, path) : null;
+	async #readTree(entry: TreeEntry | undefined, path: string): Promise<Folder | null> {
+		return entry?.mode === folderMode ? parseTree(await this.#object(entry.id, "tree", path)) : null;
+	}
+
+	/** @throws {GitDamage} where the repository does not have it */
+	async #object(id: string, type: string, path: string): Promise<GitObject> {
+		const object = await this.#catFile.read(id);
+		if (object?.type !== type) throw new GitDamage(`${type} ${id} of ${path} is missing`);
+		return object;
 	}
 }
 
@@ -77,7 +75,6 @@ export class CommitReader implements Reader {
 	/** Folder → name → text, or null where it is removed. */
 	readonly #changed = new Map<string, Map<string, string | null>>();
 
-	/** @param folders of the commit; readers of one commit share them */
 	constructor(folders: CommitFolders) {
 		this.#folders = folders;
 	}
@@ -105,7 +102,7 @@ export class CommitReader implements Reader {
 			this.#id(descriptionPath(smallkey)),
 		]);
 		if (registration === null) return null;
-		return { registration, description, isCanonical: this.#isCanonical(smallkey, registration) };
+		return { registration, description, isCanonical: this.#isChanged(layerPath(smallkey)) };
 	}
 
 	async keys(folder: string): Promise<string[]> {
@@ -130,14 +127,14 @@ export class CommitReader implements Reader {
 
 	/** Begins to read what a change of `smallkey` will be decided on. */
 	prefetch(smallkey: string): void {
-		// Whoever reads it afterwards meets the failure, if there is one.
+		// A failure is met by what reads it afterwards.
 		this.#folders.names(folderOf(smallkey)).catch(() => undefined);
 	}
 
 	/** What is changed here is written in the canonical form. */
-	#isCanonical(smallkey: string, id: string): boolean {
-		const { folder, name } = splitPath(layerPath(smallkey));
-		return this.#changed.get(folder)?.has(name) === true || this.#folders.isCanonical(id);
+	#isChanged(path: string): boolean {
+		const { folder, name } = splitPath(path);
+		return this.#changed.get(folder)?.has(name) === true;
 	}
 
 	async #id(path: string): Promise<string | null> {
@@ -165,7 +162,7 @@ export class CommitReader implements Reader {
 
 	/** The names of a folder's files. */
 	async #names(folder: string): Promise<Iterable<string>> {
-		const stored = (await this.#folders.names(folder))?.names() ?? [];
+		const stored = (await this.#folders.names(folder))?.keys() ?? [];
 		const changed = this.#changed.get(folder);
 		if (!changed) return stored;
 		const names = new Set(stored);

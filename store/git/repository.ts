@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { runGit } from "../../git/run.ts";
+import { GitFailure, runGit } from "../../git/run.ts";
 import type { SyncPath } from "../../git/sync.ts";
-import { diskReasonOf } from "./condition.ts";
+import { diskReasonOf } from "./health.ts";
 import { clearLocks, listLocks } from "./locks.ts";
-import { writeProbe } from "./probe.ts";
+import { clearPacks } from "./packs.ts";
 import { applySettings } from "./settings.ts";
 
 /**
@@ -20,12 +20,12 @@ export interface OpenOptions {
 	/** Name of the branch that a new one has. */
 	branch: string;
 	sync: SyncPath;
-	/** How long a lock stays the same file until it counts as a killed process's, in milliseconds. */
+	/** How long a lock stays the same file until it is taken for that of a killed process, in milliseconds. */
 	lockMs: number;
 	/** Without one, git itself refuses every forced push and every deletion. */
 	guard?: Guard | undefined;
-	/** Told, in a line for the log, what was mended, or could not be. */
-	tell: (line: string) => void;
+	/** Writes a line of the log: what was repaired, or could not be. */
+	warn: (line: string) => void;
 }
 
 /**
@@ -34,19 +34,19 @@ export interface OpenOptions {
  * @throws {Error} where it cannot be made or used
  */
 export async function openRepository(options: OpenOptions): Promise<void> {
-	const { repository, sync, lockMs, tell } = options;
+	const { repository, sync, lockMs, warn } = options;
 	const isNew = !existsSync(join(repository, "HEAD"));
 	await checkVersion();
 	try {
 		await mkdir(repository, { recursive: true });
-		await clearLeftovers(repository, lockMs, tell);
+		await clearLeftovers(repository, lockMs, warn);
 		await setUp(options);
 		if (isNew) await syncNew(repository, sync);
 	} catch (error) {
 		const reason = diskReasonOf(error) ?? (await diskReasonAt(repository));
 		if (reason === null) throw error;
 		if (isNew) throw new Error(`DATA_DIR: ${reason}, and ${repository} has to be made there`);
-		tell(`${repository} is used as it is, and was not set up anew: ${reason}`);
+		warn(`${repository} is used as it is, and was not set up anew: ${reason}`);
 	}
 }
 
@@ -71,12 +71,6 @@ async function syncNew(repository: string, sync: SyncPath): Promise<void> {
 	}
 }
 
-/** Number of packs in a repository. */
-export async function countPacks(repository: string): Promise<number> {
-	const names = await readdir(join(repository, "objects", "pack"));
-	return names.filter((name) => name.endsWith(".pack")).length;
-}
-
 /** An older git would ignore `core.fsync` without a word. @throws {Error} */
 async function checkVersion(): Promise<void> {
 	const output = await runGit(".", ["--version"]).catch((error: Error) => {
@@ -91,23 +85,43 @@ async function checkVersion(): Promise<void> {
 async function clearLeftovers(
 	repository: string,
 	lockMs: number,
-	tell: (line: string) => void,
+	warn: (line: string) => void,
 ): Promise<void> {
 	const locks = await clearLocks(repository, await listLocks(repository), lockMs);
 	if (locks.length > 0)
-		tell(`${repository}: removed locks that a killed process left: ${locks.sort().join(", ")}`);
+		warn(`${repository}: removed locks that a killed process left: ${locks.sort().join(", ")}`);
 	for (const name of await readdir(repository)) {
 		if (name.startsWith("fast_import_crash_")) await rm(join(repository, name), { force: true });
 	}
-	await clearPacks(join(repository, "objects", "pack"));
+	await clearPacks(repository);
 }
 
-/** Half-written packs, and the marks that keep a finished one out of a repack until its refs are written. */
-async function clearPacks(folder: string): Promise<void> {
-	for (const name of await readdir(folder).catch(() => [])) {
-		const path = join(folder, name);
-		if (name.startsWith(".tmp-")) await rm(path, { force: true });
-		const isMark = name.endsWith(".keep") && (await readFile(path, "utf8")).startsWith("fast-import");
-		if (isMark || name.startsWith("tmp_")) await rm(path, { force: true });
+/** Bytes that are written to see whether there is room on the disk. */
+const probeBytes = 256 * 1024;
+
+/** Writes a file to see whether there is room, and removes it. @throws {Error} where it cannot be put on the disk */
+export async function writeProbe(path: string): Promise<void> {
+	const file = await open(path, "w", 0o600);
+	try {
+		// `write` may write less than all, and does so where the disk becomes full.
+		await file.writeFile(Buffer.alloc(probeBytes));
+		await file.sync();
+	} finally {
+		await file.close();
+		await rm(path, { force: true });
+	}
+}
+
+/** Does a task of a start. @throws {Error} that says what to do where git cannot read the repository */
+export async function startTask<T>(repository: string, task: () => Promise<T>): Promise<T> {
+	try {
+		return await task();
+	} catch (error) {
+		if (!(error instanceof GitFailure)) throw error;
+		const text = [
+			`${repository}: cannot be read, and nothing was changed: "git -C ${repository} fsck" names what is damaged.`,
+			`Put the repository back from a backup or a clone ("git clone --bare <clone> ${repository}")`,
+		].join(" ");
+		throw new Error(text, { cause: error });
 	}
 }

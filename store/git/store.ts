@@ -1,8 +1,12 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { CatFile } from "../../git/cat-file.ts";
-import { type SyncPath, syncPath } from "../../git/sync.ts";
+import { GitFailure, GitTimeout } from "../../git/run.ts";
+import { DiskTimeout, type SyncPath, syncPath } from "../../git/sync.ts";
+import type { PathChange } from "../../git/tree.ts";
+import { BranchHeld } from "../../git/update-ref.ts";
 import {
 	type Commit,
+	clockSkew,
 	type Edit,
 	type Edits,
 	type Layer,
@@ -13,23 +17,27 @@ import {
 	StoreBusy,
 	type UsedRequest,
 } from "../store.ts";
+import { Branch } from "./branch.ts";
+import { type MeasureGit, measured, type StoreContext } from "./context.ts";
+import { commitSeed, readHead } from "./first-commit.ts";
+import { WriteHealth } from "./health.ts";
+import { type Judged, judgeGroup, type Pending } from "./judge.ts";
 import { ordinaryLimits, type StoreLimits } from "./limits.ts";
-import type { MeasureGit } from "./measure.ts";
-import { openParts } from "./open-parts.ts";
-import type { Parts } from "./parts.ts";
-import { writeProbe } from "./probe.ts";
-import type { Push } from "./pushes.ts";
-import { ChangeQueue } from "./queue.ts";
-import { type Guard, openRepository } from "./repository.ts";
-import { Reviews } from "./reviews.ts";
-import type { Publish, Step } from "./served.ts";
+import { branchLocks, clearLocks } from "./locks.ts";
+import { Packs } from "./packs.ts";
+import { type CommitRange, type Publish, PublishedHead } from "./published-head.ts";
+import { describePush, type Push } from "./pushes.ts";
+import type { CommitReader } from "./reader.ts";
+import { type Guard, openRepository, startTask, writeProbe } from "./repository.ts";
+import { changeForReview } from "./reviews.ts";
+import { type RequestUse, UsedRequests } from "./used-requests.ts";
 import { Writer } from "./writer.ts";
 
-export { startTask } from "./damage.ts";
+export type { GitOperation, MeasureGit } from "./context.ts";
 export type { StoreLimits } from "./limits.ts";
-export type { GitOperation, MeasureGit } from "./measure.ts";
+export type { CommitRange, Published } from "./published-head.ts";
 export type { Push } from "./pushes.ts";
-export type { Published, Step } from "./served.ts";
+export { startTask } from "./repository.ts";
 
 /** What a local store needs from outside. */
 export interface GitStoreOptions {
@@ -38,55 +46,69 @@ export interface GitStoreOptions {
 	/** The clock. */
 	now: () => Date;
 	/**
-	 * Makes a step readable; its changes are answered after it. Told of pushes too, in the order of the branch, and of
-	 * the same step again where it fails.
+	 * Makes a range of commits readable; its changes are answered after that. It gets pushes, too, in the order of the
+	 * branch, and the same range again where it fails.
 	 */
 	publish: Publish;
-	/** Told of what went wrong where nobody waits for an answer. */
+	/** Receives what went wrong where no answer can tell it. */
 	report: (error: unknown) => void;
-	/** Told, in a line for the log, what was mended. */
-	tell?: (line: string) => void;
+	/** Writes a line of the log: what was repaired. */
+	warn?: (line: string) => void;
 	/** Puts a file, or the names in a folder, on the disk; `fsync` without it. */
 	sync?: SyncPath;
 	limits?: Partial<StoreLimits>;
-	/** Told how long git took for what others wait for. */
+	/** Receives how long git took for what others wait for. */
 	measure?: MeasureGit;
-	/** Puts the hook in place that judges what is pushed. */
+	/** Installs the hook that judges what is pushed. */
 	guard?: Guard | undefined;
-	/** Told of what others have brought to the branch, once it is served. */
+	/** Receives what others have brought to the branch, once it is published. */
 	pushed?: (push: Push) => void;
 }
 
 /** Name of the branch that is served. */
 const branchName = "main";
 
+/** How often changes are built again on a branch that others keep moving, and where git fails. */
+const maxMoves = 20;
+const maxFailures = 2;
+
+/** Changes of one group, so that none waits long for its answer. */
+const maxGroup = 200;
+
+/** Changes in the reader that groups share; it holds their texts in memory. */
+const maxReaderEdits = 2_000;
+
 /**
- * Layers in a bare git repository on this machine. One writes (store/git/queue.ts); others may push to the
- * repository at any time. A git process that hangs is ended and replaced.
+ * Layers in a bare git repository on this machine. One loop writes: it takes what waits, judges each change, stores the
+ * group as one pack of a commit each, moves the branch, publishes, and answers. Others may push to the repository at any
+ * time. A git process that hangs is ended and replaced.
  */
 export class GitStore implements Store {
 	readonly published = true;
-	readonly #parts: Parts;
-	readonly #writer: Writer;
-	readonly #queue: ChangeQueue;
-	readonly #reviews: Reviews;
+	readonly #context: StoreContext;
+	readonly #head: PublishedHead;
+	readonly #packs: Packs;
+	/** What the next group is judged on: the published head, unless that has moved. */
+	#reader: { at: CommitReader; commit: string; edits: number } | null = null;
+	#waiting: Pending[] = [];
+	/** Changes without an answer. */
+	#open = 0;
+	#isLookDue = false;
+	#working: Promise<void> | null = null;
+	/** Whether a review branch may have a commit whose request is not noted. */
+	#isUncertain = false;
+	/** Answers that wait for the files. */
+	readonly #answering = new Set<Promise<void>>();
 	#timer: NodeJS.Timeout | null = null;
-	#isLooking = false;
 	/** Until when it does not look, by the monotonic clock: what fails now is not tried several times a second. */
 	#restsUntilMs = Number.NEGATIVE_INFINITY;
 	#probedMs = Number.NEGATIVE_INFINITY;
 	#isClosed = false;
 
-	private constructor(parts: Parts) {
-		this.#parts = parts;
-		this.#writer = new Writer({ ...parts, branch: branchName }, parts.served.tip);
-		this.#queue = new ChangeQueue(parts, branchName, this.#writer);
-		this.#reviews = new Reviews(parts);
-		// A process that has a removed pack open keeps its room on the disk, and all of them in memory.
-		parts.packs.whenGathered(() => {
-			this.#writer.renew();
-			parts.catFile.renew();
-		});
+	private constructor(context: StoreContext, head: PublishedHead, packs: Packs) {
+		this.#context = context;
+		this.#head = head;
+		this.#packs = packs;
 	}
 
 	/**
@@ -95,93 +117,142 @@ export class GitStore implements Store {
 	 * @throws {Error} where git is missing or too old, or the repository cannot be used
 	 */
 	static async open(options: GitStoreOptions, seed: () => Promise<Edit[]>): Promise<GitStore> {
-		const { repository, sync = syncPath, measure = () => undefined } = options;
+		const { repository, report, guard, sync = syncPath, warn = () => undefined } = options;
 		const limits = { ...ordinaryLimits, ...options.limits };
-		const { guard, tell = () => undefined } = options;
-		await openRepository({ repository, branch: branchName, sync, lockMs: limits.lockMs, guard, tell });
-		const reading = { silenceMs: limits.silenceMs, maxReads: limits.readerReads };
-		const catFile = new CatFile(repository, reading);
+		await openRepository({ repository, branch: branchName, sync, lockMs: limits.lockMs, guard, warn });
+		const catFile = new CatFile(repository, { silenceMs: limits.silenceMs, maxReads: limits.readerReads });
+		const writer = new Writer({ repository, sync, limits });
 		try {
-			return new GitStore(await openParts({ ...options, sync, measure, limits, branchName, catFile }, seed));
+			const now = () => options.now().getTime();
+			const { measure = () => undefined, publish, pushed } = options;
+			const branch = new Branch(repository, catFile, branchName, limits.commandMs);
+			const tip =
+				(await startTask(repository, () => readHead(repository, branchName, catFile))) ??
+				(await commitSeed({ repository, writer, sync }, branchName, await seed(), now()));
+			const head = new PublishedHead(
+				{
+					repository,
+					catFile,
+					branch,
+					measure,
+					publish,
+					following: async ({ from }) => requests.noteCommitted(await branch.requestsSince(from)),
+					followed: (range) => {
+						if (pushed) void describePush(repository, range).then((push) => push && pushed(push), report);
+					},
+				},
+				tip,
+			);
+			const requests = await UsedRequests.open({
+				folder: join(dirname(repository), "requests"),
+				windowMs: clockSkew,
+				now,
+				sync,
+				head: () => head.commit,
+				readCommits: (since) => branch.requestsSince(since),
+			});
+			const health = new WriteHealth({ report, warn, damaged: () => catFile.renew() });
+			const packs = new Packs({
+				repository,
+				limits,
+				report,
+				measure,
+				before: () => writer.renew(),
+				after: () => {
+					writer.outdate();
+					catFile.renew();
+				},
+			});
+			await packs.count();
+			const shared = { repository, now, sync, limits, catFile, branch, requests, health, writer, measure };
+			return new GitStore(shared, head, packs);
 		} catch (error) {
 			catFile.kill();
+			writer.kill();
 			throw error;
 		}
 	}
 
 	/** The commit that is served. */
 	get tip(): string {
-		return this.#parts.served.tip;
+		return this.#head.commit;
 	}
 
-	/**
-	 * Why changes cannot be made now, or what the branch has is not served, in a few words; null where all is well.
-	 */
+	/** Why changes cannot be made now, or what the branch has is not served, in a few words; null where all is well. */
 	state(): string | null {
-		return this.#parts.condition.reason ?? this.#parts.served.behind;
+		return this.#context.health.reason ?? this.#head.behind;
 	}
 
 	/** How many changes wait, or are under way. */
 	get waiting(): number {
-		return this.#queue.size;
+		return this.#open;
 	}
 
 	/** How many commits of the branch are not served yet. @throws {Error} where git fails */
 	commitsBehind(): Promise<number> {
-		return this.#parts.served.commitsBehind();
+		return this.#head.commitsBehind();
 	}
 
 	/**
-	 * The step from an earlier commit to the one that is served.
+	 * The range from an earlier commit to the one that is served.
 	 * @returns null where that commit is not in its history: the repository may be another one, or an older copy
 	 */
-	stepSince(commit: string): Promise<Step | null> {
-		return this.#parts.served.stepSince(commit);
+	rangeSince(commit: string): Promise<CommitRange | null> {
+		return this.#head.rangeSince(commit);
 	}
 
 	/** Goes back to an earlier commit on the branch: what came after it cannot be read yet, and is tried again. */
 	goBackTo(commit: string): void {
-		this.#parts.served.goBackTo(commit);
+		this.#head.goBackTo(commit);
 	}
 
-	/** The step from nothing to the commit that is served. */
-	firstStep(): Promise<Step> {
-		return this.#parts.served.firstStep();
+	/** The range from nothing to the commit that is served. */
+	firstRange(): Promise<CommitRange> {
+		return this.#head.firstRange();
 	}
 
 	/** Starts to look for pushes, and after itself. */
 	start(): void {
-		this.#timer ??= setInterval(() => void this.#look(), this.#parts.limits.lookMs);
+		this.#timer ??= setInterval(() => {
+			if (this.#working || performance.now() < this.#restsUntilMs) return;
+			this.#isLookDue = true;
+			this.#work();
+		}, this.#context.limits.lookMs);
 	}
 
 	read(smallkey: string): Promise<Layer | null> {
-		return this.#parts.served.readerAt(this.tip).read(smallkey);
+		return this.#head.readerAt(this.tip).read(smallkey);
 	}
 
 	ids(smallkey: string): Promise<LayerIds | null> {
-		return this.#parts.served.readerAt(this.tip).ids(smallkey);
+		return this.#head.readerAt(this.tip).ids(smallkey);
 	}
 
 	keys(folder: string): Promise<string[]> {
-		return this.#parts.served.readerAt(this.tip).keys(folder);
+		return this.#head.readerAt(this.tip).keys(folder);
 	}
 
 	async change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		if (this.#isClosed) throw new StoreBusy("the service is about to end", 5);
-		if (!meta.review) return this.#queue.add(edits, meta);
-		return this.#parts.turns.run(() => this.#reviews.change(edits, meta));
+		if (this.#isClosed) throw ending();
+		this.#open += 1;
+		const outcome = new Promise<Commit | Refusal>((resolve, reject) => {
+			this.#waiting.push({ edits, meta, sinceMs: performance.now(), resolve, reject });
+			this.#work();
+		});
+		return outcome.finally(() => {
+			this.#open -= 1;
+		});
 	}
 
 	/** Keeps a signed request that was refused before the store was asked: see `Store`. */
 	async remember({ request, method, time, status }: UsedRequest): Promise<boolean> {
-		const { requests, condition } = this.#parts;
+		const { requests, health } = this.#context;
 		const isFirst = !requests.find(request) && !requests.isForgotten(time);
 		try {
-			requests.add(request, { method, timeMs: time, outcome: status });
-			await requests.sync();
+			await requests.keep([[request, { method, timeMs: time, outcome: status }]]);
 			return isFirst;
 		} catch (error) {
-			throw condition.failed(error);
+			throw health.failed(error);
 		}
 	}
 
@@ -189,52 +260,264 @@ export class GitStore implements Store {
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		if (this.#timer) clearInterval(this.#timer);
-		const { limits, catFile, requests, packs, condition } = this.#parts;
-		const ended = await within(limits.closeMs, async () => {
-			await this.#queue.drain();
-			await this.#parts.turns.idle();
-			await packs.idle();
-			await this.#writer.close();
+		const { limits, catFile, writer, requests, health } = this.#context;
+		const isInTime = await within(limits.closeMs, async () => {
+			while (this.#working) await this.#working;
+			await Promise.all(this.#answering);
+			await this.#packs.idle();
+			await writer.renew();
 			await catFile.close();
 		});
-		if (!ended) {
-			this.#queue.refuseAll(new StoreBusy("the service is about to end", 5));
-			this.#writer.kill();
+		if (!isInTime) {
+			for (const { reject } of this.#waiting.splice(0)) reject(ending());
+			writer.kill();
 			catFile.kill();
 		}
-		await requests.close().catch(condition.report);
+		await requests.close().catch((error) => health.report(error));
 	}
 
+	/** Starts the loop, unless it runs. */
+	#work(): void {
+		this.#working ??= this.#loop();
+	}
+
+	async #loop(): Promise<void> {
+		const timer = setInterval(() => this.#refuseLate(), this.#context.limits.waitMs / 4);
+		try {
+			while (this.#waiting.length > 0 || this.#isLookDue) {
+				if (this.#waiting.length === 0) await this.#look();
+				// What has come in the same turn of the event loop shares the group.
+				else await new Promise(setImmediate).then(() => this.#writeWaiting());
+			}
+		} finally {
+			clearInterval(timer);
+			this.#working = null;
+		}
+	}
+
+	/** Refuses what has waited too long for its turn. */
+	#refuseLate(): void {
+		const { limits, health } = this.#context;
+		const isLate = (one: Pending) => performance.now() - one.sinceMs > limits.waitMs;
+		const reason = health.reason ?? "the changes before this one take too long";
+		for (const one of this.#waiting.filter(isLate)) one.reject(new StoreBusy(reason, 5));
+		this.#waiting = this.#waiting.filter((one) => !isLate(one));
+	}
+
+	/** Follows pushes, and looks whether changes can be made. */
 	async #look(): Promise<void> {
-		if (this.#isLooking || !this.#queue.isIdle || performance.now() < this.#restsUntilMs) return;
-		this.#isLooking = true;
-		const { turns, served, packs, condition, limits } = this.#parts;
-		await turns
-			.run(async () => {
-				if (await served.follow()) await packs.count();
-				await this.#writer.probe();
-				if (condition.reason !== null) await this.#probe();
-				if (packs.areMany) packs.gather();
-			})
-			.catch(async (error) => {
-				condition.failed(error);
-				this.#restsUntilMs = performance.now() + limits.probeMs;
-				await this.#writer.close();
-			});
-		this.#isLooking = false;
+		this.#isLookDue = false;
+		const { health, limits, writer } = this.#context;
+		try {
+			if (await this.#head.follow()) await this.#packs.count();
+			await writer.probe();
+			if (health.reason !== null) await this.#probe();
+			await this.#packs.repackIfMany();
+		} catch (error) {
+			health.failed(error);
+			this.#restsUntilMs = performance.now() + limits.probeMs;
+			writer.kill();
+		}
 	}
 
 	/** Tries whether changes can be made again: room on the disk, and a writer that answers. */
 	async #probe(): Promise<void> {
-		const { limits, repository, condition, served } = this.#parts;
+		const { limits, repository, health, writer } = this.#context;
 		if (performance.now() - this.#probedMs < limits.probeMs) return;
 		this.#probedMs = performance.now();
 		await writeProbe(join(repository, "probe"));
-		await this.#writer.close();
-		this.#writer.goOnFrom(served.tip);
-		await this.#writer.ping();
-		condition.recovered();
+		await writer.restart();
+		health.recovered();
 	}
+
+	async #writeWaiting(): Promise<void> {
+		const taken = this.#waiting.splice(0);
+		await this.#packs.repackIfMany().catch((error) => this.#context.health.report(error));
+		const group = taken.filter(({ meta }) => !meta.review);
+		if (group.length > 0) await this.#writeGroup(group);
+		for (const one of taken) if (one.meta.review) await this.#writeReview(one);
+	}
+
+	async #writeReview(pending: Pending): Promise<void> {
+		const { health, writer, requests, branch } = this.#context;
+		/** What the change's own code failed with. */
+		let own: unknown = null;
+		const edits: Edits = (now) =>
+			pending.edits(now).catch((error) => {
+				if (!(error instanceof GitFailure)) own = error;
+				throw error;
+			});
+		try {
+			if (this.#isUncertain) requests.noteCommitted(await branch.requestsSince(this.tip));
+			this.#isUncertain = false;
+			pending.resolve(await changeForReview({ ...pending, edits }, this.#context, this.#head));
+			this.#packs.written();
+		} catch (error) {
+			this.#isUncertain = error !== own;
+			if (this.#isUncertain && !(error instanceof StoreBusy)) writer.kill();
+			pending.reject(error === own ? error : health.failed(error));
+		}
+	}
+
+	/** Brings a group to the branch, built again where others were faster or git fails, and answers it. */
+	async #writeGroup(group: Pending[]): Promise<void> {
+		const { health, branch } = this.#context;
+		let failure: unknown;
+		for (let moves = 0, failures = 0; moves < maxMoves && failures < maxFailures; ) {
+			const judged: Judged[] = [];
+			try {
+				await this.#head.follow();
+				const reader = this.#readerAtHead();
+				this.#context.writer.begin(this.tip);
+				await judgeGroup(group, reader, this.#context, judged);
+				await this.#joinWaiting(group, reader, judged);
+				return await this.#land(judged, reader);
+			} catch (error) {
+				failure = error;
+			}
+			this.#reader = null;
+			if (failure instanceof BranchHeld) moves += 1;
+			else failures += 1;
+			try {
+				await this.#recover(failure);
+				// The branch may have the group although moving or publishing it failed.
+				const id = await lastCommit(judged)?.catch(() => null);
+				if (id && (await branch.has(id))) return await this.#finish(judged, id);
+			} catch (error) {
+				failure = error;
+				break;
+			}
+			if (failure instanceof GitTimeout || failure instanceof DiskTimeout) break;
+		}
+		const busy =
+			failure instanceof BranchHeld
+				? new StoreBusy("the branch cannot be moved, or others keep moving it", 2)
+				: health.failed(failure);
+		for (const { reject } of group) reject(busy);
+	}
+
+	/** Adds what comes to a group while git is busy with its commits: it would have to wait for them in any case. */
+	async #joinWaiting(group: Pending[], reader: CommitReader, judged: Judged[]): Promise<void> {
+		while (group.length < maxGroup) {
+			await lastCommit(judged);
+			const more = this.#waiting.filter(({ meta }) => !meta.review).slice(0, maxGroup - group.length);
+			if (more.length === 0) return;
+			this.#waiting = this.#waiting.filter((one) => !more.includes(one));
+			group.push(...more);
+			await judgeGroup(more, reader, this.#context, judged);
+		}
+	}
+
+	/** The state that the next group is judged on. */
+	#readerAtHead(): CommitReader {
+		if (this.#reader?.commit !== this.tip || this.#reader.edits > maxReaderEdits) {
+			this.#reader = { at: this.#head.readerAt(this.tip), commit: this.tip, edits: 0 };
+		}
+		return this.#reader.at;
+	}
+
+	/**
+	 * Brings a judged group to the disk, the branch, the readers and its senders.
+	 * @throws {BranchHeld} where others have moved the branch first, or hold its lock
+	 */
+	async #land(judged: readonly Judged[], reader: CommitReader): Promise<void> {
+		const { writer, measure } = this.#context;
+		const from = this.tip;
+		const last = lastCommit(judged);
+		if (!last) return this.#answer(judged, from, Promise.resolve([]));
+		const to = await measured(measure, "checkpoint", async () => {
+			await writer.store();
+			const id = await last;
+			await writer.move(branchName, from, id);
+			return id;
+		});
+		this.#packs.written();
+		await this.#noteCommitted(judged);
+		const edits = judged.flatMap((one) => one.edits);
+		const range = { from, to, changes: changesOf(edits), at: reader };
+		const [published] = await Promise.all([this.#head.publish(range), this.#syncBranch()]);
+		if (this.#reader) this.#reader = { at: reader, commit: to, edits: this.#reader.edits + edits.length };
+		await this.#answer(judged, to, published.warnings);
+	}
+
+	/** Answers a group that the branch has, and that is published. */
+	async #finish(judged: readonly Judged[], id: string): Promise<void> {
+		await this.#noteCommitted(judged);
+		await this.#syncBranch();
+		await this.#answer(judged, id, Promise.resolve([]));
+	}
+
+	/** Puts the name of the branch's file on the disk. */
+	async #syncBranch(): Promise<void> {
+		const { repository, sync } = this.#context;
+		await sync(join(repository, "refs/heads"));
+	}
+
+	async #noteCommitted(judged: readonly Judged[]): Promise<void> {
+		this.#context.requests.noteCommitted(await usesOf(judged.filter(({ edits }) => edits.length > 0)));
+	}
+
+	/** Answers a group whose requests are on the disk. */
+	async #answer(judged: readonly Judged[], id: string, warnings: Promise<string[]>): Promise<void> {
+		const { requests, health } = this.#context;
+		await requests.keep(
+			await usesOf(
+				judged.filter(({ edits }) => edits.length === 0),
+				id,
+			),
+		);
+		if (lastCommit(judged)) health.recovered();
+		// The next group does not wait for files that are behind.
+		const answering = warnings.then(async (texts) => {
+			for (const { pending, refusal, commit, edits } of judged) {
+				if (refusal) pending.resolve(refusal);
+				else if (edits.length === 0) pending.resolve({ commit: (await commit) ?? id, changed: false });
+				else pending.resolve({ commit: (await commit) ?? id, changed: true, warnings: texts });
+			}
+		});
+		this.#answering.add(answering);
+		void answering.finally(() => this.#answering.delete(answering));
+	}
+
+	/** After a failure: ends the writer, follows the branch, and removes locks of killed processes. */
+	async #recover(failure: unknown): Promise<void> {
+		const { health, writer, repository, limits } = this.#context;
+		if (!(failure instanceof BranchHeld)) health.failed(failure);
+		writer.kill();
+		if (await this.#head.follow()) return;
+		const removed = await clearLocks(repository, branchLocks(branchName), limits.lockMs);
+		if (removed.length > 0) health.warn(`removed locks that a killed process left: ${removed.join(", ")}`);
+	}
+}
+
+function ending(): StoreBusy {
+	return new StoreBusy("the service is about to end", 5);
+}
+
+/** Id of the last commit of a group; undefined where it has none. */
+function lastCommit(judged: readonly Judged[]): Promise<string> | undefined {
+	return judged.findLast(({ edits }) => edits.length > 0)?.commit ?? undefined;
+}
+
+/** The signed requests among judged changes; `tip` is the commit of those that name no other. */
+function usesOf(judged: readonly Judged[], tip = ""): Promise<RequestUse[]> {
+	const signed = judged.flatMap((one) => {
+		const { request } = one.pending.meta;
+		return request === null ? [] : [{ ...one, request }];
+	});
+	return Promise.all(
+		signed.map(async ({ request, pending, refusal, commit }) => {
+			const { method = "-", time: timeMs } = pending.meta;
+			return [request, { method, timeMs, outcome: refusal?.status ?? (await commit) ?? tip }] as const;
+		}),
+	);
+}
+
+/** The paths that edits change, each once, sorted. */
+function changesOf(edits: readonly Edit[]): PathChange[] {
+	const modes = new Map(edits.map(({ path, text }) => [path, text === null ? null : "100644"]));
+	const sorted = [...modes].sort(([a], [b]) => (a < b ? -1 : 1));
+	return sorted.map(([path, mode]) => ({ path, mode, id: null }));
 }
 
 /** Whether a task ended within a time, in milliseconds. */
@@ -243,7 +526,7 @@ async function within(ms: number, task: () => Promise<void>): Promise<boolean> {
 	const late = new Promise<boolean>((resolve) => {
 		timer = setTimeout(() => resolve(false), ms);
 	});
-	const inTime = await Promise.race([task().then(() => true), late]);
+	const isInTime = await Promise.race([task().then(() => true), late]);
 	clearTimeout(timer);
-	return inTime;
+	return isInTime;
 }

@@ -1,10 +1,12 @@
+import { type FileHandle, mkdir, open, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { readTextIfThere } from "../../files/if-there.ts";
 import { type SyncPath, syncPath } from "../../git/sync.ts";
-import { Journal } from "./journal.ts";
-import { Spans } from "./spans.ts";
+import { joinRanges, type TimeRange } from "./time-ranges.ts";
 
 /** What became of a signed request. */
 export interface Use {
-	/** `PUT` or `DELETE`: the method is not signed. */
+	/** `PUT` or `DELETE`: the method is not signed. `""` where only its commit is known. */
 	method: string;
 	/** When it was signed, in milliseconds since 1970. */
 	timeMs: number;
@@ -12,185 +14,247 @@ export interface Use {
 	outcome: string | number;
 }
 
-/** A request whose change was under way when its process ended. */
-export interface Intent {
-	request: string;
-	method: string;
-	timeMs: number;
-	/** A commit that the branch had before: if the change was made, it is behind that. */
-	base: string;
-}
+/** A request and its use. */
+export type RequestUse = readonly [request: string, use: Use];
 
 /** What used requests need from outside. */
 export interface UsedRequestsOptions {
-	/** The folder that they are kept in; made where there is none. */
+	/** The folder of their log; made where there is none. */
 	folder: string;
 	/** How far a timestamp may be from the clock, in milliseconds. */
 	windowMs: number;
 	/** The clock: milliseconds since 1970. */
 	now: () => number;
 	sync?: SyncPath;
+	/** A commit that the branch has. */
+	head: () => string;
+	/** The requests that the commits behind one carry out; null: behind none, the newest commits. */
+	readCommits: (since: string | null) => Promise<RequestUse[]>;
 }
 
-/** Bytes, and milliseconds, after which another file goes on. */
-const maxFileBytes = 4 << 20;
-const maxFileMs = 60_000;
+/** Milliseconds, and requests, after which another period begins. */
+const periodMs = 60_000;
+const periodRequests = 30_000;
 
-/** The requests of one file. */
-interface Segment {
-	file: string;
+/** The requests of a period. They are forgotten together, and the files that were written in it removed. */
+interface Period {
 	uses: Map<string, Use>;
-	/** The first and the last timestamp in it: once that is out of the window, all are. */
-	earliestMs: number;
-	latestMs: number;
-	/** When it was begun; by the latest time that was seen. */
+	files: string[];
+	/** A commit that the branch had when it began; null where that is not known. */
+	head: string | null;
 	begunMs: number;
+	/** When the latest of its requests was signed. */
+	latestMs: number;
 }
+
+/** A request, what became of it, and when it was signed; earlier versions wrote one more field. */
+const usePattern = /^([0-9a-f]{64}) (\S+) (\d{3}|[0-9a-f]{40,64}) (\d{13,})(?: \d+)?$/;
+/** Requests signed from one time to another are forgotten. */
+const forgottenPattern = /^forgotten (-?\d+) (-?\d+)$/;
+/** The commit behind which commits tell of further requests. */
+const headPattern = /^head ([0-9a-f]{40,64})$/;
+const filePattern = /^\d{6,}\.log$/;
 
 /**
- * The signed requests that were answered for good, in memory and on the disk until no clock can make them timely
- * again: a captured one must not take effect later. Time is counted by the latest that was seen, and what is
- * forgotten stays forbidden: a clock that goes ahead and back again brings no request back.
+ * The signed requests that were answered for good, until no clock can make them timely: a captured one must not take
+ * effect later. The log on the disk has those that changed nothing; of the others the commits tell, in their trailer
+ * `Request`. Times that are forgotten are kept, so that a clock that steps back makes no request usable again.
  */
 export class UsedRequests {
 	readonly #options: UsedRequestsOptions;
-	/** Oldest first; the last one is written to. */
-	readonly #segments: Segment[] = [];
-	/** Requests under way when an earlier process ended. */
-	readonly #intents = new Map<string, Intent>();
-	/** What was signed then may have been used, and is forgotten. */
-	readonly #forgotten = new Spans();
-	/** The latest time that was seen. */
-	#nowMs = Number.NEGATIVE_INFINITY;
-	#journal!: Journal;
+	/** Oldest first; the last one is the current one. */
+	readonly #periods: Period[] = [];
+	#forgotten: TimeRange[] = [];
+	/** Files whose requests are forgotten; they are removed once another file says so. */
+	readonly #over: string[] = [];
+	#number = 0;
+	#file: FileHandle | null = null;
+	/** The period that the file is of. */
+	#written: Period | null = null;
+	#lines: string[] = [];
+	#writing: Promise<unknown> = Promise.resolve();
+	#next: Promise<Period> | null = null;
 
 	private constructor(options: UsedRequestsOptions) {
 		this.#options = options;
 	}
 
-	/** Opens what an earlier process has kept. @throws {Error} where it cannot be read */
+	/** Opens the log of earlier processes, and reads the commits behind it. @throws {Error} where it cannot be read */
 	static async open(options: UsedRequestsOptions): Promise<UsedRequests> {
 		const requests = new UsedRequests(options);
-		const { folder, sync = syncPath } = options;
-		requests.#journal = await Journal.open(folder, sync, (file, lines) => requests.#load(file, lines));
+		await requests.#load();
+		requests.#begin();
+		// On a full disk the service starts all the same; the next write tries again.
+		await requests.#write([]).catch(() => undefined);
 		return requests;
-	}
-
-	/** Requests under way when an earlier process ended: whether they took effect, only the branch knows. */
-	get intents(): Intent[] {
-		return [...this.#intents.values()];
 	}
 
 	/** What became of a request; null where it was not used, or is forgotten. */
 	find(request: string): Use | null {
-		for (const { uses } of this.#segments) {
+		for (const { uses } of this.#periods) {
 			const use = uses.get(request);
 			if (use) return use;
 		}
 		return null;
 	}
 
-	/** Whether what was signed at a time is forgotten: such a request may have been used. */
+	/** Whether a request signed at a time may have been used, and is forgotten. */
 	isForgotten(timeMs: number): boolean {
-		this.#see(this.#options.now());
-		return this.#forgotten.has(timeMs);
+		return this.#forgotten.some(([from, to]) => from <= timeMs && timeMs <= to);
 	}
 
-	/** Notes that a change is about to be made: after a crash, it counts as used where the branch has it. */
-	expect({ request, method, timeMs, base }: Intent): void {
-		const now = this.#options.now();
-		this.#see(now);
-		widen(this.#current(), timeMs);
-		this.#journal.append([`${request} ${method} ?${base} ${timeMs} ${now}`]);
+	/** Notes requests whose commits are on a branch. */
+	noteCommitted(uses: readonly RequestUse[]): void {
+		const period = this.#note(uses);
+		// The log says nothing of these; but each period has a file, so that older ones can go.
+		if (period.files.length === 0) this.#write([]).catch(() => undefined);
 	}
 
-	/** Keeps what became of a request; the first use stays. It is on the disk after the next `sync`. */
-	add(request: string, use: Use): void {
-		if (this.find(request)) return;
-		const now = this.#options.now();
-		this.#see(now);
-		this.#keep(this.#current(), request, use);
-		this.#journal.append([`${request} ${use.method} ${use.outcome} ${use.timeMs} ${now}`]);
-	}
-
-	/** Puts everything that was noted on the disk. @throws {Error} where that fails; it is then noted with the next one */
-	sync(): Promise<void> {
-		return this.#journal.sync();
-	}
-
-	/** Puts everything on the disk, and ends. */
-	close(): Promise<void> {
-		return this.#journal.close();
-	}
-
-	/** The segment that is written; another one from time to time, so that old ones can go. */
-	#current(): Segment {
-		const last = this.#segments.at(-1);
-		const isOpen = last?.file === this.#journal.file;
-		const isFull = this.#journal.bytes > maxFileBytes || this.#nowMs - (last?.begunMs ?? 0) > maxFileMs;
-		if (last && isOpen && !isFull) return last;
-		if (isOpen) this.#journal.rotate();
-		return this.#begin(this.#journal.file);
-	}
-
-	#begin(file: string): Segment {
-		const none = { earliestMs: Number.POSITIVE_INFINITY, latestMs: Number.NEGATIVE_INFINITY };
-		const segment = { file, uses: new Map(), begunMs: this.#nowMs, ...none };
-		this.#segments.push(segment);
-		return segment;
-	}
-
-	#keep(segment: Segment, request: string, use: Use): void {
-		segment.uses.set(request, use);
-		widen(segment, use.timeMs);
-	}
-
-	/** Takes note of a time, and forgets what is out of the window for good. */
-	#see(now: number): void {
-		this.#nowMs = Math.max(this.#nowMs, now);
-		for (let first = this.#segments[0]; first && this.#isOver(first); first = this.#segments[0]) {
-			this.#segments.shift();
-			this.#forget(first);
-		}
-	}
-
-	#forget({ file, earliestMs, latestMs }: Segment): void {
-		if (earliestMs <= latestMs) this.#forgotten.add([earliestMs, latestMs]);
-		this.#journal.append(this.#forgotten.all.map(([from, to]) => `forgotten ${from} ${to}`));
-		// Once that is on the disk the file is not missed; one that stays is read again, and does no harm.
-		void this.sync().then(
-			() => this.#journal.remove(file),
-			() => undefined,
+	/**
+	 * Notes requests that changed nothing: they are on the disk when this answers. The first use of a request stays.
+	 * @throws {Error} where they could not be written; they are not noted then
+	 */
+	async keep(uses: readonly RequestUse[]): Promise<void> {
+		const first = uses.filter(([request]) => !this.find(request));
+		if (first.length === 0) return;
+		const period = await this.#write(
+			first.map(([request, { method, outcome, timeMs }]) => `${request} ${method} ${outcome} ${timeMs}`),
 		);
+		this.#note(first, period);
 	}
 
-	#isOver({ file, latestMs }: Segment): boolean {
-		return file !== this.#journal.file && latestMs + this.#options.windowMs <= this.#nowMs;
+	/** Ends once everything is written. */
+	async close(): Promise<void> {
+		await this.#next?.catch(() => undefined);
+		await this.#writing.catch(() => undefined);
+		await this.#file?.close();
+		this.#file = null;
 	}
 
-	#load(file: string, lines: readonly string[]): void {
-		const segment = this.#begin(file);
-		for (const line of lines) {
-			const [request = "", method = "", outcome = "", time = "", seen = ""] = line.split(" ");
-			if (request === "forgotten") this.#forgotten.add([Number(method), Number(outcome)]);
-			// A line that was cut off has no whole number at its end.
-			if (!/^[0-9a-f]{64}$/.test(request) || !/^\d{13,}$/.test(seen)) continue;
-			const timeMs = Number(time);
-			this.#nowMs = Math.max(this.#nowMs, Number(seen));
-			if (outcome.startsWith("?")) {
-				this.#intents.set(request, { request, method, timeMs, base: outcome.slice(1) });
-				widen(segment, timeMs);
-				continue;
+	async #load(): Promise<void> {
+		const { folder, readCommits, now } = this.#options;
+		await mkdir(folder, { recursive: true });
+		const files = (await readdir(folder)).filter((name) => filePattern.test(name));
+		files.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
+		this.#number = Number.parseInt(files.at(-1) ?? "0", 10);
+		const found = new Map<string, Use>();
+		let head: string | null = null;
+		for (const file of files) {
+			// What follows the last line break was cut off.
+			for (const line of ((await readTextIfThere(join(folder, file))) ?? "").split("\n").slice(0, -1)) {
+				const [, request, method = "", outcome = "", time] = usePattern.exec(line) ?? [];
+				const status = outcome.length === 3 ? Number(outcome) : outcome;
+				if (request && !found.has(request))
+					found.set(request, { method, outcome: status, timeMs: Number(time) });
+				const [, from, to] = forgottenPattern.exec(line) ?? [];
+				if (from) this.#forgotten.push([Number(from), Number(to)]);
+				head = headPattern.exec(line)?.[1] ?? head;
 			}
-			this.#intents.delete(request);
-			if (this.find(request)) continue;
-			const status = /^\d{3}$/.test(outcome) ? Number(outcome) : outcome;
-			this.#keep(segment, request, { method, timeMs, outcome: status });
 		}
+		for (const [request, use] of await readCommits(head)) if (!found.has(request)) found.set(request, use);
+		const isOver = ([, { timeMs }]: RequestUse) => timeMs + 999 + this.#options.windowMs <= now();
+		const all = [...found];
+		this.#periods.push({ ...emptyPeriod(head, now()), files });
+		this.#note(all.filter((use) => !isOver(use)));
+		this.#forgotten.push(...all.filter(isOver).map(([, { timeMs }]) => rangeOf(timeMs, timeMs)));
+		this.#forgotten = joinRanges(this.#forgotten);
+	}
+
+	#note(uses: readonly RequestUse[], period = this.#current()): Period {
+		for (const [request, use] of uses) {
+			if (this.find(request)) continue;
+			period.uses.set(request, use);
+			period.latestMs = Math.max(period.latestMs, use.timeMs);
+		}
+		return period;
+	}
+
+	#current(): Period {
+		const last = this.#periods.at(-1) as Period;
+		const isOver =
+			Math.abs(this.#options.now() - last.begunMs) > periodMs || last.uses.size >= periodRequests;
+		return isOver ? this.#begin() : last;
+	}
+
+	#begin(): Period {
+		const period = emptyPeriod(this.#options.head(), this.#options.now());
+		this.#periods.push(period);
+		return period;
+	}
+
+	/** Forgets the oldest periods whose requests no longer are timely. */
+	#forget(): void {
+		const { now, windowMs } = this.#options;
+		for (let first = this.#periods[0]; first; first = this.#periods[0]) {
+			if (this.#periods.length === 1 || first.latestMs + 999 + windowMs > now()) break;
+			this.#periods.shift();
+			this.#over.push(...first.files);
+			const times = Array.from(first.uses.values(), ({ timeMs }) => timeMs);
+			if (times.length > 0) this.#forgotten.push(rangeOf(times.reduce(least), first.latestMs));
+		}
+		this.#forgotten = joinRanges(this.#forgotten);
+	}
+
+	/** Writes lines, and puts them on the disk. Calls that come together share one turn. @returns the period of the file */
+	#write(lines: readonly string[]): Promise<Period> {
+		this.#lines.push(...lines);
+		this.#next ??= this.#writing
+			.catch(() => undefined)
+			.then(() => {
+				this.#next = null;
+				const writing = this.#writeNow(this.#lines.splice(0));
+				this.#writing = writing;
+				return writing;
+			});
+		return this.#next;
+	}
+
+	async #writeNow(lines: readonly string[]): Promise<Period> {
+		const { folder, sync = syncPath } = this.#options;
+		const period = this.#current();
+		try {
+			if (this.#file && this.#written === period) {
+				await append(this.#file, lines);
+				return period;
+			}
+			await this.#file?.close();
+			this.#forget();
+			this.#number += 1;
+			const name = `${String(this.#number).padStart(6, "0")}.log`;
+			this.#file = await open(join(folder, name), "wx", 0o600);
+			this.#written = period;
+			period.files.push(name);
+			// All that is not forgotten is behind that commit.
+			const head = this.#periods[0]?.head;
+			const known = this.#forgotten.map(([from, to]) => `forgotten ${from} ${to}`);
+			await append(this.#file, [...known, ...(head ? [`head ${head}`] : []), ...lines]);
+			await sync(folder);
+		} catch (error) {
+			// Another file follows: a line that is cut off is the last one of its file.
+			await this.#file?.close().catch(() => undefined);
+			this.#file = null;
+			throw error;
+		}
+		for (const name of this.#over.splice(0)) await rm(join(folder, name), { force: true });
+		return period;
 	}
 }
 
-function widen(segment: Segment, timeMs: number): void {
-	segment.earliestMs = Math.min(segment.earliestMs, timeMs);
-	segment.latestMs = Math.max(segment.latestMs, timeMs);
+function emptyPeriod(head: string | null, begunMs: number): Period {
+	return { uses: new Map(), files: [], head, begunMs, latestMs: Number.NEGATIVE_INFINITY };
+}
+
+async function append(file: FileHandle, lines: readonly string[]): Promise<void> {
+	await file.appendFile(lines.map((line) => `${line}\n`).join(""), "latin1");
+	await file.datasync();
+}
+
+/** Whole seconds: commits know no parts of them. */
+function rangeOf(fromMs: number, toMs: number): TimeRange {
+	const second = (timeMs: number) => Math.floor(timeMs / 1000) * 1000;
+	return [second(fromMs), second(toMs) + 999];
+}
+
+function least(a: number, b: number): number {
+	return Math.min(a, b);
 }

@@ -1,128 +1,123 @@
-import { formatOf } from "../../git/object.ts";
-import type { SyncPath } from "../../git/sync.ts";
-import type { Trees } from "../../git/trees.ts";
-import { BranchHeld, RefUpdates } from "../../git/update-ref.ts";
-import { writePack } from "../../git/write-pack.ts";
-import type { WrittenBlobs } from "../../git/written-blobs.ts";
-import { Chain } from "./chain.ts";
+import { join } from "node:path";
+import { FastImport } from "../../git/fast-import.ts";
+import { type SyncPath, syncWithin } from "../../git/sync.ts";
+import { RefUpdates } from "../../git/update-ref.ts";
 import type { StoreLimits } from "./limits.ts";
-import type { NewCommit } from "./new-commit.ts";
+import { importedCommit, type NewCommit } from "./new-commit.ts";
 
 /** What a writer needs from outside. */
 export interface WriterOptions {
 	repository: string;
-	branch: string;
-	trees: Trees;
-	written: WrittenBlobs;
 	sync: SyncPath;
 	limits: StoreLimits;
 }
 
 /**
- * Writes commits to one branch: makes them in memory, stores those of a group in one pack, and has a `git update-ref`,
- * that is started when it is needed and replaced in time, move the branch.
+ * Writes commits: `git fast-import` stores a group of them in one pack, and then `git update-ref` moves a branch. Both
+ * processes start when they are needed, and are replaced from time to time.
  */
 export class Writer {
 	readonly #options: WriterOptions;
-	#chain: Chain | null = null;
+	#import: FastImport | null = null;
 	#refs: RefUpdates | null = null;
-	/** Where the branch is, if nobody else has moved it. */
-	#tip: string;
+	/** The commit that the next one is built on; null: the last one of this group. */
+	#from: string | null = null;
+	/** Whether the processes keep packs open that were removed. */
+	#isOutdated = false;
 	/** When git last gave a sign of life, by the monotonic clock. */
-	#heardMs = 0;
+	#heardMs = Number.NEGATIVE_INFINITY;
 
-	constructor(options: WriterOptions, tip: string) {
+	constructor(options: WriterOptions) {
 		this.#options = options;
-		this.#tip = tip;
 	}
 
-	/** Goes on from a commit of the branch: what was made on top of another one is given up. */
-	goOnFrom(tip: string): void {
-		if (this.#tip === tip) return;
-		this.#chain = null;
-		this.#tip = tip;
+	/** Begins a group on top of a commit; null: the first commit of a repository. */
+	begin(from: string | null): void {
+		const { writerCommits } = this.#options.limits;
+		const isLate = (number = 0) => number >= writerCommits;
+		if (this.#isOutdated || isLate(this.#import?.commits) || isLate(this.#refs?.transactions)) {
+			void this.renew();
+		}
+		this.#from = from;
 	}
 
-	/** Makes a commit on top of the last one. @returns its id */
+	/** Makes a commit on top of the last of this group. @returns its id */
 	commit(commit: NewCommit): Promise<string> {
-		this.#chain ??= new Chain(this.#options, formatOf(this.#tip), this.#tip);
-		return this.#chain.commit(commit);
+		const id = this.#startImport().commit(this.#from, importedCommit(commit));
+		this.#from = null;
+		// It is awaited after `store`; until then a process that dies must not end this one.
+		id.catch(() => undefined);
+		return id;
 	}
 
 	/**
-	 * Puts everything that was made so far on the disk; the branch does not have it yet.
-	 * @returns the last commit; null where nothing was made
-	 * @throws {DiskTimeout} where the disk does not write
+	 * Puts the group on the disk, and the name of its pack; no branch has it yet.
+	 * @throws {GitTimeout | DiskTimeout} where git or the disk does not answer
 	 */
-	async store(): Promise<string | null> {
-		return this.#orGiveUp(async () => {
-			const made = await this.#chain?.take();
-			if (!made) return null;
-			if (made.base !== this.#tip) throw new BranchHeld(`${made.base}: is not where the branch is`);
-			const { repository, sync, limits } = this.#options;
-			await writePack(repository, made.pack.files(), sync, limits.silenceMs);
-			made.stored();
-			return made.tip;
-		});
+	async store(): Promise<void> {
+		const { repository, sync, limits } = this.#options;
+		await this.#startImport().store();
+		await syncWithin(limits.silenceMs, sync, join(repository, "objects", "pack"));
 	}
 
 	/**
-	 * Moves the branch to a commit that is stored.
-	 * @throws {BranchHeld} where somebody else has moved the branch, or holds it
+	 * Moves a branch to a commit that is stored, and puts that on the disk but for the name of its file.
+	 * @throws {BranchHeld} where the branch is not at `from`, or another process holds its lock
 	 * @throws {GitTimeout} where git does not answer
 	 */
-	async move(to: string): Promise<void> {
-		await this.#orGiveUp(() => this.#start().move(this.#options.branch, this.#tip, to));
-		this.#heardMs = performance.now();
-		this.#tip = to;
-	}
-
-	/** Asks whether the branch could be moved, not more often than needed. @throws {GitTimeout} where git does not answer */
-	async probe(): Promise<void> {
-		if (!this.#refs || performance.now() - this.#heardMs < this.#options.limits.probeMs) return;
-		await this.ping();
-	}
-
-	/** Asks whether the branch could be moved. @throws {GitTimeout} where git does not answer */
-	async ping(): Promise<void> {
-		await this.#start().ping();
-		this.#heardMs = performance.now();
-	}
-
-	/** Has another process of git's go on, once this one has done what it was asked: it keeps packs open that have been gathered. */
-	renew(): void {
-		void this.#refs?.close();
-		this.#refs = null;
-	}
-
-	/** Ends git's process, and gives up what is not stored; the next commit starts anew. */
-	async close(): Promise<void> {
-		const ending = this.#refs;
-		this.#chain = null;
-		this.#refs = null;
-		await ending?.close();
-	}
-
-	/** Ends git's process at once. */
-	kill(): void {
-		this.#refs?.kill();
-		this.#refs = null;
-	}
-
-	/** What is built on a commit that the branch does not get must never reach it. */
-	async #orGiveUp<T>(task: () => Promise<T>): Promise<T> {
+	async move(branch: string, from: string | null, to: string): Promise<void> {
 		try {
-			return await task();
+			await this.#startRefs().move(branch, from, to);
+			this.#heardMs = performance.now();
 		} catch (error) {
-			this.#chain = null;
+			this.#refs = null;
 			throw error;
 		}
 	}
 
-	#start(): RefUpdates {
-		const { repository, limits } = this.#options;
-		if (this.#refs && this.#refs.transactions >= limits.writerMoves) this.renew();
-		this.#refs ??= new RefUpdates(repository, limits.silenceMs);
+	/** At rest: asks git for a sign of life, not more often than needed. @throws {GitTimeout} where it gives none */
+	async probe(): Promise<void> {
+		if (this.#isOutdated) await this.renew();
+		if (performance.now() - this.#heardMs < this.#options.limits.probeMs) return;
+		await Promise.all([this.#refs?.ping(), this.#import?.ping()]);
+		this.#heardMs = performance.now();
+	}
+
+	/** Starts both processes anew and asks for a sign of life. @throws {GitFailure} where they do not give one */
+	async restart(): Promise<void> {
+		this.kill();
+		await Promise.all([this.#startRefs().ping(), this.#startImport().ping()]);
+	}
+
+	/** Has both processes replaced before the next group, or at rest: they keep packs open that were removed. */
+	outdate(): void {
+		this.#isOutdated = true;
+	}
+
+	/** Ends both processes once all that they were asked for is done; no group may be under way. */
+	async renew(): Promise<void> {
+		this.#isOutdated = false;
+		const ending = [this.#import?.close(), this.#refs?.close()];
+		this.#import = null;
+		this.#refs = null;
+		await Promise.all(ending);
+	}
+
+	/** Ends both processes at once; what is not stored is lost. */
+	kill(): void {
+		this.#import?.kill();
+		this.#refs?.kill();
+		this.#import = null;
+		this.#refs = null;
+	}
+
+	#startImport(): FastImport {
+		this.#import ??= new FastImport(this.#options.repository, this.#options.limits.silenceMs);
+		return this.#import;
+	}
+
+	#startRefs(): RefUpdates {
+		this.#refs ??= new RefUpdates(this.#options.repository, this.#options.limits.silenceMs);
 		return this.#refs;
 	}
 }

@@ -19,10 +19,11 @@ export interface BatchContext {
 	replays: Replays;
 	fresh: Freshness;
 	retryRaces: RetryRaces;
+	/** The clock of the two limits below. */
 	now: () => Date;
-	/** When the batch has to have ended: milliseconds since 1970. */
+	/** When the batch has to have ended, in milliseconds. */
 	until: number;
-	/** After this time no further commit is begun: what is left is for moving the branch, and for building anew. */
+	/** After this time no further commit is begun: what is left is for moving the branch, and for building again. */
 	lastCommitAt: number;
 }
 
@@ -34,7 +35,7 @@ interface Written {
 
 /**
  * Makes the changes of a batch: a commit each, one on top of the other, and one move of the branch. Where GitHub
- * refuses what one of them brings, nobody can tell whose it is: each is then made alone.
+ * refuses what one of them brings, it is not known whose it is: each is then made alone.
  * @throws {Error} which fails all changes that are still in the batch
  */
 export async function commitBatch(context: BatchContext, batch: ChangeBatch): Promise<void> {
@@ -106,7 +107,7 @@ async function commitFirst(
 	return [{ commit: { commit, changed: true } }];
 }
 
-/** Tells each change what it came to; those for which there was no time wait again. */
+/** Settles each change; those for which there was no time wait again. */
 function settle({ replays }: BatchContext, batch: ChangeBatch, outcomes: readonly Outcome[]): void {
 	batch.giveBack(batch.entries.slice(outcomes.length));
 	for (const [index, entry] of batch.entries.entries()) {

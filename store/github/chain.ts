@@ -24,7 +24,7 @@ export interface Change {
 	started: Date;
 }
 
-/** What a change comes to: edits, what is told to its sender instead, or what was thrown. */
+/** What a change comes to: edits, what its sender is answered instead, or what was thrown. */
 export type Decision = { edits: Edit[] } | { refusal: Refusal } | { thrown: unknown };
 
 /** Changes that are decided at once, a whole batch: each reads a folder and its history, and often a file. */
@@ -176,7 +176,7 @@ function startTrees(
 		}
 		edits = [...edits, ...decision.edits];
 		const tree = writeAfter(started.at(-treesAtOnce), github, from, edits);
-		// Whoever waits for it meets the failure, if anybody does.
+		// The failure is met where the tree is waited for.
 		tree.catch(() => undefined);
 		started.push(tree);
 		trees.set(index, tree);

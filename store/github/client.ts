@@ -12,6 +12,8 @@ export interface Connection {
 	apiUrl: string;
 	fetch: typeof fetch;
 	now: () => Date;
+	/** The clock of deadlines. */
+	limitNow: () => Date;
 	/** Waits a number of milliseconds. */
 	sleep: (ms: number) => Promise<void>;
 	/** A number from 0 to 1, for jitter. */
@@ -20,7 +22,7 @@ export interface Connection {
 	requestTimeoutMs: number;
 }
 
-/** Makes a way to ask GitHub that gives up at a time, in milliseconds since 1970; asked for it at each request. */
+/** Makes a way to ask GitHub that gives up at a time of `limitNow`, in milliseconds; asked for it at each request. */
 export type Connect = (deadline: () => number) => Github;
 
 /** GitHub cannot be used now; `reason` is for the operator, and holds no secret. */
@@ -33,10 +35,10 @@ export class GithubBusy extends StoreBusy {
 	}
 }
 
-/** Nobody knows whether a branch or a pull request was written: to be found out by reading. */
+/** It is not known whether a branch or a pull request was written: to be found out by reading. */
 export class LostAnswer extends GithubBusy {}
 
-/** What a publisher is told who has waited in vain. */
+/** The answer to a publisher who has waited in vain. */
 const noAnswer = "GitHub does not answer; send the same again later";
 
 const maxAttempts = 4;
@@ -56,7 +58,7 @@ export function spread(seconds: number, random: () => number): number {
 }
 
 /** POST requests that leave nothing behind, or the same when they are sent twice. */
-const repeatablePost = /\/git\/(?:trees|commits|blobs|refs)$|\/access_tokens$|\/statuses\/|\/labels$/;
+const repeatablePost = /\/git\/(?:trees|commits|blobs|refs)$|\/access_tokens$|\/check-runs$|\/labels$/;
 
 /** Whether a request may not be sent again before it was looked up whether it has been dealt with. */
 function isLasting(method: string, url: string): boolean {
@@ -72,7 +74,7 @@ type Attempt = { answer: Answer; error?: unknown } | { reason: string };
 
 /** Why a request has to be sent again. */
 interface Trouble {
-	/** What a publisher is told. */
+	/** The answer to a publisher. */
 	text: string;
 	/** How long GitHub asks to be left alone; 0 where it does not. */
 	pauseMs: number;
@@ -100,14 +102,14 @@ const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
  * octokit's error for 404, 409 and 422, and Error where it refuses the service. No text of theirs holds a token.
  */
 export function connect(connection: Connection, authorize: Authorize): Connect {
-	const { owner, repo, now, sleep, random } = connection;
+	const { owner, repo, now, limitNow, sleep, random } = connection;
 	let pausedUntil = 0;
 
 	/** Waits for the end of a pause that GitHub has asked for, where there is time for that. */
 	async function waitForPause(until: number): Promise<void> {
 		const pauseMs = pausedUntil - now().getTime();
 		if (pauseMs <= 0) return;
-		if (now().getTime() + pauseMs >= until) {
+		if (limitNow().getTime() + pauseMs >= until) {
 			const seconds = spread(pauseMs / 1000, random);
 			throw new GithubBusy("GitHub asks for a pause", seconds, "GitHub: the pause it asked for is not over");
 		}
@@ -121,7 +123,7 @@ export function connect(connection: Connection, authorize: Authorize): Connect {
 		const isAuthorized = options.headers.authorization !== undefined;
 		for (let attempts = 1; ; attempts += 1) {
 			await waitForPause(until);
-			const leftMs = until - now().getTime();
+			const leftMs = until - limitNow().getTime();
 			if (leftMs <= 0)
 				throw new GithubBusy(noAnswer, spread(ordinaryRetryAfterSeconds, random), "no time left");
 			const timeoutMs = Math.min(connection.requestTimeoutMs, leftMs);
@@ -132,7 +134,7 @@ export function connect(connection: Connection, authorize: Authorize): Connect {
 			pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pauseMs);
 			const waitMs = trouble.pauseMs || 100 * 2 ** attempts * (0.5 + random());
 			const isLost = trouble.isUnknown && isLasting(method, url);
-			if (isLost || attempts === maxAttempts || now().getTime() + waitMs >= until) {
+			if (isLost || attempts === maxAttempts || limitNow().getTime() + waitMs >= until) {
 				const Busy = isLost ? LostAnswer : GithubBusy;
 				const seconds = spread(trouble.pauseMs / 1000 || ordinaryRetryAfterSeconds, random);
 				throw new Busy(trouble.text, seconds, `GitHub: ${method} ${url}: ${trouble.reason}`);
@@ -182,13 +184,13 @@ function wholeAnswer(answer: Answer, error?: unknown): Attempt {
 	return isWhole || !isUsable(answer.status) ? { answer, error } : { reason: "an answer without JSON" };
 }
 
-/** Whether whoever asked goes on with an answer of this status. */
+/** Whether an answer of this status is handed on. */
 function isUsable(status: number): boolean {
 	return (status >= 200 && status < 300) || status === 404 || status === 409 || status === 422;
 }
 
 /**
- * Why an answer is not one that whoever asked can go on with; null where it is.
+ * Why an answer is not handed on; null where it is.
  * @throws {Error} where GitHub refuses the service for good
  */
 function troubleOf(

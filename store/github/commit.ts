@@ -128,7 +128,7 @@ export async function commitEdits(
 
 /**
  * Moves a branch on to a commit that follows its head.
- * @throws {Conflict} where somebody else has moved it meanwhile
+ * @throws {Conflict} where another writer has moved it meanwhile
  */
 export async function moveBranch({ rest, repo }: Github, branch: string, sha: string): Promise<void> {
 	const asked = rest.git.updateRef({ ...repo, ref: `heads/${branch}`, sha, force: false });

@@ -3,7 +3,7 @@ export class Entry<Job, Outcome> {
 	readonly job: Job;
 	/** Whether it is to be done without others: what it was done with failed. */
 	isAlone = false;
-	/** Until when somebody is doing it, at most: milliseconds since 1970; 0 where nobody is. */
+	/** Until when it is being done, at most, in milliseconds; 0 where it is not. */
 	takenUntil = 0;
 	#result: { outcome: Outcome } | { error: unknown } | null = null;
 	#wake: (() => void) | null = null;
@@ -74,7 +74,7 @@ export interface QueueOptions<Job, Outcome> {
 
 /**
  * Jobs that come while others are done wait, and are then done together, in the order in which they came. Each batch is
- * done by the caller whose job is its first: an engine such as Workers lets nobody else's request do its work.
+ * done by the caller whose job is its first: an engine such as Workers lets no other request do its work.
  */
 export class BatchQueue<Job, Outcome> {
 	readonly #options: QueueOptions<Job, Outcome>;

@@ -1,18 +1,18 @@
 import { GithubBusy, LostAnswer, spread } from "./client.ts";
 import { Conflict } from "./refusal.ts";
 
-/** How long, and by what clock, a change is built anew. */
+/** How long, and by what clock, a change is built again. */
 export interface RaceOptions {
 	now: () => Date;
 	/** Waits a number of milliseconds. */
 	sleep: (ms: number) => Promise<void>;
 	/** A number from 0 to 1, for jitter. */
 	random: () => number;
-	/** How long a change is built anew because others were faster. */
+	/** How long a change is built again because others were faster. */
 	raceMs: number;
 }
 
-/** Tries again while others are faster, or nobody knows whether the branch was written. */
+/** Tries again while others are faster, or it is not known whether the branch was written. */
 export type RetryRaces = <T>(deadline: number, attempt: () => Promise<T>) => Promise<T>;
 
 const maxAttempts = 5;

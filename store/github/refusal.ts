@@ -4,7 +4,7 @@ interface Answered {
 	response: { data: unknown };
 }
 
-/** Whether an error is GitHub's answer 404, 409 or 422, which whoever asked has to judge. */
+/** Whether an error is GitHub's answer 404, 409 or 422, which the caller has to judge. */
 export function isAnswered(error: unknown): error is Answered {
 	return typeof error === "object" && error !== null && "response" in error && "status" in error;
 }
@@ -16,7 +16,7 @@ export function messageOf(data: unknown): string {
 }
 
 /**
- * Somebody else was faster, or GitHub does not show yet what was written. Reference cannot be updated: fast successive
+ * Another writer was faster, or GitHub does not show yet what was written. Reference cannot be updated: fast successive
  * moves. A tree oid that is not valid, no commit found: a copy that lags.
  */
 const raceWords =
@@ -32,9 +32,9 @@ const timeoutWords = /request timed out/i;
 /** A 409 of a repository without commits; any other 409 is a race. */
 const emptyWords = /repository is empty/i;
 
-/** A request that GitHub refused, most often because somebody else was faster: to be tried again from a fresh read. */
+/** A request that GitHub refused, most often because another writer was faster: to be tried again from a fresh read. */
 export class Conflict extends Error {
-	/** Whether GitHub's words say that somebody else was faster. */
+	/** Whether GitHub's words say that another writer was faster. */
 	readonly isRace: boolean;
 
 	constructor(message: string, isRace: boolean) {

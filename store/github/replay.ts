@@ -18,7 +18,7 @@ export interface Replays {
 	remember(meta: Meta): void;
 	/**
 	 * Whether a change's signature was used in the last five minutes, here or by another process.
-	 * @throws {StoreBusy} where nobody can tell
+	 * @throws {StoreBusy} where that is not known
 	 */
 	wasUsed(github: Github, head: Head, meta: Meta): Promise<boolean>;
 }

@@ -53,9 +53,9 @@ interface PullRequest {
 
 /**
  * Makes a change on a branch of its own, with a pull request; a further change before the merge joins it. The branch
- * of a pull request that was closed or merged is started anew.
+ * of a pull request that was closed or merged is started again.
  * @param proposing the same at each try
- * @throws {Conflict} where somebody else was faster
+ * @throws {Conflict} where another writer was faster
  */
 export async function proposeChange(
 	proposing: Proposing,

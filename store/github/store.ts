@@ -26,7 +26,7 @@ export interface Limits {
 	requestMs: number;
 	/** A change's wait for the changes before it. */
 	waitMs: number;
-	/** How long changes are built anew because others were faster. */
+	/** How long changes are built again because others were faster. */
 	raceMs: number;
 	/** Changes that are made together, from the first request on. */
 	batchMs: number;
@@ -49,8 +49,9 @@ export interface GithubOptions {
 	/** `owner/name`. */
 	repository: string;
 	auth: Credentials;
-	/** The clock; deadlines count by it, too. */
 	now: () => Date;
+	/** The clock of time limits; `now` without it. */
+	limitNow?: () => Date;
 	/** `main` without it. */
 	branch?: string;
 	/** `https://api.github.com` without it. */
@@ -61,7 +62,7 @@ export interface GithubOptions {
 	sleep?: (ms: number) => Promise<void>;
 	/** A number from 0 to 1, for jitter. */
 	random?: () => number;
-	/** Told why a change was not made, where a publisher is told to come back later. */
+	/** Gets the reason for which a change was not made, where its publisher has to come back later. */
 	report?: (error: Error) => void;
 	/** Most changes that are made together: an engine may allow few requests. */
 	maxBatch?: number;
@@ -75,7 +76,14 @@ export interface GithubOptions {
  * @throws {Error} where an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
-	const { now, branch = "main", sleep = wait, random = Math.random, report = () => undefined } = options;
+	const {
+		now,
+		limitNow = now,
+		branch = "main",
+		sleep = wait,
+		random = Math.random,
+		report = () => undefined,
+	} = options;
 	const limits = { ...ordinaryLimits, ...options.limits };
 	const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(options.repository) ?? [];
 	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
@@ -85,16 +93,17 @@ export function githubStore(options: GithubOptions): Store {
 		apiUrl: (options.apiUrl ?? "https://api.github.com").replace(/(?<!\/)\/+$/, ""),
 		fetch: options.fetch ?? ((input: RequestInfo | URL, init?: RequestInit) => fetch(input, init)),
 		now,
+		limitNow,
 		sleep,
 		random,
 		requestTimeoutMs: limits.requestMs,
 	};
 	const githubUntil = connect(connection, authorizeWith(options.auth, now, permissions));
-	const retryRaces = createRetryRaces({ now, sleep, random, raceMs: limits.raceMs });
+	const retryRaces = createRetryRaces({ now: limitNow, sleep, random, raceMs: limits.raceMs });
 	const replays = createReplays(now);
 	const fresh = createFreshness(now);
 	const queue = new BatchQueue<Change, Commit | Refusal>({
-		now,
+		now: limitNow,
 		maxBatchMs: limits.batchMs,
 		maxEntries: options.maxBatch ?? defaultMaxBatch,
 		mayJoin: ({ meta }) => !meta.review,
@@ -102,13 +111,14 @@ export function githubStore(options: GithubOptions): Store {
 	});
 
 	async function runBatch(batch: ChangeBatch): Promise<void> {
-		const started = now().getTime();
+		const started = limitNow().getTime();
 		const until = started + limits.batchMs;
 		const github = githubUntil(() => until);
 		const [first] = batch.entries as [Entry<Change, Commit | Refusal>];
 		if (first.job.meta.review) return first.settle(await propose(github, until, first.job));
 		const lastCommitAt = started + limits.batchMs * chainShare;
-		await commitBatch({ github, branch, replays, fresh, retryRaces, now, until, lastCommitAt }, batch);
+		const context = { github, branch, replays, fresh, retryRaces, now: limitNow, until, lastCommitAt };
+		await commitBatch(context, batch);
 	}
 
 	async function propose(github: Github, until: number, { edits, meta, started }: Change) {
@@ -131,7 +141,7 @@ export function githubStore(options: GithubOptions): Store {
 	}
 
 	async function readNow(): Promise<Snapshot> {
-		const until = now().getTime() + limits.batchMs;
+		const until = limitNow().getTime() + limits.batchMs;
 		const github = githubUntil(() => until);
 		return new Snapshot(new CommitFiles(github, await readHead(github, branch)));
 	}

@@ -3,7 +3,6 @@ import { readBlobs, readSizes } from "../../git/blobs.ts";
 import { CatFile } from "../../git/cat-file.ts";
 import { runGit } from "../../git/run.ts";
 import { diffTree, kindOfMode, type PathChange } from "../../git/tree.ts";
-import { Trees } from "../../git/trees.ts";
 import {
 	judgeFile,
 	judgeKind,
@@ -68,11 +67,11 @@ async function judgeAllNames(
 	problems: Findings,
 ): Promise<void> {
 	const catFile = new CatFile(repository);
-	const commit = from === null ? null : new CommitFolders(catFile, new Trees(catFile), from);
+	const commit = from === null ? null : new CommitFolders(catFile, from);
 	const before = new Map<string, Iterable<string>>();
 	try {
 		for (const folder of new Set(layers.map(({ path }) => basename(dirname(path)))))
-			before.set(folder, (await commit?.names(folder))?.names() ?? []);
+			before.set(folder, (await commit?.names(folder))?.keys() ?? []);
 	} finally {
 		await catFile.close();
 	}

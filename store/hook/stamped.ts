@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { cacheFolder, filesStamp, keepFile } from "../../files/cache.ts";
 
 /** The files that the bundle may be made of; a test holds that against what it is made of. */
-export const bundledFiles = ["registry/*.ts", "schemas/*.ts", "api/*.ts", "git/*.ts"].concat([
-	"store/*.ts",
+export const bundledFiles = ["registry/*.ts", "schemas/*.ts", "api/*.ts", "git/*.ts", "store/*.ts"].concat([
 	"store/git/*.ts",
 	"store/hook/*.ts",
 	"publish/*.ts",

@@ -10,7 +10,7 @@ import { findWaiting } from "../../review/waiting.ts";
 import type { HarvestState } from "../../service/harvester/states.ts";
 import type { Sight } from "../../service/harvester/watcher.ts";
 import { createLayerStatuses } from "../../service/layer-status.ts";
-import { feature, Local, manual, noon, responseOf, temporaryFolder, wms } from "../local.ts";
+import { feature, Local, manual, noon, responseOf, temporaryFolder, tiles, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
 
 const test = suite<{ local: Local }>("status");
@@ -51,7 +51,7 @@ test("a receipt names where a registration is followed, and that says when it wa
 		registered: "2026-03-04T12:00:00Z",
 		commit: receipt.commit,
 		review: null,
-		harvest: { state: "none" },
+		harvest: { state: "off" },
 		health: { state: "unknown" },
 	});
 	local.now += 60_000;
@@ -158,7 +158,7 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	const statuses = createLayerStatuses({ repository: local.repository, store: local.store, harvester });
 	try {
 		await local.put("wells", feature);
-		await local.put("roads");
+		await local.put("roads", tiles);
 		const read = async (smallkey = "wells") => {
 			const status = await statuses.read(smallkey, null);
 			if (status === "too many") throw new Error(status);

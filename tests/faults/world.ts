@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { sign } from "../../api/signature.ts";
 import { GitDamage, GitFailure, runGit } from "../../git/run.ts";
-import { reasonOf } from "../../store/git/condition.ts";
+import { reasonOf } from "../../store/git/health.ts";
 import { temporaryFolder, wms } from "../local.ts";
 import { ServerProcess } from "../process.ts";
 import { eventually } from "../wait.ts";

@@ -4,11 +4,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { ifThere, readIfThere, readTextIfThere } from "../../files/if-there.ts";
 import { healthPath } from "../../registry/health.ts";
-import { codeownersPath, ownersPath } from "../../registry/owners.ts";
-import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
-import { newDescriptions } from "../../review/refresh/descriptions.ts";
+import { ownersPath } from "../../registry/owners.ts";
+import { layerPath } from "../../registry/smallkey.ts";
 import { root, runScript } from "../process.ts";
-import { featureFile, ownersFile, Repository } from "../review/repository.ts";
+import { featureFile, Repository } from "../review/repository.ts";
 
 /** A folder stands where a file should: that is there, and nobody can read it as a file, root neither. */
 const reason = "cannot be read: EISDIR: illegal operation on a directory, read\n";
@@ -48,10 +47,10 @@ test("every other failure is thrown, with the path and the reason", async () => 
 	assert.is(failed.cause, denied);
 });
 
-test("npx fragments refresh does not take owners or health that it cannot read for none", async () => {
+test("npx fragments watch-services does not take owners or health that it cannot read for none", async () => {
 	for (const path of [ownersPath, healthPath]) {
 		await mkdir(path, { recursive: true });
-		const { code, stdout, stderr } = await runScript("refresh", ["--dry-run"], {
+		const { code, stdout, stderr } = await runScript("watch-services", ["--text", "text.md"], {
 			HARVEST_ALLOW_PRIVATE: "on",
 		});
 		assert.equal([code, stdout], [2, ""]);
@@ -60,22 +59,7 @@ test("npx fragments refresh does not take owners or health that it cannot read f
 	}
 });
 
-test("a description is not left out because its registration cannot be read", async () => {
-	await writeFile(descriptionPath("abc"), "{}");
-	assert.is((await newDescriptions(".")).length, 1);
-	await rm(layerPath("abc"));
-	assert.equal(await newDescriptions("."), []);
-	await mkdir(layerPath("abc"));
-	const told = await failureOf(newDescriptions("."));
-	assert.is(told.message, `${layerPath("abc")}: cannot be read`);
-});
-
-test("npx fragments codeowners and approvals name a file that they cannot read", async () => {
-	await writeFile(ownersPath, ownersFile);
-	await mkdir(codeownersPath, { recursive: true });
-	const checked = await runScript("codeowners", ["--check"]);
-	assert.equal([checked.code, checked.stderr], [2, `${codeownersPath}: ${reason}`]);
-	await rm(ownersPath);
+test("npx fragments approvals names a file that it cannot read", async () => {
 	await mkdir(ownersPath);
 	const env = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "x", GITHUB_API_URL: "http://127.0.0.1:9" };
 	const judged = await runScript("approvals", [], env);

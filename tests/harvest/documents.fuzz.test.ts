@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createCheckLayer } from "../../harvest/check-layer.ts";
-import { type Harvested, harvestLayer, mergeDescription } from "../../harvest/harvest-layer.ts";
+import { createHarvestLayer, type Harvested, mergeDescription } from "../../harvest/harvest-layer.ts";
 import type { Answer, Ask } from "../../harvest/net/ask.ts";
 import { descriptionText, parseDescription } from "../../registry/description.ts";
 import type { Registration1 } from "../../registry/registration.ts";
@@ -112,7 +112,7 @@ test("whatever a feature service sends, a layer is served that the viewer accept
 	const registration = featureAt(address);
 	let described = 0;
 	const property = fc.asyncProperty(answers, async (sent) => {
-		const harvested = await harvestLayer(registration, { ask: askFrom(sent), mapWkid: 3978 });
+		const harvested = await createHarvestLayer({ ask: askFrom(sent), mapWkid: 3978 })(registration);
 		assertFindings(harvested);
 		const description = mergeDescription(registration, harvested, null);
 		if (description) {

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Finding } from "../../harvest/finding.ts";
-import { harvestLayer, mergeDescription } from "../../harvest/harvest-layer.ts";
+import { createHarvestLayer, mergeDescription } from "../../harvest/harvest-layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import { descriptionText } from "../../registry/description.ts";
@@ -32,7 +32,7 @@ async function harvest(path = mapLayer, stored: string | null = null, timeoutMs 
 	const registration = featureAt(peer.origin + path);
 	const fetch = createFetch({ allowPrivate: true, timeoutMs });
 	const ask = createAsk({ fetch, sleep: async () => {} });
-	const harvested = await harvestLayer(registration, { ask, mapWkid: 3978 });
+	const harvested = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
 	const description = mergeDescription(registration, harvested, stored);
 	const fragment = renderV09("en", "odd", registration, description, settings);
 	assertAccepted(fragment);
@@ -363,7 +363,7 @@ test("a dead host, a layer that hangs and one that never ends: the last good des
 	await peer.close();
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }), sleep: async () => {} });
 	const registration = featureAt(origin + mapLayer);
-	const dead = await harvestLayer(registration, { ask, mapWkid: 3978 });
+	const dead = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
 	assertFault(dead.findings, "server", /refuses the connection/);
 	assert.equal(mergeDescription(registration, dead, good.text), good.description);
 	peer = await Peer.open();
@@ -482,7 +482,7 @@ test("one language whose service is down keeps what it had; the other is refresh
 		fr: { service_url: `${peer.origin}/gone/MapServer/1` },
 	};
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }), sleep: async () => {} });
-	const harvested = await harvestLayer(registration, { ask, mapWkid: 3978 });
+	const harvested = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
 	assert.equal(
 		harvested.findings.map((finding) => [finding.kind, finding.pointer]),
 		[["registration", "/fr/service_url"]],

@@ -1,9 +1,15 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { harvestLayer, isDescribed, mergeDescription } from "../../harvest/harvest-layer.ts";
+import { createHarvestLayer, mergeDescription } from "../../harvest/harvest-layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
-import { descriptionText, type LangDescription, parseDescription } from "../../registry/description.ts";
+import {
+	currentDescription,
+	descriptionText,
+	type EntriesDescription,
+	isDescribed,
+	parseDescription,
+} from "../../registry/description.ts";
 import type { LangNode, Registration2 } from "../../registry/registration.ts";
 import { layerDocument, mapLayer, serveLayer } from "./arcgis-server.ts";
 import { json, Peer, type Route, text } from "./peer.ts";
@@ -24,7 +30,7 @@ function registration(service_type: string, path: string, more: object = { recur
 
 async function harvest(layer: Registration2, stored: string | null = null) {
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }), sleep: async () => {} });
-	const harvested = await harvestLayer(layer, { ask, mapWkid: 3978 });
+	const harvested = await createHarvestLayer({ ask, mapWkid: 3978 })(layer);
 	const description = mergeDescription(layer, harvested, stored);
 	const written = description && descriptionText(description);
 	if (written) assert.equal(parseDescription(written), description, "it is read as it was written");
@@ -148,8 +154,9 @@ test("a service that is down keeps its layers, and one of another kind or addres
 	assert.is(down.text, first.text);
 	assert.equal(down.findings[0], ["server", "/en/service_url", "answers with status 503"]);
 	assert.equal((await harvest(registration("ogcWms", "/other"), first.text)).entries, ["all", "z"]);
-	const asLayer = await harvest(registration("esriFeature", "/wms", {}), first.text);
-	assert.is(asLayer.description, null);
+	const stored = parseDescription(String(first.text));
+	assert.is(currentDescription(registration("esriFeature", "/wms", {}), stored, "en"), null);
+	assert.is(currentDescription(registration("ogcWms", "/wms", { scrape_only: ["a"] }), stored, "en"), null);
 });
 
 test("what was imported is replaced by the first harvest that succeeds, and never removed by one that fails", async () => {
@@ -171,7 +178,7 @@ test("what was imported is replaced by the first harvest that succeeds, and neve
 	serveLayer(peer);
 	assert.is((await harvest(layer, stored)).text, harvested);
 	const both = registration("ogcWms", "/wms");
-	const entries: Extract<LangDescription, { entries: unknown }> = {
+	const entries: EntriesDescription = {
 		service_url: `${peer.origin}/wms`,
 		from: "import",
 		entries: ["old", "a"],
@@ -182,9 +189,8 @@ test("what was imported is replaced by the first harvest that succeeds, and neve
 	assert.not.match(String(whole.text), "import");
 });
 
-test("nothing is asked of a service whose layers are named, or that is a picture", async () => {
+test("nothing is asked of an ArcGIS service whose layers are named, or that is a picture", async () => {
 	for (const layer of [
-		registration("ogcWms", "/wms", { scrape_only: ["a"], recursive: true }),
 		registration("ogcWmts", "/wmts", {}),
 		registration("esriTile", service, {}),
 		registration("esriImage", service, {}),

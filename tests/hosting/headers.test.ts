@@ -211,8 +211,8 @@ test("what CloudFront is told is JSON with the headers of a read", () => {
 	assert.match(assets, "--exclude '*' --include 'assets/*' --exclude '*.gz'");
 });
 
-test("the page for readers shows what the command prints, for the same place", async () => {
-	const page = await readFile(join(root, "docs/reading.md"), "utf8");
+test("the hosting page shows what the command prints, for the same place", async () => {
+	const page = await readFile(join(root, "docs/hosting.md"), "utf8");
 	const host = { targets: targetNames, root: "/var/www/fragments", port: 80 };
 	for (const [name, print] of Object.entries(staticHosts)) {
 		assert.ok(page.includes(`\n\`\`\`\n${print(host)}\`\`\`\n`), name);

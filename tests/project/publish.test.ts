@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseRegistration } from "../../registry/registration.ts";
+import { receipt } from "../../schemas/answers.ts";
 import { registration1 } from "../../schemas/registration-1.ts";
 import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, type Ended, root, ServerProcess } from "../process.ts";
@@ -45,7 +46,8 @@ test.before(async (scene) => {
 	scene.remove = remove;
 	scene.server = await ServerProcess.start({
 		DATA_DIR: path,
-		SENDERS: JSON.stringify({ publisher: secret }),
+		PUBLIC_URL: "https://fragments.example",
+		SENDERS: JSON.stringify({ publisher: secret, proposer: { key: "proposer's secret", review: true } }),
 	});
 	await writeFile(join(path, "layer.json"), blocks("json")[0] as string);
 	await writeFile(join(path, "empty"), "");
@@ -67,6 +69,63 @@ test("the registrations of the page are right", () => {
 	for (const text of texts) {
 		assert.equal(parseRegistration(new TextEncoder().encode(text), "written").problems, []);
 	}
+});
+
+/** The names in the first column of a table, of the rows below its head. */
+function namesIn(head: string): string[] {
+	const [, body = ""] = new RegExp(`^\\| ${head} \\|.*\n\\|[-|]+\n((?:\\|.*\n)+)`, "m").exec(page) ?? [];
+	return body
+		.split("\n")
+		.flatMap((row) => [...(row.split("|")[1] ?? "").matchAll(/`(\w+)`/g)].map(([, name]) => name as string));
+}
+
+/** The words of the program `npx fragments`, in a folder that is no checkout. */
+const npx = `${process.execPath} ${join(root, "scripts/fragments.cjs")}`;
+
+async function shell(text: string, cwd: string, variables: Record<string, string>): Promise<Ended> {
+	const env = cleanEnvironment(variables);
+	const command = text.replaceAll("npx fragments", npx);
+	return promisify(execFile)("sh", ["-c", command], { cwd, env }).then(
+		({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+		({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+	);
+}
+
+test("the table of the receipt has the members of the real answers, and no others but GitHub's", async ({
+	server,
+	folder,
+}) => {
+	const names = namesIn("in the receipt");
+	const answers: object[] = [];
+	for (const [SENDER, SENDER_SECRET] of [
+		["publisher", secret],
+		["proposer", "proposer's secret"],
+	] as const) {
+		const { code, stdout, stderr } = await shell(
+			'npx fragments put receipt-$SENDER layer.json --url "$URL" --sender "$SENDER"',
+			folder,
+			{ URL: server.url, SENDER, SENDER_SECRET },
+		);
+		assert.is(code, 0, stderr);
+		answers.push(JSON.parse(stdout.slice(stdout.indexOf("{"))));
+	}
+	const real = new Set(answers.flatMap((answer) => Object.keys(answer)));
+	assert.equal([...names].sort(), [...real, "pull_request"].sort());
+	assert.equal([...names].sort(), Object.keys(receipt.properties).sort());
+});
+
+test("many layers are put eight at a time, and a wrong one fails by its name", async ({ server, folder }) => {
+	const [, many = ""] = blocks("sh");
+	assert.match(many, "xargs -P 8");
+	await mkdir(join(folder, "my-layers"));
+	for (const key of ["many-1", "many-2", "many 3"])
+		await writeFile(join(folder, "my-layers", `${key}.json`), blocks("json")[0] as string);
+	const variables = { URL: server.url, SENDER: "publisher", SENDER_SECRET: secret };
+	const { code, stderr } = await shell(many, folder, variables);
+	assert.is(code, 123, stderr);
+	for (const key of ["many-1", "many-2"])
+		assert.is((await fetch(`${server.url}/v0.9/doc/en/${key}`)).status, 200, key);
+	assert.match(stderr, "many 3");
 });
 
 interface Client {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -7,6 +7,7 @@ import { isCommand } from "../../terminal/commands.ts";
 import { root } from "../process.ts";
 
 const readme = await readFile(join(root, "README.md"), "utf8");
+const contributing = await readFile(join(root, "CONTRIBUTING.md"), "utf8");
 const settings = await readFile(join(root, "docs/settings.md"), "utf8");
 
 test("it is one screen", () => {
@@ -24,7 +25,7 @@ test("every command that the documents name exists, and every variable is in the
 		scripts: Record<string, string>;
 	};
 	const pages = readGuidePages().map(({ markdown }) => markdown);
-	for (const text of [readme, ...pages]) {
+	for (const text of [readme, contributing, ...pages]) {
 		for (const [, name = ""] of text.matchAll(/npm run ([\w:-]+)/g)) assert.ok(scripts[name], name);
 		for (const [, name = ""] of text.matchAll(/npx\s+fragments\s+([a-z][\w-]*)/g))
 			assert.ok(isCommand(name), name);
@@ -34,6 +35,16 @@ test("every command that the documents name exists, and every variable is in the
 	);
 	for (const [, name] of sources.join().matchAll(/\("([A-Z][A-Z_]+)",/g))
 		assert.match(settings, `\`${name}\``, name);
+});
+
+test("every file and folder that a page for contributors names is there", async () => {
+	for (const page of ["README.md", "CONTRIBUTING.md", "docs/architecture.md"]) {
+		const text = await readFile(join(root, page), "utf8");
+		const rooms = (await readdir(root)).join("|").replaceAll(".", "\\.");
+		const paths = text.match(new RegExp(`(?<=[\`( ])(?:${rooms})/[\\w./-]*(?=[\`) \\n#,])`, "g")) ?? [];
+		for (const path of paths) await stat(join(root, path));
+		assert.ok(paths.length > 4, page);
+	}
 });
 
 test.run();

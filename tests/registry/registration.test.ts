@@ -50,6 +50,8 @@ test("what kind of layer it is, and in which languages its service is harvested"
 	const wms = { version: "1.0.0", payload_type: "wms", en: { service_url }, fr: { service_url } } as const;
 	const feature = { ...wms, payload_type: "feature" } as const;
 	assert.equal([kindOf(wms), harvestedLangs(wms)], ["wms", []]);
+	const roads = { service_url, layer: "roads" };
+	assert.equal(harvestedLangs({ ...wms, en: roads, fr: roads }), ["en", "fr"]);
 	assert.equal([kindOf(feature), harvestedLangs(feature)], ["feature", ["en", "fr"]]);
 	const of = (en: Partial<LangNode>, fr: Partial<LangNode>) =>
 		({ version: "2.0", en: { service_url, ...en }, fr: { service_url, ...fr } }) as Registration2;
@@ -57,7 +59,7 @@ test("what kind of layer it is, and in which languages its service is harvested"
 	assert.equal([kindOf(mixed), harvestedLangs(mixed)], ["esriFeature and esriTile", ["en"]]);
 	const whole = { service_type: "ogcWms", recursive: true } as const;
 	const named = of(whole, { ...whole, scrape_only: ["a"] });
-	assert.equal([kindOf(named), harvestedLangs(named)], ["ogcWms", ["en"]]);
+	assert.equal([kindOf(named), harvestedLangs(named)], ["ogcWms", ["en", "fr"]]);
 	assert.equal(harvestedLangs(of({ ...whole, recursive: false }, whole)), ["fr"]);
 });
 

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { unpackDraft } from "../../registry/draft.ts";
-import { annotations, plainLine } from "../../review/annotations.ts";
+import { plainLine } from "../../review/annotations.ts";
 import { longestComment, marker, renderComment } from "../../review/comment.ts";
+import { parseReport } from "../../review/report.ts";
 import type { Review } from "../../review/review.ts";
 import { runScript } from "../process.ts";
 import { type Files, ownersFile, Repository, wmsFile } from "./repository.ts";
@@ -95,46 +96,37 @@ async function reviewInProcess(files: Files, env: Record<string, string> = {}, b
 	try {
 		repository.propose(files);
 		const out = join(folder, "comment.md");
+		const reportFile = join(folder, "report.json");
 		const args = ["--base", "main", "--head", "head", "--repo", repository.path, "--out", out];
-		const ended = await runScript("review", args, env);
-		return { ...ended, comment: await readFile(out, "utf8").catch(() => "") };
+		const ended = await runScript("review", [...args, "--report", reportFile], env);
+		const read = (path: string) => readFile(path, "utf8").catch(() => "");
+		return { ...ended, comment: await read(out), report: await read(reportFile) };
 	} finally {
 		repository.remove();
 		await rm(folder, { recursive: true, force: true });
 	}
 }
 
-test("hostile names and texts stay text, in the comment and in the log", async () => {
+test("hostile names and texts stay text, in the comment, in the log and in the annotations", async () => {
 	const env = { GITHUB_ACTIONS: "true", GITHUB_REPOSITORY: "maps/layers" };
-	const { code, stdout, stderr, comment } = await reviewInProcess(hostileFiles(), env);
+	const { code, stdout, stderr, comment, report } = await reviewInProcess(hostileFiles(), env);
 	assert.is(code, 1, stderr);
 	checkSafe(comment);
 	const lines = stdout.trimEnd().split(/\r\n|[\n\r\u2028\u2029]/);
 	const approvals = lines.filter((line) => /^approval of @maps\/\w+ for \d+ files?$/.test(line));
 	assert.equal(approvals.length, 2);
-	for (const line of lines.slice(0, -3)) {
-		assert.match(
-			line,
-			/^::(?:error|warning) (?:file=[^:,]*,line=\d+,)?title=[^:,]*(?:%3A[^:,]*)*::[^\r\n]*$/,
-		);
-		assert.not.match(line, /##\[/);
-	}
-	assert.match(lines.at(-1) as string, /^\d+ layers changed, \d+ to correct/);
-});
-
-test("for a person the log says the same without commands", async () => {
-	const { stdout } = await reviewInProcess(hostileFiles());
-	for (const line of stdout.trimEnd().split(/\r\n|[\n\r\u2028\u2029]/)) {
+	for (const line of lines) {
 		assert.match(line, /^(?:error |warning |approval of |\d+ layers changed)/);
 		assert.not.match(line, /##\[|\u202e/);
 	}
+	assert.match(lines.at(-1) as string, /^\d+ layers changed, \d+ to correct/);
+	// What the job that may write reads.
+	const { conclusion, annotations, comment: reported } = parseReport(report);
+	assert.equal([conclusion, reported, annotations.length], ["failure", comment, 50]);
 });
 
-test("annotations are escaped as the runner reads them", () => {
+test("a line of the log is no command of the runner's", () => {
 	const problem = { file: "layers/a,b:c%\n.json", line: 3, pointer: "/en/x", text: "100%\r\n::y" };
-	assert.equal(annotations("error", "A: b, c", [problem]), [
-		"::error file=layers/a%2Cb%3Ac%25\\u000a.json,line=3,title=A%3A b%2C c::/en/x: 100%25\\u000d\\u000a::y",
-	]);
 	assert.is(
 		plainLine("error", { ...problem, file: "::a\nb##[x]" }),
 		"error ::a\\u000ab## [x]:3: /en/x: 100%\\u000d\\u000a::y",
@@ -169,7 +161,7 @@ test("a comment links files at their line, drafts, services and owners, and says
 	};
 	const wrong = await reviewInProcess(files, { ...onGithub, HTTPS_PROXY: "http://127.0.0.1:9" });
 	checkSafe(wrong.comment);
-	assert.match(wrong.comment, /^\*\*Next:\*\* mend what is listed here on the same branch/m);
+	assert.match(wrong.comment, /^\*\*Next:\*\* correct what is listed here on the same branch/m);
 	assert.match(
 		wrong.comment,
 		/\]\(https:\/\/github\.example\/maps\/layers\/blob\/[0-9a-f]{40}\/layers\/ba\/bad\.json#L5\) line 5: /,
@@ -207,7 +199,7 @@ test("three thousand changed layers give one comment that is whole, and counts t
 		base[path] = wmsFile("a", address);
 		files[path] = index % 10 === 0 ? "{}" : wmsFile("a", address, { service_name: key });
 	}
-	const { code, stdout, comment } = await reviewInProcess(files, { GITHUB_ACTIONS: "true" }, base);
+	const { code, comment } = await reviewInProcess(files, { GITHUB_ACTIONS: "true" }, base);
 	assert.is(code, 1);
 	assert.ok(comment.length <= longestComment, String(comment.length));
 	checkSafe(comment);
@@ -217,7 +209,6 @@ test("three thousand changed layers give one comment that is whole, and counts t
 	assert.ok(shown > 10, String(shown));
 	const closing = `The fragments of ${2700 - shown} more layers are not shown here: there is no room.\n`;
 	assert.ok(comment.endsWith(closing), comment.slice(-200));
-	assert.match(stdout, /::error title=Layer::And \d+ more\.\n/);
 });
 
 test("three thousand files with hostile names are counted, and none says anything", async () => {
@@ -230,7 +221,7 @@ test("three thousand files with hostile names are counted, and none says anythin
 	assert.is(code, 1);
 	assert.ok(comment.length <= longestComment, String(comment.length));
 	checkSafe(comment);
-	assert.match(comment, "### 1500 things to mend in this change");
+	assert.match(comment, "### 1500 things to correct in this change");
 	assert.is(comment.match(/^- and \d+ more$/gm)?.length, 2, "of the layers' files, and of the others");
 	for (const line of stdout.trimEnd().split(/\r\n|[\n\r\u2028\u2029]/))
 		assert.ok(!/^::(?!(?:error|warning) )|##\[|[^\P{C}]/u.test(line), JSON.stringify(line));
@@ -285,7 +276,7 @@ test("the longest of every list fits beside the others", () => {
 	assert.ok(comment.length <= longestComment);
 	checkSafe(comment);
 	for (const title of [
-		"To mend",
+		"To correct",
 		"this change is wrong",
 		"server is down",
 		"Who has to approve",

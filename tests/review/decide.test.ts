@@ -38,7 +38,7 @@ test("status lists what is sick, never harvested, waiting, and the room on the d
 	assert.match(stderr, `Looking at the branch main of the repository of DATA_DIR, ${local.repository}`);
 	assert.match(stdout, /^2 layers at commit [0-9a-f]{12}\n/);
 	assert.match(stdout, "0 files not in order\n1 sick layer\n  described  down since 2026-W05\n");
-	assert.match(stdout, "1 feature layer never harvested\n  described\n");
+	assert.match(stdout, "2 layers never harvested\n  described\n  first\n");
 	assert.match(
 		stdout,
 		"1 review waits\n  register/waits  of careful, 2026-03-04: register waits (wms)  (npx fragments accept",
@@ -120,13 +120,13 @@ test("what cannot be decided is refused, and nothing changes", async ({ local })
 	await propose(local, "waits", wms("waits"));
 	const before = await local.state();
 	for (const [words, error] of [
-		[["accept", "nothing"], "nothing: is no branch that waits for a review; there wait register/waits"],
-		[["accept", "main"], "main: is no branch that waits"],
-		[["accept", "../../x"], "../../x: is no branch that waits"],
+		[["accept", "nothing"], "nothing: does not wait for a review; these wait: register/waits"],
+		[["accept", "main"], "main: does not wait"],
+		[["accept", "../../x"], "../../x: does not wait"],
 		[["accept", "waits", "--by", "a <b>"], "--by: must be a name of 1 to 100 characters without < and >"],
 		[["accept"], "missing required argument 'branch'"],
 		[["decline", "waits"], "--why: is needed"],
-		[["decline", "nothing", "--why", "x"], "nothing: is no branch that waits"],
+		[["decline", "nothing", "--why", "x"], "nothing: does not wait"],
 	] as const) {
 		const [name, ...rest] = words;
 		const { code, stderr } = await run(local, name, ...rest);

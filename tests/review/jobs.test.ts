@@ -9,25 +9,23 @@ import { ownersFile, Repository, wmsFile } from "./repository.ts";
 /** Where the commands of each job are run, beside this file; of two jobs with the same commands one is enough. */
 const elsewhere: Record<string, string> = {
 	"check: test": "CI itself",
-	"comment: look": "workflow.test.ts",
-	"comment: comment": "workflow.test.ts",
-	"review: review": "workflow.test.ts",
+	"layers: find": "workflow.test.ts",
+	"layers: look": "workflow.test.ts",
+	"layers: report": "workflow.test.ts",
+	"layers: approvals": "tests/faults/jobs.fault.ts",
 	"publish: publish": "publish.test.ts, up to the hand-over; that is tests/hosting",
 	"publish: validate": "publish.test.ts",
 	"publish: harvest": "publish.test.ts",
 	"publish: describe": "publish.test.ts",
 	"publish: tell": "publish.test.ts",
-	"owners: owners": "tests/faults/jobs.fault.ts",
 	"packages: packages": "npm's own",
-	"publish: describe-by-token": "tests/faults/jobs.fault.ts",
-	"refresh: refresh": "tests/faults/jobs.fault.ts",
-	"release: release": "its build in tests/hosting/checksums.test.ts; the rest is GitHub's own",
-	"refresh: harvest": "as publish: harvest, without its condition",
-	"refresh: refresh-by-token": "as refresh: refresh",
+	"refresh: harvest": "refresh.test.ts",
+	"refresh: propose": "refresh.test.ts",
 	"refresh: tell": "as publish: tell",
+	"release: release": "its build in tests/hosting/checksums.test.ts; the rest is GitHub's own",
 };
 
-const here = ["approval: given", "check: changes", "check: check"];
+const here = ["pull-request: trigger", "check: changes", "check: check"];
 
 test("the commands of every job are run somewhere", async () => {
 	const workflows = await glob("*.yml", { cwd: ".github/workflows" });
@@ -36,18 +34,17 @@ test("the commands of every job are run somewhere", async () => {
 		return jobsOf(name).map((job) => `${name}: ${job}`);
 	});
 	assert.equal(all.sort(), [...Object.keys(elsewhere), ...here].sort());
-	assert.equal(commands("refresh", "refresh-by-token"), commands("refresh", "refresh"));
 });
 
-test("approval does nothing, and check fails unless every version of Node passed", async () => {
-	assert.is((await runJob(".", commands("approval", "given", false), {})).status, 0);
+test("the trigger does nothing, and check fails unless every version of Node passed", async () => {
+	assert.is((await runJob(".", commands("pull-request", "trigger"), {})).status, 0);
 	for (const [result, status] of [
 		["success", 0],
 		["failure", 1],
 		["cancelled", 1],
 		["skipped", 1],
 	] as const)
-		assert.is((await runJob(".", commands("check", "check", false), { RESULT: result })).status, status);
+		assert.is((await runJob(".", commands("check", "check"), { RESULT: result })).status, status);
 });
 
 test("a pull request that changes only layers is no code; one that changes anything else is", async () => {
@@ -58,7 +55,7 @@ test("a pull request that changes only layers is no code; one that changes anyth
 			repository.git("checkout", "-q", "--detach", "main");
 			repository.git("merge", "-q", "--no-ff", "--no-edit", "head");
 			const output = join(repository.path, ".git", `output-${Object.keys(files).length}`);
-			const ended = await runJob(repository.path, commands("check", "changes", false), {
+			const ended = await runJob(repository.path, commands("check", "changes"), {
 				GITHUB_OUTPUT: output,
 			});
 			assert.is(ended.status, 0, ended.output);

@@ -1,5 +1,15 @@
 import { execFileSync, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+	chmodSync,
+	cpSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
@@ -12,8 +22,6 @@ interface Step {
 	env?: Record<string, string>;
 }
 
-const install = "npm ci --omit=dev --ignore-scripts";
-
 /** Names of the jobs of a workflow. */
 export function jobsOf(workflow: string): string[] {
 	return Object.keys(readJobs(workflow));
@@ -24,11 +32,11 @@ function readJobs(workflow: string): Record<string, { steps: Step[] }> {
 	return (parse(text) as { jobs: Record<string, { steps: Step[] }> }).jobs;
 }
 
-/** The commands of a job, as the workflow has them; installing is done once for all tests. */
-export function commands(workflow: string, job: string, installs = true): string[] {
+/** The commands of a job, as the workflow has them; the action `setup` is done once for all tests. */
+export function commands(workflow: string, job: string): string[] {
 	const runs = readJobs(workflow)[job]?.steps.flatMap(({ run }) => run ?? []) ?? [];
-	assert.is(runs.includes(install), installs);
-	return runs.filter((run) => run !== install);
+	assert.ok(runs.length > 0, `${workflow}: ${job}`);
+	return runs;
 }
 
 /** The project as it is in this checkout, in a repository of its own, as the main branch of an origin. */
@@ -61,6 +69,8 @@ export class Origin {
 
 	/** Changes the main branch. */
 	push(files: Files): void {
+		// A job may have pushed meanwhile.
+		this.#project.git("pull", "-q", "--rebase", this.bare, "main");
 		this.#project.commit("a push", files);
 		this.#project.git("push", "-q", this.bare, "main");
 	}
@@ -79,6 +89,38 @@ export class Origin {
 		this.#project.git("clone", "-q", "-b", "main", this.bare, path);
 		symlinkSync(join(root, "node_modules"), join(path, "node_modules"));
 		return path;
+	}
+
+	/** Runs git in the origin. */
+	git(...args: string[]): string {
+		return this.#project.git("-C", this.bare, ...args).trim();
+	}
+
+	/** The text of a file on a branch; null where there is none. */
+	file(path: string, branch = "main"): string | null {
+		const isThere = this.git("ls-tree", "--name-only", branch, path) !== "";
+		return isThere ? this.#project.git("-C", this.bare, "show", `${branch}:${path}`) : null;
+	}
+
+	/**
+	 * A `gh` of the test's own in a checkout: it notes its words, a line for each call, and prints `open` as the number
+	 * of open pull requests.
+	 * @returns the environment that finds it, and what was called so far
+	 */
+	gh(cwd: string, open = 0) {
+		const bin = join(cwd, ".git", "bin");
+		const log = join(bin, "log");
+		mkdirSync(bin, { recursive: true });
+		writeFileSync(log, "");
+		const answer = `case "$*" in "pr list"*) echo ${open} ;; esac`;
+		writeFileSync(join(bin, "gh"), `#!/bin/sh\necho "$@" >> ${log}\n${answer}\n`);
+		chmodSync(join(bin, "gh"), 0o755);
+		const env = {
+			PATH: `${bin}:${process.env.PATH}`,
+			GITHUB_SERVER_URL: "https://github.example",
+			BRANCH: "main",
+		};
+		return { env, calls: () => readFileSync(log, "utf8").split("\n").filter(Boolean) };
 	}
 
 	remove(): void {

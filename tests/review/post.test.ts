@@ -1,12 +1,13 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { longestComment, marker } from "../../review/comment.ts";
-import { isOwnBranch } from "../../review/label-pull.ts";
 import { fittingLabels } from "../../review/labels.ts";
-import { checkComment, parseRun } from "../../review/post.ts";
+import { checkComment } from "../../review/post.ts";
+import { isOwnBranch } from "../../review/pulls.ts";
+import type { Report } from "../../review/report.ts";
 import { runScript } from "../process.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
 
@@ -20,32 +21,31 @@ let folder: string;
 let number: number;
 let head: string;
 
-/** The event as GitHub sends it for a fork: with a branch and a commit, and no pull request. */
-function event(more: object = {}): object {
-	return {
-		action: "completed",
-		workflow_run: {
-			event: "pull_request",
-			head_branch: "a/change",
-			head_sha: head,
-			head_repository: { owner: { login: "maps" } },
-			pull_requests: [],
-			...more,
-		},
-	};
+const problem = { file: "layers/ab/abc.json", line: 3, pointer: "/en/layer", text: "is missing" };
+
+function report(comment: string, more: Partial<Report> = {}): object {
+	const annotations = [{ level: "error", title: "Layer", problem }];
+	return { conclusion: "failure", comment, annotations, ...more };
 }
 
 /** Runs `npx fragments comment` as the workflow does. */
-async function comment(text: string, body: object = event(), author = "maps") {
-	const [file, eventFile] = [join(folder, "comment.md"), join(folder, "event.json")];
-	await writeFile(file, text);
-	await writeFile(eventFile, JSON.stringify(body));
-	return runScript("comment", ["--file", file, "--author", author], {
+async function comment(text: string | object | null, pulls: object = [{ number, head }], author = "maps") {
+	await rm(join(folder, `review-${number}`), { recursive: true, force: true });
+	if (text !== null) {
+		await mkdir(join(folder, `review-${number}`));
+		const json = typeof text === "string" ? report(text) : text;
+		await writeFile(join(folder, `review-${number}`, "report.json"), JSON.stringify(json));
+	}
+	const words = ["--pulls", JSON.stringify(pulls), "--reports", folder, "--author", author];
+	return runScript("comment", words, settings());
+}
+
+function settings(): Record<string, string> {
+	return {
 		GITHUB_REPOSITORY: peer.repository,
 		GITHUB_TOKEN: peer.token,
 		GITHUB_API_URL: peer.proxy.url,
-		GITHUB_EVENT_PATH: eventFile,
-	});
+	};
 }
 
 async function comments(): Promise<Comment[]> {
@@ -55,6 +55,18 @@ async function comments(): Promise<Comment[]> {
 		found.push(...data);
 		if (data.length < 100) return found;
 	}
+}
+
+interface Check {
+	id: number;
+	name: string;
+	conclusion: string;
+	output: { title: string; summary: string; annotations_count: number };
+}
+
+async function checks(): Promise<Check[]> {
+	const path = `/commits/${head}/check-runs?filter=all&per_page=100`;
+	return (await peer.api<{ check_runs: Check[] }>("GET", path)).data.check_runs;
 }
 
 test.before(async () => {
@@ -74,14 +86,40 @@ test.after(async () => {
 });
 
 test("one comment is posted, then edited, and left alone where it says the same", async () => {
-	await peer.api("POST", `/issues/${number}/comments`, { body: "A comment of somebody" });
+	await peer.api("POST", `/issues/${number}/comments`, { body: "A comment of a person" });
 	assert.match((await comment(`${marker}\nfirst\n`)).stdout, `#${number}: posted`);
 	assert.match((await comment(`${marker}\nsecond\n`)).stdout, `#${number}: edited`);
 	assert.match((await comment(`${marker}\nsecond\n`)).stdout, `#${number}: unchanged`);
 	assert.equal(
 		(await comments()).map(({ body }) => body),
-		["A comment of somebody", `${marker}\nsecond\n`],
+		["A comment of a person", `${marker}\nsecond\n`],
 	);
+});
+
+test("the check layers has the same text on its page, and an annotation at the line of a problem", async () => {
+	await comment(`${marker}\nsecond\n`);
+	const [newest] = (await checks()).sort((a, b) => b.id - a.id);
+	assert.equal([newest?.name, newest?.conclusion], ["layers", "failure"]);
+	assert.match(newest?.output.title ?? "", "something has to be corrected: see the comment");
+	assert.is(newest?.output.summary, `${marker}\nsecond\n`);
+	const path = `/check-runs/${newest?.id}/annotations`;
+	const data = (await peer.api<{ check_annotations: object[] }>("GET", path)).data.check_annotations;
+	const expected = { path: problem.file, start_line: 3, end_line: 3, annotation_level: "failure" };
+	assert.is(data.length, 1);
+	for (const [name, value] of Object.entries({ ...expected, message: "/en/layer: is missing" }))
+		assert.is((data[0] as Record<string, unknown>)[name], value, name);
+	await comment(report(`${marker}\nsecond\n`, { conclusion: "success", annotations: [] }));
+	const [after] = (await checks()).sort((a, b) => b.id - a.id);
+	assert.equal([after?.conclusion, after?.output.title], ["success", "the layers are in order"]);
+});
+
+test("where there is no report the check says so, and the comment stays", async () => {
+	const before = await comments();
+	const { code, stdout } = await comment(null);
+	assert.equal([code, stdout], [0, `#${number}: could not be looked at\n`]);
+	const [newest] = (await checks()).sort((a, b) => b.id - a.id);
+	assert.equal([newest?.conclusion, newest?.output.title], ["failure", "could not be looked at"]);
+	assert.equal(await comments(), before);
 });
 
 async function labelsNow(): Promise<string[]> {
@@ -99,13 +137,13 @@ function listFiles(...names: string[]): void {
 
 test("its labels say what it changes, and follow it; those of others stay", async () => {
 	listFiles("layers/ab/abc.json");
-	assert.match((await comment(`${marker}\nsecond\n`)).stdout, `#${number}: labelled layer\n`);
+	assert.match((await comment(`${marker}\nsecond\n`)).stdout, `#${number}: unchanged, labelled layer\n`);
 	assert.equal(await labelsNow(), ["layer"]);
 	await peer.api("POST", "/labels", { name: "urgent" });
 	await peer.api("POST", `/issues/${number}/labels`, { labels: ["urgent", "removal"] });
 	listFiles("layers/ab/abc.json", "README.md");
 	const { stdout } = await comment(`${marker}\nsecond\n`);
-	assert.match(stdout, `#${number}: labelled layer, code`);
+	assert.match(stdout, `#${number}: unchanged, labelled layer, code`);
 	assert.equal(await labelsNow(), ["code", "layer", "urgent"]);
 });
 
@@ -126,66 +164,91 @@ test("it is found behind more than a page of others", async () => {
 	assert.match((await comment(`${marker}\nthird\n`)).stdout, "edited");
 });
 
-test("a marker in somebody else's comment means nothing", async () => {
+test("a marker in a comment of anyone else means nothing", async () => {
 	const before = await comments();
-	const { stdout } = await comment(`${marker}\nfourth\n`, event(), "github-actions[bot]");
+	const { stdout } = await comment(`${marker}\nfourth\n`, [{ number, head }], "maps-workflows[bot]");
 	assert.match(stdout, "posted");
 	const after = await comments();
 	assert.equal(after.slice(0, -1), before);
 	assert.is(after.at(-1)?.body, `${marker}\nfourth\n`);
 });
 
-const silent: [string, () => object][] = [
-	["a run of an older commit", () => event({ head_sha: "1".repeat(40) })],
-	["a run of another branch", () => event({ head_branch: "other" })],
-	["a branch with an address's own characters", () => event({ head_branch: "a/change&state=all#x" })],
-	["another owner's branch of that name", () => event({ head_repository: { owner: { login: "mallory" } } })],
-	["a fork that is gone", () => event({ head_repository: null })],
-	["a run for a push", () => event({ event: "push" })],
-	["a commit that is none", () => event({ head_sha: "main" })],
-	["a number that only the run names", () => event({ head_branch: "x", pull_requests: [{ number }] })],
+test("nothing is posted for an older commit, or once the pull request is closed", async () => {
+	const before = [await comments(), await checks()];
+	const older = await comment(`${marker}\nother\n`, [{ number, head: "1".repeat(40) }]);
+	assert.equal([older.code, older.stdout], [0, `#${number}: nothing posted: it has changed meanwhile\n`]);
+	await peer.api("PATCH", `/pulls/${number}`, { state: "closed" });
+	assert.match((await comment(`${marker}\nother\n`)).stdout, "nothing posted");
+	await peer.api("PATCH", `/pulls/${number}`, { state: "open" });
+	assert.equal([await comments(), await checks()], before);
+});
+
+const long = "x".repeat(longestComment);
+const refused: [string, object, RegExp][] = [
+	["no marker", report("text\n"), /marker/],
+	["too much text", report(`${marker}\n${long}`), /more than 65000/],
+	["far too much", report(long.repeat(9)), /has more than \d+ characters/],
+	["a control character", report(`${marker}\n\u001b[31m\n`), /control/],
+	["a right-to-left mark", report(`${marker}\n\u202e\n`), /control/],
+	["no conclusion", report(`${marker}\n`, { conclusion: "neutral" as "success" }), /conclusion/],
+	[
+		"an annotation of another form",
+		report(`${marker}\n`, { annotations: [{}] as Report["annotations"] }),
+		/annotations/,
+	],
 ];
 
-for (const [what, body] of silent) {
-	test(`nothing is posted for ${what}`, async () => {
-		const before = await comments();
-		const { code, stdout } = await comment(`${marker}\nother\n`, body());
-		assert.is(code, 0);
-		assert.match(stdout, "nothing posted");
-		assert.equal(await comments(), before);
-	});
-}
-
-const refused: [string, string, RegExp][] = [
-	["no marker", "text\n", /marker/],
-	["too much text", `${marker}\n${"x".repeat(longestComment)}`, /more than 65000/],
-	["far too much", "x".repeat(4 * longestComment + 1), /bytes/],
-	["a control character", `${marker}\n\u001b[31m\n`, /control/],
-	["a right-to-left mark", `${marker}\n\u202e\n`, /control/],
-];
-
-for (const [what, text, error] of refused) {
-	test(`a comment with ${what} is refused, and nothing is posted`, async () => {
-		const before = await comments();
-		const { code, stderr } = await comment(text);
+for (const [what, json, error] of refused) {
+	test(`a report with ${what} is refused, and nothing is posted`, async () => {
+		const before = [await comments(), await checks()];
+		const { code, stderr } = await comment(json);
 		assert.is(code, 2);
 		assert.match(stderr, error);
-		assert.equal(await comments(), before);
+		assert.equal([await comments(), await checks()], before);
 	});
 }
+
+test("one that cannot be posted keeps none of the others from it", async () => {
+	const { code, stdout, stderr } = await comment(`${marker}\nlast\n`, [
+		{ number: 99, head },
+		{ number, head },
+	]);
+	assert.is(code, 2);
+	assert.match(stderr, /^#99: GitHub answers 404/m);
+	assert.match(stdout, new RegExp(`^#${number}: edited`, "m"));
+});
 
 test("a comment with line breaks and any letters is ours", () => {
 	assert.not.throws(() => checkComment(`${marker}\nRéseau 😀\n\n- x\n`));
 });
 
-test("an event of another kind is an error", () => {
-	assert.throws(() => parseRun("{}"), /not a workflow_run/);
+test("the pull requests are listed for an event's commit, for a missing check, or all", async () => {
+	const list = async (...words: string[]) => {
+		const { code, stdout, stderr } = await runScript("pull-requests", words, settings());
+		assert.is(code, 0, stderr);
+		return JSON.parse(stdout) as unknown;
+	};
+	assert.equal(await list(), [{ number, head }]);
+	assert.equal(await list("--head", head), [{ number, head }]);
+	assert.equal(await list("--head", "1".repeat(40)), []);
+	// The peer names no App of a check.
+	const own = (body: unknown) => {
+		const { check_runs } = body as { check_runs: object[] };
+		const total_count = check_runs.length;
+		return {
+			total_count,
+			check_runs: check_runs.map((run) => ({ ...run, app: { id: 1, slug: "maps-workflows" } })),
+		};
+	};
+	const effect = { kind: "rewrite", body: own } as const;
+	peer.proxy.faults.push({ method: "GET", path: /\/check-runs$/, times: 2, effect });
+	assert.equal(await list("--missing", "layers", "--author", "maps-workflows[bot]"), []);
+	assert.equal(await list("--missing", "layers", "--author", "other[bot]"), [{ number, head }]);
 });
 
 test("without a token nothing is asked, and the error names what is missing", async () => {
-	const { code, stderr } = await runScript("comment", ["--file", "x", "--event", "y"], {
-		GITHUB_REPOSITORY: "maps/layers",
-	});
+	const words = ["--pulls", "[]", "--reports", folder];
+	const { code, stderr } = await runScript("comment", words, { GITHUB_REPOSITORY: "maps/layers" });
 	assert.is(code, 2);
 	assert.match(stderr, /GITHUB_TOKEN/);
 });

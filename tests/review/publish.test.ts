@@ -8,7 +8,7 @@ import * as assert from "uvu/assert";
 import { root } from "../process.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
 import { commands, Origin, runJob } from "./origin.ts";
-import { type Files, featureFile, ownersFile } from "./repository.ts";
+import { type Files, featureFile, ownersFile, Repository } from "./repository.ts";
 
 let origin: Origin;
 let services: Server;
@@ -37,13 +37,14 @@ async function harvest(cwd: string): Promise<string> {
 	return readFileSync(output, "utf8");
 }
 
-/** Commits what another job has harvested. */
-function describe(cwd: string, patch: string) {
+/** Commits and pushes what another job has harvested, in the checkout of that job's commit. */
+async function describe(cwd: string, patch: string) {
 	mkdirSync(join(cwd, "harvested"));
 	copyFileSync(patch, join(cwd, "harvested", "descriptions.patch"));
-	const env = { GITHUB_TOKEN: peer.token, GITHUB_API_URL: peer.proxy.url };
-	return runJob(cwd, commands("publish", "describe"), env);
+	return runJob(cwd, commands("publish", "describe"), origin.gh(cwd).env);
 }
+
+const countCommits = () => Number(origin.git("rev-list", "--count", "main"));
 
 test.before(async () => {
 	services = createServer((request, response) => {
@@ -64,7 +65,6 @@ test.before(async () => {
 	);
 	origin = new Origin({ ...Object.fromEntries(others), ...own });
 	peer = await startPeer();
-	for (const [path, text] of Object.entries(own)) await peer.push(path, text as string);
 });
 
 test.after(async () => {
@@ -74,7 +74,7 @@ test.after(async () => {
 });
 
 test("a push is built before anybody is asked; what is harvested then is a commit, which changes nothing more", async () => {
-	const before = (await peer.commits()).length;
+	const before = countCommits();
 	const cwd = origin.checkout();
 	const first = await publish(cwd, {});
 	assert.is(first.status, 0, first.output);
@@ -84,15 +84,17 @@ test("a push is built before anybody is asked; what is harvested then is a commi
 
 	const harvested = origin.checkout();
 	assert.is(await harvest(harvested), "found=true\n");
-	const committed = await describe(origin.checkout(), join(harvested, "descriptions.patch"));
+	const [describing, late] = [origin.checkout(), origin.checkout()];
+	// Another push comes first.
+	origin.push({ "README.md": "newer" });
+	const committed = await describe(describing, join(harvested, "descriptions.patch"));
 	assert.is(committed.status, 0, committed.output);
-	const path = "layers/we/wells.service.json";
-	const description = await peer.file(path);
-	assert.match(description ?? "", '"name": "Wells"');
-	assert.is((await peer.commits()).length, before + 1);
+	assert.match(origin.file("layers/we/wells.service.json") ?? "", '"name": "Wells"');
+	assert.is(origin.file("README.md"), "newer");
+	assert.is(countCommits(), before + 2);
+	assert.is(origin.git("log", "-1", "--format=%s, %an", "main"), "describe layers, fragment-publisher");
 
 	// The next run's checkout has what was committed.
-	origin.push({ [path]: description });
 	const calls = asked;
 	const again = origin.checkout();
 	const second = await publish(again);
@@ -101,23 +103,63 @@ test("a push is built before anybody is asked; what is harvested then is a commi
 	assert.is(JSON.parse(built).layers.feature[0].displayName, "Wells");
 	assert.is(await harvest(origin.checkout()), "found=false\n");
 	assert.is(asked, calls);
-	assert.is((await peer.commits()).length, before + 1);
+	// A run of the same commit that has harvested the same has nothing to add.
+	const nothing = await describe(late, join(harvested, "descriptions.patch"));
+	assert.is(nothing.status, 0, nothing.output);
+	assert.is(countCommits(), before + 2);
 });
 
+/** What a job may hand over that no harvest has written, and what is said of it. */
+const evil: [string, Files, RegExp][] = [
+	[
+		"a symbolic link",
+		{ "layers/we/wells.service.json": { link: "/proc/self/environ" } },
+		/layers\/we\/wells\.service\.json:1: .*symlink/,
+	],
+	[
+		"what the schema refuses",
+		{ "layers/we/wells.service.json": "{}\n" },
+		/layers\/we\/wells\.service\.json:\d+: /,
+	],
+	[
+		"a description of no layer",
+		{ "layers/no/none.service.json": '{"en":null,"fr":null}\n' },
+		/layers\/no\/none\.service\.json/,
+	],
+];
+
+for (const [what, files, error] of evil) {
+	test(`of a patch with ${what} nothing is pushed, and gh is never called`, async () => {
+		const repository = new Repository({ "layers/we/wells.json": featureFile() });
+		try {
+			for (const [name, content] of Object.entries(files)) repository.write(name, content);
+			repository.git("add", "-A");
+			const patch = join(repository.path, "evil.patch");
+			writeFileSync(patch, repository.git("diff", "--cached", "--binary"));
+			origin.push({ "layers/we/wells.service.json": null });
+			const cwd = origin.checkout();
+			const before = countCommits();
+			const { status, output } = await describe(cwd, patch);
+			assert.is.not(status, 0);
+			assert.match(output, error);
+			assert.is(countCommits(), before);
+		} finally {
+			repository.remove();
+		}
+	});
+}
+
 test("of a patch that changes more, only service descriptions are taken", async () => {
-	const evil = origin.checkout();
-	writeFileSync(join(evil, "layers", "we", "wells.service.json"), "{}\n");
-	writeFileSync(join(evil, "layers", "owners.json"), "{}\n");
-	writeFileSync(join(evil, "package.json"), "{}\n");
-	const patch = join(evil, "evil.patch");
-	writeFileSync(patch, execFileSync("git", ["-C", evil, "diff", "--binary"]));
 	const cwd = origin.checkout();
-	const before = (await peer.commits()).length;
-	await describe(cwd, patch);
+	for (const path of ["layers/owners.json", "package.json"]) writeFileSync(join(cwd, path), "{}\n");
+	const patch = join(cwd, "evil.patch");
+	writeFileSync(patch, execFileSync("git", ["-C", cwd, "diff", "--binary"]));
+	const describing = origin.checkout();
+	const before = countCommits();
+	await describe(describing, patch);
 	for (const path of ["layers/owners.json", "package.json"])
-		assert.is.not(readFileSync(join(cwd, path), "utf8"), "{}\n", path);
-	assert.is((await peer.commits()).length, before + 1);
-	assert.is(await peer.file("layers/owners.json"), ownersFile);
+		assert.is.not(readFileSync(join(describing, path), "utf8"), "{}\n", path);
+	assert.is(countCommits(), before);
 });
 
 test("a wrong layer holds nothing up: all others are published, and it is in the issue", async () => {

@@ -5,17 +5,17 @@ import * as assert from "uvu/assert";
 import { syncPath } from "../../git/sync.ts";
 import { isRefusal, StoreBusy } from "../../store/store.ts";
 import { temporaryFolder } from "../local.ts";
+import { metaOf } from "./contract.ts";
 import { committed, git, openEmpty, put } from "./git-store.ts";
 
 /** The id of a signed request. */
 const requestOf = (review: boolean): string => (review ? "b" : "a").repeat(64);
 
-/** Takes out of a journal what became of its requests. */
-async function keepIntents(folder: string): Promise<void> {
+/** Takes the requests out of a log. */
+async function forgetRequests(folder: string): Promise<void> {
 	for (const name of await readdir(folder)) {
 		const lines = (await readFile(join(folder, name), "latin1")).split("\n");
-		const kept = lines.filter((line) => / \?/.test(line));
-		await writeFile(join(folder, name), kept.map((line) => `${line}\n`).join(""));
+		await writeFile(join(folder, name), lines.filter((line) => !/^[0-9a-f]{64} /.test(line)).join("\n"));
 	}
 }
 
@@ -37,7 +37,6 @@ test("a change is answered after its pack and its branch are on the disk, names 
 	const before = await git(folder.path, "rev-parse", `${commit}^`);
 	assert.equal(pack, { path: join(repository, "objects/pack"), head: before }, "before a branch names it");
 	assert.equal(refs, { path: join(repository, "refs/heads"), head: commit });
-	assert.ok(synced.some(({ path }) => path === join(folder.path, "requests")));
 	synced.length = 0;
 	const review = await committed(put(store, "one", "two", { review: true }));
 	const names = synced.map(({ path }) => path.slice(repository.length + 1));
@@ -48,26 +47,17 @@ test("a change is answered after its pack and its branch are on the disk, names 
 	await folder.remove();
 });
 
-test("that a request is about to be used is on the disk before any branch has its commit", async () => {
+test("a request that changes nothing is on the disk before its answer", async () => {
 	const folder = await temporaryFolder();
-	const refs = () => git(folder.path, "for-each-ref", "--format=%(refname) %(objectname)");
-	const atSync: string[] = [];
-	const sync = async (path: string) => {
-		await syncPath(path);
-		if (path === join(folder.path, "requests")) atSync.push(await refs());
-	};
-	for (const review of [false, true]) {
-		// The folder of requests is put on the disk with the first line of each process.
-		const store = await openEmpty(folder.path, { sync });
-		const before = await refs();
-		await committed(
-			put(store, "one", review ? "reviewed" : "limits", { review, request: requestOf(review) }),
-		);
-		assert.is(atSync.at(-1), before);
-		assert.is.not(await refs(), before);
-		await store.close();
+	const store = await openEmpty(folder.path);
+	await committed(put(store, "one"));
+	for (const request of ["c".repeat(64), "d".repeat(64)]) {
+		await committed(store.change(async () => [], metaOf("one", { request })));
+		const log = join(folder.path, "requests");
+		const texts = await Promise.all((await readdir(log)).map((name) => readFile(join(log, name), "utf8")));
+		assert.match(texts.join(""), new RegExp(`^${request} .*\n`, "m"));
 	}
-	assert.is(atSync.length, 2);
+	await store.close();
 	await folder.remove();
 });
 
@@ -77,11 +67,13 @@ test("a request whose answer was never noted is used all the same, where a branc
 		const store = await openEmpty(folder.path);
 		const request = requestOf(review);
 		await committed(put(store, "one", `first-${review}`, { review, request }));
-		// All but the line that says that it is about to be used, as a power cut before the answer may leave it.
+		// As a power cut before the answer may leave it.
 		await store.close();
-		await keepIntents(join(folder.path, "requests"));
+		await forgetRequests(join(folder.path, "requests"));
 		const reopened = await openEmpty(folder.path);
-		await committed(put(reopened, "one", `second-${review}`, { review, request: "e".repeat(64) }));
+		await committed(
+			put(reopened, "one", `second-${review}`, { review, request: (review ? "f" : "e").repeat(64) }),
+		);
 		const again = await put(reopened, "one", `first-${review}`, { review, request });
 		assert.equal(isRefusal(again) && again.status, 401);
 		await reopened.close();

@@ -77,6 +77,19 @@ test("a stopped writer is ended and replaced: what waits is told to come back, t
 	assert.is(await store.read("while"), null, "it was told that nothing was stored");
 });
 
+test("a git that stores commits and is stopped is ended and replaced, too", async ({ folder, store }) => {
+	const [pid] = signal(folder, "fast-import", "SIGSTOP");
+	const error = await outcomeOf(put(store, "while"));
+	assert.instance(error, StoreBusy);
+	assert.match(String(error), "git does not answer");
+	await eventually(() => !isThere(pid as number, folder));
+	await committed(put(store, "after"));
+	assert.is(store.state(), null);
+	assert.is(await store.read("while"), null);
+	signal(folder, "fast-import", "SIGKILL");
+	await committed(put(store, "last"));
+});
+
 test("a stopped reader is ended and replaced", async ({ folder, store }) => {
 	await store.read("before");
 	const [pid] = signal(folder, "cat-file", "SIGSTOP");
@@ -144,7 +157,7 @@ test("a writer at rest that was stopped is found before anybody waits for it", a
 	await committed(put(store, "after"));
 });
 
-for (const command of ["update-ref", "cat-file"]) {
+for (const command of ["update-ref", "fast-import", "cat-file"]) {
 	test(`an end comes although ${command} is stopped, and somebody waits`, async ({ folder, store }) => {
 		await store.read("before");
 		signal(folder, command, "SIGSTOP");

@@ -1,21 +1,21 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { Step } from "../../store/git/store.ts";
+import type { CommitRange } from "../../store/git/store.ts";
 import { temporaryFolder } from "../local.ts";
 import { eventually } from "../wait.ts";
 import { committed, git, openEmpty, put } from "./git-store.ts";
 
 test("groups of commits reach the branch, the readers and their senders in the order in which they came", async () => {
 	const { path, remove } = await temporaryFolder();
-	const steps: Step[] = [];
+	const steps: CommitRange[] = [];
 	/** How many steps were made readable to their end. */
 	let ended = 0;
 	let release = () => {};
 	const held = new Promise<void>((resolve) => {
 		release = resolve;
 	});
-	const publish = async (step: Step) => {
+	const publish = async (step: CommitRange) => {
 		steps.push(step);
 		// The first takes longest: what comes after it must not overtake it.
 		if (steps.length === 1) await held;

@@ -3,8 +3,8 @@ import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
+import type { FollowedRange } from "../../store/git/published-head.ts";
 import { describePush } from "../../store/git/pushes.ts";
-import type { Onward } from "../../store/git/served.ts";
 import { temporaryFolder } from "../local.ts";
 
 const run = promisify(execFile);
@@ -41,7 +41,7 @@ test("a push of thousands of layers is counted in turns, and readers have theirs
 			},
 		}));
 		setImmediate(count);
-		const push = await describePush(folder, { from, to, changes } as unknown as Onward);
+		const push = await describePush(folder, { from, to, changes } as unknown as FollowedRange);
 		assert.equal(push, {
 			from,
 			to,

@@ -2,7 +2,8 @@ import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Use, UsedRequests } from "../../store/git/used-requests.ts";
+import { joinRanges } from "../../store/git/time-ranges.ts";
+import { type RequestUse, type Use, UsedRequests } from "../../store/git/used-requests.ts";
 import { noon, temporaryFolder } from "../local.ts";
 import { eventually } from "../wait.ts";
 
@@ -13,22 +14,38 @@ const hourMs = 3_600_000;
 class Fixture {
 	now = noon;
 	requests!: UsedRequests;
+	/** The commit that the branch has, and what its commits tell of requests. */
+	head = "a".repeat(40);
+	commits: RequestUse[] = [];
+	/** The commits behind which others were read, at each start. */
+	readonly readSince: (string | null)[] = [];
 
 	constructor(readonly folder: string) {}
 
 	async open(): Promise<void> {
-		const { folder } = this;
-		this.requests = await UsedRequests.open({ folder, windowMs, now: () => this.now });
+		const { folder, head, commits } = this;
+		this.requests = await UsedRequests.open({
+			folder,
+			windowMs,
+			now: () => this.now,
+			head: () => head,
+			readCommits: async (since) => {
+				this.readSince.push(since);
+				return commits;
+			},
+		});
 	}
 
 	/** As a process that is killed and started again. */
 	async restart(): Promise<void> {
-		await this.requests.sync();
+		await this.requests.close();
 		await this.open();
 	}
 
-	use(request: string, parts: Partial<Use> = {}): void {
-		this.requests.add(request, { method: "PUT", timeMs: this.now, outcome: "c".repeat(40), ...parts });
+	async use(request: string, parts: Partial<Use> = {}): Promise<void> {
+		await this.requests.keep([
+			[request, { method: "PUT", timeMs: this.now, outcome: "c".repeat(40), ...parts }],
+		]);
 	}
 
 	files(): Promise<string[]> {
@@ -52,50 +69,69 @@ test.after.each(async ({ fixture, remove }) => {
 });
 
 test("a use is found, also by the process after", async ({ fixture }) => {
-	fixture.use(id(1));
-	fixture.use(id(2), { method: "DELETE", outcome: 404 });
+	await fixture.use(id(1));
+	await fixture.use(id(2), { method: "DELETE", outcome: 404 });
 	const first = { method: "PUT", timeMs: noon, outcome: "c".repeat(40) };
 	assert.equal(fixture.requests.find(id(1)), first);
 	await fixture.restart();
 	assert.equal(fixture.requests.find(id(1)), first);
 	assert.equal(fixture.requests.find(id(2)), { method: "DELETE", timeMs: noon, outcome: 404 });
 	assert.is(fixture.requests.find(id(3)), null);
-	fixture.use(id(1), { outcome: 409 });
+	await fixture.use(id(1), { outcome: 409 });
 	assert.equal(fixture.requests.find(id(1)), first, "the first use stays");
 });
 
-test("what was under way at a crash is told, unless its end is known", async ({ fixture }) => {
-	const intent = { method: "PUT", timeMs: noon, base: "b".repeat(40) };
-	fixture.requests.expect({ request: id(1), ...intent });
-	fixture.requests.expect({ request: id(2), ...intent });
-	fixture.use(id(2));
+test("what commits tell of is found, also by the process after, without a line in the log", async ({
+	fixture,
+}) => {
+	const use = { method: "", timeMs: noon, outcome: "d".repeat(40) };
+	fixture.requests.noteCommitted([[id(1), use]]);
+	assert.equal(fixture.requests.find(id(1)), use);
 	await fixture.restart();
-	assert.equal(fixture.requests.intents, [{ request: id(1), ...intent }]);
 	assert.is(fixture.requests.find(id(1)), null);
+	fixture.commits = [[id(1), use]];
+	await fixture.restart();
+	assert.equal(fixture.requests.find(id(1)), use);
 });
 
-test("a line that a power cut has cut off spoils no other", async ({ fixture }) => {
-	fixture.use(id(1));
-	fixture.use(id(2));
-	await fixture.requests.sync();
-	const path = join(fixture.folder, "000001.log");
-	const text = await readFile(path, "utf8");
-	await writeFile(path, text.slice(0, -3));
+test("commits are read behind the one that the branch had when the oldest request came", async ({
+	fixture,
+}) => {
+	assert.equal(fixture.readSince, [null], "there is no log yet");
+	fixture.now += 200_000;
+	fixture.head = "b".repeat(40);
 	await fixture.restart();
-	assert.ok(fixture.requests.find(id(1)));
-	assert.is(fixture.requests.find(id(2)), null);
-	fixture.use(id(3));
-	await appendFile(join(fixture.folder, "stray.txt"), "not one of ours");
+	fixture.requests.noteCommitted([[id(1), { method: "PUT", timeMs: fixture.now, outcome: "d".repeat(40) }]]);
+	fixture.now += 61_000;
+	fixture.head = "e".repeat(40);
+	await fixture.use(id(2));
 	await fixture.restart();
-	assert.ok(fixture.requests.find(id(3)));
+	assert.is(fixture.readSince.at(-1), "b".repeat(40));
 });
+
+for (const bytes of [1, 3, 20, 90])
+	test(`a line that a power cut has cut off by ${bytes} bytes is ignored, and spoils no other`, async ({
+		fixture,
+	}) => {
+		await fixture.use(id(1));
+		await fixture.use(id(2));
+		const path = join(fixture.folder, "000001.log");
+		const text = await readFile(path, "utf8");
+		await writeFile(path, text.slice(0, -bytes));
+		await fixture.restart();
+		assert.ok(fixture.requests.find(id(1)));
+		assert.is(fixture.requests.find(id(2)), null);
+		await fixture.use(id(3));
+		await appendFile(join(fixture.folder, "stray.txt"), "not one of ours");
+		await fixture.restart();
+		assert.ok(fixture.requests.find(id(3)));
+	});
 
 test("files go once no request in them can be timely, and their number stays bounded", async ({
 	fixture,
 }) => {
 	for (let minute = 0; minute < 30; minute += 1) {
-		fixture.use(id(minute));
-		await fixture.requests.sync();
+		await fixture.use(id(minute));
 		fixture.now += 61_000;
 	}
 	await eventually(async () => (await fixture.files()).length <= 5);
@@ -108,11 +144,10 @@ test("files go once no request in them can be timely, and their number stays bou
 for (const restarts of [false, true]) {
 	const how = restarts ? ", with restarts between" : "";
 	test(`a clock that goes ahead and back brings no request back${how}`, async ({ fixture }) => {
-		fixture.use(id(1));
+		await fixture.use(id(1));
 		for (const minute of [60, 120]) {
 			fixture.now = noon + minute * 60_000;
-			fixture.use(id(minute));
-			await fixture.requests.sync();
+			await fixture.use(id(minute));
 			if (restarts) await fixture.restart();
 		}
 		await eventually(() => fixture.requests.find(id(1)) === null || fixture.requests.isForgotten(noon));
@@ -124,19 +159,61 @@ for (const restarts of [false, true]) {
 }
 
 test("what is signed ahead of the clock is kept until its own time is over", async ({ fixture }) => {
-	fixture.use(id(1), { timeMs: noon + windowMs - 1 });
+	await fixture.use(id(1), { timeMs: noon + windowMs - 1 });
 	fixture.now = noon + windowMs;
-	fixture.use(id(2));
+	await fixture.use(id(2));
 	fixture.now = noon + 2 * windowMs - 2;
-	fixture.use(id(3));
+	await fixture.use(id(3));
 	assert.ok(fixture.requests.find(id(1)));
+});
+
+test("times that touch are one range, and of too many the nearest become one", () => {
+	assert.equal(
+		joinRanges([
+			[5, 9],
+			[0, 4],
+			[20, 30],
+			[25, 40],
+			[21, 22],
+		]),
+		[
+			[0, 9],
+			[20, 40],
+		],
+	);
+	assert.equal(
+		joinRanges([
+			[0, 4],
+			[6, 9],
+		]),
+		[
+			[0, 4],
+			[6, 9],
+		],
+	);
+	assert.equal(
+		joinRanges(
+			[
+				[0, 1],
+				[10, 11],
+				[13, 14],
+				[30, 31],
+			],
+			3,
+		),
+		[
+			[0, 1],
+			[10, 14],
+			[30, 31],
+		],
+	);
+	assert.equal(joinRanges([]), []);
 });
 
 test("many at once share their turns at the disk", async ({ fixture }) => {
 	await Promise.all(
 		Array.from({ length: 200 }, async (_, index) => {
-			fixture.use(id(index));
-			await fixture.requests.sync();
+			await fixture.use(id(index));
 		}),
 	);
 	await fixture.restart();

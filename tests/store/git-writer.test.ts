@@ -1,23 +1,24 @@
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { CatFile } from "../../git/cat-file.ts";
 import { runGit } from "../../git/run.ts";
 import { syncPath } from "../../git/sync.ts";
-import { Trees } from "../../git/trees.ts";
 import { BranchHeld } from "../../git/update-ref.ts";
-import { WrittenBlobs } from "../../git/written-blobs.ts";
 import { ordinaryLimits } from "../../store/git/limits.ts";
 import type { NewCommit } from "../../store/git/new-commit.ts";
 import { Writer } from "../../store/git/writer.ts";
 import { temporaryFolder } from "../local.ts";
+import { descendantsWith } from "../process.ts";
+import { eventually } from "../wait.ts";
 import { metaOf } from "./contract.ts";
 
 interface World {
 	repository: string;
 	writer: Writer;
 	git: (...args: string[]) => Promise<string>;
+	/** The commit that the branch is at. */
+	tip: string;
 	end: () => Promise<void>;
 }
 
@@ -31,16 +32,12 @@ writers.before.each(async (world) => {
 	const identity = ["-c", "user.name=first", "-c", "user.email=first@example.org"];
 	const tip = await git(...identity, "commit-tree", "-m", "first", tree);
 	await git("update-ref", "refs/heads/main", tip);
-	const catFile = new CatFile(repository);
-	const objects = { trees: new Trees(catFile), written: new WrittenBlobs() };
-	const options = { repository, branch: "main", ...objects, sync: syncPath, limits: ordinaryLimits };
-	const writer = new Writer(options, tip);
+	const writer = new Writer({ repository, sync: syncPath, limits: ordinaryLimits });
 	const end = async () => {
-		await writer.close();
-		await catFile.close();
+		await writer.renew();
 		await remove();
 	};
-	Object.assign(world, { repository, writer, git, end });
+	Object.assign(world, { repository, writer, git, tip, end });
 });
 writers.after.each(({ end }) => end());
 
@@ -49,69 +46,115 @@ function commitOf(smallkey: string): NewCommit {
 	return { edits: [{ path: `layers/on/${smallkey}.json`, text: smallkey }], meta, committed: meta.time };
 }
 
-async function landed(writer: Writer): Promise<string | null> {
-	const tip = await writer.store();
-	if (tip !== null) await writer.move(tip);
-	return tip;
+/** Makes a group of commits on a commit, and moves the branch from there. @returns their ids */
+async function land(writer: Writer, from: string, ...smallkeys: string[]): Promise<string[]> {
+	writer.begin(from);
+	const made = smallkeys.map((smallkey) => writer.commit(commitOf(smallkey)));
+	await writer.store();
+	const ids = await Promise.all(made);
+	await writer.move("main", from, ids.at(-1) as string);
+	return ids;
 }
 
-writers("has nothing to store before a commit, and after one was stored", async ({ writer, git }) => {
-	assert.is(await writer.store(), null);
-	const id = await writer.commit(commitOf("one"));
-	assert.is(await landed(writer), id);
+writers("stores a group in one pack, and no ref names it before the branch does", async (world) => {
+	const { repository, writer, git, tip } = world;
+	writer.begin(tip);
+	const made = [writer.commit(commitOf("one")), writer.commit(commitOf("two"))];
+	await writer.store();
+	const [first, second] = await Promise.all(made);
+	assert.is(await git("for-each-ref", "--format=%(refname) %(objectname)"), `refs/heads/main ${tip}`);
+	const packs = (await readdir(join(repository, "objects/pack"))).filter((name) => name.endsWith(".pack"));
+	assert.is(packs.length, 1);
+	await writer.move("main", tip, second as string);
+	assert.is(await git("rev-parse", "refs/heads/main"), second);
+	assert.is(await git("rev-parse", "refs/heads/main^"), first);
+	assert.is(await git("for-each-ref", "--format=%(refname)"), "refs/heads/main");
+	assert.is(await git("fsck", "--strict"), "");
+});
+
+writers("leaves no ref behind where commits were never stored", async ({ writer, git, tip }) => {
+	writer.begin(tip);
+	await writer.commit(commitOf("lost"));
+	await writer.renew();
+	assert.is(await git("for-each-ref", "--format=%(refname) %(objectname)"), `refs/heads/main ${tip}`);
+	const [id] = await land(writer, tip, "one");
+	assert.is(await git("rev-parse", "refs/heads/main^"), tip);
 	assert.is(await git("rev-parse", "refs/heads/main"), id);
-	assert.is(await writer.store(), null);
 });
 
-writers("makes the commits of the next group while one is stored", async ({ writer, git }) => {
-	const first = writer.commit(commitOf("one"));
-	const storing = landed(writer);
-	const second = writer.commit(commitOf("two"));
-	assert.is(await storing, await first);
-	assert.is(await landed(writer), await second);
-	assert.is(await git("rev-parse", "refs/heads/main^"), await first);
-	assert.is(await git("fsck", "--strict"), "");
-});
-
-writers("never goes on from a commit that could not be stored", async ({ repository, writer, git }) => {
+writers("never builds on a commit that could not be stored", async (world) => {
+	const { repository, writer, git, tip } = world;
 	const packs = join(repository, "objects/pack");
+	await land(writer, tip, "first");
+	const base = await git("rev-parse", "refs/heads/main");
 	await rename(packs, `${packs}.away`);
-	const lost = await writer.commit(commitOf("lost"));
-	const failing = landed(writer).catch((error: NodeJS.ErrnoException) => error.code);
-	const alsoLost = await writer.commit(commitOf("also"));
-	assert.is(await failing, "ENOENT");
+	const lost = await land(writer, base, "lost").catch((error: Error) => error);
+	assert.instance(lost, Error);
+	writer.kill();
 	await rename(`${packs}.away`, packs);
-	const id = await writer.commit(commitOf("two"));
-	assert.is(await landed(writer), id);
-	assert.is(await git("ls-tree", "-r", "--name-only", "refs/heads/main"), "layers/on/two.json");
-	assert.is(await git("rev-list", "--count", "refs/heads/main"), "2");
+	const [id] = await land(writer, base, "two");
+	assert.is(await git("rev-parse", "refs/heads/main"), id);
+	assert.is(
+		await git("ls-tree", "-r", "--name-only", "refs/heads/main"),
+		"layers/on/first.json\nlayers/on/two.json",
+	);
 	assert.is(await git("fsck", "--strict"), "");
-	for (const gone of [lost, alsoLost]) assert.is.not(gone, id);
 });
 
-writers("leaves a branch alone that others have moved, and goes on from there", async ({ writer, git }) => {
+writers("leaves a branch alone that others have moved, and builds on that next", async (world) => {
+	const { writer, git, tip } = world;
 	const identity = ["-c", "user.name=other", "-c", "user.email=other@example.org"];
 	const others = await git(...identity, "commit-tree", "-p", "main", "-m", "theirs", "main^{tree}");
 	await git("update-ref", "refs/heads/main", others);
-	await writer.commit(commitOf("one"));
-	const error = await landed(writer).catch((error: unknown) => error);
-	assert.instance(error, BranchHeld);
+	assert.instance(await land(writer, tip, "one").catch((error: unknown) => error), BranchHeld);
 	assert.is(await git("rev-parse", "refs/heads/main"), others);
-	await writer.close();
-	writer.goOnFrom(others);
-	const id = await writer.commit(commitOf("one"));
-	assert.is(await landed(writer), id);
+	const [id] = await land(writer, others, "one");
+	assert.is(await git("rev-parse", "refs/heads/main"), id);
 	assert.is(await git("rev-parse", "refs/heads/main^"), others);
 });
 
-writers("tells of a lock that somebody holds", async ({ repository, writer, git }) => {
-	const before = await git("rev-parse", "refs/heads/main");
+writers("says that another process holds the lock of a branch", async ({ repository, writer, git, tip }) => {
 	const lock = join(repository, "refs/heads/main.lock");
 	await mkdir(lock);
-	await writer.commit(commitOf("one"));
-	assert.instance(await landed(writer).catch((error: unknown) => error), BranchHeld);
-	assert.is(await git("rev-parse", "refs/heads/main"), before);
+	assert.instance(await land(writer, tip, "one").catch((error: unknown) => error), BranchHeld);
+	assert.is(await git("rev-parse", "refs/heads/main"), tip);
 	await rm(lock, { recursive: true });
+});
+
+writers("is replaced after a repack, but not within a group", async ({ repository, writer, git, tip }) => {
+	writer.begin(tip);
+	const first = writer.commit(commitOf("one"));
+	await first;
+	const before = descendantsWith(process.pid, repository, "fast-import");
+	writer.outdate();
+	const second = writer.commit(commitOf("two"));
+	await writer.store();
+	await writer.move("main", tip, await second);
+	assert.equal(descendantsWith(process.pid, repository, "fast-import"), before);
+	assert.is(await git("rev-parse", "refs/heads/main^"), await first);
+	const [third] = await land(writer, await second, "three");
+	assert.is(await git("rev-parse", "refs/heads/main"), third);
+	await eventually(
+		() => !descendantsWith(process.pid, repository, "fast-import").includes(before[0] as number),
+	);
+});
+
+writers("writes any path and any text as it is", async ({ repository, writer, git, tip }) => {
+	const names = ['"quoted"', "back\\slash", "line\nbreak", "é ü", "from :1"];
+	const texts = ["", "\n", "data 5\nM 100644 inline x\n", "\u{1f30d}\0", "'"];
+	const edits = names.map((name, index) => ({ path: `layers/od/${name}`, text: texts[index] as string }));
+	const meta = metaOf("odd");
+	writer.begin(tip);
+	const made = writer.commit({ edits, meta, committed: meta.time });
+	await writer.store();
+	const id = await made;
+	assert.is(
+		(await git("ls-tree", "-rz", "--name-only", id)).split("\0").filter(Boolean).length,
+		names.length,
+	);
+	for (const { path, text } of edits) {
+		assert.is((await runGit(repository, ["cat-file", "blob", `${id}:${path}`])).toString(), text);
+	}
 });
 
 writers.run();

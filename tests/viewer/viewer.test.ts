@@ -6,7 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeServer } from "../../api/node/serve.ts";
-import { harvestLayer } from "../../harvest/harvest-layer.ts";
+import { createHarvestLayer } from "../../harvest/harvest-layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import { createHarvester } from "../../service/harvester/harvester.ts";
@@ -106,7 +106,7 @@ async function harvest(local: Local, smallkey: string): Promise<void> {
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
 	const harvester = createHarvester({
 		store: local.store,
-		harvest: (registration, signal) => harvestLayer(registration, { ask, mapWkid: 3978 }, signal),
+		harvest: createHarvestLayer({ ask, mapWkid: 3978 }),
 		everyMs: 86_400_000,
 		now: () => new Date(local.now),
 		allKeys: () => local.publication.smallkeys(),

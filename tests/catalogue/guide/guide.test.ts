@@ -6,6 +6,7 @@ import * as assert from "uvu/assert";
 import { readGuidePages } from "../../../catalogue/guide/guide.ts";
 import { renderGuide } from "../../../catalogue/guide/render.ts";
 import type { Assets } from "../../../catalogue/static/html.ts";
+import { receipt } from "../../../schemas/answers.ts";
 import { registration1 } from "../../../schemas/registration-1.ts";
 import { root } from "../../process.ts";
 
@@ -121,6 +122,7 @@ test("the French pages have the examples and the members of the English ones", a
 	const members = Object.keys(lang.properties);
 	assert.ok(members.length > 5);
 	for (const member of members) assert.match(publish, `| \`${member}\` |`);
+	for (const member of Object.keys(receipt.properties)) assert.match(publish, `\`${member}\``);
 });
 
 test.run();

@@ -107,4 +107,19 @@ test("the commands of docs/moving.md move a service, and the comparison finds no
 	}
 });
 
+test("the dump that docs/moving.md shows is moved whole", async () => {
+	const folder = await temporaryFolder();
+	const text = await readFile(join(root, "docs/moving.md"), "utf8");
+	const [, shown = ""] = /```json\n(.*?)```/s.exec(text) ?? [];
+	const dump = join(folder.path, "layers.json");
+	await writeFile(dump, shown);
+	const { code, stdout, stderr } = await runScript("import", [dump, "--dry-run"], {
+		DATA_DIR: join(folder.path, "data"),
+	});
+	assert.equal([code, stderr], [0, ""]);
+	assert.match(stdout, /^ +0 {2}not moved$/m);
+	assert.match(stdout, /^ +2 {2}would be registered$/m);
+	await folder.remove();
+});
+
 test.run();

@@ -1,15 +1,12 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseOwners } from "../../../registry/owners.ts";
-import { judgePull, openPulls, readTeams } from "../../../review/approvals/github.ts";
-import { branchOfRun } from "../../../scripts/approvals.ts";
+import { judgePull, readTeams } from "../../../review/approvals/github.ts";
+import { openPulls } from "../../../review/pulls.ts";
 import { connectToGithub } from "../../../service/github.ts";
 import { readConfiguration } from "../../../service/settings.ts";
 import { runScript } from "../../process.ts";
-import { bot, type PeerPull, type ReviewPeer, startReviewPeer } from "./review-peer.ts";
+import { bot, type PeerCheck, type PeerPull, type ReviewPeer, startReviewPeer } from "./review-peer.ts";
 
 const ownersFile = {
 	operators: ["@boss"],
@@ -56,8 +53,11 @@ async function judge(peer: ReviewPeer, isRequesting = true, known = owners): Pro
 	const lines: string[] = [];
 	const teams = known ? await readTeams(github, known) : new Map();
 	for (const pull of await openPulls(github, "main")) {
-		const judgement = await judgePull(github, pull, known, teams, { author: bot, isRequesting });
-		lines.push(judgement ? `${judgement.state}: ${judgement.description}` : "newer");
+		const judged = await judgePull(github, pull, known, teams, { base: "main", author: bot, isRequesting });
+		const words = judged
+			? [`${judged.judgement.state}: ${judged.judgement.description}`, ...judged.done]
+			: ["newer"];
+		lines.push(words.join("; "));
 	}
 	return lines;
 }
@@ -66,7 +66,7 @@ approvals("without an approval: red, with the people who can approve", async ({ 
 	propose(peer);
 	assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita"]);
 	assert.equal(
-		peer.statuses.map(({ sha, state, context }) => [sha, state, context]),
+		peer.checks.map(({ head_sha, conclusion, name }) => [head_sha, conclusion, name]),
 		[[head, "failure", "owners"]],
 	);
 	assert.match(
@@ -137,11 +137,126 @@ approvals("a layer that is renamed needs the owners of both of its names", async
 	assert.equal(await judge(peer), ["failure: can still approve: eve"]);
 });
 
-approvals("what a machine writes needs nobody's approval", async ({ peer }) => {
-	const files = [{ filename: "layers/ab/abc.service.json" }, { filename: "layers/health.json" }];
-	propose(peer, { author: bot, files });
-	assert.equal(await judge(peer), ["success: needs nobody's approval"]);
+const machineMade = [{ filename: "layers/ab/abc.service.json" }, { filename: "layers/health.json" }];
+
+approvals("the weekly refresh needs no approval for what it writes", async ({ peer }) => {
+	const pull = propose(peer, { author: bot, from: "maps:refresh", files: machineMade });
+	assert.equal(await judge(peer), ["success: needs no approval"]);
 	assert.equal(peer.comments, []);
+	pull.files = [...machineMade, { filename: "layers/ab/abc.json" }];
+	assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita"]);
+});
+
+for (const [what, parts] of [
+	["a fork's branch of that name", { author: bot, from: "carl:refresh" }],
+	["another branch of this repository", { author: bot, from: "maps:register/abc" }],
+	["another author", { author: "carl", from: "maps:refresh" }],
+	["another App", { author: "github-actions[bot]", from: "maps:refresh" }],
+] as [string, Partial<PeerPull>][]) {
+	approvals(`descriptions and health of ${what} need the owners`, async ({ peer }) => {
+		const pull = propose(peer, { ...parts, files: machineMade });
+		assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita, boss"]);
+		pull.reviews.push(approval("bob"), approval("boss"));
+		assert.match((await judge(peer))[0] ?? "", /^success: approved by bob, boss/);
+	});
+}
+
+approvals("who wrote or committed one of its commits does not count", async ({ peer }) => {
+	const commits = [
+		{ author: null, committer: "web-flow" },
+		{ author: "Bob", committer: null },
+		{ author: "carl", committer: "RITA" },
+	];
+	const reviews = [approval("bob"), approval("rita")];
+	const pull = propose(peer, { author: "maps-service[bot]", from: "maps:register/abc", commits, reviews });
+	assert.equal(await judge(peer), ["failure: can still approve: Ann"]);
+	pull.reviews.push(approval("ann"));
+	assert.equal(await judge(peer), ["success: approved by Ann"]);
+});
+
+approvals("more commits than GitHub lists are not approved", async ({ peer }) => {
+	const commits = Array.from({ length: 250 }, () => ({ author: "carl", committer: "carl" }));
+	propose(peer, { commits, allCommits: 251, reviews: [approval("bob")] });
+	propose(peer, { commits, reviews: [approval("bob")] });
+	assert.equal(
+		await judge(peer),
+		Array(2).fill("failure: too many commits for GitHub to list them: squash them"),
+	);
+});
+
+/** A pull request of the service's that its owners have approved, with the checks that a ruleset requires. */
+function proposeReady(
+	peer: ReviewPeer,
+	parts: Partial<PeerPull> = {},
+	checks: [string, string, string][] = [],
+) {
+	const author = "maps-service[bot]";
+	const pull = propose(peer, { author, from: "maps:register/abc", reviews: [approval("bob")], ...parts });
+	const all = [["layers", "maps-workflows", "success"], ["check", "github-actions", "skipped"], ...checks];
+	for (const [name = "", app = "", conclusion = ""] of all) {
+		const output = { title: "", summary: "", annotations: [] };
+		peer.checks.push({ id: 0, head_sha: pull.sha, name, conclusion, app, output });
+	}
+	return pull;
+}
+
+approvals("a change of the service's is merged once its owners have approved", async ({ peer }) => {
+	const pull = proposeReady(peer, { reviews: [] });
+	assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita"]);
+	assert.is(pull.merged, undefined);
+	pull.reviews.push(approval("bob"));
+	assert.equal(await judge(peer), ["success: approved by bob; merged"]);
+	assert.is(pull.merged, true);
+});
+
+for (const [what, parts, checks] of [
+	["of a person", { author: "carl", from: "maps:change" }, []],
+	["of a fork", { from: "mallory:register/abc" }, []],
+	["with a conflict", { mergeable: false }, []],
+	["that GitHub still looks at", { mergeable: null }, []],
+	["whose check layers is red", {}, [["layers", "maps-workflows", "failure"]]],
+	["whose check is red", {}, [["check", "github-actions", "failure"]]],
+	["that needs no approval", { author: bot, from: "maps:refresh", files: machineMade }, []],
+] as [string, Partial<PeerPull>, [string, string, string][]][]) {
+	approvals(`a pull request ${what} is not merged`, async ({ peer }) => {
+		const pull = proposeReady(peer, parts, checks);
+		assert.match((await judge(peer))[0] ?? "", /^success: /);
+		assert.is(pull.merged, undefined);
+		assert.not.ok(peer.requests.some((request) => request.endsWith("/merge")));
+	});
+}
+
+approvals("only the check layers of the workflows' App lets a change be merged", async ({ peer }) => {
+	const pull = proposeReady(peer);
+	peer.checks[0] = { ...(peer.checks[0] as PeerCheck), app: "somebody-elses" };
+	await judge(peer);
+	assert.is(pull.merged, undefined);
+});
+
+approvals("a conflict is commented on once, with what to do, and once it is over", async ({ peer }) => {
+	const pull = propose(peer, { mergeable: false });
+	const texts = () => peer.comments.map(({ body }) => body).filter((body) => body.includes("conflict -->"));
+	assert.match((await judge(peer))[0] ?? "", /; has a conflict, and a comment says what to do$/);
+	assert.not.match((await judge(peer))[0] ?? "", /conflict/);
+	assert.is(texts().length, 1);
+	assert.match(texts()[0] ?? "", "### This cannot be merged: `main` has changed the same lines");
+	assert.match(texts()[0] ?? "", "**Next:** press *Resolve conflicts* below");
+	pull.mergeable = null;
+	assert.not.match((await judge(peer))[0] ?? "", /conflict/);
+	pull.mergeable = true;
+	assert.match((await judge(peer))[0] ?? "", /; the conflict is over$/);
+	assert.equal(texts(), ["<!-- fragment-publisher: conflict -->\nThe conflict is over.\n"]);
+});
+
+approvals("a conflict of the service's own says what ends it", async ({ peer }) => {
+	propose(peer, { from: "maps:register/abc", mergeable: false });
+	propose(peer, { from: "maps:refresh", mergeable: false });
+	propose(peer, { from: "mallory:register/abc", mergeable: false });
+	await judge(peer);
+	const next = peer.comments
+		.filter(({ body }) => body.includes("cannot be merged"))
+		.map(({ body }) => /\*\*Next:\*\* (\w+ \S+)/.exec(body)?.[1]);
+	assert.equal(next, ["close this", "start the", "press *Resolve"]);
 });
 
 approvals("more files than GitHub lists are not approved", async ({ peer }) => {
@@ -161,17 +276,17 @@ approvals("a team that is empty, or that nobody can see, is named", async ({ pee
 	peer.teams.delete("maps/energy");
 	propose(peer, { files: [{ filename: "layers/en/energy-x.json" }] });
 	assert.equal(await judge(peer), [
-		"failure: nobody is known of @maps/empty",
-		"failure: nobody is known of @maps/energy",
+		"failure: no members are known of @maps/empty",
+		"failure: no members are known of @maps/energy",
 	]);
 	peer.answers.push({ path: /teams\/energy\/members/, status: 403, message: "Resource not accessible" });
-	assert.is((await judge(peer))[1], "failure: nobody is known of @maps/energy");
+	assert.is((await judge(peer))[1], "failure: no members are known of @maps/energy");
 });
 
 approvals("without a usable file of owners nothing is approved", async ({ peer }) => {
 	propose(peer, { reviews: [approval("bob")] });
 	assert.equal(await judge(peer, true, null), [
-		"failure: layers/owners.json of the branch below cannot be read",
+		"failure: layers/owners.json of the base branch cannot be read",
 	]);
 });
 
@@ -203,7 +318,7 @@ approvals(
 		await Promise.all([first, judge(peer)]);
 		// The workflow's runs wait for each other, so that the last one sees both.
 		assert.equal(await judge(peer), ["success: approved by bob, eve"]);
-		assert.is(peer.statuses.at(-1)?.state, "success");
+		assert.is(peer.checks.at(-1)?.conclusion, "success");
 		assert.is(peer.comments.length, 1);
 	},
 );
@@ -231,17 +346,17 @@ approvals(
 			pull.files = [{ filename: "layers/ab/abc.json" }];
 		};
 		assert.equal(await judge(peer), ["newer"]);
-		assert.equal(peer.statuses, []);
+		assert.equal(peer.checks, []);
 	},
 );
 
 /** Runs `npx fragments approvals` as the workflow does. */
-async function command(peer: ReviewPeer) {
+async function command(peer: ReviewPeer, words: string[] = []) {
 	const env = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url };
-	return runScript("approvals", ["--author", bot], env);
+	return runScript("approvals", ["--author", bot, ...words], env);
 }
 
-approvals("one that cannot be judged keeps its status, and the others are judged", async ({ peer }) => {
+approvals("one that cannot be judged keeps its check, and the others are judged", async ({ peer }) => {
 	propose(peer, { sha: older });
 	propose(peer);
 	peer.answers.push({
@@ -254,7 +369,7 @@ approvals("one that cannot be judged keeps its status, and the others are judged
 	assert.match(stderr, /^#1: could not be judged: .*This installation has been suspended$/m);
 	assert.match(stdout, /^#2: failure: /m);
 	assert.equal(
-		peer.statuses.map(({ sha }) => sha),
+		peer.checks.map(({ head_sha }) => head_sha),
 		[head],
 	);
 });
@@ -267,12 +382,12 @@ approvals(
 			"Repository was archived so is read-only.",
 			"This installation has been suspended",
 		]) {
-			peer.answers.splice(0, 1, { path: /\/statuses\//, status: 403, message });
+			peer.answers.splice(0, 1, { path: /\/check-runs$/, status: 403, message });
 			const { code, stderr } = await command(peer);
 			assert.is(code, 2);
 			assert.match(stderr, message);
 		}
-		assert.equal(peer.statuses, []);
+		assert.equal(peer.checks, []);
 	},
 );
 
@@ -295,25 +410,39 @@ approvals("where GitHub does not answer nothing is judged", async ({ peer }) => 
 		() => assert.unreachable("nobody can tell"),
 		(error: unknown) => assert.match(String(error), /401 .*Bad credentials/),
 	);
-	assert.equal(peer.statuses, []);
+	assert.equal(peer.checks, []);
 });
 
-approvals("the event tells whose pull request it is; one of a push is none's", async () => {
-	const folder = await mkdtemp(join(tmpdir(), "publisher-approvals-"));
-	const event = async (name: string) => {
-		const run = {
-			event: name,
-			head_sha: head,
-			head_branch: "change",
-			head_repository: { owner: { login: "carl" } },
-		};
-		await writeFile(join(folder, "event.json"), JSON.stringify({ workflow_run: run }));
-		return branchOfRun(join(folder, "event.json"));
-	};
-	assert.is(await event("pull_request_review"), "carl:change");
-	assert.is(await event("pull_request"), "carl:change");
-	assert.is(await event("push"), null);
-	await rm(folder, { recursive: true });
+approvals(
+	"the command judges all, or those that it is given, whose owners it asks for a review",
+	async ({ peer }) => {
+		propose(peer, { sha: older });
+		propose(peer, { sha: head });
+		// The owners are those of this checkout.
+		peer.teams.set("fragment-publisher/layer-reviewers", ["Ann"]);
+		peer.collaborators.add("Ann");
+		const pulls = JSON.stringify([{ number: 2, head }]);
+		const some = await command(peer, ["--pulls", pulls]);
+		assert.is(some.code, 0, some.stderr);
+		assert.match(some.stdout, /^#2: failure: .*\n$/);
+		assert.equal(peer.requested, [{ number: 2, login: "Ann" }]);
+		peer.requests.length = 0;
+		const all = await command(peer);
+		assert.match(all.stdout, /^warning @fragment-publisher\/operators: there is no such team/m);
+		assert.match(all.stdout, /^#1: failure: .*\n#2: failure: .*\n$/m);
+		assert.is(peer.requested.length, 1);
+		for (const wrong of ["{}", "[1]", '[{"number": "1", "head": "x"}]', "no JSON"])
+			assert.is((await command(peer, ["--pulls", wrong])).code, 2, wrong);
+	},
+);
+
+approvals("a pull request costs six requests", async ({ peer }) => {
+	propose(peer);
+	await judge(peer);
+	peer.requests.length = 0;
+	await judge(peer, false);
+	const own = peer.requests.filter((request) => !/\/(?:members|pulls)$/.test(request));
+	assert.is(own.length, 6, own.join("\n"));
 });
 
 approvals.run();

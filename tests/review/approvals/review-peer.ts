@@ -9,20 +9,29 @@ export interface PeerPull {
 	base: string;
 	sha: string;
 	files: { filename: string; previous_filename?: string }[];
+	/** Logins of the author and the committer of each commit; null where GitHub knows no account. */
+	commits?: { author: string | null; committer: string | null }[];
+	/** Where GitHub lists fewer commits than there are. */
+	allCommits?: number;
+	mergeable?: boolean | null;
+	merged?: boolean;
 	/** Where GitHub lists fewer files than there are. */
 	changedFiles?: number;
 	reviews: { login: string | null; state: string; commit: string }[];
 }
 
-/** What was written to the peer. */
-export interface PeerStatus {
-	sha: string;
-	state: string;
-	description: string;
-	context: string;
+/** A check run. */
+export interface PeerCheck {
+	id: number;
+	head_sha: string;
+	name: string;
+	conclusion: string;
+	output: { title: string; summary: string; annotations: object[] };
+	/** Address part of the App that made it. */
+	app: string;
 }
 
-/** As much of GitHub as reviews, statuses and teams need: `emulate` has no statuses, and takes any review. */
+/** As much of GitHub as reviews, checks and teams need: `emulate` takes any review, and names no App of a check. */
 export interface ReviewPeer {
 	url: string;
 	pulls: PeerPull[];
@@ -30,11 +39,9 @@ export interface ReviewPeer {
 	teams: Map<string, string[]>;
 	/** Accounts that are known. */
 	accounts: Set<string>;
-	/** What is wrong in CODEOWNERS; null: there is none. */
-	codeowners: { path: string; line: number; kind: string; source: string }[] | null;
 	/** Logins that may be asked for a review. */
 	collaborators: Set<string>;
-	statuses: PeerStatus[];
+	checks: PeerCheck[];
 	comments: { number: number; id: number; body: string }[];
 	requested: { number: number; login: string }[];
 	/** Happens once, before files are listed. */
@@ -45,8 +52,8 @@ export interface ReviewPeer {
 	close(): Promise<void>;
 }
 
-/** Who writes statuses and comments. */
-export const bot = "github-actions[bot]";
+/** The workflows' App, which sets checks and writes comments. */
+export const bot = "maps-workflows[bot]";
 
 type Handler = (match: RegExpExecArray, body: Record<string, unknown>, query: URLSearchParams) => unknown;
 
@@ -55,16 +62,17 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		pulls: [],
 		teams: new Map(),
 		accounts: new Set(),
-		codeowners: null,
 		meanwhile: null,
 		collaborators: new Set(),
-		statuses: [],
+		checks: [],
 		comments: [],
 		requested: [],
 		requests: [],
 		answers: [],
 	};
 	const pullOf = (number: string) => peer.pulls.find((pull) => pull.number === Number(number));
+	const commitsOf = ({ commits, author }: PeerPull) => commits ?? [{ author, committer: author }];
+	const account = (login: string | null) => (login === null ? null : { login });
 	const shown = (pull: PeerPull) => ({
 		number: pull.number,
 		html_url: `https://github.example/pull/${pull.number}`,
@@ -74,7 +82,9 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			ref: pull.from.split(":")[1],
 			repo: { full_name: `${pull.from.split(":")[0]}/layers` },
 		},
-		mergeable: true,
+		state: pull.merged ? "closed" : "open",
+		mergeable: pull.mergeable === undefined ? true : pull.mergeable,
+		commits: pull.allCommits ?? commitsOf(pull).length,
 		changed_files: pull.changedFiles ?? pull.files.length,
 		requested_reviewers: peer.requested
 			.filter(({ number }) => number === pull.number)
@@ -85,13 +95,9 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			"GET",
 			/^\/pulls$/,
 			(_match, _body, query) => {
-				const from = query.get("head");
-				const fits = (pull: PeerPull) => pull.base === query.get("base") && (from ?? pull.from) === pull.from;
-				return peer.pulls.filter(fits).map(shown);
+				return peer.pulls.filter(({ base, merged }) => base === query.get("base") && !merged).map(shown);
 			},
 		],
-		["GET", /^\/git\/matching-refs\/./, () => []],
-		["GET", /^\/codeowners\/errors$/, () => peer.codeowners && { errors: peer.codeowners }],
 		["GET", /^\/pulls\/(\d+)$/, ([, number = ""]) => shown(pullOf(number) as PeerPull)],
 		[
 			"GET",
@@ -107,7 +113,7 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			/^\/pulls\/(\d+)\/reviews$/,
 			([, number = ""]) =>
 				pullOf(number)?.reviews.map(({ login, state, commit }) => ({
-					user: login === null ? null : { login },
+					user: account(login),
 					state,
 					commit_id: commit,
 				})),
@@ -124,18 +130,44 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		],
 		[
 			"GET",
-			/^\/commits\/(\w+)\/statuses$/,
-			([, sha]) =>
-				peer.statuses
-					.filter((status) => status.sha === sha)
-					.reverse()
-					.map((status) => ({ ...status, creator: { login: bot } })),
+			/^\/pulls\/(\d+)\/commits$/,
+			([, number = ""]) =>
+				commitsOf(pullOf(number) as PeerPull).map(({ author, committer }) => ({
+					author: account(author),
+					committer: account(committer),
+				})),
+		],
+		[
+			"PUT",
+			/^\/pulls\/(\d+)\/merge$/,
+			([, number = ""], body) => {
+				const pull = pullOf(number) as PeerPull;
+				if (body.sha !== pull.sha) return null;
+				pull.merged = true;
+				return { merged: true };
+			},
+		],
+		[
+			"GET",
+			/^\/commits\/(\w+)\/check-runs$/,
+			([, sha]) => {
+				const runs = peer.checks.filter(({ head_sha }) => head_sha === sha);
+				const isNewest = ({ name, app }: PeerCheck, index: number) =>
+					!runs.slice(index + 1).some((later) => later.name === name && later.app === app);
+				const check_runs = runs.filter(isNewest).map(({ app, output, ...run }) => ({
+					...run,
+					app: { id: 1, slug: app },
+					output: { ...output, annotations_count: output.annotations.length },
+				}));
+				return { total_count: check_runs.length, check_runs };
+			},
 		],
 		[
 			"POST",
-			/^\/statuses\/(\w+)$/,
-			([, sha = ""], body) => {
-				peer.statuses.push({ sha, ...(body as Omit<PeerStatus, "sha">) });
+			/^\/check-runs$/,
+			(_match, body) => {
+				const run = body as unknown as Omit<PeerCheck, "id" | "app">;
+				peer.checks.push({ ...run, id: peer.checks.length + 1, app: bot.replace("[bot]", "") });
 				return {};
 			},
 		],
@@ -174,8 +206,8 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 	): unknown {
 		const team = /^\/orgs\/([^/]+)\/teams\/([^/]+)\/members$/.exec(path);
 		if (team) return peer.teams.get(`${team[1]}/${team[2]}`)?.map((login) => ({ login })) ?? null;
-		const account = /^\/users\/([^/]+)$/.exec(path)?.[1];
-		if (account !== undefined) return peer.accounts.has(account) ? { login: account } : null;
+		const login = /^\/users\/([^/]+)$/.exec(path)?.[1];
+		if (login !== undefined) return peer.accounts.has(login) ? { login } : null;
 		const own = path.replace("/repos/maps/layers", "");
 		for (const [wanted, pattern, handler] of routes) {
 			const match = pattern.exec(own);

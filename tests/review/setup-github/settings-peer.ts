@@ -12,15 +12,16 @@ export interface SettingsPeer extends JsonServer {
 	labels: Json[];
 	actions: Json;
 	workflow: Json;
-	/** Null: there is none. */
-	environment: Json | null;
-	policies: { name: string }[];
+	/** What may run where `actions` says `selected`. */
+	selected: Json;
+	workflows: { id: number; name: string; state: string }[];
+	/** By name; those that are not here are 404. */
+	environments: Map<string, Json & { policies: { name: string }[]; secrets: string[] }>;
 	variables: Map<string, string>;
-	environmentSecrets: string[];
 	repositorySecrets: string[];
 	rulesets: ({ id: number; name: string } & Json)[];
 	/** Rules of a branch by its name. */
-	branchRules: Map<string, { type: string }[]>;
+	branchRules: Map<string, { type: string; ruleset_id?: number }[]>;
 	protection: Json | null;
 	apps: Map<string, number>;
 	installations: { app_id: number; suspended_at: string | null }[];
@@ -59,10 +60,10 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 		labels: [],
 		actions: { enabled: true, allowed_actions: "all" },
 		workflow: { default_workflow_permissions: "write", can_approve_pull_request_reviews: false },
-		environment: null,
-		policies: [],
+		selected: { github_owned_allowed: true, verified_allowed: true, patterns_allowed: [] },
+		workflows: [],
+		environments: new Map(),
 		variables: new Map(),
-		environmentSecrets: [],
 		repositorySecrets: [],
 		rulesets: [],
 		branchRules: new Map(),
@@ -72,12 +73,6 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 		writes: [],
 		refusals: [],
 	};
-	const environmentSecrets = () =>
-		peer.environment &&
-		listed(
-			"secrets",
-			peer.environmentSecrets.map((name) => ({ name })),
-		);
 	const set =
 		<T extends keyof typeof peer>(name: T) =>
 		(_match: unknown, body: Json) => {
@@ -108,15 +103,39 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 		"PUT /repos/maps/layers/actions/permissions": set("actions"),
 		"GET /repos/maps/layers/actions/permissions/workflow": () => peer.workflow,
 		"PUT /repos/maps/layers/actions/permissions/workflow": set("workflow"),
-		"GET /repos/maps/layers/environments/production": () => peer.environment,
-		"PUT /repos/maps/layers/environments/production": set("environment"),
-		"GET /repos/maps/layers/environments/production/deployment-branch-policies": () =>
-			listed("branch_policies", peer.policies),
-		"POST /repos/maps/layers/environments/production/deployment-branch-policies": (_match, body) => {
-			peer.policies.push(body as { name: string });
+		"GET /repos/maps/layers/actions/permissions/selected-actions": () => peer.selected,
+		"PUT /repos/maps/layers/actions/permissions/selected-actions": set("selected"),
+		"GET /repos/maps/layers/actions/workflows": () => listed("workflows", peer.workflows),
+		"PUT /repos/maps/layers/actions/workflows/(\\d+)/enable": ([, id]) => {
+			const found = peer.workflows.find((one) => one.id === Number(id));
+			if (found) found.state = "active";
 			return {};
 		},
-		"GET /repos/maps/layers/environments/production/secrets": environmentSecrets,
+		"GET /repos/maps/layers/environments/(\\w+)": ([, name = ""]) => peer.environments.get(name) ?? null,
+		"PUT /repos/maps/layers/environments/(\\w+)": ([, name = ""], body) => {
+			const before = peer.environments.get(name) ?? { policies: [], secrets: [] };
+			peer.environments.set(name, { ...before, ...body });
+			return {};
+		},
+		"GET /repos/maps/layers/environments/(\\w+)/deployment-branch-policies": ([, name = ""]) =>
+			listed("branch_policies", peer.environments.get(name)?.policies ?? []),
+		"POST /repos/maps/layers/environments/(\\w+)/deployment-branch-policies": ([, name = ""], body) => {
+			peer.environments.get(name)?.policies.push(body as { name: string });
+			return {};
+		},
+		"PUT /repos/maps/layers/environments/(\\w+)/secrets/(\\w+)": ([, name = "", secret = ""]) => {
+			peer.environments.get(name)?.secrets.push(secret);
+			return {};
+		},
+		"GET /repos/maps/layers/environments/(\\w+)/secrets": ([, name = ""]) => {
+			const found = peer.environments.get(name);
+			return found
+				? listed(
+						"secrets",
+						found.secrets.map((one) => ({ name: one })),
+					)
+				: null;
+		},
 		"GET /repos/maps/layers/actions/secrets": () =>
 			listed(
 				"secrets",
@@ -158,7 +177,8 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 			const match = new RegExp(`^${pattern}$`).exec(call);
 			if (!match) continue;
 			if (method !== "GET") peer.writes.push(call);
-			const answer = handler(match, body);
+			const isBelow = path.startsWith("/repos/maps/layers/");
+			const answer = isBelow && peer.repository === null ? null : handler(match, body);
 			return answer === null
 				? { status: 404, body: { message: "Not Found" } }
 				: { status: 200, body: answer };

@@ -45,9 +45,9 @@ function setUp(words: string[] = [], env: Record<string, string> = {}): Promise<
 
 /** Everything that the repository is, so that two states can be compared. */
 function stateOf(one: SettingsPeer): unknown {
-	const { repository, labels, actions, workflow, environment, policies, rulesets, tree } = one;
+	const { repository, labels, actions, selected, workflow, environments, rulesets, tree } = one;
 	return structuredClone({
-		...{ repository, labels, actions, workflow, environment, policies, rulesets, tree },
+		...{ repository, labels, actions, selected, workflow, environments, rulesets, tree },
 		variables: [...one.variables],
 	});
 }
@@ -63,9 +63,15 @@ async function topOfHead(): Promise<{ path: string; sha: string }[]> {
 /** What a person does between two runs. */
 async function doByHand(): Promise<void> {
 	peer.tree = await topOfHead();
-	peer.apps.set("maps-service", 101).set("maps-workflows", 202);
+	peer.apps.set("maps-service", 101).set("maps-workflows", 202).set("github-actions", 15_368);
 	peer.installations.push({ app_id: 101, suspended_at: null }, { app_id: 202, suspended_at: null });
-	peer.environmentSecrets.push("WORKFLOW_APP_PRIVATE_KEY", "CLOUDFLARE_API_TOKEN");
+	for (const [name, secret] of [
+		["review", "WORKFLOW_APP_PRIVATE_KEY"],
+		["production", "CLOUDFLARE_API_TOKEN"],
+	] as const) {
+		const before = peer.environments.get(name) ?? { policies: [], secrets: [] };
+		peer.environments.set(name, { ...before, secrets: [secret] });
+	}
 }
 
 const apps = ["--service-app", "maps-service", "--workflow-app", "maps-workflows"];
@@ -80,12 +86,13 @@ test("an empty repository is set up as far as it can be, and says what a person 
 	assert.is(code, 1, stderr);
 	assert.match(stdout, /^right {6}repository maps\/layers$/m);
 	assert.match(stdout, /^set now {4}code on the branch main: /m);
-	assert.match(stdout, /^set now {4}environment production: is not there$/m);
+	for (const name of ["review", "production"])
+		assert.match(stdout, new RegExp(`^set now {4}environment ${name}: is not there$`, "m"));
 	assert.match(stdout, /^missing {4}the service's App: press the button at (\S+) , make a private key/m);
-	assert.match(stdout, /^missing {4}ruleset for main: waits for both Apps/m);
+	assert.match(stdout, /^missing {4}rulesets: waits for both Apps/m);
 	assert.match(
 		stdout,
-		/^missing {4}secret WORKFLOW_APP_PRIVATE_KEY: .*gh secret set .* --env production .* < key\.pem$/m,
+		/^missing {4}secret WORKFLOW_APP_PRIVATE_KEY: .*gh secret set .* --env review .* < key\.pem$/m,
 	);
 	assert.match(stdout, /^missing {4}variable HOSTING: is not set/m);
 	assert.match(stdout, /\n\d+ right, \d+ set now, \d+ missing\n$/);
@@ -95,16 +102,18 @@ test("an empty repository is set up as far as it can be, and says what a person 
 		peer.labels.map(({ name }) => name),
 		["layer", "removal", "code", "service"],
 	);
-	assert.equal(peer.environment?.deployment_branch_policy, {
-		protected_branches: false,
-		custom_branch_policies: true,
-	});
-	assert.equal(
-		peer.policies.map(({ name }) => name),
-		["main"],
-	);
+	for (const name of ["review", "production"]) {
+		const { policies, ...environment } = peer.environments.get(name) ?? { policies: [] };
+		assert.equal((environment as Record<string, unknown>).deployment_branch_policy, {
+			protected_branches: false,
+			custom_branch_policies: true,
+		});
+		assert.equal(policies, [{ name: "main" }]);
+	}
 	assert.is(peer.workflow.default_workflow_permissions, "read");
-	assert.is(peer.workflow.can_approve_pull_request_reviews, true);
+	assert.is(peer.workflow.can_approve_pull_request_reviews, false);
+	assert.equal(peer.actions, { enabled: true, allowed_actions: "selected", sha_pinning_required: true });
+	assert.is(peer.selected.github_owned_allowed, true);
 	assert.equal(peer.rulesets, []);
 });
 
@@ -123,7 +132,7 @@ test("the Apps' addresses are filled in, with these permissions and no webhook",
 		name: "layers workflows",
 		...common,
 		...write,
-		statuses: "write",
+		checks: "write",
 		members: "read",
 	});
 });
@@ -143,13 +152,17 @@ test("once a person has done the rest everything is right, and a further run wri
 	assert.equal(stateOf(peer), state);
 });
 
-test("the ruleset asks for both statuses from the workflows' App, and lets both Apps by", async () => {
+test("a ruleset asks for both checks from the workflows' App; another keeps the service's branches to the Apps", async () => {
 	await doByHand();
 	await setUp(apps, hosting);
-	const [ruleset] = peer.rulesets;
-	assert.equal(ruleset?.conditions, { ref_name: { include: ["refs/heads/main"], exclude: [] } });
+	const [ruleset, own] = peer.rulesets;
+	assert.equal(ruleset?.conditions, { ref_name: { include: ["~DEFAULT_BRANCH"], exclude: [] } });
 	const bypass = (id: number) => ({ actor_id: id, actor_type: "Integration", bypass_mode: "always" });
 	assert.equal(ruleset?.bypass_actors, [bypass(101), bypass(202)]);
+	assert.equal(own?.bypass_actors, [bypass(101), bypass(202)]);
+	const include = ["refs/heads/register/*", "refs/heads/register/**/*", "refs/heads/refresh"];
+	assert.equal(own?.conditions, { ref_name: { include, exclude: [] } });
+	assert.equal(own?.rules, [{ type: "creation" }, { type: "update" }]);
 	const rules = ruleset?.rules as { type: string; parameters?: Record<string, unknown> }[];
 	assert.equal(
 		rules.map(({ type }) => type),
@@ -169,21 +182,103 @@ test("the ruleset asks for both statuses from the workflows' App, and lets both 
 	});
 });
 
-test("with CODEOWNERS stale approvals go, and the last push needs one", async () => {
+test("one person who owns everything may merge as an administrator; a team needs no such way", async () => {
 	await doByHand();
-	await setUp([...apps, "--codeowners"], hosting);
-	const rules = peer.rulesets[0]?.rules as { type: string; parameters?: Record<string, unknown> }[];
-	const { parameters } = rules.find(({ type }) => type === "pull_request") ?? {};
-	assert.is(parameters?.dismiss_stale_reviews_on_push, true);
-	assert.is(parameters?.require_last_push_approval, true);
-	assert.is(parameters?.require_code_owner_review, true);
-	// A run without it takes nothing away that is stricter.
-	const again = await setUp(apps, hosting);
-	assert.is(again.code, 0, again.stdout);
-	assert.is(parameters?.require_code_owner_review, true);
+	const lone = { operators: ["@Ada"], layers: { "*": ["@ada"] } };
+	clone.write("layers/owners.json", JSON.stringify(lone));
+	try {
+		assert.is((await setUp(apps, hosting)).code, 0);
+		const bypass = { actor_id: 5, actor_type: "RepositoryRole", bypass_mode: "pull_request" };
+		const actors = peer.rulesets.map(({ bypass_actors }) => bypass_actors as object[]);
+		assert.equal(actors[0]?.[2], bypass);
+		assert.is(actors[1]?.length, 2);
+	} finally {
+		clone.write("layers/owners.json", ownersFile);
+	}
 });
 
-test("a ruleset that somebody has weakened is put right", async () => {
+test("what an administrator has added to a ruleset stays, and a second run writes nothing", async () => {
+	await doByHand();
+	await setUp(apps, hosting);
+	const [ruleset] = peer.rulesets;
+	assert.ok(ruleset);
+	const team = { actor_id: 7, actor_type: "Team", bypass_mode: "always" };
+	const actors = ruleset.bypass_actors as object[];
+	const rules = ruleset.rules as { type: string; parameters?: Record<string, unknown> }[];
+	ruleset.bypass_actors = [team, ...actors.slice(1)];
+	ruleset.conditions = { ref_name: { include: ["~DEFAULT_BRANCH", "refs/heads/other"], exclude: [] } };
+	rules.push({ type: "required_signatures" });
+	Object.assign(rules[2]?.parameters ?? {}, { required_approving_review_count: 2 });
+	const checks = rules[3]?.parameters?.required_status_checks as object[];
+	checks.splice(0, 1, { context: "own", integration_id: 9 });
+	assert.is((await setUp()).code, 0);
+	const after = peer.rulesets[0] as typeof ruleset;
+	assert.equal(after.bypass_actors, [team, actors[1], actors[0]]);
+	assert.equal(after.conditions, ruleset.conditions);
+	const afterRules = after.rules as typeof rules;
+	assert.ok(afterRules.some(({ type }) => type === "required_signatures"));
+	assert.is(afterRules[2]?.parameters?.required_approving_review_count, 2);
+	const afterChecks = afterRules[3]?.parameters?.required_status_checks as { context: string }[];
+	assert.equal(afterChecks.map(({ context }) => context).sort(), ["check", "layers", "own", "owners"]);
+	peer.writes.length = 0;
+	assert.is((await setUp()).code, 0);
+	assert.equal(peer.writes, []);
+});
+
+test("a schedule that GitHub has disabled is named, and started again", async () => {
+	await doByHand();
+	await setUp(apps, hosting);
+	peer.workflows.push(
+		{ id: 1, name: "refresh", state: "disabled_inactivity" },
+		{ id: 2, name: "layers", state: "active" },
+		{ id: 3, name: "packages", state: "disabled_manually" },
+	);
+	const dry = await setUp(["--dry-run"]);
+	assert.match(dry.stdout, /^would set {2}workflow refresh: was disabled by GitHub after 60 days/m);
+	assert.is((await setUp()).code, 0);
+	assert.equal(
+		peer.workflows.map(({ state }) => state),
+		["active", "active", "disabled_manually"],
+	);
+});
+
+test("a dry run of a repository that is not there yet shows everything that would be set", async () => {
+	peer.repository = null;
+	const { code, stdout } = await setUp(["--dry-run", "--create", "public"]);
+	assert.is(code, 1);
+	const lines = stdout.trim().split("\n");
+	const would = (what: string) =>
+		assert.ok(
+			lines.some((line) => line.startsWith(`would set  ${what}`)),
+			`${what} in\n${stdout}`,
+		);
+	for (const what of ["repository", "settings of the repository", "code on the branch main", "label layer"])
+		would(what);
+	for (const what of ["actions that may run", "the workflows' own token", "environment review"]) would(what);
+	for (const what of ["environment production", "environment production, the branch main"]) would(what);
+	assert.match(stdout, /^missing {4}the service's App: press the button at /m);
+	assert.ok(lines.length > 14, stdout);
+	assert.equal(peer.writes, []);
+});
+
+test("what is not found after the code was pushed says what to do", async () => {
+	peer.refusals.push({
+		path: /\/labels|\/variables|\/environments|\/secrets/,
+		status: 404,
+		message: "Not Found",
+	});
+	const { code, stdout } = await setUp();
+	assert.is(code, 1);
+	assert.match(stdout, /^set now {4}code on the branch main: /m);
+	assert.match(
+		stdout,
+		/^missing {4}label layer: .*the token may not see it \(404, Not Found\): a fine-grained/m,
+	);
+	assert.match(stdout, /^missing {4}environment review: .*a fine-grained token needs the permissions/m);
+	assert.not.match(stdout, /: Not Found$/m);
+});
+
+test("a ruleset that was weakened is put right", async () => {
 	await doByHand();
 	await setUp(apps, hosting);
 	const [ruleset] = peer.rulesets;
@@ -194,7 +289,7 @@ test("a ruleset that somebody has weakened is put right", async () => {
 	assert.is(dry.code, 1);
 	assert.match(
 		dry.stdout,
-		/^would set {2}ruleset layers for main: is another one in: enforcement, bypass_actors$/m,
+		/^would set {2}ruleset layers: lacks what it needs in: enforcement, bypass_actors$/m,
 	);
 	assert.is(ruleset.enforcement, "disabled");
 	assert.is((await setUp()).code, 0);
@@ -216,7 +311,7 @@ test("--dry-run writes nothing, neither settings nor a branch", async () => {
 test("what makes the secrets unsafe is named: another branch of the environment, and secrets of the repository", async () => {
 	await doByHand();
 	await setUp(apps, hosting);
-	peer.policies.push({ name: "*" });
+	peer.environments.get("production")?.policies.push({ name: "*" });
 	peer.repositorySecrets.push("CLOUDFLARE_API_TOKEN");
 	const { code, stdout } = await setUp();
 	assert.is(code, 1);
@@ -228,13 +323,18 @@ test("what makes the secrets unsafe is named: another branch of the environment,
 test("rules over register/* and refresh, an older protection and a suspended App are named", async () => {
 	await doByHand();
 	await setUp(apps, hosting);
-	peer.branchRules.set("register/example", [{ type: "creation" }]).set("refresh", [{ type: "update" }]);
+	const own = { type: "creation", ruleset_id: 2 };
+	peer.branchRules.set("register/example", [own, { type: "deletion" }]);
+	peer.branchRules.set("refresh", [{ type: "update", ruleset_id: 9 }]);
 	peer.protection = { enforce_admins: {} };
 	peer.installations[0] = { app_id: 101, suspended_at: "2026-01-01T00:00:00Z" };
 	const { code, stdout } = await setUp();
 	assert.is(code, 1);
-	assert.match(stdout, /^missing {4}branch register\/example, free of rules: has the rules creation/m);
-	assert.match(stdout, /^missing {4}branch refresh, free of rules: has the rules update/m);
+	assert.match(
+		stdout,
+		/^missing {4}branch register\/example, free of other rules: has the rules deletion: /m,
+	);
+	assert.match(stdout, /^missing {4}branch refresh, free of other rules: has the rules update/m);
 	assert.match(stdout, /^missing {4}older protection of main: /m);
 	assert.match(stdout, /^missing {4}installation of the service's App: is suspended/m);
 	assert.match(stdout, / 4 missing\n$/);
@@ -265,9 +365,9 @@ test("a private repository without a paid plan says what it does not get", async
 	assert.is(code, 1);
 	assert.match(
 		stdout,
-		/^missing {4}ruleset: .*a private repository needs GitHub Pro, Team or Enterprise for it/m,
+		/^missing {4}rulesets: .*a private repository needs GitHub Pro, Team or Enterprise for it/m,
 	);
-	assert.match(stdout, "note: the repository is private. Rulesets and the environment's branches need");
+	assert.match(stdout, "note: the repository is private. Rulesets and environments with secrets need");
 });
 
 test("a fork, an archived repository, and one that is not there", async () => {

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -5,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { temporaryFolder } from "../../local.ts";
-import { type Ended, root, runScript } from "../../process.ts";
+import { cleanEnvironment, type Ended, root, runScript, startWords } from "../../process.ts";
 import { eventually } from "../../wait.ts";
 
 const test = suite<{ folder: string; remove: () => Promise<void> }>("npm test");
@@ -98,6 +99,24 @@ test.run();
 	assert.is(code, 1);
 	const { path, pid } = JSON.parse(await readFile(left, "utf8")) as { path: string; pid: number };
 	assert.not.ok(existsSync(path));
+	await eventually(() => !isRunning(pid));
+});
+
+test("when it is ended, its test files end with it", async ({ folder }) => {
+	const [file, note] = [join(folder, "hangs.test.mjs"), join(folder, "pid")];
+	const noting = `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(note)}, String(process.pid));\n`;
+	await writeFile(
+		file,
+		`${head}${noting}test("a", () => new Promise((r) => setInterval(() => {}, 1000)));\ntest.run();\n`,
+	);
+	const child = spawn(process.execPath, [...startWords("test"), file], {
+		cwd: root,
+		env: cleanEnvironment({}),
+		stdio: "ignore",
+	});
+	await eventually(() => existsSync(note) && readFileSync(note, "utf8") !== "");
+	const pid = Number(readFileSync(note, "utf8"));
+	child.kill("SIGKILL");
 	await eventually(() => !isRunning(pid));
 });
 

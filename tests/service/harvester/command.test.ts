@@ -53,20 +53,28 @@ function stored(smallkey: string): Promise<string> {
 const capabilities =
 	"<WMS_Capabilities><Capability><Layer queryable='1'><Name>roads</Name><Title>Roads</Title></Layer></Capability></WMS_Capabilities>";
 
-test("harvest writes a description beside each feature layer, and an unchanged service changes no file", async () => {
+test("harvest writes a description beside each layer, and an unchanged service changes no file", async () => {
 	serveLayer(peer);
+	peer.on("/wms", text(capabilities, "text/xml"));
 	await storeFeature("ozone");
 	await storeFeature("parks");
 	await storeWms("roads", "roads");
+	await storeWms("streets", "roads");
 	const first = await run("harvest");
 	assert.is(first.code, 0, first.output);
-	assert.match(first.output, "2 layers asked, 2 descriptions changed, 0 with findings");
+	assert.match(first.output, "4 layers asked, 4 descriptions changed, 0 with findings");
+	assert.is(peer.asked.filter((target) => target.startsWith("/wms")).length, 1, "once for all of its layers");
+	const service_url = `${peer.origin}/wms`;
+	const described = { service_url, layers: ["roads"], title: "Roads" };
+	assert.equal(JSON.parse(await stored("roads")), { en: described, fr: described });
 	const written = await stored("ozone");
 	assert.is(JSON.parse(written).en.name, "Stations");
 	assert.ok(written.endsWith("}\n"));
 	const again = await run("harvest", "ozone");
 	assert.match(again.output, "1 layers asked, 0 descriptions changed, 0 with findings");
 	assert.is(await stored("ozone"), written);
+	const rest = await run("harvest", "--older-than", "7d");
+	assert.match(rest.output, "0 layers asked");
 });
 
 test("harvest tells wrong registrations from services that are down, and keeps what was known", async () => {

@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { harvestLayer } from "../../../harvest/harvest-layer.ts";
+import { createHarvestLayer } from "../../../harvest/harvest-layer.ts";
 import { createAsk } from "../../../harvest/net/ask.ts";
 import { createFetch } from "../../../harvest/net/fetch.ts";
 import type { HarvestLine } from "../../../service/harvester/commit.ts";
@@ -9,7 +9,7 @@ import { isDue, nextMoment } from "../../../service/harvester/moments.ts";
 import type { StartLine } from "../../../service/harvester/start-summary.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { hang, json, Peer, type Route, streamForever } from "../../harvest/peer.ts";
-import { Local, wms } from "../../local.ts";
+import { Local, tiles } from "../../local.ts";
 import { nodeOf } from "../../viewer/viewer.ts";
 import { eventually } from "../../wait.ts";
 
@@ -42,7 +42,7 @@ function makeHarvester(everyMs: number): Harvester {
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }), sleep: async () => {} });
 	return createHarvester({
 		store: local.store,
-		harvest: (registration, signal) => harvestLayer(registration, { ask, mapWkid: 3978 }, signal),
+		harvest: createHarvestLayer({ ask, mapWkid: 3978 }),
 		everyMs,
 		now: () => new Date(local.now),
 		allKeys: () => local.publication.smallkeys(),
@@ -141,7 +141,7 @@ test("an unchanged service makes no second commit", async () => {
 test("a harvest that ends after the layer moved, changed its type or went is dropped", async () => {
 	for (const [smallkey, change] of [
 		["moved", (key: string) => put(key, feature("/elsewhere/MapServer/1"))],
-		["retyped", (key: string) => put(key, wms("limits"))],
+		["retyped", (key: string) => put(key, tiles)],
 		["removed", (key: string) => remove(key)],
 	] as const) {
 		const layer = held(json(layerDocument()));
@@ -180,7 +180,7 @@ test("a removal and a change of type take the description with them, in one comm
 	await remove("gone");
 	const removed = await local.git("show", "--name-status", "--format=", "main");
 	assert.equal(removed.trim().split("\n"), ["D\tlayers/go/gone.json", "D\tlayers/go/gone.service.json"]);
-	await put("retyped", wms("limits"));
+	await put("retyped", tiles);
 	const retyped = await local.git("show", "--name-status", "--format=", "main");
 	assert.equal(retyped.trim().split("\n"), [
 		"M\tlayers/re/retyped.json",
@@ -188,14 +188,14 @@ test("a removal and a change of type take the description with them, in one comm
 	]);
 });
 
-test("at start, what was never harvested is; a wms layer and a described one are not asked for", async () => {
+test("at start, what was never harvested is; tiles and a described layer are not asked for", async () => {
 	serveLayer(peer);
 	await put("known", feature());
 	harvester.follow("known");
 	await eventually(() => lines.length === 1);
 	const smallkeys = Array.from({ length: 30 }, (_, index) => `new-${index}`);
 	for (const smallkey of smallkeys) await put(smallkey, feature());
-	await put("picture", wms("limits"));
+	await put("picture", tiles);
 	lines = [];
 	harvester.start();
 	await eventually(() => startLines.length === 1);
@@ -330,7 +330,7 @@ test("layers are asked for anew: all, the older ones, and those first that were 
 		local.now += day;
 	}
 	await put("never", feature());
-	await put("plain", wms("limits"));
+	await put("plain", tiles);
 	const harvested = async (count: number) => {
 		const asked = lines.splice(0);
 		assert.is(asked.length, 0);
@@ -342,7 +342,7 @@ test("layers are asked for anew: all, the older ones, and those first that were 
 	assert.equal((await harvested(2)).sort(), ["a", "never"]);
 	assert.is(harvester.refresh({ ...wanted, olderThanMs: day, isWanted: (key) => key !== "plain" }), 2);
 	assert.equal((await harvested(2)).sort(), ["b", "c"]);
-	// Twice at once is once; a wms layer has nothing to be asked for.
+	// Twice at once is once; tiles have nothing to be asked for.
 	assert.is(harvester.refresh(wanted), 5);
 	assert.is(harvester.refresh(wanted), 5);
 	assert.equal((await harvested(4)).sort(), ["a", "b", "c", "never"]);
@@ -460,7 +460,7 @@ test("while one service hangs and one sends without end, the layers of others ar
 
 test("names that are no layers are nothing to be harvested", async () => {
 	for (const smallkey of ["__proto__", "constructor", "..", ".git", "nothing"]) harvester.follow(smallkey);
-	await put("picture", wms("limits"));
+	await put("picture", tiles);
 	harvester.follow("picture");
 	serveLayer(peer);
 	await put("ozone", feature());

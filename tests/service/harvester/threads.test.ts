@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { harvestLayer } from "../../../harvest/harvest-layer.ts";
+import { createHarvestLayer } from "../../../harvest/harvest-layer.ts";
 import { createAsk } from "../../../harvest/net/ask.ts";
 import { createFetch } from "../../../harvest/net/fetch.ts";
 import { createWatchLayer } from "../../../harvest/watch-layer.ts";
@@ -185,7 +185,7 @@ test("the harvester's own thread finds what harvesting without a thread finds", 
 	serveLayer(peer);
 	const registration = featureAt(peer.origin + mapLayer);
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
-	const expected = await harvestLayer(registration, { ask, mapWkid: 3978 });
+	const expected = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
 	await threads.close();
 	threads = open(new URL("../../../service/harvester/thread-entry.mjs", import.meta.url));
 	limits.maxHeapMb = 256;

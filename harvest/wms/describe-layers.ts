@@ -1,0 +1,70 @@
+import { plainKeywords } from "../../registry/described.ts";
+import type { LangDescription, NamedDescription } from "../../registry/description.ts";
+import { plainText } from "../../registry/markup.ts";
+import { degreesOf } from "../../registry/projections.ts";
+import { maxAbstract, maxTitle } from "../../schemas/description.ts";
+import { type Answered, entriesTrouble, quote, undescribed } from "../finding.ts";
+import { type Box, boxOf, type CapabilitiesLayer, type OgcService } from "./capabilities.ts";
+import type { ReadCapabilities } from "./read-capabilities.ts";
+
+/**
+ * Reads in an OGC service's capabilities what it says of some layers, or for no names which layers it has: every one that
+ * has a name, in the order of the document. Never throws.
+ */
+export async function describeLayers(
+	service: OgcService,
+	address: string,
+	names: readonly string[],
+	read: ReadCapabilities,
+	signal?: AbortSignal,
+): Promise<Answered> {
+	const [first] = names;
+	const outcome = await read(service, address, first ?? null, signal);
+	if (!outcome.capabilities) return undescribed(outcome.kind, outcome.text);
+	const { layers, root } = outcome.capabilities;
+	if (first === undefined) {
+		const entries = [...layers.keys()];
+		const description: LangDescription = {
+			service_url: address,
+			entries,
+			...aboutLayers(root ? [root] : [], root),
+		};
+		return entriesTrouble(entries) ?? { description, missing: null };
+	}
+	const found = names.flatMap((name) => layers.get(name) ?? []);
+	if (found.length === 0) {
+		return undescribed("registration", `has no layer ${quote(first)} among its ${layers.size}`);
+	}
+	const about = aboutLayers(found, root);
+	return { description: { service_url: address, layers: [...names], ...about }, missing: null };
+}
+
+/** The words of one layer; of several those of the layer that they lie in, and where all of them lie. */
+function aboutLayers(
+	layers: readonly CapabilitiesLayer[],
+	root: CapabilitiesLayer | null,
+): Omit<NamedDescription, "service_url" | "from" | "layers"> {
+	const said = layers.length === 1 ? layers[0] : root;
+	const title = plainText(said?.title ?? "", maxTitle);
+	const abstract = plainText(said?.abstract ?? "", maxAbstract);
+	const keywords = plainKeywords(layers.flatMap((layer) => layer.keywords));
+	const bounds = boundsOf(layers.map(boxOf));
+	return {
+		...(title ? { title } : {}),
+		...(abstract ? { abstract } : {}),
+		...(keywords.length > 0 ? { keywords } : {}),
+		...(bounds ? { bounds: [...bounds] } : {}),
+	};
+}
+
+/** Around all boxes; null where one of them is not known. */
+function boundsOf(boxes: readonly (Box | null)[]) {
+	const known = boxes.filter((box) => box !== null);
+	if (known.length < boxes.length || known.length === 0) return null;
+	return degreesOf(
+		Math.min(...known.map(({ west }) => west)),
+		Math.min(...known.map(({ south }) => south)),
+		Math.max(...known.map(({ east }) => east)),
+		Math.max(...known.map(({ north }) => north)),
+	);
+}

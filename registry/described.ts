@@ -1,0 +1,54 @@
+import { maxAbstract, maxKeyword, maxKeywords, maxTitle } from "../schemas/description.ts";
+import { currentDescription, type Description } from "./description.ts";
+import type { Bounds } from "./entries.ts";
+import { plainText } from "./markup.ts";
+import { boundsOfExtent } from "./projections.ts";
+import type { Registration } from "./registration.ts";
+import type { Lang } from "./smallkey.ts";
+
+/** A layer with what was harvested of it. */
+export interface DescribedLayer {
+	registration: Registration;
+	/** null where nothing was harvested. */
+	description: Description | null;
+}
+
+/** What a service says of a layer in words, for the catalogue: plain text, whatever is stored. */
+export interface Described {
+	/** At most 300 characters; null where the service says none. */
+	title: string | null;
+	/** At most 2,000 characters; null where the service says none. */
+	description: string | null;
+	/** At most 20 of 100 characters, each once. */
+	keywords: string[];
+	/** In degrees; null where it is not known. */
+	bounds: Bounds | null;
+}
+
+/** What is known of a layer in one language; nothing of a service that is not the registered one. */
+export function describedFor({ registration, description }: DescribedLayer, lang: Lang): Described {
+	const known = currentDescription(registration, description, lang);
+	if (!known) return { title: null, description: null, keywords: [], bounds: null };
+	const isFeature = "renderer" in known;
+	return {
+		title: plainText((isFeature ? known.name : known.title) ?? "", maxTitle) || null,
+		description: plainText(known.abstract ?? "", maxAbstract) || null,
+		keywords: plainKeywords(known.keywords ?? []),
+		bounds: known.bounds
+			? asBounds(known.bounds)
+			: isFeature && known.extent
+				? boundsOfExtent(known.extent)
+				: null,
+	};
+}
+
+/** Keywords as they are kept: plain text, each once, no more than there is room for. */
+export function plainKeywords(keywords: readonly string[]): string[] {
+	const plain = keywords.map((keyword) => plainText(keyword, maxKeyword)).filter(Boolean);
+	return [...new Set(plain)].slice(0, maxKeywords);
+}
+
+/** The schema has four of them. */
+function asBounds([west = 0, south = 0, east = 0, north = 0]: readonly number[]): Bounds {
+	return [west, south, east, north];
+}

@@ -1,0 +1,152 @@
+import proj4 from "proj4";
+import type { Extent } from "./description.ts";
+import type { Bounds } from "./entries.ts";
+
+const nad83 = "+ellps=GRS80 +towgs84=0,0,0 +no_defs";
+const wgs84 = "+datum=WGS84 +no_defs";
+const metres = "+units=m";
+
+const degreesNad83 = `+proj=longlat ${nad83}`;
+const webMercator = `+proj=merc +a=6378137 +b=6378137 +lat_ts=0 +lon_0=0 +x_0=0 +y_0=0 +k=1 ${metres} +nadgrids=@null +no_defs`;
+const canadaAtlas = `+proj=lcc +lat_1=49 +lat_2=77 +lat_0=49 +lon_0=-95 +x_0=0 +y_0=0 ${metres} ${nad83}`;
+const statisticsCanada = `+proj=lcc +lat_1=49 +lat_2=77 +lat_0=63.390675 +lon_0=-91.8666666666667 +x_0=6200000 +y_0=3000000 ${metres} ${nad83}`;
+const ontario = `+proj=lcc +lat_1=44.5 +lat_2=53.5 +lat_0=0 +lon_0=-85 +x_0=930000 +y_0=6430000 ${metres} ${nad83}`;
+const britishColumbia = `+proj=aea +lat_1=50 +lat_2=58.5 +lat_0=45 +lon_0=-126 +x_0=1000000 +y_0=0 ${metres} ${nad83}`;
+const alberta = `+proj=tmerc +lat_0=0 +lon_0=-115 +k=0.9992 +y_0=0 ${metres} ${nad83}`;
+
+/** What proj4 has to know of a spatial reference, by well-known id (EPSG registry; Esri's own above 100,000). */
+const definitions = new Map<number, string>([
+	[4326, `+proj=longlat ${wgs84}`],
+	[4269, degreesNad83],
+	[4617, degreesNad83],
+	[3857, webMercator],
+	[102100, webMercator],
+	[102113, webMercator],
+	[900913, webMercator],
+	[3978, canadaAtlas],
+	[3979, canadaAtlas],
+	[3347, statisticsCanada],
+	[3348, statisticsCanada],
+	[3161, ontario],
+	[3162, ontario],
+	[3005, britishColumbia],
+	[3153, britishColumbia],
+	[3400, `${alberta} +x_0=500000`],
+	[3401, `${alberta} +x_0=0`],
+	[32198, `+proj=lcc +lat_1=60 +lat_2=46 +lat_0=44 +lon_0=-68.5 +x_0=0 +y_0=0 ${metres} ${nad83}`],
+	[5070, `+proj=aea +lat_1=29.5 +lat_2=45.5 +lat_0=23 +lon_0=-96 +x_0=0 +y_0=0 ${metres} ${nad83}`],
+	[102001, `+proj=aea +lat_1=50 +lat_2=70 +lat_0=40 +lon_0=-96 +x_0=0 +y_0=0 ${metres} ${nad83}`],
+	[102002, `+proj=lcc +lat_1=50 +lat_2=70 +lat_0=40 +lon_0=-96 +x_0=0 +y_0=0 ${metres} ${nad83}`],
+]);
+
+for (let zone = 7; zone <= 22; zone += 1) {
+	definitions.set(26900 + zone, `+proj=utm +zone=${zone} ${metres} ${nad83}`);
+	definitions.set(32600 + zone, `+proj=utm +zone=${zone} ${metres} ${wgs84}`);
+}
+
+/** The definition of a spatial reference for proj4; null where it is not known here. */
+export function projectionOf(wkid: number): string | null {
+	return definitions.get(wkid) ?? null;
+}
+
+/** Whether coordinates in a spatial reference are longitude and latitude in degrees. */
+export function isGeographic(wkid: number): boolean {
+	return projectionOf(wkid)?.includes("+proj=longlat") ?? false;
+}
+
+type Point = [number, number];
+
+/** Points on each side of a rectangle that are projected: its sides become curves, and bulge beyond its corners. */
+const steps = 100;
+
+/** No extent of a layer reaches farther than once around the earth, in metres. */
+const farthest = 40_100_000;
+
+/**
+ * An extent in another spatial reference, its numbers rounded outwards: to metres, or to a millionth of a degree.
+ * @param mapWkid well-known id of that spatial reference
+ * @returns null where one of the two spatial references is not known, or the extent does not lie in both
+ */
+export function reproject({ wkid, xmin, ymin, xmax, ymax }: Extent, mapWkid: number): Extent | null {
+	const source = projectionOf(wkid);
+	const target = projectionOf(mapWkid);
+	if (!source || !target) return null;
+	const edge = edgeOf(xmin, ymin, xmax, ymax);
+	const points = source === target ? edge : projectAll(edge, source, target);
+	return points && extentOf(points, mapWkid);
+}
+
+/** An extent in degrees; null where its spatial reference is not known. */
+export function boundsOfExtent(extent: Extent): Bounds | null {
+	const degrees = reproject(extent, 4326);
+	return degrees && degreesOf(degrees.xmin, degrees.ymin, degrees.xmax, degrees.ymax);
+}
+
+/**
+ * A rectangle in degrees, rounded outwards to about ten metres: a service's last figures change, and the file should not.
+ * One that crosses the antimeridian goes once around the earth.
+ * @returns null where it is none
+ */
+export function degreesOf(west: number, south: number, east: number, north: number): Bounds | null {
+	if (!(west <= east && south <= north && south <= 90 && north >= -90)) return null;
+	const unit = 1e4;
+	const [low, high] = [Math.max(south, -90), Math.min(north, 90)];
+	const isAround = west < -180 || east > 180;
+	const [left, right] = isAround ? [-180, 180] : [west, east];
+	// What projecting adds to a round number is not worth a step.
+	const down = (degrees: number) => Math.floor(degrees * unit + 0.02) / unit;
+	const up = (degrees: number) => Math.ceil(degrees * unit - 0.02) / unit;
+	return [down(left), down(low), up(right), up(high)];
+}
+
+function edgeOf(xmin: number, ymin: number, xmax: number, ymax: number): Point[] {
+	const points: Point[] = [];
+	for (let step = 0; step <= steps; step += 1) {
+		const x = xmin + ((xmax - xmin) * step) / steps;
+		const y = ymin + ((ymax - ymin) * step) / steps;
+		points.push([x, ymin], [x, ymax], [xmin, y], [xmax, y]);
+	}
+	return points;
+}
+
+/** null where proj4 refuses a point, such as a latitude past the pole. */
+function projectAll(points: Point[], source: string, target: string): Point[] | null {
+	try {
+		const { forward } = converterOf(source, target);
+		return points.map((point) => forward(point));
+	} catch {
+		return null;
+	}
+}
+
+/** From one spatial reference to another. */
+interface Converter {
+	forward(point: Point): Point;
+}
+
+/** The converters that were made, by the two definitions: there are some dozens at most, and each takes a while. */
+const converters = new Map<string, Converter>();
+
+function converterOf(source: string, target: string): Converter {
+	const name = `${source} ${target}`;
+	const converter = converters.get(name) ?? proj4(source, target);
+	converters.set(name, converter);
+	return converter;
+}
+
+/** null where a point lies nowhere on the map, such as the far pole of a conic projection. */
+function extentOf(points: Point[], wkid: number): Extent | null {
+	const limit = isGeographic(wkid) ? 360 : farthest;
+	const usable = points.every((point) => point.every((number) => Math.abs(number) <= limit));
+	if (!usable) return null;
+	const unit = isGeographic(wkid) ? 1e6 : 1;
+	const xs = points.map(([x]) => x * unit);
+	const ys = points.map(([, y]) => y * unit);
+	return {
+		wkid,
+		xmin: Math.floor(Math.min(...xs)) / unit,
+		ymin: Math.floor(Math.min(...ys)) / unit,
+		xmax: Math.ceil(Math.max(...xs)) / unit,
+		ymax: Math.ceil(Math.max(...ys)) / unit,
+	};
+}

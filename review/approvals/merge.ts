@@ -1,0 +1,36 @@
+import { dataOf } from "../../store/github/refusal.ts";
+import type { Github } from "../../store/github/routes.ts";
+import { findCheckRun, type ListedCheckRun } from "../check-run.ts";
+import { isOfRepository, type OpenPull } from "../pulls.ts";
+import type { Judgement } from "./judge.ts";
+
+/** Conclusions with which GitHub takes a required check as passed. */
+const passed = new Set(["success", "skipped", "neutral"]);
+
+/**
+ * Merges a pull request of `register/*` that its owners have approved, so that no one with write access has to press a
+ * button. The App could bypass the ruleset, so its required checks are looked at here: `layers`, which only this App
+ * sets, and `check`, which is CI's.
+ * @param runs the check runs of its newest commit
+ * @returns whether it was merged
+ * @throws {Error} where GitHub refuses, such as for a newer commit
+ */
+export async function mergeApproved(
+	github: Github,
+	pull: OpenPull,
+	{ state, groups }: Judgement,
+	runs: readonly ListedCheckRun[],
+	author: string,
+): Promise<boolean> {
+	const { rest, repo } = github;
+	const isOwn = isOfRepository(github, pull) && pull.head.ref.startsWith("register/");
+	const isApproved = state === "success" && groups.length > 0;
+	const isInOrder = findCheckRun(runs, "layers", author)?.conclusion === "success";
+	const checks = runs.filter(({ name, app }) => name === "check" && app?.slug === "github-actions");
+	const hasPassed = checks.length > 0 && checks.every(({ conclusion }) => passed.has(conclusion ?? ""));
+	if (!isOwn || !isApproved || !isInOrder || !hasPassed) return false;
+	// GitHub refuses this where the branch has another commit meanwhile.
+	const asked = rest.pulls.merge({ ...repo, pull_number: pull.number, sha: pull.head.sha });
+	await dataOf<unknown>(asked, "merge the pull request");
+	return true;
+}

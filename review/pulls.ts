@@ -1,0 +1,79 @@
+import { dataOf } from "../store/github/refusal.ts";
+import type { Github } from "../store/github/routes.ts";
+import { findCheckRun, readCheckRuns } from "./check-run.ts";
+
+/** An open pull request, as GitHub lists it. */
+export interface OpenPull {
+	number: number;
+	html_url: string;
+	user: { login: string } | null;
+	head: { sha: string; ref: string; repo: { full_name: string } | null };
+	requested_reviewers?: { login: string }[] | null;
+}
+
+/** A pull request and the commit at which it is looked at: the jobs of the workflow `layers` pass these on as JSON. */
+export interface PullRef {
+	number: number;
+	/** Id of its newest commit. */
+	head: string;
+}
+
+/** Most pull requests of one run: GitHub makes at most 256 jobs of a matrix. */
+const maxPulls = 256;
+
+/** octokit's pages take a 409 for an empty list; no more than that is asked of an empty answer here. */
+export async function listAll<T>(pages: Promise<T[]>, what: string): Promise<T[]> {
+	return dataOf(
+		pages.then((data) => ({ data })),
+		what,
+	);
+}
+
+/** The open pull requests for a branch. */
+export async function openPulls({ rest, repo, paginate }: Github, base: string): Promise<OpenPull[]> {
+	const parameters = { ...repo, state: "open" as const, base, per_page: 100 };
+	return listAll(paginate(rest.pulls.list, parameters), "list the pull requests");
+}
+
+/** Which pull requests are looked for. */
+export interface Wanted {
+	/** Only those whose newest commit is this one. */
+	head?: string | undefined;
+	/** Only those without this check of the App `author`. */
+	missing?: { check: string; author: string } | undefined;
+}
+
+/** The open pull requests that are wanted, for the matrix of a workflow. */
+export async function findPulls(github: Github, base: string, wanted: Wanted): Promise<PullRef[]> {
+	const found: PullRef[] = [];
+	for (const { number, head } of await openPulls(github, base)) {
+		if (found.length === maxPulls) break;
+		if (wanted.head !== undefined && head.sha !== wanted.head) continue;
+		const { missing } = wanted;
+		const has = missing && findCheckRun(await readCheckRuns(github, head.sha), missing.check, missing.author);
+		if (!has) found.push({ number, head: head.sha });
+	}
+	return found;
+}
+
+/** Reads what `npx fragments pull-requests` printed. @throws {Error} where it is anything else */
+export function parsePulls(text: string): PullRef[] {
+	const pulls: unknown = JSON.parse(text);
+	const isPull = (value: unknown): value is PullRef => {
+		const { number, head } = (value ?? {}) as Partial<PullRef>;
+		return Number.isSafeInteger(number) && typeof head === "string" && /^[0-9a-f]{40,64}$/.test(head);
+	};
+	if (!Array.isArray(pulls) || !pulls.every(isPull))
+		throw new Error("--pulls: must be a list of pull requests");
+	return pulls;
+}
+
+/** Branches of the service, and of the weekly refresh. */
+export function isOwnBranch(branch: string): boolean {
+	return branch.startsWith("register/") || branch === "refresh";
+}
+
+/** Whether a pull request comes from a branch of this repository, and not from a fork. */
+export function isOfRepository({ repo }: Github, { head }: OpenPull): boolean {
+	return head.repo?.full_name.toLowerCase() === `${repo.owner}/${repo.repo}`.toLowerCase();
+}

@@ -1,0 +1,42 @@
+import type { CatFile } from "../../git/cat-file.ts";
+import type { SyncPath } from "../../git/sync.ts";
+import type { Branch } from "./branch.ts";
+import type { WriteHealth } from "./health.ts";
+import type { StoreLimits } from "./limits.ts";
+import type { UsedRequests } from "./used-requests.ts";
+import type { Writer } from "./writer.ts";
+
+/** What git does that others wait for: commits become durable, a push is taken in, packs are repacked. */
+export type GitOperation = "checkpoint" | "push" | "repack";
+
+/** Receives how long git took, in milliseconds. */
+export type MeasureGit = (operation: GitOperation, ms: number) => void;
+
+/** What the parts of one local store share. */
+export interface StoreContext {
+	/** Path of the bare repository. */
+	repository: string;
+	/** The clock: milliseconds since 1970. */
+	now: () => number;
+	/** Puts a file, or the names in a folder, on the disk. */
+	sync: SyncPath;
+	limits: StoreLimits;
+	catFile: CatFile;
+	branch: Branch;
+	requests: UsedRequests;
+	health: WriteHealth;
+	writer: Writer;
+	measure: MeasureGit;
+}
+
+/** Measures a task that succeeds. */
+export async function measured<T>(
+	measure: MeasureGit,
+	operation: GitOperation,
+	task: () => Promise<T>,
+): Promise<T> {
+	const start = performance.now();
+	const result = await task();
+	measure(operation, performance.now() - start);
+	return result;
+}

@@ -1,0 +1,54 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { readPaths } from "../../api/wanted.ts";
+import { targetNames } from "../../registry/targets/table.ts";
+import { geoViewConfiguration } from "../../site/page/layer-view.ts";
+import { root } from "../process.ts";
+
+const page = await readFile(join(root, "docs/reading.md"), "utf8");
+
+/** The code block of a section. */
+function blockOf(heading: string): string {
+	const section = page.split(`### ${heading}\n`)[1]?.split(/^##/m)[0] ?? "";
+	return /^```\w+\n(.*?)^```$/ms.exec(section)?.[1] ?? "";
+}
+
+test("the table of addresses has every path at which layers are read", () => {
+	const table = page.split("## Addresses")[1]?.split("\n## ")[0] ?? "";
+	for (const { prefix, kind } of readPaths(targetNames)) {
+		const path = kind === "query" ? `${prefix}?lang=<lang>&id=<key>,<key>` : `${prefix}<lang>/<key>`;
+		assert.ok(table.includes(`\`${path}`), path);
+	}
+});
+
+test("the copy button's configuration of GeoView is that of the page", () => {
+	const configuration = geoViewConfiguration("23ax5t", "https://fragments.example/");
+	assert.equal(JSON.parse(blockOf("GeoView")), configuration);
+	const below = JSON.stringify(geoViewConfiguration("23ax5t", "https://fragments.example/rcs/"));
+	assert.match(below, '"geocoreUrl":"https://fragments.example/rcs"');
+});
+
+test("the snippet for RAMP4 adds the layers of one key, and those of several", async () => {
+	const snippet = blockOf("RAMP4");
+	assert.match(snippet, "await fetch(");
+	for (const [body, ids] of [
+		[{ id: "a" }, ["a"]],
+		[
+			[{ id: "a" }, { id: "b" }],
+			["a", "b"],
+		],
+	] as const) {
+		const layers: { id: string }[] = [];
+		const config = { configs: { en: { layers } } };
+		const run = new Function("fetch", "config", `return (async () => { ${snippet} })()`);
+		await run(async () => Response.json(body), config);
+		assert.equal(
+			layers.map(({ id }) => id),
+			ids,
+		);
+	}
+});
+
+test.run();

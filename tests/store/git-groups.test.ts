@@ -1,0 +1,165 @@
+import { appendFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { layerPath } from "../../registry/smallkey.ts";
+import { GitStore } from "../../store/git/store.ts";
+import type { Commit, Refusal } from "../../store/store.ts";
+import { noon, temporaryFolder, wms } from "../local.ts";
+import { metaOf } from "./contract.ts";
+import { committed, git, openEmpty, optionsIn, put } from "./git-store.ts";
+
+/** A store with a clock that tests move. */
+class World {
+	now = noon;
+	store!: GitStore;
+
+	constructor(
+		readonly folder: string,
+		readonly remove: () => Promise<void>,
+	) {}
+
+	async open(): Promise<void> {
+		this.store = await openEmpty(this.folder, { now: () => new Date(this.now) });
+	}
+
+	async restart(): Promise<void> {
+		await this.store.close();
+		await this.open();
+	}
+
+	/** A signed PUT of a layer, now; its timestamp is the clock's unless given. */
+	put(layer: string, request: string, time = this.now): Promise<Commit | Refusal> {
+		return put(this.store, "one", layer, { request: request.repeat(64), method: "PUT", time });
+	}
+
+	/** The commit of the branch and the layer `one`. */
+	async state(): Promise<string[]> {
+		const layer = await this.store.read("one");
+		return [await git(this.folder, "rev-parse", "refs/heads/main"), layer?.registration ?? ""];
+	}
+
+	/** Checks that a request is refused as used before, and that nothing was stored. */
+	async refusesAgain(layer: string, request: string, time: number): Promise<void> {
+		const before = await this.state();
+		const outcome = await this.put(layer, request, time);
+		assert.is("errors" in outcome ? outcome.status : outcome.commit, 401);
+		assert.equal(await this.state(), before);
+	}
+}
+
+const test = suite<{ world: World }>("groups and used requests");
+
+test.before.each(async (context) => {
+	const { path, remove } = await temporaryFolder();
+	context.world = new World(path, remove);
+	await context.world.open();
+});
+test.after.each(async ({ world }) => {
+	await world.store.close();
+	await world.remove();
+});
+
+test("changes that come together are committed in their order, each on the ones before it", async ({
+	world,
+}) => {
+	const { store, folder } = world;
+	const seen: string[] = [];
+	const texts = Array.from({ length: 40 }, (_, index) => wms(`turn-${index}`));
+	await Promise.all(
+		texts.map(async (text, index) => {
+			// In several groups: some come while others are written.
+			if (index >= 20) await put(store, `other-${index}`);
+			return store.change(async (now) => {
+				seen.push((await now.read("one"))?.registration ?? "");
+				return [{ path: layerPath("one"), text }];
+			}, metaOf("one"));
+		}),
+	);
+	const path = layerPath("one");
+	const commits = (await git(folder, "log", "--reverse", "--format=%H", "refs/heads/main", "--", path)).split(
+		"\n",
+	);
+	const stored = await Promise.all(commits.map((commit) => git(folder, "show", `${commit}:${path}`)));
+	assert.is(stored.length, texts.length);
+	assert.equal(stored.slice(0, 20), texts.slice(0, 20));
+	assert.equal(seen, ["", ...stored.slice(0, -1)], "each has seen what the one before it left");
+});
+
+test("groups follow each other in the order in which their changes came", async ({ world }) => {
+	const { folder } = world;
+	let published: () => void = () => undefined;
+	const first = new Promise<void>((resolve) => {
+		published = resolve;
+	});
+	let goOn: () => void = () => undefined;
+	const held = new Promise<void>((resolve) => {
+		goOn = resolve;
+	});
+	const publish = async () => {
+		published();
+		await held;
+		return { warnings: Promise.resolve([]) };
+	};
+	await world.store.close();
+	world.store = await GitStore.open({ ...optionsIn(folder), publish }, async () => []);
+	const changes = [put(world.store, "one", "first")];
+	await first;
+	for (const layer of ["second", "third"]) changes.push(put(world.store, "one", layer));
+	goOn();
+	const commits = await Promise.all(changes.map(committed));
+	const log = await git(folder, "log", "--reverse", "--format=%H", "refs/heads/main");
+	assert.equal(log.split("\n").slice(1), commits);
+});
+
+for (const how of ["at once", "after a restart", "after the clock went ahead and back", "after both"]) {
+	test(`an earlier text is not put over a later one by its old signature: ${how}`, async ({ world }) => {
+		const signed = world.now;
+		await committed(world.put("earlier", "a"));
+		world.now += 1_000;
+		await committed(world.put("later", "b"));
+		if (how === "after a restart") await world.restart();
+		if (how === "after the clock went ahead and back" || how === "after both") {
+			for (const request of ["c", "d"]) {
+				world.now += 3_600_000;
+				await committed(world.put(`at-${request}`, request));
+				if (how === "after both") await world.restart();
+			}
+			world.now = signed + 2_000;
+			if (how === "after both") await world.restart();
+		}
+		await world.refusesAgain("earlier", "a", signed);
+		await world.refusesAgain("later", "b", signed + 1_000);
+		world.now += 1_000;
+		await committed(world.put("fresh", "e"));
+	});
+}
+
+test("a clock that went back forgets nothing, and accepts what is signed then", async ({ world }) => {
+	const signed = world.now;
+	await committed(world.put("earlier", "a"));
+	world.now -= 3_600_000;
+	await committed(world.put("then", "b"));
+	await world.restart();
+	world.now = signed + 1_000;
+	await world.refusesAgain("earlier", "a", signed);
+	await world.restart();
+	await world.refusesAgain("then", "b", signed - 3_600_000);
+});
+
+test("a request that was refused stays refused, behind a line of the log that was cut off", async ({
+	world,
+}) => {
+	const signed = world.now;
+	const used = { request: "a".repeat(64), method: "PUT", time: signed };
+	assert.ok(await world.store.remember({ ...used, status: 409 }));
+	await world.store.close();
+	const log = join(world.folder, "requests");
+	const [file] = (await readdir(log)).sort().slice(-1);
+	await appendFile(join(log, file as string), `${"b".repeat(64)} PUT 40`);
+	await world.open();
+	await world.refusesAgain("refused", "a", signed);
+	await committed(world.put("cut off", "b"));
+});
+
+test.run();
