@@ -3,7 +3,7 @@ import { answerWrite } from "./answer-write.ts";
 import type { Context } from "./context.ts";
 import type { Allocate } from "./docs.ts";
 import type { Fragments } from "./fragment.ts";
-import { type PageRoute, parsePage } from "./pages.ts";
+import { answerErrorPage, type PageRoute, parsePage, siteRootOf } from "./pages.ts";
 import { answerRead, fragmentHeaders } from "./read.ts";
 import { plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
 import { version } from "./version.ts";
@@ -17,6 +17,8 @@ export interface Refused {
 	status: number;
 	/** Null for a read. */
 	errors: string[] | null;
+	/** From the address to the site's root, where a page may have been meant. */
+	root?: string;
 	/** The methods that a write's path knows, where this is another one. */
 	allow?: string;
 }
@@ -76,7 +78,15 @@ function routeOther(method: string, target: string, { basePath, targets, site }:
 	// Another PUT or DELETE is refused as a write, too, with its reason.
 	if (isForWrites(method, path)) return routeWrite(method, target, basePath);
 	const found = site ? parsePage(target, basePath) : null;
-	if (!found) return { kind: "refused", status: 404, errors: null };
+	if (!found) {
+		const isPage = site && isRead(method) && target.startsWith(`${basePath}/`);
+		return {
+			kind: "refused",
+			status: 404,
+			errors: null,
+			...(isPage && { root: siteRootOf(target, basePath) }),
+		};
+	}
 	return isRead(method) ? found : { kind: "refused", status: 405, errors: null };
 }
 
@@ -113,7 +123,8 @@ function refused(status: number, error: string): Refused {
 }
 
 /** The answer to a request that its route refuses. */
-export function answerRefused({ status, errors, allow }: Refused): Reply {
+export function answerRefused({ status, errors, allow, root }: Refused): Reply {
+	if (root !== undefined) return answerErrorPage(status === 400 ? "badRequest" : "notFound", status, root);
 	if (errors === null) return refuseRead(status);
 	if (allow !== undefined) return refuseWrite(status, errors, { Allow: allow });
 	return refuseWrite(status, errors, {}, "path");

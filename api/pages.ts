@@ -1,15 +1,20 @@
+import { layerFile, layerFolders, listFolders, openSearchFile } from "../catalogue/static/addresses.ts";
+import { type ErrorKind, errorHtml } from "../catalogue/static/error.ts";
+import { pageSettingsPath } from "../catalogue/static/html.ts";
 import { contentPolicy } from "../registry/content-policy.ts";
+import { chunksFolder } from "../registry/entries.ts";
+import { decodeSegment, langs, parseSmallkey } from "../registry/smallkey.ts";
 import { targets } from "../registry/targets/table.ts";
 import type { Target } from "../registry/targets/target.ts";
 import { etagOf, matchesEtag } from "./etag.ts";
 import { fragmentHeaders, readCaching } from "./read-headers.ts";
-import { emptyBody, exposedHeaders, type Reply, refuseRead } from "./reply.ts";
+import { emptyBody, exposedHeaders, type Reply, refusalCaching, refuseRead } from "./reply.ts";
 
 /**
  * What a first segment of a path is for: `reads` and `writes` of layers, `operation` of the service, files of the
- * catalogue for `machines` and for `people`; `kept` for what older or later versions have there.
+ * catalogue for `machines` and for `people`, layers as `records` of the OGC API; `kept` for what older or later versions have there.
  */
-export type SegmentUse = "reads" | "writes" | "operation" | "machines" | "people" | "kept";
+export type SegmentUse = "reads" | "writes" | "operation" | "machines" | "records" | "people" | "kept";
 
 /**
  * First segments of paths that mean something here, now or soon: no route, page or file of another kind may begin with
@@ -19,8 +24,10 @@ export const reservedSegments: ReadonlyMap<string, SegmentUse> = new Map([
 	...every("reads", ...targets.flatMap(firstSegments)),
 	...every("writes", "register"),
 	...every("operation", "healthz", "readyz"),
-	...every("machines", "index", "changes", "schemas"),
-	...every("people", "en", "fr", "list", "guide", "assets", "site.json"),
+	...every("machines", "index", "changes", "schemas", "records", "sitemap"),
+	...every("machines", "robots.txt", "sitemap.xml", ...langs.map(openSearchFile)),
+	...every("records", "collections", "conformance", "ogc"),
+	...every("people", "en", "fr", "list", "guide", "assets", "site.json", pageSettingsPath),
 	...every("kept", "status"),
 ]);
 
@@ -40,13 +47,39 @@ function every(use: SegmentUse, ...segments: string[]): [string, SegmentUse][] {
 }
 
 /** A folder of the catalogue without the slash at its end: its relative links count from within it. */
-const folders: ReadonlySet<string> = new Set(["en", "fr", "list", "guide", "guide/fr", "schemas"]);
+const folders: ReadonlySet<string> = new Set([
+	...["en", "fr", listFolders.en, listFolders.fr, "guide", "guide/fr", "schemas"],
+]);
 
 /** Plain names of at most 200 characters in all: no file of the catalogue needs more, and none begins with a dot. */
 const filePath = /^(?=.{1,200}$)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** A file of the catalogue, or where its folder is with the slash that is missing. */
-export type PageRoute = { kind: "page"; file: string } | { kind: "moved"; location: string };
+/** A file of the catalogue, or where its folder is with the slash that is missing, or an answer of the OGC API. */
+export type PageRoute =
+	| PageWanted
+	| { kind: "moved"; location: string }
+	| ({ kind: "records" } & RecordsRequest);
+
+/** A file of the catalogue, or a page that is made when it is asked for. */
+export interface PageWanted {
+	kind: "page";
+	file: string;
+	/** From the answer's address to the site's root. */
+	root: string;
+}
+
+/** A request of OGC API Records. */
+export interface RecordsRequest {
+	/** Below the API's root, without a slash at its end: `collections/layers/items`; empty for the landing page. */
+	path: string;
+	/** Without its `?`. */
+	query: string;
+	/** From the answer's address to the site's root. */
+	root: string;
+}
+
+/** The page of a layer: its folder, and the smallkey as it was asked for. */
+const layerPage = new RegExp(`^(${layerFolders.en}|${layerFolders.fr})/([^/]{1,200}?)(?:\\.html)?$`);
 
 /** The file of the catalogue that a request target means; null where it is none. */
 export function parsePage(target: string, basePath: string): PageRoute | null {
@@ -54,13 +87,51 @@ export function parsePage(target: string, basePath: string): PageRoute | null {
 	const end = target.indexOf("?") < 0 ? target.length : target.indexOf("?");
 	const [path, query] = [target.slice(basePath.length, end), target.slice(end)];
 	if (path === "") return { kind: "moved", location: `${basePath}/${query}` };
-	if (path === "/") return { kind: "page", file: "index.html" };
+	if (path === "/") return { kind: "page", file: "index.html", root: "./" };
 	const below = path.slice(1);
 	const use = path.startsWith("/") ? reservedSegments.get(below.split("/", 1)[0] ?? "") : undefined;
+	if (use === "records") {
+		const part = below.replace(/^ogc(?:\/|$)/, "").replace(/\/$/, "");
+		return { kind: "records", path: part, query: query.slice(1), root: rootFrom(below) };
+	}
+	const [, folder, segment] = layerPage.exec(below) ?? [];
+	if (folder !== undefined) {
+		const smallkey = parseSmallkey(decodeSegment(segment ?? "") ?? "");
+		const lang = folder === layerFolders.fr ? "fr" : "en";
+		return smallkey === null
+			? null
+			: { kind: "page", file: layerFile(lang, smallkey), root: rootFrom(below) };
+	}
 	if (use !== "machines" && use !== "people") return null;
 	if (folders.has(below)) return { kind: "moved", location: `${basePath}${path}/${query}` };
 	const file = below.endsWith("/") ? `${below}index.html` : below;
-	return filePath.test(file) ? { kind: "page", file } : null;
+	return filePath.test(file) ? { kind: "page", file, root: rootFrom(below) } : null;
+}
+
+/** From a page to the site's root: `../`, or `./` at the root itself. @param path of the page, without a slash at its start */
+function rootFrom(path: string): string {
+	return "../".repeat(path.split("/").length - 1) || "./";
+}
+
+/**
+ * The answer in place of a page: a small one in both languages.
+ * @param root from the address that was asked for to the site's root
+ */
+export function answerErrorPage(
+	kind: ErrorKind,
+	status: number,
+	root: string,
+	headers: Record<string, string> = {},
+): Reply {
+	const body = new TextEncoder().encode(errorHtml(kind, root));
+	const caching = { "Cache-Control": status === 503 ? "no-store" : refusalCaching };
+	const type = { "Content-Type": pageTypes.html as string };
+	return { status, headers: { ...type, ...documentHeaders(true), ...caching, ...headers }, body };
+}
+
+/** The root of the site from a target below the base path, for what is no page either. */
+export function siteRootOf(target: string, basePath: string): string {
+	return rootFrom(target.slice(basePath.length + 1).split("?", 1)[0] ?? "");
 }
 
 /** The answer to a folder of the catalogue without the slash at its end. */
@@ -74,11 +145,11 @@ export function answerMoved(location: string): Reply {
  * @param more headers that belong to just these bytes
  */
 export function answerPage(
-	file: string,
+	{ file, root }: PageWanted,
 	bytes: Uint8Array | null,
 	{ ifNoneMatch, isSecure, etag, ...more }: PageRequest,
 ): Reply {
-	if (!bytes) return refuseRead(404);
+	if (!bytes) return file.endsWith(".html") ? answerErrorPage("notFound", 404, root) : refuseRead(404);
 	const headers = { ...pageHeaders(file, isSecure), ...more.headers, ETag: etag ?? etagOf(bytes) };
 	const isUnchanged = ifNoneMatch !== null && matchesEtag(ifNoneMatch, headers.ETag);
 	return isUnchanged ? { status: 304, headers, body: emptyBody } : { status: 200, headers, body: bytes };
@@ -103,8 +174,19 @@ export const pageTypes: Readonly<Record<string, string>> = {
 	css: "text/css; charset=utf-8",
 	svg: "image/svg+xml",
 	xml: "application/atom+xml; charset=utf-8",
+	txt: "text/plain; charset=utf-8",
 	json: fragmentHeaders["Content-Type"],
 };
+
+const xml = "application/xml; charset=utf-8";
+
+/** Files whose type their ending does not say. */
+const namedTypes: ReadonlyMap<string, string> = new Map([
+	...langs.map(
+		(lang) => [openSearchFile(lang), "application/opensearchdescription+xml; charset=utf-8"] as const,
+	),
+	["sitemap.xml", xml],
+]);
 
 const nosniff = { "X-Content-Type-Options": "nosniff" };
 
@@ -118,8 +200,10 @@ export function documentHeaders(isSecure: boolean): Record<string, string> {
 	};
 }
 
+const forGood = "public, max-age=31536000, immutable";
+
 /** Headers of files whose names hold the hash of their content. */
-export const assetHeaders = { "Cache-Control": "public, max-age=31536000, immutable", ...nosniff };
+export const assetHeaders = { "Cache-Control": forGood, ...nosniff };
 
 /** Headers of files for machines: those of a fragment, each with its own type. */
 export const machineHeaders = {
@@ -129,16 +213,24 @@ export const machineHeaders = {
 	...nosniff,
 };
 
+/** Headers of the index's chunks, whose names hold the hash of their content. */
+export const chunkHeaders = { ...machineHeaders, "Cache-Control": forGood };
+
 /** Headers of what the operator says of the page: `site.json`. */
 export const settingsHeaders = { "Cache-Control": "no-cache", ...nosniff };
 
 /** Headers of any file of the catalogue. @param isSecure whether it is served over https only */
 export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
+	const ending = file.slice(file.lastIndexOf(".") + 1);
 	const type = {
-		"Content-Type": pageTypes[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream",
+		"Content-Type":
+			namedTypes.get(file.replace(/^sitemap\/\d+/, "sitemap")) ??
+			pageTypes[ending] ??
+			"application/octet-stream",
 	};
 	if (file.endsWith(".html")) return { ...type, ...documentHeaders(isSecure) };
 	if (file.startsWith("assets/")) return { ...type, ...assetHeaders };
-	if (file === "site.json") return { ...type, ...settingsHeaders };
+	if (file.startsWith(`${chunksFolder}/`)) return { ...type, ...chunkHeaders };
+	if (file === "site.json" || file === pageSettingsPath) return { ...type, ...settingsHeaders };
 	return { ...type, ...machineHeaders };
 }

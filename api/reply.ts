@@ -17,7 +17,7 @@ export interface Reply {
 export const exposedHeaders = "ETag, Date";
 
 /** Cached for a moment only, so that no cache hides a layer that was just registered. */
-const refusalCaching = "public, max-age=5";
+export const refusalCaching = "public, max-age=5";
 
 /** Headers of every answer to a write: never kept by a cache. */
 const writeHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;

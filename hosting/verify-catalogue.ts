@@ -12,7 +12,7 @@ export function listCatalogue(dist: string): string[] {
 
 /** Pages, and what says which pieces there are: what is stale is stale there first. */
 const leading =
-	/^(?:[^/]+|(?:en|fr|guide|list|schemas)\/(?:fr\/)?index\.html|(?:index|changes)\/[a-z]+\.\w+)$/;
+	/^(?:[^/]+|(?:en|fr|guide|list|records|schemas)\/(?:fr\/)?index\.html|(?:index|changes)\/[a-z]+\.\w+)$/;
 
 /**
  * The files of a catalogue that are asked for: those that say which others there are, and at most so many of the rest,

@@ -13,7 +13,7 @@ import {
 import type { Context } from "../context.ts";
 import { logText } from "../log.ts";
 import { answerMoved } from "../pages.ts";
-import { allowReads, type Reply } from "../reply.ts";
+import { allowReads, type Reply, refuseRead } from "../reply.ts";
 import { answerStatus } from "../status.ts";
 import type { ReadSettings } from "../wanted.ts";
 import { type Bindings, fragmentsOf } from "./bindings.ts";
@@ -70,7 +70,10 @@ export function createWorker(log: (fields: object) => void): Worker {
 				case "moved":
 					return answerMoved(route.location);
 				case "page":
-					return await handleFetchedPage(route.file, request.headers.get("If-None-Match"), bindings);
+					return await handleFetchedPage(route, request.headers.get("If-None-Match"), bindings);
+				case "records":
+					// A search would take every chunk; a build has the records as files (docs/catalogue.md).
+					return refuseRead(404);
 				case "status":
 					return await answerStatus(route.segment, null, report);
 				case "write": {

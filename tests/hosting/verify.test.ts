@@ -195,13 +195,9 @@ test("the catalogue of a build is compared, too: pages, index, changes and schem
 	try {
 		await cp(built, scene.dist, { recursive: true });
 		const entries = [...generateEntries(300)];
-		const settings = { assets: null, publicUrl: "", owners: () => [] };
+		const settings = { pages: null, isServed: true, publicUrl: "", commit: null, owners: () => [] };
 		const commit = { commit: "a".repeat(40), date: "2026-03-04T12:00:00Z", layers: [] };
-		const files = buildCatalogue(
-			entries.map((entry) => ({ entry, addresses: { en: "https://a.example", fr: "https://a.example" } })),
-			[commit],
-			settings,
-		);
+		const files = buildCatalogue(entries, [commit], settings);
 		for (const page of ["index.html", "en/index.html", "schemas/openapi.json", "assets/main-1.js"])
 			files.set(page, page);
 		for (const [path, text] of files) {

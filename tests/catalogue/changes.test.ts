@@ -7,12 +7,12 @@ import {
 	type CommitChanges,
 	changesPath,
 	commitsPerPiece,
-	feedPath,
 	keptPieces,
 	readChangesHead,
 	updateChanges,
-} from "../../../registry/index/changes.ts";
-import type { Files } from "../../../registry/index/set.ts";
+} from "../../catalogue/changes.ts";
+import type { Files } from "../../catalogue/files.ts";
+import { feedPath } from "../../catalogue/static/addresses.ts";
 
 const settings = { publicUrl: "" };
 

@@ -1,4 +1,8 @@
-import { type Files, indexVersion, parseObject } from "./set.ts";
+import type { Files } from "./files.ts";
+import { feedPath } from "./static/addresses.ts";
+
+/** Version of these files; a reader that finds another one reads no further. */
+export const changesVersion = 2;
 
 /** What became of a layer in one commit. */
 export type ChangeKind = "added" | "changed" | "removed";
@@ -32,9 +36,6 @@ const feedLength = 100;
 
 /** The file that says how far the changes go. */
 export const changesPath = "changes/index.json";
-
-/** The feed's file. */
-export const feedPath = "changes/feed.xml";
 
 /** The content of `changes/index.json`. */
 export interface ChangesHead {
@@ -85,8 +86,17 @@ export function updateChanges(
 
 /** The head, or null where there is none of this version. */
 export function readChangesHead(text: string | null): ChangesHead | null {
-	const value = parseObject(text ?? "") as ChangesHead | null;
-	return value?.version === indexVersion && value.perPiece === commitsPerPiece ? value : null;
+	const value = parseObject(text) as ChangesHead | null;
+	return value?.version === changesVersion && value.perPiece === commitsPerPiece ? value : null;
+}
+
+/** A JSON object; null where the text is none. */
+function parseObject(text: string | null): Record<string, unknown> | null {
+	try {
+		return JSON.parse(text ?? "") as Record<string, unknown> | null;
+	} catch {
+		return null;
+	}
 }
 
 /** What is needed to go on: the last commits, as far as the feed and the open piece reach. */
@@ -109,7 +119,7 @@ function readState(read: (path: string) => string | null): State | null {
 	const recent: ListedCommit[] = [];
 	let from = last;
 	for (let piece = last; piece >= head.first; piece -= 1) {
-		const commits = parseObject(read(changesPiecePath(piece)) ?? "")?.commits;
+		const commits = parseObject(read(changesPiecePath(piece)))?.commits;
 		if (!Array.isArray(commits)) return null;
 		recent.unshift(...(commits as ListedCommit[]));
 		from = piece;
@@ -146,7 +156,7 @@ function written(state: State, further: readonly CommitChanges[], settings: Feed
 		for (let piece = 0; piece < first; piece += 1) files.delete(changesPiecePath(piece));
 	const { commit, date } = listed.at(-1) as ListedCommit;
 	const head: ChangesHead = {
-		version: indexVersion,
+		version: changesVersion,
 		commits,
 		commit,
 		date,
@@ -177,7 +187,7 @@ function commitText(one: ListedCommit): string {
 }
 
 function pieceText(piece: number, commits: readonly ListedCommit[]): string {
-	return `{"version":${indexVersion},"piece":${piece},"commits":[\n${commits.map(commitText).join(",\n")}\n]}\n`;
+	return `{"version":${changesVersion},"piece":${piece},"commits":[\n${commits.map(commitText).join(",\n")}\n]}\n`;
 }
 
 /** One entry of the feed. */
