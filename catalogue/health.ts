@@ -1,5 +1,4 @@
 import type { Entry } from "../registry/entries.ts";
-import { mondayOf } from "../registry/health.ts";
 import {
 	type HealthGroup,
 	healthReportText,
@@ -39,7 +38,7 @@ export function updateHealth(
 	const kept = report.groups.flatMap(({ host, layers }) =>
 		layers
 			.filter(({ smallkey }) => !after.has(smallkey))
-			.map((layer) => ({ layer, host, owners: ownersOf(layer.smallkey) })),
+			.map((layer) => ({ layer, host, owner: ownerOf(ownersOf, layer.smallkey) })),
 	);
 	const sick = [...kept, ...now.flatMap((entry) => sickLayer(entry, ownersOf) ?? [])];
 	const unchecked = [...before.values()].filter(isUnchecked).length;
@@ -49,7 +48,11 @@ export function updateHealth(
 interface PlacedLayer {
 	layer: SickLayer;
 	host: string;
-	owners: readonly string[];
+	owner: string;
+}
+
+function ownerOf(ownersOf: OwnersOf, smallkey: string): string {
+	return ownersOf(smallkey).join(", ");
 }
 
 function isUnchecked({ health }: Entry): boolean {
@@ -63,16 +66,16 @@ function sickLayer(entry: Entry, ownersOf: OwnersOf): PlacedLayer | null {
 		smallkey,
 		title: { en: title.en.slice(0, maxTitle), fr: title.fr.slice(0, maxTitle) },
 		state: health.state,
-		since: new Date(mondayOf(health.since)).toISOString().slice(0, 10),
+		since: health.since,
 	};
-	return { layer, host: hostOf(address.en), owners: ownersOf(smallkey) };
+	return { layer, host: hostOf(address.en), owner: ownerOf(ownersOf, smallkey) };
 }
 
 function textOf(unchecked: number, sick: readonly PlacedLayer[]): string {
 	const groups = new Map<string, HealthGroup>();
-	for (const { layer, host, owners } of sick) {
-		const name = JSON.stringify([owners, host]);
-		const group = groups.get(name) ?? { owners: [...owners], host, layers: [] };
+	for (const { layer, host, owner } of sick) {
+		const name = JSON.stringify([owner, host]);
+		const group = groups.get(name) ?? { owner, host, layers: [] };
 		groups.set(name, group);
 		group.layers.push(layer);
 	}

@@ -3,9 +3,9 @@ import { contentPolicy } from "../registry/content-policy.ts";
 import type { SiteSettings } from "../site/page/settings.ts";
 import type { PageBundle } from "./page-bundle.ts";
 import { readPageBundle } from "./page-stamped.ts";
-import { catalogueHtml, rootHtml } from "./static/catalogue.ts";
 import type { Assets } from "./static/html.ts";
 import { iconSvg } from "./static/icon.ts";
+import { catalogueHtml, rootHtml } from "./static/pages.ts";
 
 /** The files of the catalogue page that do not depend on any layer, by path below the site's root. */
 export interface SiteFiles {

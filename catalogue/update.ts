@@ -1,6 +1,6 @@
 import { groupSpellings, storedLayers } from "../publish/spellings.ts";
 import { type Entry, type Manifest, manifestPath, parseManifest } from "../registry/entries.ts";
-import { healthPath, mondayOf } from "../registry/health.ts";
+import { healthPath } from "../registry/health.ts";
 import { healthReportPath, parseHealthReport } from "../registry/health-report.ts";
 import { ownersPath } from "../registry/owners.ts";
 import { folderOf, parseLayerPath } from "../registry/smallkey.ts";
@@ -236,7 +236,6 @@ function otherHealth(read: ReadFile, now: Reviewers["health"]): string[] {
 	const all = new Set([...known.keys(), ...now.keys()]);
 	return [...all].filter((smallkey) => {
 		const [before, after] = [known.get(smallkey), now.get(smallkey)];
-		if (!before || !after) return true;
-		return before.state !== after.state || Date.parse(before.since) !== mondayOf(after.since);
+		return before?.state !== after?.state || before?.since !== after?.since;
 	});
 }

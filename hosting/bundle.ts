@@ -23,7 +23,7 @@ export interface WorkerPart {
 /** What is measured; the last one is the worker. */
 export const workerParts: readonly WorkerPart[] = [
 	{ name: "the read path alone", entry: "api/worker/reads.ts", limit: 5_000 },
-	{ name: "the whole worker", entry: "api/worker/worker.ts", limit: 60_000 },
+	{ name: "the whole worker", entry: "api/worker/worker.ts", limit: 80_000 },
 ];
 
 /** A part of the worker that was bundled, with its sizes in bytes. */

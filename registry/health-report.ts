@@ -20,8 +20,8 @@ export interface HealthReport {
 
 /** The sick layers of the same owners at one host. */
 export interface HealthGroup {
-	/** Empty where no owner is named. */
-	owners: string[];
+	/** With commas between them; empty where none is named. */
+	owner: string;
 	/** With its port where it has one; empty where the address has none. */
 	host: string;
 	/** Sorted by smallkey. */
@@ -33,7 +33,7 @@ export interface SickLayer {
 	smallkey: string;
 	title: Record<Lang, string>;
 	state: SickState;
-	/** Monday of the week in which it was first seen so: `2026-03-02`. */
+	/** The week in which it was first seen so, as ISO 8601 writes it: `2026-W10`. */
 	since: string;
 }
 

@@ -150,9 +150,9 @@ export const catalogueHealth = file("catalogue-health", "All sick layers, and wh
 		type: "array",
 		items: {
 			type: "object",
-			required: ["owners", "host", "layers"],
+			required: ["owner", "host", "layers"],
 			properties: {
-				owners: { type: "array", items: text },
+				owner: { description: "With commas between them; empty where none is named.", ...text },
 				host: text,
 				layers: {
 					type: "array",
@@ -165,9 +165,9 @@ export const catalogueHealth = file("catalogue-health", "All sick layers, and wh
 							title: inBothLanguages,
 							state,
 							since: {
-								description: "Monday of the week in which it was first seen so.",
+								description: "The week in which it was first seen so.",
 								type: "string",
-								pattern: "^\\d{4}-\\d{2}-\\d{2}$",
+								pattern: "^\\d{4}-W\\d{2}$",
 							},
 						},
 						additionalProperties: false,
