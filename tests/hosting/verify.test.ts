@@ -209,7 +209,7 @@ test("the catalogue of a build is compared, too: pages, index, changes and schem
 		const count = `${files.size} of ${files.size} files of the catalogue`;
 		assert.equal([all.code, all.stdout], [0, `84 of 84 fragments and ${count} looked at: all as built\n`]);
 		assert.match(all.stderr, `and ${count}: ${172 + 2 * files.size} requests`);
-		const pieces = [...files.keys()].filter((path) => path.startsWith("index/names/"));
+		const pieces = [...files.keys()].filter((path) => path.startsWith("index/chunks/"));
 		const spoilers: Record<string, (response: ServerResponse) => void> = {
 			// Stale: what was published before.
 			"index/index.json": (response) =>
