@@ -18,7 +18,7 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 	const title = titleOf(entry, lang);
 	const description = entry.description?.[lang];
 	const rows: [string, string | null][] = [
-		["smallkey", `<code>${escapeHtml(smallkey)}</code>`],
+		[textsOf(lang).smallkey, `<code>${escapeHtml(smallkey)}</code>`],
 		[texts.type, escapeHtml(textsOf(lang).types[entry.type] ?? entry.type)],
 		[texts.address, link(addressOf(entry, lang))],
 		[texts.layers, entry.layers ? escapeHtml(entry.layers.join(", ")) : null],
@@ -32,7 +32,7 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 		`<h1>${escapeHtml(title)}</h1>`,
 		...(description ? [`<p>${escapeHtml(description)}</p>`] : []),
 		`<p><a href="${root}${lang}/?layer=${encodeURIComponent(smallkey)}">${escapeHtml(texts.openInteractive)}</a></p>`,
-		`<dl class="facts">\n${rows.map(rowHtml).join("")}</dl>`,
+		`<dl>\n${rows.map(rowHtml).join("")}</dl>`,
 		`<h2>${escapeHtml(texts.fragments)}</h2>`,
 		fragmentsHtml(entry, lang, settings),
 		`<h2>${escapeHtml(texts.snippets)}</h2>`,
@@ -44,7 +44,7 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 		title,
 		head: headHtml(entry, lang, settings),
 		other: root + layerAddress(lang === "en" ? "fr" : "en", smallkey),
-		attributes: ' class="layer"',
+		attributes: ' class="guide"',
 		content: content.join("\n"),
 	});
 }
