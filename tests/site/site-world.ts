@@ -1,16 +1,15 @@
 import { gzipSync } from "node:zlib";
-import { etagOf } from "../../api/read.ts";
-import { buildCatalogue, type ListedLayer } from "../../catalogue/catalogue.ts";
+import { buildCatalogue } from "../../catalogue/catalogue.ts";
+import { entryOf } from "../../catalogue/entry.ts";
 import { guideFiles } from "../../catalogue/guide/guide.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
 import type { Description } from "../../registry/description.ts";
+import type { Entry } from "../../registry/entries.ts";
 import type { Sickness } from "../../registry/health.ts";
-import { entryOf } from "../../registry/index/layer-entry.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { renderLayer } from "../../registry/targets/render.ts";
 import { targetNames, targetPath } from "../../registry/targets/table.ts";
-import type { TargetName } from "../../registry/targets/target.ts";
 import { plainSettings, type SiteSettings } from "../../site/page/settings.ts";
 import { Peer } from "../harvest/peer.ts";
 
@@ -24,6 +23,12 @@ export interface TestLayer {
 }
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
+
+/** How the catalogue of a test is made: by a hosting of files. */
+function worldSettings(assets: SiteFiles["assets"], owners: (smallkey: string) => string[]) {
+	const pages = { assets, publicUrl: "", targets: targetNames, repository: "", hasLayerPages: true };
+	return { pages, isServed: false, publicUrl: "", commit: null, owners };
+}
 
 /** The page's own files: bundled once for all tests of a file. */
 let site: Promise<SiteFiles> | undefined;
@@ -59,7 +64,7 @@ export class SiteWorld {
 			{ ...commit, layers: layers.map(({ smallkey }) => ({ smallkey, kind: "added" as const })) },
 		];
 		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);
-		for (const [path, text] of buildCatalogue(listed, history, { assets, publicUrl: "", owners })) {
+		for (const [path, text] of buildCatalogue(listed, history, worldSettings(assets, owners))) {
 			if (text !== null) world.files.set(path, text);
 		}
 		world.server.server.prependListener("request", (request) => world.#route(request.url ?? ""));
@@ -78,22 +83,19 @@ export class SiteWorld {
 		);
 	}
 
-	#addLayer(layer: TestLayer, changed: { commit: string; date: string }): ListedLayer {
+	#addLayer(layer: TestLayer, changed: { commit: string; date: string }): Entry {
 		const { smallkey, registration, description = null, health, sender } = layer;
-		const fragments: Record<TargetName, { en: string | null; fr: string | null }> = {};
 		const rendered = langs.map((lang) =>
 			renderLayer(targetNames, lang, smallkey, registration, description, settings),
 		);
 		targetNames.forEach((target, at) => {
 			const [en = null, fr = null] = rendered.map((texts) => texts[at] ?? null);
-			fragments[target] = { en, fr };
 			if (en !== null) this.files.set(targetPath(target, "en", smallkey), en);
 			if (fr !== null) this.files.set(targetPath(target, "fr", smallkey), fr);
 		});
-		const hash = (text: string) => etagOf(Buffer.from(text)).slice(1, -1);
-		const news = { changed, ...(health && { health }), ...(sender && { sender }) };
-		const entry = entryOf({ smallkey, registration, description, fragments }, news, hash);
-		return { entry, addresses: { en: registration.en.service_url, fr: registration.fr.service_url } };
+		const known = { changed, ...(sender && { sender }) };
+		const sick = new Map(health ? [[smallkey, health]] : []);
+		return entryOf({ smallkey, registration, description }, known, sick, settings);
 	}
 
 	/** Answers as a plain web server does; a path that a test has taken stays its own. */
