@@ -3,14 +3,14 @@ import { contentPolicy } from "../registry/content-policy.ts";
 import type { SiteSettings } from "../site/page/settings.ts";
 import type { PageBundle } from "./page-bundle.ts";
 import { readPageBundle } from "./page-stamped.ts";
-import type { Assets } from "./static/html.ts";
+import type { PageAssets } from "./static/html.ts";
 import { iconSvg } from "./static/icon.ts";
 import { catalogueHtml, rootHtml } from "./static/pages.ts";
 
 /** The files of the catalogue page that do not depend on any layer, by path below the site's root. */
 export interface SiteFiles {
 	files: Map<string, Uint8Array>;
-	assets: Assets;
+	assets: PageAssets;
 }
 
 /** Where everything with a content-hashed name is: nothing of it ever changes. */
@@ -33,20 +33,22 @@ export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise
 		return path;
 	};
 	bundled ??= readPageBundle();
-	const { scripts, main, choose, styles, land } = await bundled;
+	const { scripts, main, choose, worker, imports, styles, land } = await bundled;
 	for (const [name, content] of Object.entries(scripts)) text(`${assetFolder}/${name}`, content);
-	const assets: Assets = {
+	const assets: PageAssets = {
 		policy: contentPolicy(publicUrl.startsWith("https:")),
 		script: `${assetFolder}/${main}`,
 		choose: `${assetFolder}/${choose}`,
+		imports: imports.map((name) => `${assetFolder}/${name}`),
+		worker: `${assetFolder}/${worker}`,
 		styles: hashed("styles.css", styles),
 		icon: hashed("icon.svg", iconSvg),
 		landLight: hashed("land-light.svg", land.light),
 		landDark: hashed("land-dark.svg", land.dark),
 	};
 	text("index.html", rootHtml(assets));
-	text("en/index.html", catalogueHtml("en", assets, publicUrl));
-	text("fr/index.html", catalogueHtml("fr", assets, publicUrl));
+	text("en/index.html", catalogueHtml("en", assets, settings, publicUrl));
+	text("fr/index.html", catalogueHtml("fr", assets, settings, publicUrl));
 	text("site.json", `${JSON.stringify(settings)}\n`);
 	return { files, assets };
 }

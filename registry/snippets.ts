@@ -38,7 +38,8 @@ function targetSnippets(
 	const at = (folder: string) => `${root}${folder}/${lang}/${encodeURIComponent(smallkey)}`;
 	const geoView = {
 		map: { listOfGeoviewLayerConfig: [{ geoviewLayerType: "geoCore", geoviewLayerId: smallkey }] },
-		serviceUrls: { rcsUrl: `${root}v2/docs/` },
+		// GeoView from 1.0.0 on reads `/vcs` below this address (docs/reading.md).
+		serviceUrls: { geocoreUrl: root.replace(/\/$/, "") },
 	};
 	const terria = {
 		type: "terria-reference",

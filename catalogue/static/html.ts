@@ -39,6 +39,14 @@ export interface PageSettings {
 /** Where the settings of pages are kept, for pages that are rendered when they are asked for. */
 export const pageSettingsPath = "pages.json";
 
+/** What the catalogue's own page loads beside that. */
+export interface PageAssets extends Assets {
+	/** Scripts that the page's own imports at once. */
+	imports: readonly string[];
+	/** The script that finds texts. */
+	worker: string;
+}
+
 /** The head of every page. @param root from the page to the site's root, such as `../` */
 export function headOf(root: string, assets: Assets, title: string, more: string): string {
 	return `<meta charset="utf-8">

@@ -1,9 +1,10 @@
 import type { Lang } from "../../registry/smallkey.ts";
+import type { SiteSettings } from "../../site/page/settings.ts";
 import { english } from "../../site/text/english.ts";
 import { french } from "../../site/text/french.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
-import { type Assets, escapeHtml, headOf } from "./html.ts";
+import { type Assets, escapeHtml, headOf, type PageAssets } from "./html.ts";
 import { textsOf } from "./texts.ts";
 
 function alternates(root: string): string {
@@ -14,10 +15,17 @@ function alternates(root: string): string {
 }
 
 /**
- * `en/index.html` or `fr/index.html`: the frame in which the script shows every view.
+ * `en/index.html` or `fr/index.html`: the frame in which the script shows every view. The settings and the scripts that the
+ * first rows need are named here. The manifest is not preloaded: a preload may come from the cache, and an old manifest
+ * would show layers that were removed.
  * @param publicUrl address of the site with a slash at its end; empty where it is not known
  */
-export function catalogueHtml(lang: Lang, assets: Assets, publicUrl: string): string {
+export function catalogueHtml(
+	lang: Lang,
+	assets: PageAssets,
+	settings: SiteSettings,
+	publicUrl: string,
+): string {
 	const texts = textsOf(lang);
 	const t = (text: string) => escapeHtml(text);
 	const search = publicUrl
@@ -29,9 +37,11 @@ export function catalogueHtml(lang: Lang, assets: Assets, publicUrl: string): st
 		title: null,
 		head: `<meta name="description" content="${t(texts.tagline)}">
 ${alternates("../")}
-${search}<script type="module" src="../${assets.script}"></script>`,
+${search}<script type="module" src="../${assets.script}"></script>
+${assets.imports.map((path) => `<link rel="modulepreload" href="../${path}">`).join("\n")}
+<script type="application/json" id="settings">${JSON.stringify(settings).replaceAll("<", "\\u003c")}</script>`,
 		other: `../${lang === "en" ? "fr" : "en"}/`,
-		attributes: ` data-land-light="../${assets.landLight}" data-land-dark="../${assets.landDark}"`,
+		attributes: ` data-land-light="../${assets.landLight}" data-land-dark="../${assets.landDark}" data-worker="../${assets.worker}"`,
 		content: `<noscript><h1>${t(texts.title)}</h1><p>${t(texts.noScript)} <a href="../${listFolders[lang]}/">${t(texts.noScriptList)}</a>.</p></noscript>`,
 	});
 }
