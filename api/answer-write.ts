@@ -8,7 +8,7 @@ import { refresh } from "./refresh.ts";
 import { askToRegister, askToRemove } from "./register.ts";
 import { acceptWrite, type Reply, refuseLimited, refuseWrite, removed } from "./reply.ts";
 import { askToSimplify, askToUpdate, askToUpdateFeature } from "./update.ts";
-import { type Asked, metaOf, refuseOthers, type Verified, verifyWrite, type Write } from "./write.ts";
+import { type Asked, hintOf, metaOf, refuseOthers, type Verified, verifyWrite, type Write } from "./write.ts";
 import type { WriteAction } from "./write-routes.ts";
 
 /** An answer with a body; null is the receipt. */
@@ -47,7 +47,7 @@ const changes: Readonly<Record<Exclude<WriteAction, "refresh">, Change>> = {
 /** Answers a write: verify → 401, limit → 429, parse → 400, ownership → 403, store → the action's answer. */
 export async function answerWrite(write: Write, context: Context): Promise<Reply> {
 	const verified = await verifyWrite(write, context);
-	if (isRefusal(verified)) return refuse(verified);
+	if (isRefusal(verified)) return refuse(verified, hintOf(verified, context));
 	const waitSeconds = (await context.limiter?.sender(verified.sender.id, verified.request)) ?? 0;
 	if (waitSeconds > 0) return refuseLimited("sender", waitSeconds);
 	const { action } = write;
@@ -84,6 +84,6 @@ function ask(change: Change, target: string, { sender, body }: Verified, hashes?
 	return isRefusal(asked) ? asked : (refuseOthers(sender, smallkey) ?? asked);
 }
 
-function refuse({ status, errors, reason }: Refusal): Reply {
-	return refuseWrite(status, errors, {}, reason);
+function refuse({ status, errors, reason }: Refusal, hint: string | null = null): Reply {
+	return refuseWrite(status, errors, {}, reason, hint);
 }

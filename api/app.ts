@@ -7,11 +7,11 @@ import { answerErrorPage, type PageRoute, parsePage, siteRootOf } from "./pages.
 import { answerRead, fragmentHeaders } from "./read.ts";
 import { plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
-import { judgeUnread, type Write } from "./write.ts";
+import { hintOf, judgeUnread, type Write } from "./write.ts";
 import { actionsAt, isForWrites, type WriteAction } from "./write-routes.ts";
 
 /** The project's version, as in package.json, which a worker cannot read. */
-export const version = "0.1.0";
+export const version = "0.2.0";
 
 /** A request that is refused for its method or target: a read without a body, a write with its errors. */
 export interface Refused {
@@ -141,11 +141,13 @@ export function answerHealth(problem: string | null): Reply {
 }
 
 /**
- * GET <base>/healthz: answers with the running version
+ * GET <base>/healthz: answers with the running version and its commit
  * @param problem why nothing is served, in one line; null where it is
  */
-export function answerHealthz(problem: string | null): Reply {
-	return problem === null ? plainText(200, `ok ${version}`) : answerHealth(problem);
+export function answerHealthz(problem: string | null, commit: string | null = null): Reply {
+	return problem === null
+		? plainText(200, ["ok", version, ...(commit === null ? [] : [commit])].join(" "))
+		: answerHealth(problem);
 }
 
 /** GET <base>/v2/version/: a list, as the older service answers. */
@@ -181,7 +183,7 @@ export async function refuseTooMany(address: string | null, context: Context): P
 /** The answer to a write with a wrong time or a malformed signature; null where the body is needed to verify it. */
 export function refuseUnsigned(write: Omit<Write, "body">, context: Context): Reply | null {
 	const refusal = judgeUnread(write, context, context.now());
-	return refusal && refuseWrite(refusal.status, refusal.errors, {}, refusal.reason);
+	return refusal && refuseWrite(refusal.status, refusal.errors, {}, refusal.reason, hintOf(refusal, context));
 }
 
 /** Answers a write. */

@@ -20,6 +20,8 @@ export interface GitHubSettings {
 export class Variables {
 	/** A line for each bad variable so far. */
 	readonly problems: string[] = [];
+	/** The names of all variables that were asked for. */
+	readonly asked = new Set<string>();
 	readonly #env: Environment;
 
 	constructor(env: Environment) {
@@ -27,6 +29,7 @@ export class Variables {
 	}
 
 	text(name: string, fallback: string): string {
+		this.asked.add(name);
 		return this.#env[name] || fallback;
 	}
 

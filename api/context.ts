@@ -38,6 +38,8 @@ export interface Context {
 	refresh?: (refresh: Refresh) => number;
 	/** Reads the status of a layer; absent where it is not known here. */
 	status?: ReadStatus;
+	/** First digits of the commit that runs; null or absent where that is not known. */
+	commit?: string | null;
 	/** Absent where writes are not limited. */
 	limiter?: WriteLimiter;
 }

@@ -1,3 +1,5 @@
+import { inFrench, prefersFrench } from "../registry/french.ts";
+
 /** A body that is sent piece by piece and never joined. */
 export interface Pieces extends Iterable<Uint8Array> {
 	/** Bytes of all pieces together. */
@@ -91,14 +93,25 @@ export function refuseWrite(
 	errors: string[],
 	headers: Record<string, string> = {},
 	reason = refusalReasons[status] ?? "other",
+	hint: string | null = null,
 ): Reply {
-	return { status, headers: { ...jsonHeaders, ...headers }, body: errorsBody(errors), reason };
+	return { status, headers: { ...jsonHeaders, ...headers }, body: errorsBody(errors, hint), reason };
 }
 
 /** The answer to an address or a sender over its limit of writes. */
 export function refuseLimited(whose: "address" | "sender", waitSeconds: number): Reply {
 	const error = `too many writes of this ${whose}: try again after ${waitSeconds} seconds`;
 	return refuseWrite(429, [error], { "Retry-After": String(waitSeconds) }, `limit of the ${whose}`);
+}
+
+/** A refused write in the language that `Accept-Language` prefers: the same JSON, English or French. */
+export function inLanguageOf(reply: Reply, acceptLanguage: string | null): Reply {
+	const { status, headers, body } = reply;
+	if (status < 400 || !(body instanceof Uint8Array) || body.length === 0 || !prefersFrench(acceptLanguage))
+		return reply;
+	const { errors, hint } = JSON.parse(new TextDecoder().decode(body)) as { errors: string[]; hint?: string };
+	const french = errorsBody(errors.map(inFrench), hint === undefined ? null : inFrench(hint));
+	return { ...reply, headers: { ...headers, "Content-Language": "fr" }, body: french };
 }
 
 const jsonHeaders = { "Content-Type": "application/json", ...writeHeaders };
@@ -135,13 +148,13 @@ export function plainText(status: number, line: string, headers: Record<string, 
 	return { status, headers: { ...type, ...writeHeaders, ...headers }, body };
 }
 
-function errorsBody(errors: string[]): Uint8Array {
+function errorsBody(errors: string[], hint: string | null = null): Uint8Array {
 	// One more than the limit is listed as well: it may be the count of a document's other problems.
 	const max = errors.length === maxErrors + 1 ? errors.length : Math.min(errors.length, maxErrors);
 	for (let named = max; ; named -= 1) {
 		const texts = errors.slice(0, named).map(cut);
 		if (errors.length > named) texts.push(`and ${errors.length - named} more`);
-		const body = encoder.encode(JSON.stringify({ errors: texts }));
+		const body = encoder.encode(JSON.stringify(hint === null ? { errors: texts } : { errors: texts, hint }));
 		if (body.length <= maxErrorBytes || named === 0) return body;
 	}
 }

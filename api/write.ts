@@ -40,6 +40,8 @@ export interface Asked {
 	registration: () => Registration | null;
 }
 
+const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
+
 /** Checks the size, then the signature and the time (specification, "Verification by the service"). */
 export async function verifyWrite(write: Write, context: Context): Promise<Verified | Refusal> {
 	const { target, sender: senderId, timestamp, signature, body } = write;
@@ -80,9 +82,20 @@ function unauthorized(
 	const missing = Object.entries(headers).filter(([, text]) => text === "");
 	const errors = missing.map(([name]) => `${name}: the header is missing`);
 	if (errors.length > 0) return { status: 401, errors, reason: "missing header" };
-	const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
 	const hint = shapeHint(signature);
 	return { status: 401, errors: hint === null ? [mismatch] : [mismatch, hint], reason };
+}
+
+/** What to look at where a signature does not match; the same for an unknown sender. Null for any other refusal. */
+export function hintOf({ status, errors }: Refusal, { settings }: Context): string | null {
+	if (status !== 401 || errors[0] !== mismatch) return null;
+	const path = `${settings.basePath}/register/<smallkey>`;
+	return [
+		"check the sender's id and secret",
+		"that the body is signed as it is sent: curl -d drops line breaks, --data-binary keeps them",
+		`that the signed path is the whole path, such as ${path}`,
+		"npx fragments sign --explain shows the text that has to be signed",
+	].join("; ");
 }
 
 function untimely(now: Date): Refusal {

@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import { build, type Plugin } from "esbuild";
 import glob from "fast-glob";
 import { readIfThere } from "../files/if-there.ts";
+import { readCommit } from "../files/version.ts";
 import { compiledSchemas } from "../publish/validators.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -24,7 +25,7 @@ export interface WorkerPart {
 /** The measured parts; the last one is the worker. */
 export const workerParts: readonly WorkerPart[] = [
 	{ name: "the read path alone", entry: "api/worker/reads.ts", limit: 5_000 },
-	{ name: "the whole worker", entry: "api/worker/worker.ts", limit: 80_000 },
+	{ name: "the whole worker", entry: "api/worker/worker.ts", limit: 84_000 },
 ];
 
 /** The sizes of a bundled part of the worker, in bytes. */
@@ -72,6 +73,7 @@ async function bundle(entry: string): Promise<Uint8Array> {
 		conditions: ["workerd", "worker", "browser"],
 		mainFields: ["module", "main"],
 		minify: true,
+		define: { BUNDLED_COMMIT: JSON.stringify(readCommit()) },
 		legalComments: "none",
 		plugins: [compiledSchemas, usedRoutes],
 		logLevel: "silent",

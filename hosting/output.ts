@@ -5,6 +5,7 @@ import { bringCatalogue, type CatalogueOutcome } from "../catalogue/update.ts";
 import { type Built, build, type Source } from "../publish/build.ts";
 import { readPublicNames } from "../service/senders-file.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
+import { counted } from "../terminal/plain.ts";
 import { writeHostingFiles } from "./files.ts";
 
 /** The options of a build. */
@@ -48,5 +49,5 @@ export async function buildOutput(
 
 /** `22 layers in the catalogue: 51 files written, 0 removed` */
 export function catalogueLine({ layers, written, removed }: CatalogueOutcome): string {
-	return `${layers} layers in the catalogue: ${written} files written, ${removed} removed`;
+	return `${counted(layers, "layer")} in the catalogue: ${counted(written, "file")} written, ${removed} removed`;
 }

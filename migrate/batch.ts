@@ -6,6 +6,7 @@ import { type CheckedLayer, judgeFiles, type LayerFile, problemLine } from "../r
 import type { Registration } from "../registry/registration.ts";
 import { folderOf, isOtherFile } from "../registry/smallkey.ts";
 import { type Commit, type Edit, isRefusal, type Refusal, type Store } from "../store/store.ts";
+import { counted } from "../terminal/plain.ts";
 import { progress } from "../terminal/progress.ts";
 
 /** Layers that are compared with the store concurrently. */
@@ -85,7 +86,7 @@ export async function storeBatch(
 			smallkey: null,
 			author: sender,
 			time,
-			subject: `register a batch of ${registrations.size} layers`,
+			subject: `register a batch of ${counted(registrations.size, "layer")}`,
 			trailers: [["Sender", sender]],
 			request: null,
 			review,

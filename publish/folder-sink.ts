@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { counted } from "../terminal/plain.ts";
 import { bodyOf } from "./entry.ts";
 import type { Report } from "./folder-thread.mjs";
 import { FolderThread } from "./folder-thread.ts";
@@ -75,7 +76,7 @@ export class FolderSink {
 	/** Why the files are not in step, in one line; null where they are. */
 	state(): string | null {
 		if (this.#reason !== null)
-			return `the rendered files of ${this.behind} layers are behind: ${this.#reason}`;
+			return `the rendered files of ${counted(this.behind, "layer")} are behind: ${this.#reason}`;
 		return this.#isLarge ? "the rendered files are brought in step with a large change" : null;
 	}
 
@@ -213,7 +214,7 @@ export class FolderSink {
 		// It may be due again.
 		if (this.#comparison === "running") this.#comparison = "none";
 		if (this.#reportsComparison && this.#compared > 0) {
-			const layers = `${this.#compared} layers`;
+			const layers = counted(this.#compared, "layer");
 			this.#options.warn(`the rendered files of ${layers} were missing or other ones, and are written again`);
 		}
 		this.#reportsComparison = false;

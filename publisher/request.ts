@@ -137,5 +137,7 @@ export async function sendRequest(
 	}
 	printError(io, `${answer.status} from ${address}`);
 	for (const error of errorsOf(answer)) printError(io, plain(error));
+	const { hint } = (parseAnswer(answer.text) ?? {}) as { hint?: unknown };
+	if (typeof hint === "string") printError(io, plain(hint));
 	return answer.status >= 500 || answer.status === 429 ? exitCodes.unable : exitCodes.wrong;
 }

@@ -2,8 +2,9 @@ import { validateRegistration1, validateRegistration2 } from "../schemas/validat
 import { addAddressProblems } from "./addresses.ts";
 import { canonicalText } from "./canonical.ts";
 import { parseJson } from "./json.ts";
-import { type DocumentProblem, Problems } from "./problems.ts";
+import { type DocumentProblem, Problems, pointerOf } from "./problems.ts";
 import { addSchemaProblems, type Rules } from "./schema-problems.ts";
+import { kindProblem } from "./service-kind.ts";
 import { type Lang, langs } from "./smallkey.ts";
 import { isVersion2, type Registration, type Registration1, type Registration2 } from "./versions.ts";
 
@@ -25,6 +26,19 @@ export type ServiceType = LangNode["service_type"];
 export function serviceTypeOf(registration: Registration, lang: Lang): ServiceType {
 	if (isVersion2(registration)) return registration[lang].service_type;
 	return registration.payload_type === "wms" ? "ogcWms" : "esriFeature";
+}
+
+/** The addresses of the services of a registration, those for single targets too, and where they stand. */
+export function addressesOf(
+	registration: Registration,
+): { address: string; type: ServiceType; path: string[] }[] {
+	return langs.flatMap((lang) => {
+		const type = serviceTypeOf(registration, lang);
+		const own = { address: registration[lang].service_url, type, path: [lang, "service_url"] };
+		const other = isVersion2(registration) ? undefined : registration.targets?.v2?.[lang]?.service_url;
+		if (other === undefined) return [own];
+		return [own, { address: other, type, path: ["targets", "v2", lang, "service_url"] }];
+	});
 }
 
 /** The kind of a layer, for people: `wms`, `feature`, or the service types of version 2.0. */
@@ -75,7 +89,17 @@ export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegist
 	addAddressProblems(problems, parsed.value);
 	if (!problems.isEmpty) return { registration: null, problems: problems.list() };
 	const registration = parsed.value as Registration;
-	const tooLarge = rules === "written" ? storedSizeProblem(registration) : null;
+	if (rules === "stored") return { registration, problems: [] };
+	for (const { address, type, path } of addressesOf(registration)) {
+		const problem = kindProblem(new URL(address), type);
+		if (problem !== null)
+			problems.add(
+				() => pointerOf(path),
+				() => ({ code: "service-kind", text: problem }),
+			);
+	}
+	if (!problems.isEmpty) return { registration: null, problems: problems.list() };
+	const tooLarge = storedSizeProblem(registration);
 	return tooLarge === null ? { registration, problems: [] } : { registration: null, problems: [tooLarge] };
 }
 

@@ -1,4 +1,5 @@
 import type { SchemaError, Validator } from "../schemas/compile.ts";
+import { nearestName } from "./nearest.ts";
 import { type BrokenRule, type Problems, pointerSegment, shownValue } from "./problems.ts";
 
 /** An error's parameters: each keyword has its own. */
@@ -10,7 +11,6 @@ type Params = Record<string, unknown>;
  */
 const generalWords: Record<string, (params: Params, value: string) => string> = {
 	required: () => "is missing",
-	additionalProperties: () => "is not a known member",
 	enum: ({ allowedValues }, value) => `must be ${(allowedValues as string[]).join(" or ")}, not ${value}`,
 	const: ({ allowedValue }, value) => `must be ${allowedValue}, not ${value}`,
 	type: ({ type }, value) => `must be ${articled(String(type))}, not ${value}`,
@@ -68,6 +68,7 @@ function placeOf({ instancePath, params, propertyName }: SchemaError): string {
 
 function ruleOf(error: SchemaError): BrokenRule {
 	const value = shownValue(error.keyword === "discriminator" ? error.params.tagValue : error.data);
+	if (error.keyword === "additionalProperties") return { code: error.keyword, text: unknownMember(error) };
 	const general = generalWords[error.keyword];
 	if (general) return { code: error.keyword, text: general(error.params as Params, value) };
 	const { errorMessage, code } = error.parentSchema ?? {};
@@ -75,6 +76,13 @@ function ruleOf(error: SchemaError): BrokenRule {
 	// The value helps with a pattern and a discriminator only; every other rule is about which members exist.
 	const hasValue = error.keyword === "pattern" || error.keyword === "discriminator";
 	return { code: String(code ?? error.keyword), text: hasValue ? `${rule}, not ${value}` : rule };
+}
+
+/** An unknown member, with the nearest known one. */
+function unknownMember({ params, parentSchema }: SchemaError): string {
+	const known = Object.keys((parentSchema?.properties ?? {}) as object);
+	const nearest = nearestName(String((params as Params).additionalProperty), known);
+	return `is not a known member${nearest === null ? "" : `: did you mean ${nearest}?`}`;
 }
 
 function articled(type: string): string {

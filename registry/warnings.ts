@@ -1,5 +1,7 @@
 import { featureServerQuery } from "./addresses.ts";
-import { isVersion2, type Registration, type ServiceType, serviceTypeOf } from "./registration.ts";
+import { pointerOf } from "./problems.ts";
+import { addressesOf, isVersion2, type Registration, type ServiceType } from "./registration.ts";
+import { arcgisPath, kindProblem } from "./service-kind.ts";
 import { type Lang, langs } from "./smallkey.ts";
 
 /** An address of a registration, and the type of its service. */
@@ -13,23 +15,13 @@ interface Address {
 /** Returns what is odd about an address, or null. A rule reports only its first finding. */
 type Rule = (service: Address) => string | null;
 
-/** One layer of an ArcGIS service, at the end of a path; the number is missing where the service is meant as a whole. */
-const arcgisPath = /\/(MapServer|FeatureServer)(?:\/(\d{1,9}))?\/?$/i;
-
-const layerRule: Rule = ({ url, type }) => {
-	if (type !== "esriFeature") return null;
-	const match = arcgisPath.exec(url.pathname);
-	if (!match) return "is not the address of one layer of a MapServer or FeatureServer";
-	if (match[2] !== undefined) return null;
-	return `…/${match[1]} is a whole service: the address must end with the number of one layer`;
-};
-
-const serviceRule: Rule = ({ url, type }) => {
-	if (type !== "esriMapServer" && type !== "esriFeatureServer") return null;
-	const match = arcgisPath.exec(url.pathname);
-	if (!match) return "is not the address of a MapServer or FeatureServer";
-	if (match[2] === undefined) return null;
-	return "ends with the number of one layer: layers of a whole service are named by scrape_only";
+/** Of the wrong kind in what is stored, where `service-kind.ts` refuses nothing; or of no known kind. */
+const kindRule: Rule = ({ url, type }) => {
+	const problem = kindProblem(url, type);
+	if (problem !== null || arcgisPath.test(url.pathname)) return problem;
+	if (type === "esriFeature") return "is not the address of one layer of a MapServer or FeatureServer";
+	const isService = type === "esriMapServer" || type === "esriFeatureServer";
+	return isService ? "is not the address of a MapServer or FeatureServer" : null;
 };
 
 const queryRule: Rule = ({ address, url, type }) => {
@@ -73,30 +65,16 @@ const schemeRule: Rule = ({ url }) =>
 	url.protocol === "https:" ? null : "is not https: a page that is cannot show what comes from it";
 
 /** All rules; an address may break several. */
-const rules: readonly Rule[] = [
-	layerRule,
-	serviceRule,
-	queryRule,
-	featureQueryRule,
-	fragmentRule,
-	hostRule,
-	schemeRule,
-];
+const rules: readonly Rule[] = [kindRule, queryRule, featureQueryRule, fragmentRule, hostRule, schemeRule];
 
 /**
  * What is accepted in a registration but probably not intended, as `<JSON pointer>: <what is odd>`: for the receipt,
  * `npx fragments validate` and the review. No service is asked.
  */
 export function warningsOf(registration: Registration): string[] {
-	const warnings = langs.flatMap((lang) => {
-		const type = serviceTypeOf(registration, lang);
-		const own = addressWarnings(registration[lang].service_url, type, `/${lang}/service_url`);
-		if (isVersion2(registration)) return own;
-		const other = registration.targets?.v2?.[lang]?.service_url;
-		return other === undefined
-			? own
-			: [...own, ...addressWarnings(other, type, `/targets/v2/${lang}/service_url`)];
-	});
+	const warnings = addressesOf(registration).flatMap(({ address, type, path }) =>
+		addressWarnings(address, type, pointerOf(path)),
+	);
 	return [
 		...warnings,
 		...clickWarnings(registration),

@@ -3,6 +3,7 @@ import { type Health, weeksSince } from "../registry/health.ts";
 import { code } from "../registry/markdown.ts";
 import { type Owners, ownersOf } from "../registry/owners.ts";
 import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
+import { counted } from "../terminal/plain.ts";
 
 /** Longest text of a pull request, in characters: GitHub takes 65,536. */
 const longestBody = 60_000;
@@ -39,8 +40,8 @@ export function refreshText(
 	const notable = layers.filter(({ changed, findings }) => changed || findings.length > 0);
 	const changed = notable.filter((layer) => layer.changed).length;
 	const intro = [
-		`${layers.length} layers were looked at: ${changed} service descriptions changed, `,
-		`${notable.filter(({ findings }) => findings.length > 0).length} layers with findings.`,
+		`${counted(layers.length, "layer")} looked at: ${changed} service descriptions changed, `,
+		`${counted(notable.filter(({ findings }) => findings.length > 0).length, "layer")} with findings.`,
 	].join("");
 	const groups = new Map<string, LayerHealth[]>();
 	for (const layer of notable) {

@@ -46,6 +46,7 @@ export const errors = {
 			minItems: 1,
 			items: { type: "string" },
 		},
+		hint: { description: "What to look at, where a signature does not match.", type: "string" },
 	},
 } as const;
 

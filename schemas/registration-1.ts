@@ -1,11 +1,11 @@
 import { address, metadata, mime, text } from "./definitions.ts";
 
-/** Refuses a member that does not apply to the payload_type. */
-const misplaced = {
-	not: {},
-	errorMessage: "does not belong in a registration of this payload_type",
-	code: "misplaced-member",
-} as const;
+/** A member that belongs to the other payload_type. */
+function onlyOf(type: "wms" | "feature") {
+	const other = type === "wms" ? "feature" : "wms";
+	const errorMessage = `belongs to payload_type ${type}, and must be left out of ${other}`;
+	return { not: {}, errorMessage, code: `only-${type}` } as const;
+}
 
 /** JSON Schema (draft-07) of a registration of version 1.x. */
 export const registration1 = {
@@ -109,15 +109,15 @@ export const registration1 = {
 		},
 		wms: {
 			required: ["layer"],
-			properties: { display_field: misplaced, max_allowable_offset: misplaced },
+			properties: { display_field: onlyOf("feature"), max_allowable_offset: onlyOf("feature") },
 		},
-		feature: { properties: { layer: misplaced, feature_info_type: misplaced } },
+		feature: { properties: { layer: onlyOf("wms"), feature_info_type: onlyOf("wms") } },
 		featureTargets: {
 			properties: {
 				v2: {
 					properties: {
-						en: { properties: { layer: misplaced } },
-						fr: { properties: { layer: misplaced } },
+						en: { properties: { layer: onlyOf("wms") } },
+						fr: { properties: { layer: onlyOf("wms") } },
 					},
 				},
 			},

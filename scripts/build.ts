@@ -6,7 +6,7 @@ import { buildOutput, catalogueLine } from "../hosting/output.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
-import { plain } from "../terminal/plain.ts";
+import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
 A wrong file of a folder prevents the whole build. With --repo everything else is built, and a wrong file in its last
@@ -31,7 +31,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const { problems, written, catalogue } = await buildOutput(source, out, environment, options);
 	for (const problem of problems) printError(io, plain(problem));
 	if (!written) {
-		printError(io, `${problems.length} problems; nothing was written`);
+		printError(io, `${counted(problems.length, "problem")}; nothing was written`);
 		return exitCodes.wrong;
 	}
 	await (options.manifest ? writeChecksums(out) : removeChecksums(out));
@@ -40,7 +40,7 @@ export const run = createRun(async (argv, environment, io) => {
 	if (problems.length === 0) return exitCodes.done;
 	printError(
 		io,
-		`${problems.length} problems; those files are served in their last valid form, or not at all`,
+		`${counted(problems.length, "problem")}; those files are served in their last valid form, or not at all`,
 	);
 	return exitCodes.wrong;
 });

@@ -5,7 +5,7 @@ import { buildOutput, catalogueLine } from "../hosting/output.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
-import { plain } from "../terminal/plain.ts";
+import { counted, plain } from "../terminal/plain.ts";
 
 export const run = createRun(async (argv, environment, io) => {
 	const options = createCommandLine("catalogue", io)
@@ -33,7 +33,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const { problems, catalogue } = await buildOutput(source, out, { ...environment, ...given });
 	for (const problem of problems) printError(io, plain(problem));
 	if (!catalogue) {
-		printError(io, `${problems.length} problems; nothing was written`);
+		printError(io, `${counted(problems.length, "problem")}; nothing was written`);
 		return exitCodes.wrong;
 	}
 	printLine(io, catalogueLine(catalogue));

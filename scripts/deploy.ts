@@ -15,6 +15,7 @@ import {
 import type { Environment } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printLine } from "../terminal/io.ts";
+import { counted } from "../terminal/plain.ts";
 
 /** Most static assets of one deployment (Cloudflare Workers, "Limits"); wrangler's dry run does not check it. */
 const plans: ReadonlyMap<string, number> = new Map([
@@ -49,7 +50,8 @@ or past that the fragments in a bucket: npx fragments publish-objects, then npx 
 
 async function buildFiles(layers: string, dist: string, env: Environment): Promise<void> {
 	const { problems, written } = await buildOutput({ folder: layers }, dist, env);
-	if (!written) throw new Error([...problems, `${problems.length} problems; nothing was written`].join("\n"));
+	if (!written)
+		throw new Error([...problems, `${counted(problems.length, "problem")}; nothing was written`].join("\n"));
 }
 
 /**

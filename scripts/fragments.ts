@@ -1,6 +1,7 @@
 // npx fragments <command>: the module of a command is loaded when it is called
 import { Command } from "@commander-js/extra-typings";
-import { readVersion } from "../files/version.ts";
+import { versionLine } from "../files/version.ts";
+import { withSettingsFile } from "../service/settings-file.ts";
 import { createRun, exitCodes, type Run, withOutput } from "../terminal/command-line.ts";
 import { type CommandName, commands, isCommand } from "../terminal/commands.ts";
 import { type Io, processIo } from "../terminal/io.ts";
@@ -12,7 +13,7 @@ Exit codes: 0 done, 1 something is wrong or refused, 2 the command could not loo
 /** The command line without a command, for its help and its errors. */
 function createProgram(io: Io): Command {
 	const program = withOutput(new Command("npx fragments"), io)
-		.version(readVersion(), "--version", "print the version")
+		.version(versionLine(), "--version", "print the version and its commit")
 		.usage("<command> [options]")
 		.helpCommand("help [command]", "print this, or the options of a command")
 		.addHelpText("after", closing);
@@ -43,7 +44,12 @@ export const run: Run = async (argv, environment, io) => {
 	return command.run(words, environment, io);
 };
 
-/** Runs the command line of this process. */
+/** The same, with the settings of `fragments.env` in the folder that this process was started in. */
+const runHere = createRun((argv, environment, io) =>
+	run(argv, withSettingsFile(environment, process.cwd()), io),
+);
+
+/** Runs what this process was started with. */
 export async function main(): Promise<void> {
-	process.exitCode = await run(process.argv.slice(2), process.env, processIo());
+	process.exitCode = await runHere(process.argv.slice(2), process.env, processIo());
 }

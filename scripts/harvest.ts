@@ -23,6 +23,7 @@ import {
 import { parseSpan, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
+import { counted } from "../terminal/plain.ts";
 import { progress } from "../terminal/progress.ts";
 
 /** The result for one layer. */
@@ -102,7 +103,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const troubled = outcomes.filter((outcome) => outcome.findings.length > 0).length;
 	printLine(
 		io,
-		`${outcomes.length} layers asked, ${changed} descriptions changed, ${troubled} with findings`,
+		`${counted(outcomes.length, "layer")} asked, ${counted(changed, "description")} changed, ${troubled} with findings`,
 	);
 	return printFindings(
 		outcomes.sort((one, other) => (one.smallkey < other.smallkey ? -1 : 1)),

@@ -6,7 +6,7 @@ import { readConfiguration } from "../service/settings.ts";
 import { isRefusal } from "../store/store.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
-import { plain } from "../terminal/plain.ts";
+import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
 Writes to GITHUB_REPOSITORY where that is set, else to the repository in DATA_DIR, on which no service may run.
@@ -25,7 +25,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const { registrations, problems } = await readBatch(folder);
 	for (const problem of problems) printError(io, plain(problem));
 	if (problems.length > 0) {
-		printError(io, `${problems.length} problems; nothing was written`);
+		printError(io, `${counted(problems.length, "problem")}; nothing was written`);
 		return exitCodes.wrong;
 	}
 	const open = await openStore(readConfiguration(environment));
@@ -33,11 +33,11 @@ export const run = createRun(async (argv, environment, io) => {
 		const outcome = await storeBatch(open.store, registrations, { sender, time: io.now().getTime(), review });
 		if (isRefusal(outcome)) {
 			for (const error of outcome.errors) printError(io, plain(error));
-			printError(io, `${outcome.errors.length} problems; nothing was written`);
+			printError(io, `${counted(outcome.errors.length, "problem")}; nothing was written`);
 			return exitCodes.wrong;
 		}
 		const { changed, commit } = outcome;
-		printLine(io, `${changed} registered, ${registrations.size - changed} stored already`);
+		printLine(io, `${changed} registered, ${registrations.size - changed} stored already, in ${open.place}`);
 		if (commit.changed) printLine(io, `commit ${commit.commit}`);
 		if (commit.branch) printLine(io, `branch ${commit.branch}`);
 		if (commit.pullRequest) printLine(io, `pull request ${commit.pullRequest}`);

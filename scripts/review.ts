@@ -13,7 +13,7 @@ import { askWith } from "../service/harvester/ask.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
-import { plain } from "../terminal/plain.ts";
+import { counted, plain } from "../terminal/plain.ts";
 
 /** Longest check of services in milliseconds, so that slow ones do not block the review. */
 const longestAsking = 8 * 60_000;
@@ -72,7 +72,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const { problems, services, layers } = outcome;
 	printLine(
 		io,
-		`${layers.length} layers changed, ${problems.length + services.wrong.length} to correct, ` +
+		`${counted(layers.length, "layer")} changed, ${problems.length + services.wrong.length} to correct, ` +
 			`${services.down.length} warnings of servers that are down`,
 	);
 	return isWrong(outcome) ? exitCodes.wrong : exitCodes.done;

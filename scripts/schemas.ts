@@ -5,6 +5,7 @@ import { schemaFiles } from "../catalogue/openapi.ts";
 import { targets } from "../registry/targets/table.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printLine } from "../terminal/io.ts";
+import { counted } from "../terminal/plain.ts";
 
 const packagePath = new URL("../package.json", import.meta.url);
 
@@ -18,6 +19,6 @@ export const run = createRun(async (argv, _environment, io) => {
 	const { version } = JSON.parse(await readFile(packagePath, "utf8")) as { version: string };
 	const files = schemaFiles({ version, targets, url });
 	for (const [name, text] of files) await writeFile(join(out, name), text);
-	printLine(io, `${files.size} files in ${out}`);
+	printLine(io, `${counted(files.size, "file")} in ${out}`);
 	return exitCodes.done;
 });

@@ -1,6 +1,7 @@
 // npx fragments sender: manages the senders, who may publish, in the senders file of DATA_DIR
 import { InvalidArgumentError } from "commander";
 import { isSenderId } from "../api/senders.ts";
+import { isFolderLocked } from "../service/lock.ts";
 import {
 	addSender,
 	changeSender,
@@ -24,7 +25,7 @@ interface SenderOptions {
 }
 
 const help = `
-The senders are in the file senders.json of DATA_DIR. A running service takes each change within a second, and says so in
+The senders are in the file senders.json of DATA_DIR, which a file fragments.env in this folder may name. A running service takes each change within a second, and says so in
 its log. A service that was given SENDERS reads that instead, and once.`;
 
 function parseId(text: string): string {
@@ -52,11 +53,20 @@ async function askForLayers(id: string, io: Io): Promise<"all"> {
 	);
 }
 
+/** Which service takes a change of the senders. */
+async function serviceOf(dataDir: string, { SENDERS }: Environment): Promise<string> {
+	if (SENDERS) return "SENDERS is set: a service with this setting does not read the file";
+	return (await isFolderLocked(dataDir))
+		? `the service that runs in ${dataDir} takes it within a second`
+		: `no service runs in ${dataDir} now`;
+}
+
 /** The command line, with what each of its verbs does. */
 function createSenderLine(environment: Environment, io: Io) {
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
 	const place = sendersPath(dataDir);
 	const line = createCommandLine("sender", io).addHelpText("after", help);
+	const printService = async () => printLine(io, await serviceOf(dataDir, environment));
 
 	line
 		.command("add")
@@ -72,6 +82,7 @@ function createSenderLine(environment: Environment, io: Io) {
 			change.smallkeys ??= await askForLayers(id, io);
 			await addSender(dataDir, id, change);
 			printLine(io, `${id} is in ${place}; npx fragments sender show ${id} --secret prints its secret`);
+			await printService();
 		});
 
 	line
@@ -87,6 +98,7 @@ function createSenderLine(environment: Environment, io: Io) {
 		.action(async (id, options) => {
 			await changeSender(dataDir, id, changeOf(options));
 			for (const text of await showSender(dataDir, id)) printLine(io, text);
+			await printService();
 		});
 
 	line
@@ -101,6 +113,7 @@ function createSenderLine(environment: Environment, io: Io) {
 				? `the previous one is valid until ${until.toISOString()}`
 				: "the previous one is invalid";
 			printLine(io, `${id} has a new secret in ${place}, and ${before}`);
+			await printService();
 		});
 
 	line
@@ -110,6 +123,7 @@ function createSenderLine(environment: Environment, io: Io) {
 		.action(async (id) => {
 			await removeSender(dataDir, id);
 			printLine(io, `${id} is no longer in ${place}`);
+			await printService();
 		});
 
 	line

@@ -4,7 +4,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TokenBuckets } from "../api/limits.ts";
 import { createNodeServer } from "../api/node/serve.ts";
-import { readVersion } from "../files/version.ts";
+import { versionLine } from "../files/version.ts";
 import { openService } from "../service/composition.ts";
 import { makeDataDir } from "../service/data-dir.ts";
 import { followSenders } from "../service/follow-senders.ts";
@@ -15,7 +15,7 @@ import { type MetricsServer, serveMetrics } from "../service/metrics/server.ts";
 import { countLacking } from "../service/open-store.ts";
 import { readSenders } from "../service/senders-file.ts";
 import type { Service } from "../service/service.ts";
-import { type Configuration, readConfiguration } from "../service/settings.ts";
+import { type Configuration, misspeltSettings, readConfiguration } from "../service/settings.ts";
 import { welcome } from "../service/welcome.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
@@ -83,10 +83,11 @@ async function serve(
 
 export const run = createRun(async (argv, environment, io) => {
 	createCommandLine("serve", io)
-		.version(readVersion(), "--version", "print the version")
+		.version(versionLine(), "--version", "print the version and its commit")
 		.addHelpText("after", "\nEnvironment variables configure it: docs/settings.md.")
 		.parse(argv, { from: "user" });
 	const configuration = readConfiguration(environment);
+	for (const line of misspeltSettings(environment)) printError(io, line);
 	const { dataDir } = configuration;
 	await makeDataDir(dataDir);
 	const lock = await lockFolder(dataDir, { waiting: (line) => printError(io, line) });
@@ -94,11 +95,11 @@ export const run = createRun(async (argv, environment, io) => {
 		const configured = await readSenders(environment, dataDir);
 		const senders = new Map(configured.senders);
 		const metrics = configuration.metrics && (await openMetrics());
-		const service = await openService(configuration, senders, metrics);
-		const follows = configured.place !== "SENDERS";
-		const endFollowing = follows
-			? followSenders({ path: configured.place, senders, log: logLine })
-			: () => undefined;
+		const following =
+			configured.place === "SENDERS"
+				? null
+				: followSenders({ path: configured.place, senders, log: logLine });
+		const service = await openService(configuration, senders, metrics, following?.state);
 		try {
 			const metricsServer = metrics && (await listenForMetrics(metrics, service, configuration));
 			const started = (url: string) => {
@@ -106,7 +107,7 @@ export const run = createRun(async (argv, environment, io) => {
 					url,
 					layers: service.layers(),
 					layersPlace: service.place,
-					lacking: service.has ? countLacking(service.has) : 0,
+					lacking: configuration.isTrial && service.has ? countLacking(service.has) : 0,
 					senders: configured,
 					configuration,
 				};
@@ -114,7 +115,7 @@ export const run = createRun(async (argv, environment, io) => {
 			};
 			await serve(service, configuration, started, io, metrics).finally(() => metricsServer?.close());
 		} finally {
-			endFollowing();
+			following?.end();
 			await service.close();
 		}
 	} finally {

@@ -21,7 +21,7 @@ import { statesOf, type WatchedLayer, watchAll } from "../service/harvester/watc
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printLine } from "../terminal/io.ts";
-import { plain } from "../terminal/plain.ts";
+import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
 It asks for the capabilities or the layer's document, then for one picture or one feature. The file names sick layers only,
@@ -85,7 +85,7 @@ function print(all: readonly WatchedLayer[], weeksOf: (smallkey: string) => numb
 	const count = (state: SickState | null) => counts.get(state) ?? 0;
 	printLine(
 		io,
-		`${all.length} layers were looked at: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty`,
+		`looked at ${counted(all.length, "layer")}: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty`,
 	);
 	for (const [state, title] of Object.entries(titles)) {
 		const lines = all.flatMap(({ layer: { smallkey }, watched }) =>

@@ -21,6 +21,7 @@ import { readSenders } from "../service/senders-file.ts";
 import { type Configuration, type Environment, readConfiguration } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
+import { counted } from "../terminal/plain.ts";
 
 interface Options {
 	layers: string;
@@ -33,7 +34,8 @@ const startTimeoutMs = 60_000;
 
 async function buildFiles(layers: string, dist: string, env: Environment): Promise<void> {
 	const { problems, written } = await buildOutput({ folder: layers }, dist, env);
-	if (!written) throw new Error([...problems, `${problems.length} problems; nothing was written`].join("\n"));
+	if (!written)
+		throw new Error([...problems, `${counted(problems.length, "problem")}; nothing was written`].join("\n"));
 }
 
 /** The worker's variables; without SENDERS the senders are those of this machine's service. */

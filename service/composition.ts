@@ -5,6 +5,7 @@ import { folderPages } from "../api/node/pages.ts";
 import type { Senders } from "../api/senders.ts";
 import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
 import { hasCatalogue, removeCatalogue } from "../catalogue/output.ts";
+import { readCommit } from "../files/version.ts";
 import type { FolderTimes } from "../publish/folder-sink.ts";
 import { Publication } from "../publish/publication.ts";
 import { Slices } from "../publish/slices.ts";
@@ -33,11 +34,13 @@ export async function openService(
 	configuration: Configuration,
 	senders: Senders,
 	measures: Measures | null = null,
+	sendersState: Outside["sendersState"] = undefined,
 ): Promise<Service> {
-	if (!configuration.github) return openLocal(configuration, senders, { ...ordinaryOutside, measures });
+	if (!configuration.github)
+		return openLocal(configuration, senders, { ...ordinaryOutside, measures, sendersState });
 	// Loaded only where it is used: what it brings along takes memory.
 	const { openGithubService } = await import("./github-composition.ts");
-	return openGithubService(configuration, senders, measures);
+	return openGithubService(configuration, senders, measures, sendersState);
 }
 
 /** What a service needs from outside beside its configuration. */
@@ -49,13 +52,15 @@ export interface Outside {
 	/** Told of a broken world that nobody outside may see. */
 	report: (error: unknown) => void;
 	/** The files of the first commit of a new repository. */
-	seed: () => Promise<Edit[]>;
+	seed: (configuration: Configuration) => Promise<Edit[]>;
 	filesTimes?: Partial<FolderTimes>;
 	catalogueLimits?: Partial<CatalogueLimits>;
 	storeLimits?: Partial<StoreLimits>;
 	/** Told what the service does; nobody is without it. */
 	measures?: Measures | null;
 	freeBytes?: FreeBytes;
+	/** Why the senders are not as their file says, in one line; null where they are. */
+	sendersState?: (() => string | null) | undefined;
 	/** Puts the hook in place that judges what is pushed; false where there is none. */
 	guard: (repository: string, warn: (text: string) => void) => Promise<boolean>;
 }
@@ -83,7 +88,7 @@ export async function openLocal(
 	senders: Senders,
 	outside: Outside = ordinaryOutside,
 ): Promise<LocalService> {
-	const { now, log, report, measures = null } = outside;
+	const { now, log, report, measures = null, sendersState = () => null } = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
 	const warn = (warning: string) => log({ warning });
@@ -119,7 +124,7 @@ export async function openLocal(
 		guard: (path: string) => outside.guard(path, warn),
 		pushed: (push: Push) => log({ push }),
 	};
-	const store = await GitStore.open(options, outside.seed);
+	const store = await GitStore.open(options, () => outside.seed(configuration));
 	const disk = new Disk(dataDir, outside.freeBytes);
 	await begin(store, publication, repository);
 	if (catalogue) catalogue.changed(store.tip);
@@ -133,13 +138,14 @@ export async function openLocal(
 		harvester.start();
 	}
 	statuses = createLayerStatuses({ repository, store, harvester });
-	const readiness = () => store.state() ?? disk.state() ?? publication.files.state();
+	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();
 	const context: Context = {
 		store: counting,
 		settings: { ...configuration, senders },
 		now,
 		report,
 		hashes: nodeHashes,
+		commit: readCommit(),
 		readiness,
 		refresh: harvester?.refresh,
 		status: statuses.read,

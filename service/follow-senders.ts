@@ -15,10 +15,18 @@ export interface FollowedSenders {
 	log: (fields: object) => void;
 }
 
-/** Reloads the senders whenever their file changes. @returns a function that stops it */
-export function followSenders({ path, senders, log }: FollowedSenders): () => void {
+/** Senders that are kept as their file says. */
+export interface FollowingSenders {
+	/** Why the file is not followed, in one line without its path; null where it is. */
+	state(): string | null;
+	end(): void;
+}
+
+/** Keeps the senders as their file says. */
+export function followSenders({ path, senders, log }: FollowedSenders): FollowingSenders {
 	let seen = "";
 	let looking = false;
+	let problem: string | null = null;
 	const look = async () => {
 		if (looking) return;
 		looking = true;
@@ -27,7 +35,9 @@ export function followSenders({ path, senders, log }: FollowedSenders): () => vo
 			if (now === seen) return;
 			seen = now;
 			apply(parseSenders(await readFile(path, "utf8"), path), senders, log);
+			problem = null;
 		} catch (error) {
+			problem = problemOf(error);
 			log({ senders: senders.size, warning: `${(error as Error).message}; the senders stay as they were` });
 		} finally {
 			looking = false;
@@ -35,7 +45,14 @@ export function followSenders({ path, senders, log }: FollowedSenders): () => vo
 	};
 	const timer = setInterval(look, lookEveryMs).unref();
 	void look();
-	return () => clearInterval(timer);
+	return { state: () => problem, end: () => clearInterval(timer) };
+}
+
+/** What `/readyz` says to anybody: the log has the path and what is wrong. */
+function problemOf(error: unknown): string {
+	const { code } = error as NodeJS.ErrnoException;
+	const what = code === undefined ? "is not in order" : `cannot be read: ${code}`;
+	return `the senders file ${what}; the senders stay as they were`;
 }
 
 /** A stamp that differs after each change of a file. */

@@ -4,6 +4,7 @@ import { nodeHashes } from "../api/node/hashes.ts";
 import { folderPages } from "../api/node/pages.ts";
 import { etagOf, type Fragments } from "../api/read.ts";
 import type { Senders } from "../api/senders.ts";
+import { readCommit } from "../files/version.ts";
 import { slotFolder, slotPath, slotsOf } from "../publish/slots.ts";
 import { createLimitClock } from "../store/github/limit-clock.ts";
 import { githubStore } from "../store/github/store.ts";
@@ -19,6 +20,7 @@ export async function openGithubService(
 	configuration: Configuration,
 	senders: Senders,
 	measures: Measures | null = null,
+	sendersState: () => string | null = () => null,
 ): Promise<Service> {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");
@@ -29,6 +31,7 @@ export async function openGithubService(
 	const fetch = fetchFromGithub(configuration);
 	const store = githubStore({ ...github, fetch, now, limitNow, report: logError });
 	const watched = watchStore(store, () => performance.now());
+	const readiness = () => watched.state() ?? sendersState();
 	const layers = () =>
 		Math.max(...slotsOf(configuration).map((slot) => countBuilt(join(out, slotFolder(slot)))));
 	return {
@@ -38,7 +41,8 @@ export async function openGithubService(
 			now,
 			report: logError,
 			hashes: nodeHashes,
-			readiness: watched.state,
+			commit: readCommit(),
+			readiness,
 		},
 		fragments: (target, lang, smallkey) => readBuilt(join(out, slotPath({ target, lang }, smallkey))),
 		version: null,
@@ -53,7 +57,7 @@ export async function openGithubService(
 			commitsBehind: null,
 			filesBehind: null,
 			harvestsWaiting: null,
-			isReady: watched.state() === null,
+			isReady: readiness() === null,
 		}),
 		close: async () => limitClock.stop(),
 	};

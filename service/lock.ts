@@ -45,6 +45,11 @@ export async function lockFolder(folder: string, options: LockOptions = {}): Pro
 	for (let first = true; ; first = false) {
 		const server = await tryLock(path).catch((error: NodeJS.ErrnoException) => {
 			if (error.code === "EROFS") return readOnly;
+			if (error.code === "EACCES" || error.code === "EPERM") {
+				throw new Error(
+					`DATA_DIR: this user may not write in ${folder}: run this as the user of the service, who owns it`,
+				);
+			}
 			throw error;
 		});
 		if (server === readOnly && !(await isAlive(path))) return lockLater(path, holder, waiting);

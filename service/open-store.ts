@@ -16,9 +16,11 @@ const checkoutLayers = fileURLToPath(new URL("../layers", import.meta.url));
 /** The README of a new local repository. */
 const readme = new URL("repository.md", import.meta.url);
 
-/** The files of the first commit of a new local repository: a README, and the layers of this checkout. */
-export async function seed(): Promise<Edit[]> {
-	const files = existsSync(checkoutLayers) ? collectFolder(checkoutLayers) : [];
+/**
+ * What the first commit of a new local repository holds: what explains it, and in a trial the examples of this checkout.
+ */
+export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise<Edit[]> {
+	const files = isTrial && existsSync(checkoutLayers) ? collectFolder(checkoutLayers) : [];
 	const layers = files
 		.filter((file) => file.kind === "file")
 		.map((file) => ({ path: file.path, text: Buffer.from(file.bytes).toString("utf8") }));
@@ -41,6 +43,8 @@ export function repositoryPath(dataDir: string): string {
 /** A store for one script. */
 export interface OpenStore {
 	store: Store;
+	/** Where the layers are: `the branch main of /data/repository.git`. */
+	place: string;
 	close(): Promise<void>;
 }
 
@@ -62,7 +66,8 @@ export async function openStore(configuration: Configuration): Promise<OpenStore
 		const { githubStore } = await import("../store/github/store.ts");
 		const { fetchFromGithub } = await import("./github.ts");
 		const options = { ...github, now, fetch: fetchFromGithub(configuration), limits: batchLimits };
-		return { store: githubStore(options), close: async () => undefined };
+		const place = `${github.repository} at GitHub`;
+		return { store: githubStore(options), place, close: async () => undefined };
 	}
 	await mkdir(dataDir, { recursive: true });
 	const lock = await lockFolder(dataDir, { maxWaitMs: 0 });
@@ -72,9 +77,10 @@ export async function openStore(configuration: Configuration): Promise<OpenStore
 		const guard = (path: string) => installHook(path, report);
 		const repository = repositoryPath(dataDir);
 		const options = { repository, now, publish, report, guard, limits: patientLimits };
-		const store = await GitStore.open(options, seed);
+		const store = await GitStore.open(options, () => seed(configuration));
 		return {
 			store,
+			place: `the branch main of ${repository}`,
 			close: async () => {
 				await store.close();
 				await lock.release();

@@ -10,8 +10,8 @@ import {
 import type { Settings } from "../api/context.ts";
 import type { WriteLimits } from "../api/limits.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../api/node/address.ts";
-
 import type { PageSettings } from "../catalogue/options.ts";
+import { nearestName } from "../registry/nearest.ts";
 
 export { type Environment, type GitHubSettings, parseSpan } from "../api/configuration.ts";
 
@@ -33,7 +33,9 @@ export interface Configuration extends Omit<Settings, "senders"> {
 	host: string;
 	/** Absolute path. */
 	dataDir: string;
-	/** Well-known id of the map's spatial reference, for harvesting and rendering. */
+	/** Whether the examples of the checkout are its first layers: nothing says where real ones are. */
+	isTrial: boolean;
+	/** The map's spatial reference, by well-known id: of what is harvested, and of what is rendered. */
 	mapWkid: number;
 	github: GitHubSettings | null;
 	harvest: HarvestSettings;
@@ -48,16 +50,31 @@ export interface Configuration extends Omit<Settings, "senders"> {
 	page: PageSettings;
 }
 
+/** The data folder of a trial. */
+const trialDataDir = ".data";
+
+function isTrial({ DATA_DIR, GITHUB_REPOSITORY, NODE_ENV }: Environment): boolean {
+	const isOtherFolder = DATA_DIR && resolve(DATA_DIR) !== resolve(trialDataDir);
+	return !isOtherFolder && !GITHUB_REPOSITORY && NODE_ENV !== "production";
+}
+
 /**
  * Reads the configuration from the environment.
  * @throws {Error} with a line for each bad variable
  */
 export function readConfiguration(env: Environment): Configuration {
 	const variables = new Variables(env);
-	const configuration: Configuration = {
+	const configuration = readAll(variables, env);
+	variables.check();
+	return configuration;
+}
+
+function readAll(variables: Variables, env: Environment): Configuration {
+	return {
 		port: variables.integer("PORT", 8080, 0, 65_535),
 		host: variables.text("HOST", "127.0.0.1"),
-		dataDir: resolve(variables.text("DATA_DIR", ".data")),
+		dataDir: resolve(variables.text("DATA_DIR", trialDataDir)),
+		isTrial: isTrial(env),
 		...readServing(variables, { fallback: 1000, max: 1000 }),
 		logReads: variables.flag("LOG_READS", false),
 		metrics: readMetrics(variables),
@@ -67,8 +84,20 @@ export function readConfiguration(env: Environment): Configuration {
 		github: readGitHub(variables),
 		page: readPage(variables),
 	};
-	variables.check();
-	return configuration;
+}
+
+/** A sentence for each variable that is no setting, and nearly called like one: it may be misspelt. */
+export function misspeltSettings(env: Environment): string[] {
+	const variables = new Variables({ ...env, GITHUB_REPOSITORY: "owner/name" });
+	readAll(variables, env);
+	const known = new Set([...variables.asked, "SENDERS", "NODE_ENV"]);
+	return Object.keys(env).flatMap((name) => {
+		if (known.has(name) || !/^[A-Z][A-Z_]{4,}$/.test(name)) return [];
+		const nearest = nearestName(name, known);
+		return nearest === null
+			? []
+			: [`${name}: is no setting; did you mean ${nearest}? docs/settings.md has all`];
+	});
 }
 
 /**
@@ -80,7 +109,7 @@ export function withoutStore(env: Environment): Environment {
 }
 
 function readPage(variables: Variables): PageSettings {
-	const tiles = /^https:\/\/[^\s"<>]*\{z\}[^\s"<>]*$/;
+	const tiles = /^(?=.*\{x\})(?=.*\{y\})https:\/\/[^\s"<>]*\{z\}[^\s"<>]*$/;
 	const page = /^https?:\/\/[^\s"<>?#]+$/;
 	return {
 		baseMap: variables.matching("BASE_MAP", "", tiles, "an https address of tiles with {z}, {y} and {x}"),

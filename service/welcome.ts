@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { counted } from "../terminal/plain.ts";
 import type { ConfiguredSenders } from "./senders-file.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -13,7 +14,7 @@ export interface Started {
 	layers: number;
 	/** Where they are. */
 	layersPlace: string;
-	/** Number of this checkout's layers that are not served. */
+	/** How many examples of this checkout are not there; asked in a trial only. */
 	lacking: number;
 	senders: ConfiguredSenders;
 	configuration: Configuration;
@@ -21,10 +22,18 @@ export interface Started {
 	metrics: string | null;
 }
 
-/** How to register the checkout's layers that the service lacks. */
-function lackingText(lacking: number, where: string): string {
+/** What the checkout has and the service lacks: in a trial how to bring it in, else why there is nothing yet. */
+function lackingLines({ lacking, layers, configuration }: Started, where: string): string[] {
+	if (!configuration.isTrial) {
+		const why =
+			"the examples of this checkout are for a trial, without DATA_DIR, GITHUB_REPOSITORY and NODE_ENV";
+		return layers === 0 ? [`        none yet: ${why}`] : [];
+	}
+	if (lacking === 0) return [];
 	const what = lacking === 1 ? "1 layer of this checkout is" : `${lacking} layers of this checkout are`;
-	return `        ${what} not there. To bring in layers/, end this and run: ${where}npx fragments register layers\n`;
+	return [
+		`        ${what} not there. To bring in layers/, end this and run: ${where}npx fragments register layers`,
+	];
 }
 
 /** Quotes a text for a shell. */
@@ -34,7 +43,7 @@ function shellWord(text: string): string {
 
 /** The text that the service prints after its start: addresses, senders and a first command, without secrets. */
 export function welcome(started: Started): string {
-	const { url, layers, layersPlace, lacking, senders, configuration, metrics } = started;
+	const { url, layers, layersPlace, senders, configuration, metrics } = started;
 	const { place, created } = senders;
 	const id = [...senders.senders.keys()][0] ?? "publisher";
 	const base = `${url}${configuration.basePath}`;
@@ -42,12 +51,24 @@ export function welcome(started: Started): string {
 	const where = inFile ? `DATA_DIR=${shellWord(configuration.dataDir)} ` : "";
 	const example = shellWord(relative(process.cwd(), exampleLayer));
 	const asks = inFile ? "" : ` (it asks for the secret where SENDERS is not set)`;
-	return `Serving ${layers} layers at ${base}
-Layers: ${layersPlace}
-${lacking === 0 ? "" : lackingText(lacking, where)}${configuration.site ? `Catalogue: ${base}/\n` : ""}${metrics === null ? "" : `Metrics: ${metrics}\n`}Senders: ${place}${created ? `, created now with the sender ${created}` : ""}
-
-Register a first layer, and read it back${asks}:
-
-  ${where}npx fragments put my-layer ${example} --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer
-`;
+	const lines = [
+		`Serving ${counted(layers, "layer")} at ${base}`,
+		`Layers: ${layersPlace}`,
+		...lackingLines(started, where),
+		...(configuration.site ? [`Catalogue: ${base}/`] : []),
+		...(metrics === null ? [] : [`Metrics: ${metrics}`]),
+	];
+	if (senders.senders.size === 0) {
+		const way = inFile ? `${where}npx fragments sender add` : "leave SENDERS unset, or name a sender in it";
+		return [...lines, `Senders: none in ${place}, so nobody can publish: ${way}`, ""].join("\n");
+	}
+	return [
+		...lines,
+		`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`,
+		"",
+		`Register a first layer, and read it back${asks}:`,
+		"",
+		`  ${where}npx fragments put my-layer ${example} --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer`,
+		"",
+	].join("\n");
 }

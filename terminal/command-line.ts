@@ -39,10 +39,29 @@ export function createRun(main: Run): Run {
 	};
 }
 
-/** The message with its cause, or with the `reason` that operators see and publishers do not. */
-function messageOf({ message, cause, reason }: Error & { reason?: unknown }): string {
+/** What a failed call of the system means for who has called a command. */
+const systemWords: Readonly<Record<string, string>> = {
+	ENOENT: "there is no such file or folder",
+	ENOTDIR: "a part of this path is no folder",
+	EISDIR: "is a folder, and a file is needed",
+	EACCES: "this user may not do that there",
+	EPERM: "this user may not do that there",
+	EROFS: "is on a disk that is read-only",
+	ENOSPC: "its disk is full",
+};
+
+/** A raw error of the system with its path first; null for any other. */
+function systemMessage({ code, path, syscall }: NodeJS.ErrnoException): string | null {
+	const words = systemWords[code ?? ""];
+	return words === undefined || !path ? null : `${path}: ${words} (${code}, ${syscall})`;
+}
+
+/** The message with what is behind it: a cause, or the reason that an operator is told and a publisher is not. */
+function messageOf(error: Error & { reason?: unknown }): string {
+	const { message, cause, reason } = error;
 	if (typeof reason === "string") return `${message} (${reason})`;
-	return cause instanceof Error ? `${message}: ${cause.message}` : message;
+	if (cause instanceof Error) return `${message}: ${cause.message}`;
+	return systemMessage(error) ?? message;
 }
 
 /** Makes a command line throw a `CommanderError` instead of ending the process, and write to `io`. */

@@ -8,3 +8,8 @@ import { visible } from "../registry/markdown.ts";
 export function plain(text: string): string {
 	return visible(text).replaceAll("##[", "## [");
 }
+
+/** A count with its noun: `1 layer`, `2 layers`. */
+export function counted(count: number, noun: string): string {
+	return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -52,6 +52,13 @@ const rows: Record<string, Row> = {
 			'/en/service_url: must be an http or https address, not "ftp://wms.ess-ws.nrcan.gc.ca/wms/toporama_en"',
 		),
 	},
+	"an address of another kind of service": {
+		files: { "layers/tw/two.json": feature.replace("MapServer/1", "MapServer") },
+		answers: every(
+			all,
+			"/en/service_url: must end with the number of one layer: …/MapServer is a whole service",
+		),
+	},
 	"no JSON": {
 		files: { "layers/tw/two.json": '{\n"version": }' },
 		answers: every(all, "the document must be JSON: line 2, column 12 must be a value"),

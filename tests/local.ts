@@ -110,6 +110,8 @@ export class Local {
 	catalogueLimits: Outside["catalogueLimits"] = {};
 	/** Bytes that the disk has left, as the service sees it; an error where it cannot be looked at. */
 	freeBytes: number | Error = 2 ** 40;
+	/** What is wrong with the senders file, as the service sees it. */
+	sendersProblem: string | null = null;
 	readonly log: object[] = [];
 	readonly #remove: () => Promise<void>;
 
@@ -174,6 +176,7 @@ export class Local {
 				},
 				report: (error) => this.reported.push(error),
 				seed: async () => seed,
+				sendersState: () => this.sendersProblem,
 				freeBytes: async () => {
 					if (typeof this.freeBytes === "number") return this.freeBytes;
 					throw this.freeBytes;

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { run } from "../scripts/fragments.ts";
@@ -49,7 +50,9 @@ export async function runScript(
  */
 export function startWords(name: string): string[] {
 	const { COMPILED_START } = process.env;
-	const starter = COMPILED_START ? ["--enable-source-maps", COMPILED_START] : ["scripts/fragments.cjs"];
+	const starter = COMPILED_START
+		? ["--enable-source-maps", COMPILED_START]
+		: [join(root, "scripts/fragments.cjs")];
 	return [...starter, name];
 }
 
@@ -58,9 +61,10 @@ export async function runScriptProcess(
 	name: string,
 	args: string[],
 	env: Record<string, string> = {},
+	cwd = root,
 ): Promise<Ended> {
 	const words = [...startWords(name), ...args];
-	const options = { cwd: root, env: cleanEnvironment(env), maxBuffer: 1 << 26 };
+	const options = { cwd, env: cleanEnvironment(env), maxBuffer: 1 << 26 };
 	try {
 		const { stdout, stderr } = await promisify(execFile)(process.execPath, words, options);
 		return { code: 0, stdout, stderr };
@@ -124,10 +128,10 @@ export class ServerProcess {
 	readonly #child: ChildProcess;
 	readonly ended: Promise<number | null>;
 
-	private constructor(env: Record<string, string>) {
+	private constructor(env: Record<string, string>, cwd: string, words: string[]) {
 		const all = { HOST: "127.0.0.1", PORT: "0", HARVEST: "off", SITE: "off", ...env };
-		this.#child = spawn(process.execPath, startWords("serve"), {
-			cwd: root,
+		this.#child = spawn(process.execPath, words, {
+			cwd,
 			env: cleanEnvironment(all),
 			stdio: ["ignore", "pipe", "pipe"],
 		});
@@ -135,12 +139,16 @@ export class ServerProcess {
 	}
 
 	/** Starts one and waits for its address. @throws {Error} with its output where it ends first */
-	static async start(env: Record<string, string>): Promise<ServerProcess> {
-		const server = new ServerProcess(env);
+	static async start(
+		env: Record<string, string>,
+		cwd = root,
+		words = startWords("serve"),
+	): Promise<ServerProcess> {
+		const server = new ServerProcess(env, cwd, words);
 		await new Promise<void>((resolve, reject) => {
 			const take = (data: Buffer) => {
 				server.output += data;
-				const match = /^Serving \d+ layers at (\S+)$/m.exec(server.output);
+				const match = /^Serving \d+ layers? at (\S+)$/m.exec(server.output);
 				if (!match) return;
 				server.url = match[1] as string;
 				resolve();

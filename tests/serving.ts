@@ -20,8 +20,8 @@ export async function serve(env: Record<string, string>): Promise<Serving> {
 	const ended = runScript("serve", [], { PORT: "0", HARVEST: "off", ...env }, io).finally(() => {
 		hasEnded = true;
 	});
-	await eventually(() => hasEnded || output.includes("Register a first layer"));
-	const url = /^Serving \d+ layers at (\S+)$/m.exec(output)?.[1];
+	await eventually(() => hasEnded || /^Senders: .*\n/m.test(output));
+	const url = /^Serving \d+ layers? at (\S+)$/m.exec(output)?.[1];
 	if (url === undefined) throw new Error(`no address: ${output}`);
 	const end = () => {
 		ending.abort();

@@ -12,7 +12,7 @@ import {
 } from "../app.ts";
 import { answerMoved } from "../pages.ts";
 import { RecentReplies } from "../recent.ts";
-import { allowReads, type Reply, refuseRead } from "../reply.ts";
+import { allowReads, inLanguageOf, type Reply, refuseRead } from "../reply.ts";
 import { answerStatus } from "../status.ts";
 import type { Write } from "../write.ts";
 import { isWriteMethod } from "../write-routes.ts";
@@ -128,7 +128,7 @@ export class Answering {
 			case "version":
 				return answerVersion();
 			case "healthz":
-				return answerHealthz(null);
+				return answerHealthz(null, context.commit);
 			case "preflight":
 				return allowReads();
 			case "readyz":
@@ -181,9 +181,11 @@ export class Answering {
 	}
 
 	/** Sends an answer; a promise where what comes behind it on its connection waits for it. */
-	#send(exchange: Exchange, reply: Reply): void | Promise<void> {
+	#send(exchange: Exchange, answer: Reply): void | Promise<void> {
 		const { request, method } = exchange;
-		exchange.reason = reply.reason;
+		exchange.reason = answer.reason;
+		const language = request.headers["accept-language"] ?? null;
+		const reply = isWriteMethod(method) ? inLanguageOf(answer, language) : answer;
 		if (method !== "GET" && method !== "HEAD") discard(request);
 		const isNoted = reply.status >= 400 || isWriteMethod(method) || this.#options.allReads;
 		if (!isNoted) {

@@ -15,7 +15,7 @@ import { etagOf, textOf } from "../etag.ts";
 import { logText } from "../log.ts";
 import { answerMoved, answerPage, type PageWanted } from "../pages.ts";
 import { Rendered } from "../rendered.ts";
-import { allowReads, type Reply, refuseRead } from "../reply.ts";
+import { allowReads, inLanguageOf, type Reply, refuseRead } from "../reply.ts";
 import { answerStatus } from "../status.ts";
 import type { ReadSettings } from "../wanted.ts";
 import { isWriteMethod } from "../write-routes.ts";
@@ -62,7 +62,7 @@ export function createWorker(log: (fields: object) => void): Worker {
 				case "version":
 					return answerVersion();
 				case "healthz":
-					return answerHealthz(problemOf(bindings));
+					return answerHealthz(problemOf(bindings), bundledCommit());
 				case "preflight":
 					return allowReads();
 				case "readyz":
@@ -92,7 +92,9 @@ export function createWorker(log: (fields: object) => void): Worker {
 	return {
 		async fetch(request, bindings) {
 			const target = targetOf(request.url);
-			const reply = await answer(request, target, bindings);
+			const answered = await answer(request, target, bindings);
+			const language = request.headers.get("Accept-Language");
+			const reply = isWriteMethod(request.method) ? inLanguageOf(answered, language) : answered;
 			logAnswer(request, target, reply, log);
 			return toResponse(reply);
 		},
@@ -121,6 +123,13 @@ async function handleFetchedPage(
 }
 
 const layerPage = /^(?:en\/layer|fr\/couche)\//;
+
+/** The bundle's commit, which `hosting/bundle.ts` puts in its place; not known without a bundle. */
+declare const BUNDLED_COMMIT: string | null | undefined;
+
+function bundledCommit(): string | null {
+	return typeof BUNDLED_COMMIT === "string" ? BUNDLED_COMMIT : null;
+}
 
 /** Makes a value once for each environment of the worker. */
 function once<T>(made: WeakMap<Bindings, T>, bindings: Bindings, make: () => T): T {

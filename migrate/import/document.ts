@@ -36,6 +36,8 @@ export interface NotMoved {
 	/** The document's key. */
 	key: string;
 	reason: string;
+	/** Byte of the dump at which the document starts; absent where it is not known. */
+	offset?: number;
 }
 
 export function isMoved(outcome: Moved | NotMoved): outcome is Moved {

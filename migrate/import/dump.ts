@@ -1,8 +1,8 @@
 import { isObject, type Json, textOf } from "../compare/json.ts";
 import { DumpError, maxElementBytes, readElements } from "./elements.ts";
 
-/** An entry of a dump: a document, or the place of one that is too long. */
-export type Entry = { document: Json } | { key: string; reason: string };
+/** What a dump has at one place: a document, or what is known of one that is too long to be read. */
+export type Entry = { document: Json; offset: number } | { key: string; reason: string; offset: number };
 
 /**
  * The documents of a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as of `_all_docs?include_docs=true`.
@@ -12,12 +12,12 @@ export type Entry = { document: Json } | { key: string; reason: string };
 export async function* readDump(chunks: AsyncIterable<Buffer>): AsyncGenerator<Entry> {
 	for await (const { bytes, offset, length } of readElements(withoutMark(chunks))) {
 		if (!bytes) {
-			yield { key: `at byte ${offset}`, reason: `has ${length} bytes, and may have ${maxElementBytes}` };
+			yield { key: "", reason: `has ${length} bytes, and may have ${maxElementBytes}`, offset };
 			continue;
 		}
 		const document = documentOf(parseElement(bytes, offset), offset);
 		if (!document || document._deleted === true || textOf(document._id).startsWith("_design/")) continue;
-		yield { document };
+		yield { document, offset };
 	}
 }
 

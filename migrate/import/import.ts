@@ -7,7 +7,7 @@ import type { Configuration } from "../../service/settings.ts";
 import { isRefusal, type Reader, type Refusal } from "../../store/store.ts";
 import { WrongError } from "../../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../../terminal/io.ts";
-import { plain } from "../../terminal/plain.ts";
+import { counted, plain } from "../../terminal/plain.ts";
 import { progress } from "../../terminal/progress.ts";
 import type { NotMoved } from "./document.ts";
 import { readDump } from "./dump.ts";
@@ -27,14 +27,16 @@ export interface Import {
 	sender: string;
 	/** Whether nothing is written. */
 	isTrial: boolean;
+	/** Whether it is well that some documents cannot be moved. */
+	isPartial: boolean;
 	/** Milliseconds since 1970. */
 	time: number;
 }
 
 /**
- * Imports the layers and the senders of an older service's dumps. Both files are read completely before anything is
- * written.
- * @returns whether it succeeded; otherwise the reason was printed, and nothing was written
+ * Moves the layers of an older service's dump, and its senders, to this one. Both files are read to their end before
+ * anything is written.
+ * @returns whether it was done, with every document or as a partial import; otherwise the reason was printed
  */
 export async function importDump(task: Import, configuration: Configuration, io: Io): Promise<boolean> {
 	const senders = task.senders === null ? null : await readSendersDump(task.senders, configuration);
@@ -50,7 +52,10 @@ export async function importDump(task: Import, configuration: Configuration, io:
 		await changeSenders(configuration.dataDir, (entries) => ({ ...JSON.parse(senders.text), ...entries }));
 	}
 	printOutcome(task, configuration, { moves, stored, senders }, io);
-	return true;
+	const left = moves.notMoved.length + stored.notMoved.length + (senders?.notMoved.length ?? 0);
+	if (left === 0 || task.isPartial) return true;
+	printError(io, `${counted(left, "document")} could not be moved; --partial says that this is fine`);
+	return false;
 }
 
 async function storeAll(
@@ -118,15 +123,21 @@ interface Outcome {
 	senders: MovedSenders | null;
 }
 
+/** Where a document stands in its file. */
+function placeOf(offset: number | undefined, file: string | null): string {
+	return offset === undefined ? "" : ` (at byte ${offset} of ${file})`;
+}
+
 function printOutcome(task: Import, configuration: Configuration, outcome: Outcome, io: Io): void {
 	const { moves, stored, senders } = outcome;
 	const notMoved: NotMoved[] = [...moves.notMoved, ...stored.notMoved];
-	for (const { key, reason } of notMoved)
-		printError(io, `not moved: ${plain(key || '""')}: ${plain(reason)}`);
+	for (const { key, reason, offset } of notMoved) {
+		printError(io, `not moved: ${plain(key || '""')}: ${plain(reason)}${placeOf(offset, task.dump)}`);
+	}
 	for (const line of summaryLines(moves, stored, task.isTrial)) printLine(io, line);
 	if (!senders) return;
-	for (const { key, reason } of senders.notMoved)
-		printError(io, `not moved: sender ${plain(key)}: ${plain(reason)}`);
+	for (const { key, reason, offset } of senders.notMoved)
+		printError(io, `not moved: sender ${plain(key)}: ${plain(reason)}${placeOf(offset, task.senders)}`);
 	const place = sendersPath(configuration.dataDir);
 	const verb = task.isTrial ? "would be added" : "added";
 	printLine(io, "");

@@ -15,6 +15,8 @@ export interface Move {
 	registration: Registration;
 	/** Text of its service description, or null. */
 	description: string | null;
+	/** Byte of the dump at which its document starts. */
+	offset: number;
 }
 
 /** The layers of a dump. */
@@ -48,8 +50,8 @@ export async function collectMoves(
 		moves.documents += 1;
 		const notes = new Notes();
 		const outcome = "document" in entry ? moveDocument(entry.document, settings, notes) : entry;
-		if (!isMoved(outcome)) moves.notMoved.push(outcome);
-		else addMove(moves, seen, outcome, settings, notes);
+		if (!isMoved(outcome)) moves.notMoved.push({ ...outcome, offset: entry.offset });
+		else addMove(moves, seen, outcome, settings, notes, entry.offset);
 		if (moves.held > most) throw new DumpError(`has over ${most} characters of layers: import it in parts`);
 	}
 	return moves;
@@ -61,25 +63,28 @@ function addMove(
 	moved: Moved,
 	settings: FragmentSettings,
 	notes: Notes,
+	offset: number,
 ): void {
 	const { smallkey, registration, description } = moved;
 	const first = seen.get(smallkey.toLowerCase());
 	if (first === undefined) {
 		seen.set(smallkey.toLowerCase(), smallkey);
 		const text = description && descriptionText(description);
-		moves.layers.set(smallkey, { registration, description: text });
+		moves.layers.set(smallkey, { registration, description: text, offset });
 		moves.held += JSON.stringify(registration).length + (text?.length ?? 0);
 		noteDifferences(moved, settings, notes);
-		// Each kind is noted once for both languages.
-		for (const [kind] of notes.list()) moves.notes.add(kind);
+		// A layer of two languages is one layer.
+		for (const { kind } of notes.list()) moves.notes.add(kind, smallkey);
 		return;
 	}
 	if (first !== smallkey)
-		return void moves.notMoved.push({ key: smallkey, reason: `differs only in case from ${first}` });
-	// It is not known which of them was served.
+		return void moves.notMoved.push({ key: smallkey, reason: `differs only in case from ${first}`, offset });
+	// Nobody knows which of them was served.
 	const reason = "has more than one document";
-	if (moves.layers.delete(smallkey)) moves.notMoved.push({ key: smallkey, reason });
-	moves.notMoved.push({ key: smallkey, reason });
+	const other = moves.layers.get(smallkey);
+	if (other) moves.notMoved.push({ key: smallkey, reason, offset: other.offset });
+	moves.layers.delete(smallkey);
+	moves.notMoved.push({ key: smallkey, reason, offset });
 }
 
 /** Notes the differences for viewers of v0.9 and v1. */

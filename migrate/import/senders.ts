@@ -22,8 +22,9 @@ export async function moveSenders(entries: AsyncIterable<Entry>, text: string | 
 	const senders = new Map<string, unknown>(text === null ? [] : Object.entries(JSON.parse(text)));
 	const owners = new Map([...senders].map(([id, value]) => [secretOf(value), id]));
 	const moved: MovedSenders = { text: "", added: 0, same: 0, notMoved: [] };
-	const refuse = (key: string, reason: string) => moved.notMoved.push({ key, reason });
 	for await (const entry of entries) {
+		const { offset } = entry;
+		const refuse = (key: string, reason: string) => moved.notMoved.push({ key, reason, offset });
 		if (!("document" in entry)) {
 			moved.notMoved.push(entry);
 			continue;

@@ -11,6 +11,7 @@ import {
 	type Refusal,
 	type Store,
 } from "../../store/store.ts";
+import { counted } from "../../terminal/plain.ts";
 import type { NotMoved } from "./document.ts";
 import type { Move } from "./moves.ts";
 
@@ -54,7 +55,7 @@ export async function storeMoves(
 		smallkey: null,
 		author: sender,
 		time,
-		subject: `import ${layers.size} layers`,
+		subject: `import ${counted(layers.size, "layer")}`,
 		trailers: [["Sender", sender]],
 		request: null,
 		review: false,
@@ -100,7 +101,8 @@ async function editsOf(now: Reader, smallkey: string, move: Move, stored: Stored
 	const isSame = layer?.registration === canonicalText(move.registration);
 	const edits = isSame ? [] : await putEdits(now, smallkey, move.registration);
 	if (isRefusal(edits)) {
-		stored.notMoved.push({ key: smallkey, reason: edits.errors.join("; ").replace(/^smallkey: \S+ /, "") });
+		const reason = edits.errors.join("; ").replace(/^smallkey: \S+ /, "");
+		stored.notMoved.push({ key: smallkey, reason, offset: move.offset });
 		return [];
 	}
 	const description = mergeImported(layer?.description ?? null, move.description);

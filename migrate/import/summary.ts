@@ -1,5 +1,6 @@
 import type { Commit } from "../../store/store.ts";
 import type { Moves } from "./moves.ts";
+import type { Note } from "./notes.ts";
 import type { Stored } from "./store.ts";
 
 /** The result of an import, as lines of a table. */
@@ -21,13 +22,19 @@ export function summaryLines(moves: Moves, stored: Stored, isTrial: boolean): st
 		row(stored.changed, isTrial ? "would be changed" : "changed"),
 		row(stored.same, "stored already"),
 		...(notes.length > 0 ? ["", "Layers that are served otherwise than before, by kind:"] : []),
-		...notes.map(([kind, count]) => row(count, kind)),
+		...notes.map((note) => row(note.count, `${note.kind} (${namedOf(note)})`)),
 		...commitLines(stored.commit),
 	];
 }
 
 function row(count: number, text: string): string {
 	return `${String(count).padStart(8)}  ${text}`;
+}
+
+/** The first layers of a kind, and how many more there are. */
+function namedOf({ smallkeys, count }: Note): string {
+	const more = count - smallkeys.length;
+	return `${smallkeys.join(" ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function countsOf(types: ReadonlyMap<string, number>): string {

@@ -1,6 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { readVersion } from "../../files/version.ts";
+import { readCommit, readVersion } from "../../files/version.ts";
 import type { GitOperation } from "../../store/git/store.ts";
 import type { Gauges, Measures } from "../measures.ts";
 import { AnswerCounts, answerBoundsMs } from "./answers.ts";
@@ -45,10 +45,10 @@ export class Metrics implements Measures {
 		collectDefaultMetrics({ register: this.#registry });
 		new Gauge({
 			name: `${prefix}info`,
-			help: "The version that runs.",
-			labelNames: ["version"],
+			help: "The version that runs, and its commit where that is known.",
+			labelNames: ["version", "commit"],
 			registers,
-		}).set({ version: readVersion() }, 1);
+		}).set({ version: readVersion(), commit: readCommit() ?? "" }, 1);
 		const gauges = Object.entries(gaugeTexts).map(([name, help]) => [
 			name,
 			new Gauge({ name: prefix + name, help, registers }),

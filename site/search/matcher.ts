@@ -141,8 +141,9 @@ export class Matcher {
 function bare(address: string): string {
 	return address
 		.replace(/^https?:\/\//i, "")
-		.replace(/[?#].*$/s, "")
-		.replace(/\/+$/, "")
+		.split(/[?#]/, 1)
+		.join("")
+		.replace(/(?<!\/)\/+$/, "")
 		.toLowerCase();
 }
 

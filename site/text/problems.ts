@@ -1,3 +1,4 @@
+import { inFrench } from "../../registry/french.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 
 /** A problem or a warning of a registration: where it is, and what is wrong. */
@@ -156,8 +157,11 @@ export function placedProblem(problem: string, lang: Lang): PlacedProblem {
 	const rule = pointed ?? problem.replace(/^the document:? /, "");
 	const whole = pointed === undefined && rule !== problem;
 	const [english, french] = rules.find(([one]) => one.test(rule)) ?? [];
-	if (lang === "en" || !english || french === undefined) {
-		return { pointer, text: whole ? problem : rule, lang: "en" };
+	if (lang === "en") return { pointer, text: whole ? problem : rule, lang };
+	if (!english || french === undefined) {
+		// What a refusal of the endpoint says, too.
+		const text = inFrench(rule);
+		return text === rule ? { pointer, text: whole ? problem : rule, lang: "en" } : { pointer, text, lang };
 	}
 	const text = rule.replace(english, french);
 	return { pointer, text: whole ? `le document ${text}` : text, lang: "fr" };

@@ -31,8 +31,9 @@ writes.before.each(async (context) => {
 writes.after.each(({ local }) => local.end());
 
 async function errorsOf(answer: Response): Promise<string[]> {
-	const body = (await answer.json()) as { errors: string[] };
+	const { hint, ...body } = (await answer.json()) as { errors: string[]; hint?: string };
 	assert.equal(Object.keys(body), ["errors"]);
+	assert.is(hint !== undefined, body.errors[0]?.startsWith("Authorization: is not the signature") ?? false);
 	return body.errors;
 }
 

@@ -47,6 +47,22 @@ test("a 401 says so beside its one text, which does not tell a wrong signature f
 		assert.equal(await errors({ ...padded, sender: "nobody" }), [mismatch, `${rule}has 44 and ends with =`]);
 		assert.equal(await errors({ secret: "wrong" }), [mismatch]);
 		assert.equal(await errors({ sender: "nobody" }), [mismatch]);
+		const hint = async (more: object) => {
+			const answer = await local.write({ target: "/rcs/register/a", body: manual, ...more });
+			return ((await answer.json()) as { hint?: string }).hint;
+		};
+		await local.stop();
+		local.variables = { BASE_PATH: "/rcs" };
+		await local.start();
+		const said = (await hint({ secret: "wrong" })) ?? "";
+		for (const word of ["secret", "curl -d", " /rcs/register/<smallkey>;", "npx fragments sign --explain"]) {
+			assert.match(said, word);
+		}
+		assert.is(await hint({ sender: "nobody" }), said, "nobody learns which senders there are");
+		assert.is(await hint({ timestamp: "yesterday" }), undefined);
+		await local.stop();
+		local.variables = {};
+		await local.start();
 		// The operator's log knows more.
 		const reasonOf = async (more: object) => {
 			const write = await signedWrite({ target: "/register/a", body: manual, ...more }, local.now);

@@ -120,7 +120,7 @@ updates(
 	async ({ local }) => {
 		const bad = { service_url: "ftp://x", layer: "a", more: 1 };
 		const errors = [
-			"/en/layer: does not belong in a registration of this payload_type",
+			"/en/layer: belongs to payload_type wms, and must be left out of feature",
 			"/en/more: is not a known member",
 			'/en/service_url: must be an http or https address, not "ftp://x"',
 		];

@@ -1,6 +1,7 @@
 import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import { version } from "../../api/app.ts";
+import { versionLine } from "../../files/version.ts";
 import { type Answer, ask } from "./client.ts";
 import { differs } from "./differences.ts";
 import { type Candidate, type Engine, wmsFragment } from "./engine.ts";
@@ -229,7 +230,7 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 	test("healthz and readyz say that the service is there", async () => {
 		for (const path of ["/healthz", "/readyz"]) {
 			const answer = await get(path);
-			const text = path === "/healthz" ? `ok ${version}\n` : "ok\n";
+			const text = path === "/healthz" ? `ok ${versionLine(version)}\n` : "ok\n";
 			assert.equal([answer.status, answer.text], [200, text]);
 			assert.is(answer.headers["cache-control"], "no-store");
 			assert.is(answer.headers["content-type"], "text/plain; charset=utf-8");

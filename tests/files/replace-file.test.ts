@@ -39,6 +39,60 @@ for (const name of ["writeFile", "sync", "rename"] as const) {
 	});
 }
 
+/** The real calls, as where files belong to another user; what the new file is given to. */
+function foreign(given: number[], chown: () => Promise<void>): FileCalls {
+	return {
+		...promises,
+		stat: (async (path: string) =>
+			Object.assign(await promises.stat(path), { uid: 4711, gid: 4712 })) as never,
+		open: async (...args) => {
+			const file = await promises.open(...args);
+			file.chown = async (uid, gid) => {
+				given.push(uid, gid);
+				await chown();
+			};
+			return file;
+		},
+	};
+}
+
+test("a file keeps its owner, group and mode, and a new one has its folder's owner", async () => {
+	const folder = await temporaryFolder();
+	const path = join(folder.path, "senders.json");
+	const given: number[] = [];
+	await replaceFile(
+		path,
+		"new",
+		foreign(given, async () => undefined),
+	);
+	assert.equal(given.splice(0), [4711, 4712]);
+	assert.is((await promises.stat(path)).mode & 0o777, 0o600);
+	await promises.chmod(path, 0o640);
+	await replaceFile(
+		path,
+		"changed",
+		foreign(given, async () => undefined),
+	);
+	assert.equal(given.splice(0), [4711, 4712]);
+	assert.is((await promises.stat(path)).mode & 0o777, 0o640);
+	await folder.remove();
+});
+
+test("another user than its owner is refused, and the file stays as it was", async () => {
+	const folder = await temporaryFolder();
+	const path = join(folder.path, "senders.json");
+	await replaceFile(path, "before");
+	const refuse = () => Promise.reject(Object.assign(new Error("EPERM"), { code: "EPERM" }));
+	const error = await replaceFile(path, "after", foreign([], refuse)).catch((one) => one);
+	assert.match(
+		error.message,
+		/senders\.json: belongs to the user 4711, and only that user or root may change it$/,
+	);
+	assert.is(await promises.readFile(path, "utf8"), "before");
+	assert.equal(await promises.readdir(folder.path), ["senders.json"]);
+	await folder.remove();
+});
+
 test("the text is on the disk before it takes the name, and its name afterwards", async () => {
 	const folder = await temporaryFolder();
 	const path = join(folder.path, "senders.json");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { pageHeaders } from "../../api/pages.ts";
+import { versionLine } from "../../files/version.ts";
 import { writeHostingFiles } from "../../hosting/files.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { ask, errorsOf, write } from "../conformance/client.ts";
@@ -50,9 +51,17 @@ async function runFolders(folder: string): Promise<string[]> {
 	return (await readdir(join(folder, "tmp"))).filter((name) => name.startsWith("workers-"));
 }
 
+test("a refused write is in French for who asks for that", async ({ engine }) => {
+	const headers = { "Accept-Language": "fr-CA" };
+	const answer = await fetch(`${engine.origin}${base}/register/x`, { method: "PUT", headers, body: "{}" });
+	assert.is(answer.status, 401);
+	const { errors } = (await answer.json()) as { errors: string[] };
+	assert.is(errors[0], "Authorization: l'en-tête est absent");
+});
+
 test("healthz and every read are below BASE_PATH", async ({ engine }) => {
 	const get = (path: string) => ask(engine.origin, "GET", path);
-	assert.is((await get(`${base}/healthz`)).text, "ok 0.1.0\n");
+	assert.is((await get(`${base}/healthz`)).text, `ok ${versionLine()}\n`);
 	for (const key of ["layer-7", "a+b=c", "a%2Bb%3Dc"]) {
 		const answer = await get(`${base}/v0.9/doc/en/${key}`);
 		assert.is(answer.status, 200, key);

@@ -49,7 +49,7 @@ test("many layers are one commit, flat or sharded", async () => {
 	});
 	const { code, stdout } = await register([path, "--sender", "batcher"]);
 	assert.is(code, 0);
-	assert.match(stdout, /^3 registered, 0 stored already\ncommit [0-9a-f]{40}\n$/);
+	assert.match(stdout, /^3 registered, 0 stored already, in .+\ncommit [0-9a-f]{40}\n$/);
 	assert.is(git("rev-parse", "main^"), before);
 	assert.equal(git("diff-tree", "-r", "--name-only", "main^", "main").split("\n"), [
 		"layers/on/one.json",
@@ -68,11 +68,11 @@ test("a second run commits what is missing, and skips what is stored in another 
 		"three.json": wmsFile("c"),
 	});
 	const first = await register([path]);
-	assert.match(first.stdout, /^1 registered, 1 stored already\n/);
+	assert.match(first.stdout, /^1 registered, 1 stored already, in .+\n/);
 	assert.is(git("diff-tree", "-r", "--name-only", "main^", "main"), "layers/th/three.json");
 	const before = git("rev-parse", "main");
 	const second = await register([path]);
-	assert.is(second.stdout, "0 registered, 2 stored already\n");
+	assert.match(second.stdout, /^0 registered, 2 stored already, in .+\n$/);
 	assert.is(git("rev-parse", "main"), before);
 });
 
@@ -121,12 +121,12 @@ test("with --review the layers wait on a branch, and a second run adds nothing",
 	const first = await register([path, "--review"]);
 	assert.match(
 		first.stdout,
-		/^2 registered, 0 stored already\ncommit [0-9a-f]{40}\nbranch register\/operator\.batch\n$/,
+		/^2 registered, 0 stored already, in .+\ncommit [0-9a-f]{40}\nbranch register\/operator\.batch\n$/,
 	);
 	assert.is(git("rev-parse", "main"), before);
 	assert.is(git("rev-parse", "register/operator.batch^"), before);
 	const second = await register([path, "--review"]);
-	assert.match(second.stdout, /^0 registered, 2 stored already\nbranch/);
+	assert.match(second.stdout, /^0 registered, 2 stored already, in .+\nbranch/);
 });
 
 test("a service on the same folder is not worked against", async () => {
@@ -174,12 +174,12 @@ test("on GitHub a batch is one commit, and a second run adds what is missing", (
 		for (let index = 0; index < 60; index += 1) files[`key${index}.json`] = wmsFile(`layer ${index}`);
 		const path = await batch(files);
 		const before = (await peer.commits()).length;
-		assert.match((await register([path], env)).stdout, /^60 registered, 0 stored already\n/);
+		assert.match((await register([path], env)).stdout, /^60 registered, 0 stored already, in .+\n/);
 		assert.is((await peer.commits()).length, before + 1);
 		assert.is(await peer.file("layers/ke/key59.json"), wmsFile("layer 59"));
 		await writeFile(join(path, "new.json"), wmsFile("new"));
-		assert.match((await register([path], env)).stdout, /^1 registered, 60 stored already\n/);
-		assert.match((await register([path], env)).stdout, /^0 registered, 61 stored already\n/);
+		assert.match((await register([path], env)).stdout, /^1 registered, 60 stored already, in .+\n/);
+		assert.match((await register([path], env)).stdout, /^0 registered, 61 stored already, in .+\n/);
 		assert.is((await peer.commits()).length, before + 2);
 	}));
 

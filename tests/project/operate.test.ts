@@ -81,6 +81,7 @@ test("what was backed up while the service wrote is restored and served", async 
 	assert.match(restored.output(), `Senders: ${DATA_DIR}/senders.json`);
 	assert.is(await runText(DATA_DIR, "rev-parse", "refs/heads/main"), local.store.tip);
 	assert.is(await runText(DATA_DIR, "config", "core.fsync"), "committed", "it is set up as ever");
+	assert.is(await runText(DATA_DIR, "remote"), "", "no fetch brings the backup's state back");
 });
 
 async function runText(dataDir: string, ...args: string[]): Promise<string> {

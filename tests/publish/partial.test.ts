@@ -166,7 +166,7 @@ test("where nothing is in order, or too much is not, nothing is written", async 
 	repository.commit("never good", { "layers/aa/aaa.json": "{" });
 	repository.git("branch", "-M", "main");
 	const never = await build();
-	assert.match(never.stderr, "1 problems; nothing was written");
+	assert.match(never.stderr, "1 problem; nothing was written");
 	assert.is(served("aaa"), "first");
 });
 

@@ -119,7 +119,7 @@ test("each problem has the code of its rule", () => {
 	assert.equal(codesOf(withEn({ service_url: "https://me:secret@h.example/" })), ["address-credentials"]);
 	assert.equal(codesOf(withEn({ service_url: "https://h.example/é" })), ["address-characters"]);
 	assert.equal(codesOf(withEn({ service_name: "<b>" })), ["markup"]);
-	assert.equal(codesOf(withEn({ display_field: "a" })), ["misplaced-member"]);
+	assert.equal(codesOf(withEn({ display_field: "a" })), ["only-feature"]);
 	assert.equal(codesOf(withEn({ owner: "us" })), ["additionalProperties"]);
 	assert.equal(codesOf(JSON.stringify({ ...valid, version: "3", payload_type: 1 })), ["version", "enum"]);
 	assert.equal(codesOf(`[${Array(30).fill(0)}]`), ["type"]);

@@ -134,4 +134,58 @@ test("the canonical form has one order, two spaces and a final newline", () => {
 	);
 });
 
+const misspelt: [string, object, string][] = [
+	[
+		"of the document",
+		{ payload_typ: "wms" },
+		"/payload_typ: is not a known member: did you mean payload_type?",
+	],
+	[
+		"of a language",
+		{ en: { servce_url: "x" } },
+		"/en/servce_url: is not a known member: did you mean service_url?",
+	],
+	["that is far from all", { en: { colour: "x" } }, "/en/colour: is not a known member"],
+	[
+		"of the other type",
+		{ en: { display_field: "x" } },
+		"/en/display_field: belongs to payload_type feature, and must be left out of wms",
+	],
+];
+
+for (const [what, members, expected] of misspelt) {
+	test(`a member ${what} is refused with the way out`, () => {
+		const document = { version: "1.0.0", payload_type: "wms", en: {}, fr: {}, ...members };
+		const { problems } = parseRegistration(new TextEncoder().encode(JSON.stringify(document)), "written");
+		assert.ok(textsOf(problems).includes(expected), textsOf(problems).join("\n"));
+	});
+}
+
+const [wrongWms, wrongArcgis] = [
+	"of a WMS, not of an ArcGIS service",
+	"of a MapServer or FeatureServer, not of a WMS",
+];
+const whole = (name: string) => `must end with the number of one layer: …/${name} is a whole service`;
+const wrongKinds: [object, string, string | null][] = [
+	[{ payload_type: "feature" }, "a/MapServer", whole("MapServer")],
+	[{ payload_type: "feature" }, "a/FeatureServer/?f=json", whole("FeatureServer")],
+	[{ payload_type: "feature" }, "a/MapServer/WMSServer", `must be the address ${wrongArcgis}`],
+	[{ payload_type: "feature" }, "ows?Service=wms", `must be the address ${wrongArcgis}`],
+	[{ payload_type: "feature" }, "behind/a/proxy", null],
+	[{ payload_type: "wms" }, "arcgis/rest/services/a/MapServer/3", `must be the address ${wrongWms}`],
+	[{ payload_type: "wms" }, "arcgis/services/a/MapServer/WMSServer", null],
+	[{ payload_type: "wms" }, "MapServer", null],
+];
+
+for (const [type, path, rule] of wrongKinds) {
+	test(`${JSON.stringify(type)} at ${path}: a rule of what is written, not of what is stored`, () => {
+		const node = { service_url: `https://h.example/${path}` };
+		const lang = JSON.stringify(type).includes("wms") ? { ...node, layer: "a" } : node;
+		const bytes = new TextEncoder().encode(JSON.stringify({ version: "1.0.0", ...type, en: lang, fr: lang }));
+		const problems = rule === null ? [] : ["en", "fr"].map((one) => `/${one}/service_url: ${rule}`);
+		assert.equal(textsOf(parseRegistration(bytes, "written").problems), problems);
+		assert.equal(parseRegistration(bytes, "stored").problems, []);
+	});
+}
+
 test.run();

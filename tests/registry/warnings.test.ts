@@ -27,8 +27,7 @@ const lostQuery = "has a query, which RAMP 4.0 loses where it asks for a legend 
 const saidQuery = "already says SERVICE or REQUEST, which viewers say themselves";
 const loneMark = "ends with ?, which is left out: viewers write their own";
 const noLayer = "is not the address of one layer of a MapServer or FeatureServer";
-const wholeService = (name: string) =>
-	`…/${name} is a whole service: the address must end with the number of one layer`;
+const wholeService = (name: string) => `must end with the number of one layer: …/${name} is a whole service`;
 const unreachable = (host: string) => `is at ${host}, which readers elsewhere cannot reach`;
 
 const addresses: [Type, string, string[]][] = [
@@ -98,7 +97,7 @@ test("services of version 2.0", () => {
 	const whole = (service_url: string): LangNode => ({ service_type: "esriMapServer", service_url });
 	assert.equal(said(whole("https://h.example/a/MapServer")), []);
 	assert.equal(said(whole("https://h.example/a/MapServer/3")), [
-		"/en/service_url: ends with the number of one layer: layers of a whole service are named by scrape_only",
+		"/en/service_url: must not end with the number of one layer: layers of a whole service are named by scrape_only",
 	]);
 	assert.equal(said(whole("https://h.example/a")), [
 		"/en/service_url: is not the address of a MapServer or FeatureServer",

@@ -41,7 +41,7 @@ test("the check of a good pull request passes, and shows what changes", async ()
 	assert.is(report.conclusion, "success");
 	assert.match(
 		output,
-		"approval of @fragment-publisher/layer-reviewers for 1 file\n1 layers changed, 0 to correct",
+		"approval of @fragment-publisher/layer-reviewers for 1 file\n1 layer changed, 0 to correct",
 	);
 	assert.match(summary, '+        "displayName": "Topographic map",');
 });

@@ -15,7 +15,7 @@ test("changes of the file count without a restart, and are logged without a secr
 	await writeFile(path, first);
 	const senders = new Map(parseSenders(first, path));
 	const lines: Record<string, unknown>[] = [];
-	const end = followSenders({ path, senders, log: (fields) => lines.push({ ...fields }) });
+	const { state, end } = followSenders({ path, senders, log: (fields) => lines.push({ ...fields }) });
 	const env = { DATA_DIR: folder.path };
 
 	await runScript("sender", ["add", "c", "--all-layers"], env);
@@ -30,17 +30,21 @@ test("changes of the file count without a restart, and are logged without a secr
 		{ senders: 2, added: [], removed: ["b"], changed: [] },
 	]);
 
+	assert.is(state(), null);
 	await writeFile(path, '{"a":"sec');
 	await eventually(() => lines.length === 4);
 	assert.match(
 		String(lines[3]?.warning),
 		/senders\.json: the document must be JSON.*; the senders stay as they were/,
 	);
+	assert.is(state(), "the senders file is not in order; the senders stay as they were");
 	await rename(path, `${path}.away`);
 	await eventually(() => lines.length === 5);
+	assert.is(state(), "the senders file cannot be read: ENOENT; the senders stay as they were");
 	assert.equal([...senders.keys()].sort(), ["a", "c"]);
 	await writeFile(path, '{"d":"secret of d"}');
 	await eventually(() => senders.has("d") && senders.size === 1);
+	assert.is(state(), null);
 	assert.not.match(JSON.stringify(lines), "secret of");
 	end();
 	await rm(path);

@@ -31,4 +31,15 @@ test("a folder that stays in use is an error with the way out, and stays the fir
 	await folder.remove();
 });
 
+(process.getuid?.() === 0 ? test.skip : test)(
+	"a folder of another user is named with the way out",
+	async () => {
+		const error = await lockFolder("/", { maxWaitMs: 0 }).catch((one) => one);
+		assert.is(
+			error.message,
+			"DATA_DIR: this user may not write in /: run this as the user of the service, who owns it",
+		);
+	},
+);
+
 test.run();

@@ -56,6 +56,14 @@ readiness("a disk that has become read-only is named before anybody writes", asy
 	assert.is(gone.state(), "DATA_DIR cannot be written: ENOENT");
 });
 
+readiness("a senders file that cannot be read is named; reads and writes go on", async ({ local }) => {
+	local.sendersProblem = "the senders file cannot be read: EACCES; the senders stay as they were";
+	assert.is(ready(local), `503 ${local.sendersProblem}\n`);
+	assert.is((await local.put("a")).status, 201);
+	local.sendersProblem = null;
+	assert.is(ready(local), "200 ok\n");
+});
+
 readiness("a branch that somebody has removed is named; what is served stays", async ({ local }) => {
 	await local.put("a", wms("stays"));
 	const tip = local.store.tip;

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
@@ -57,16 +57,28 @@ async function put(server: ServerProcess, smallkey: string, body = manual): Prom
 	return fetch(server.url + target, await signed(target, body));
 }
 
-service("a fresh start serves the layers of the checkout", async ({ server }) => {
-	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
-	// Whichever they are, and however few: they are anybody's to change.
-	const files = await glob("layers/*/*.json", { cwd: root, ignore: ["**/*.service.json"] });
-	const keys = files.map((path) => basename(path, ".json")).slice(0, 50);
-	const answer = await fetch(`${server.url}/v0.9/docs/fr/${[...keys, "none"].join()}`);
-	const found = (await answer.json()) as { layers?: object; smallkey?: string }[];
-	assert.equal(found.pop(), { error_code: 404, smallkey: "none" });
-	assert.is(found.filter(({ layers }) => layers !== undefined).length, keys.length);
-});
+service(
+	"a trial starts with the examples of the checkout, and a production start with none",
+	async (context) => {
+		assert.match(context.server.output, /^Serving 0 layers at /m);
+		assert.match(context.server.output, /^ +none yet: the examples of this checkout are for a trial/m);
+		const { path, remove } = await temporaryFolder();
+		// Whichever they are, and however few: they are anybody's to change.
+		const files = await glob("layers/*/*.json", { cwd: root, ignore: ["**/*.service.json"] });
+		const keys = files.map((file) => basename(file, ".json")).slice(0, 50);
+		const inProduction = await ServerProcess.start({ NODE_ENV: "production" }, path);
+		assert.match(inProduction.output, /^Serving 0 layers at /m);
+		await inProduction.stop();
+		await rm(join(path, ".data"), { recursive: true });
+		const trial = await ServerProcess.start({}, path);
+		const answer = await fetch(`${trial.url}/v0.9/docs/fr/${[...keys, "none"].join()}`);
+		const found = (await answer.json()) as { layers?: object; smallkey?: string }[];
+		assert.equal(found.pop(), { error_code: 404, smallkey: "none" });
+		assert.is(found.filter(({ layers }) => layers !== undefined).length, keys.length);
+		await trial.stop();
+		await remove();
+	},
+);
 
 service("no process that it starts has its secrets in its environment", async ({ server }) => {
 	assert.is((await put(server, "environment")).status, 201);
@@ -130,6 +142,37 @@ service("a list of keys that was asked before holds each change at once", async 
 	await fetch(`${server.url}/register/again-2`, await signed("/register/again-2", "", "DELETE"));
 	assert.equal(await ask(), before);
 });
+
+service(
+	"a refused write is in French for who asks for that, in the same form, and nothing is stored",
+	async (context) => {
+		const { url } = context.server;
+		const refused = async (language: string, body: string, more: object = {}) => {
+			const { headers, ...request } = await signed("/register/french", body);
+			const answer = await fetch(`${url}/register/french`, {
+				...request,
+				headers: { ...(headers as object), "Accept-Language": language, ...more },
+			});
+			const said = (await answer.json()) as { errors: string[] };
+			return [answer.status, said.errors, answer.headers.get("Content-Language")];
+		};
+		const body = feature.replace("MapServer/1", "MapServer").replace('"1.0.0"', '"9"');
+		assert.equal(await refused("fr-CA,fr;q=0.9,en;q=0.5", body), [
+			400,
+			['/version: doit être 1.x.y, comme 1.0.0, ou 2.0, et non "9"'],
+			"fr",
+		]);
+		assert.equal(await refused("en", body), [
+			400,
+			['/version: must be 1.x.y, such as 1.0.0, or 2.0, not "9"'],
+			null,
+		]);
+		const [status, errors] = await refused("fr", body, { Sender: "nobody" });
+		assert.is(status, 401);
+		assert.match(String(errors), /^Authorization: n'est pas la signature de ce chemin/);
+		assert.is((await fetch(`${url}/v0.9/doc/en/french`)).status, 404);
+	},
+);
 
 service("HEAD and conditional reads", async ({ server }) => {
 	const full = await fetch(`${server.url}/v0.9/doc/en/toporama`);

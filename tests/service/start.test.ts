@@ -3,8 +3,11 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { versionLine } from "../../files/version.ts";
+import { misspeltSettings } from "../../service/settings.ts";
 import { temporaryFolder } from "../local.ts";
 import { root, runScript } from "../process.ts";
+import { serve } from "../serving.ts";
 
 const start = suite<{ folder: string; remove: () => Promise<void> }>("npm start");
 
@@ -112,11 +115,53 @@ start("a port that is taken is told with the way out", async ({ folder }) => {
 	await new Promise((resolve) => other.close(resolve));
 });
 
+start("a setting that is misspelt is named with the nearest one", async ({ folder }) => {
+	const env = { DATA_DIR: folder, HARVST: "off", SITE: "maybe", SHELL: "/bin/sh", LANGUAGE: "en" };
+	assert.equal(misspeltSettings({ ...env, SITE: "off" }), [
+		"HARVST: is no setting; did you mean HARVEST? docs/settings.md has all",
+	]);
+	const { code, stderr } = await runScript("serve", [], { ...env, SITE: "off", PORT: "x" });
+	assert.is(code, 2);
+	assert.is(stderr.split("\n")[0], "PORT: must be a whole number from 0 to 65535, not x");
+	const other = createServer();
+	await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+	const PORT = String((other.address() as AddressInfo).port);
+	const taken = await runScript("serve", [], { ...env, SITE: "off", HARVEST: "off", PORT });
+	assert.match(taken.stderr, /^HARVST: is no setting; did you mean HARVEST\?/);
+	await new Promise((resolve) => other.close(resolve));
+});
+
+start("a base map needs each of {z}, {y} and {x}", async ({ folder }) => {
+	for (const lacking of ["{z}/{x}", "{z}/{y}", "{y}/{x}"]) {
+		const env = { DATA_DIR: folder, BASE_MAP: `https://tiles.example/${lacking}` };
+		const { code, stderr } = await runScript("serve", [], env);
+		assert.is(code, 2);
+		assert.match(
+			stderr,
+			"BASE_MAP: must be an https address of tiles with {z}, {y} and {x}, not https://tiles",
+		);
+	}
+});
+
+start("a file that is not there is named in a sentence, and no call of the system", async ({ folder }) => {
+	const { code, stderr } = await runScript("import", [join(folder, "none.json")], { DATA_DIR: folder });
+	assert.is(code, 2);
+	assert.is(stderr, `${folder}/none.json: there is no such file or folder (ENOENT, stat)\n`);
+});
+
+start("SENDERS={} serves, and says that nobody can publish", async ({ folder }) => {
+	const standby = await serve({ DATA_DIR: folder, SENDERS: "{}", SITE: "off" });
+	await standby.end();
+	assert.match(standby.output(), "\nSenders: none in SENDERS, so nobody can publish: leave SENDERS unset");
+	assert.not.match(standby.output(), "fragments put");
+});
+
 start("--version, --help and unknown words start nothing", async ({ folder }) => {
 	const env = { DATA_DIR: join(folder, "none"), PORT: "0" };
 	const version = await runScript("serve", ["--version"], env);
 	assert.is(version.code, 0);
-	assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
+	assert.match(version.stdout, /^\d+\.\d+\.\d+(?: [0-9a-f]{12})?\n$/);
+	assert.is(version.stdout, `${versionLine()}\n`);
 	const help = await runScript("serve", ["--help"], env);
 	assert.is(help.code, 0);
 	assert.match(help.stdout, "npx fragments serve");

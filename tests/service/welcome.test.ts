@@ -5,16 +5,16 @@ import * as assert from "uvu/assert";
 import { runGit } from "../../git/run.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { temporaryFolder, wms } from "../local.ts";
-import { runScript } from "../process.ts";
-import { serve } from "../serving.ts";
+import { root, runScript, ServerProcess } from "../process.ts";
 
-test("the start says which layers it serves, what of the checkout is not there, and how to bring that in", async () => {
-	const { path: DATA_DIR, remove } = await temporaryFolder();
+test("the start says which layers it serves, which examples are not there, and how to bring them in", async () => {
+	const { path, remove } = await temporaryFolder();
+	const DATA_DIR = join(path, ".data");
 	const repository = join(DATA_DIR, "repository.git");
-	const first = await serve({ DATA_DIR });
-	assert.match(first.output(), `\nLayers: the branch main of ${repository}\n`);
-	assert.not.match(first.output(), "not there", "the first start has them all");
-	await first.end();
+	const first = await ServerProcess.start({}, path);
+	assert.is(await first.stop(), 0);
+	assert.match(first.output, `\nLayers: the branch main of ${repository}\n`);
+	assert.not.match(first.output, "not there", "the first start has them all");
 
 	// A repository of other layers, as an older checkout would have left it.
 	await rm(repository, { recursive: true });
@@ -22,22 +22,22 @@ test("the start says which layers it serves, what of the checkout is not there, 
 	const text = wms("own");
 	const stream = `commit refs/heads/main\ncommitter a <a@b> 1700000000 +0000\ndata 1\nx\nM 100644 inline ${layerPath("own")}\ndata ${text.length}\n${text}\n`;
 	await runGit(repository, ["fast-import", "--quiet"], { input: stream });
-	const second = await serve({ DATA_DIR });
+	const second = await ServerProcess.start({}, path);
+	assert.is(await second.stop(), 0);
 	const [, count, command = ""] =
 		/^ {8}(\d+) layers of this checkout are not there\. To bring in layers\/, end this and run: DATA_DIR=\S+ npx fragments (.*)$/m.exec(
-			second.output(),
+			second.output,
 		) ?? [];
 	assert.is(command, "register layers");
-	assert.match(second.output(), "Serving 1 layers at ");
-	await second.end();
+	assert.match(second.output, "Serving 1 layer at ");
 
-	const brought = await runScript("register", ["layers"], { DATA_DIR });
+	const brought = await runScript("register", [join(root, "layers")], { DATA_DIR });
 	assert.is(brought.code, 0, brought.stderr);
-	assert.match(brought.stdout, `${count} registered, 0 stored already`);
-	const third = await serve({ DATA_DIR });
-	assert.match(third.output(), `Serving ${Number(count) + 1} layers at `);
-	assert.not.match(third.output(), "not there");
-	await third.end();
+	assert.match(brought.stdout, `${count} registered, 0 stored already, in the branch main of ${repository}`);
+	const third = await ServerProcess.start({}, path);
+	assert.is(await third.stop(), 0);
+	assert.match(third.output, `Serving ${Number(count) + 1} layers at `);
+	assert.not.match(third.output, "not there");
 	await remove();
 });
 

@@ -60,13 +60,13 @@ const odd: unknown[] = [
 	{
 		version: "1.0.0",
 		payload_type: "feature",
-		en: { service_url: "https://maps.example.ca/x/FeatureServer?f=json" },
+		en: { service_url: "https://maps.example.ca/x/FeatureServer/1?f=json" },
 		fr: { service_url: "https://maps.example.ca/x/FeatureServer/0?token=1" },
 	},
 	{
 		version: "2.0",
 		en: { service_type: "esriFeatureServer", service_url: "https://x.example.ca/y", scrape_only: [1, 2] },
-		fr: { service_type: "esriMapServer", service_url: "https://x.example.ca/MapServer/1", scrape_only: [1] },
+		fr: { service_type: "esriMapServer", service_url: "https://x.example.ca/MapServer", scrape_only: [1] },
 	},
 ];
 

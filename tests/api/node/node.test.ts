@@ -85,10 +85,10 @@ node("readyz is 503 with the reason while healthz is 200", async () => {
 		const answer = await fetch(server.url + path);
 		return [answer.status, await answer.text()];
 	};
-	assert.equal(await ask("/healthz"), [200, "ok 0.1.0\n"]);
+	assert.equal(await ask("/healthz"), [200, "ok 0.2.0\n"]);
 	assert.equal(await ask("/readyz"), [200, "ok\n"]);
 	server.problem = "git does not answer";
-	assert.equal(await ask("/healthz"), [200, "ok 0.1.0\n"]);
+	assert.equal(await ask("/healthz"), [200, "ok 0.2.0\n"]);
 	assert.equal(await ask("/readyz"), [503, "git does not answer\n"]);
 	await server.end();
 });

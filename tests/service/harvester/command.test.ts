@@ -71,7 +71,7 @@ test("harvest writes a description beside each layer, and an unchanged service c
 	assert.is(JSON.parse(written).en.name, "Stations");
 	assert.ok(written.endsWith("}\n"));
 	const again = await run("harvest", "ozone");
-	assert.match(again.output, "1 layers asked, 0 descriptions changed, 0 with findings");
+	assert.match(again.output, "1 layer asked, 0 descriptions changed, 0 with findings");
 	assert.is(await stored("ozone"), written);
 	const rest = await run("harvest", "--older-than", "7d");
 	assert.match(rest.output, "0 layers asked");
@@ -109,11 +109,11 @@ test("harvest --older-than leaves alone what was looked at lately", async () => 
 	await storeFeature("parks");
 	await run("harvest", "ozone");
 	const lately = await run("harvest", "--older-than", "7d");
-	assert.match(lately.output, "1 layers asked, 1 descriptions changed");
+	assert.match(lately.output, "1 layer asked, 1 description changed");
 	const long = new Date(Date.now() - 8 * 86_400_000);
 	await utimes(join(folder.path, descriptionPath("ozone")), long, long);
 	const old = await run("harvest", "--older-than", "7d");
-	assert.match(old.output, "1 layers asked, 0 descriptions changed");
+	assert.match(old.output, "1 layer asked, 0 descriptions changed");
 	const { mtime } = await stat(join(folder.path, descriptionPath("ozone")));
 	assert.ok(mtime > long, "its time says that it was looked at");
 });
@@ -155,7 +155,7 @@ test("a layer file that is wrong is named, and does not stop the others", async 
 	await store("layers/ba/bad.json", "{");
 	const { output } = await run("harvest");
 	assert.match(output, "layers/ba/bad.json: the document must be JSON");
-	assert.match(output, "1 layers asked, 1 descriptions changed");
+	assert.match(output, "1 layer asked, 1 description changed");
 });
 
 test("check-services says of each layer what its service offers", async () => {

@@ -55,7 +55,7 @@ test("sick layers are written with the week since which they are so; where all a
 	await storeFeature("wrong", "/nothing/MapServer/1");
 	const first = await run();
 	assert.is(first.code, 1);
-	assert.match(first.output, "2 layers were looked at: 0 well, 1 wrong, 0 down, 1 empty\n");
+	assert.match(first.output, "looked at 2 layers: 0 well, 1 wrong, 0 down, 1 empty\n");
 	assert.match(
 		first.output,
 		/Wrong registrations.*\n {2}layers\/wr\/wrong.json: \/en\/service_url: http.* 404 \(week 1\)/,
@@ -74,7 +74,7 @@ test("sick layers are written with the week since which they are so; where all a
 	await rm(join(folder.path, layerPath("wrong")));
 	const well = await run();
 	assert.is(well.code, 0);
-	assert.match(well.output, "1 layers were looked at: 1 well, 0 wrong, 0 down, 0 empty\n");
+	assert.match(well.output, "looked at 1 layer: 1 well, 0 wrong, 0 down, 0 empty\n");
 	assert.is(await health(), null);
 });
 
@@ -84,7 +84,7 @@ test("layers that are not named keep what is known of them", async () => {
 	await storeFeature("parks");
 	await run();
 	serveLayer(peer);
-	assert.match((await run("parks")).output, "1 layers were looked at: 1 well");
+	assert.match((await run("parks")).output, "looked at 1 layer: 1 well");
 	assert.equal(Object.keys(JSON.parse((await health()) ?? "").sick), ["ozone"]);
 });
 
