@@ -61,7 +61,10 @@ export function entryOf(
 	return {
 		smallkey,
 		type: kindOf(registration),
-		title: { en: en.name, fr: fr.name },
+		title: {
+			en: titleOf(registration.en.service_name, english.title, en.name),
+			fr: titleOf(registration.fr.service_name, french.title, fr.name),
+		},
 		...(Object.keys(texts).length > 0 && { description: texts }),
 		...(keywords.length > 0 && { keywords }),
 		address: { en: addresses.en, ...(addresses.fr !== addresses.en && { fr: addresses.fr }) },
@@ -72,6 +75,11 @@ export function entryOf(
 		...(bounds && { bounds: roundedOut(bounds) }),
 		...(unread.length > 0 && { unread }),
 	};
+}
+
+/** The registered name, else the title that the service gives, else what viewers show: the layer's technical name. */
+function titleOf(registered: string | undefined, harvested: string | null, shown: string): string {
+	return registered ? shown : (harvested ?? shown);
 }
 
 function cut(text: string): string {

@@ -83,4 +83,18 @@ test("an entry says what viewers show, and in which forms they cannot read it", 
 	assert.not.ok(unread.includes("terria/en"));
 });
 
+test("a wms layer without a registered name has the title that its service gives, in each language", () => {
+	const registration = JSON.parse(manual) as Registration;
+	const words = { from: "harvest", layers: ["limits"], title: "Boundaries" };
+	const description = {
+		en: { service_url: registration.en.service_url, ...words },
+		fr: { service_url: registration.fr.service_url, ...words, title: "Limites" },
+	} as unknown as Description;
+	const titleOf = (one: Registration) =>
+		entryOf({ smallkey: "abc", registration: one, description }, {}, new Map(), settings).title;
+	assert.equal(titleOf(registration), { en: "Boundaries", fr: "Limites" });
+	const named = { ...registration, en: { ...registration.en, service_name: "Our limits" } } as Registration;
+	assert.equal(titleOf(named), { en: "Our limits", fr: "Limites" });
+});
+
 test.run();
