@@ -3,7 +3,7 @@ import { answerWrite } from "./answer-write.ts";
 import type { Context } from "./context.ts";
 import type { Allocate } from "./docs.ts";
 import type { Fragments } from "./fragment.ts";
-import { type PageRoute, parsePage } from "./pages.ts";
+import { answerErrorPage, type PageRoute, parsePage, siteRootOf } from "./pages.ts";
 import { answerRead, fragmentHeaders } from "./read.ts";
 import { plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
@@ -19,6 +19,8 @@ export interface Refused {
 	status: number;
 	/** Null for a read. */
 	errors: string[] | null;
+	/** From the address to the site's root, where a page may be meant. */
+	root?: string;
 	/** The methods that a write's path supports, where the request has another one. */
 	allow?: string;
 }
@@ -78,7 +80,15 @@ function routeOther(method: string, target: string, { basePath, targets, site }:
 	// A PUT or DELETE of any path is refused as a write, with its reason.
 	if (isForWrites(method, path)) return routeWrite(method, target, basePath);
 	const found = site ? parsePage(target, basePath) : null;
-	if (!found) return { kind: "refused", status: 404, errors: null };
+	if (!found) {
+		const isPage = site && isRead(method) && target.startsWith(`${basePath}/`);
+		return {
+			kind: "refused",
+			status: 404,
+			errors: null,
+			...(isPage && { root: siteRootOf(target, basePath) }),
+		};
+	}
 	return isRead(method) ? found : { kind: "refused", status: 405, errors: null };
 }
 
@@ -115,7 +125,8 @@ function refused(status: number, error: string): Refused {
 }
 
 /** The answer to a request that its route refuses. */
-export function answerRefused({ status, errors, allow }: Refused): Reply {
+export function answerRefused({ status, errors, allow, root }: Refused): Reply {
+	if (root !== undefined) return answerErrorPage(status === 400 ? "badRequest" : "notFound", status, root);
 	if (errors === null) return refuseRead(status);
 	if (allow !== undefined) return refuseWrite(status, errors, { Allow: allow });
 	return refuseWrite(status, errors, {}, "path");

@@ -1,14 +1,27 @@
+import { layerFile, layerFolders, listFolders, openSearchFile } from "../catalogue/static/addresses.ts";
+import { type ErrorKind, errorHtml } from "../catalogue/static/error.ts";
+import { pageSettingsPath } from "../catalogue/static/html.ts";
 import { contentPolicy } from "../registry/content-policy.ts";
+import { chunksFolder } from "../registry/entries.ts";
+import { decodeSegment, langs, parseSmallkey } from "../registry/smallkey.ts";
 import { targets } from "../registry/targets/table.ts";
 import type { Target } from "../registry/targets/target.ts";
 import { etagOf, matchesEtag } from "./etag.ts";
-import { emptyBody, exposedHeaders, fragmentHeaders, type Reply, readCaching, refuseRead } from "./reply.ts";
+import {
+	emptyBody,
+	exposedHeaders,
+	fragmentHeaders,
+	type Reply,
+	readCaching,
+	refusalCaching,
+	refuseRead,
+} from "./reply.ts";
 
 /**
  * The use of a path's first segment: `reads` and `writes` of layers, `operation` of the service, files of the catalogue
- * for `machines` and for `people`; `kept` is reserved for other versions.
+ * for `machines` and for `people`, layers as `records` of the OGC API; `kept` is reserved for other versions.
  */
-export type SegmentUse = "reads" | "writes" | "operation" | "machines" | "people" | "kept";
+export type SegmentUse = "reads" | "writes" | "operation" | "machines" | "records" | "people" | "kept";
 
 /**
  * All first segments in use. No route, page or file of another use may begin with one of them.
@@ -17,8 +30,10 @@ export const reservedSegments: ReadonlyMap<string, SegmentUse> = new Map([
 	...every("reads", ...targets.flatMap(firstSegments)),
 	...every("writes", "register"),
 	...every("operation", "healthz", "readyz"),
-	...every("machines", "index", "changes", "schemas"),
-	...every("people", "en", "fr", "list", "guide", "assets", "site.json"),
+	...every("machines", "index", "changes", "schemas", "records", "sitemap"),
+	...every("machines", "robots.txt", "sitemap.xml", ...langs.map(openSearchFile)),
+	...every("records", "collections", "conformance", "ogc"),
+	...every("people", "en", "fr", "list", "guide", "assets", "site.json", pageSettingsPath),
 	...every("kept", "status"),
 ]);
 
@@ -38,13 +53,39 @@ function every(use: SegmentUse, ...segments: string[]): [string, SegmentUse][] {
 }
 
 /** Folders of the catalogue, without the slash at the end, which their relative links need. */
-const folders: ReadonlySet<string> = new Set(["en", "fr", "list", "guide", "guide/fr", "schemas"]);
+const folders: ReadonlySet<string> = new Set([
+	...["en", "fr", listFolders.en, listFolders.fr, "guide", "guide/fr", "schemas"],
+]);
 
 /** A relative path of at most 200 characters, of plain names that do not begin with a dot. */
 const filePath = /^(?=.{1,200}$)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** A file of the catalogue, or a redirect to a folder with its missing slash. */
-export type PageRoute = { kind: "page"; file: string } | { kind: "moved"; location: string };
+/** A file of the catalogue, a redirect to a folder with its missing slash, or an answer of the OGC API. */
+export type PageRoute =
+	| PageWanted
+	| { kind: "moved"; location: string }
+	| ({ kind: "records" } & RecordsRequest);
+
+/** A file of the catalogue, or a page that is made on request. */
+export interface PageWanted {
+	kind: "page";
+	file: string;
+	/** From the answer's address to the site's root. */
+	root: string;
+}
+
+/** A request of OGC API Records. */
+export interface RecordsRequest {
+	/** Below the API's root, without a slash at its end: `collections/layers/items`; empty for the landing page. */
+	path: string;
+	/** Without its `?`. */
+	query: string;
+	/** From the answer's address to the site's root. */
+	root: string;
+}
+
+/** The page of a layer: its folder, and the smallkey as in the request. */
+const layerPage = new RegExp(`^(${layerFolders.en}|${layerFolders.fr})/([^/]{1,200}?)(?:\\.html)?$`);
 
 /** The file of the catalogue at a request target; null where the path is not the catalogue's. */
 export function parsePage(target: string, basePath: string): PageRoute | null {
@@ -52,13 +93,51 @@ export function parsePage(target: string, basePath: string): PageRoute | null {
 	const end = target.indexOf("?") < 0 ? target.length : target.indexOf("?");
 	const [path, query] = [target.slice(basePath.length, end), target.slice(end)];
 	if (path === "") return { kind: "moved", location: `${basePath}/${query}` };
-	if (path === "/") return { kind: "page", file: "index.html" };
+	if (path === "/") return { kind: "page", file: "index.html", root: "./" };
 	const below = path.slice(1);
 	const use = path.startsWith("/") ? reservedSegments.get(below.split("/", 1)[0] ?? "") : undefined;
+	if (use === "records") {
+		const part = below.replace(/^ogc(?:\/|$)/, "").replace(/\/$/, "");
+		return { kind: "records", path: part, query: query.slice(1), root: rootFrom(below) };
+	}
+	const [, folder, segment] = layerPage.exec(below) ?? [];
+	if (folder !== undefined) {
+		const smallkey = parseSmallkey(decodeSegment(segment ?? "") ?? "");
+		const lang = folder === layerFolders.fr ? "fr" : "en";
+		return smallkey === null
+			? null
+			: { kind: "page", file: layerFile(lang, smallkey), root: rootFrom(below) };
+	}
 	if (use !== "machines" && use !== "people") return null;
 	if (folders.has(below)) return { kind: "moved", location: `${basePath}${path}/${query}` };
 	const file = below.endsWith("/") ? `${below}index.html` : below;
-	return filePath.test(file) ? { kind: "page", file } : null;
+	return filePath.test(file) ? { kind: "page", file, root: rootFrom(below) } : null;
+}
+
+/** From a page to the site's root: `../`, or `./` at the root itself. @param path of the page, without its first slash */
+function rootFrom(path: string): string {
+	return "../".repeat(path.split("/").length - 1) || "./";
+}
+
+/**
+ * The answer in place of a page: a small page in both languages.
+ * @param root from the requested address to the site's root
+ */
+export function answerErrorPage(
+	kind: ErrorKind,
+	status: number,
+	root: string,
+	headers: Record<string, string> = {},
+): Reply {
+	const body = new TextEncoder().encode(errorHtml(kind, root));
+	const caching = { "Cache-Control": status === 503 ? "no-store" : refusalCaching };
+	const type = { "Content-Type": pageTypes.html as string };
+	return { status, headers: { ...type, ...documentHeaders(true), ...caching, ...headers }, body };
+}
+
+/** From a target below the base path, of a page or not, to the site's root. */
+export function siteRootOf(target: string, basePath: string): string {
+	return rootFrom(target.slice(basePath.length + 1).split("?", 1)[0] ?? "");
 }
 
 /** Redirects to a folder of the catalogue. */
@@ -71,11 +150,11 @@ export function answerMoved(location: string): Reply {
  * @param bytes the file as sent; null where there is none
  */
 export function answerPage(
-	file: string,
+	{ file, root }: PageWanted,
 	bytes: Uint8Array | null,
 	{ ifNoneMatch, isSecure, etag, headers: more }: PageRequest,
 ): Reply {
-	if (!bytes) return refuseRead(404);
+	if (!bytes) return file.endsWith(".html") ? answerErrorPage("notFound", 404, root) : refuseRead(404);
 	const headers = { ...pageHeaders(file, isSecure), ...more, ETag: etag ?? etagOf(bytes) };
 	const isUnchanged = ifNoneMatch !== null && matchesEtag(ifNoneMatch, headers.ETag);
 	return isUnchanged ? { status: 304, headers, body: emptyBody } : { status: 200, headers, body: bytes };
@@ -100,8 +179,19 @@ export const pageTypes: Readonly<Record<string, string>> = {
 	css: "text/css; charset=utf-8",
 	svg: "image/svg+xml",
 	xml: "application/atom+xml; charset=utf-8",
+	txt: "text/plain; charset=utf-8",
 	json: fragmentHeaders["Content-Type"],
 };
+
+const xml = "application/xml; charset=utf-8";
+
+/** Types of files that have another type than their ending says. */
+const namedTypes: ReadonlyMap<string, string> = new Map([
+	...langs.map(
+		(lang) => [openSearchFile(lang), "application/opensearchdescription+xml; charset=utf-8"] as const,
+	),
+	["sitemap.xml", xml],
+]);
 
 const nosniff = { "X-Content-Type-Options": "nosniff" };
 
@@ -115,8 +205,10 @@ export function documentHeaders(isSecure: boolean): Record<string, string> {
 	};
 }
 
+const forGood = "public, max-age=31536000, immutable";
+
 /** Headers of files whose names contain a hash of their content. */
-export const assetHeaders = { "Cache-Control": "public, max-age=31536000, immutable", ...nosniff };
+export const assetHeaders = { "Cache-Control": forGood, ...nosniff };
 
 /** Headers of files for machines: those of a fragment, each with its own type. */
 export const machineHeaders = {
@@ -126,16 +218,24 @@ export const machineHeaders = {
 	...nosniff,
 };
 
-/** Headers of `site.json`, the operator's settings of the page. */
+/** Headers of the index's chunks, whose names contain a hash of their content. */
+export const chunkHeaders = { ...machineHeaders, "Cache-Control": forGood };
+
+/** Headers of the settings of the pages: `site.json`, `pages.json`. */
 export const settingsHeaders = { "Cache-Control": "no-cache", ...nosniff };
 
 /** Headers of any file of the catalogue. @param isSecure whether it is served over https only */
 export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
+	const ending = file.slice(file.lastIndexOf(".") + 1);
 	const type = {
-		"Content-Type": pageTypes[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream",
+		"Content-Type":
+			namedTypes.get(file.replace(/^sitemap\/\d+/, "sitemap")) ??
+			pageTypes[ending] ??
+			"application/octet-stream",
 	};
 	if (file.endsWith(".html")) return { ...type, ...documentHeaders(isSecure) };
 	if (file.startsWith("assets/")) return { ...type, ...assetHeaders };
-	if (file === "site.json") return { ...type, ...settingsHeaders };
+	if (file.startsWith(`${chunksFolder}/`)) return { ...type, ...chunkHeaders };
+	if (file === "site.json" || file === pageSettingsPath) return { ...type, ...settingsHeaders };
 	return { ...type, ...machineHeaders };
 }

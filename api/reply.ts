@@ -31,7 +31,7 @@ export const fragmentHeaders = {
 } as const;
 
 /** Cached briefly, so that no cache hides a new layer. */
-const refusalCaching = "public, max-age=5";
+export const refusalCaching = "public, max-age=5";
 
 /** Headers of every answer to a write. */
 const writeHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;

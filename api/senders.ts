@@ -1,4 +1,6 @@
+import type { PublicName } from "../registry/entries.ts";
 import { parseJson } from "../registry/json.ts";
+import { langs } from "../registry/smallkey.ts";
 import type { Hashes } from "../store/hashes.ts";
 import { messageOf, parseTimestamp, type Signed, verify } from "./signature.ts";
 
@@ -15,7 +17,7 @@ export interface Sender {
 	/** Whether its changes wait for a reviewer. */
 	review: boolean;
 	/** Public name; null: none. */
-	name: string | null;
+	name: PublicName | null;
 	/** Contact, for the operator only; null: not known. */
 	contact: string | null;
 }
@@ -120,7 +122,7 @@ function parseSender(id: string, entry: unknown, place: string): Sender {
 		previous: parsePrevious(previous_key, previous_key_until, where),
 		smallkeys: parseGlobs(smallkeys, where),
 		review,
-		name: parseLine("name", name, where),
+		name: parseName(name, where),
 		contact: parseLine("contact", contact, where),
 	};
 }
@@ -132,6 +134,17 @@ function parsePrevious(key: unknown, until: unknown, where: string): PreviousSec
 	const time = typeof until === "string" ? parseTimestamp(until) : null;
 	if (time === null) throw new Error(`${where}: previous_key_until must be an ISO 8601 time in UTC`);
 	return { secret: key, until: new Date(time) };
+}
+
+/** One text, or one in each language. */
+function parseName(name: unknown, where: string): PublicName | null {
+	if (typeof name !== "object" || name === null) return parseLine("name", name, where);
+	const { en, fr, ...unknown } = name as Record<string, unknown>;
+	for (const member of Object.keys(unknown))
+		throw new Error(`${where}: name must have en and fr only, not ${member}`);
+	const [english, french] = langs.map((lang) => parseLine(`name.${lang}`, { en, fr }[lang], where));
+	if (!english || !french) throw new Error(`${where}: name must be a text, or one in en and one in fr`);
+	return { en: english, fr: french };
 }
 
 /** A text of one line, such as a name. */

@@ -2,14 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { sign } from "../api/signature.ts";
+import { buildCatalogue, updateCatalogue } from "../catalogue/catalogue.ts";
+import type { CommitChanges } from "../catalogue/changes.ts";
+import { buildIndex, inChunks } from "../catalogue/chunks.ts";
 import { buildPages } from "../catalogue/pages.ts";
 import { fragmentSettings } from "../publish/slots.ts";
 import { canonicalText } from "../registry/canonical.ts";
-import type { Entry } from "../registry/index/entry.ts";
-import { buildIndex, updateIndex } from "../registry/index/index.ts";
-import { titleWords } from "../registry/index/words.ts";
-import { Pieces } from "../site/catalogue/pieces.ts";
-import { search } from "../site/catalogue/search.ts";
+import type { Entry } from "../registry/entries.ts";
 import { plainSettings } from "../site/page/settings.ts";
 import { changeOneLayer, removeOutput } from "./builds.ts";
 import { generateEntries } from "./entries.ts";
@@ -18,21 +17,16 @@ import { cpuOf } from "./measure/process.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import { type Served, sender, type World } from "./measure/world.ts";
 
-/** What the page may weigh at any number of layers, and a search in the 95th percentile, in kB after gzip. */
+/** What the page may weigh without the entries, in kB after gzip. */
 const pageLimit = 60;
-const searchLimit = 50;
-/** Files of the index that one changed layer may change. */
-const filesLimit = 12;
-/** Files that the index may have: 2,000 at 100,000 layers. */
-const filesAtLeast = 100;
-const filesPerLayer = 0.019;
+/** What the entries of a layer may weigh, in bytes after gzip. */
+const bytesPerLayer = 100;
+/** CPU milliseconds that a change of one layer may take. */
+const changeLimitMs = 300;
 /** CPU seconds that one changed layer may add to a build of a commit. */
 const commitAllowance = 0.1;
 /** How long after its answer a PUT may be missing in the index, in milliseconds. */
 const stepLimitMs = 1_000;
-
-const searches = 300;
-const noFilter = { type: "", host: "", sender: "", health: "", oneTitle: false, view: null };
 
 function constant(figure: number): () => Promise<number> {
 	return async () => figure;
@@ -42,49 +36,18 @@ function kilobytes(text: string | Uint8Array): number {
 	return gzipSync(text, { level: 9 }).length / 1_000;
 }
 
-/** Searches for one word or two of a title, or the beginning of one, as people type. */
-function queriesOf(entries: readonly Entry[]): string[] {
-	const random = randomFrom(11);
-	return Array.from({ length: searches }, () => {
-		const { title } = entries[Math.floor(random() * entries.length)] as Entry;
-		const words = titleWords(random() < 0.5 ? title.en : title.fr);
-		const some = Array.from(
-			{ length: 1 + Math.floor(random() * 2) },
-			() => words[Math.floor(random() * words.length)] ?? "",
-		);
-		return some.map((word) => (random() < 0.3 ? word.slice(0, 4) : word)).join(" ");
-	});
+/** All that a page reads of the index: the manifest and every chunk. */
+async function prepareEntries({ layers }: World): Promise<Pair> {
+	const files = buildIndex(inChunks(generateEntries(layers)), "a".repeat(40));
+	const weight = [...files.values()].reduce((sum, text) => sum + kilobytes(text ?? ""), 0);
+	return { ours: constant(weight), reference: constant((layers * bytesPerLayer) / 1_000) };
 }
 
-async function prepareSearch({ layers }: World): Promise<Pair> {
-	const entries = [...generateEntries(layers)];
-	const files = buildIndex(entries);
-	return {
-		ours: async () => {
-			const weights: number[] = [];
-			for (const text of queriesOf(entries)) {
-				let read = 0;
-				const pieces = new Pieces(async (path) => {
-					const file = files.get(path) ?? null;
-					// The trees of the cuts come with the first load.
-					if (file !== null && !/^index\/\w+\.json$/.test(path)) read += kilobytes(file);
-					return file;
-				});
-				await search(pieces, { ...noFilter, text }, 10);
-				weights.push(read);
-			}
-			return weights.sort((a, b) => a - b)[Math.floor(weights.length * 0.95)] as number;
-		},
-		reference: constant(searchLimit),
-	};
-}
-
-/** The page, its scripts and styles, and what it reads of the index before anybody types. */
-async function prepareFirstLoad({ layers }: World): Promise<Pair> {
-	const files = buildIndex([...generateEntries(layers)]);
+/** The page, its scripts and styles, without what it reads of the index. */
+async function prepareFirstLoad(): Promise<Pair> {
 	const fragments = fragmentSettings({ metadataUrl: "", catalogueUrl: "" });
 	const more = { publicUrl: "", site: plainSettings, version: "0", senderNames: {}, isCompressed: false };
-	const site = await buildPages({ fragments, ...more });
+	const site = await buildPages({ fragments, ...more, isServed: true });
 	return {
 		ours: async () => {
 			const loaded = new Set(["en/index.html", "site.json", site.assets.styles]);
@@ -95,49 +58,48 @@ async function prepareFirstLoad({ layers }: World): Promise<Pair> {
 				for (const [, name] of text.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) add(`assets/${name}`);
 			};
 			add(site.assets.script);
-			let weight = [...loaded].reduce((sum, path) => sum + kilobytes(site.files.get(path) ?? ""), 0);
-			const pieces = new Pieces(async (path) => {
-				weight += kilobytes(files.get(path) ?? "");
-				return files.get(path) ?? null;
-			});
-			await pieces.count();
-			await search(pieces, { ...noFilter, text: "" }, 10);
-			return weight;
+			return [...loaded].reduce((sum, path) => sum + kilobytes(site.files.get(path) ?? ""), 0);
 		},
 		reference: constant(pageLimit),
 	};
 }
 
-async function prepareIndexFiles({ layers }: World): Promise<Pair> {
-	const files = buildIndex([...generateEntries(layers)]);
-	return { ours: async () => files.size, reference: constant(filesAtLeast + layers * filesPerLayer) };
-}
+/** Changes that are made, each on the files that the one before left. */
+const changes = 20;
 
-/** Changes of which the files are counted. */
-const countedChanges = 200;
-
-/**
- * Files of the index that differ after one layer's titles have changed, with its commit and its fragments' hashes.
- * @param retitle the titles that one layer has then, and another layer to take words from
- */
-function prepareTouched(retitle: (one: Entry, other: Entry) => Entry["title"]) {
-	return async ({ layers }: World): Promise<Pair> => {
-		const entries = [...generateEntries(layers)];
-		const files = buildIndex(entries);
-		const random = randomFrom(5);
-		const pick = () => entries[Math.floor(random() * entries.length)] as Entry;
-		const changed = { commit: "a".repeat(40), date: "2026-05-05T00:00:00Z" };
-		return {
-			ours: async () => {
-				const counts = Array.from({ length: countedChanges }, () => {
-					const one = pick();
-					const other = { ...one, title: retitle(one, pick()), changed };
-					return updateIndex((path) => files.get(path) ?? null, new Map([[one.smallkey, other]])).size;
-				});
-				return counts.sort((a, b) => a - b)[Math.floor(counts.length * 0.95)] as number;
-			},
-			reference: constant(filesLimit),
-		};
+/** CPU of the catalogue's own work for one changed layer, the slowest of some: files are read, made and compressed. */
+async function prepareChange({ layers }: World): Promise<Pair> {
+	const entries = [...generateEntries(layers)];
+	const settings = { pages: null, isServed: true, publicUrl: "", commit: null, owners: () => ["@org/team"] };
+	const commit = (at: number, smallkey: string): CommitChanges => ({
+		commit: at.toString(16).padStart(40, "0"),
+		date: "2026-05-05T00:00:00Z",
+		layers: [{ smallkey, kind: "changed" }],
+	});
+	const files = buildCatalogue(entries, [commit(0, "first")], settings);
+	const random = randomFrom(5);
+	let at = 0;
+	return {
+		ours: async () => {
+			let slowest = 0;
+			for (let change = 0; change < changes; change += 1) {
+				const one = entries[Math.floor(random() * entries.length)] as Entry;
+				at += 1;
+				const changed = { ...one, title: { ...one.title, en: `${one.title.en} ${at}` } };
+				const start = process.cpuUsage();
+				const written = updateCatalogue(
+					(path) => files.get(path) ?? null,
+					{ layers: new Map([[one.smallkey, changed]]), history: [commit(at, one.smallkey)] },
+					settings,
+				);
+				for (const text of written?.values() ?? []) if (text) gzipSync(text, { level: 6 });
+				const { user, system } = process.cpuUsage(start);
+				slowest = Math.max(slowest, (user + system) / 1_000);
+				for (const [path, text] of written ?? []) files.set(path, text);
+			}
+			return slowest;
+		},
+		reference: constant(changeLimitMs),
 	};
 }
 
@@ -215,44 +177,28 @@ async function prepareInStep(world: World): Promise<Pair> {
 /** Rows about the catalogue. */
 export const catalogueRows: Row[] = [
 	{
-		name: "catalogue-search",
-		ours: `what a search of one or two words reads, 95th percentile of ${searches}, gzip`,
-		reference: "the limit",
+		name: "catalogue-entries",
+		ours: "all entries of the catalogue with their manifest, gzip",
+		reference: `the limit: ${bytesPerLayer} bytes a layer`,
 		unit: "kB",
 		reach: { of: "ratio", most: 1 },
-		prepare: prepareSearch,
+		prepare: prepareEntries,
 	},
 	{
 		name: "catalogue-load",
-		ours: "first load of the page with what it reads of the index, gzip",
+		ours: "first load of the page without the entries, gzip",
 		reference: "the limit",
 		unit: "kB",
 		reach: { of: "ratio", most: 1 },
 		prepare: prepareFirstLoad,
 	},
 	{
-		name: "catalogue-files",
-		ours: "files of the index",
-		reference: "the limit: 2,000 at 100,000 layers",
-		unit: "files",
-		reach: { of: "ratio", most: 1 },
-		prepare: prepareIndexFiles,
-	},
-	{
-		name: "catalogue-touched",
-		ours: `files of the index that one more word in a title changes, 95th percentile of ${countedChanges}`,
+		name: "catalogue-change",
+		ours: `a change of one layer in the catalogue's files, CPU, slowest of ${changes}`,
 		reference: "the limit",
-		unit: "files",
+		unit: "ms",
 		reach: { of: "ratio", most: 1 },
-		prepare: prepareTouched(({ title }) => ({ en: `${title.en} renewed`, fr: title.fr })),
-	},
-	{
-		name: "catalogue-retitled",
-		ours: `files of the index that change with every word of both titles, 95th percentile of ${countedChanges}`,
-		reference: "the limit",
-		unit: "files",
-		reach: { of: "ratio", most: 1 },
-		prepare: prepareTouched((_, { title }) => title),
+		prepare: prepareChange,
 	},
 	{
 		name: "catalogue-commit",

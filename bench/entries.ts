@@ -1,5 +1,4 @@
-import type { Entry } from "../registry/index/entry.ts";
-import { targetNames } from "../registry/targets/table.ts";
+import type { Entry } from "../registry/entries.ts";
 import { randomFrom } from "./layers.ts";
 
 /** Words as titles of map layers have them, English and French, the frequent ones first. */
@@ -73,8 +72,8 @@ export function* generateEntries(count: number): Generator<Entry> {
 		const year = random() < 0.3 ? ` ${1970 + Math.floor(random() * 56)}` : "";
 		const isFeature = index % 10 >= 7;
 		const host = `${isFeature ? "gis" : "maps"}${Math.floor(200 ** random())}.example.ca`;
-		const x = Math.floor(random() * 5_000_000) - 2_500_000;
-		const y = Math.floor(random() * 4_000_000) - 800_000;
+		const west = Math.floor(random() * 80_0000) / 10_000 - 140;
+		const south = Math.floor(random() * 30_0000) / 10_000 + 42;
 		const hash = () =>
 			Math.floor(random() * 2 ** 52)
 				.toString(16)
@@ -83,12 +82,20 @@ export function* generateEntries(count: number): Generator<Entry> {
 			smallkey: `${Math.floor(random() * 36 ** 5).toString(36)}${index.toString(36)}`,
 			type: isFeature ? "feature" : "wms",
 			title: { en: `${subject} ${aspect} of ${where}${year}`, fr: `${sujet} : ${aspet}, ${where}${year}` },
-			host: { en: host, fr: host },
+			description: {
+				en: `${aspect} of ${subject.toLowerCase()} as measured by ${place} since ${year || "1990"}`,
+				fr: `${aspet} : ${sujet.toLowerCase()}, selon ${place} depuis ${year || "1990"}`,
+			},
+			keywords: [subject, aspect, sujet, aspet, place],
+			address: {
+				en: `https://${host}/arcgis/rest/services/${name}/MapServer${isFeature ? `/${index % 20}` : "/WMSServer"}`,
+			},
+			...(!isFeature && { layers: [String(index % 20)] }),
 			sender: `Department ${1 + Math.floor(30 ** random())}`,
-			changed: { commit: hash() + hash() + hash().slice(0, 8), date: "2026-03-04T12:00:00Z" },
+			changed: { commit: hash().slice(0, 12), date: "2026-03-04T12:00:00Z" },
 			...(random() < 0.02 && { health: { state: "down" as const, since: "2026-W09" } }),
-			...(isFeature && { extent: [x, y, x + 50_000, y + 40_000] }),
-			fragments: Object.fromEntries(targetNames.map((target) => [target, { en: hash(), fr: hash() }])),
+			...(random() < 0.01 && { health: null }),
+			...(isFeature && { bounds: [west, south, west + 0.5, south + 0.4] as const }),
 		};
 	}
 }

@@ -1,9 +1,10 @@
 import { isSenderId } from "../api/senders.ts";
 import { personText, type RawCommit, readCommits, trailersOf } from "../git/commits.ts";
 import { runGit } from "../git/run.ts";
-import type { ChangeKind, CommitChanges } from "../registry/index/changes.ts";
+import type { PublicName } from "../registry/entries.ts";
 import { parseLayerPath } from "../registry/smallkey.ts";
 import { serviceIdentity } from "../store/git/new-commit.ts";
+import type { ChangeKind, CommitChanges } from "./changes.ts";
 
 /** A commit on the branch that touched layers, or one of the files beside them. */
 export interface HistoryCommit extends CommitChanges {
@@ -113,7 +114,7 @@ export interface LastChange {
 	/** The last commit that changed it. */
 	changed: { commit: string; date: string };
 	/** Public name of who registered it last; null where it has none, or the layer came in another way. */
-	sender: string | null;
+	sender: PublicName | null;
 }
 
 /**
@@ -123,8 +124,8 @@ export interface LastChange {
  */
 export function lastChanges(
 	history: readonly HistoryCommit[],
-	nameOf: (sender: string) => string | null = () => null,
-	before: (smallkey: string) => string | null = () => null,
+	nameOf: (sender: string) => PublicName | null = () => null,
+	before: (smallkey: string) => PublicName | null = () => null,
 ): Map<string, LastChange> {
 	const last = new Map<string, LastChange>();
 	for (const { commit, date, layers, registered, sender } of history) {

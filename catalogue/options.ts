@@ -1,5 +1,6 @@
 import { readVersion } from "../files/version.ts";
 import { fragmentSettings } from "../publish/slots.ts";
+import type { PublicName } from "../registry/entries.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { plainSettings, type SiteSettings } from "../site/page/settings.ts";
 
@@ -12,9 +13,11 @@ export interface CatalogueOptions {
 	/** Version of the service. */
 	version: string;
 	/** Sender's id → the public name that its operator gave it. */
-	senderNames: Readonly<Record<string, string>>;
+	senderNames: Readonly<Record<string, PublicName>>;
 	/** Whether a `.gz` stands beside each file. */
 	isCompressed: boolean;
+	/** Whether a service renders pages of layers, the plain list and records when they are asked for. */
+	isServed: boolean;
 }
 
 /** What an operator says of the page. */
@@ -49,6 +52,8 @@ export function catalogueOptions(
 		version: readVersion(),
 		senderNames,
 		isCompressed,
+		// What takes signed requests is a service.
+		isServed: canSend,
 	};
 }
 
@@ -56,9 +61,13 @@ export function catalogueOptions(
  * The public names of senders that have one, by their ids. What could be signed with or written to is no public name: a
  * sender's id, an address of mail.
  */
-export function senderNamesOf(senders: ReadonlyMap<string, { name: string | null }>): Record<string, string> {
+export function senderNamesOf(
+	senders: ReadonlyMap<string, { name: PublicName | null }>,
+): Record<string, PublicName> {
 	const named = [...senders].flatMap(([id, { name }]) => {
-		const isPublic = name !== null && !name.includes("@") && !senders.has(name);
+		if (name === null) return [];
+		const texts = typeof name === "string" ? [name] : [name.en, name.fr];
+		const isPublic = texts.every((text) => !text.includes("@") && !senders.has(text));
 		return isPublic ? [[id, name] as const] : [];
 	});
 	return Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : 1)));

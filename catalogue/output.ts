@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { ifThereSync } from "../files/if-there.ts";
 import { placeFile, removeUnplaced } from "../publish/place-file.mjs";
-import type { ReadFile } from "../registry/index/set-update.ts";
+import { chunksFolder, type Manifest } from "../registry/entries.ts";
+import type { ReadFile } from "./files.ts";
 import { catalogueFiles, catalogueFolders, namesIn, removeState } from "./state.ts";
 
 /** Files below an output by path: their content, or null for one that goes. */
@@ -91,8 +92,16 @@ export function staleFiles(out: string, wanted: OutputFiles): Map<string, null> 
 	const present = catalogueFolders.flatMap((folder) =>
 		namesIn(out, folder).map((name) => `${folder}/${name}`),
 	);
-	const stale = [...present, ...catalogueFiles].filter((path) => !wanted.has(path));
+	const beside = catalogueFiles.filter((name) => existsSync(join(out, name)));
+	const stale = [...present, ...beside].filter((path) => !wanted.has(path));
 	return new Map(stale.map((path) => [path, null]));
+}
+
+/** The files of chunks that no manifest names any more. @param manifests the present one, and the one before */
+export function staleChunks(out: string, manifests: readonly (Manifest | null)[]): Map<string, null> {
+	const named = new Set(manifests.flatMap((manifest) => manifest?.chunks ?? []));
+	const present = namesIn(out, chunksFolder).map((name) => `${chunksFolder}/${name}`);
+	return new Map(present.filter((path) => !named.has(path)).map((path) => [path, null]));
 }
 
 /** Takes a catalogue out of an output: nobody is to read what is not kept in step. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type Plugin } from "esbuild";
+import { build, type Metafile, type Plugin } from "esbuild";
 import { compiledSchemas } from "../publish/validators.ts";
 import { landSvgs } from "./land.ts";
 
@@ -14,6 +14,9 @@ export interface PageBundle {
 	/** Names of the two that pages name. */
 	main: string;
 	choose: string;
+	worker: string;
+	/** Names of what the page's own script imports at once: they are loaded beside it. */
+	imports: string[];
 	styles: string;
 	/** The outline of the land as SVG. */
 	land: { light: string; dark: string };
@@ -41,13 +44,37 @@ const withoutDefaults: Plugin = {
 
 /** Bundles the scripts: what only a map or a draft needs is in files of its own, loaded when it is shown. */
 async function bundleScripts(): Promise<
-	Pick<PageBundle, "scripts" | "main" | "choose"> & { inputs: string[] }
+	Pick<PageBundle, "scripts" | "main" | "choose" | "worker" | "imports"> & { inputs: string[] }
 > {
-	const result = await build({
-		entryPoints: { main: join(root, "site/page/main.ts"), choose: join(root, "catalogue/static/choose.ts") },
+	const page = { main: join(root, "site/page/main.ts"), choose: join(root, "catalogue/static/choose.ts") };
+	const [result, worker] = await Promise.all([
+		bundled(page, true),
+		// By itself: code that it shares with the page would be further files, each a request before the first row.
+		bundled({ worker: join(root, "site/search/worker.ts") }, false),
+	]);
+	const outputFiles = [...result.outputFiles, ...worker.outputFiles];
+	const scripts = Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]));
+	const entry = (name: string) => {
+		const found = Object.keys(scripts).find((one) => one.startsWith(`${name}-`));
+		if (!found) throw new Error(`the bundle has no ${name}`);
+		return found;
+	};
+	return {
+		scripts,
+		main: entry("main"),
+		choose: entry("choose"),
+		worker: entry("worker"),
+		imports: importsOf(entry("main"), result.metafile),
+		inputs: [...new Set([result, worker].flatMap(({ metafile }) => Object.keys(metafile.inputs)))],
+	};
+}
+
+function bundled(entryPoints: Record<string, string>, splitting: boolean) {
+	return build({
+		entryPoints,
+		splitting,
 		absWorkingDir: root,
 		bundle: true,
-		splitting: true,
 		write: false,
 		metafile: true,
 		format: "esm",
@@ -60,18 +87,20 @@ async function bundleScripts(): Promise<
 		plugins: [compiledSchemas, withoutDefaults],
 		logLevel: "silent",
 	});
-	const scripts = Object.fromEntries(result.outputFiles.map(({ path, text }) => [basename(path), text]));
-	const entry = (name: string) => {
-		const found = Object.keys(scripts).find((one) => one.startsWith(`${name}-`));
-		if (!found) throw new Error(`the bundle has no ${name}`);
-		return found;
+}
+
+/** What a script imports, and what that imports, without what is loaded later. */
+function importsOf(name: string, { outputs }: Metafile): string[] {
+	const found = new Set<string>();
+	const visit = (path: string) => {
+		for (const { path: imported, kind } of outputs[path]?.imports ?? []) {
+			if (kind !== "import-statement" || found.has(imported)) continue;
+			found.add(imported);
+			visit(imported);
+		}
 	};
-	return {
-		scripts,
-		main: entry("main"),
-		choose: entry("choose"),
-		inputs: Object.keys(result.metafile.inputs),
-	};
+	visit(Object.keys(outputs).find((path) => basename(path) === name) ?? "");
+	return [...found].map((path) => basename(path)).sort();
 }
 
 async function minifiedStyles(): Promise<string> {

@@ -1,6 +1,6 @@
 import { targetOf } from "../registry/targets/table.ts";
 import { guideFiles } from "./guide/guide.ts";
-import { schemaFiles } from "./openapi/files.ts";
+import { schemaFiles } from "./openapi.ts";
 import type { CatalogueOptions } from "./options.ts";
 import { buildSite, type SiteFiles } from "./site.ts";
 import { apiHtml } from "./static/api.ts";
@@ -12,7 +12,7 @@ export async function buildPages({
 	fragments,
 	version,
 }: CatalogueOptions): Promise<SiteFiles> {
-	const { files, assets } = await buildSite(site, publicUrl.startsWith("https:"));
+	const { files, assets } = await buildSite(site, publicUrl);
 	// A relative address of a server counts from where the document is (OpenAPI Specification 3.1.1, "Server Object").
 	const url = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");
 	const schemas = schemaFiles({ version, targets: fragments.targets.map(targetOf), url });

@@ -3,28 +3,35 @@ import { type Noted, nothingNoted, pickServed, type StoredLayer } from "../publi
 import { collectFolder, readEntries } from "../publish/collect.ts";
 import { layersIn, streamLayers } from "../publish/commit-layers.ts";
 import { findEarlier } from "../publish/earlier.ts";
-import { healthPath } from "../registry/health.ts";
-import { type Problem, problemLine } from "../registry/judge.ts";
+import type { Entry, PublicName } from "../registry/entries.ts";
+import { type Health, healthPath } from "../registry/health.ts";
+import { type CheckedLayer, type Problem, problemLine } from "../registry/judge.ts";
 import { ownersPath } from "../registry/owners.ts";
-import type { ListedLayer } from "./catalogue.ts";
-import { type HistoryCommit, lastChanges, readHistory } from "./history.ts";
-import { listedLayer, type News, type Reviewers, readReviewers } from "./listed.ts";
+import { entryOf } from "./entry.ts";
+import { type HistoryCommit, type LastChange, lastChanges, readHistory } from "./history.ts";
 import type { CatalogueOptions } from "./options.ts";
+import { type Reviewers, readReviewers } from "./reviewers.ts";
 
 /** A commit's full id, or a folder of layers whose history is not known. */
 export type CatalogueLayers = { repository: string; commit: string } | { folder: string };
 
 /** Wrong files for which an earlier text is looked for. */
-const mostWrong = 1_000;
+const maxWrong = 1_000;
+
+/** What is known of layers beside their own files. */
+export interface News {
+	changes: ReadonlyMap<string, LastChange>;
+	health: Health;
+}
 
 /** The layers that were found, and those that are served of no file at this commit. */
 export interface Found extends Noted {
-	listed: ListedLayer[];
+	entries: Entry[];
 }
 
 /** Before anything was looked at. */
 export function nothingFound(): Found {
-	return { ...nothingNoted(), listed: [] };
+	return { ...nothingNoted(), entries: [] };
 }
 
 /** Adds the layer that is served of some spellings. */
@@ -35,12 +42,16 @@ export function take(
 	options: CatalogueOptions,
 ): void {
 	const layer = pickServed(spellings, found);
-	if (layer) found.listed.push(listedLayer(layer, news, options.fragments));
+	if (layer) found.entries.push(newEntry(layer, news, options));
+}
+
+function newEntry(layer: CheckedLayer, { changes, health }: News, { fragments }: CatalogueOptions): Entry {
+	return entryOf(layer, changes.get(layer.smallkey) ?? {}, health, fragments);
 }
 
 /** Every layer, and what is known beside their files. */
 export interface AllLayers {
-	listed: ListedLayer[];
+	entries: Entry[];
 	history: HistoryCommit[] | null;
 	reviewers: Reviewers & { stamp: string };
 }
@@ -49,24 +60,24 @@ export interface AllLayers {
 export async function readAll(layers: CatalogueLayers, options: CatalogueOptions): Promise<AllLayers> {
 	if ("folder" in layers) return readFolder(layers.folder, options);
 	const { repository, commit } = layers;
-	const entries = await listTree(repository, commit, "layers/");
+	const files = await listTree(repository, commit, "layers/");
 	const history = await readHistory(repository, null, commit);
 	const reviewers = await readReviewersAt(repository, commit);
 	const news = { changes: lastChanges(history ?? [], namesOf(options)), health: reviewers.health };
 	const found = nothingFound();
-	for await (const some of streamLayers(repository, entries)) {
+	for await (const some of streamLayers(repository, files)) {
 		for (const spellings of some) take(spellings, found, news, options);
 	}
-	for (const smallkey of found.wrong.slice(0, mostWrong)) {
+	for (const smallkey of found.wrong.slice(0, maxWrong)) {
 		const registration = await findEarlier(repository, commit, smallkey);
 		const layer = registration && { smallkey, registration, description: null };
-		if (layer) found.listed.push(listedLayer(layer, news, options.fragments));
+		if (layer) found.entries.push(newEntry(layer, news, options));
 	}
-	return { listed: found.listed, history, reviewers };
+	return { entries: found.entries, history, reviewers };
 }
 
 /** The public name of a sender, by its id. */
-export function namesOf({ senderNames }: CatalogueOptions): (sender: string) => string | null {
+export function namesOf({ senderNames }: CatalogueOptions): (sender: string) => PublicName | null {
 	return (sender) => (Object.hasOwn(senderNames, sender) ? (senderNames[sender] ?? null) : null);
 }
 
@@ -78,7 +89,7 @@ function readFolder(folder: string, options: CatalogueOptions): AllLayers {
 	const news = { changes: new Map(), health: reviewers.health };
 	for (const spellings of layersIn(files)) take(spellings, found, news, options);
 	if (found.problems.length > 0) throw new Error(problemLine(found.problems[0] as Problem));
-	return { listed: found.listed, history: null, reviewers };
+	return { entries: found.entries, history: null, reviewers };
 }
 
 /** The files beside the layers at a commit, with a stamp of them. */

@@ -6,8 +6,11 @@ import { filesBelow } from "../files/below.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import { rendererStamp } from "../publish/manifest.ts";
 import { isCompanion } from "../publish/place-file.mjs";
+import { chunksFolder } from "../registry/entries.ts";
+import { langs } from "../registry/smallkey.ts";
 import type { CatalogueOptions } from "./options.ts";
-import type { Assets } from "./static/html.ts";
+import { layerFolders, listFolders, openSearchFile } from "./static/addresses.ts";
+import { type Assets, pageSettingsPath } from "./static/html.ts";
 
 /** What a catalogue was made from: kept beside the output as `<out>.catalogue`, never served. */
 export interface CatalogueState {
@@ -20,30 +23,38 @@ export interface CatalogueState {
 	/** Stamp of the files beside the layers: who owns them, and which are sick. */
 	reviewers: string;
 	assets: Assets;
-	/** Folder below the output → number of files in it. */
+	/** Folder of the output → number of the catalogue's files in it. */
 	counts: Record<string, number>;
 }
 
 /** Folders below the output that hold nothing but the catalogue. */
-export const catalogueFolders = [
+export const catalogueFolders: readonly string[] = [
 	"assets",
 	"changes",
 	"en",
+	layerFolders.en,
 	"fr",
+	layerFolders.fr,
 	"guide",
 	"guide/fr",
 	"index",
-	"index/facets",
-	"index/keys",
-	"index/layers",
-	"index/names",
-	"index/terms",
-	"list",
+	chunksFolder,
+	listFolders.en,
+	listFolders.fr,
+	"records",
 	"schemas",
-] as const;
+	"sitemap",
+];
 
-/** Its files in the output folder itself. */
-export const catalogueFiles = ["index.html", "site.json"] as const;
+/** Its files in the output folder itself; the last ones only where the address of the site is known. */
+export const catalogueFiles: readonly string[] = [
+	"index.html",
+	"site.json",
+	pageSettingsPath,
+	"robots.txt",
+	...langs.map(openSearchFile),
+	"sitemap.xml",
+];
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -119,14 +130,15 @@ export function writeState(out: string, state: Omit<CatalogueState, "counts">): 
 
 function isWhole(out: string, { counts }: CatalogueState): boolean {
 	const now = countFiles(out);
-	return (
-		catalogueFolders.every((folder) => now[folder] === counts[folder]) &&
-		catalogueFiles.every((name) => existsSync(join(out, name)))
-	);
+	return Object.keys(now).every((folder) => now[folder] === counts[folder]);
 }
 
 function countFiles(out: string): Record<string, number> {
-	return Object.fromEntries(catalogueFolders.map((folder) => [folder, namesIn(out, folder).length]));
+	const beside = catalogueFiles.filter((name) => existsSync(join(out, name))).length;
+	return Object.fromEntries([
+		...catalogueFolders.map((folder) => [folder, namesIn(out, folder).length]),
+		[".", beside],
+	]);
 }
 
 /**

@@ -1,12 +1,19 @@
 import { commitLayers } from "../publish/commit-layers.ts";
-import { IndexUpdate, indexPath } from "../registry/index/index.ts";
-import { parseObject } from "../registry/index/set.ts";
-import { IndexBroken, type ReadFile } from "../registry/index/set-update.ts";
-import { buildCatalogue, findEntries, type ListedLayer, sickLayers, updateCatalogue } from "./catalogue.ts";
+import { type Entry, type Manifest, manifestPath, parseManifest } from "../registry/entries.ts";
+import { healthReportPath, parseHealthReport } from "../registry/health-report.ts";
+import { buildCatalogue, type CatalogueSettings, hasLayerPages, updateCatalogue } from "./catalogue.ts";
+import { Index, IndexBroken } from "./chunks.ts";
+import type { ReadFile } from "./files.ts";
 import { type HistoryCommit, lastChanges, readHistory } from "./history.ts";
-import type { Reviewers } from "./listed.ts";
 import type { CatalogueOptions } from "./options.ts";
-import { type OutputFiles, readerOf, removeTemporary, staleFiles, writeFiles } from "./output.ts";
+import {
+	type OutputFiles,
+	readerOf,
+	removeTemporary,
+	staleChunks,
+	staleFiles,
+	writeFiles,
+} from "./output.ts";
 import {
 	type CatalogueLayers,
 	namesOf,
@@ -15,7 +22,10 @@ import {
 	readReviewersAt,
 	take,
 } from "./read-layers.ts";
+import type { Reviewers } from "./reviewers.ts";
 import { type CatalogueState, catalogueStamp, readState, removeState, writeState } from "./state.ts";
+import { type Assets, pageSettingsPath } from "./static/html.ts";
+import { searchEngineFiles } from "./static/search-engines.ts";
 
 /** Where the layers of a catalogue are. */
 export interface CatalogueSource {
@@ -62,33 +72,56 @@ export async function bringCatalogue(
 
 /** Number of layers in an index; 0 where it is not there or cut off. */
 function countLayers(read: ReadFile): number {
-	const count = parseObject(read(indexPath) ?? "")?.layers;
-	return typeof count === "number" ? count : 0;
+	return manifestOf(read)?.layers ?? 0;
 }
 
-/** Everything anew. */
+function manifestOf(read: ReadFile): Manifest | null {
+	return parseManifest(read(manifestPath) ?? "");
+}
+
+/** What files are made with. @param layers how many there are */
+function settingsOf(
+	layers: number,
+	commit: string | null,
+	assets: Assets,
+	owners: Reviewers["owners"],
+	{ fragments, publicUrl, site, isServed }: CatalogueOptions,
+): CatalogueSettings & { pages: object } {
+	const pages = {
+		...{ assets, publicUrl, targets: fragments.targets, repository: site.repository },
+		hasLayerPages: hasLayerPages(layers, isServed),
+	};
+	return { pages, isServed, publicUrl, commit, owners };
+}
+
+/** Everything is built. */
 async function writeAll(
 	{ id, layers }: CatalogueSource,
 	stamp: string,
 	out: string,
 	options: CatalogueOptions,
 ): Promise<CatalogueOutcome> {
-	const { listed, history, reviewers } = await readAll(layers, options);
+	const { entries, history, reviewers } = await readAll(layers, options);
 	// Loaded only here: the bundler takes memory that a running service needs only at its first start.
 	const { buildPages } = await import("./pages.ts");
 	const { files: pages, assets } = await buildPages(options);
-	const settings = { assets, publicUrl: options.publicUrl, owners: reviewers.owners };
+	const commit = "commit" in layers ? layers.commit : null;
+	const settings = settingsOf(entries.length, commit, assets, reviewers.owners, options);
 	const files: OutputFiles = new Map<string, string | Uint8Array | null>([
 		...pages,
-		...buildCatalogue(listed, history, settings),
+		[pageSettingsPath, `${JSON.stringify(settings.pages)}\n`],
+		...searchEngineFiles(settings.pages),
+		...buildCatalogue(entries, history, settings),
 	]);
 	removeState(out);
 	removeTemporary(out);
+	const before = manifestOf(readerOf(out));
 	const written = writeFiles(out, files, options.isCompressed);
-	const { removed } = writeFiles(out, staleFiles(out, files), options.isCompressed);
-	const commit = "commit" in layers ? layers.commit : null;
+	const stale = staleFiles(out, files);
+	for (const path of before?.chunks ?? []) if (path !== null) stale.delete(path);
+	const { removed } = writeFiles(out, stale, options.isCompressed);
 	writeState(out, { stamp, source: id, commit, reviewers: reviewers.stamp, assets });
-	return { how: "all", layers: listed.length, written: written.written, removed };
+	return { how: "all", layers: entries.length, written: written.written, removed };
 }
 
 /** Only what has changed since a catalogue was made; null where everything has to be looked at. */
@@ -103,17 +136,19 @@ async function writeChanges(
 	const history = await readHistory(repository, state.commit, commit);
 	if (!history) return null;
 	const read = readerOf(out);
-	const index = new IndexUpdate(read);
 	try {
+		const index = new Index(read);
 		const changes = await readChanges({ repository, commit, history, state, read, index }, options);
 		if (!changes) return null;
-		const settings = { assets: state.assets, publicUrl: options.publicUrl, owners: changes.reviewers.owners };
+		const { manifest } = index;
+		const settings = settingsOf(manifest.layers, commit, state.assets, changes.reviewers.owners, options);
 		const files = updateCatalogue(read, { ...changes, history }, settings, index);
 		if (!files) return null;
 		removeState(out);
 		const written = writeFiles(out, files, options.isCompressed);
+		const { removed } = writeFiles(out, staleChunks(out, [manifest, manifestOf(read)]), options.isCompressed);
 		writeState(out, { ...state, source: id, commit, reviewers: changes.reviewers.stamp });
-		return { how: "changes", layers: countLayers(read), ...written };
+		return { how: "changes", layers: countLayers(read), ...written, removed: written.removed + removed };
 	} catch (error) {
 		if (error instanceof IndexBroken) return null;
 		throw error;
@@ -127,28 +162,25 @@ interface CatalogueRange {
 	history: HistoryCommit[];
 	state: CatalogueState;
 	read: ReadFile;
-	index: IndexUpdate;
+	index: Index;
 }
 
 interface ReadChanges {
-	layers: Map<string, ListedLayer | null>;
+	layers: Map<string, Entry | null>;
 	reviewers: Reviewers & { stamp: string };
-	isHealthKept: boolean;
 }
 
 async function readChanges(range: CatalogueRange, options: CatalogueOptions): Promise<ReadChanges | null> {
 	const { repository, commit, history, state, read, index } = range;
-	const mostChanges = Math.max(fewChanges, countLayers(read) * fewOfAll);
+	const maxChanges = Math.max(fewChanges, countLayers(read) * fewOfAll);
 	const touched = new Set(history.flatMap((one) => one.layers.map(({ smallkey }) => smallkey)));
-	if (touched.size > mostChanges) return null;
+	if (touched.size > maxChanges) return null;
 	const reviewers = await readReviewersAt(repository, commit);
-	const areReviewersSame = reviewers.stamp === state.reviewers;
-	if (!areReviewersSame) {
-		const before = sickLayers(read);
-		for (const smallkey of otherHealth(before, reviewers.health)) touched.add(smallkey);
-		if (touched.size > mostChanges) return null;
+	if (reviewers.stamp !== state.reviewers) {
+		for (const smallkey of otherHealth(read, reviewers.health)) touched.add(smallkey);
+		if (touched.size > maxChanges) return null;
 	}
-	const before = findEntries(index, touched);
+	const before = index.find(touched);
 	const changes = lastChanges(history, namesOf(options), (smallkey) => before.get(smallkey)?.sender ?? null);
 	for (const [smallkey, { changed, sender }] of before) {
 		if (changed && !changes.has(smallkey)) changes.set(smallkey, { changed, sender: sender ?? null });
@@ -160,26 +192,24 @@ async function readChanges(range: CatalogueRange, options: CatalogueOptions): Pr
 		for (const spellings of some) take(spellings, found, news, options);
 	}
 	// A layer came up of whose history nothing is known here: one that differs from it only in case has gone.
-	if (found.listed.some(({ entry }) => !touched.has(entry.smallkey))) return null;
-	const layers = new Map<string, ListedLayer | null>();
+	if (found.entries.some(({ smallkey }) => !touched.has(smallkey))) return null;
+	const layers = new Map<string, Entry | null>();
 	const wrong = new Set(found.wrong);
 	for (const smallkey of [...touched, ...found.gone]) if (!wrong.has(smallkey)) layers.set(smallkey, null);
-	// What goes comes first: the index has one place for all spellings of a smallkey.
-	for (const layer of found.listed) {
-		layers.delete(layer.entry.smallkey);
-		layers.set(layer.entry.smallkey, layer);
-	}
-	const wasSick = [...before.values()].some(({ health }) => health);
-	const isSick = found.listed.some(({ entry }) => entry.health);
-	return { layers, reviewers, isHealthKept: areReviewersSame && !wasSick && !isSick };
+	for (const entry of found.entries) layers.set(entry.smallkey, entry);
+	return { layers, reviewers };
 }
 
-/** The smallkeys of layers whose health is another now. */
-function otherHealth(before: ReturnType<typeof sickLayers>, now: Reviewers["health"]): string[] {
-	const known = new Map(before.map(({ smallkey, health }) => [smallkey, health]));
+/** The smallkeys of layers whose health is another now. @throws {IndexBroken} */
+function otherHealth(read: ReadFile, now: Reviewers["health"]): string[] {
+	const report = parseHealthReport(read(healthReportPath) ?? "");
+	if (!report) throw new IndexBroken(`${healthReportPath}: not whole or of another version`);
+	const known = new Map(
+		report.groups.flatMap(({ layers }) => layers.map((layer) => [layer.smallkey, layer])),
+	);
 	const all = new Set([...known.keys(), ...now.keys()]);
 	return [...all].filter((smallkey) => {
-		const [one, other] = [known.get(smallkey), now.get(smallkey)];
-		return one?.state !== other?.state || one?.since !== other?.since;
+		const [before, after] = [known.get(smallkey), now.get(smallkey)];
+		return before?.state !== after?.state || before?.since !== after?.since;
 	});
 }

@@ -25,7 +25,7 @@ export interface WorkerPart {
 /** The measured parts; the last one is the worker. */
 export const workerParts: readonly WorkerPart[] = [
 	{ name: "the read path alone", entry: "api/worker/reads.ts", limit: 5_000 },
-	{ name: "the whole worker", entry: "api/worker/worker.ts", limit: 65_000 },
+	{ name: "the whole worker", entry: "api/worker/worker.ts", limit: 84_000 },
 ];
 
 /** The sizes of a bundled part of the worker, in bytes. */

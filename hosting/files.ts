@@ -69,7 +69,8 @@ export async function writeHostingFiles(
 	if (!compress && !(await exists(mark))) return;
 	const folders = [...slotsOf({ targets }).map(slotFolder), ...(site ? catalogueFolders : [])];
 	for (const folder of folders) await syncCompanions(out, folder, compress);
-	if (site) for (const name of catalogueFiles) await syncFile(out, name, compress);
+	const beside = site ? catalogueFiles.filter((name) => existsSync(join(out, name))) : [];
+	for (const name of beside) await syncFile(out, name, compress);
 	if (!compress) await rm(mark);
 }
 

@@ -1,5 +1,6 @@
 import { pageTypes } from "../api/pages.ts";
 import { fragmentHeaders } from "../api/read.ts";
+import { layerFolders } from "../catalogue/static/addresses.ts";
 import { langs } from "../registry/smallkey.ts";
 import { targetOf } from "../registry/targets/table.ts";
 import type { TargetName } from "../registry/targets/target.ts";
@@ -36,6 +37,9 @@ function pathsOf(targets: readonly TargetName[]): string {
 	return `^/(?:${folders.join("|")})/(?:${langs.join("|")})/`;
 }
 
+/** Addresses of the pages of layers; their files end in .html. */
+const layerPages = `^/(?:${Object.values(layerFolders).join("|")})/[A-Za-z0-9_+=-]+$`;
+
 /** Headers as lines. */
 function lines(
 	headers: Readonly<Record<string, string>>,
@@ -60,6 +64,9 @@ ${lines(always, (name, value) => `		add_header ${name} "${value}" always;`)}		ad
 			add_header Access-Control-Allow-Origin "*";
 ${lines(preflightHeaders, (name, value) => `			add_header ${name} "${value}";`)}			return 204;
 		}
+	}
+	location ~ "${layerPages}" {
+		rewrite ^(.*)$ $1.html last;
 	}
 ${siteGroups.map(nginxGroup).join("")}}
 `;
@@ -87,6 +94,7 @@ ${lines(preflightHeaders, (name, value) => `		Header always set ${name} "${value
 ${siteGroups.map(apacheGroup).join("")}	RewriteEngine On
 	RewriteCond %{REQUEST_METHOD} =OPTIONS
 	RewriteRule "${pathsOf(targets)}" - [R=204,L]
+	RewriteRule "${layerPages}" "%{REQUEST_URI}.html" [PT]
 </VirtualHost>
 `;
 }
@@ -112,6 +120,8 @@ ${lines(always, (name, value) => `		${name} "${value}"`)}	}
 ${lines(preflightHeaders, (name, value) => `			${name} "${value}"`)}		}
 		respond 204
 	}
+	@layers path_regexp ${layerPages}
+	rewrite @layers {path}.html
 	handle {
 		header @fragments {
 			Content-Type "${contentType}"

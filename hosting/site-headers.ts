@@ -1,8 +1,14 @@
-import { assetHeaders, documentHeaders, machineHeaders, settingsHeaders } from "../api/pages.ts";
+import {
+	assetHeaders,
+	chunkHeaders,
+	documentHeaders,
+	machineHeaders,
+	settingsHeaders,
+} from "../api/pages.ts";
 
 /** Files of the catalogue that have the same headers. */
 export interface SiteGroup {
-	name: "assets" | "machines" | "pages" | "settings";
+	name: "assets" | "chunks" | "machines" | "pages" | "settings";
 	/** Their paths as in Cloudflare's rules: `*` matches anything. No file has two. */
 	paths: readonly string[];
 	headers: Readonly<Record<string, string>>;
@@ -11,13 +17,21 @@ export interface SiteGroup {
 /** The headers of the catalogue's files, the same as from every other engine. */
 export const siteGroups: readonly SiteGroup[] = [
 	{ name: "assets", paths: ["/assets/*"], headers: assetHeaders },
-	{ name: "machines", paths: ["/index/*", "/changes/*", "/schemas/*.json"], headers: machineHeaders },
+	{ name: "chunks", paths: ["/index/chunks/*"], headers: chunkHeaders },
+	{
+		name: "machines",
+		paths: [
+			...["/index/index.json", "/index/health.json", "/changes/*", "/schemas/*.json", "/records/*"],
+			...["/sitemap/*", "/sitemap.xml", "/robots.txt", "/opensearch-en.xml", "/opensearch-fr.xml"],
+		],
+		headers: machineHeaders,
+	},
 	{
 		name: "pages",
 		paths: ["/index.html", "/en/*", "/fr/*", "/list/*", "/guide/*", "/schemas/index.html"],
 		headers: documentHeaders(true),
 	},
-	{ name: "settings", paths: ["/site.json"], headers: settingsHeaders },
+	{ name: "settings", paths: ["/site.json", "/pages.json"], headers: settingsHeaders },
 ];
 
 /** A regular expression for the paths of a group, those of folders included. */

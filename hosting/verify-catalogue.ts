@@ -12,7 +12,7 @@ export function listCatalogue(dist: string): string[] {
 
 /** Pages and lists of pieces, which show first that a hosting is outdated. */
 const leading =
-	/^(?:[^/]+|(?:en|fr|guide|list|schemas)\/(?:fr\/)?index\.html|(?:index|changes)\/[a-z]+\.\w+)$/;
+	/^(?:[^/]+|(?:en|fr|guide|list|records|schemas)\/(?:fr\/)?index\.html|(?:index|changes)\/[a-z]+\.\w+)$/;
 
 /**
  * The files of a catalogue to be verified: the lists of the others, and an evenly spread sample of the rest.

@@ -7,11 +7,17 @@ export const indexVersion = 3;
 /** Number of chunks, whatever the number of layers: a change of one layer rewrites one of them and the manifest. */
 export const chunkCount = 64;
 
+/** Folder of the chunks; names in it hold the hash of the content. */
+export const chunksFolder = "index/chunks";
+
 /** The manifest's file. */
 export const manifestPath = "index/index.json";
 
 /** West, south, east, north in degrees (RFC 7946, section 5). */
 export type Bounds = readonly [west: number, south: number, east: number, north: number];
+
+/** Public name of a sender: one text for both languages, or two. */
+export type PublicName = string | Record<Lang, string>;
 
 /** What the catalogue says of one layer: what a row and a filter need. */
 export interface Entry {
@@ -27,9 +33,9 @@ export interface Entry {
 	address: { en: string; fr?: string };
 	/** Names or numbers of the layers inside the service, where the address does not say it. */
 	layers?: readonly string[];
-	/** Public name of the sender who registered it last, where the operator gave one; one text for both languages, or two. */
-	sender?: string | Record<Lang, string>;
-	/** The last commit that changed it, and its time; left out where the whole history is not there. */
+	/** Public name of the sender who registered it last, where the operator gave one. */
+	sender?: PublicName;
+	/** The last commit that changed it, by its first 12 digits, and its time; left out where the whole history is not there. */
 	changed?: { commit: string; date: string };
 	/** `sick` of a layer that was seen to be sick; `null` where it was never looked at; left out where it was in order. */
 	health?: Sickness | null;
@@ -67,7 +73,7 @@ export function chunkOf(smallkey: string): number {
 
 /** The path of a chunk. @param hash of its content, hexadecimal */
 export function chunkPath(chunk: number, hash: string): string {
-	return `index/chunks/${String(chunk).padStart(2, "0")}-${hash}.json`;
+	return `${chunksFolder}/${String(chunk).padStart(2, "0")}-${hash}.json`;
 }
 
 /** Reads the manifest; null where the text is none of this version. */

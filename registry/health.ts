@@ -109,7 +109,7 @@ export function weeksSince(since: string, week: string): number {
 }
 
 /** The Monday of a week, in milliseconds since 1970; January 4 is always in week 1 (ISO 8601). */
-function mondayOf(week: string): number {
+export function mondayOf(week: string): number {
 	const [year = 1970, number = 1] = week.split("-W").map(Number);
 	const fourth = new Date(Date.UTC(year, 0, 4));
 	return fourth.getTime() + ((number - 1) * 7 - ((fourth.getUTCDay() || 7) - 1)) * 86_400_000;

@@ -1,6 +1,12 @@
 const draft07 = "http://json-schema.org/draft-07/schema#";
 
-const version = { description: "A reader that finds another number reads no further.", const: 2 } as const;
+/** @param number which one the files have */
+function versionOf<Number extends number>(number: Number) {
+	return { description: "A reader that finds another number reads no further.", const: number } as const;
+}
+
+const version = versionOf(3);
+const changesVersion = versionOf(2);
 const smallkey = { type: "string", pattern: "^[A-Za-z0-9_+=-]{1,64}$" } as const;
 const count = { type: "integer", minimum: 0 } as const;
 const text = { type: "string" } as const;
@@ -16,23 +22,10 @@ const inBothLanguages = {
 	properties: { en: text, fr: text },
 	additionalProperties: false,
 } as const;
-const week = { type: "string", pattern: "^\\d{4}-W\\d{2}$" } as const;
-const health = {
-	description: "What is wrong with a layer, and the week in which that was first seen.",
-	type: "object",
-	required: ["state", "since"],
-	properties: {
-		state: { enum: ["wrong", "down", "empty"] },
-		since: week,
-	},
-	additionalProperties: false,
-} as const;
-const box = {
-	description: "xmin, ymin, xmax, ymax in the map's spatial reference.",
-	type: "array",
-	items: { type: "number" },
-	minItems: 4,
-	maxItems: 4,
+const state = {
+	description:
+		"wrong: the registration is; down: the service does not answer; empty: there is nothing to be seen.",
+	enum: ["wrong", "down", "empty"],
 } as const;
 
 /** A file that is a JSON object of just these members. */
@@ -48,121 +41,101 @@ function file<Members extends object>(name: string, title: string, properties: M
 	};
 }
 
+const chunk = { type: "string", pattern: "^index/chunks/[0-9]{2}-[0-9a-f]{16}\\.json$" } as const;
+
 /** `index/index.json` */
-export const catalogueIndex = file("catalogue-index", "What the index of the catalogue consists of", {
-	version,
-	layers: { description: "Number of layers.", ...count },
-	sets: {
-		description: "Set → the file that says how it is cut; its pieces are in the folder of the same name.",
-		type: "object",
-		additionalProperties: text,
-	},
-	frequent: { description: "The file that says which terms many layers have.", ...text },
-});
-
-/** `index/layers.json` and its like */
-export const catalogueSet = file("catalogue-set", "How a set of the index is cut into pieces", {
-	version,
-	pieces: { description: "Number of pieces.", ...count },
-	shape: { description: "The tree of the cuts, two bits a node (docs/catalogue.md).", ...text },
-});
-
-/** `index/names/<piece>.json` */
-export const catalogueNames = file(
-	"catalogue-names",
-	"Who some layers are: what a row of search results shows",
-	{
+export const catalogueIndex = {
+	...file("catalogue-index", "Where the entries of the catalogue are", {
 		version,
-		names: {
+		layers: { description: "Number of layers.", ...count },
+		commit: { ...commit, description: "The commit that all this is of; left out where it is not known." },
+		chunks: {
+			description:
+				"Path of each of the 64 chunks below the site; null for one without layers. A layer is in the chunk whose number is the FNV-1a hash of 32 bits (RFC 9923) of its smallkey in lower case, xor the same shifted right by 16 bits, modulo 64. Names hold the hash of the content: a file never changes.",
 			type: "array",
-			items: {
-				description:
-					"Smallkey; type: wms, feature, or the service type of a registration of version 2.0; English title; French title (0: the same); host of the service's address in English, and in French after a space where it is another one; health (wrong, down, empty; nothing where it was not seen to be sick); public name of who registered it, where the operator gave one; extent in the map's spatial reference, rounded outwards: xmin, ymin, width, height (0: not known).",
-				type: "array",
-				minItems: 8,
-				maxItems: 8,
-			},
+			minItems: 64,
+			maxItems: 64,
+			items: { anyOf: [{ type: "null" }, chunk] },
 		},
-	},
-);
+	}),
+	required: ["version", "layers", "chunks"],
+};
 
-/** `index/layers/<piece>.json` */
-export const catalogueLayers = file("catalogue-layers", "What else the index says of some layers", {
+/** One language or both. */
+const inSomeLanguage = { ...inBothLanguages, required: [], minProperties: 1 } as const;
+
+/** `index/chunks/<chunk>-<hash>.json` */
+export const catalogueChunk = file("catalogue-chunk", "The entries of some layers, sorted by smallkey", {
 	version,
-	layers: {
+	entries: {
 		type: "array",
+		minItems: 1,
 		items: {
 			type: "object",
-			required: ["smallkey", "fragments"],
+			required: ["smallkey", "type", "title", "address"],
 			properties: {
 				smallkey,
-				commit: {
-					...commit,
-					description: "The last commit that changed it; left out where the whole history is not there.",
+				type: {
+					description: "wms, feature, or the service type of a registration of version 2.0.",
+					...text,
 				},
-				date,
-				since: { description: "The week in which it was first seen to be sick.", ...week },
-				extent: box,
-				fragments: {
+				title: inBothLanguages,
+				description: {
+					...inSomeLanguage,
+					description: "At most 300 characters of what the service says; left out where it says nothing.",
+				},
+				keywords: { description: "In both languages, each once.", type: "array", items: text },
+				address: {
+					description: "Of the service, as registered; fr is left out where it is the same.",
+					...inBothLanguages,
+					required: ["en"],
+				},
+				layers: {
 					description:
-						"Target → content hashes of the English and of the French fragment, a space between them: their entity tags, without quotes. Nothing stands for a fragment that is not served.",
+						"Names or numbers of the layers inside the service, where the address does not say it.",
+					type: "array",
+					items: text,
+				},
+				sender: {
+					description: "Public name of the sender who registered it last, where the operator gave one.",
+					anyOf: [text, inBothLanguages],
+				},
+				changed: {
+					description:
+						"The last commit that changed it, by its first 12 digits; left out where the whole history is not there.",
 					type: "object",
-					additionalProperties: { type: "string", pattern: "^[0-9a-f]* [0-9a-f]*$" },
+					required: ["commit", "date"],
+					properties: { commit: { type: "string", pattern: "^[0-9a-f]{12}$" }, date },
+					additionalProperties: false,
+				},
+				health: {
+					description:
+						"What is wrong with the layer, and the week in which that was first seen; null where it was not checked yet; left out where no problem was seen.",
+					anyOf: [
+						{ type: "null" },
+						{
+							type: "object",
+							required: ["state", "since"],
+							properties: { state, since: { type: "string", pattern: "^\\d{4}-W\\d{2}$" } },
+							additionalProperties: false,
+						},
+					],
+				},
+				bounds: {
+					description: "West, south, east, north in degrees; left out where it is not known.",
+					type: "array",
+					items: { type: "number" },
+					minItems: 4,
+					maxItems: 4,
+				},
+				thumbnail: { description: "Path of its picture below the site, where there is one.", ...text },
+				unread: {
+					description: "<target>/<lang> of each form in which it cannot be read.",
+					type: "array",
+					items: text,
 				},
 			},
 			additionalProperties: false,
-		},
-	},
-});
-
-/** `index/keys/<piece>.json` */
-export const catalogueKeys = file("catalogue-keys", "Smallkeys in lower case, sorted", {
-	version,
-	keys: { type: "array", items: { type: "string", pattern: "^[a-z0-9_+=-]{1,64}$" } },
-});
-
-/** `index/terms/<piece>.json` */
-export const catalogueTerms = file("catalogue-terms", "Which layers have a word or a filter", {
-	version,
-	terms: {
-		type: "array",
-		items: {
-			description:
-				"The term; the numbers of the layers that have it, packed (docs/catalogue.md); of a frequent term the octal figures with which all of these numbers start.",
-			type: "array",
-			items: text,
-			minItems: 2,
-			maxItems: 3,
-		},
-	},
-});
-
-/** `index/frequent.json` */
-export const catalogueFrequent = file("catalogue-frequent", "Which terms many layers have", {
-	version,
-	terms: {
-		type: "array",
-		items: {
-			description:
-				"The term, and the tree by which its layers are halved by the bits of their numbers, from the root: 1 for what is halved, 0 for a run, six bits a character.",
-			type: "array",
-			items: text,
-			minItems: 2,
-			maxItems: 2,
-		},
-	},
-});
-
-/** `index/facets/<piece>.json` */
-export const catalogueFacets = file("catalogue-facets", "The values of the filters", {
-	version,
-	facets: {
-		type: "array",
-		items: {
-			description: "The filter's term, and how many layers have it.",
-			type: "array",
-			minItems: 2,
-			maxItems: 2,
 		},
 	},
 });
@@ -170,15 +143,37 @@ export const catalogueFacets = file("catalogue-facets", "The values of the filte
 /** `index/health.json` */
 export const catalogueHealth = file("catalogue-health", "The sick layers and their owners", {
 	version,
-	sick: { description: "Number of all sick layers.", ...count },
-	layers: {
-		description: "The first 400.",
+	sick: { description: "Number of sick layers.", ...count },
+	unchecked: { description: "Number of layers that were not checked yet.", ...count },
+	groups: {
+		description: "The sick layers of the same owners at one host.",
 		type: "array",
-		maxItems: 400,
 		items: {
 			type: "object",
-			required: ["smallkey", "title", "health", "owners"],
-			properties: { smallkey, title: inBothLanguages, health, owners: { type: "array", items: text } },
+			required: ["owner", "host", "layers"],
+			properties: {
+				owner: { description: "With commas between them; empty where none is named.", ...text },
+				host: text,
+				layers: {
+					type: "array",
+					minItems: 1,
+					items: {
+						type: "object",
+						required: ["smallkey", "title", "state", "since"],
+						properties: {
+							smallkey,
+							title: inBothLanguages,
+							state,
+							since: {
+								description: "The week in which it was first seen so.",
+								type: "string",
+								pattern: "^\\d{4}-W\\d{2}$",
+							},
+						},
+						additionalProperties: false,
+					},
+				},
+			},
 			additionalProperties: false,
 		},
 	},
@@ -186,7 +181,7 @@ export const catalogueHealth = file("catalogue-health", "The sick layers and the
 
 /** `changes/index.json` */
 export const changesIndex = file("changes-index", "How far the changes go", {
-	version,
+	version: changesVersion,
 	commits: { description: "Commits that touched layers, from the first one on.", ...count },
 	commit,
 	date,
@@ -205,7 +200,7 @@ export const changesIndex = file("changes-index", "How far the changes go", {
 
 /** `changes/<n>.json` */
 export const changesPiece = file("changes-piece", "Commits that touched layers, oldest first", {
-	version,
+	version: changesVersion,
 	piece: count,
 	commits: {
 		type: "array",

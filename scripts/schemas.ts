@@ -1,7 +1,7 @@
 // npx fragments schemas: writes the JSON Schemas and the OpenAPI document into a folder
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { schemaFiles } from "../catalogue/openapi/files.ts";
+import { schemaFiles } from "../catalogue/openapi.ts";
 import { targets } from "../registry/targets/table.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printLine } from "../terminal/io.ts";

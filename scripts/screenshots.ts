@@ -68,7 +68,8 @@ async function serve(dist: string): Promise<{ server: Server; address: string }>
 	const server = createServer(async (request, response) => {
 		const path = new URL(request.url ?? "/", "http://host").pathname.slice(1);
 		const file = path === "" || path.endsWith("/") ? `${path}index.html` : decodeURIComponent(path);
-		const { status, headers, body } = await files(file, { ifNoneMatch: null, acceptEncoding: "" });
+		const wanted = { kind: "page" as const, file, root: "/" };
+		const { status, headers, body } = await files(wanted, { ifNoneMatch: null, acceptEncoding: "" });
 		response.writeHead(status, headers).end(body);
 	});
 	await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

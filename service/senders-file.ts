@@ -5,6 +5,7 @@ import { parseSenders, type Senders } from "../api/senders.ts";
 import { senderNamesOf } from "../catalogue/options.ts";
 import { readTextIfThere } from "../files/if-there.ts";
 import { replaceFile } from "../files/replace-file.ts";
+import type { PublicName } from "../registry/entries.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
 import type { Environment } from "./settings.ts";
@@ -44,7 +45,10 @@ export async function readSenders(env: Environment, dataDir: string): Promise<Co
 }
 
 /** Sender id → public name; empty without the setting and without the file. */
-export async function readPublicNames(env: Environment, dataDir: string): Promise<Record<string, string>> {
+export async function readPublicNames(
+	env: Environment,
+	dataDir: string,
+): Promise<Record<string, PublicName>> {
 	if (env.SENDERS) return senderNamesOf(parseVariable(env.SENDERS));
 	const place = sendersPath(dataDir);
 	const text = await readTextIfThere(place);

@@ -244,7 +244,8 @@ export class Local {
 		if (route.kind === "healthz") return answerHealthz(null);
 		if (route.kind === "readyz") return answerHealth(this.context.readiness());
 		if (route.kind === "preflight") return allowReads();
-		if (route.kind === "page" || route.kind === "moved") throw new Error(`${target} is a page`);
+		if (route.kind === "page" || route.kind === "records" || route.kind === "moved")
+			throw new Error(`${target} is a page`);
 		if (route.kind === "write" || route.kind === "status")
 			throw new Error(`${method} ${target} is answered later`);
 		return handleRead(route, ifNoneMatch, this.publication.fragments, this.context.report);

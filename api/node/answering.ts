@@ -22,6 +22,7 @@ import { type Answered, CountedLog, kindOfAnswer } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 import { ConnectionOrder } from "./order.ts";
 import { Outgoing } from "./outgoing.ts";
+import type { Pages } from "./pages.ts";
 import { Refusals } from "./refusals.ts";
 import { discard, sendKept, sendReply } from "./send.ts";
 import { copyBody, Slabs } from "./slabs.ts";
@@ -105,7 +106,8 @@ export class Answering {
 		const route = routeOf(method, target, this.#options.context.settings);
 		exchange.route = nameOf(route);
 		if (route.kind === "write") return this.#answerWrite(exchange, route.action, hasWaited);
-		if (route.kind === "page") return this.#answerPage(exchange, route.file, hasWaited);
+		if (route.kind === "page" || route.kind === "records")
+			return this.#answerPage(exchange, route, hasWaited);
 		if (route.kind === "status") return this.#answerStatus(exchange, route.segment, hasWaited);
 		const reply = this.#replyTo(route, ifNoneMatch);
 		const isFragments = route.kind === "docs" || route.kind === "doc";
@@ -113,7 +115,10 @@ export class Answering {
 		return this.#send(exchange, reply);
 	}
 
-	#replyTo(route: Exclude<Route, { kind: "write" | "page" | "status" }>, ifNoneMatch: string | null): Reply {
+	#replyTo(
+		route: Exclude<Route, { kind: "write" | "page" | "records" | "status" }>,
+		ifNoneMatch: string | null,
+	): Reply {
 		const { context, fragments } = this.#options;
 		switch (route.kind) {
 			case "refused":
@@ -149,14 +154,14 @@ export class Answering {
 	}
 
 	/** Answers with a file of the catalogue, which is read off the event loop. */
-	#answerPage(exchange: Exchange, file: string, hasWaited: boolean): void | Promise<void> {
+	#answerPage(exchange: Exchange, wanted: Parameters<Pages>[0], hasWaited: boolean): void | Promise<void> {
 		const { pages, context } = this.#options;
 		const { headers } = exchange.request;
 		const ifNoneMatch = headers["if-none-match"] ?? null;
 		const acceptEncoding = String(headers["accept-encoding"] ?? "");
 		const work = async () => {
 			const reply = await Promise.resolve(
-				pages?.(file, { ifNoneMatch, acceptEncoding }) ?? refuseRead(404),
+				pages?.(wanted, { ifNoneMatch, acceptEncoding }) ?? refuseRead(404),
 			).catch((error) => answerFailure(error, "page", context.report));
 			return this.#send(exchange, reply);
 		};

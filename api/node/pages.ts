@@ -1,8 +1,12 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { reloadSeconds } from "../../catalogue/static/error.ts";
+import { pageSettingsPath } from "../../catalogue/static/html.ts";
+import { chunksFolder } from "../../registry/entries.ts";
 import { etagOf } from "../etag.ts";
-import { answerPage } from "../pages.ts";
-import { plainText, type Reply } from "../reply.ts";
+import { answerErrorPage, answerPage, type PageWanted, type RecordsRequest } from "../pages.ts";
+import { Rendered } from "../rendered.ts";
+import type { Reply } from "../reply.ts";
 
 /** What a request says that counts for a file of the catalogue. */
 export interface PageQuestion {
@@ -12,8 +16,11 @@ export interface PageQuestion {
 	acceptEncoding: string;
 }
 
-/** Answers a request for a file of the catalogue, by its path below the output. */
-export type Pages = (file: string, question: PageQuestion) => Promise<Reply>;
+/** Answers a request for a file of the catalogue or for records. */
+export type Pages = (
+	wanted: PageWanted | ({ kind: "records" } & RecordsRequest),
+	question: PageQuestion,
+) => Promise<Reply>;
 
 /** The codings in which a file may stand beside itself, the best first. */
 const codings = [
@@ -28,30 +35,34 @@ const codings = [
  */
 export function folderPages(folder: string, isSecure: boolean): Pages {
 	const read = fileReader();
-	return async (file, { ifNoneMatch, acceptEncoding }) => {
+	const rendered = new Rendered(async (file) => {
+		// Chunks are kept as what they hold.
+		const found = file.startsWith(`${chunksFolder}/`)
+			? await readIfThere(join(folder, file))
+			: (await read(join(folder, file)))?.body;
+		return found ? new TextDecoder().decode(found) : null;
+	});
+	return async (wanted, { ifNoneMatch, acceptEncoding }) => {
+		if (wanted.kind === "records") return rendered.records(wanted, ifNoneMatch);
+		const { file, root } = wanted;
 		for (const [coding, ending] of codings) {
 			if (!accepts(acceptEncoding, coding)) continue;
 			const found = await read(join(folder, file + ending));
 			const headers = { "Content-Encoding": coding, Vary: "Accept-Encoding" };
-			if (found) return answerPage(file, found.body, { ifNoneMatch, isSecure, headers, etag: found.etag });
+			if (found) return answerPage(wanted, found.body, { ifNoneMatch, isSecure, headers, etag: found.etag });
 		}
 		const headers = { Vary: "Accept-Encoding" };
 		const found = await read(join(folder, file));
-		if (!found && firstPages.has(file)) return notBuilt();
-		return answerPage(file, found?.body ?? null, {
+		if (found) return answerPage(wanted, found.body, { ifNoneMatch, isSecure, headers, etag: found.etag });
+		const page = file.endsWith(".html") ? await rendered.page(file) : null;
+		const isBuilt = page !== null || !file.endsWith(".html") || (await read(join(folder, pageSettingsPath)));
+		if (!isBuilt) return answerErrorPage("building", 503, root, { "Retry-After": String(reloadSeconds) });
+		return answerPage(wanted, page === null ? null : new TextEncoder().encode(page), {
 			ifNoneMatch,
 			isSecure,
 			headers,
-			...(found && { etag: found.etag }),
 		});
 	};
-}
-
-/** They are in every catalogue: where one is missing, it is still being made. */
-const firstPages: ReadonlySet<string> = new Set(["index.html", "en/index.html", "fr/index.html"]);
-
-function notBuilt(): Reply {
-	return plainText(503, "the catalogue is being built: try again in a moment", { "Retry-After": "5" });
 }
 
 /** Longest `Accept-Encoding` that is looked at, in characters: what is longer comes from no browser. */
@@ -103,6 +114,15 @@ function fileReader(): (path: string) => Promise<KeptFile | null> {
 			throw error;
 		}
 	};
+}
+
+async function readIfThere(path: string): Promise<Uint8Array | null> {
+	try {
+		return await readFile(path);
+	} catch (error) {
+		if (noFile.has((error as NodeJS.ErrnoException).code)) return null;
+		throw error;
+	}
 }
 
 /** What the file system says of a name that is no file's. */

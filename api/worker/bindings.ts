@@ -36,7 +36,8 @@ export type FetchFragment = (target: TargetName, lang: Lang, smallkey: string) =
 /** Fetches a file of the catalogue from the hosting; null where there is none. @throws {Error} where it fails */
 export async function fetchPage({ OBJECTS, ASSETS }: Bindings, file: string): Promise<Fragment | null> {
 	if (OBJECTS) return fetchObject(OBJECTS, file);
-	return ASSETS ? fetchAsset(ASSETS, file) : null;
+	// The encoded name: a literal + or = is answered by a redirect.
+	return ASSETS ? fetchAsset(ASSETS, file.split("/").map(encodeURIComponent).join("/")) : null;
 }
 
 /** How fragments are fetched with these bindings. @throws {Error} that names the missing binding */

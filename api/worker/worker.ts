@@ -11,10 +11,11 @@ import {
 	routeOf,
 } from "../app.ts";
 import type { Context } from "../context.ts";
-import { textOf } from "../etag.ts";
+import { etagOf, textOf } from "../etag.ts";
 import { logText } from "../log.ts";
-import { answerMoved, answerPage } from "../pages.ts";
-import { allowReads, inLanguageOf, type Reply } from "../reply.ts";
+import { answerMoved, answerPage, type PageWanted } from "../pages.ts";
+import { Rendered } from "../rendered.ts";
+import { allowReads, inLanguageOf, type Reply, refuseRead } from "../reply.ts";
 import { answerStatus } from "../status.ts";
 import type { ReadSettings } from "../wanted.ts";
 import { isWriteMethod } from "../write-routes.ts";
@@ -69,7 +70,10 @@ export function createWorker(log: (fields: object) => void): Worker {
 				case "moved":
 					return answerMoved(route.location);
 				case "page":
-					return await handleFetchedPage(route.file, request.headers.get("If-None-Match"), bindings);
+					return await handleFetchedPage(route, request.headers.get("If-None-Match"), bindings);
+				case "records":
+					// A search takes every chunk; a build has the records as files (docs/catalogue.md).
+					return refuseRead(404);
 				case "status":
 					return await answerStatus(route.segment, null, report);
 				case "write": {
@@ -97,16 +101,28 @@ export function createWorker(log: (fields: object) => void): Worker {
 	};
 }
 
-/** Answers with a file of the catalogue that the hosting has. @throws {Error} where a binding fails */
+/**
+ * Answers with a file of the catalogue that the hosting has, or with the page of a layer, rendered from the index: that
+ * takes three files more. @throws {Error} where a binding fails
+ */
 async function handleFetchedPage(
-	file: string,
+	wanted: PageWanted,
 	ifNoneMatch: string | null,
 	bindings: Bindings,
 ): Promise<Reply> {
-	const found = await fetchPage(bindings, file);
-	const request = { ifNoneMatch, isSecure: true, ...(found && { etag: textOf(found.etag) }) };
-	return answerPage(file, found?.body ?? null, request);
+	const found = await fetchPage(bindings, wanted.file);
+	if (found) return answerPage(wanted, found.body, { ifNoneMatch, isSecure: true, etag: textOf(found.etag) });
+	const rendered = new Rendered(async (file) => {
+		const read = await fetchPage(bindings, file);
+		return read && new TextDecoder().decode(read.body);
+	});
+	// The plain list takes every chunk, more files than a request may fetch; a build has it as files.
+	const page = layerPage.test(wanted.file) ? await rendered.page(wanted.file) : null;
+	const body = page === null ? null : new TextEncoder().encode(page);
+	return answerPage(wanted, body, { ifNoneMatch, isSecure: true, ...(body && { etag: etagOf(body) }) });
 }
+
+const layerPage = /^(?:en\/layer|fr\/couche)\//;
 
 /** The bundle's commit, which `hosting/bundle.ts` puts in its place; not known without a bundle. */
 declare const BUNDLED_COMMIT: string | null | undefined;

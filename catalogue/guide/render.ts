@@ -1,6 +1,6 @@
 import { Marked, type Tokens } from "marked";
 import type { Lang } from "../../registry/smallkey.ts";
-import { guideHtml } from "../static/guide.ts";
+import { frameHtml } from "../static/frame.ts";
 import { type Assets, escapeHtml } from "../static/html.ts";
 
 /** One page of the documents, as it lies in `docs/`. */
@@ -25,11 +25,19 @@ export function renderGuide(pages: readonly GuidePage[], assets: Assets): Map<st
 			const { path, markdown } = page;
 			const lang: Lang = path.startsWith("fr/") ? "fr" : "en";
 			const other = otherLanguage(path, known);
-			const content = renderMarkdown(markdown, path, known);
+			const content = renderMarkdown(markdown, path, known, lang);
 			const root = "../".repeat(path.split("/").length);
 			return [
 				`guide/${htmlPath(path)}`,
-				guideHtml(assets, { lang, root, title: titleOf(page), other, content }),
+				frameHtml(assets, {
+					...{ lang, root, other, content },
+					title: titleOf(page),
+					head:
+						other === null
+							? ""
+							: `<link rel="alternate" hreflang="${lang === "en" ? "fr" : "en"}" href="${other}">`,
+					attributes: ' class="guide"',
+				}),
 			];
 		}),
 	);
@@ -57,14 +65,15 @@ function titleOf({ path, markdown }: GuidePage): string {
  * Markdown as HTML: nothing of it is taken for HTML that somebody has written, and links lead to the pages of the guide.
  * What is not there, such as a source file, is its text alone.
  */
-function renderMarkdown(markdown: string, path: string, known: ReadonlySet<string>): string {
+function renderMarkdown(markdown: string, path: string, known: ReadonlySet<string>, lang: Lang): string {
 	const slugs = new Slugs();
 	const marked = new Marked({
 		renderer: {
 			html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
 			image: ({ text }: Tokens.Image) => escapeHtml(text),
 			// Wide ones are scrolled: with the keyboard, too.
-			code: ({ text }: Tokens.Code) => `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>\n`,
+			code: ({ text }: Tokens.Code) =>
+				`<pre role="group" aria-label="${lang === "fr" ? "Exemple" : "Example"}" tabindex="0"><code>${escapeHtml(text)}\n</code></pre>\n`,
 			heading({ tokens, depth, text }: Tokens.Heading) {
 				return `<h${depth} id="${slugs.of(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
 			},

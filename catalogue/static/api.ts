@@ -1,4 +1,6 @@
-import { bilingualHtml, both } from "./bilingual.ts";
+import { english } from "../../site/text/english.ts";
+import { both } from "./bilingual.ts";
+import { frameHtml } from "./frame.ts";
 import { type Assets, escapeHtml } from "./html.ts";
 
 /** As much of an OpenAPI document as the page shows (OpenAPI Specification 3.1). */
@@ -58,8 +60,14 @@ export function apiHtml(assets: Assets, document: object, names: readonly string
 		...operations,
 		`<h2>${both((texts) => texts.apiSchemas)}</h2>\n<ul class="columns">\n${files.join("\n")}\n</ul>`,
 	];
-	const html = `<div class="api">\n${content.join("\n")}\n</div>`;
-	return bilingualHtml(assets, (texts) => texts.apiTitle, html);
+	return frameHtml(assets, {
+		lang: "en",
+		root: "../",
+		title: english.apiTitle,
+		other: null,
+		attributes: ' class="api"',
+		content: `<h1>${both((texts) => texts.apiTitle)}</h1>\n${content.join("\n")}`,
+	});
 }
 
 function operationHtml(

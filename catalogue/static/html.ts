@@ -1,3 +1,5 @@
+import type { TargetName } from "../../registry/targets/target.ts";
+
 /** A text as HTML has it, inside elements and attributes. */
 export function escapeHtml(text: string): string {
 	return text
@@ -16,8 +18,33 @@ export interface Assets {
 	/** The script of the page at the root, which chooses a language. */
 	choose: string;
 	styles: string;
+	icon: string;
 	landLight: string;
 	landDark: string;
+}
+
+/** What a page made of entries needs beside them: the content of `pages.json`. */
+export interface PageSettings {
+	assets: Assets;
+	/** Address of the site with a slash at its end; empty where it is not known. */
+	publicUrl: string;
+	/** Names of the targets that are served. */
+	targets: readonly TargetName[];
+	/** Address of the public repository; empty where it is not public. */
+	repository: string;
+	/** Whether each layer has a page without a script. */
+	hasLayerPages: boolean;
+}
+
+/** Where the settings of pages are kept, for pages that are rendered when they are asked for. */
+export const pageSettingsPath = "pages.json";
+
+/** What the catalogue's own page loads beside that. */
+export interface PageAssets extends Assets {
+	/** Scripts that the page's own imports at once. */
+	imports: readonly string[];
+	/** The script that finds texts. */
+	worker: string;
 }
 
 /** The head of every page. @param root from the page to the site's root, such as `../` */
@@ -28,6 +55,6 @@ export function headOf(root: string, assets: Assets, title: string, more: string
 <meta name="referrer" content="strict-origin-when-cross-origin">
 <title>${escapeHtml(title)}</title>
 <link rel="stylesheet" href="${root}${assets.styles}">
-<link rel="icon" href="data:,">
+<link rel="icon" type="image/svg+xml" href="${root}${assets.icon}">
 ${more}`;
 }

@@ -44,7 +44,7 @@ export async function showSender(dataDir: string, id: string): Promise<string[]>
 		`layers     ${layersOf(sender)}`,
 		`review     ${review ? "its changes wait for a reviewer" : "no"}`,
 		`secret     in ${sendersPath(dataDir)}${previous ? `; the previous one is valid until ${until}` : ""}`,
-		...(name ? [`name       ${name}`] : []),
+		...(name ? [`name       ${typeof name === "string" ? name : `${name.en} · ${name.fr}`}`] : []),
 		...(contact ? [`contact    ${contact}`] : []),
 	];
 }

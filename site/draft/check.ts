@@ -5,6 +5,7 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { renderLayer } from "../../registry/targets/render.ts";
 import { parseTargets } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
+import { warningsOf } from "../../registry/warnings.ts";
 import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
 import type { SiteSettings } from "../page/settings.ts";
 
@@ -13,12 +14,18 @@ export interface CheckedDraft {
 	registration: Registration | null;
 	/** In the words of the API: `/fr/service_url: must be an http or https address`. */
 	problems: string[];
+	/** What a receipt would say of one that is accepted. */
+	warnings: string[];
 }
 
 /** Judges a draft as the endpoint does. */
 export function checkDraft(text: string): CheckedDraft {
 	const { registration, problems } = parseRegistration(new TextEncoder().encode(text), "written");
-	return { registration, problems: textsOf(problems) };
+	return {
+		registration,
+		problems: textsOf(problems),
+		warnings: registration ? warningsOf(registration) : [],
+	};
 }
 
 /** Most bytes of a registration. */

@@ -1,13 +1,13 @@
 import { packDraft, unpackDraft } from "../../registry/draft.ts";
-import { inFrench } from "../../registry/french.ts";
 import { type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
-import { findLayer } from "../catalogue/find-layer.ts";
 import type { Drawable } from "../map/drawable.ts";
 import { bothLanguages } from "../page/both-languages.ts";
 import { copyBox, copyButton } from "../page/copy.ts";
 import { debounce, fill, h, newId } from "../page/dom.ts";
 import { MapPanel } from "../page/map-panel.ts";
 import type { Page, View } from "../page/page.ts";
+import { type PlacedProblem, placedProblem } from "../text/problems.ts";
+import type { Texts } from "../text/texts.ts";
 import { checkDraft, draftDrawable, draftFragments, mostBytes, storedText } from "./check.ts";
 import { acceptDrops, type FileTaken, fileInput, type TakenFile } from "./file.ts";
 import { DraftForm } from "./form.ts";
@@ -17,12 +17,31 @@ import { RegisterPanel } from "./register-panel.ts";
 /** How long typing pauses before the draft is looked at, in milliseconds. */
 const pauseMs = 250;
 
-/** What somebody finds who begins. */
-const example = `{
+/** What the page begins with. */
+const empty = `{
   "version": "1.0.0",
   "payload_type": "wms",
   "en": { "service_url": "", "layer": "" },
   "fr": { "service_url": "", "layer": "" }
+}
+`;
+
+/** A layer that is there, to look at and to change. */
+const example = `{
+  "version": "1.0.0",
+  "payload_type": "wms",
+  "en": {
+    "service_url": "https://maps.geogratis.gc.ca/wms/canvec_en",
+    "layer": "hydro",
+    "service_name": "Rivers and lakes (CanVec)",
+    "legend_format": "image/png"
+  },
+  "fr": {
+    "service_url": "https://maps.geogratis.gc.ca/wms/canvec_fr",
+    "layer": "hydro",
+    "service_name": "Cours d’eau et lacs (CanVec)",
+    "legend_format": "image/png"
+  }
 }
 `;
 
@@ -41,12 +60,12 @@ export class DraftView implements View {
 	readonly #verdict = h("div", { class: "verdict", role: "status" });
 	readonly #form: DraftForm;
 	readonly #result = h("div", { class: "result" });
-	/** It stays the same element: what was opened stays open while one types. */
+	/** It stays the same element, so that what was opened stays open during typing. */
 	readonly #fragments = h("details");
 	readonly #register: RegisterPanel;
 	readonly element: HTMLElement;
 	#map: MapPanel | null = null;
-	/** What the map shows: it is not drawn anew for a change that it does not show. */
+	/** What the map shows: it is not drawn again for a change that it does not show. */
 	#drawn = "";
 	#serial = 0;
 
@@ -68,7 +87,7 @@ export class DraftView implements View {
 		const changed = debounce(pauseMs, () => this.#changed());
 		for (const field of [this.#key, this.#text]) {
 			field.addEventListener("input", changed);
-			// Whoever goes on to the button sends what stands there now.
+			// The button that follows sends what the fields hold now.
 			field.addEventListener("change", () => this.#changed());
 		}
 		const taken: FileTaken = {
@@ -80,6 +99,15 @@ export class DraftView implements View {
 			{ class: "draft" },
 			h("h1", { tabindex: "-1" }, texts.draftTitle),
 			h("p", {}, texts.draftIntro),
+			h(
+				"p",
+				{},
+				h(
+					"button",
+					{ type: "button", onclick: () => this.#takeFile({ name: "", text: example }) },
+					texts.draftExample,
+				),
+			),
 			this.#notice,
 			h(
 				"div",
@@ -125,11 +153,11 @@ export class DraftView implements View {
 	readonly #begin = async (): Promise<void> => {
 		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
 		if (link === undefined && this.#text.value !== "") return;
-		const draft = link === undefined ? { smallkey: "", text: example } : await unpackDraft(link);
+		const draft = link === undefined ? { smallkey: "", text: empty } : await unpackDraft(link);
 		const warning = h("p", { class: "warning", role: "alert" }, this.#page.texts.draftFrom);
 		fill(this.#notice, !draft && warning);
 		this.#key.value = draft?.smallkey ?? "";
-		this.#text.value = draft?.text ?? example;
+		this.#text.value = draft?.text ?? empty;
 		this.#look(draft === null || link === undefined);
 	};
 
@@ -154,20 +182,22 @@ export class DraftView implements View {
 		const text = this.#text.value;
 		this.#form.read(text);
 		void this.#judgeKey(this.#serial);
-		const { registration, problems } = checkDraft(text);
+		const { registration, problems: found, warnings } = checkDraft(text);
+		const problems = found.map((problem) => placedProblem(problem, this.#page.lang));
+		this.#form.showProblems(isNew ? [] : problems);
 		this.#text.setAttribute("aria-invalid", String(!isNew && problems.length > 0));
 		this.#verdict.classList.toggle("good", registration !== null);
-		if (registration) fill(this.#verdict, h("p", {}, texts.draftGood));
-		else if (isNew) fill(this.#verdict);
-		else {
-			const { lang } = this.#page;
-			const shown = lang === "fr" ? problems.map(inFrench) : problems;
-			const list = h(
-				"ul",
-				{ lang },
-				shown.map((problem) => h("li", {}, problem)),
+		if (registration) {
+			const odd = warnings.map((warning) => placedProblem(warning, this.#page.lang));
+			fill(
+				this.#verdict,
+				h("p", {}, texts.draftGood),
+				odd.length > 0 && h("p", { class: "note" }, texts.warnings),
+				odd.length > 0 && problemList(texts, odd),
 			);
-			fill(this.#verdict, h("p", {}, texts.draftProblems(problems.length)), list);
+		} else if (isNew) fill(this.#verdict);
+		else {
+			fill(this.#verdict, h("p", {}, texts.draftProblems(problems.length)), problemList(texts, problems));
 		}
 		this.#showResult(registration);
 		const smallkey = parseSmallkey(this.#key.value);
@@ -176,13 +206,13 @@ export class DraftView implements View {
 	}
 
 	async #judgeKey(serial: number): Promise<void> {
-		const { texts, pieces } = this.#page;
+		const { texts, catalogue } = this.#page;
 		const given = this.#key.value;
 		const smallkey = parseSmallkey(given);
 		this.#key.setAttribute("aria-invalid", String(given !== "" && smallkey === null));
 		if (smallkey === null)
 			return fill(this.#keyNote, given === "" ? texts.draftKeyRule : texts.draftKeyWrong);
-		const entry = await findLayer(pieces, smallkey).catch(() => null);
+		const entry = await catalogue.find(smallkey).catch(() => null);
 		if (serial === this.#serial) fill(this.#keyNote, entry ? texts.draftKeyTaken : texts.draftKeyFree);
 	}
 
@@ -236,6 +266,23 @@ export class DraftView implements View {
 		if (this.#key.value === "" && parseSmallkey(name)) this.#key.value = name;
 		this.#changed();
 	}
+}
+
+/** Problems with their places, each in its own language. */
+function problemList(texts: Texts, problems: readonly PlacedProblem[]): HTMLElement {
+	return h(
+		"ul",
+		{},
+		problems.map(({ pointer, text, lang }) =>
+			h(
+				"li",
+				{},
+				pointer !== "" && h("code", {}, pointer),
+				pointer !== "" && `${texts.colon} `,
+				h("span", { lang }, text),
+			),
+		),
+	);
 }
 
 function indented(text: string): string {

@@ -1,6 +1,8 @@
-import { langs } from "../../registry/smallkey.ts";
-import { h, newId } from "../page/dom.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { fill, h, newId } from "../page/dom.ts";
+import type { PlacedProblem } from "../text/problems.ts";
 import type { Texts } from "../text/texts.ts";
+import { LayerChoice } from "./layer-choice.ts";
 
 type Document = Record<string, unknown>;
 
@@ -13,15 +15,25 @@ const members = [
 
 type Member = (typeof members)[number]["name"];
 
+/** One member of the document in one language. */
+interface Field {
+	lang: Lang;
+	name: Member;
+	kinds: readonly string[];
+	input: HTMLInputElement;
+	problems: HTMLElement;
+	element: HTMLElement;
+}
+
 /** A form over the text of a registration: it changes the members that it shows, and leaves all others as they are. */
 export class DraftForm {
 	readonly #changed: (text: string) => void;
 	readonly #kind: HTMLSelectElement;
-	readonly #fields = new Map<string, HTMLInputElement>();
+	readonly #fields: Field[];
 	readonly element: HTMLElement;
 	#document: Document = {};
 
-	/** @param changed told of the whole text */
+	/** @param changed is called with the whole text */
 	constructor(texts: Texts, changed: (text: string) => void) {
 		this.#changed = changed;
 		this.#kind = h(
@@ -31,34 +43,71 @@ export class DraftForm {
 			h("option", { value: "feature" }, texts.types.feature ?? "feature"),
 		);
 		this.#kind.addEventListener("change", () => this.#write());
-		const labels: Record<Member, (lang: string) => string> = {
-			service_url: texts.draftUrl,
-			layer: texts.draftLayer,
-			service_name: texts.draftName,
-		};
-		const rows = langs.flatMap((lang) =>
-			members.map(({ name }) => {
-				const type = name === "service_url" ? "url" : "text";
-				const input = h("input", { type, id: newId(), autocomplete: "off", spellcheck: "false" });
-				input.addEventListener("input", () => this.#write());
-				this.#fields.set(`${lang} ${name}`, input);
-				const label = labels[name](lang === "en" ? texts.english : texts.french);
-				const hint = name === "service_name" && h("p", { class: "hint", id: newId() }, texts.draftNameHint);
-				if (hint) input.setAttribute("aria-describedby", hint.id);
-				return h("div", { class: "field" }, h("label", { for: input.id }, label), input, hint);
-			}),
-		);
+		this.#fields = langs.flatMap((lang) => members.map((member) => this.#field(texts, lang, member)));
 		this.element = h(
 			"fieldset",
 			{ class: "form" },
 			h("legend", {}, texts.draftForm),
 			h("div", { class: "field" }, h("label", { for: this.#kind.id }, texts.draftKind), this.#kind),
-			rows,
+			this.#fields.map(({ element }) => element),
 			h("p", { class: "hint" }, texts.draftFormOther),
 		);
 	}
 
-	/** Shows what a text holds; a text that is no version 1 document leaves the form off. */
+	#field(texts: Texts, lang: Lang, { name, kinds }: (typeof members)[number]): Field {
+		const labels: Record<Member, (lang: string) => string> = {
+			service_url: texts.draftUrl,
+			layer: texts.draftLayer,
+			service_name: texts.draftName,
+		};
+		const type = name === "service_url" ? "url" : "text";
+		const input = h("input", { type, id: newId(), autocomplete: "off", spellcheck: "false" });
+		input.addEventListener("input", () => this.#write());
+		const problems = h("div", { class: "fieldproblems", id: newId() });
+		const hint = name !== "service_name" ? null : h("p", { class: "hint", id: newId() }, texts.draftNameHint);
+		input.setAttribute("aria-describedby", [hint?.id, problems.id].filter(Boolean).join(" "));
+		const label = labels[name](lang === "en" ? texts.english : texts.french);
+		const choice =
+			name !== "service_url"
+				? null
+				: new LayerChoice(
+						texts,
+						lang,
+						() => this.#asked(lang),
+						(chosen) => this.#choose(lang, chosen),
+					);
+		const element = h(
+			"div",
+			{ class: "field" },
+			h("label", { for: input.id }, label),
+			input,
+			hint,
+			problems,
+			choice?.element,
+		);
+		return { lang, name, kinds, input, problems, element };
+	}
+
+	#input(lang: Lang, name: Member): HTMLInputElement | undefined {
+		return this.#fields.find((field) => field.lang === lang && field.name === name)?.input;
+	}
+
+	#asked(lang: Lang): { kind: "wms" | "feature"; address: string } {
+		const address = this.#input(lang, "service_url")?.value.trim() ?? "";
+		return { kind: this.#kind.value === "feature" ? "feature" : "wms", address };
+	}
+
+	/** Takes a layer that the service has: its name, or for features its address. */
+	#choose(lang: Lang, chosen: { layer?: string; address?: string }): void {
+		const name = chosen.layer === undefined ? "service_url" : "layer";
+		const input = this.#input(lang, name);
+		if (!input) return;
+		input.value = chosen.layer ?? chosen.address ?? "";
+		this.#write();
+		input.focus();
+	}
+
+	/** Shows what a text holds; a text that is no version 1 document disables the form. */
 	read(text: string): void {
 		const document = parseDocument(text);
 		this.element.toggleAttribute("disabled", document === null);
@@ -66,36 +115,36 @@ export class DraftForm {
 		this.#document = document;
 		const { payload_type: kind } = document;
 		this.#kind.value = kind === "feature" ? "feature" : "wms";
-		for (const lang of langs) {
-			const node = objectOf(document[lang]);
-			for (const { name } of members) {
-				const input = this.#fields.get(`${lang} ${name}`) as HTMLInputElement;
-				const value = node[name];
-				if (document !== null && input.ownerDocument.activeElement !== input)
-					input.value = typeof value === "string" ? value : "";
-			}
+		for (const { lang, name, input } of this.#fields) {
+			const value = objectOf(document[lang])[name];
+			if (input.ownerDocument.activeElement !== input) input.value = typeof value === "string" ? value : "";
 		}
 		this.#showMembers();
 	}
 
-	#showMembers(): void {
-		for (const lang of langs) {
-			for (const { name, kinds } of members) {
-				const input = this.#fields.get(`${lang} ${name}`) as HTMLInputElement;
-				const isPart = (kinds as readonly string[]).includes(this.#kind.value);
-				(input.parentElement as HTMLElement).hidden = !isPart;
-			}
+	/** Shows problems at their fields. */
+	showProblems(problems: readonly PlacedProblem[]): void {
+		for (const field of this.#fields) {
+			const own = problems.filter(({ pointer }) => pointer === `/${field.lang}/${field.name}`);
+			field.input.setAttribute("aria-invalid", String(own.length > 0));
+			fill(
+				field.problems,
+				own.map(({ text, lang }) => h("p", { class: "bad", lang }, text)),
+			);
 		}
+	}
+
+	#showMembers(): void {
+		for (const { kinds, element } of this.#fields) element.hidden = !kinds.includes(this.#kind.value);
 	}
 
 	#write(): void {
 		const document: Document = { ...this.#document, payload_type: this.#kind.value };
 		for (const lang of langs) {
 			const node = { ...objectOf(document[lang]) };
-			for (const { name, kinds } of members) {
-				const { value } = this.#fields.get(`${lang} ${name}`) as HTMLInputElement;
-				const isPart = (kinds as readonly string[]).includes(this.#kind.value);
-				if (isPart && (value !== "" || name !== "service_name")) node[name] = value;
+			for (const { name, kinds, input } of this.#fields.filter((field) => field.lang === lang)) {
+				const isPart = kinds.includes(this.#kind.value);
+				if (isPart && (input.value !== "" || name !== "service_name")) node[name] = input.value;
 				else delete node[name];
 			}
 			document[lang] = node;

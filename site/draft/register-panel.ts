@@ -1,10 +1,11 @@
 import { copyBox } from "../page/copy.ts";
 import { fill, h, newId } from "../page/dom.ts";
 import { type Page, stateLink } from "../page/page.ts";
+import { placedProblem } from "../text/problems.ts";
 import { curlCommand, type Receipt, sendSigned } from "./send.ts";
 
-/** After so long the service's index has what was sent, in milliseconds. */
-const indexDelayMs = 1_500;
+/** After so long the service's catalogue has what was sent, in milliseconds. */
+const catalogueDelayMs = 1_500;
 
 /** The ways to register a draft: a signed command, sent from here, or as a pull request. */
 export class RegisterPanel {
@@ -99,21 +100,25 @@ export class RegisterPanel {
 	}
 
 	#show({ status, errors, warnings, isReviewed }: Receipt, smallkey: string): void {
-		const { texts } = this.#page;
+		const { texts, lang } = this.#page;
 		const list = (items: string[]) =>
 			items.length > 0 &&
 			h(
 				"ul",
-				{ lang: "en" },
-				items.map((item) => h("li", {}, item)),
+				{},
+				items.map((item) => {
+					const { pointer, ...said } = placedProblem(item, lang);
+					const place = pointer === "" ? "" : `${pointer}${texts.colon} `;
+					return h("li", {}, place, h("span", { lang: said.lang }, said.text));
+				}),
 			);
 		if (status < 200 || status >= 300) {
 			return fill(this.#answer, h("p", { class: "bad" }, texts.draftRefused(status)), list(errors));
 		}
-		const { pieces } = this.#page;
-		pieces.renew();
-		// The fragments are there at once, the index within a second.
-		setTimeout(() => pieces.renew(), indexDelayMs);
+		const { catalogue } = this.#page;
+		catalogue.renew();
+		// The fragments are there at once, the catalogue within a second.
+		setTimeout(() => catalogue.renew(), catalogueDelayMs);
 		fill(
 			this.#answer,
 			h("p", { class: "good" }, texts.draftSent(status)),

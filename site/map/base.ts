@@ -1,3 +1,4 @@
+import ScaleLine from "ol/control/ScaleLine.js";
 import DragPan from "ol/interaction/DragPan.js";
 import KeyboardPan from "ol/interaction/KeyboardPan.js";
 import KeyboardZoom from "ol/interaction/KeyboardZoom.js";
@@ -8,9 +9,9 @@ import OlMap from "ol/Map.js";
 import ImageStatic from "ol/source/ImageStatic.js";
 import View from "ol/View.js";
 import { layerExtent } from "../../registry/extent.ts";
-import type { Box } from "../../registry/index/place.ts";
 import { h } from "../page/dom.ts";
 import type { SiteSettings } from "../page/settings.ts";
+import type { Box } from "./box.ts";
 import { projectionOf, resolutions } from "./grid.ts";
 import { landExtent } from "./land.ts";
 
@@ -25,6 +26,9 @@ export interface BaseMap {
 	zoom(steps: number): void;
 	close(): void;
 }
+
+/** Metres of a pixel closer than the official grid: some layers are drawn only there. */
+const closerResolutions = [0.8, 0.4, 0.2, 0.1];
 
 /** The extent of Canada in the map's reference. */
 export function canadaBox(wkid: number): Box {
@@ -44,7 +48,7 @@ export function openBaseMap(
 	const projection = projectionOf(settings.mapWkid);
 	const view = new View({
 		projection,
-		resolutions: settings.mapWkid === 3978 ? [...resolutions] : undefined,
+		resolutions: settings.mapWkid === 3978 ? [...resolutions, ...closerResolutions] : undefined,
 		constrainResolution: false,
 		showFullExtent: true,
 		enableRotation: false,
@@ -58,7 +62,7 @@ export function openBaseMap(
 	const map = new OlMap({
 		target,
 		view,
-		controls: [],
+		controls: [new ScaleLine({ units: "metric" })],
 		layers: hasOutline ? [land(landUrls)] : [],
 		interactions: [
 			new DragPan(),

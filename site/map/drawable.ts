@@ -1,6 +1,6 @@
-import type { Box } from "../../registry/index/place.ts";
 import { genericImage } from "../../registry/symbology.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
+import type { Box } from "./box.ts";
 import type { Symbology } from "./symbols.ts";
 
 /** A layer in one language as a fragment says that it is drawn; empty texts where it says nothing. */

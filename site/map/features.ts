@@ -10,9 +10,9 @@ import Fill from "ol/style/Fill.js";
 import Icon from "ol/style/Icon.js";
 import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
-import type { Box } from "../../registry/index/place.ts";
 import { askJson } from "./ask.ts";
 import type { BaseMap } from "./base.ts";
+import type { Box } from "./box.ts";
 import type { Drawable } from "./drawable.ts";
 import { type Colours, coloursOf, type Drawn, symbolOf } from "./symbols.ts";
 
@@ -28,6 +28,7 @@ export interface DrawnView {
 
 /** Features over the map. */
 export interface Features {
+	layer: VectorLayer<VectorSource<Feature<Geometry>>>;
 	/** Asks for what lies in a rectangle and draws it. @throws {ServiceFailed} */
 	draw(box: Box, signal: AbortSignal): Promise<DrawnView>;
 	/** The attributes of what is drawn at a pixel. */
@@ -58,6 +59,7 @@ export function openFeatures(base: BaseMap, drawable: Drawable, wkid: number): F
 	});
 	base.map.addLayer(layer);
 	return {
+		layer,
 		draw: async (box, signal) => {
 			const answer = await askJson(
 				queryAddress(drawable.url, box, wkid, base.view.getResolution() ?? 1),

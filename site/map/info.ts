@@ -22,7 +22,11 @@ export async function serviceInfo(texts: Texts, address: string, type: string): 
 		const { text } = await ask(address);
 		if (text.trim() === "") return h("p", {}, texts.infoNone);
 		const shown = type === "application/json" ? indented(text) : text;
-		return h("pre", { tabindex: "0", "aria-label": texts.infoFrame }, shown.slice(0, mostText));
+		return h(
+			"pre",
+			{ tabindex: "0", role: "region", "aria-label": texts.infoFrame },
+			shown.slice(0, mostText),
+		);
 	} catch (error) {
 		if (!(error instanceof ServiceFailed)) throw error;
 		return h("p", { class: "bad" }, failureText(texts, error.failure));

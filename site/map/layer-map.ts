@@ -1,9 +1,9 @@
-import type { Box } from "../../registry/index/place.ts";
 import { fill, h } from "../page/dom.ts";
 import type { Page } from "../page/page.ts";
 import { type Failure, failureText, obstacle, patienceMs, ServiceFailed, whyNoPicture } from "./ask.ts";
 import { type BaseMap, canadaBox, openBaseMap } from "./base.ts";
-import { zoomButtons } from "./buttons.ts";
+import type { Box } from "./box.ts";
+import { opacitySlider, zoomButtons } from "./buttons.ts";
 import type { Drawable } from "./drawable.ts";
 import type { Features } from "./features.ts";
 import { featureInfo, serviceInfo } from "./info.ts";
@@ -18,12 +18,15 @@ export class LayerMap {
 	readonly #drawable: Drawable;
 	readonly #target: HTMLElement;
 	readonly #status = h("p", { class: "mapstatus", role: "status" });
+	/** What can be done where the layer is not drawn. */
+	readonly #help = h("p", { class: "maphelp", hidden: true });
 	readonly #info = h("div", { class: "info" });
 	readonly #legend = h("div", { class: "legend" });
 	readonly #base: BaseMap;
 	#pictures: Pictures | null = null;
 	#features: Features | null = null;
 	#under: AbortController | null = null;
+	#opacity = 1;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
 	private constructor(page: Page, place: HTMLElement, drawable: Drawable) {
@@ -33,7 +36,8 @@ export class LayerMap {
 		const label = texts.mapLabel(drawable.title);
 		this.#target = h("div", { class: "map", tabindex: "0", role: "application", "aria-label": label });
 		const frame = h("div", { class: "mapframe" }, this.#target);
-		fill(place, frame, this.#status, this.#info, this.#legend);
+		const opacity = opacitySlider(texts, (value) => this.#setOpacity(value));
+		fill(place, frame, opacity, this.#status, this.#help, this.#info, this.#legend);
 		this.#base = openBaseMap(this.#target, page.settings, page.land);
 		frame.append(zoomButtons(this.#base, texts, () => this.#home()));
 		this.#home();
@@ -64,11 +68,43 @@ export class LayerMap {
 				? "loading"
 				: "drawn";
 		fill(this.#status, text);
+		this.#help.hidden = true;
 		this.#status.classList.toggle("bad", isBad);
 	}
 
 	#fail(failure: Failure): void {
-		this.#say(failureText(this.#page.texts, failure), true);
+		const { texts } = this.#page;
+		this.#say(failureText(texts, failure), true);
+		if (failure.kind !== "address" && failure.kind !== "mixed")
+			this.#offer(texts.drawAgain, () => this.#again());
+	}
+
+	/** Offers what can be done about what was said. */
+	#offer(label: string, act: () => void): void {
+		fill(this.#help, h("button", { type: "button", class: "small", onclick: act }, label));
+		this.#help.hidden = false;
+	}
+
+	/** Asks the service once more. */
+	#again(): void {
+		this.#target.focus();
+		this.#say(this.#page.texts.mapLoading);
+		if (this.#pictures) this.#pictures.layer.getSource()?.refresh();
+		else if (this.#features) void this.#drawView(this.#features);
+	}
+
+	#setOpacity(opacity: number): void {
+		this.#opacity = opacity;
+		(this.#pictures?.layer ?? this.#features?.layer)?.setOpacity(opacity);
+	}
+
+	/** Goes to a scale at which viewers draw the layer, around the same place. */
+	#toDrawnScale(): void {
+		const { minScale, maxScale } = this.#drawable;
+		const scale = (this.#base.view.getResolution() ?? 1) / pixelMetres;
+		const wanted = minScale !== 0 && scale > minScale ? minScale * 0.99 : maxScale * 1.01;
+		this.#base.view.setResolution(wanted * pixelMetres);
+		this.#target.focus();
 	}
 
 	async #draw(): Promise<void> {
@@ -83,6 +119,7 @@ export class LayerMap {
 		this.#target.addEventListener("keydown", (event) => {
 			const size = map.getSize();
 			const centre = this.#base.view.getCenter();
+			if (event.key === "Escape") fill(this.#info);
 			if (event.key === "Enter" && size && centre)
 				void this.#ask(
 					centre,
@@ -109,6 +146,7 @@ export class LayerMap {
 			fail: (address) => void this.#pictureFailed(address, wkid),
 		});
 		this.#pictures = pictures;
+		this.#setOpacity(this.#opacity);
 		this.#showLegendPicture(pictures.legendAddress());
 	}
 
@@ -143,6 +181,7 @@ export class LayerMap {
 		const { legendOf } = await import("./legend.ts");
 		const features = openFeatures(this.#base, this.#drawable, this.#page.settings.mapWkid);
 		this.#features = features;
+		this.#setOpacity(this.#opacity);
 		if (this.#drawable.symbology) fill(this.#legend, legendOf(this.#page.texts, this.#drawable.symbology));
 		this.#base.map.on("moveend", () => void this.#drawView(features));
 		// The map may have come to rest before its features' code was there.
@@ -154,7 +193,10 @@ export class LayerMap {
 		this.#under?.abort();
 		const under = new AbortController();
 		this.#under = under;
-		if (!this.#isAtScale()) return this.#say(texts.mapScale);
+		if (!this.#isAtScale()) {
+			this.#say(texts.mapScale);
+			return this.#offer(texts.zoomDrawn, () => this.#toDrawnScale());
+		}
 		this.#say(texts.mapLoading);
 		try {
 			const drawn = await features.draw(this.#base.shown() as Box, under.signal);
@@ -180,12 +222,16 @@ export class LayerMap {
 			fill(this.#info);
 			this.#target.focus();
 		};
-		const show = (...children: (Node | string)[]) =>
+		const show = (...children: (Node | string)[]) => {
 			fill(
 				this.#info,
 				h(
 					"section",
-					{ class: "infobox", "aria-label": texts.info },
+					{
+						class: "infobox",
+						"aria-label": texts.info,
+						onkeydown: (event) => (event as KeyboardEvent).key === "Escape" && close(),
+					},
 					h(
 						"div",
 						{ class: "infohead" },
@@ -195,6 +241,7 @@ export class LayerMap {
 					h("div", { role: "status" }, ...children),
 				),
 			);
+		};
 		if (this.#features) return show(featureInfo(texts, this.#drawable, this.#features.at(pixel)));
 		if (this.#drawable.kind !== "wms") return;
 		const address = this.#pictures?.infoAddress(coordinate) ?? null;

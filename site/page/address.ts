@@ -1,6 +1,6 @@
-import type { Box } from "../../registry/index/place.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
-import type { Query } from "../catalogue/query.ts";
+import type { Box } from "../map/box.ts";
+import { type Sort, sorts } from "../search/select.ts";
 
 /** What the page's address says. */
 export interface State {
@@ -13,6 +13,9 @@ export interface State {
 	oneTitle: boolean;
 	/** The map's view that filters; null: none. */
 	view: Box | null;
+	sort: Sort;
+	/** Whether only the layer's map is shown: for a frame in another page. */
+	isEmbedded: boolean;
 	/** Results that are shown. */
 	shown: number;
 	/** The layer that is looked at; null: none. */
@@ -25,12 +28,12 @@ export const moreShown = 30;
 const mostShown = 1_000;
 
 /** Longest text of one parameter. */
-const longest = 500;
+export const longestText = 500;
 
 /** The state of a query string; what is no state is left out. */
 export function readState(search: string): State {
 	const parameters = new URLSearchParams(search);
-	const text = (name: string) => (parameters.get(name) ?? "").slice(0, longest);
+	const text = (name: string) => (parameters.get(name) ?? "").slice(0, longestText);
 	const page = text("page");
 	const shown = Number.parseInt(text("n"), 10);
 	return {
@@ -42,6 +45,8 @@ export function readState(search: string): State {
 		health: text("health"),
 		oneTitle: text("title") === "same",
 		view: readBox(text("view")),
+		sort: sorts.find((one) => one === text("sort")) ?? "best",
+		isEmbedded: text("embed") === "map",
 		shown: Number.isNaN(shown) ? firstShown : Math.min(Math.max(shown, firstShown), mostShown),
 		layer: parseSmallkey(text("layer")),
 	};
@@ -68,16 +73,12 @@ export function writeState(state: State): string {
 	set("health", state.health);
 	set("title", state.oneTitle ? "same" : "");
 	set("view", state.view ? state.view.map(Math.round).join(",") : "");
+	set("sort", state.sort === "best" ? "" : state.sort);
 	set("n", state.shown > firstShown ? String(state.shown) : "");
 	set("layer", state.layer ?? "");
+	set("embed", state.isEmbedded ? "map" : "");
 	const text = parameters.toString();
 	return text === "" ? "" : `?${text}`;
-}
-
-/** What a state looks for. */
-export function queryOf(state: State): Query {
-	const { text, type, host, sender, health, oneTitle, view } = state;
-	return { text, type, host, sender, health, oneTitle, view };
 }
 
 /** How many filters are on. */

@@ -34,6 +34,6 @@ export function copyBox(texts: Texts, name: string, text: string): HTMLElement {
 		"div",
 		{ class: text.length > mostPrinted ? "copybox long" : "copybox" },
 		h("div", { class: "copyhead" }, h("span", {}, name), button),
-		h("pre", { tabindex: "0", "aria-label": name }, h("code", {}, text)),
+		h("pre", { tabindex: "0", role: "region", "aria-label": name }, h("code", {}, text)),
 	);
 }

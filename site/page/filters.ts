@@ -1,4 +1,4 @@
-import { type FacetValue, facetValues } from "../catalogue/facet-values.ts";
+import type { Chosen, FacetValue } from "../search/select.ts";
 import { filterCount, firstShown, type State, withoutFilters } from "./address.ts";
 import { fill, h, newId } from "./dom.ts";
 import { type Page, stateText, typeText } from "./page.ts";
@@ -10,7 +10,7 @@ const mostOffered = 500;
 /** The filters: they work before any text is typed, and offer what there is. */
 export class Filters {
 	readonly #page: Page;
-	readonly #change: (state: State) => void;
+	readonly #change: (state: State, replace: boolean) => void;
 	readonly #summary = h("summary");
 	readonly #type = h("select");
 	readonly #host = h("input", { type: "text", autocomplete: "off", spellcheck: "false" });
@@ -18,24 +18,30 @@ export class Filters {
 	readonly #sender = h("select");
 	readonly #health = h("select");
 	readonly #oneTitle = h("input", { type: "checkbox" });
+	readonly #oneTitleCount = h("span");
 	readonly #inView: ViewFilter;
 	readonly #chips = h("ul", { class: "chips" });
 	readonly #details: HTMLDetailsElement;
 	readonly element: HTMLElement;
-	#isOffered = false;
+	/** What is offered once the filters are looked at. */
+	#chosen: Chosen | null = null;
 
-	/** @param change told of the state with other filters */
-	constructor(page: Page, change: (state: State) => void) {
+	/** @param change is called with the state with other filters */
+	constructor(page: Page, change: (state: State, replace: boolean) => void) {
 		this.#page = page;
 		this.#change = change;
 		const { texts } = page;
 		this.#host.setAttribute("list", this.#hosts.id);
-		this.#inView = new ViewFilter(page, (view) => this.#set({ view }));
+		this.#inView = new ViewFilter(page, (view) => {
+			// Moving the map changes a filter that is there: *Back* takes the whole of it away.
+			const isMove = view !== null && page.state().view !== null;
+			this.#set({ view }, isMove);
+		});
 		const hostHint = h("p", { class: "hint", id: newId() }, texts.hostHint);
 		this.#host.setAttribute("aria-describedby", hostHint.id);
 		this.#details = h(
 			"details",
-			{ class: "filters", ontoggle: () => void this.#offer() },
+			{ class: "filters", ontoggle: () => this.#open() },
 			this.#summary,
 			h(
 				"div",
@@ -44,7 +50,7 @@ export class Filters {
 				field(texts.host, this.#host, this.#hosts, hostHint),
 				field(texts.sender, this.#sender),
 				field(texts.health, this.#health),
-				check(texts.oneTitle, this.#oneTitle),
+				check(texts.oneTitle, this.#oneTitle, this.#oneTitleCount),
 				this.#inView.label,
 			),
 			this.#inView.element,
@@ -70,8 +76,8 @@ export class Filters {
 		this.#showChips(state);
 	}
 
-	#set(part: Partial<State>): void {
-		this.#change({ ...this.#page.state(), shown: firstShown, ...part });
+	#set(part: Partial<State>, replace = false): void {
+		this.#change({ ...this.#page.state(), shown: firstShown, ...part }, replace);
 	}
 
 	#showChips(state: State): void {
@@ -124,24 +130,29 @@ export class Filters {
 		this.#summary.focus();
 	}
 
-	/** Reads which values there are, once the filters are looked at. */
-	async #offer(): Promise<void> {
+	#open(): void {
 		this.#inView.update(this.#page.state(), this.#details.open);
-		if (this.#isOffered || !this.#details.open) return;
-		this.#isOffered = true;
-		const { pieces, texts } = this.#page;
-		const values = await facetValues(pieces).catch(() => null);
-		if (!values) this.#isOffered = false;
-		const mostFirst = (some: FacetValue[] = []) => some.sort((a, b) => b[1] - a[1]).slice(0, mostOffered);
-		offer(this.#type, mostFirst(values?.type), typeText.bind(null, texts));
-		offer(this.#sender, mostFirst(values?.sender), String);
-		offer(this.#health, mostFirst(values?.health), stateText.bind(null, texts));
+		if (this.#chosen) this.offer(this.#chosen);
+	}
+
+	/** Offers the values that there are, with the number of layers that each would leave. */
+	offer(chosen: Chosen): void {
+		this.#chosen = chosen;
+		if (!this.#details.open) return;
+		const { texts } = this.#page;
+		const { type, host, sender, health } = chosen.facets;
+		offerIn(this.#type, type, typeText.bind(null, texts));
+		offerIn(this.#sender, sender, String);
+		offerIn(this.#health, health, stateText.bind(null, texts));
+		fill(this.#oneTitleCount, ` (${chosen.oneTitle})`);
+		const hosts = host.slice(0, mostOffered);
+		const key = hosts.join();
+		if (this.#hosts.dataset.key === key) return;
+		this.#hosts.dataset.key = key;
 		fill(
 			this.#hosts,
-			mostFirst(values?.host).map(([host]) => h("option", { value: host })),
+			hosts.map(([value, count]) => h("option", { value, label: `${value} (${count})` })),
 		);
-		const oneTitle = values?.title[0]?.[1] ?? 0;
-		this.#oneTitle.parentElement?.setAttribute("data-count", String(oneTitle));
 	}
 }
 
@@ -150,8 +161,8 @@ function field(label: string, control: HTMLElement, ...more: HTMLElement[]): HTM
 	return h("div", { class: "field" }, h("label", { for: control.id }, label), control, more);
 }
 
-function check(label: string, control: HTMLElement): HTMLElement {
-	return h("label", { class: "check" }, control, h("span", {}, label));
+function check(label: string, control: HTMLElement, count: HTMLElement): HTMLElement {
+	return h("label", { class: "check" }, control, h("span", {}, label, count));
 }
 
 /** Selects a value, and offers it where it is not offered yet. */
@@ -167,16 +178,18 @@ function choose(
 	select.value = value;
 }
 
-function offer(
+function offerIn(
 	select: HTMLSelectElement,
-	values: [string, number][],
+	values: readonly FacetValue[],
 	textOf: (value: string) => string,
 ): void {
 	const { value: chosen } = select;
 	const [any] = select.options;
-	const options = values.map(([value, count]) => h("option", { value }, `${textOf(value)} (${count})`));
-	if (chosen !== "" && !values.some(([value]) => value === chosen))
-		options.push(h("option", { value: chosen }, textOf(chosen)));
+	const offered =
+		values.some(([value]) => value === chosen) || chosen === "" ? values : [...values, [chosen, 0] as const];
+	const options = offered
+		.slice(0, mostOffered)
+		.map(([value, count]) => h("option", { value }, `${textOf(value)} (${count})`));
 	select.replaceChildren(...(any ? [any] : []), ...options);
 	select.value = chosen;
 }

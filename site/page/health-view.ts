@@ -1,13 +1,44 @@
-import { type HealthReport, healthReportPath, readHealthReport } from "../../registry/index/health.ts";
+import { indexVersion } from "../../registry/entries.ts";
+import type { Lang } from "../../registry/smallkey.ts";
 import type { State } from "./address.ts";
 import { breakable, fill, h } from "./dom.ts";
 import { type Page, readFile, stateLink, stateText, type View } from "./page.ts";
 import { weekText } from "./week.ts";
 
-/** The sick layers, by who can correct them. */
+/** The file that lists the sick layers. */
+const healthReportPath = "index/health.json";
+
+/** Layers of one owner on one host. */
+interface HealthGroup {
+	/** Who can correct the registrations; empty where it is not known. */
+	owner: string;
+	host: string;
+	layers: {
+		smallkey: string;
+		title: Record<Lang, string>;
+		state: string;
+		/** Week as ISO 8601 writes it. */
+		since: string;
+		/** What the service answered, in words; and its HTTP status. */
+		cause?: string | Record<Lang, string>;
+		status?: number;
+	}[];
+}
+
+/** Its content. */
+interface HealthReport {
+	version: number;
+	/** Number of layers that were looked at; left out where it is not known. */
+	checked?: number;
+	unchecked: number;
+	groups: HealthGroup[];
+}
+
+/** The sick layers, by who can correct them and by host. */
 export class HealthView implements View {
 	readonly #page: Page;
 	readonly #place = h("div");
+	readonly #under = new AbortController();
 	readonly element: HTMLElement;
 
 	constructor(page: Page) {
@@ -29,43 +60,59 @@ export class HealthView implements View {
 
 	update(): void {}
 
-	close(): void {}
+	close(): void {
+		this.#under.abort();
+	}
 
 	async #load(): Promise<void> {
-		const { texts } = this.#page;
-		const text = await readFile(this.#page.root, healthReportPath).catch(() => null);
-		const report = text === null ? null : readHealthReport(text);
+		const { texts, root } = this.#page;
+		const text = await readFile(root, healthReportPath, "now", this.#under.signal).catch(() => null);
+		if (this.#under.signal.aborted) return;
+		const report = text === null ? null : parseReport(text);
 		if (!report) return fill(this.#place, h("p", { role: "status" }, texts.healthMissing));
-		if (report.layers.length === 0) return fill(this.#place, h("p", { role: "status" }, texts.healthNone));
+		const { checked, unchecked, groups } = report;
+		const sick = groups.reduce((sum, { layers }) => sum + layers.length, 0);
 		fill(
 			this.#place,
-			byOwner(report).map(([owner, layers]) => this.#table(owner, layers)),
+			h(
+				"p",
+				{ role: "status" },
+				[
+					checked !== undefined && texts.healthChecked(checked),
+					unchecked > 0 && texts.healthUnchecked(unchecked),
+					checked !== 0 && (sick > 0 ? texts.healthSick(sick) : texts.healthNone),
+				]
+					.filter(Boolean)
+					.join(" "),
+			),
+			groups.map((group) => this.#table(group)),
 		);
 	}
 
-	#table(owner: string, layers: HealthReport["layers"]): HTMLElement {
+	#table({ owner, host, layers }: HealthGroup): HTMLElement {
 		const { lang, texts } = this.#page;
 		const state: State = { ...this.#page.state(), page: "layers" };
+		const heads = [texts.healthLayer, texts.healthState, texts.healthSince];
 		return h(
 			"table",
 			{ class: "sick" },
-			h("caption", {}, texts.healthOf(owner || texts.healthUnknown, layers.length)),
+			h("caption", {}, texts.healthOf(owner || texts.healthUnknown, layers.length), " – ", breakable(host)),
 			h(
 				"thead",
 				{},
 				h(
 					"tr",
 					{},
-					[texts.healthLayer, texts.healthState, texts.healthSince].map((name) =>
-						h("th", { scope: "col" }, name),
-					),
+					heads.map((name) => h("th", { scope: "col" }, name)),
 				),
 			),
 			h(
 				"tbody",
 				{},
-				layers.map(({ smallkey, title, health }) =>
-					h(
+				layers.map(({ smallkey, title, state: seen, since, cause, status }) => {
+					const why = typeof cause === "object" ? cause[lang] : (cause ?? "");
+					const seenText = status === undefined ? "" : texts.healthStatus(status);
+					return h(
 						"tr",
 						{},
 						h(
@@ -73,21 +120,28 @@ export class HealthView implements View {
 							{ scope: "row" },
 							stateLink(this.#page, { ...state, layer: smallkey }, breakable(title[lang] || smallkey)),
 						),
-						h("td", {}, stateText(texts, health.state)),
-						h("td", {}, weekText(lang, health.since)),
-					),
-				),
+						h(
+							"td",
+							{},
+							stateText(texts, seen),
+							[seenText, why]
+								.filter(Boolean)
+								.map((more) => h("span", { class: "block hint" }, breakable(more))),
+						),
+						h("td", {}, weekText(lang, since)),
+					);
+				}),
 			),
 		);
 	}
 }
 
-/** Owners in the order of their names, those of nobody last. */
-function byOwner({ layers }: HealthReport): [string, HealthReport["layers"]][] {
-	const groups = new Map<string, HealthReport["layers"]>();
-	for (const layer of layers) {
-		const owner = layer.owners.join(", ");
-		groups.set(owner, [...(groups.get(owner) ?? []), layer]);
+/** Reads the report; null where it is of another version, or no report. */
+function parseReport(text: string): HealthReport | null {
+	try {
+		const value = JSON.parse(text) as HealthReport | null;
+		return value?.version === indexVersion && Array.isArray(value.groups) ? value : null;
+	} catch {
+		return null;
 	}
-	return [...groups].sort(([a], [b]) => Number(a === "") - Number(b === "") || (a < b ? -1 : 1));
 }

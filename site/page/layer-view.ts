@@ -1,9 +1,10 @@
-import type { Entry } from "../../registry/index/entry.ts";
+import type { Entry } from "../../registry/entries.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
+import { snippetsOf } from "../../registry/snippets.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import { findLayer } from "../catalogue/find-layer.ts";
-import { type IndexProblem, IndexUnusable } from "../catalogue/pieces.ts";
 import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
+import { type CatalogueProblem, CatalogueUnusable } from "../search/catalogue.ts";
+import { senderOf } from "../search/entry.ts";
 import type { State } from "./address.ts";
 import { bothLanguages } from "./both-languages.ts";
 import { copyBox, copyButton } from "./copy.ts";
@@ -22,14 +23,6 @@ function docPath(target: TargetName, lang: Lang, smallkey: string): string {
 	return `${folder}/${lang}/${encodeURIComponent(smallkey)}`;
 }
 
-/** How GeoView reads a layer, from 1.0.0 on: its type `geoCore` reads `/vcs` below `geocoreUrl` (docs/reading.md). */
-export function geoViewConfiguration(smallkey: string, root: string | URL): object {
-	return {
-		map: { listOfGeoviewLayerConfig: [{ geoviewLayerType: "geoCore", geoviewLayerId: smallkey }] },
-		serviceUrls: { geocoreUrl: new URL("./", root).href.slice(0, -1) },
-	};
-}
-
 /** One layer: its map, both languages side by side, its health, its last change, and how it is read. */
 export class LayerView implements View {
 	readonly #page: Page;
@@ -43,7 +36,8 @@ export class LayerView implements View {
 	readonly element: HTMLElement;
 	#title: string;
 	#map: MapPanel | null = null;
-	#isClosed = false;
+	/** Ends what is being read once another view is shown. */
+	readonly #under = new AbortController();
 
 	constructor(page: Page, smallkey: string) {
 		this.#page = page;
@@ -74,31 +68,31 @@ export class LayerView implements View {
 	}
 
 	close(): void {
-		this.#isClosed = true;
+		this.#under.abort();
 		this.#map?.close();
 	}
 
-	async #load(isAgain = false): Promise<void> {
-		const { lang, pieces, texts } = this.#page;
-		const problems: IndexProblem[] = [];
+	async #load(): Promise<void> {
+		const { lang, catalogue, texts } = this.#page;
+		const problems: CatalogueProblem[] = [];
 		const note = (error: unknown) => {
-			problems.push(error instanceof IndexUnusable ? error.problem : { kind: "network", path: "" });
+			problems.push(error instanceof CatalogueUnusable ? error.problem : { kind: "network" });
 			return null;
 		};
 		const [entry, en, fr] = await Promise.all([
-			findLayer(pieces, this.#smallkey).catch(note),
+			catalogue.find(this.#smallkey).catch(note),
 			this.#readFragment("en", note),
 			this.#readFragment("fr", note),
 		]);
-		if (this.#isClosed) return;
-		const retry = () => {
-			pieces.renew();
-			void this.#load(true);
-		};
-		// A publication in between: what is cached does not fit what is there now.
-		if (problems.some(({ kind }) => kind === "piece") && !isAgain) return retry();
+		if (this.#under.signal.aborted) return;
 		this.element.removeAttribute("aria-busy");
-		fill(this.#problems, problemBox(texts, problems, retry));
+		fill(
+			this.#problems,
+			problemBox(texts, problems, () => {
+				catalogue.renew();
+				void this.#load();
+			}),
+		);
 		const drawables = { en, fr };
 		if (!entry && !en && !fr) return problems.length > 0 ? undefined : this.#missing();
 		this.#title = drawables[lang]?.title || entry?.title[lang] || this.#smallkey;
@@ -118,11 +112,16 @@ export class LayerView implements View {
 		);
 	}
 
-	/** @param note told where nobody answers */
+	/** @param note is called where nothing answers */
 	async #readFragment(lang: Lang, note: (error: unknown) => null): Promise<Drawable | null> {
 		const { root, settings } = this.#page;
 		const read = async (target: TargetName): Promise<Drawable | null> => {
-			const text = await readFile(root, docPath(target, lang, this.#smallkey)).catch(note);
+			const text = await readFile(
+				root,
+				docPath(target, lang, this.#smallkey),
+				"now",
+				this.#under.signal,
+			).catch(note);
 			return text === null ? null : parseFragment(target, text);
 		};
 		const v2 = settings.targets.includes("v2") ? read("v2") : null;
@@ -149,6 +148,7 @@ export class LayerView implements View {
 				entry && h("span", {}, typeText(texts, entry.type)),
 				entry?.health && h("span", { class: "badge" }, stateText(texts, entry.health.state)),
 			),
+			entry?.description?.[lang] && h("p", { class: "description" }, breakable(entry.description[lang])),
 		);
 	}
 
@@ -163,14 +163,14 @@ export class LayerView implements View {
 				"div",
 				{ class: "aside" },
 				h("section", {}, h("h2", {}, texts.both), bothLanguages(this.#page, drawables)),
-				h("section", {}, h("h2", {}, texts.health), this.#healthText(entry)),
+				h("section", {}, h("h2", {}, texts.health), this.#healthText(entry), this.#lookButton(drawables)),
 				h("section", {}, h("h2", {}, texts.lastChange), this.#changeText(entry)),
 			),
 			h(
 				"section",
 				{ class: "wide" },
 				h("h2", {}, texts.reading),
-				h("div", { class: "copies" }, this.#copies()),
+				h("div", { class: "copies" }, this.#copies(entry)),
 			),
 		);
 		this.#map.open();
@@ -179,7 +179,8 @@ export class LayerView implements View {
 	#healthText(entry: Entry | null): HTMLElement {
 		const { lang, texts } = this.#page;
 		if (!entry) return h("p", {}, texts.unknown);
-		if (!entry.health) return h("p", {}, texts.healthy);
+		if (entry.health === null) return h("p", {}, texts.states.unchecked);
+		if (!entry.health) return h("p", {}, texts.states.ok);
 		const { state, since } = entry.health;
 		return h(
 			"p",
@@ -194,33 +195,48 @@ export class LayerView implements View {
 		if (!entry?.changed) return h("p", {}, texts.unknown);
 		const { commit, date } = entry.changed;
 		const day = dayText(lang, new Date(date));
+		const sender = senderOf(entry, lang);
 		const history = `${settings.repository}/commits/${settings.branch}/${layerPath(this.#smallkey)}`;
 		return h(
 			"p",
 			{},
 			h("time", { datetime: date }, texts.changedOn(day, commit.slice(0, 7))),
 			settings.repository !== "" && h("span", {}, ", ", h("a", { href: history }, texts.history)),
-			entry.sender && h("span", { class: "block" }, `${texts.senderField}: ${entry.sender}`),
+			sender && h("span", { class: "block" }, `${texts.senderField}${texts.colon} ${sender}`),
 		);
 	}
 
-	/** The layer as each reader is told of it. */
-	#copies(): HTMLElement[] {
-		const { texts, settings, root, lang } = this.#page;
-		const key = this.#smallkey;
-		const address = (target: TargetName) => new URL(docPath(target, lang, key), root).href;
-		const boxes: HTMLElement[] = [];
-		const add = (target: TargetName, name: string, text: string) => {
-			if (settings.targets.includes(target)) boxes.push(copyBox(texts, name, text));
+	/** Asks the service now, from this browser. */
+	#lookButton(drawables: Record<Lang, Drawable | null>): HTMLElement | null {
+		const { texts, lang } = this.#page;
+		const drawable = drawables[lang] ?? drawables.en ?? drawables.fr;
+		if (!drawable) return null;
+		const answer = h("span", { role: "status", class: "said" });
+		const look = async () => {
+			fill(answer, texts.infoAsking);
+			const { lookNow } = await import("../map/look-now.ts");
+			fill(answer, await lookNow(texts, drawable, this.#under.signal));
 		};
-		add("v0.9", texts.copyV09, address("v0.9"));
-		add("v2", texts.copyV2, address("v2"));
-		add("v0.9", texts.copyKeys, key);
-		const first =
-			drawnTargets.find((target) => settings.targets.includes(target)) ?? (settings.targets[0] as TargetName);
-		boxes.push(copyBox(texts, texts.copyCurl, `curl --fail --compressed '${address(first)}'`));
-		add("v2", texts.copyGeoView, JSON.stringify(geoViewConfiguration(key, root), null, 2));
-		if (settings.targets.includes("ramp4")) boxes.push(this.#ramp4(address("ramp4")));
+		const button = h("button", { type: "button", class: "small", onclick: () => void look() }, texts.lookNow);
+		return h("p", {}, button, " ", answer);
+	}
+
+	/** How each viewer and library is given the layer. */
+	#copies(entry: Entry | null): HTMLElement[] {
+		const { texts, settings, root, lang } = this.#page;
+		const layer = entry ?? {
+			smallkey: this.#smallkey,
+			type: "",
+			title: { en: this.#title, fr: this.#title },
+			address: { en: "" },
+		};
+		const snippets = snippetsOf(layer, lang, root.href, settings.targets);
+		const boxes = snippets
+			.filter(({ name }) => name !== "RAMP4")
+			.map(({ name, text }) => copyBox(texts, texts.snippets[name] ?? name, text));
+		if (settings.targets.includes("v0.9")) boxes.splice(1, 0, copyBox(texts, texts.copyKeys, this.#smallkey));
+		const ramp4 = snippets.find(({ name }) => name === "RAMP4");
+		if (ramp4) boxes.push(this.#ramp4(ramp4.text));
 		return boxes;
 	}
 
@@ -228,7 +244,7 @@ export class LayerView implements View {
 	#ramp4(address: string): HTMLElement {
 		const { texts, root, lang } = this.#page;
 		const place = h("div", {}, copyBox(texts, texts.copyRamp4, address));
-		void readFile(root, docPath("ramp4", lang, this.#smallkey))
+		void readFile(root, docPath("ramp4", lang, this.#smallkey), "now", this.#under.signal)
 			.then((text) => {
 				const shown = text === null ? texts.notThere : JSON.stringify(JSON.parse(text), null, 2);
 				fill(place, copyBox(texts, texts.copyRamp4, shown));

@@ -1,30 +1,41 @@
-import { search } from "../catalogue/search.ts";
-import { filterCount, firstShown, queryOf, type State } from "./address.ts";
+import type { Bounds } from "../../registry/entries.ts";
+import type { Chosen, Sort } from "../search/select.ts";
+import { filterCount, firstShown, longestText, type State } from "./address.ts";
 import { debounce, h, newId } from "./dom.ts";
 import { Filters } from "./filters.ts";
+import { Home } from "./home.ts";
 import type { Page, View } from "./page.ts";
 import { Results } from "./results.ts";
 
-/** How long typing pauses before a search, in milliseconds. */
+/** How long typing pauses before a search, and how often the list follows what is being read, in milliseconds. */
 const pauseMs = 120;
+const followMs = 200;
+
+/** After so long without typing, further typing is another search for *Back*, in milliseconds. */
+const settledMs = 1_500;
 
 /** Search as you type, filters, and what was found. */
 export class ListView implements View {
 	readonly #page: Page;
 	readonly #box: HTMLInputElement;
 	readonly #filters: Filters;
+	readonly #home: Home;
 	readonly #results: Results;
 	readonly element: HTMLElement;
 	/** Number of the search that counts: an older one that comes later is not shown. */
 	#serial = 0;
 	/** The layer to go back to in the list; null: none. */
 	#left: string | null;
+	/** When the text was typed that the address does not have yet; null: there is none. */
+	#typedAt: number | null = null;
+	/** Until when typing belongs to the search before. */
+	#sameUntil = 0;
 
-	/** @param left the layer that was looked at before: the focus goes back to it, and the list to where it stands */
+	/** @param left the layer that was looked at before: the focus goes back to it, and the list to where it is */
 	constructor(page: Page, left: string | null) {
 		this.#page = page;
 		this.#left = left;
-		const { texts } = page;
+		const { texts, catalogue } = page;
 		const hint = h("p", { class: "hint", id: newId() }, texts.searchHint);
 		this.#box = h("input", {
 			type: "search",
@@ -37,18 +48,32 @@ export class ListView implements View {
 			placeholder: " ",
 			"aria-describedby": hint.id,
 		});
-		this.#filters = new Filters(page, (state) => page.go(state, true));
-		this.#results = new Results(page);
-		const typed = debounce(pauseMs, () => {
-			page.go({ ...page.state(), text: this.#box.value, shown: firstShown }, true);
+		this.#filters = new Filters(page, (state, replace) => page.go(state, replace));
+		this.#home = new Home(page);
+		this.#results = new Results(page, (sort: Sort) => page.go({ ...page.state(), sort, shown: firstShown }));
+		const typed = debounce(pauseMs, () => this.#takeText());
+		this.#box.addEventListener("input", ({ timeStamp }) => {
+			this.#typedAt = timeStamp;
+			typed();
 		});
-		this.#box.addEventListener("input", typed);
+		const settle = () => {
+			this.#takeText();
+			this.#sameUntil = 0;
+		};
+		this.#box.addEventListener("change", settle);
 		this.element = h(
 			"div",
 			{ class: "layers" },
 			h(
 				"form",
-				{ role: "search", class: "search", onsubmit: (event) => event.preventDefault() },
+				{
+					role: "search",
+					class: "search",
+					onsubmit: (event) => {
+						event.preventDefault();
+						settle();
+					},
+				},
 				h("h1", { tabindex: "-1" }, texts.title),
 				h("p", { class: "tagline" }, texts.tagline),
 				h("label", { for: this.#box.id }, texts.search),
@@ -56,8 +81,12 @@ export class ListView implements View {
 				hint,
 				this.#filters.element,
 			),
+			this.#home.element,
 			this.#results.element,
 		);
+		const follow = throttle(followMs, () => void this.#search(page.state()));
+		catalogue.onChange = follow;
+		void catalogue.load();
 	}
 
 	title(): string {
@@ -65,35 +94,76 @@ export class ListView implements View {
 	}
 
 	update(state: State): void {
-		if (document.activeElement !== this.#box) this.#box.value = state.text;
+		const isTyping = this.#typedAt !== null;
+		if (!isTyping && this.#box.value.slice(0, longestText) !== state.text) this.#box.value = state.text;
 		this.#filters.update(state);
 		void this.#search(state);
 	}
 
 	close(): void {
 		this.#serial += 1;
+		this.#page.catalogue.onChange = () => undefined;
 	}
 
-	async #search(state: State, isAgain = false): Promise<void> {
+	/** Puts what was typed into the address; *Back* brings what was there before one began to type. */
+	#takeText(): void {
+		if (this.#typedAt === null) return;
+		const isSame = this.#typedAt < this.#sameUntil;
+		this.#sameUntil = this.#typedAt + settledMs;
+		this.#typedAt = null;
+		this.#page.go({ ...this.#page.state(), text: this.#box.value, shown: firstShown }, isSame);
+	}
+
+	async #search(state: State): Promise<void> {
 		this.#serial += 1;
 		const serial = this.#serial;
-		const { pieces } = this.#page;
-		this.#results.wait();
-		const all = await pieces.count().catch(() => null);
-		const found = await search(pieces, queryOf(state), state.shown);
+		const { catalogue } = this.#page;
+		const text = state.text.trim();
+		if (text !== "" || state.view) this.#results.wait();
+		const [matched, bounds] = await Promise.all([
+			text === "" ? null : catalogue.match(text),
+			state.view && this.#boundsOf(state),
+		]);
 		if (serial !== this.#serial) return;
-		// A publication in between: what is cached does not fit what is there now.
-		if (found.problems.some(({ kind }) => kind === "piece") && !isAgain) {
-			pieces.renew();
-			return this.#search(state, true);
-		}
-		const retry = () => {
-			pieces.renew();
-			void this.#search(state, true);
-		};
-		const isAsking = state.text.trim() !== "" || filterCount(state) > 0;
-		this.#results.show(state, found, all, isAsking, retry);
-		if (this.#left !== null) this.#results.focusOn(this.#left);
-		this.#left = null;
+		const chosen = catalogue.selection.select(matched?.ids ?? null, { ...state, bounds });
+		this.#show(state, chosen, matched?.words ?? []);
 	}
+
+	async #boundsOf({ view }: State): Promise<Bounds | null> {
+		const { boundsOfBox } = await import("../map/degrees.ts");
+		return view && boundsOfBox(view, this.#page.settings.mapWkid);
+	}
+
+	#show(state: State, chosen: Chosen, words: readonly string[]): void {
+		const { catalogue } = this.#page;
+		const retry = () => {
+			catalogue.renew();
+			void catalogue.load();
+			void this.#search(this.#page.state());
+		};
+		const { layers: all, problems, isComplete, selection } = catalogue;
+		const shown = { hits: chosen.hits, words, read: selection.size, all, problems, isComplete };
+		this.#results.show(state, shown, retry);
+		this.#filters.offer(chosen);
+		this.#home.show(state.text.trim() !== "" || filterCount(state) > 0, chosen.facets);
+		if (this.#left !== null && (this.#results.focusOn(this.#left) || isComplete)) this.#left = null;
+	}
+}
+
+/** Calls at once, and at most once in some time; the last of several calls is never lost. */
+function throttle(everyMs: number, call: () => void): () => void {
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	let isAsked = false;
+	const run = () => {
+		call();
+		timer = setTimeout(() => {
+			timer = undefined;
+			if (isAsked) run();
+		}, everyMs);
+		isAsked = false;
+	};
+	return () => {
+		if (timer === undefined) run();
+		else isAsked = true;
+	};
 }

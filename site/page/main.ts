@@ -1,5 +1,5 @@
 import { parseLang } from "../../registry/smallkey.ts";
-import { Pieces } from "../catalogue/pieces.ts";
+import { Catalogue } from "../search/catalogue.ts";
 import { english } from "../text/english.ts";
 import { french } from "../text/french.ts";
 import { readState, type State, writeState } from "./address.ts";
@@ -46,7 +46,11 @@ class Site {
 			texts,
 			settings,
 			root,
-			pieces: new Pieces((path, again) => readFile(root, path, again)),
+			catalogue: new Catalogue(
+				(path, freshness, signal) => readFile(root, path, freshness, signal),
+				lang,
+				new URL(dataset.worker ?? "", location.href),
+			),
 			land: {
 				light: new URL(dataset.landLight ?? "", location.href).href,
 				dark: new URL(dataset.landDark ?? "", location.href).href,
@@ -120,6 +124,7 @@ class Site {
 				this.#focusHeading();
 			}
 		}
+		document.body.classList.toggle("embed", state.isEmbedded && state.layer !== null);
 		this.#view?.update(state);
 		this.#showHead();
 	}
@@ -139,13 +144,14 @@ class Site {
 	}
 }
 
-async function readSettings(): Promise<SiteSettings> {
+/** What the page holds of the site's settings: no request waits for them. */
+function readSettings(): SiteSettings {
 	try {
-		const value = JSON.parse((await readFile(root, "site.json")) ?? "{}") as Partial<SiteSettings>;
+		const value = JSON.parse(document.getElementById("settings")?.textContent ?? "") as Partial<SiteSettings>;
 		return { ...plainSettings, ...value };
 	} catch {
 		return plainSettings;
 	}
 }
 
-void readSettings().then((settings) => new Site(settings));
+new Site(readSettings());

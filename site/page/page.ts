@@ -1,5 +1,5 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import type { Pieces } from "../catalogue/pieces.ts";
+import type { Catalogue, Freshness } from "../search/catalogue.ts";
 import type { Texts } from "../text/texts.ts";
 import type { State } from "./address.ts";
 import { h } from "./dom.ts";
@@ -12,7 +12,7 @@ export interface Page {
 	settings: SiteSettings;
 	/** Root of the site, with a slash at its end: addresses of everything else are below it. */
 	root: URL;
-	pieces: Pieces;
+	catalogue: Catalogue;
 	/** The addresses of the land's outline. */
 	land: { light: string; dark: string };
 	/** The time now. */
@@ -35,22 +35,34 @@ export interface View {
 }
 
 /**
- * A file below the site's root; null where there is none. What the browser keeps is asked for again (an answer of 304
+ * A file below the site's root; null where there is none. `now` asks again for what the browser keeps (an answer of 304
  * costs no bytes): by its age alone, a layer that was removed would be shown for a minute more, and by
- * `stale-while-revalidate` once more within ten. `again` has it sent whole.
- * @throws {TypeError} where nobody answers in time
+ * `stale-while-revalidate` once more within ten.
+ * @throws {TypeError} where nothing answers in time
  */
-export async function readFile(root: URL, path: string, again = false): Promise<string | null> {
+export async function readFile(
+	root: URL,
+	path: string,
+	freshness: Freshness = "now",
+	signal?: AbortSignal,
+): Promise<string | null> {
+	const timeout = AbortSignal.timeout(patienceMs);
 	const response = await fetch(new URL(path, root), {
-		cache: again ? "reload" : "no-cache",
-		signal: AbortSignal.timeout(10_000),
+		cache: cacheModes[freshness],
+		signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
 	});
 	if (response.status === 404) return null;
 	if (!response.ok) throw new TypeError(`${path}: ${response.status}`);
 	return response.text();
 }
 
-/** A link to another state of this page, without loading it anew. */
+/** How long a file of the site is waited for, in milliseconds. */
+const patienceMs = 30_000;
+
+/** How the browser's cache is used for each. A name that holds the hash of its content is never asked for again. */
+const cacheModes = { now: "no-cache", kept: "default", "sent again": "reload" } as const;
+
+/** A link to another state of this page, without loading the page again. */
 export function stateLink(page: Page, state: State, ...children: (Node | string)[]): HTMLAnchorElement {
 	return h(
 		"a",

@@ -1,14 +1,14 @@
-import type { IndexProblem } from "../catalogue/pieces.ts";
+import type { CatalogueProblem } from "../search/catalogue.ts";
 import type { Texts } from "../text/texts.ts";
 import { h } from "./dom.ts";
 
 /** Most different problems that are named at once. */
 const mostNamed = 3;
 
-/** What is said of parts of the index that cannot be used, with a way to try again; null where all are whole. */
+/** What is said of parts of the catalogue that cannot be used, with a way to try again; null where all are whole. */
 export function problemBox(
 	texts: Texts,
-	problems: readonly IndexProblem[],
+	problems: readonly CatalogueProblem[],
 	retry: () => void,
 ): HTMLElement | null {
 	if (problems.length === 0) return null;
@@ -21,7 +21,7 @@ export function problemBox(
 	);
 }
 
-function problemText(texts: Texts, problem: IndexProblem): string {
+function problemText(texts: Texts, problem: CatalogueProblem): string {
 	if (problem.kind === "version") return texts.problemVersion;
-	return problem.kind === "piece" ? texts.problemPiece(problem.path) : texts.problemNetwork;
+	return problem.kind === "file" ? texts.problemPiece(problem.path) : texts.problemNetwork;
 }

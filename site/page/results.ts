@@ -1,32 +1,59 @@
-import { hostsOf, type Name } from "../../registry/index/entry.ts";
-import type { Found } from "../catalogue/search.ts";
+import type { Entry } from "../../registry/entries.ts";
+import type { CatalogueProblem } from "../search/catalogue.ts";
+import { hostsOf, senderOf, stateOf } from "../search/entry.ts";
+import { type Sort, sorts } from "../search/select.ts";
 import { firstShown, moreShown, type State } from "./address.ts";
-import { breakable, fill, h } from "./dom.ts";
+import { copyButton } from "./copy.ts";
+import { breakable, fill, h, newId } from "./dom.ts";
+import { marked } from "./marked.ts";
 import { type Page, stateLink, stateText, typeText } from "./page.ts";
 import { problemBox } from "./problem-box.ts";
 
-/** The list of layers that were found, with what is said of it. */
+/** What is shown of a search. */
+export interface Shown {
+	hits: readonly Entry[];
+	/** The words that were found, stemmed. */
+	words: readonly string[];
+	/** Layers that were read, and all; null where it is not known. */
+	read: number;
+	all: number | null;
+	problems: readonly CatalogueProblem[];
+	isComplete: boolean;
+}
+
+/** The list of layers that were found, with their number and order. */
 export class Results {
 	readonly #page: Page;
 	readonly #count = h("p", { class: "count", role: "status" });
+	readonly #sort = h("select", { id: newId() });
 	readonly #problems = h("div", { class: "problems" });
 	readonly #list = h("ol", { class: "results" });
 	readonly #more: HTMLButtonElement;
-	/** The row that the focus goes on to: the first one of those that *more* brings. */
+	/** Smallkeys of the rows that are there, and what else they show: rows that stay are not made again. */
+	#rows: string[] = [];
+	/** The row that the focus continues with: the first one of those that *more* adds. */
 	#next: number | null = null;
 	#askMore = (): void => undefined;
 	readonly element: HTMLElement;
 
-	constructor(page: Page) {
+	/** @param sorted is called with the order that was chosen */
+	constructor(page: Page, sorted: (sort: Sort) => void) {
 		this.#page = page;
-		this.#list.setAttribute("aria-label", page.texts.results);
-		this.#more = h(
-			"button",
-			{ type: "button", hidden: true, onclick: () => this.#askMore() },
-			page.texts.more,
-		);
+		const { texts } = page;
+		this.#list.setAttribute("aria-label", texts.results);
+		this.#more = h("button", { type: "button", hidden: true, onclick: () => this.#askMore() }, texts.more);
+		this.#sort.append(...sorts.map((sort) => h("option", { value: sort }, texts.sorts[sort])));
+		this.#sort.addEventListener("change", () => sorted(this.#sort.value as Sort));
+		const order = h("p", { class: "order" }, h("label", { for: this.#sort.id }, texts.sort), this.#sort);
 		const foot = h("div", { class: "more" }, this.#more);
-		this.element = h("div", {}, this.#count, this.#problems, this.#list, foot);
+		this.element = h(
+			"div",
+			{},
+			h("div", { class: "resultshead" }, this.#count, order),
+			this.#problems,
+			this.#list,
+			foot,
+		);
 	}
 
 	/** Says that a search is under way; what was found before stays meanwhile. */
@@ -35,64 +62,91 @@ export class Results {
 		if (this.#list.childElementCount === 0) fill(this.#count, this.#page.texts.loading);
 	}
 
-	/** @param all number of all layers; null where it is not known */
-	show(state: State, found: Found, all: number | null, isAsking: boolean, retry: () => void): void {
+	show(state: State, shown: Shown, retry: () => void): void {
 		const { texts } = this.#page;
-		this.element.removeAttribute("aria-busy");
-		fill(this.#count, this.#countText(found, all, isAsking));
-		fill(this.#problems, problemBox(texts, found.problems, retry));
-		fill(
-			this.#list,
-			found.hits.map((name) => this.#row(state, name)),
-		);
+		const isDone = shown.isComplete || shown.problems.length > 0;
+		this.element.toggleAttribute("aria-busy", false);
+		if (!isDone && shown.hits.length === 0) return this.wait();
+		this.#sort.value = state.sort;
+		fill(this.#count, this.#countText(shown, isDone));
+		fill(this.#problems, problemBox(texts, shown.problems, retry));
+		this.#fillRows(state, shown);
 		this.#askMore = () => {
-			this.#next = found.hits.length;
+			this.#next = this.#list.childElementCount;
 			this.#page.go({ ...state, shown: Math.max(state.shown, firstShown) + moreShown }, true);
 		};
-		if (this.#next !== null) this.#list.querySelectorAll<HTMLElement>("h2 a")[this.#next]?.focus();
+		if (this.#next !== null) this.#list.children[this.#next]?.querySelector<HTMLElement>("h2 a")?.focus();
 		this.#next = null;
-		this.#more.hidden = found.isComplete || found.hits.length === 0;
+		this.#more.hidden = shown.hits.length <= state.shown;
 	}
 
-	/** Puts the focus on a layer's link, where the layer is listed and nobody went on meanwhile. */
-	focusOn(smallkey: string): void {
+	#fillRows(state: State, { hits, words }: Shown): void {
+		const look = [...words].join(" ");
+		const href = this.#page.href({ ...state, shown: firstShown, layer: null });
+		const rows = hits.slice(0, state.shown).map((hit) => `${hit.smallkey} ${href} ${look}`);
+		const isMore = this.#rows.every((row, at) => row === rows[at]);
+		const from = isMore ? this.#rows.length : 0;
+		const set = new Set(words);
+		const added = hits.slice(from, state.shown).map((hit) => this.#row(state, hit, set));
+		if (isMore) this.#list.append(...added);
+		else fill(this.#list, added);
+		this.#rows = rows;
+	}
+
+	/** Puts the focus on a layer's link, where the layer is listed and the focus is nowhere else by now. */
+	focusOn(smallkey: string): boolean {
 		const { activeElement } = document;
-		if (activeElement !== document.body && activeElement?.tagName !== "H1") return;
+		if (activeElement !== document.body && activeElement?.tagName !== "H1") return true;
 		const links = this.#list.querySelectorAll<HTMLElement>("a");
-		[...links].find(({ dataset }) => dataset.layer === smallkey)?.focus();
+		const link = [...links].find(({ dataset }) => dataset.layer === smallkey);
+		link?.focus();
+		return link !== undefined;
 	}
 
-	#countText({ hits, isComplete, problems }: Found, all: number | null, isAsking: boolean): Node | string {
+	#countText({ hits, read, all, problems }: Shown, isDone: boolean): Node | string {
 		const { texts } = this.#page;
 		if (all === 0) return texts.empty;
 		if (hits.length === 0 && problems.length > 0) return "";
 		if (hits.length === 0) {
 			return h("span", {}, h("strong", {}, texts.foundNone), " ", texts.foundNoneHint);
 		}
-		if (isComplete) return texts.found(hits.length);
-		return !isAsking && all !== null ? texts.foundOf(hits.length, all) : texts.foundMore(hits.length);
+		return isDone || all === null ? texts.found(hits.length) : texts.foundSoFar(hits.length, read, all);
 	}
 
-	#row(state: State, name: Name): HTMLElement {
-		const { lang, texts } = this.#page;
+	#row(state: State, entry: Entry, words: ReadonlySet<string>): HTMLElement {
+		const { lang, texts, root } = this.#page;
 		const other = lang === "en" ? "fr" : "en";
-		const title = name.title[lang] || name.smallkey;
-		const link = stateLink(this.#page, { ...state, layer: name.smallkey }, breakable(title));
-		link.dataset.layer = name.smallkey;
-		const second = name.title[other] !== name.title[lang] ? name.title[other] : "";
+		const { smallkey } = entry;
+		const title = entry.title[lang] || smallkey;
+		const link = stateLink(this.#page, { ...state, layer: smallkey }, marked(title, words));
+		link.dataset.layer = smallkey;
+		const second = entry.title[other] !== entry.title[lang] ? entry.title[other] : "";
+		const said = entry.description?.[lang] ?? "";
+		const copy = copyButton(texts, texts.copySmallkey, () => smallkey);
+		copy
+			.querySelector("button")
+			?.setAttribute("aria-label", `${texts.copySmallkey}${texts.colon} ${smallkey}`);
+		const health = stateOf(entry);
+		const sender = senderOf(entry, lang);
+		const picture = entry.thumbnail && {
+			src: new URL(entry.thumbnail, root).href,
+			...{ alt: "", width: 64, height: 64, loading: "lazy", class: "thumbnail" },
+		};
 		return h(
 			"li",
 			{},
+			picture && h("img", picture),
 			h("h2", {}, link),
-			second && h("p", { class: "second", lang: other }, breakable(second)),
+			second && h("p", { class: "second", lang: other }, marked(second, words)),
+			said && h("p", { class: "about" }, marked(said, words)),
 			h(
 				"p",
 				{ class: "facts" },
-				h("code", {}, name.smallkey),
-				h("span", {}, typeText(texts, name.type)),
-				h("span", {}, breakable(hostsOf(name).join(" · "))),
-				name.sender && h("span", {}, name.sender),
-				name.health && h("span", { class: "badge" }, stateText(texts, name.health)),
+				h("span", {}, h("code", {}, smallkey), " ", copy),
+				h("span", {}, typeText(texts, entry.type)),
+				h("span", {}, breakable(hostsOf(entry).join(" · "))),
+				sender && h("span", {}, marked(sender, words)),
+				health !== "ok" && health !== "unchecked" && h("span", { class: "badge" }, stateText(texts, health)),
 			),
 		);
 	}

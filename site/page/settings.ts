@@ -1,6 +1,6 @@
 import type { TargetName } from "../../registry/targets/target.ts";
 
-/** What whoever built the site said of it: the content of `site.json`. */
+/** What the operator of the site has set: the content of `site.json`, which the pages hold too. */
 export interface SiteSettings {
 	version: 1;
 	/** Targets that are served. */

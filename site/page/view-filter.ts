@@ -1,4 +1,4 @@
-import type { Box } from "../../registry/index/place.ts";
+import type { Box } from "../map/box.ts";
 import type { Overview } from "../map/overview.ts";
 import type { State } from "./address.ts";
 import { fill, h, newId } from "./dom.ts";

@@ -7,7 +7,11 @@ const layers = (number: number): string => `${count(number)} ${number === 1 ? "l
 /** Everything that the pages say, in English. */
 export const english = {
 	title: "Map layers",
-	tagline: "Every registered map layer, as viewers draw it",
+	tagline:
+		"A catalogue for people who make web maps: layers that departments publish, drawn as RAMP, GeoView, Terria and other viewers draw them.",
+	homeCounts: (all: number, hosts: number, senders: number): string =>
+		`${layers(all)} from ${count(hosts)} ${hosts === 1 ? "server" : "servers"}${senders > 0 ? `, registered by ${count(senders)} ${senders === 1 ? "publisher" : "publishers"}` : ""}.`,
+	homeNew: "Changed last",
 	skip: "Skip to the content",
 	menu: "Main",
 	navLayers: "Layers",
@@ -34,7 +38,7 @@ export const english = {
 	apiSchemas: "Schemas",
 
 	search: "Search layers",
-	searchHint: "A title in either language, or a smallkey",
+	searchHint: "Words in either language, a smallkey, a publisher, or the address of a service",
 	clear: "Clear",
 	filters: "Filters",
 	filtersOn: (number: number): string => `Filters (${number} on)`,
@@ -55,19 +59,21 @@ export const english = {
 	removeFilter: (name: string): string => `Remove the filter ${name}`,
 	removeFilters: "Remove all filters",
 	loading: "Searching…",
+	sort: "Sort by",
+	sorts: { best: "Best match", title: "Title", changed: "Last change" },
 	found: (number: number): string => layers(number),
-	foundMore: (shown: number): string => `The first ${count(shown)}; there are more`,
-	foundOf: (shown: number, all: number): string => `${count(shown)} of ${layers(all)}`,
+	foundSoFar: (number: number, read: number, all: number): string =>
+		`${layers(number)} so far: ${count(read)} of ${count(all)} were read`,
 	foundNone: "No layer matches.",
-	foundNoneHint: "Try the beginning of a word, in English or French, or remove a filter.",
+	foundNoneHint: "Try other words, in English or French, or remove a filter.",
 	empty: "No layer is registered yet.",
 	more: "Show more",
 	results: "Layers found",
 
 	problemVersion:
-		"The index of layers is of another version than this page. Load the page again; the plain list works meanwhile.",
+		"The catalogue is of another version than this page. Load the page again; the plain list works meanwhile.",
 	problemPiece: (path: string): string =>
-		`A part of the index is missing or not whole (${path}): it may have been published anew just now. What is there is shown.`,
+		`A part of the catalogue is missing or not whole (${path}): it may have been published again just now. What is there is shown.`,
 	problemNetwork: "This site does not answer: check the connection, then try again.",
 	tryAgain: "Try again",
 
@@ -95,12 +101,18 @@ export const english = {
 	copy: "Copy",
 	copied: "Copied",
 	copyFailed: "Could not copy: select the text and copy it yourself",
-	copyV09: "RAMP 4.0: address of the fragment (v0.9)",
-	copyV2: "FGPV, GeoView: address of the fragment (v2)",
+	/** Names of snippets that say more than the program. */
+	snippets: {
+		"RAMP 4.0": "RAMP 4.0: address of the fragment (v0.9)",
+		"RAMP 5": "RAMP 5: address of the fragment (v1)",
+		FGPV: "FGPV: address of the fragment (v2)",
+		GeoView: "GeoView: configuration of the layer",
+		Terria: "Terria: member of a catalogue",
+		Leaflet: "Leaflet (ArcGIS services: with esri-leaflet)",
+		"<iframe>": "HTML: the map in a frame of your page",
+	} as Record<string, string>,
 	copyKeys: "RAMP 4.0: the key for its list of keys",
-	copyGeoView: "GeoView: configuration of the layer",
 	copyRamp4: "RAMP4: configuration of the layer",
-	copyCurl: "curl",
 	lastChange: "Last change",
 	changedOn: (date: string, commit: string): string => `${date}, commit ${commit}`,
 	history: "its history",
@@ -109,23 +121,31 @@ export const english = {
 	notThere: "not served there",
 	fragments: "Fragments",
 
-	healthy: "No problem was seen",
 	states: {
 		down: "The service does not answer",
 		empty: "The picture is empty",
 		wrong: "The registration is wrong",
+		ok: "No problem was seen",
+		unchecked: "Not checked yet",
 	} as Record<string, string>,
 	since: (day: string): string => `since the week of ${day}`,
 	sick: "Sick",
 	healthTitle: "Health of the layers",
 	healthIntro:
-		"Each service is asked once a week as a viewer would ask it. Layers that are not listed here were in order.",
-	healthNone: "No layer was seen to be sick.",
+		"Each service is asked once a week as a viewer would ask it. Open a layer to ask its service now.",
+	healthNone: "No problem was seen.",
+	healthChecked: (number: number): string => `${layers(number)} ${number === 1 ? "was" : "were"} checked.`,
+	healthUnchecked: (number: number): string =>
+		`${layers(number)} ${number === 1 ? "was" : "were"} not checked yet.`,
+	healthSick: (number: number): string => `${layers(number)} ${number === 1 ? "has" : "have"} a problem:`,
+	healthStatus: (status: number): string => `Status ${status}`,
+	lookNow: "Check now",
+	lookedWell: (host: string): string => `${host} answers.`,
 	healthOf: (owner: string, number: number): string => `Who can correct it: ${owner} (${layers(number)})`,
 	healthLayer: "Layer",
 	healthState: "What was seen",
 	healthSince: "Since the week of",
-	healthUnknown: "Nobody named",
+	healthUnknown: "owner not named",
 	healthMissing: "There is no report of health here.",
 
 	map: "Map",
@@ -147,6 +167,10 @@ export const english = {
 	zoomIn: "Zoom in",
 	zoomOut: "Zoom out",
 	zoomLayer: "To the whole layer",
+	zoomDrawn: "Zoom to where it is drawn",
+	opacity: "Opacity",
+	opacityValue: (percent: number): string => `${percent} %`,
+	drawAgain: "Try to draw it again",
 	langOnMap: "Service of",
 	legend: "Legend",
 	otherValues: "Others",
@@ -186,6 +210,9 @@ export const english = {
 	draftNameHint: "What viewers show; without it, what the service says",
 	draftFormOther:
 		"The form shows the members of version 1.0.0 that most layers need; every other member stays as it is in the text.",
+	draftExample: "Load an example",
+	draftOffer: (lang: string): string => `List the layers of the service (${lang})`,
+	draftChooseLayer: (number: number): string => `Choose one of ${layers(number)}`,
 	draftGood: "The registration is in order.",
 	draftProblems: (number: number): string =>
 		number === 1 ? "One thing to correct:" : `${count(number)} things to correct:`,

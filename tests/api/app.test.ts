@@ -184,7 +184,19 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 	assert.is(page("/"), "index.html");
 	assert.is(page("/?q=x"), "index.html");
 	assert.is(page("/fr/?q=x"), "fr/index.html");
-	assert.is(page("/index/layers/8.json"), "index/layers/8.json");
+	assert.is(page("/index/chunks/08-0.json"), "index/chunks/08-0.json");
+	assert.is(page("/en/layer/a+b%3D?x"), "en/layer/a+b=.html");
+	assert.is(page("/rcs/fr/couche/abc", "/rcs"), "fr/couche/abc.html");
+	assert.is(page("/list/fr/"), "list/fr/index.html");
+	assert.is(page("/robots.txt"), "robots.txt");
+	for (const path of [
+		"/collections",
+		"/collections/layers/items?q=x",
+		"/conformance",
+		"/ogc/",
+		"/ogc/collections",
+	])
+		assert.is(page(path), "records", path);
 	assert.is(page("/site.json"), "site.json");
 	assert.is(page("/en"), "to /en/");
 	assert.is(page("/guide/fr"), "to /guide/fr/");
@@ -202,6 +214,7 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 			"/en//index.html",
 			"/en/é",
 		],
+		...["/en/layer/%zz", "/en/layer/é", "/en/layer/a.b"],
 		`/en/${"x".repeat(300)}.html`,
 		...["//en/", "/\\en/", "/v0.9/", "/index/a b", "/assets/x%00.js"],
 	])

@@ -40,6 +40,21 @@ for (const [what, entry, text] of [
 	],
 	["a time that is none", { key: "x", previous_key: "hid", previous_key_until: "soon" }, /an ISO 8601 time/],
 	["a previous secret that is the secret", { key: "hid", previous_key: "hid" }, /must not be its key/],
+	[
+		"a name in one language",
+		{ key: "hid", name: { en: "a" } },
+		/name must be a text, or one in en and one in fr/,
+	],
+	[
+		"a name in a third language",
+		{ key: "hid", name: { en: "a", fr: "b", de: "c" } },
+		/name must have en and fr only, not de/,
+	],
+	[
+		"a French name of two lines",
+		{ key: "hid", name: { en: "a", fr: "b\nc" } },
+		/name\.fr must be a text of one line/,
+	],
 	["a name of two lines", { key: "hid", name: "a\nb" }, /name must be a text of one line/],
 	["an unknown member", { key: "hid", keys: [] }, /keys is not a known member/],
 ] as const) {
@@ -59,6 +74,13 @@ test("no secret is that of two senders, before a rotation or after it", () => {
 	const text = '{"a":{"key":"new","previous_key":"old"},"b":"old"}';
 	assert.throws(() => parseSenders(text, place), /SENDERS: senders a and b must not share a secret/);
 	assert.throws(() => parseSenders('{"a":"x","a":"y"}', place), /SENDERS: \/a: stands there more than once/);
+});
+
+test("a sender's public name is one text, or one in each language", () => {
+	const named = { a: { key: "x", name: { fr: "Cartes", en: "Maps" } }, b: { key: "y", name: "Agency" } };
+	const senders = parseSenders(JSON.stringify(named), "SENDERS");
+	assert.equal(senders.get("a")?.name, { en: "Maps", fr: "Cartes" });
+	assert.is(senders.get("b")?.name, "Agency");
 });
 
 test.run();

@@ -1,30 +1,25 @@
-import { SaxesParser } from "saxes";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { generateEntries } from "../../bench/entries.ts";
-import { buildCatalogue, type ListedLayer, updateCatalogue } from "../../catalogue/catalogue.ts";
-import type { CommitChanges } from "../../registry/index/changes.ts";
-import type { Entry } from "../../registry/index/entry.ts";
-import { readHealthReport } from "../../registry/index/health.ts";
-import type { Files } from "../../registry/index/set.ts";
+import {
+	buildCatalogue,
+	type CatalogueSettings,
+	maxLayerPages,
+	updateCatalogue,
+} from "../../catalogue/catalogue.ts";
+import type { CommitChanges } from "../../catalogue/changes.ts";
+import type { Files } from "../../catalogue/files.ts";
+import { chunkOf, chunksFolder, type Entry, manifestPath, parseManifest } from "../../registry/entries.ts";
+import { parseHealthReport } from "../../registry/health-report.ts";
+import { pageSettings } from "./pages.ts";
 
-const settings = {
-	assets: {
-		policy: "",
-		script: "a.js",
-		choose: "c.js",
-		styles: "s.css",
-		landLight: "l.svg",
-		landDark: "d.svg",
-	},
-	publicUrl: "",
-	owners: (smallkey: string) => (smallkey.startsWith("a") ? ["@org/a"] : []),
+const settings: CatalogueSettings = {
+	pages: pageSettings,
+	isServed: false,
+	publicUrl: "https://layers.example.ca/",
+	commit: null,
+	owners: (smallkey) => (smallkey.startsWith("a") ? ["@org/a"] : []),
 };
-
-function listed(entry: Entry): ListedLayer {
-	const address = `https://${entry.host.en}/wms?layer=${entry.smallkey}&x=1`;
-	return { entry, addresses: { en: address, fr: address } };
-}
 
 function commitOf(at: number, smallkey: string): CommitChanges {
 	const date = new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString().replace(".000", "");
@@ -40,95 +35,109 @@ function apply(disk: Files, files: Files): Files {
 	return after;
 }
 
+/** That the files are the expected ones; the chunks before a change stay. */
 function assertSame(given: Files, expected: Files): void {
-	assert.equal([...given.keys()].sort(), [...expected.keys()].sort());
+	const named = parseManifest(expected.get(manifestPath) ?? "")?.chunks ?? [];
+	const kept = [...given.keys()].filter(
+		(path) => !path.startsWith(`${chunksFolder}/`) || named.includes(path),
+	);
+	assert.equal(kept.sort(), [...expected.keys()].sort());
 	for (const [path, text] of expected) assert.is(given.get(path), text, path);
 }
 
-test("a change writes few files, and what is there then is what a whole build writes", () => {
-	const entries = [...generateEntries(700)];
-	const present = new Map(entries.slice(0, 640).map((entry) => [entry.smallkey, listed(entry)]));
-	const history = [commitOf(0, "first")];
-	let disk = buildCatalogue([...present.values()], history, settings);
-	const change = (smallkey: string, layer: ListedLayer | null) => {
-		const commit = commitOf(history.length, smallkey);
-		const changes = { layers: new Map([[smallkey, layer]]), history: [commit] };
-		const files = updateCatalogue((path) => disk.get(path) ?? null, changes, settings);
-		assert.ok(files);
-		disk = apply(disk, files as Files);
-		history.push(commit);
-		if (layer) present.set(smallkey, layer);
-		else present.delete(smallkey);
-		return [...(files as Files).keys()];
-	};
-	for (const entry of entries.slice(640)) {
-		const paths = change(entry.smallkey, listed(entry));
-		// Also where a layer more splits a page of the plain list.
-		assert.ok(paths.filter((path) => !path.startsWith("index/")).length <= 6, paths.join());
-	}
-	const some = entries[3] as Entry;
-	const paths = change(some.smallkey, listed({ ...some, title: { ...some.title, en: "Other" } }));
-	assert.ok(paths.filter((path) => !path.startsWith("index/")).length <= 6, paths.join());
-	const sick = { ...some, health: { state: "down" as const, since: "2026-W10" } };
-	assert.ok(change(some.smallkey, listed(sick)).includes("index/health.json"));
-	change(some.smallkey, listed({ ...some, title: { en: "Other", fr: "Autre" } }));
-	for (const entry of entries.slice(100, 130)) change(entry.smallkey, null);
-	assertSame(disk, buildCatalogue([...present.values()], history, settings));
+for (const isServed of [false, true]) {
+	test(`what changes leave is what a whole build writes, ${isServed ? "by a service" : "as files"}`, () => {
+		const entries = [...generateEntries(460)];
+		const present = new Map(entries.slice(0, 380).map((entry) => [entry.smallkey, entry]));
+		const history = [commitOf(0, "first")];
+		const own = { ...settings, isServed };
+		let disk = buildCatalogue([...present.values()], history, own);
+		const change = (smallkey: string, entry: Entry | null) => {
+			const commit = commitOf(history.length, smallkey);
+			const changes = { layers: new Map([[smallkey, entry]]), history: [commit] };
+			const files = updateCatalogue((path) => disk.get(path) ?? null, changes, own);
+			assert.ok(files);
+			disk = apply(disk, files as Files);
+			history.push(commit);
+			if (entry) present.set(smallkey, entry);
+			else present.delete(smallkey);
+			return [...(files as Files).keys()];
+		};
+		for (const entry of entries.slice(380)) {
+			const paths = change(entry.smallkey, entry);
+			assert.is(paths.filter((path) => path.startsWith(`${chunksFolder}/`)).length, 1);
+			if (isServed) assert.ok(paths.length <= 8, paths.join());
+		}
+		const some = entries[3] as Entry;
+		change(some.smallkey, { ...some, title: { en: "Other", fr: "Autre" } });
+		change(some.smallkey, { ...some, health: { state: "down", since: "2026-W10" } });
+		change(some.smallkey, { ...some, health: null });
+		for (const entry of entries.slice(100, 200)) change(entry.smallkey, null);
+		change("never-there", null);
+		assertSame(disk, buildCatalogue([...present.values()], history, own));
+	});
+}
+
+test("an entry is in the chunk of its smallkey, and the hash of FNV-1a is the published one", () => {
+	// RFC 9923, appendix C: FNV-1a of 32 bits of "a" and of "foobar", folded.
+	const folded = (hash: number) => ((hash ^ (hash >>> 16)) >>> 0) % 64;
+	assert.is(chunkOf("a"), folded(0xe40c292c));
+	assert.is(chunkOf("FOOBAR"), folded(0xbf9cf968));
 });
 
-test("an index that is not whole is not gone on with", () => {
+test("files that are not whole are not built on", () => {
 	const entries = [...generateEntries(20)];
-	const disk = buildCatalogue(entries.map(listed), [commitOf(0, "first")], settings);
+	const disk = buildCatalogue(entries, [commitOf(0, "first")], settings);
 	const [some] = entries as [Entry];
 	const changes = { layers: new Map([[some.smallkey, null]]), history: [commitOf(1, some.smallkey)] };
-	for (const gone of ["index/index.json", "list/index.html", "changes/index.json"]) {
+	const chunk = parseManifest(disk.get(manifestPath) ?? "")?.chunks[chunkOf(some.smallkey)] ?? "";
+	for (const gone of [manifestPath, chunk, "index/health.json", "changes/index.json"]) {
 		const read = (path: string) => (path === gone ? null : (disk.get(path) ?? null));
 		assert.is(updateCatalogue(read, changes, settings), null, gone);
 	}
 });
 
-test("the health report names the sick layers and who can mend them", () => {
-	const [one, other] = [...generateEntries(2)] as [Entry, Entry];
-	const sick = { ...one, smallkey: "abc", health: { state: "empty" as const, since: "2026-W10" } };
-	const files = buildCatalogue([listed(sick), listed({ ...other, health: undefined })], null, settings);
-	const report = readHealthReport(files.get("index/health.json") ?? "");
-	assert.equal(report?.layers, [
-		{ smallkey: "abc", title: sick.title, health: sick.health, owners: ["@org/a"] },
-	]);
-	assert.is(report?.sick, 1);
+test("above 2,000 layers there are no pages of layers as files, and all files are made again", () => {
+	const entries = [...generateEntries(maxLayerPages)];
+	const disk = buildCatalogue(entries, null, settings);
+	assert.ok(disk.has(`en/layer/${entries[0]?.smallkey}.html`));
+	const more = { ...(entries[0] as Entry), smallkey: "one-more" };
+	const changes = { layers: new Map([["one-more", more]]), history: [] };
+	assert.is(
+		updateCatalogue((path) => disk.get(path) ?? null, changes, settings),
+		null,
+	);
+	const large = { ...settings, pages: { ...pageSettings, hasLayerPages: false } };
+	assert.not.ok(buildCatalogue([...entries, more], null, large).has("en/layer/one-more.html"));
 });
 
-test("the plain list is whole and well-formed, whatever titles hold", () => {
-	const odd: Entry[] = [
-		["k1", "<img src=x onerror=alert(1)>", "\"quotes\" & 'more'"],
-		["k2", "x".repeat(500), "x".repeat(500)],
-		["k3", "\u202eabc\u202c مرحبا", "</table><script>"],
-	].map(([smallkey = "", en = "", fr = ""]) => ({
+test("the report of health has every sick layer, by owner and host, and counts what was not checked", () => {
+	const at = (smallkey: string, host: string, health: Entry["health"]): Entry => ({
 		smallkey,
 		type: "wms",
-		title: { en, fr },
-		host: { en: "h", fr: "h" },
-		fragments: { "v0.9": { en: "1", fr: "2" }, ramp4: { en: "3" } },
-	}));
-	const files = buildCatalogue(odd.map(listed), null, settings);
-	const pages = [...files].filter(([path]) => path.startsWith("list/"));
-	assert.is(pages.length, 2);
-	for (const [path, html] of pages) {
-		assert.not.match(html ?? "", /<img|<script/, path);
-		new SaxesParser()
-			.write(
-				(html ?? "")
-					.replace("<!doctype html>", "")
-					.replaceAll("&nbsp;", " ")
-					.replace(/<(meta|link)([^>]*)>/g, "<$1$2/>"),
-			)
-			.close();
-	}
-	const page = pages.find(([path]) => path !== "list/index.html")?.[1] ?? "";
-	for (const link of ["../v0.9/doc/en/k1", "../v0.9/doc/fr/k1", "../ramp4/en/k1"])
-		assert.ok(page.includes(`href="${link}"`), link);
-	assert.not.ok(page.includes("../ramp4/fr/k1"));
-	assert.ok(page.includes("https://h/wms?layer=k1&amp;x=1"));
+		title: { en: smallkey, fr: smallkey },
+		address: { en: `https://${host}/wms` },
+		...(health !== undefined && { health }),
+	});
+	const down = { state: "down" as const, since: "2026-W10" };
+	const many = Array.from({ length: 500 }, (_, index) => at(`a${index}`, "one.example", down));
+	const others = [
+		at("b", "one.example", { state: "empty", since: "2026-W01" }),
+		at("c", "two.example", null),
+		at("d", "x", undefined),
+	];
+	const files = buildCatalogue([...many, ...others], null, settings);
+	const report = parseHealthReport(files.get("index/health.json") ?? "");
+	assert.equal([report?.sick, report?.unchecked, report?.groups.length], [501, 1, 2]);
+	const [first, second] = [...(report?.groups ?? [])].sort(
+		(one, other) => one.layers.length - other.layers.length,
+	);
+	assert.equal(first, {
+		owner: "",
+		host: "one.example",
+		layers: [{ smallkey: "b", title: { en: "b", fr: "b" }, state: "empty", since: "2026-W01" }],
+	});
+	assert.equal([second?.owner, second?.layers.length, second?.layers[0]?.since], ["@org/a", 500, "2026-W10"]);
 });
 
 test.run();

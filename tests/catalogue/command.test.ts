@@ -63,6 +63,11 @@ writing(
 			"index.html",
 			"en/index.html",
 			"list/index.html",
+			"list/fr/index.html",
+			"en/layer/23ax5t.html",
+			"fr/couche/abc.html",
+			"records/index.json",
+			"robots.txt",
 			"site.json",
 			"schemas/registration.schema.json",
 			"schemas/openapi.json",
@@ -72,7 +77,7 @@ writing(
 		])
 			assert.ok((await readFile(join(out, path))).length > 0, path);
 		const report = JSON.parse(await readFile(join(out, "index/health.json"), "utf8"));
-		assert.equal(report.layers[0].owners, ["@org/ab"]);
+		assert.is(report.groups[0].owner, "@org/ab");
 		assert.is(JSON.parse(await readFile(join(out, "index/index.json"), "utf8")).layers, 2);
 		assert.match((await run(...words)).output, /^2 layers in the catalogue: 0 files written, 0 removed$/m);
 		await rm(join(folder, "layers/ab/abc.json"));

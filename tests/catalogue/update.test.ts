@@ -3,13 +3,13 @@ import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { findEntries } from "../../catalogue/catalogue.ts";
+import { Index } from "../../catalogue/chunks.ts";
 import type { CatalogueOptions } from "../../catalogue/options.ts";
 import { catalogueOptions, senderNamesOf } from "../../catalogue/options.ts";
 import { readerOf } from "../../catalogue/output.ts";
 import { bringCatalogue, type CatalogueOutcome } from "../../catalogue/update.ts";
 import { runGit } from "../../git/run.ts";
-import { IndexUpdate, indexPath } from "../../registry/index/index.ts";
+import { chunksFolder, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { readConfiguration } from "../../service/settings.ts";
 import { serviceIdentity } from "../../store/git/new-commit.ts";
 import { feature, temporaryFolder, wms } from "../local.ts";
@@ -26,7 +26,7 @@ const senderNames = { office: "Office of Maps · Bureau des cartes", other: "Oth
 function options(more: Partial<CatalogueOptions> = {}): CatalogueOptions {
 	const configuration = readConfiguration({ PUBLIC_URL: "https://layers.example.ca" });
 	return {
-		...catalogueOptions(configuration, { senderNames, canSend: true, isCompressed: false }),
+		...catalogueOptions(configuration, { senderNames, canSend: false, isCompressed: false }),
 		...more,
 	};
 }
@@ -99,6 +99,10 @@ async function assertWhole(folder: string, more: Partial<CatalogueOptions> = {})
 	await rm(fresh, { recursive: true, force: true });
 	assert.is((await bring(folder, "fresh", more)).how, "all");
 	const [given, expected] = [await filesOf(join(folder, "out")), await filesOf(fresh)];
+	// The chunks before the last change stay for who has read the manifest before.
+	const named = await namedChunks(folder);
+	for (const path of given.keys())
+		if (path.startsWith(`${chunksFolder}/`) && !named.includes(path.replace(/\.gz$/, ""))) given.delete(path);
 	assert.equal([...given.keys()].sort(), [...expected.keys()].sort());
 	for (const [path, text] of expected) {
 		if (!path.endsWith(".gz")) assert.is(given.get(path), text, path);
@@ -115,12 +119,13 @@ async function read(folder: string, path: string): Promise<string> {
 
 /** What the index says of each layer. */
 async function entries(folder: string): Promise<Record<string, Record<string, unknown>>> {
-	const names = await readdir(join(folder, "out/index/names"));
-	const keys = new Set<string>();
-	for (const name of names.filter((one) => one.endsWith(".json")))
-		for (const [key] of JSON.parse(await read(folder, `index/names/${name}`)).names) keys.add(key);
-	const found = findEntries(new IndexUpdate(readerOf(join(folder, "out"))), keys);
-	return Object.fromEntries([...found].map(([key, entry]) => [key, { ...entry }]));
+	const all = new Index(readerOf(join(folder, "out"))).all();
+	return Object.fromEntries(all.map((entry) => [entry.smallkey, { ...entry }]));
+}
+
+/** The chunks that the manifest names. */
+async function namedChunks(folder: string): Promise<string[]> {
+	return (parseManifest(await read(folder, manifestPath))?.chunks ?? []).filter((path) => path !== null);
 }
 
 update("any sequence of changes leaves the files of a whole build", async ({ folder }) => {
@@ -178,7 +183,7 @@ update(
 		assert.is(known["23ax5t"]?.sender, senderNames.office);
 		assert.is(known.abd?.sender, "Other");
 		assert.is(known.abc?.sender, undefined);
-		assert.is((known.abc as { changed?: { commit: string } }).changed?.commit, changed);
+		assert.is((known.abc as { changed?: { commit: string } }).changed?.commit, changed.slice(0, 12));
 		for (const [path, text] of await filesOf(join(folder, "out")))
 			assert.not.match(text, /secret-id|"office"|t@example/, path);
 		await assertWhole(folder);
@@ -211,25 +216,34 @@ update("compressed copies go with their files", async ({ folder }) => {
 });
 
 update("an id or an address of mail is no public name", () => {
-	const senders = { a: "Agency", b: "a", c: "me@example.ca", d: null, e: "Équipe des cartes" };
+	const pair = { en: "Maps", fr: "Cartes" };
+	const wrong = { en: "Maps", fr: "cartes@example.ca" };
+	const senders = {
+		a: "Agency",
+		b: "a",
+		c: "me@example.ca",
+		d: null,
+		e: "Équipe des cartes",
+		f: pair,
+		g: wrong,
+	};
 	const parsed = new Map(Object.entries(senders).map(([id, name]) => [id, { name }]));
-	assert.equal(senderNamesOf(parsed), { a: "Agency", e: "Équipe des cartes" });
+	assert.equal(senderNamesOf(parsed), { a: "Agency", e: "Équipe des cartes", f: pair });
 });
 
 update("what is deleted, cut off or of another history is made anew", async ({ folder }) => {
 	await bring(folder);
 	const out = join(folder, "out");
-	for (const path of ["index/layers", "en/index.html", "index.html", "changes", "assets"]) {
+	for (const path of ["index/chunks", "pages.json", "en/index.html", "index.html", "changes", "assets"]) {
 		await rm(join(out, path), { recursive: true });
 		assert.is((await bring(folder)).how, "all", path);
 	}
 	await assertWhole(folder);
 	await commit(folder, { "layers/ab/abe.json": wms("more") });
-	const [piece = ""] = await readdir(join(out, "index/layers"));
-	await writeFile(join(out, "index/layers", piece), '{"version":2,"layers":[');
+	for (const path of await namedChunks(folder)) await writeFile(join(out, path), '{"version":3,"entries":[');
 	assert.is((await bring(folder)).how, "all");
 	await commit(folder, { "layers/ab/abg.json": wms("once more") });
-	await writeFile(join(out, indexPath), '{"version":2,"lay');
+	await writeFile(join(out, manifestPath), '{"version":3,"lay');
 	assert.is((await bring(folder)).how, "all");
 	await git(folder, "reset", "-q", "--hard", "HEAD~2");
 	await commit(folder, { "layers/ab/abf.json": wms("instead") });
@@ -263,6 +277,50 @@ update(
 		await bring(clone);
 		assert.is((await entries(clone)).abc?.changed, undefined);
 		assert.not.ok((await readdir(join(clone, "out"))).includes("changes"));
+	},
+);
+
+update(
+	"a change rewrites the chunk of its layer, and the one before stays until the next change",
+	async ({ folder }) => {
+		const keys = Array.from({ length: 200 }, (_, index) => `k${index}`);
+		await commit(
+			folder,
+			Object.fromEntries(keys.map((key) => [`layers/${key.slice(0, 2)}/${key}.json`, wms(key)])),
+		);
+		await bring(folder);
+		const before = await namedChunks(folder);
+		const change = async (layer: string) => {
+			const id = await commit(folder, { "layers/k7/k7.json": wms(layer) });
+			assert.is((await bring(folder)).how, "changes");
+			assert.is(parseManifest(await read(folder, manifestPath))?.commit, id);
+			return namedChunks(folder);
+		};
+		const after = await change("one");
+		const old = before.filter((path) => !after.includes(path));
+		assert.is(old.length, 1);
+		const present = async () =>
+			(await readdir(join(folder, "out", chunksFolder))).map((name) => `${chunksFolder}/${name}`);
+		assert.ok((await present()).includes(old[0] as string), "readers with the manifest before find it");
+		await change("two");
+		assert.not.ok((await present()).includes(old[0] as string));
+		assert.is((await present()).length, after.length + 1);
+	},
+);
+
+update(
+	"a service has no pages of layers, lists and records as files, but a sitemap of them",
+	async ({ folder }) => {
+		await bring(folder, "out", { isServed: true });
+		const paths = [...(await filesOf(join(folder, "out"))).keys()];
+		assert.not.ok(paths.some((path) => /^(?:en\/layer|fr\/couche|list|records)\//.test(path)));
+		const sitemaps = await Promise.all(
+			paths.filter((path) => path.startsWith("sitemap/")).map((path) => read(folder, path)),
+		);
+		assert.match(sitemaps.join(""), "<loc>https://layers.example.ca/fr/couche/abc</loc>");
+		await commit(folder, { "layers/ab/abc.json": null, "layers/ab/abd.json": wms("lakes") });
+		assert.is((await bring(folder, "out", { isServed: true })).how, "changes");
+		await assertWhole(folder, { isServed: true });
 	},
 );
 

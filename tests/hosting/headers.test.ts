@@ -131,10 +131,16 @@ function catalogueFilesOf(dist: string): Record<string, string> {
 		"schemas/openapi.json",
 		"site.json",
 		...[".js", ".css"].map((ending) => named("assets", ending)),
-		named("index/layers", ".json"),
+		named("index/chunks", ".json"),
+		...["en/layer/23ax5t.html", "records/index.json", "robots.txt", "list/fr/index.html", "pages.json"],
 	].filter((path) => existsSync(join(dist, path)));
 	assert.ok(files.length >= 10, files.join());
-	const folders = { "": "index.html", "en/": "en/index.html", "guide/fr/": "guide/fr/index.html" };
+	const folders = {
+		...{ "en/layer/23ax5t": "en/layer/23ax5t.html", "fr/couche/a+b=c": "fr/couche/a+b=c.html" },
+		"": "index.html",
+		"en/": "en/index.html",
+		"guide/fr/": "guide/fr/index.html",
+	};
 	return { ...folders, ...Object.fromEntries(files.map((path) => [path, path])) };
 }
 

@@ -4,8 +4,14 @@ import { gzipSync } from "node:zlib";
 
 /** Files of a catalogue, one of each kind. */
 export const pages = [
-	...["index.html", "en/index.html", "list/8.html", "schemas/index.html", "site.json"],
-	...["index/index.json", "index/layers/8.json", "changes/feed.xml", "schemas/openapi.json"],
+	...["index.html", "en/index.html", "list/2.html", "schemas/index.html", "site.json"],
+	...["en/layer/abc.html", "list/fr/index.html", "pages.json", "robots.txt", "records/index.json"],
+	...[
+		"index/index.json",
+		"index/chunks/08-0123456789abcdef.json",
+		"changes/feed.xml",
+		"schemas/openapi.json",
+	],
 	...["assets/main-ABCDEFGH.js", "assets/styles-0123456789.css", "assets/land-0123456789.svg"],
 ] as const;
 

@@ -195,13 +195,9 @@ test("the catalogue of a build is compared, too: pages, index, changes and schem
 	try {
 		await cp(built, scene.dist, { recursive: true });
 		const entries = [...generateEntries(300)];
-		const settings = { assets: null, publicUrl: "", owners: () => [] };
+		const settings = { pages: null, isServed: true, publicUrl: "", commit: null, owners: () => [] };
 		const commit = { commit: "a".repeat(40), date: "2026-03-04T12:00:00Z", layers: [] };
-		const files = buildCatalogue(
-			entries.map((entry) => ({ entry, addresses: { en: "https://a.example", fr: "https://a.example" } })),
-			[commit],
-			settings,
-		);
+		const files = buildCatalogue(entries, [commit], settings);
 		for (const page of ["index.html", "en/index.html", "schemas/openapi.json", "assets/main-1.js"])
 			files.set(page, page);
 		for (const [path, text] of files) {
@@ -213,7 +209,7 @@ test("the catalogue of a build is compared, too: pages, index, changes and schem
 		const count = `${files.size} of ${files.size} files of the catalogue`;
 		assert.equal([all.code, all.stdout], [0, `118 of 118 fragments and ${count} looked at: all as built\n`]);
 		assert.match(all.stderr, `and ${count}: ${241 + 2 * files.size} requests`);
-		const pieces = [...files.keys()].filter((path) => path.startsWith("index/names/"));
+		const pieces = [...files.keys()].filter((path) => path.startsWith("index/chunks/"));
 		const spoilers: Record<string, (response: ServerResponse) => void> = {
 			// Stale: what was published before.
 			"index/index.json": (response) =>

@@ -38,7 +38,7 @@ async function installed(knowsAll: boolean): Promise<string[]> {
 }
 
 test("CI installs a browser only where none is, and brotli only where the distribution has it", async () => {
-	const wanted = ["nginx", "openssl", "curl", "prometheus"];
+	const wanted = ["nginx", "openssl", "curl", "prometheus", "python3-owslib"];
 	const isThere = browserPlaces.some((path) => existsSync(path));
 	const all = [...wanted, "libnginx-mod-http-brotli-static", "chromium-headless-shell"];
 	assert.equal(await installed(false), isThere ? wanted : [...wanted, "chromium"]);

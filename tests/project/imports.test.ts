@@ -122,7 +122,7 @@ test("no circle of imports, types included", () => {
 /** Whether a file may use Node: everything may but what also runs in a worker or a browser. */
 function mayUseNode(file: string): boolean {
 	if (/^api\/node\//.test(file)) return true;
-	return !/^(?:registry|schemas|site|api|store\/github)\/|^store\/[\w-]+\.ts$/.test(file);
+	return !/^(?:registry|schemas|site|api|catalogue\/static|store\/github)\/|^store\/[\w-]+\.ts$/.test(file);
 }
 
 test("what runs in a worker or a browser uses web standards only", async () => {

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readPaths } from "../../api/wanted.ts";
+import { snippetsOf } from "../../registry/snippets.ts";
 import { targetNames } from "../../registry/targets/table.ts";
-import { geoViewConfiguration } from "../../site/page/layer-view.ts";
 import { root } from "../process.ts";
 
 const page = await readFile(join(root, "docs/reading.md"), "utf8");
@@ -24,10 +24,14 @@ test("the table of addresses has every path at which layers are read", () => {
 });
 
 test("the copy button's configuration of GeoView is that of the page", () => {
-	const configuration = geoViewConfiguration("23ax5t", "https://fragments.example/");
-	assert.equal(JSON.parse(blockOf("GeoView")), configuration);
-	const below = JSON.stringify(geoViewConfiguration("23ax5t", "https://fragments.example/rcs/"));
-	assert.match(below, '"geocoreUrl":"https://fragments.example/rcs"');
+	const layer = { smallkey: "23ax5t", type: "wms", title: { en: "", fr: "" }, address: { en: "" } };
+	const configurationAt = (root: string) => {
+		const found = snippetsOf(layer, "en", root, targetNames).find(({ name }) => name === "GeoView");
+		return JSON.parse(found?.text ?? "null");
+	};
+	assert.equal(JSON.parse(blockOf("GeoView")), configurationAt("https://fragments.example/"));
+	const { serviceUrls } = configurationAt("https://fragments.example/rcs/");
+	assert.is(serviceUrls.geocoreUrl, "https://fragments.example/rcs");
 });
 
 test("the snippet for RAMP4 adds the layers of one key, and those of several", async () => {

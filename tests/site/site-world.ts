@@ -1,16 +1,24 @@
+import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { etagOf } from "../../api/read.ts";
-import { buildCatalogue, type ListedLayer } from "../../catalogue/catalogue.ts";
 import { guideFiles } from "../../catalogue/guide/guide.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
+import { catalogueHtml } from "../../catalogue/static/pages.ts";
 import type { Description } from "../../registry/description.ts";
+import {
+	type Chunk,
+	chunkCount,
+	chunkOf,
+	chunkPath,
+	type Entry,
+	indexVersion,
+	type Manifest,
+	manifestPath,
+} from "../../registry/entries.ts";
 import type { Sickness } from "../../registry/health.ts";
-import { entryOf } from "../../registry/index/layer-entry.ts";
-import type { Registration } from "../../registry/registration.ts";
-import { langs } from "../../registry/smallkey.ts";
+import { kindOf, type Registration } from "../../registry/registration.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
 import { renderLayer } from "../../registry/targets/render.ts";
 import { targetNames, targetPath } from "../../registry/targets/table.ts";
-import type { TargetName } from "../../registry/targets/target.ts";
 import { plainSettings, type SiteSettings } from "../../site/page/settings.ts";
 import { Peer } from "../harvest/peer.ts";
 
@@ -19,8 +27,10 @@ export interface TestLayer {
 	smallkey: string;
 	registration: Registration;
 	description?: Description;
-	health?: Sickness;
-	sender?: string;
+	health?: Sickness | null;
+	sender?: Entry["sender"];
+	/** Further members of its entry. */
+	more?: Partial<Entry>;
 }
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
@@ -52,16 +62,12 @@ export class SiteWorld {
 		const { files, assets } = await site;
 		for (const [path, content] of files) world.files.set(path, content);
 		for (const [path, html] of guideFiles(assets)) world.files.set(path, html);
-		world.files.set("site.json", JSON.stringify({ ...plainSettings, ...more }));
-		const commit = { commit: "0123456789abcdef0123456789abcdef01234567", date: "2026-03-04T12:00:00Z" };
-		const listed = layers.map((layer) => world.#addLayer(layer, commit));
-		const history = [
-			{ ...commit, layers: layers.map(({ smallkey }) => ({ smallkey, kind: "added" as const })) },
-		];
-		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);
-		for (const [path, text] of buildCatalogue(listed, history, { assets, publicUrl: "", owners })) {
-			if (text !== null) world.files.set(path, text);
-		}
+		const all = { ...plainSettings, ...more };
+		world.files.set("site.json", JSON.stringify(all));
+		const entries = layers.map((layer) => world.#addLayer(layer));
+		world.publish(entries);
+		for (const lang of langs) world.files.set(`${lang}/index.html`, catalogueHtml(lang, assets, all, ""));
+		world.files.set("index/health.json", JSON.stringify(healthReport(entries)));
 		world.server.server.prependListener("request", (request) => world.#route(request.url ?? ""));
 		return world;
 	}
@@ -78,22 +84,49 @@ export class SiteWorld {
 		);
 	}
 
-	#addLayer(layer: TestLayer, changed: { commit: string; date: string }): ListedLayer {
-		const { smallkey, registration, description = null, health, sender } = layer;
-		const fragments: Record<TargetName, { en: string | null; fr: string | null }> = {};
-		const rendered = langs.map((lang) =>
-			renderLayer(targetNames, lang, smallkey, registration, description, settings),
-		);
-		targetNames.forEach((target, at) => {
-			const [en = null, fr = null] = rendered.map((texts) => texts[at] ?? null);
-			fragments[target] = { en, fr };
-			if (en !== null) this.files.set(targetPath(target, "en", smallkey), en);
-			if (fr !== null) this.files.set(targetPath(target, "fr", smallkey), fr);
+	/** Writes the manifest and the chunks of some layers; chunks that were there before stay. */
+	publish(entries: readonly Entry[]): void {
+		const chunks = Array.from({ length: chunkCount }, (_, number): string | null => {
+			const own = entries.filter(({ smallkey }) => chunkOf(smallkey) === number);
+			if (own.length === 0) return null;
+			own.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
+			const text = JSON.stringify({ version: indexVersion, entries: own } satisfies Chunk);
+			const path = chunkPath(number, createHash("sha256").update(text).digest("hex").slice(0, 16));
+			this.files.set(path, text);
+			return path;
 		});
-		const hash = (text: string) => etagOf(Buffer.from(text)).slice(1, -1);
-		const news = { changed, ...(health && { health }), ...(sender && { sender }) };
-		const entry = entryOf({ smallkey, registration, description, fragments }, news, hash);
-		return { entry, addresses: { en: registration.en.service_url, fr: registration.fr.service_url } };
+		const manifest: Manifest = { version: indexVersion, layers: entries.length, chunks };
+		this.files.set(manifestPath, JSON.stringify(manifest));
+	}
+
+	#addLayer(layer: TestLayer): Entry {
+		const { smallkey, registration, description = null, health, sender, more } = layer;
+		for (const lang of langs) {
+			const rendered = renderLayer(targetNames, lang, smallkey, registration, description, settings);
+			targetNames.forEach((target, at) => {
+				const text = rendered[at] ?? null;
+				if (text !== null) this.files.set(targetPath(target, lang, smallkey), text);
+			});
+		}
+		const members = { en: registration.en, fr: registration.fr } as unknown as Record<
+			Lang,
+			Record<string, string>
+		>;
+		const title = (lang: Lang) =>
+			members[lang].service_name ?? (description?.[lang] as { name?: string } | undefined)?.name ?? smallkey;
+		const { service_url: en = "" } = members.en;
+		const { service_url: fr = "" } = members.fr;
+		return {
+			smallkey,
+			type: kindOf(registration),
+			title: { en: title("en"), fr: title("fr") },
+			address: { en, ...(fr !== en && { fr }) },
+			...(members.en.layer !== undefined && { layers: [members.en.layer] }),
+			...(health !== undefined && { health }),
+			...(sender && { sender }),
+			changed: { commit: "0123456789abcdef0123456789abcdef01234567", date: "2026-03-04T12:00:00Z" },
+			...more,
+		};
 	}
 
 	/** Answers as a plain web server does; a path that a test has taken stays its own. */
@@ -101,16 +134,31 @@ export class SiteWorld {
 		const path = target.split("?")[0] ?? "";
 		if (this.server.routes.has(path) && !this.#ours.has(path)) return;
 		this.#ours.add(path);
-		this.server.on(path, (_request, response) => {
+		this.server.on(path, (request, response) => {
 			const below = decodeURIComponent(path.slice(this.prefix.length + 1));
 			const file = below === "" || below.endsWith("/") ? `${below}index.html` : below;
 			const content = path.startsWith(`${this.prefix}/`) ? this.files.get(file) : undefined;
 			if (content === undefined) return void response.writeHead(404).end();
-			response.writeHead(200, { "Content-Type": typeOf(file), "Cache-Control": "max-age=60" }).end(content);
+			const headers = { "Content-Type": typeOf(file), "Cache-Control": "max-age=60" };
+			if (!/\bgzip\b/.test(request.headers["accept-encoding"] ?? ""))
+				return void response.writeHead(200, headers).end(content);
+			response.writeHead(200, { ...headers, "Content-Encoding": "gzip" }).end(gzipSync(content));
 		});
 	}
 
 	readonly #ours = new Set<string>();
+}
+
+/** The report of health of some layers: those that start with `sick` have an owner. */
+function healthReport(entries: readonly Entry[]): object {
+	const sick = entries.filter(({ health }) => health);
+	const unchecked = entries.filter(({ health }) => health === null).length;
+	const groups = sick.map(({ smallkey, title, address, health }) => ({
+		owner: smallkey.startsWith("sick") ? "@org/menders" : "",
+		host: new URL(address.en).host,
+		layers: [{ smallkey, title, ...health, status: 503, cause: "Service unavailable" }],
+	}));
+	return { version: indexVersion, checked: entries.length - unchecked, unchecked, groups };
 }
 
 const types: Record<string, string> = {

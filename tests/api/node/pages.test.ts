@@ -12,6 +12,7 @@ test.before.each(async (context) => {
 });
 test.after.each(({ remove }) => remove());
 
+const page = (file: string) => ({ kind: "page" as const, file, root: "./" });
 const plain = { ifNoneMatch: null, acceptEncoding: "" };
 
 test("a name that no file can have is not found", async ({ folder }) => {
@@ -23,24 +24,24 @@ test("a name that no file can have is not found", async ({ folder }) => {
 	const almostLong = "x".repeat(254);
 	for (const file of ["no", "list", "site.json/x", long, almostLong, `${"x/".repeat(3_000)}x`, "a\0b"]) {
 		for (const acceptEncoding of ["", "br, gzip"]) {
-			const { status, body } = await pages(file, { ...plain, acceptEncoding });
+			const { status, body } = await pages(page(file), { ...plain, acceptEncoding });
 			assert.equal([status, body.length], [404, 0], file.slice(0, 20));
 		}
 	}
-	assert.is((await pages("site.json", plain)).status, 200);
+	assert.is((await pages(page("site.json"), plain)).status, 200);
 });
 
 test("a file is read once, and again when it is another one", async ({ folder }) => {
 	const pages = folderPages(folder, false);
 	const path = join(folder, "site.json");
 	await writeFile(path, "one");
-	const answers = await Promise.all(Array.from({ length: 9 }, () => pages("site.json", plain)));
-	answers.push(await pages("site.json", plain));
+	const answers = await Promise.all(Array.from({ length: 9 }, () => pages(page("site.json"), plain)));
+	answers.push(await pages(page("site.json"), plain));
 	assert.is(new Set(answers.map(({ body }) => body)).size, 1);
 	assert.is(String(answers[0]?.body), "one");
 	await writeFile(`${path}.new`, "two");
 	await rename(`${path}.new`, path);
-	const after = await pages("site.json", plain);
+	const after = await pages(page("site.json"), plain);
 	assert.is(String(after.body), "two");
 	assert.is.not(after.headers.ETag, answers[0]?.headers.ETag);
 });
@@ -52,7 +53,7 @@ test("a compressed copy is for those who ask for it, in a header of a browser's 
 	await writeFile(join(folder, "site.json"), "plain");
 	await writeFile(join(folder, "site.json.br"), "compressed");
 	const sent = async (acceptEncoding: string) =>
-		String((await pages("site.json", { ...plain, acceptEncoding })).body);
+		String((await pages(page("site.json"), { ...plain, acceptEncoding })).body);
 	assert.is(await sent("gzip, deflate, br, zstd"), "compressed");
 	assert.is(await sent("gzip;q=1, br;q=0"), "plain");
 	assert.is(await sent(`${",".repeat(60_000)}br`), "plain");
@@ -61,10 +62,32 @@ test("a compressed copy is for those who ask for it, in a header of a browser's 
 test("a list of tags is looked at to the length that browsers send", async ({ folder }) => {
 	const pages = folderPages(folder, false);
 	await writeFile(join(folder, "site.json"), "{}");
-	const { ETag = "" } = (await pages("site.json", plain)).headers;
-	const sent = async (ifNoneMatch: string) => (await pages("site.json", { ...plain, ifNoneMatch })).status;
+	const { ETag = "" } = (await pages(page("site.json"), plain)).headers;
+	const sent = async (ifNoneMatch: string) =>
+		(await pages(page("site.json"), { ...plain, ifNoneMatch })).status;
 	assert.is(await sent(`"x", W/${ETag}`), 304);
 	assert.is(await sent(`${",".repeat(60_000)}${ETag}`), 200);
+});
+
+test("a page that is not there says so in both languages; before the first build it loads itself again", async ({
+	folder,
+}) => {
+	const pages = folderPages(folder, false);
+	const wanted = { kind: "page" as const, file: "fr/none.html", root: "../" };
+	const early = await pages(wanted, plain);
+	assert.is(early.status, 503);
+	assert.is(early.headers["Content-Type"], "text/html; charset=utf-8");
+	assert.is(early.headers["Retry-After"], "3");
+	assert.match(String(Buffer.from(early.body as Uint8Array)), /<meta http-equiv="refresh" content="3">/);
+	const settings = { assets: {}, publicUrl: "", targets: [], repository: "", hasLayerPages: true };
+	await writeFile(join(folder, "pages.json"), JSON.stringify(settings));
+	const missing = await pages(wanted, plain);
+	const html = String(Buffer.from(missing.body as Uint8Array));
+	assert.is(missing.status, 404);
+	assert.match(html, /<section lang="fr">\n<h1>Cette page n’existe pas<\/h1>/);
+	assert.match(html, /href="\.\.\/fr\/"/);
+	assert.not.match(html, "refresh");
+	assert.equal([(await pages(page("index/none.json"), plain)).body.length, "json"], [0, "json"]);
 });
 
 test.run();

@@ -22,8 +22,8 @@ const settings = {
 async function startPages(bytes: number) {
 	const asked: string[] = [];
 	const body = Buffer.alloc(bytes, "x");
-	const pages: Pages = async (file) => {
-		asked.push(file);
+	const pages: Pages = async (wanted) => {
+		asked.push(wanted.kind === "page" ? wanted.file : wanted.path);
 		return { status: 200, headers: {}, body };
 	};
 	const server = await TestServer.start({ pages, context: { settings } });

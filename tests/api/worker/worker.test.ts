@@ -5,6 +5,10 @@ import * as assert from "uvu/assert";
 import { sign } from "../../../api/signature.ts";
 import type { Bindings } from "../../../api/worker/bindings.ts";
 import { createWorker } from "../../../api/worker/worker.ts";
+import { generateEntries } from "../../../bench/entries.ts";
+import { buildCatalogue } from "../../../catalogue/catalogue.ts";
+import type { Entry } from "../../../registry/entries.ts";
+import { pageSettings } from "../../catalogue/pages.ts";
 import { manual } from "../../local.ts";
 
 const test = suite("the worker without its engine");
@@ -251,6 +255,30 @@ test("why a write was answered with 503 is in the log, without the token", async
 	assert.match(log[0] ?? "", /GitHub: GET .*commits: 429, API rate limit exceeded/);
 	assert.not.match(log.join(), /hidden/);
 	assert.not.ok(log.join().includes(signature));
+});
+
+test("the page of a layer is made of the index where the hosting has no file of it, by four files", async () => {
+	const [one] = [...generateEntries(1)];
+	const entry = { ...one, smallkey: "a+b" } as Entry;
+	const settings = { pages: pageSettings, isServed: true, publicUrl: "", commit: null, owners: () => [] };
+	const files = buildCatalogue([entry], null, settings).set("pages.json", JSON.stringify(pageSettings));
+	const found = assets((path) => {
+		const text = files.get(decodeURIComponent(path.slice(1)));
+		return new Response(text ?? null, { status: text ? 200 : 404 });
+	});
+	const { worker } = make();
+	const read = async (path: string) => {
+		const answer = await worker.fetch(get(path), { ...found.binding, SITE: "on" });
+		return { status: answer.status, type: answer.headers.get("content-type"), text: await answer.text() };
+	};
+	const page = await read("/fr/couche/a+b");
+	assert.equal([page.status, page.type], [200, "text/html; charset=utf-8"]);
+	assert.ok(page.text.includes(`<h1>${entry.title.fr}</h1>`));
+	assert.is(found.asked.length, 4);
+	const missing = await read("/fr/couche/none");
+	assert.is(missing.status, 404);
+	assert.match(missing.text, "Cette page n’existe pas");
+	assert.is((await read("/collections/layers/items")).status, 404);
 });
 
 test.run();

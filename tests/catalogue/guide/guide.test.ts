@@ -12,7 +12,14 @@ import { root } from "../../process.ts";
 
 const assets: Assets = {
 	policy: "default-src 'none'",
-	...{ script: "a/main.js", choose: "a/choose.js", styles: "a/styles.css", landLight: "l", landDark: "d" },
+	...{
+		script: "a/main.js",
+		choose: "a/choose.js",
+		styles: "a/styles.css",
+		icon: "a/icon.svg",
+		landLight: "l",
+		landDark: "d",
+	},
 };
 
 const pages = readGuidePages();

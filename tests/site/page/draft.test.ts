@@ -9,7 +9,7 @@ import { sign as signInPage } from "../../../site/draft/send.ts";
 import { Peer } from "../../harvest/peer.ts";
 import { eventually } from "../../wait.ts";
 import { colourAt, executable, isNear, openBrowser, openWindow } from "../browser.ts";
-import { red, serveWms } from "../map-services.ts";
+import { red, sendJson, sendText, serveWms } from "../map-services.ts";
 import { SiteWorld, wmsAt } from "../site-world.ts";
 
 interface Context {
@@ -84,6 +84,11 @@ draft(
 		const problems = await verdict.allTextContents();
 		assert.ok(problems.includes("/fr/service_url: is missing"), problems.join("\n"));
 		assert.ok(problems.some((one) => one.startsWith("/en/service_url: must be an http or https address")));
+		// Each problem is also at the field that it is about.
+		const address = page.getByLabel("Address (English)");
+		assert.is(await address.getAttribute("aria-invalid"), "true");
+		const note = (await address.getAttribute("aria-describedby")) ?? "";
+		assert.match(await page.locator(`#${note}`).innerText(), /^must be an http or https address/);
 		await text.fill("<img src=x onerror=alert(1)>");
 		await page.locator(".verdict").getByText("must be JSON").waitFor();
 		assert.is(await page.locator("main img").count(), 0);
@@ -96,6 +101,62 @@ draft(
 		await context.close();
 	},
 );
+
+draft("a French page says in French what is wrong and what is odd, at the fields too", async (context) => {
+	const { browser, world } = context;
+	const { page, context: tab } = await openWindow(browser);
+	await page.goto(world.url("fr/?page=draft"));
+	await page.getByLabel("Adresse (anglais)").fill("ftp://x");
+	await page.locator(".verdict li", { hasText: "/en/layer" }).getByText("ne doit pas être vide").waitFor();
+	await page.locator(".fieldproblems").getByText("doit être une adresse http ou https").first().waitFor();
+	await page.getByRole("button", { name: "Charger un exemple" }).click();
+	await page.getByText("L’inscription est en ordre.").waitFor();
+	assert.is(await page.locator(".fieldproblems p").count(), 0);
+	assert.is(await page.getByLabel("Adresse (anglais)").getAttribute("aria-invalid"), "false");
+	await page.getByLabel("Adresse (anglais)").fill("http://127.0.0.1/wms");
+	await page.locator(".verdict li", { hasText: "n’est pas en https" }).waitFor();
+	assert.is(await page.locator(".verdict [lang=en]").count(), 0);
+	await tab.close();
+});
+
+draft("the layers of a service are offered, by name and by number", async ({ browser, maps, world }) => {
+	const capabilities = `<WMS_Capabilities xmlns="http://www.opengis.net/wms"><Capability><Layer><Title>All</Title>
+<Layer><Name>roads</Name><Title>Roads &lt;b&gt;</Title></Layer><Layer><Name>lakes</Name></Layer></Layer></Capability></WMS_Capabilities>`;
+	maps.on("/caps", sendText(capabilities, "text/xml"));
+	maps.on(
+		"/x/MapServer",
+		sendJson({
+			layers: [
+				{ id: 0, name: "Wells" },
+				{ id: 7, name: "Springs" },
+			],
+		}),
+	);
+	maps.on("/broken", sendText("no", "text/plain", 503));
+	const { page, context, faults } = await openWindow(browser);
+	await page.goto(world.url("en/?page=draft"));
+	const list = page.getByRole("button", { name: "List the layers of the service (English)" });
+	await page.getByLabel("Address (English)").fill(`${maps.origin}/caps`);
+	await list.click();
+	const choice = page.locator(".offer select");
+	assert.equal(await choice.locator("option").allTextContents(), [
+		"Choose one of 2 layers",
+		"Roads <b> (roads)",
+		"lakes",
+	]);
+	await choice.selectOption("roads");
+	assert.is(await page.getByLabel("Layer in the service (English)").inputValue(), "roads");
+	await page.getByLabel("Address (English)").fill(`${maps.origin}/broken`);
+	await list.click();
+	await page.locator(".offer").getByText("answered with status 503").waitFor();
+	await page.getByLabel("Kind of service").selectOption("feature");
+	await page.getByLabel("Address (English)").fill(`${maps.origin}/x/MapServer/3`);
+	await list.click();
+	await choice.selectOption({ label: "Springs (7)" });
+	assert.is(await page.getByLabel("Address (English)").inputValue(), `${maps.origin}/x/MapServer/7`);
+	assert.equal(faults, []);
+	await context.close();
+});
 
 draft(
 	"a draft of the form is drawn, shared by its address, and sent signed",

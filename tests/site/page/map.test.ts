@@ -52,7 +52,13 @@ function featureLayer(smallkey: string, address: string, renderer: Renderer, mor
 		...more,
 	};
 	const registration = { version: "1.0.0", payload_type: "feature", en: entry, fr: entry } as Registration;
-	return { smallkey, registration, description: { en: described, fr: described } as Description };
+	const bounds = [-112, 47, -76, 68] as const;
+	return {
+		smallkey,
+		registration,
+		description: { en: described, fr: described } as Description,
+		more: { bounds },
+	};
 }
 
 /** A square of a million metres to a side, by its lower left corner. */
@@ -243,6 +249,14 @@ map("a click asks what is there; HTML of a service stays in a frame without scri
 	await text.page.locator(".map").focus();
 	await text.page.keyboard.press("Enter");
 	await text.page.getByText("plain <b>text</b>").waitFor();
+	// Escape closes what Enter has opened, from the map and from inside.
+	await text.page.keyboard.press("Escape");
+	assert.is(await text.page.locator(".infobox").count(), 0);
+	await text.page.keyboard.press("Enter");
+	await text.page.locator(".infobox pre").focus();
+	await text.page.keyboard.press("Escape");
+	assert.is(await text.page.locator(".infobox").count(), 0);
+	assert.ok(await text.page.locator(".map").evaluate((map) => map === map.ownerDocument.activeElement));
 	await text.context.close();
 	const points = await openLayer(context, "points");
 	await assertColour(points.page, 0.5, 0.5, red);
@@ -282,9 +296,44 @@ map("a service that does not answer within ten seconds is said not to", async ({
 	await context.close();
 });
 
-map("a layer that is drawn at other scales only is not asked for", async (context) => {
-	const { status, context: window } = await openLayer(context, "far");
+map("a service that failed is asked again by a button, and drawn as opaque as one likes", async (context) => {
+	const { maps } = context;
+	serveWms(maps, "/later", { exception: "Not yet" });
+	const later = {
+		smallkey: "later",
+		registration: wmsAt(`${maps.origin}/later`, "l", ["Later", "Plus tard"]),
+	};
+	const world = await SiteWorld.open([later]);
+	const { page, context: window, faults } = await openLayer({ ...context, world }, "later", "failed");
+	serveWms(maps, "/later", { colourOf: () => red });
+	await page.getByRole("button", { name: "Try to draw it again" }).click();
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	await assertColour(page, 0.5, 0.5, red);
+	assert.is(await page.getByRole("button", { name: "Try to draw it again" }).count(), 0);
+	await page.getByLabel("Opacity").fill("0");
+	await page.getByText("0 %").waitFor();
+	await eventually(async () => !isNear(await colourAt(page, ".map", 0.5, 0.5), red));
+	assert.match(await page.locator(".ol-scale-line").innerText(), /^\d+ k?m$/);
+	await page.getByRole("button", { name: "Check now" }).click();
+	await page.getByText("answered with something that is no map").waitFor();
+	assert.equal(faults, []);
+	await window.close();
+	await world.close();
+});
+
+map("in a frame of another page there is the map alone", async ({ browser, world }) => {
+	const { page, context } = await openWindow(browser);
+	await page.goto(world.url("en/?layer=wms&embed=map"));
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	assert.is(await page.locator("nav:visible, footer:visible, .copies:visible").count(), 0);
+	await context.close();
+});
+
+map("a layer that is drawn at other scales only is not asked for until one goes there", async (context) => {
+	const { page, status, context: window } = await openLayer(context, "far");
 	assert.is(status, "The layer is drawn at other scales only: zoom in or out.");
+	await page.getByRole("button", { name: "Zoom to where it is drawn" }).click();
+	await page.getByText("2 features drawn.").waitFor();
 	await window.close();
 });
 

@@ -1,0 +1,204 @@
+import { layerFile, listFile } from "../catalogue/static/addresses.ts";
+import { type PageSettings, pageSettingsPath } from "../catalogue/static/html.ts";
+import { layerHtml } from "../catalogue/static/layer.ts";
+import { byTitle, listHtml } from "../catalogue/static/list.ts";
+import {
+	collectionId,
+	collectionPage,
+	collectionsPage,
+	conformancePage,
+	isWanted,
+	itemPage,
+	itemsPage,
+	landingPage,
+	parseItemsQuery,
+	searchedText,
+} from "../catalogue/static/records.ts";
+import {
+	chunkCount,
+	chunkOf,
+	type Entry,
+	type Manifest,
+	manifestPath,
+	parseChunk,
+	parseManifest,
+} from "../registry/entries.ts";
+import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
+import { etagOf, matchesEtag } from "./etag.ts";
+import { machineHeaders, type RecordsRequest } from "./pages.ts";
+import { emptyBody, type Reply } from "./reply.ts";
+
+/** Reads a file of the catalogue as text; null where it is not there. */
+export type ReadText = (file: string) => Promise<string | null>;
+
+/** A chunk that was read, and what was made of it. */
+interface KnownChunk {
+	path: string;
+	entries: readonly Entry[];
+	/** What a reader searches in each entry; made when somebody searches. */
+	texts: Map<Entry, string> | null;
+}
+
+/** All layers in the order of a page, as long as the manifest is the same. */
+interface Sorted {
+	manifest: string;
+	entries: Entry[];
+}
+
+/** The index was published again between two reads: the request can be tried again. */
+const attempts = 3;
+
+/**
+ * What a service makes of the catalogue's entries when it is asked for: pages of layers, the plain list, records. Chunks
+ * are kept as long as the manifest names them.
+ */
+export class Rendered {
+	readonly #read: ReadText;
+	readonly #chunks = new Map<number, KnownChunk>();
+	readonly #sorted = new Map<Lang, Sorted>();
+
+	constructor(read: ReadText) {
+		this.#read = read;
+	}
+
+	/** A page of a layer or of the plain list; null where the file is no such page, or has no layer. */
+	async page(file: string): Promise<string | null> {
+		for (const lang of langs) {
+			const [folder, name] = [
+				file.slice(0, file.lastIndexOf("/")),
+				file.slice(file.lastIndexOf("/") + 1, -5),
+			];
+			const smallkey = parseSmallkey(name);
+			if (smallkey !== null && layerFile(lang, smallkey) === file) return this.#layerPage(lang, smallkey);
+			const page = name === "index" ? 1 : /^[1-9]\d{0,5}$/.test(name) ? Number(name) : 0;
+			if (folder !== "" && page > 0 && listFile(lang, page) === file) return this.#listPage(lang, page);
+		}
+		return null;
+	}
+
+	async #layerPage(lang: Lang, smallkey: string): Promise<string | null> {
+		const settings = await this.#settings();
+		const entry = settings && (await this.#find(smallkey));
+		return entry ? layerHtml(lang, entry, settings) : null;
+	}
+
+	async #listPage(lang: Lang, page: number): Promise<string | null> {
+		const settings = await this.#settings();
+		if (!settings) return null;
+		const text = (await this.#read(manifestPath)) ?? "";
+		const known = this.#sorted.get(lang);
+		const entries = known?.manifest === text ? known.entries : byTitle(await this.#all(), lang);
+		this.#sorted.set(lang, { manifest: text, entries });
+		return listHtml(lang, entries, page, settings);
+	}
+
+	/** `GET /ogc/…`, `/conformance`, `/collections…` (OGC API Records). */
+	async records({ path, query, root: relative }: RecordsRequest, ifNoneMatch: string | null): Promise<Reply> {
+		const settings = await this.#settings();
+		if (!settings) return problem(503, "the catalogue is being built", { "Retry-After": "5" });
+		const root = settings.publicUrl || relative;
+		const items = `collections/${collectionId}/items`;
+		if (path === items) return this.#items(query, root, ifNoneMatch);
+		if (path.startsWith(`${items}/`)) {
+			const smallkey = parseSmallkey(decodeSegment(path.slice(items.length + 1)) ?? "");
+			const entry = smallkey === null ? null : await this.#find(smallkey);
+			return entry
+				? json(itemPage(entry, root), ifNoneMatch, geoJson)
+				: problem(404, "there is no such layer");
+		}
+		const pages: Record<string, () => object> = {
+			"": () => landingPage(root),
+			conformance: conformancePage,
+			collections: () => collectionsPage(root),
+			[`collections/${collectionId}`]: () => collectionPage(root),
+		};
+		const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+		return page ? json(page(), ifNoneMatch, "application/json") : problem(404, "there is no such resource");
+	}
+
+	async #items(query: string, root: string, ifNoneMatch: string | null): Promise<Reply> {
+		const wanted = parseItemsQuery(query);
+		if (typeof wanted === "string") return problem(400, wanted);
+		const manifest = await this.#manifest();
+		const found: Entry[] = [];
+		for (let number = 0; number < chunkCount; number += 1) {
+			const chunk = await this.#chunk(number, manifest);
+			if (chunk)
+				found.push(...chunk.entries.filter((entry) => isWanted(entry, wanted, (one) => textIn(chunk, one))));
+		}
+		found.sort((one, other) => (one.smallkey < other.smallkey ? -1 : 1));
+		return json(itemsPage(found, wanted, root), ifNoneMatch, geoJson);
+	}
+
+	async #settings(): Promise<PageSettings | null> {
+		const text = await this.#read(pageSettingsPath);
+		return text === null ? null : (JSON.parse(text) as PageSettings);
+	}
+
+	async #manifest(): Promise<Manifest | null> {
+		return parseManifest((await this.#read(manifestPath)) ?? "");
+	}
+
+	async #find(smallkey: string): Promise<Entry | null> {
+		const chunk = await this.#chunk(chunkOf(smallkey), await this.#manifest());
+		return chunk?.entries.find((entry) => entry.smallkey === smallkey) ?? null;
+	}
+
+	async #all(): Promise<Entry[]> {
+		const manifest = await this.#manifest();
+		const all: Entry[] = [];
+		for (let number = 0; number < chunkCount; number += 1) {
+			for (const entry of (await this.#chunk(number, manifest))?.entries ?? []) all.push(entry);
+		}
+		return all;
+	}
+
+	/** Null for a chunk without layers. @throws {Error} with its path where it is not there */
+	async #chunk(number: number, manifest: Manifest | null): Promise<KnownChunk | null> {
+		let path = manifest?.chunks[number] ?? null;
+		for (let attempt = 1; path !== null; attempt += 1) {
+			const known = this.#chunks.get(number);
+			if (known?.path === path) return known;
+			const chunk = parseChunk((await this.#read(path)) ?? "");
+			if (chunk) {
+				const made = { path, entries: chunk.entries, texts: null };
+				this.#chunks.set(number, made);
+				return made;
+			}
+			if (attempt === attempts) throw new Error(`${path}: is not there, or not whole`);
+			path = (await this.#manifest())?.chunks[number] ?? null;
+		}
+		this.#chunks.delete(number);
+		return null;
+	}
+}
+
+function textIn(chunk: KnownChunk, entry: Entry): string {
+	chunk.texts ??= new Map();
+	const known = chunk.texts.get(entry);
+	if (known !== undefined) return known;
+	const text = searchedText(entry);
+	chunk.texts.set(entry, text);
+	return text;
+}
+
+const geoJson = "application/geo+json";
+
+function json(value: object, ifNoneMatch: string | null, type: string): Reply {
+	const body = new TextEncoder().encode(JSON.stringify(value));
+	const headers = { "Content-Type": type, ...machineHeaders, ETag: etagOf(body) };
+	const isUnchanged = ifNoneMatch !== null && matchesEtag(ifNoneMatch, headers.ETag);
+	return { status: isUnchanged ? 304 : 200, headers, body: isUnchanged ? emptyBody : body };
+}
+
+/** An exception (OGC API Common, "exception.yaml"), with the service's own errors. */
+function problem(status: number, error: string, headers: Record<string, string> = {}): Reply {
+	const code = { 400: "InvalidParameterValue", 404: "NotFound" }[status] ?? "ServerError";
+	const body = new TextEncoder().encode(JSON.stringify({ code, description: error, errors: [error] }));
+	const type = { "Content-Type": "application/json" };
+	return {
+		status,
+		headers: { ...type, ...machineHeaders, "Cache-Control": "public, max-age=5", ...headers },
+		body,
+	};
+}

@@ -1,0 +1,254 @@
+import type { Files } from "./files.ts";
+import { feedPath } from "./static/addresses.ts";
+
+/** Version of these files; a reader that finds another one reads no further. */
+export const changesVersion = 2;
+
+/** What became of a layer in one commit. */
+export type ChangeKind = "added" | "changed" | "removed";
+
+/** One commit on the branch that touched layers. */
+export interface CommitChanges {
+	commit: string;
+	/** When it was committed: ISO 8601 in UTC, whole seconds. */
+	date: string;
+	/** Sorted by smallkey, each once. */
+	layers: { smallkey: string; kind: ChangeKind }[];
+}
+
+/** A commit as `changes/` has it: where too many layers changed, how many instead of which. */
+export type ListedCommit = CommitChanges | { commit: string; date: string; many: number };
+
+/** Commits in one piece. */
+export const commitsPerPiece = 50;
+
+/** Layers of one commit that are listed: whoever follows reads the index anew where it was more. */
+export const mostListed = 200;
+
+/** Most bytes of a piece's commits; one that would take it further says how many layers it changed instead. */
+const mostPieceBytes = 11_000;
+
+/** Pieces that are kept: whoever was away for longer reads the index anew. */
+export const keptPieces = 200;
+
+/** Changes in the feed. */
+const feedLength = 100;
+
+/** The file that says how far the changes go. */
+export const changesPath = "changes/index.json";
+
+/** The content of `changes/index.json`. */
+export interface ChangesHead {
+	version: number;
+	/** Commits that touched layers, from the first one on; the last one is `commit`. */
+	commits: number;
+	commit: string;
+	date: string;
+	/** Commits in a piece: commit number `n`, from 0 on, is in `changes/<n / perPiece, rounded down>.json`. */
+	perPiece: number;
+	/** Number of the first piece that is kept. */
+	first: number;
+	/** The first 12 digits of the commit with which each kept piece starts. */
+	starts: string[];
+}
+
+/** The file of a piece. */
+export function changesPiecePath(piece: number): string {
+	return `changes/${piece}.json`;
+}
+
+/** What the feed says of where it is: both empty, unless the service knows its own address. */
+export interface FeedSettings {
+	/** Address of the service with a slash at its end, or empty. */
+	publicUrl: string;
+}
+
+/** All files of `changes/`. @param history oldest first; nothing is written where there is none */
+export function buildChanges(history: readonly CommitChanges[], settings: FeedSettings): Files {
+	return written(emptyState, history, settings);
+}
+
+/**
+ * The files that differ after further commits.
+ * @param read the files as they are
+ * @param further oldest first
+ * @returns null where what is there is not of this version, or not whole: everything has to be built
+ */
+export function updateChanges(
+	read: (path: string) => string | null,
+	further: readonly CommitChanges[],
+	settings: FeedSettings,
+): Files | null {
+	if (further.length === 0) return new Map();
+	const state = readState(read);
+	return state && written(state, further, settings);
+}
+
+/** The head, or null where there is none of this version. */
+export function readChangesHead(text: string | null): ChangesHead | null {
+	const value = parseObject(text) as ChangesHead | null;
+	return value?.version === changesVersion && value.perPiece === commitsPerPiece ? value : null;
+}
+
+/** A JSON object; null where the text is none. */
+function parseObject(text: string | null): Record<string, unknown> | null {
+	try {
+		return JSON.parse(text ?? "") as Record<string, unknown> | null;
+	} catch {
+		return null;
+	}
+}
+
+/** What is needed to go on: the last commits, as far as the feed and the open piece reach. */
+interface State {
+	commits: number;
+	/** Number of the commit that `recent` starts with; the first one of a piece. */
+	from: number;
+	recent: ListedCommit[];
+	/** First commits of the kept pieces. */
+	first: number;
+	starts: string[];
+}
+
+const emptyState: State = { commits: 0, from: 0, recent: [], first: 0, starts: [] };
+
+function readState(read: (path: string) => string | null): State | null {
+	const head = readChangesHead(read(changesPath));
+	if (!head) return null;
+	const last = head.first + head.starts.length - 1;
+	const recent: ListedCommit[] = [];
+	let from = last;
+	for (let piece = last; piece >= head.first; piece -= 1) {
+		const commits = parseObject(read(changesPiecePath(piece)))?.commits;
+		if (!Array.isArray(commits)) return null;
+		recent.unshift(...(commits as ListedCommit[]));
+		from = piece;
+		if (feedEntries(recent).length >= feedLength) break;
+	}
+	return {
+		commits: head.commits,
+		from: from * commitsPerPiece,
+		recent,
+		first: head.first,
+		starts: head.starts,
+	};
+}
+
+function written(state: State, further: readonly CommitChanges[], settings: FeedSettings): Files {
+	const files: Files = new Map();
+	const commits = state.commits + further.length;
+	if (commits === 0) return files;
+	const all = [...state.recent, ...further];
+	const starts = [...state.starts];
+	const firstTouched = Math.floor(state.commits / commitsPerPiece);
+	const last = Math.floor((commits - 1) / commitsPerPiece);
+	const listed: ListedCommit[] = state.recent.slice(0, firstTouched * commitsPerPiece - state.from);
+	for (let piece = firstTouched; piece <= last; piece += 1) {
+		const at = piece * commitsPerPiece - state.from;
+		const inPiece = bounded(all.slice(at, at + commitsPerPiece));
+		listed.push(...inPiece);
+		starts[piece - state.first] = (inPiece[0] as ListedCommit).commit.slice(0, 12);
+		files.set(changesPiecePath(piece), pieceText(piece, inPiece));
+	}
+	const first = Math.max(state.first, last - keptPieces + 1);
+	for (let piece = state.first; piece < first; piece += 1) files.set(changesPiecePath(piece), null);
+	if (state.commits === 0)
+		for (let piece = 0; piece < first; piece += 1) files.delete(changesPiecePath(piece));
+	const { commit, date } = listed.at(-1) as ListedCommit;
+	const head: ChangesHead = {
+		version: changesVersion,
+		commits,
+		commit,
+		date,
+		perPiece: commitsPerPiece,
+		first,
+		starts: starts.slice(first - state.first),
+	};
+	files.set(changesPath, `${JSON.stringify(head)}\n`);
+	const kept = Math.max(0, first * commitsPerPiece - state.from);
+	files.set(feedPath, feedText(listed.slice(kept), settings));
+	return files;
+}
+
+/** The commits of a piece, each with as many words as the piece has room for. */
+function bounded(commits: readonly ListedCommit[]): ListedCommit[] {
+	let bytes = 0;
+	return commits.map((one) => {
+		const isMany =
+			"layers" in one && (one.layers.length > mostListed || bytes + commitText(one).length > mostPieceBytes);
+		const listed = isMany ? { commit: one.commit, date: one.date, many: one.layers.length } : one;
+		bytes += commitText(listed).length;
+		return listed;
+	});
+}
+
+function commitText(one: ListedCommit): string {
+	return JSON.stringify(one);
+}
+
+function pieceText(piece: number, commits: readonly ListedCommit[]): string {
+	return `{"version":${changesVersion},"piece":${piece},"commits":[\n${commits.map(commitText).join(",\n")}\n]}\n`;
+}
+
+/** One entry of the feed. */
+interface FeedEntry {
+	commit: string;
+	date: string;
+	smallkey: string;
+	kind: ChangeKind;
+}
+
+/** The last changes, newest first. */
+function feedEntries(commits: readonly ListedCommit[]): FeedEntry[] {
+	const entries: FeedEntry[] = [];
+	for (const one of [...commits].reverse()) {
+		if (!("layers" in one)) continue;
+		for (const { smallkey, kind } of one.layers) {
+			entries.push({ commit: one.commit, date: one.date, smallkey, kind });
+			if (entries.length === feedLength) return entries;
+		}
+	}
+	return entries;
+}
+
+const kindWords: Record<ChangeKind, string> = {
+	added: "added · ajoutée",
+	changed: "changed · modifiée",
+	removed: "removed · retirée",
+};
+
+function escapeXml(text: string): string {
+	return text
+		.replaceAll("&", "&amp;")
+		.replaceAll("<", "&lt;")
+		.replaceAll(">", "&gt;")
+		.replaceAll('"', "&quot;");
+}
+
+/**
+ * The last 100 changes as an Atom feed (RFC 4287). Its ids are made from the commits, so that they are the same on
+ * whatever host the feed stands; a smallkey and a commit hold no character that XML knows.
+ */
+function feedText(commits: readonly ListedCommit[], { publicUrl }: FeedSettings): string {
+	const { date } = commits.at(-1) as ListedCommit;
+	const base = escapeXml(publicUrl);
+	const entries = feedEntries(commits).map(
+		({ commit, date, smallkey, kind }) => `<entry>
+<id>urn:x-layer-change:${commit}:${encodeURIComponent(smallkey)}</id>
+<title>${smallkey}: ${kindWords[kind]}</title>
+<updated>${date}</updated>
+<link href="${base || "../"}en/?layer=${encodeURIComponent(smallkey)}" hreflang="en"/>
+<link rel="alternate" href="${base || "../"}fr/?layer=${encodeURIComponent(smallkey)}" hreflang="fr"/>
+</entry>`,
+	);
+	const self = base ? `<link rel="self" href="${base}${feedPath}"/>\n` : "";
+	return `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+<id>urn:x-layer-changes</id>
+<title>Map layers: changes · Couches cartographiques : modifications</title>
+<author><name>Map layer registrations · Inscriptions de couches</name></author>
+<updated>${date}</updated>
+${self}${entries.join("\n")}
+</feed>
+`;
+}

@@ -1,0 +1,94 @@
+import { describedFor } from "../registry/described.ts";
+import { currentDescription } from "../registry/description.ts";
+import type { Bounds, Entry } from "../registry/entries.ts";
+import type { Health } from "../registry/health.ts";
+import type { CheckedLayer } from "../registry/judge.ts";
+import { kindOf } from "../registry/registration.ts";
+import { langs } from "../registry/smallkey.ts";
+import { type FragmentSettings, layerFacts } from "../registry/targets/facts.ts";
+import { renderAt } from "../registry/targets/render.ts";
+import { targetNames } from "../registry/targets/table.ts";
+
+/** What is known of a layer beside its own files. */
+export interface KnownOfLayer {
+	/** The last commit that changed it. */
+	changed?: Entry["changed"];
+	/** Public name of the sender who registered it last. */
+	sender?: Entry["sender"] | null;
+}
+
+/** Longest description in an entry, in characters. */
+const maxDescription = 300;
+
+/** Digits of a commit in an entry: enough to find it, and a seventh of an entry less than all. */
+const commitDigits = 12;
+
+/** Bounds are rounded outwards to so many parts of a degree: a ten-thousandth is 11 m. */
+const partsOfDegree = 10_000;
+
+/** What the catalogue says of a layer. @param health what was seen of all layers */
+export function entryOf(
+	layer: CheckedLayer,
+	{ changed, sender }: KnownOfLayer,
+	health: Health,
+	settings: FragmentSettings,
+): Entry {
+	const { smallkey, registration, description } = layer;
+	const [en, fr] = langs.map((lang) => layerFacts(lang, smallkey, registration, description, settings)) as [
+		ReturnType<typeof layerFacts>,
+		ReturnType<typeof layerFacts>,
+	];
+	const [english, french] = langs.map((lang) => describedFor(layer, lang)) as [
+		ReturnType<typeof describedFor>,
+		ReturnType<typeof describedFor>,
+	];
+	const texts = {
+		...(english.description && { en: cut(english.description) }),
+		...(french.description && { fr: cut(french.description) }),
+	};
+	const keywords = [...new Set([...english.keywords, ...french.keywords])];
+	const bounds = english.bounds ?? french.bounds;
+	const unread = (settings.targets ?? targetNames).flatMap((target) =>
+		[en, fr].filter((facts) => renderAt(target, facts) === null).map(({ lang }) => `${target}/${lang}`),
+	);
+	const addresses = { en: registration.en.service_url, fr: registration.fr.service_url };
+	// What was harvested is of a service that was asked and answered; what was imported is not.
+	const wasChecked = langs.some((lang) => {
+		const known = currentDescription(registration, description, lang);
+		return known !== null && known.from !== "import";
+	});
+	const sickness = health.get(smallkey) ?? (wasChecked ? undefined : null);
+	return {
+		smallkey,
+		type: kindOf(registration),
+		title: {
+			en: titleOf(registration.en.service_name, english.title, en.name),
+			fr: titleOf(registration.fr.service_name, french.title, fr.name),
+		},
+		...(Object.keys(texts).length > 0 && { description: texts }),
+		...(keywords.length > 0 && { keywords }),
+		address: { en: addresses.en, ...(addresses.fr !== addresses.en && { fr: addresses.fr }) },
+		...(en.entries.length > 0 && { layers: en.entries.map(String) }),
+		...(sender && { sender }),
+		...(changed && { changed: { ...changed, commit: changed.commit.slice(0, commitDigits) } }),
+		...(sickness !== undefined && { health: sickness }),
+		...(bounds && { bounds: roundedOut(bounds) }),
+		...(unread.length > 0 && { unread }),
+	};
+}
+
+/** The registered name, else the title that the service gives, else what viewers show: the layer's technical name. */
+function titleOf(registered: string | undefined, harvested: string | null, shown: string): string {
+	return registered ? shown : (harvested ?? shown);
+}
+
+function cut(text: string): string {
+	return text.length <= maxDescription ? text : `${text.slice(0, maxDescription - 1).toWellFormed()}…`;
+}
+
+function roundedOut([west, south, east, north]: Bounds): Bounds {
+	const [down, up] = [Math.floor, Math.ceil].map(
+		(round) => (degrees: number) => round(Number((degrees * partsOfDegree).toFixed(2))) / partsOfDegree,
+	) as [(degrees: number) => number, (degrees: number) => number];
+	return [down(west), down(south), up(east), up(north)];
+}

@@ -1,0 +1,85 @@
+import type { Entry } from "../registry/entries.ts";
+import {
+	type HealthGroup,
+	healthReportText,
+	parseHealthReport,
+	type SickLayer,
+} from "../registry/health-report.ts";
+import { hostOf } from "../registry/hosts.ts";
+
+/** Who can correct a layer, by its smallkey. */
+export type OwnersOf = (smallkey: string) => readonly string[];
+
+/** Longest title in the report, in characters. */
+const maxTitle = 200;
+
+/** The report of all layers. */
+export function buildHealth(entries: readonly Entry[], ownersOf: OwnersOf): string {
+	const sick = entries.flatMap((entry) => sickLayer(entry, ownersOf) ?? []);
+	return textOf(entries.filter(isUnchecked).length, sick);
+}
+
+/**
+ * The report after some layers have changed.
+ * @param text the report before
+ * @param before the changed layers as they were, by smallkey
+ * @param after the same, as they are; null for one that is gone
+ * @returns null where the report before is not whole
+ */
+export function updateHealth(
+	text: string,
+	before: ReadonlyMap<string, Entry>,
+	after: ReadonlyMap<string, Entry | null>,
+	ownersOf: OwnersOf,
+): string | null {
+	const report = parseHealthReport(text);
+	if (!report) return null;
+	const now = [...after.values()].filter((entry) => entry !== null);
+	const kept = report.groups.flatMap(({ host, layers }) =>
+		layers
+			.filter(({ smallkey }) => !after.has(smallkey))
+			.map((layer) => ({ layer, host, owner: ownerOf(ownersOf, layer.smallkey) })),
+	);
+	const sick = [...kept, ...now.flatMap((entry) => sickLayer(entry, ownersOf) ?? [])];
+	const unchecked = [...before.values()].filter(isUnchecked).length;
+	return textOf(report.unchecked - unchecked + now.filter(isUnchecked).length, sick);
+}
+
+interface PlacedLayer {
+	layer: SickLayer;
+	host: string;
+	owner: string;
+}
+
+function ownerOf(ownersOf: OwnersOf, smallkey: string): string {
+	return ownersOf(smallkey).join(", ");
+}
+
+function isUnchecked({ health }: Entry): boolean {
+	return health === null;
+}
+
+function sickLayer(entry: Entry, ownersOf: OwnersOf): PlacedLayer | null {
+	const { smallkey, title, health, address } = entry;
+	if (!health) return null;
+	const layer = {
+		smallkey,
+		title: { en: title.en.slice(0, maxTitle), fr: title.fr.slice(0, maxTitle) },
+		state: health.state,
+		since: health.since,
+	};
+	return { layer, host: hostOf(address.en), owner: ownerOf(ownersOf, smallkey) };
+}
+
+function textOf(unchecked: number, sick: readonly PlacedLayer[]): string {
+	const groups = new Map<string, HealthGroup>();
+	for (const { layer, host, owner } of sick) {
+		const name = JSON.stringify([owner, host]);
+		const group = groups.get(name) ?? { owner, host, layers: [] };
+		groups.set(name, group);
+		group.layers.push(layer);
+	}
+	for (const { layers } of groups.values()) layers.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
+	const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+	return healthReportText(unchecked, sorted);
+}

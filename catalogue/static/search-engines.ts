@@ -1,0 +1,67 @@
+import { chunkCount, type Entry } from "../../registry/entries.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { layerAddress } from "./addresses.ts";
+import { escapeHtml, type PageSettings } from "./html.ts";
+import { textsOf } from "./texts.ts";
+
+/** The file of the sitemap with the layers of one chunk. */
+export function sitemapFile(chunk: number): string {
+	return `sitemap/${String(chunk).padStart(2, "0")}.xml`;
+}
+
+/** The pages of the layers of one chunk (sitemaps.org, protocol 0.9), each with the pair of its languages. */
+export function sitemapXml(entries: readonly Entry[], publicUrl: string): string {
+	const urls = entries.flatMap(({ smallkey, changed }) => {
+		const at = (lang: Lang) => escapeHtml(publicUrl + layerAddress(lang, smallkey));
+		const pair = langs
+			.map((lang) => `<xhtml:link rel="alternate" hreflang="${lang}" href="${at(lang)}"/>`)
+			.join("");
+		const date = changed ? `<lastmod>${changed.date}</lastmod>` : "";
+		return langs.map((lang) => `<url><loc>${at(lang)}</loc>${date}${pair}</url>`);
+	});
+	return `<?xml version="1.0" encoding="utf-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">
+${urls.join("\n")}
+</urlset>
+`;
+}
+
+/** `robots.txt`, `sitemap.xml` and the descriptions of the search, by path: what does not depend on any layer. */
+export function searchEngineFiles({
+	publicUrl,
+	hasLayerPages,
+}: Pick<PageSettings, "publicUrl" | "hasLayerPages">): Map<string, string> {
+	const hasSitemap = publicUrl !== "" && hasLayerPages;
+	const sitemap = hasSitemap ? `Sitemap: ${publicUrl}sitemap.xml\n` : "";
+	// What viewers read is nothing to be found by words.
+	const files = new Map([["robots.txt", `User-agent: *\nDisallow:\n${sitemap}`]]);
+	if (publicUrl === "") return files;
+	for (const lang of langs) files.set(`opensearch-${lang}.xml`, openSearchXml(lang, publicUrl));
+	if (!hasSitemap) return files;
+	const parts = Array.from({ length: chunkCount }, (_, chunk) => {
+		return `<sitemap><loc>${escapeHtml(publicUrl + sitemapFile(chunk))}</loc></sitemap>`;
+	});
+	return files.set(
+		"sitemap.xml",
+		`<?xml version="1.0" encoding="utf-8"?>
+<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${parts.join("\n")}
+</sitemapindex>
+`,
+	);
+}
+
+/** OpenSearch 1.1, "OpenSearch description document". A short name has at most 16 characters. */
+function openSearchXml(lang: Lang, publicUrl: string): string {
+	const { title, tagline } = textsOf(lang);
+	const template = escapeHtml(`${publicUrl}${lang}/?q=`);
+	return `<?xml version="1.0" encoding="utf-8"?>
+<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
+<ShortName>${escapeHtml(title.slice(0, 16))}</ShortName>
+<Description>${escapeHtml(tagline)}</Description>
+<InputEncoding>UTF-8</InputEncoding>
+<Language>${lang}</Language>
+<Url type="text/html" template="${template}{searchTerms}"/>
+</OpenSearchDescription>
+`;
+}

@@ -1,0 +1,102 @@
+import type { Lang } from "../../registry/smallkey.ts";
+import { english } from "../../site/text/english.ts";
+import { french } from "../../site/text/french.ts";
+import type { Texts } from "../../site/text/texts.ts";
+
+/** The texts that the pages with and without a script share. */
+export function textsOf(lang: Lang): Texts {
+	return lang === "fr" ? french : english;
+}
+
+/** What only the pages without a script say, in English. */
+const inEnglish = {
+	description: (title: string, type: string): string => `Map layer: ${title} (${type})`,
+	openInteractive: "Show on the map, with its legend",
+	type: "Type",
+	address: "Address of the service",
+	layers: "Layers in the service",
+	sender: "Registered by",
+	changed: "Last change",
+	changedIn: (date: string, commit: string): string => `${date}, commit ${commit}`,
+	bounds: "Extent",
+	boundsOf: ([west, south, east, north]: readonly number[]): string =>
+		`west ${west}°, south ${south}°, east ${east}°, north ${north}°`,
+	keywords: "Keywords",
+	health: "Health",
+	healthy: "No problem was seen",
+	unchecked: "Not checked yet",
+	states: {
+		down: "The service does not answer",
+		empty: "The picture is empty",
+		wrong: "The registration is wrong",
+	},
+	since: (date: string): string => `since the week of ${date}`,
+	unknown: "Not known here",
+	fragments: "What viewers read",
+	fragmentIn: (target: string, lang: Lang): string => `${target}, ${lang === "en" ? "English" : "French"}`,
+	unread: "Viewers cannot read this layer.",
+	snippets: "How to draw it",
+	list: "All layers",
+	listOf: (number: number): string => `${number} ${number === 1 ? "layer" : "layers"}, by title`,
+	page: (page: number, pages: number): string => `Page ${page} of ${pages}`,
+	previous: "Previous page",
+	next: "Next page",
+	pages: "Pages",
+	empty: "No layer is registered yet.",
+	notFound: "This page does not exist",
+	notFoundHint: "It may have been removed, or its address may be written differently.",
+	badRequest: "This address cannot be understood",
+	badRequestHint: "It has a part that no page of this site has.",
+	building: "The catalogue is being prepared",
+	buildingHint: "This page loads itself again in a few seconds.",
+	home: "To the map layers",
+};
+
+/** The same in French. */
+const inFrench: typeof inEnglish = {
+	description: (title, type) => `Couche cartographique : ${title} (${type})`,
+	openInteractive: "Afficher sur la carte, avec sa légende",
+	type: "Type",
+	address: "Adresse du service",
+	layers: "Couches dans le service",
+	sender: "Inscrite par",
+	changed: "Dernière modification",
+	changedIn: (date, commit) => `${date}, commit ${commit}`,
+	bounds: "Étendue",
+	boundsOf: (bounds) => {
+		const [west, south, east, north] = bounds.map((number) => String(number).replace(".", ","));
+		return `ouest ${west}°, sud ${south}°, est ${east}°, nord ${north}°`;
+	},
+	keywords: "Mots-clés",
+	health: "État",
+	healthy: "Aucun problème constaté",
+	unchecked: "Pas encore vérifiée",
+	states: {
+		down: "Le service ne répond pas",
+		empty: "L’image est vide",
+		wrong: "L’inscription est erronée",
+	},
+	since: (date) => `depuis la semaine du ${date}`,
+	unknown: "Inconnu ici",
+	fragments: "Ce que lisent les visualiseurs",
+	fragmentIn: (target, lang) => `${target}, ${lang === "en" ? "anglais" : "français"}`,
+	unread: "Les visualiseurs ne peuvent pas lire cette couche.",
+	snippets: "Comment l’afficher",
+	list: "Toutes les couches",
+	listOf: (number) => `${number} ${number < 2 ? "couche" : "couches"}, par titre`,
+	page: (page, pages) => `Page ${page} de ${pages}`,
+	previous: "Page précédente",
+	next: "Page suivante",
+	pages: "Pages",
+	empty: "Aucune couche n’est encore inscrite.",
+	notFound: "Cette page n’existe pas",
+	notFoundHint: "Elle a peut-être été retirée, ou son adresse s’écrit autrement.",
+	badRequest: "Cette adresse ne peut être comprise",
+	badRequestHint: "Une de ses parties n’appartient à aucune page de ce site.",
+	building: "Le catalogue est en préparation",
+	buildingHint: "Cette page se recharge d’elle-même dans quelques secondes.",
+	home: "Vers les couches cartographiques",
+};
+
+/** What the pages without a script say. */
+export const staticTexts: Readonly<Record<Lang, typeof inEnglish>> = { en: inEnglish, fr: inFrench };

@@ -1,0 +1,242 @@
+import type { Entry } from "./entries.ts";
+import type { Lang } from "./smallkey.ts";
+
+/** A few lines with which a program, or a page, draws one layer. */
+export interface Snippet {
+	/** The program's name. */
+	name: string;
+	/** What the text is: an address, or a language for highlighting. */
+	kind: "address" | "json" | "js" | "python" | "html" | "shell";
+	text: string;
+}
+
+/** What a snippet says of a layer. */
+export type SnippetLayer = Pick<Entry, "smallkey" | "type" | "title" | "address" | "layers">;
+
+/**
+ * How a layer is drawn by the common viewers and libraries, in one language. Pure; nothing of it needs escaping but as
+ * text of a page.
+ * @param root address of the site with a slash at its end
+ * @param targets names of the targets that are served
+ */
+export function snippetsOf(
+	layer: SnippetLayer,
+	lang: Lang,
+	root: string,
+	targets: readonly string[],
+): Snippet[] {
+	return [...targetSnippets(layer, lang, root, targets), ...librarySnippets(layer, lang, root)];
+}
+
+/** Readers of the fragments. RAMP4 takes the fragment itself: here is only its address. */
+function targetSnippets(
+	{ smallkey }: SnippetLayer,
+	lang: Lang,
+	root: string,
+	targets: readonly string[],
+): Snippet[] {
+	const at = (folder: string) => `${root}${folder}/${lang}/${encodeURIComponent(smallkey)}`;
+	const geoView = {
+		map: { listOfGeoviewLayerConfig: [{ geoviewLayerType: "geoCore", geoviewLayerId: smallkey }] },
+		// GeoView from 1.0.0 on reads `/vcs` below this address (docs/reading.md).
+		serviceUrls: { geocoreUrl: root.replace(/\/$/, "") },
+	};
+	const terria = {
+		type: "terria-reference",
+		url: at("terria"),
+		path: [`rcs.${smallkey}.${lang}`],
+	};
+	const known: [target: string, snippet: Snippet][] = [
+		["v0.9", { name: "RAMP 4.0", kind: "address", text: at("v0.9/doc") }],
+		["v1", { name: "RAMP 5", kind: "address", text: at("v1/doc") }],
+		["v2", { name: "FGPV", kind: "address", text: at("v2/doc") }],
+		["v2", { name: "GeoView", kind: "json", text: json(geoView) }],
+		["ramp4", { name: "RAMP4", kind: "address", text: at("ramp4") }],
+		["terria", { name: "Terria", kind: "json", text: json(terria) }],
+	];
+	const served = known.filter(([target]) => targets.includes(target)).map(([, snippet]) => snippet);
+	const first = served.find(({ kind }) => kind === "address");
+	if (first) served.push({ name: "curl", kind: "shell", text: `curl --fail --compressed '${first.text}'` });
+	return served;
+}
+
+/** The service behind a layer: one kind for each way in which libraries draw it. */
+interface Source {
+	kind: "wms" | "wmts" | "features" | "map" | "image" | "tiles";
+	url: string;
+	/** Names or numbers of layers inside the service. */
+	layers: readonly string[];
+	title: string;
+}
+
+/** `…/MapServer/<n>` or `…/FeatureServer/<n>`. */
+const oneLayer = /^([^?#]*\/(?:Map|Feature)Server)\/(\d{1,9})\/?(?:[?#].*)?$/i;
+
+function sourceOf({ smallkey, type, title, address, layers = [] }: SnippetLayer, lang: Lang): Source | null {
+	const url = lang === "fr" ? (address.fr ?? address.en) : address.en;
+	const kind = kinds.get(type);
+	if (kind === undefined) return null;
+	return { kind, url: url.replace(/[?&]$/, ""), layers, title: title[lang] || smallkey };
+}
+
+/** Words of the catalogue for a type → how libraries draw it. */
+const kinds: ReadonlyMap<string, Source["kind"]> = new Map([
+	["wms", "wms"],
+	["ogcWms", "wms"],
+	["ogcWmts", "wmts"],
+	["feature", "features"],
+	["esriFeature", "features"],
+	["esriFeatureServer", "features"],
+	["esriMapServer", "map"],
+	["esriImage", "image"],
+	["esriTile", "tiles"],
+]);
+
+function librarySnippets(layer: SnippetLayer, lang: Lang, root: string): Snippet[] {
+	const source = sourceOf(layer, lang);
+	const frame = {
+		name: "<iframe>",
+		kind: "html" as const,
+		text: `<iframe src="${attribute(`${root}${lang}/?layer=${encodeURIComponent(layer.smallkey)}&embed=map`)}" title="${attribute(layer.title[lang] || layer.smallkey)}" width="800" height="600" loading="lazy"></iframe>`,
+	};
+	if (!source) return [frame];
+	const library = (name: string, kind: Snippet["kind"], text: string | null): Snippet[] =>
+		text === null ? [] : [{ name, kind, text }];
+	return [
+		...library("OpenLayers", "js", openLayers(source)),
+		...library("Leaflet", "js", leaflet(source)),
+		...library("QGIS (Python)", "python", qgis(source)),
+		...library("ArcGIS Maps SDK", "js", arcgis(source)),
+		frame,
+	];
+}
+
+/** OpenLayers 7 and later, as modules. */
+function openLayers({ kind, url, layers }: Source): string | null {
+	const image = (source: string, options: object) =>
+		`import ImageLayer from "ol/layer/Image.js";
+import ${source} from "ol/source/${source}.js";
+
+export const layer = new ImageLayer({
+  source: new ${source}(${code(options)}),
+});`;
+	if (kind === "wms") return image("ImageWMS", { url, params: { LAYERS: layers.join(",") } });
+	if (kind === "map") return image("ImageArcGISRest", { url, params: { LAYERS: shown(layers) } });
+	if (kind === "image") return image("ImageArcGISRest", { url });
+	if (kind === "tiles") {
+		return `import TileLayer from "ol/layer/Tile.js";
+import XYZ from "ol/source/XYZ.js";
+
+export const layer = new TileLayer({
+  source: new XYZ(${code({ url: `${url}/tile/{z}/{y}/{x}` })}),
+});`;
+	}
+	if (kind === "wmts") {
+		return `import TileLayer from "ol/layer/Tile.js";
+import WMTS, { optionsFromCapabilities } from "ol/source/WMTS.js";
+import WMTSCapabilities from "ol/format/WMTSCapabilities.js";
+
+const answer = await fetch(${code(capabilities(url, "WMTS"))});
+const options = optionsFromCapabilities(new WMTSCapabilities().read(await answer.text()), ${code({ layer: layers[0] ?? "" })});
+export const layer = new TileLayer({ source: new WMTS(options) });`;
+	}
+	return `import VectorLayer from "ol/layer/Vector.js";
+import VectorSource from "ol/source/Vector.js";
+import EsriJSON from "ol/format/EsriJSON.js";
+import { bbox } from "ol/loadingstrategy.js";
+
+export const layer = new VectorLayer({
+  source: new VectorSource({
+    format: new EsriJSON(),
+    strategy: bbox,
+    url: (extent, resolution, projection) =>
+      ${code(`${featureUrl(url, layers)}/query?f=json&outFields=*&geometryType=esriGeometryEnvelope`)} +
+      \`&geometry=\${extent}&inSR=\${projection.getCode().slice(5)}&outSR=\${projection.getCode().slice(5)}\`,
+  }),
+});`;
+}
+
+/** Leaflet 1.9; layers of ArcGIS need its extension esri-leaflet 3. */
+function leaflet({ kind, url, layers }: Source): string | null {
+	const esri = (call: string, options: object) => `L.esri.${call}(${code(options)}).addTo(map);`;
+	if (kind === "wms") {
+		const options = { layers: layers.join(","), format: "image/png", transparent: true };
+		return `L.tileLayer.wms(${code(url)}, ${code(options)}).addTo(map);`;
+	}
+	if (kind === "features") return esri("featureLayer", { url: featureUrl(url, layers) });
+	if (kind === "map")
+		return esri("dynamicMapLayer", { url, ...(layers.length > 0 && { layers: layers.map(Number) }) });
+	if (kind === "image") return esri("imageMapLayer", { url });
+	if (kind === "tiles") return esri("tiledMapLayer", { url });
+	return null;
+}
+
+/** QGIS 3: for its Python console. */
+function qgis({ kind, url, layers, title }: Source): string | null {
+	const raster = (provider: string, uri: string) =>
+		`iface.addRasterLayer(${code(uri)}, ${code(title)}, ${code(provider)})`;
+	const part = encodeURIComponent;
+	if (kind === "wms") {
+		const named = layers.map((name) => `&layers=${part(name)}&styles=`).join("");
+		return raster("wms", `crs=EPSG:3857&format=image/png${named}&url=${part(url)}`);
+	}
+	if (kind === "features") {
+		const uri = `crs='EPSG:4326' url='${featureUrl(url, layers).replaceAll("'", "%27")}'`;
+		return `iface.addVectorLayer(${code(uri)}, ${code(title)}, "arcgisfeatureserver")`;
+	}
+	if (kind === "wmts") return null;
+	const layer = kind === "map" && layers.length > 0 ? ` layer='${layers[0]}'` : "";
+	return raster(
+		"arcgismapserver",
+		`crs='EPSG:3857' format='PNG32'${layer} url='${url.replaceAll("'", "%27")}'`,
+	);
+}
+
+/** ArcGIS Maps SDK for JavaScript 4, as modules. */
+function arcgis({ kind, url, layers }: Source): string | null {
+	const layer = (name: string, options: object) =>
+		`import ${name} from "@arcgis/core/layers/${name}.js";
+
+export const layer = new ${name}(${code(options)});`;
+	const named = layers.map((name) => ({ name }));
+	const numbered = layers.map((id) => ({ id: Number(id) }));
+	if (kind === "wms") return layer("WMSLayer", { url, sublayers: named });
+	if (kind === "wmts") return layer("WMTSLayer", { url, activeLayer: { id: layers[0] ?? "" } });
+	if (kind === "features") return layer("FeatureLayer", { url: featureUrl(url, layers) });
+	if (kind === "image") return layer("ImageryLayer", { url });
+	if (kind === "tiles") return layer("TileLayer", { url });
+	return layer("MapImageLayer", { url, ...(numbered.length > 0 && { sublayers: numbered }) });
+}
+
+/** The address of one layer of features. */
+function featureUrl(url: string, layers: readonly string[]): string {
+	const [, service, number] = oneLayer.exec(url) ?? [];
+	if (service !== undefined) return `${service}/${number}`;
+	return layers.length === 1 ? `${url.replace(/\/$/, "")}/${layers[0]}` : url;
+}
+
+function capabilities(url: string, service: string): string {
+	return `${url}${url.includes("?") ? "&" : "?"}SERVICE=${service}&REQUEST=GetCapabilities`;
+}
+
+/** What ArcGIS draws of a map service: all where none is named. */
+function shown(layers: readonly string[]): string | undefined {
+	return layers.length > 0 ? `show:${layers.join(",")}` : undefined;
+}
+
+function json(value: unknown): string {
+	return JSON.stringify(value, null, 2);
+}
+
+/** A value in JavaScript or Python; no text in it ends a script of a page. */
+function code(value: unknown): string {
+	return JSON.stringify(value).replaceAll("<", "\\u003c");
+}
+
+function attribute(text: string): string {
+	return text
+		.replaceAll("&", "&amp;")
+		.replaceAll('"', "&quot;")
+		.replaceAll("<", "&lt;")
+		.replaceAll(">", "&gt;");
+}

@@ -1,0 +1,41 @@
+import proj4 from "proj4";
+import type { Bounds } from "../../registry/entries.ts";
+import type { Box } from "./box.ts";
+import { canadaAtlas } from "./reproject.ts";
+
+/** Steps on each side of a rectangle: its edges are curves in degrees. */
+const steps = 16;
+
+/** References of maps that can be turned into degrees, by well-known id. */
+const definitions: ReadonlyMap<number, string> = new Map([
+	[3978, canadaAtlas],
+	[3979, canadaAtlas],
+	[4326, "EPSG:4326"],
+	[4269, "EPSG:4326"],
+	[3857, "EPSG:3857"],
+	[102100, "EPSG:3857"],
+]);
+
+/** The part of the earth that a rectangle of the map shows; null where the map's reference is not known here. */
+export function boundsOfBox([xmin, ymin, xmax, ymax]: Box, wkid: number): Bounds | null {
+	const definition = definitions.get(wkid);
+	if (definition === undefined) return null;
+	const { forward, inverse } = proj4("EPSG:4326", definition);
+	const points: number[][] = [];
+	for (let column = 0; column <= steps; column += 1) {
+		for (let row = 0; row <= steps; row += 1) {
+			const x = xmin + ((xmax - xmin) * column) / steps;
+			const y = ymin + ((ymax - ymin) * row) / steps;
+			points.push(inverse([x, y]));
+		}
+	}
+	const known = points.filter((point) => point.every(Number.isFinite)) as [number, number][];
+	if (known.length === 0) return null;
+	const latitudes = known.map(([, latitude]) => latitude);
+	const longitudes = known.map(([longitude]) => longitude);
+	const south = Math.min(...latitudes);
+	const [x, y] = forward([0, 90]) as [number, number];
+	// Around the pole is every longitude.
+	if (x > xmin && x < xmax && y > ymin && y < ymax) return [-180, south, 180, 90];
+	return [Math.min(...longitudes), south, Math.max(...longitudes), Math.max(...latitudes)];
+}

@@ -1,0 +1,45 @@
+import type { facetNames } from "../search/select.ts";
+import { fill, h } from "./dom.ts";
+import { type Page, stateLink } from "./page.ts";
+import { dayText } from "./week.ts";
+
+/** Layers that are named as new. */
+const mostNew = 3;
+
+/** What stands over the list while nothing is looked for: how much there is, and what was changed last. */
+export class Home {
+	readonly #page: Page;
+	readonly element = h("div", { class: "home" });
+
+	constructor(page: Page) {
+		this.#page = page;
+	}
+
+	/** @param counts values of each filter, over all layers */
+	show(isAsking: boolean, counts: Record<(typeof facetNames)[number], readonly unknown[]>): void {
+		const { texts, catalogue, lang } = this.#page;
+		this.element.hidden = isAsking || !catalogue.isComplete || catalogue.selection.size === 0;
+		if (this.element.hidden) return;
+		const newest = catalogue.selection.newest(mostNew);
+		const { host, sender } = counts;
+		fill(
+			this.element,
+			h("p", {}, texts.homeCounts(catalogue.selection.size, host.length, sender.length)),
+			newest.length > 0 && h("h2", {}, texts.homeNew),
+			newest.length > 0 &&
+				h(
+					"ul",
+					{ class: "newest" },
+					newest.map(({ smallkey, title, changed }) =>
+						h(
+							"li",
+							{},
+							stateLink(this.#page, { ...this.#page.state(), layer: smallkey }, title[lang] || smallkey),
+							" ",
+							changed && h("time", { datetime: changed.date }, dayText(lang, new Date(changed.date))),
+						),
+					),
+				),
+		);
+	}
+}

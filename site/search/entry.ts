@@ -1,0 +1,45 @@
+import type { Bounds, Entry } from "../../registry/entries.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+
+/** What is known of a layer's health: `ok`, `unchecked`, or the state in which it is sick. */
+export function stateOf({ health }: Entry): string {
+	if (health === null) return "unchecked";
+	return health?.state ?? "ok";
+}
+
+/** Whether a layer's French title is only its English one. */
+export function hasOneTitle({ title }: Entry): boolean {
+	return title.en.trim().toLowerCase() === title.fr.trim().toLowerCase();
+}
+
+/** The public name of the sender in one language; empty where there is none. */
+export function senderOf({ sender = "" }: Entry, lang: Lang): string {
+	return typeof sender === "string" ? sender : sender[lang];
+}
+
+/** The address of a layer's service in one language. */
+export function addressOf({ address }: Entry, lang: Lang): string {
+	return lang === "fr" ? (address.fr ?? address.en) : address.en;
+}
+
+/** The hosts of both languages' services, with their ports, each once. */
+export function hostsOf(entry: Entry): string[] {
+	const hosts = langs.map((lang) => /^https?:\/\/([^/?#]+)/i.exec(addressOf(entry, lang))?.[1]);
+	return [...new Set(hosts.flatMap((host) => (host ? [host.toLowerCase()] : [])))];
+}
+
+/** Whether two parts of the earth have a point in common; one whose west is beyond its east crosses the date line. */
+export function meets(one: Bounds, other: Bounds): boolean {
+	if (one[1] > other[3] || other[1] > one[3]) return false;
+	return spansOf(one).some(([west, east]) =>
+		spansOf(other).some(([left, right]) => west <= right && left <= east),
+	);
+}
+
+function spansOf([west, , east]: Bounds): (readonly [west: number, east: number])[] {
+	if (west <= east) return [[west, east]];
+	return [
+		[west, 180],
+		[-180, east],
+	];
+}

@@ -1,0 +1,149 @@
+import fc from "fast-check";
+import { SaxesParser } from "saxes";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import {
+	buildChanges,
+	type CommitChanges,
+	changesPath,
+	commitsPerPiece,
+	keptPieces,
+	readChangesHead,
+	updateChanges,
+} from "../../catalogue/changes.ts";
+import type { Files } from "../../catalogue/files.ts";
+import { feedPath } from "../../catalogue/static/addresses.ts";
+
+const settings = { publicUrl: "" };
+
+/** Commit number `at`, which touches as many layers as `sizes` says. */
+function commitOf(at: number, size: number): CommitChanges {
+	const kinds = ["added", "changed", "removed"] as const;
+	return {
+		commit: at.toString(16).padStart(40, "0"),
+		date: new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString().replace(".000", ""),
+		layers: Array.from({ length: size }, (_, index) => ({
+			smallkey: `layer-${at}-${index}`,
+			kind: kinds[(at + index) % 3] as (typeof kinds)[number],
+		})),
+	};
+}
+
+function history(sizes: readonly number[]): CommitChanges[] {
+	return sizes.map((size, at) => commitOf(at, size));
+}
+
+function apply(disk: Files, files: Files): Files {
+	const after = new Map(disk);
+	for (const [path, text] of files) text === null ? after.delete(path) : after.set(path, text);
+	return after;
+}
+
+const sizes = fc.array(fc.constantFrom(1, 1, 1, 2, 40, 500), { minLength: 1, maxLength: 180 });
+
+test("commits that come later give the files of a whole build", () => {
+	const property = fc.property(sizes, fc.array(fc.nat(180), { maxLength: 4 }), (given, cuts) => {
+		const all = history(given);
+		let disk: Files = new Map();
+		let done = 0;
+		for (const cut of [...cuts.map((at) => at % all.length).sort((a, b) => a - b), all.length]) {
+			const further = all.slice(done, cut);
+			const files =
+				done === 0
+					? buildChanges(further, settings)
+					: updateChanges((path) => disk.get(path) ?? null, further, settings);
+			assert.ok(files);
+			disk = apply(disk, files as Files);
+			done = cut;
+		}
+		const whole = buildChanges(all, settings);
+		assert.equal([...disk.keys()].sort(), [...whole.keys()].sort());
+		for (const [path, text] of whole) assert.is(disk.get(path), text, path);
+	});
+	fc.assert(property, { numRuns: 60 });
+});
+
+test("one commit touches few files, and whoever follows reads at most 20 kB", () => {
+	let disk = buildChanges(history(Array.from({ length: 33_333 }, () => 1)), settings);
+	for (let at = 33_333; at < 33_333 + 2 * commitsPerPiece; at += 1) {
+		const files = updateChanges(
+			(path) => disk.get(path) ?? null,
+			[commitOf(at, 1 + (at % 7) * 30)],
+			settings,
+		) as Files;
+		assert.ok(files.size <= 4, String(files.size));
+		disk = apply(disk, files);
+		const read = [...files].filter(([path]) => path !== feedPath);
+		const bytes = read.reduce((sum, [, text]) => sum + (text ?? "").length, 0);
+		assert.ok(bytes <= 20_000, String(bytes));
+	}
+});
+
+test("what is older than the kept pieces goes, and the head says where they start", () => {
+	const all = history(Array.from({ length: (keptPieces + 3) * commitsPerPiece }, () => 1));
+	const disk = buildChanges(all, settings);
+	const head = readChangesHead(disk.get(changesPath) ?? null);
+	assert.is(head?.first, 3);
+	assert.is(head?.commits, all.length);
+	assert.is(head?.commit, all.at(-1)?.commit);
+	assert.is(head?.starts[0], all[3 * commitsPerPiece]?.commit.slice(0, 12));
+	assert.is(head?.starts.length, keptPieces);
+	assert.not.ok(disk.has("changes/2.json"));
+	assert.ok(disk.has("changes/3.json"));
+});
+
+test("a commit of very many layers says how many they were", () => {
+	const disk = buildChanges(history([1, 5_000, 1]), settings);
+	const { commits } = JSON.parse(disk.get("changes/0.json") ?? "");
+	assert.equal(Object.keys(commits[1]), ["commit", "date", "many"]);
+	assert.is(commits[1].many, 5_000);
+	assert.is(commits[2].layers.length, 1);
+});
+
+test("pieces that are missing or of another version mean a whole build", () => {
+	const disk = buildChanges(history([1, 1]), settings);
+	const read = (path: string) => disk.get(path) ?? null;
+	const further = [commitOf(2, 1)];
+	assert.is(
+		updateChanges((path) => (path === changesPath ? null : read(path)), further, settings),
+		null,
+	);
+	assert.is(
+		updateChanges((path) => (path === "changes/0.json" ? "{" : read(path)), further, settings),
+		null,
+	);
+	const other = (path: string) => read(path)?.replace('"version":2', '"version":9') ?? null;
+	assert.is(updateChanges(other, further, settings), null);
+});
+
+test("no history, no files", () => {
+	assert.is(buildChanges([], settings).size, 0);
+});
+
+test("the feed is well-formed, newest first, at most 100 entries, with addresses that lead to the page", () => {
+	for (const publicUrl of ["", "https://layers.example.ca/a&b/"]) {
+		const feed = buildChanges(history([60, 30, 2, 40]), { publicUrl }).get(feedPath) ?? "";
+		const titles: string[] = [];
+		const links: string[] = [];
+		let text = "";
+		const parser = new SaxesParser({ xmlns: true });
+		parser.on("text", (more) => {
+			text += more;
+		});
+		parser.on("opentag", ({ local, attributes }) => {
+			text = "";
+			if (local === "link") links.push(String(attributes.href?.value));
+		});
+		parser.on("closetag", ({ local }) => {
+			if (local === "title") titles.push(text);
+		});
+		parser.write(feed).close();
+		assert.is(titles.length, 101);
+		assert.is(titles[1], "layer-3-0: added · ajoutée");
+		const base = publicUrl || "../";
+		assert.ok(links.includes(`${base}en/?layer=layer-3-0`), links.join("\n"));
+		assert.ok(links.includes(`${base}fr/?layer=layer-3-0`));
+	}
+});
+
+test.run();

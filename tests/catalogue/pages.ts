@@ -1,0 +1,15 @@
+import type { PageSettings } from "../../catalogue/static/html.ts";
+import { targetNames } from "../../registry/targets/table.ts";
+
+/** What pages of entries need, with names of assets that are none. */
+export const pageSettings: PageSettings = {
+	assets: {
+		policy: "default-src 'none'",
+		...{ script: "a/main.js", choose: "a/choose.js", styles: "a/styles.css", icon: "a/icon.svg" },
+		...{ landLight: "l.svg", landDark: "d.svg" },
+	},
+	publicUrl: "",
+	targets: targetNames,
+	repository: "",
+	hasLayerPages: true,
+};

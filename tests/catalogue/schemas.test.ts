@@ -1,0 +1,51 @@
+import Ajv from "ajv";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { generateEntries } from "../../bench/entries.ts";
+import { buildCatalogue } from "../../catalogue/catalogue.ts";
+import type { CommitChanges } from "../../catalogue/changes.ts";
+import type { Entry } from "../../registry/entries.ts";
+import * as schemas from "../../schemas/catalogue.ts";
+
+const ajv = new Ajv({ allErrors: true });
+
+/** The schema of each file of the catalogue. */
+function schemaOf(path: string): object {
+	if (path === "index/index.json") return schemas.catalogueIndex;
+	if (path === "index/health.json") return schemas.catalogueHealth;
+	if (path.startsWith("index/chunks/")) return schemas.catalogueChunk;
+	return path === "changes/index.json" ? schemas.changesIndex : schemas.changesPiece;
+}
+
+function commitOf(at: number, layers: CommitChanges["layers"]): CommitChanges {
+	return { commit: at.toString(16).padStart(40, "0"), date: "2026-03-04T12:00:00Z", layers };
+}
+
+test("every file of the index and the changes is as its schema says, and another one is not", () => {
+	const pair = { sender: { en: "Office", fr: "Bureau" }, unread: ["v1/en"], thumbnail: "t.png" };
+	const entries = [...generateEntries(400)].map(
+		(entry, at): Entry => (at % 3 === 0 ? { ...entry, ...pair } : entry),
+	);
+	const many = entries.map(({ smallkey }) => ({ smallkey, kind: "added" as const }));
+	const history = [commitOf(1, many), commitOf(2, [{ smallkey: "a", kind: "removed" }])];
+	const settings = {
+		pages: null,
+		isServed: true,
+		publicUrl: "",
+		commit: "a".repeat(40),
+		owners: () => ["@org/team"],
+	};
+	const seen = new Set<object>();
+	for (const [path, text] of buildCatalogue(entries, history, settings)) {
+		if (path.endsWith(".xml")) continue;
+		const schema = schemaOf(path);
+		seen.add(schema);
+		const value = JSON.parse(text ?? "") as object;
+		assert.ok(ajv.validate(schema, value), `${path}: ${ajv.errorsText()}`);
+		for (const wrong of [{ ...value, more: 1 }, { ...value, version: 1 }, {}])
+			assert.not.ok(ajv.validate(schema, wrong), `${path}: ${JSON.stringify(wrong).slice(0, 80)}`);
+	}
+	assert.is(seen.size, Object.keys(schemas).length);
+});
+
+test.run();

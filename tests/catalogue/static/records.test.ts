@@ -1,0 +1,245 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import Ajv from "ajv";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parse } from "yaml";
+import { folderPages } from "../../../api/node/pages.ts";
+import { parsePage } from "../../../api/pages.ts";
+import { buildCatalogue } from "../../../catalogue/catalogue.ts";
+import type { Entry } from "../../../registry/entries.ts";
+import { temporaryFolder } from "../../local.ts";
+import { root } from "../../process.ts";
+import { pageSettings } from "../pages.ts";
+
+const layer = (smallkey: string, type: string, en: string, fr: string, more: Partial<Entry>): Entry => ({
+	smallkey,
+	type,
+	title: { en, fr },
+	address: { en: "https://maps.example.ca/wms", fr: "https://cartes.example.ca/wms" },
+	...more,
+});
+
+const layers: Entry[] = [
+	layer("rivers", "wms", "Rivers of Ontario", "Rivières de l’Ontario", {
+		layers: ["hydro:rivers"],
+		bounds: [-95, 41, -74, 57],
+		description: { en: "Every river", fr: "Chaque cours d’eau" },
+		changed: { commit: "0123456789ab", date: "2026-03-04T12:00:00Z" },
+	}),
+	layer("schools", "feature", "Schools", "Écoles", {
+		address: { en: "https://gis.example.ca/arcgis/rest/services/edu/MapServer/3" },
+		bounds: [-141, 41, -52, 84],
+		keywords: ["education"],
+		sender: { en: "Office of Maps", fr: "Bureau des cartes" },
+	}),
+	layer("tiles", "ogcWmts", "Base map", "Fond de carte", { layers: ["base"] }),
+	...Array.from({ length: 200 }, (_, index) =>
+		layer(`many${index}`, "wms", `Census ${index}`, `Recensement ${index}`, {}),
+	),
+];
+
+interface Context {
+	address: string;
+	close: () => Promise<void>;
+}
+
+const records = suite<Context>("OGC API Records");
+
+/** The catalogue as a service answers it: files, and what is made of them. */
+records.before(async (context) => {
+	const folder = await temporaryFolder();
+	const settings = { pages: pageSettings, isServed: true, publicUrl: "", commit: null, owners: () => [] };
+	const files = buildCatalogue(layers, null, settings).set("pages.json", JSON.stringify(pageSettings));
+	for (const [path, text] of files) {
+		await mkdir(dirname(join(folder.path, path)), { recursive: true });
+		await writeFile(join(folder.path, path), text ?? "");
+	}
+	const pages = folderPages(folder.path, false);
+	const server = createServer(async (request, response) => {
+		const route = parsePage(request.url ?? "", "/base");
+		if (!route || route.kind === "moved") return void response.writeHead(404).end();
+		const reply = await pages(route, {
+			ifNoneMatch: request.headers["if-none-match"] ?? null,
+			acceptEncoding: "",
+		});
+		response.writeHead(reply.status, reply.headers).end(reply.body);
+	});
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	context.address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`;
+	context.close = async () => {
+		await new Promise((resolve) => server.close(resolve));
+		await folder.remove();
+	};
+});
+records.after(({ close }) => close());
+
+// biome-ignore lint/suspicious/noExplicitAny: the members of an answer are what is tested
+async function read(address: string, status = 200): Promise<any> {
+	const response = await fetch(address);
+	assert.is(response.status, status, address);
+	return response.json();
+}
+
+records(
+	"q, bbox, ids, type, limit and offset choose records; what cannot be read is refused",
+	async ({ address }) => {
+		const items = `${address}/collections/layers/items`;
+		const ids = async (query: string) =>
+			(await read(`${items}?${query}`)).features.map(({ id }: { id: string }) => id);
+		assert.equal(await ids("q=RIVIERES"), ["rivers"]);
+		assert.equal(await ids("q=ecoles,base%20map"), ["schools", "tiles"]);
+		assert.equal(await ids("q=rivers%20ontario"), [], "words that do not follow each other");
+		assert.equal(await ids("q=ontario%20every"), [], "words of two texts");
+		assert.equal(await ids("q=education"), ["schools"]);
+		assert.equal(await ids("q=bureau%20des"), ["schools"]);
+		assert.equal(await ids("bbox=-80,40,-70,45"), ["rivers", "schools"]);
+		assert.equal(await ids("bbox=170,50,-130,60"), ["schools"], "over 180 degrees");
+		assert.equal(await ids("bbox=-80,40,0,-70,45,9"), ["rivers", "schools"]);
+		assert.equal(await ids("ids=tiles,none,rivers"), ["rivers", "tiles"]);
+		assert.equal(await ids("type=feature,ogcWmts"), ["schools", "tiles"]);
+		assert.equal(await ids("type=wms&q=rivers"), ["rivers"]);
+		assert.is((await ids("")).length, 10);
+		assert.equal(await ids("datetime=2026-01-01T00:00:00Z&ids=rivers"), ["rivers"]);
+		const first = await read(`${items}?q=census&limit=150`);
+		assert.equal([first.numberMatched, first.numberReturned], [200, 150]);
+		const next = first.links.find(({ rel }: { rel: string }) => rel === "next").href;
+		const second = await read(new URL(next, items).href);
+		assert.equal([second.numberMatched, second.numberReturned], [200, 50]);
+		assert.not.ok(second.links.some(({ rel }: { rel: string }) => rel === "next"));
+		const found = [...first.features, ...second.features].map(({ id }: { id: string }) => id);
+		assert.is(new Set(found).size, 200);
+		for (const wrong of [
+			"limit=0",
+			"limit=x",
+			"offset=-1",
+			"bbox=1,2,3",
+			"bbox=0,9,1,8",
+			"bbox=a,b,c,d",
+			"f=xml",
+			"what=1",
+		]) {
+			const { code, description } = await read(`${items}?${wrong}`, 400);
+			assert.is(code, "InvalidParameterValue", wrong);
+			assert.match(description, wrong.startsWith("what") ? "what" : (wrong.split("=")[0] as string));
+		}
+		await read(`${items}/none`, 404);
+		await read(`${items}/%zz`, 404);
+		await read(`${address}/collections/none`, 404);
+		const one = await fetch(`${items}/rivers`);
+		assert.is(one.headers.get("access-control-allow-origin"), "*");
+		const etag = one.headers.get("etag") ?? "";
+		assert.is((await fetch(`${items}/rivers`, { headers: { "If-None-Match": etag } })).status, 304);
+	},
+);
+
+records(
+	"links name the service, its protocol and its layer as QGIS' MetaSearch reads them",
+	async ({ address }) => {
+		const services = async (smallkey: string) =>
+			(await read(`${address}/collections/layers/items/${smallkey}`)).links
+				.filter(({ protocol }: { protocol?: string }) => protocol)
+				.map(({ protocol, href, name }: Record<string, string>) => [protocol, href, name]);
+		assert.equal(await services("rivers"), [
+			["OGC:WMS", "https://maps.example.ca/wms", "hydro:rivers"],
+			["OGC:WMS", "https://cartes.example.ca/wms", "hydro:rivers"],
+		]);
+		assert.equal(await services("schools"), [
+			["ESRI:ArcGIS:MapServer", "https://gis.example.ca/arcgis/rest/services/edu/MapServer", "3"],
+		]);
+		assert.equal((await services("tiles"))[0], ["OGC:WMTS", "https://maps.example.ca/wms", "base"]);
+	},
+);
+
+/** Validators of the standard's own schemas (tests/fixtures/ogcapi). */
+async function standard(): Promise<(name: string, value: unknown) => string[]> {
+	const text = await readFile(join(root, "tests/fixtures/ogcapi/records.yaml"), "utf8");
+	const { components } = parse(text) as { components: { schemas: Record<string, object> } };
+	// A layer that is nowhere has no geometry (RFC 7946, section 3.2); the schemas mean it, and say it in a way that no
+	// record with a geometry fits: one of an object and a geometry, which is an object as well.
+	const meant = JSON.stringify(components)
+		.replaceAll('"oneOf":[{"type":"object","nullable":true},', '"oneOf":[{"type":"null"},')
+		.replace('"geometry":{"$ref":"#/components/schemas/geometryGeoJSON"}', '"geometry":{}');
+	const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+	ajv.addSchema({ $id: "ogc", components: JSON.parse(meant) });
+	return (name, value) => {
+		const validate = ajv.getSchema(`ogc#/components/schemas/${name}`);
+		assert.ok(validate, name);
+		return validate?.(value)
+			? []
+			: (validate?.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+	};
+}
+
+records("answers are as the standard's schemas have them", async ({ address }) => {
+	const faults = await standard();
+	const items = await read(`${address}/collections/layers/items?limit=1000`);
+	assert.equal(faults("recordCollectionGeoJSON", items), []);
+	assert.equal(faults("recordGeoJSON", await read(`${address}/collections/layers/items/rivers`)), []);
+	assert.equal(faults("catalog", await read(`${address}/collections/layers`)), []);
+	assert.equal(faults("landingPage", await read(`${address}/ogc`)), []);
+	assert.equal(faults("confClasses", await read(`${address}/conformance`)), []);
+	assert.ok(faults("recordGeoJSON", { ...items.features[0], geometry: { type: "Point" } }).length > 0);
+	assert.ok(faults("catalog", { id: 1 }).length > 0);
+});
+
+records("the crawlable form on a hosting of files is as the standard's schemas have it", async () => {
+	const faults = await standard();
+	const settings = { pages: pageSettings, isServed: false, publicUrl: "", commit: null, owners: () => [] };
+	const files = buildCatalogue(layers, null, settings);
+	const index = JSON.parse(files.get("records/index.json") ?? "");
+	assert.equal(faults("catalog", index), []);
+	const children = index.links.filter(({ rel }: { rel: string }) => rel === "child");
+	const found = children.flatMap(({ href }: { href: string }) => {
+		const page = JSON.parse(files.get(href.replace("../", "")) ?? "");
+		assert.equal(faults("catalog", page), []);
+		for (const record of page.records) assert.equal(faults("recordGeoJSON", record), []);
+		return page.records.map(({ id }: { id: string }) => id);
+	});
+	assert.equal(found.sort(), layers.map(({ smallkey }) => smallkey).sort());
+});
+
+/** Reads the service with OWSLib, as QGIS does. */
+const owslib = `
+import json, sys
+from owslib.ogcapi.records import Records
+found = {}
+for base in (sys.argv[1] + "/ogc", sys.argv[1] + "/ogc/"):
+    records = Records(base)
+    found["records"] = records.records()
+    found["conforms"] = len(records.conformance()["conformsTo"])
+    found["title"] = records.collection("layers")["title"]
+    items = records.collection_items("layers", q="rivers", limit=5, bbox=["-80", "40", "-70", "45"])
+    found["ids"] = [one["id"] for one in items["features"]]
+    found["matched"] = records.collection_items("layers", q="census", offset=20)["numberMatched"]
+    found["item"] = records.collection_item("layers", "schools")["properties"]["title"]
+print(json.dumps(found))
+`;
+
+records("OWSLib finds the collection, searches it and reads a record", async ({ address }) => {
+	const python = "/usr/bin/python3";
+	const has = await promisify(execFile)(python, ["-c", "import owslib"]).then(
+		() => true,
+		() => false,
+	);
+	if (!has) {
+		// CI installs it (.ci/run).
+		assert.not.ok(process.env.CI, "python3-owslib is missing");
+		return console.log("SKIPPED: OWSLib is not installed (Debian: python3-owslib)");
+	}
+	const { stdout } = await promisify(execFile)(python, ["-c", owslib, address], { timeout: 60_000 });
+	assert.equal(JSON.parse(stdout), {
+		records: ["layers"],
+		conforms: 7,
+		title: "Map layers · Couches cartographiques",
+		ids: ["rivers"],
+		matched: 200,
+		item: "Schools · Écoles",
+	});
+});
+
+records.run();
