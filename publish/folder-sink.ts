@@ -201,7 +201,7 @@ export class FolderSink {
 		this.#isLarge ||= !this.isSmall;
 		// Before the thread has started: what changes meanwhile is not what was found different.
 		await addAll(this.#later, table.smallkeys());
-		const report = await this.#attempt(() => this.#thread.ask({ kind: "begin" }));
+		const report = await this.#attempt(() => this.#thread.ask({ kind: "begin", isRead: true }));
 		if (report?.reason !== null) this.#comparison = "failed";
 	}
 

@@ -3,17 +3,15 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Fragments } from "../api/read.ts";
 import { GitFailure } from "../git/run.ts";
-import { middleRank } from "../registry/drawing-order.ts";
 import { problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Published } from "../store/git/store.ts";
 import { findEarlier } from "./earlier.ts";
-import { entryOf } from "./entry.ts";
 import { FolderSink, type FolderTimes } from "./folder-sink.ts";
 import { rendererStamp } from "./manifest.ts";
-import { type CommitRange, type RenderedRange, renderRange } from "./range.ts";
+import { type CommitRange, isLarge, type RenderedRange, renderEntry, renderRange } from "./range.ts";
 import { Slices } from "./slices.ts";
-import { fragmentSettings, renderSlots, type Slot, slotsOf } from "./slots.ts";
+import { fragmentSettings, type Slot, slotsOf } from "./slots.ts";
 import { loadSnapshot, saveSnapshot } from "./snapshot.ts";
 import { Table } from "./table.ts";
 
@@ -187,7 +185,7 @@ export class Publication {
 		this.#options.registered(rendered.registered);
 		const unserved = rendered.wrong.filter((smallkey) => !this.#table.has(smallkey));
 		if (unserved.length > 0) this.#inBackground(() => this.#serveEarlier(unserved, range.to));
-		if (range.changes === null) this.#inBackground(() => this.#save());
+		if (isLarge(range)) this.#inBackground(() => this.#save());
 		return changed;
 	}
 
@@ -212,14 +210,12 @@ export class Publication {
 		const { repository, settings } = this.#options;
 		for (const smallkey of smallkeys.slice(0, maxWrong)) {
 			if (this.#closed) return;
-			const registration = await findEarlier(repository, commit, smallkey);
-			if (!registration) continue;
+			const layer = await findEarlier(repository, commit, smallkey);
+			if (!layer) continue;
 			await this.#exclusive(async () => {
 				// It may have been corrected, or removed, meanwhile.
 				if (this.#commit !== commit || this.#table.has(smallkey)) return;
-				const layer = { smallkey, registration, description: null };
-				const entry = entryOf(renderSlots(layer, settings), middleRank);
-				await this.#table.change(new Map([[smallkey, entry]]));
+				await this.#table.change(new Map([[smallkey, renderEntry(layer, settings)]]));
 			});
 			await this.files.changed([smallkey]);
 		}
