@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { ifThereSync } from "../files/if-there.ts";
 import { placeFile, removeUnplaced } from "../publish/place-file.mjs";
-import { chunksFolder, type Manifest } from "../registry/entries.ts";
-import type { ReadFile } from "./files.ts";
+import { chunksFolder, type Manifest, manifestPath, parseManifest } from "../registry/entries.ts";
+import type { ReadFile } from "./chunks.ts";
 import { catalogueFiles, catalogueFolders, namesIn, removeState } from "./state.ts";
 
 /** Files below an output by path: their content, or null for one that goes. */
@@ -87,24 +87,27 @@ function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uin
 	];
 }
 
-/** The files of the catalogue that are in an output and not among those that are wanted. */
-export function staleFiles(out: string, wanted: OutputFiles): Map<string, null> {
-	const present = catalogueFolders.flatMap((folder) =>
+/**
+ * The files of the catalogue in an output that do not belong there any more.
+ * @param wanted all that it has; null: only the files of chunks are looked at
+ * @param before the manifest before: its chunks stay for pages that have read it
+ */
+export function staleFiles(
+	out: string,
+	wanted: OutputFiles | null,
+	before: Manifest | null,
+): Map<string, null> {
+	const now = parseManifest(readerOf(out)(manifestPath) ?? "");
+	const chunks = new Set([...(before?.chunks ?? []), ...(now?.chunks ?? [])]);
+	const present = (wanted ? catalogueFolders : [chunksFolder]).flatMap((folder) =>
 		namesIn(out, folder).map((name) => `${folder}/${name}`),
 	);
-	const beside = catalogueFiles.filter((name) => existsSync(join(out, name)));
-	const stale = [...present, ...beside].filter((path) => !wanted.has(path));
+	const beside = wanted ? catalogueFiles.filter((name) => existsSync(join(out, name))) : [];
+	const stale = [...present, ...beside].filter((path) => !chunks.has(path) && !wanted?.has(path));
 	return new Map(stale.map((path) => [path, null]));
 }
 
-/** The files of chunks that no manifest names any more. @param manifests the present one, and the one before */
-export function staleChunks(out: string, manifests: readonly (Manifest | null)[]): Map<string, null> {
-	const named = new Set(manifests.flatMap((manifest) => manifest?.chunks ?? []));
-	const present = namesIn(out, chunksFolder).map((name) => `${chunksFolder}/${name}`);
-	return new Map(present.filter((path) => !named.has(path)).map((path) => [path, null]));
-}
-
-/** Takes a catalogue out of an output: nobody is to read what is not kept in step. */
+/** Removes a catalogue from an output in which it is not updated any more. */
 export function removeCatalogue(out: string): void {
 	removeState(out);
 	for (const folder of catalogueFolders) rmSync(join(out, folder), { recursive: true, force: true });

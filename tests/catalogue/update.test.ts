@@ -119,7 +119,7 @@ async function read(folder: string, path: string): Promise<string> {
 
 /** What the index says of each layer. */
 async function entries(folder: string): Promise<Record<string, Record<string, unknown>>> {
-	const all = new Index(readerOf(join(folder, "out"))).all();
+	const all = new Index(readerOf(join(folder, "out"))).chunks().flat();
 	return Object.fromEntries(all.map((entry) => [entry.smallkey, { ...entry }]));
 }
 
