@@ -5,10 +5,11 @@ import { logError, logLine } from "../log.ts";
 import type { Measures } from "../measures.ts";
 import { repositoryPath } from "../open-store.ts";
 import type { Configuration } from "../settings.ts";
-import { createHarvester, type Harvester } from "./harvester.ts";
-import { createHarvestThreads, threadLimits } from "./threads.ts";
-import { systemTimers } from "./timers.ts";
-import { createWatcher, type Watcher } from "./watcher.ts";
+import { Harvester } from "./harvester.ts";
+import { systemTimers } from "./schedule.ts";
+import { threadLimits } from "./thread.ts";
+import { HarvestThreads } from "./threads.ts";
+import { Watcher } from "./watcher.ts";
 
 /** The harvester of the running service, combined with the watcher. */
 export interface ServiceHarvester
@@ -23,7 +24,7 @@ export function openHarvester(
 	allKeys: () => Iterable<string>,
 	measures: Measures | null = null,
 ): ServiceHarvester {
-	const threads = createHarvestThreads({
+	const threads = new HarvestThreads({
 		entry: new URL("./thread-entry.mjs", import.meta.url),
 		settings: { harvest, mapWkid },
 		limits: threadLimits,
@@ -37,14 +38,14 @@ export function openHarvester(
 		report: logError,
 		timers: systemTimers,
 	};
-	const harvester = createHarvester({
+	const harvester = new Harvester({
 		...common,
 		harvest: threads.harvest,
 		log: logLine,
 		count: (outcome) => measures?.harvest(outcome),
 	});
 	const repository = repositoryPath(dataDir);
-	const watcher = createWatcher({
+	const watcher = new Watcher({
 		...common,
 		watch: threads.watch,
 		readHealth: () => readHealth(repository),
@@ -58,9 +59,9 @@ export function openHarvester(
 			harvester.start();
 			watcher.start();
 		},
-		refresh: harvester.refresh,
-		stateOf: harvester.stateOf,
-		sightOf: watcher.sightOf,
+		refresh: (refresh) => harvester.refresh(refresh),
+		stateOf: (smallkey) => harvester.stateOf(smallkey),
+		sightOf: (smallkey) => watcher.sightOf(smallkey),
 		get waiting() {
 			return harvester.waiting;
 		},

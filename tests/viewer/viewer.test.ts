@@ -9,7 +9,7 @@ import { createNodeServer } from "../../api/node/serve.ts";
 import { createHarvestLayer } from "../../harvest/harvest-layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
-import { createHarvester } from "../../service/harvester/harvester.ts";
+import { Harvester } from "../../service/harvester/harvester.ts";
 import { featureLayer, layerDocument, mapLayer, serveLayer } from "../harvest/arcgis-server.ts";
 import { json, Peer, text } from "../harvest/peer.ts";
 import { Local, manual } from "../local.ts";
@@ -104,7 +104,7 @@ function feature(address: string): string {
 async function harvest(local: Local, smallkey: string): Promise<void> {
 	const lines: object[] = [];
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
-	const harvester = createHarvester({
+	const harvester = new Harvester({
 		store: local.store,
 		harvest: createHarvestLayer({ ask, mapWkid: 3978 }),
 		everyMs: 86_400_000,

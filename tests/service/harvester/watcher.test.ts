@@ -3,8 +3,8 @@ import * as assert from "uvu/assert";
 import type { Watched } from "../../../harvest/watch-layer.ts";
 import { healthPath, type SickState, weekOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
-import { isDue } from "../../../service/harvester/moments.ts";
-import { createWatcher, type Watcher } from "../../../service/harvester/watcher.ts";
+import { isDue } from "../../../service/harvester/schedule.ts";
+import { Watcher } from "../../../service/harvester/watcher.ts";
 import { Local, wms } from "../../local.ts";
 import { eventually } from "../../wait.ts";
 
@@ -26,7 +26,7 @@ test.before.each(async () => {
 	states = new Map();
 	looked = [];
 	failing = null;
-	watcher = createWatcher({
+	watcher = new Watcher({
 		store: local.store,
 		watch: async (registration) => watched(registration),
 		readHealth: async () => {
