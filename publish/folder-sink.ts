@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Log } from "../store/log.ts";
 import { counted } from "../terminal/plain.ts";
 import { bodyOf } from "./entry.ts";
 import type { Report } from "./folder-thread.mjs";
@@ -16,8 +17,8 @@ export interface FolderOptions {
 	slots: readonly Slot[];
 	/** What the files have to agree with. */
 	table: Table;
-	/** Called once when files cannot be written, and once when all are in step again. */
-	warn: (text: string) => void;
+	/** Gets one warning when files cannot be written, and one when all are current again. */
+	log: Log;
 	times?: Partial<FolderTimes> | undefined;
 }
 
@@ -215,7 +216,9 @@ export class FolderSink {
 		if (this.#comparison === "running") this.#comparison = "none";
 		if (this.#reportsComparison && this.#compared > 0) {
 			const layers = counted(this.#compared, "layer");
-			this.#options.warn(`the rendered files of ${layers} were missing or other ones, and are written again`);
+			this.#options.log.warn(
+				`the rendered files of ${layers} were missing or other ones, and are written again`,
+			);
 		}
 		this.#reportsComparison = false;
 	}
@@ -225,7 +228,7 @@ export class FolderSink {
 		const report = await order().catch((error: Error) => error);
 		const reason = report instanceof Error ? report.message : report.reason;
 		if (reason !== null && this.#reason === null)
-			this.#options.warn(`the rendered files cannot be written: ${reason}`);
+			this.#options.log.warn(`the rendered files cannot be written: ${reason}`);
 		this.#reason = reason ?? this.#reason;
 		return report instanceof Error ? null : report;
 	}
@@ -236,7 +239,7 @@ export class FolderSink {
 		if (this.#urgent.size > 0 || this.#later.size > 0 || this.#comparison === "due") return this.#work();
 		this.#isLarge = false;
 		if (this.#failed.size === 0 && this.#comparison === "none") {
-			if (this.#reason !== null) this.#options.warn("the rendered files are in step again");
+			if (this.#reason !== null) this.#options.log.warn("the rendered files are in step again");
 			this.#reason = null;
 			this.#attempts = 0;
 			return;

@@ -6,6 +6,7 @@ import { GitFailure } from "../git/run.ts";
 import { problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Published } from "../store/git/store.ts";
+import type { Log } from "../store/log.ts";
 import { findEarlier } from "./earlier.ts";
 import { FolderSink, type FolderTimes } from "./folder-sink.ts";
 import { rendererStamp } from "./manifest.ts";
@@ -21,10 +22,7 @@ export interface PublicationOptions {
 	dataDir: string;
 	repository: string;
 	settings: FragmentSettings;
-	/** Writes a line about a file that is not served, or about the rendered files, to the log. */
-	warn: (text: string) => void;
-	/** Logs an error of work in the background. */
-	report: (error: unknown) => void;
+	log: Log;
 	/** Called with the registrations that were written, once they are served. */
 	registered: (smallkeys: readonly string[]) => void;
 	filesTimes?: Partial<FolderTimes> | undefined;
@@ -77,7 +75,7 @@ export class Publication {
 			out: join(options.dataDir, "dist"),
 			slots: this.#slots,
 			table: this.#table,
-			warn: options.warn,
+			log: options.log,
 			times: options.filesTimes,
 		});
 	}
@@ -116,11 +114,11 @@ export class Publication {
 		first: () => Promise<CommitRange>,
 	): Promise<string> {
 		const endedInStep = existsSync(this.#endedPath);
-		await rm(this.#endedPath, { force: true }).catch(this.#options.report);
-		const snapshot = loadSnapshot(this.#snapshotPath, this.#renderer, this.#options.warn);
+		await rm(this.#endedPath, { force: true }).catch(this.#options.log.error);
+		const snapshot = loadSnapshot(this.#snapshotPath, this.#renderer, this.#options.log);
 		const range = snapshot && (await unlessUnreadable(since(snapshot.commit)));
 		if (snapshot && range === null)
-			this.#options.warn(otherHistory(this.#options.repository, snapshot.commit));
+			this.#options.log.warn(otherHistory(this.#options.repository, snapshot.commit));
 		if (snapshot && range) {
 			await this.#table.change(snapshot.changes);
 			this.#saved = snapshot.commit;
@@ -155,7 +153,7 @@ export class Publication {
 		const inStep = await this.files.close();
 		await this.#save();
 		if (inStep && this.#saved === this.#commit) {
-			await writeFile(this.#endedPath, "").catch(this.#options.report);
+			await writeFile(this.#endedPath, "").catch(this.#options.log.error);
 		}
 	}
 
@@ -179,7 +177,7 @@ export class Publication {
 		const { repository, settings } = this.#options;
 		const rendered = await renderRange(range, repository, settings);
 		if (range.from === null) await this.#dropOthers(rendered);
-		for (const problem of rendered.problems) this.#options.warn(problemLine(problem));
+		for (const problem of rendered.problems) this.#options.log.warn(problemLine(problem));
 		const changed = await this.#table.change(rendered.changes);
 		this.#commit = range.to;
 		this.#options.registered(rendered.registered);
@@ -201,7 +199,7 @@ export class Publication {
 
 	#inBackground(task: () => Promise<unknown>): void {
 		this.#background = this.#background.then(async () => {
-			if (!this.#closed) await task().catch(this.#options.report);
+			if (!this.#closed) await task().catch(this.#options.log.error);
 		});
 	}
 
@@ -229,7 +227,7 @@ export class Publication {
 			await saveSnapshot(this.#snapshotPath, this.#table, { commit, renderer: this.#renderer });
 			this.#saved = commit;
 		} catch (error) {
-			this.#options.report(error);
+			this.#options.log.error(error);
 		}
 	}
 }

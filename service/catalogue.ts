@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CatalogueOptions } from "../catalogue/options.ts";
+import type { Log } from "../store/log.ts";
 import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
 
 /** Times of the catalogue in milliseconds, and its memory. */
@@ -35,8 +36,8 @@ export interface ServiceCatalogueOptions {
 	out: string;
 	/** How it is made, asked each time: senders come and go. */
 	options: () => CatalogueOptions;
-	/** Told once when it cannot be written, and once when it is in step again. */
-	warn: (text: string) => void;
+	/** Gets one warning when it cannot be written, and one when it is current again. */
+	log: Log;
 	limits?: Partial<CatalogueLimits> | undefined;
 }
 
@@ -140,7 +141,7 @@ export class ServiceCatalogue {
 			if (!this.#closing.signal.aborted) this.#fail(report.reason);
 			return false;
 		}
-		if (this.#reason !== null) this.#options.warn("the catalogue is in step again");
+		if (this.#reason !== null) this.#options.log.warn("the catalogue is in step again");
 		this.#reason = null;
 		this.#inStep = commit;
 		// While many publish, the next look would wait for a process that starts.
@@ -153,7 +154,7 @@ export class ServiceCatalogue {
 	}
 
 	#fail(reason: string): void {
-		if (this.#reason === null) this.#options.warn(`the catalogue cannot be brought in step: ${reason}`);
+		if (this.#reason === null) this.#options.log.warn(`the catalogue cannot be brought in step: ${reason}`);
 		this.#reason = reason;
 	}
 

@@ -13,17 +13,17 @@ import {
 	type CommitRange,
 	GitStore,
 	type MeasureGit,
-	type Push,
 	type StoreLimits,
 	startTask,
 } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
+import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
 import { type CatalogueLimits, ServiceCatalogue } from "./catalogue.ts";
 import { Disk, type FreeBytes } from "./disk.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { createLayerStatuses, type LayerStatuses } from "./layer-status.ts";
-import { logError, logLine } from "./log.ts";
+import { serviceLog } from "./log.ts";
 import { countCommits, type Measures } from "./measures.ts";
 import { repositoryPath, seed } from "./open-store.ts";
 import type { Service } from "./service.ts";
@@ -47,10 +47,7 @@ export async function openService(
 export interface Outside {
 	/** The clock. */
 	now: () => Date;
-	/** Writes one line of the log. */
-	log: (fields: object) => void;
-	/** Told of a broken world that nobody outside may see. */
-	report: (error: unknown) => void;
+	log: Log;
 	/** The files of the first commit of a new repository. */
 	seed: (configuration: Configuration) => Promise<Edit[]>;
 	filesTimes?: Partial<FolderTimes>;
@@ -67,8 +64,7 @@ export interface Outside {
 
 const ordinaryOutside: Outside = {
 	now: () => new Date(),
-	log: logLine,
-	report: logError,
+	log: serviceLog,
 	seed,
 	guard: installHook,
 };
@@ -88,18 +84,16 @@ export async function openLocal(
 	senders: Senders,
 	outside: Outside = ordinaryOutside,
 ): Promise<LocalService> {
-	const { now, log, report, measures = null, sendersState = () => null } = outside;
+	const { now, log, measures = null, sendersState = () => null } = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
-	const warn = (warning: string) => log({ warning });
 	let harvester: ServiceHarvester | null = null;
 	let statuses: LayerStatuses | null = null;
 	const publication = new Publication({
 		dataDir,
 		repository,
 		settings: configuration,
-		warn,
-		report,
+		log,
 		// What the store reads is the new state only when the step has ended.
 		registered: (smallkeys) => {
 			statuses?.forget(smallkeys);
@@ -117,12 +111,10 @@ export async function openLocal(
 		repository,
 		now,
 		publish,
-		report,
-		warn,
+		log,
 		limits: outside.storeLimits,
 		...measuringGit(measures),
-		guard: (path: string) => outside.guard(path, warn),
-		pushed: (push: Push) => log({ push }),
+		guard: (path: string) => outside.guard(path, log.warn),
 	};
 	const store = await GitStore.open(options, () => outside.seed(configuration));
 	const disk = new Disk(dataDir, outside.freeBytes);
@@ -143,7 +135,7 @@ export async function openLocal(
 		store: counting,
 		settings: { ...configuration, senders },
 		now,
-		report,
+		report: log.error,
 		hashes: nodeHashes,
 		commit: readCommit(),
 		readiness,
@@ -198,7 +190,7 @@ function openCatalogue(
 				canSend: true,
 				isCompressed: true,
 			}),
-		warn: (warning) => log({ warning }),
+		log,
 		limits: catalogueLimits,
 	});
 }

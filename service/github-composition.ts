@@ -10,7 +10,7 @@ import { createLimitClock } from "../store/github/limit-clock.ts";
 import { githubStore } from "../store/github/store.ts";
 import { fetchFromGithub } from "./github.ts";
 import { watchStore } from "./github-condition.ts";
-import { logError } from "./log.ts";
+import { serviceLog } from "./log.ts";
 import { countCommits, type Measures } from "./measures.ts";
 import type { Service } from "./service.ts";
 import type { Configuration } from "./settings.ts";
@@ -29,7 +29,7 @@ export async function openGithubService(
 	const limitClock = createLimitClock(now);
 	const limitNow = limitClock.now;
 	const fetch = fetchFromGithub(configuration);
-	const store = githubStore({ ...github, fetch, now, limitNow, report: logError });
+	const store = githubStore({ ...github, fetch, now, limitNow, report: serviceLog.error });
 	const watched = watchStore(store, () => performance.now());
 	const readiness = () => watched.state() ?? sendersState();
 	const layers = () =>
@@ -39,7 +39,7 @@ export async function openGithubService(
 			store: countCommits(watched.store, measures),
 			settings: { ...configuration, senders },
 			now,
-			report: logError,
+			report: serviceLog.error,
 			hashes: nodeHashes,
 			commit: readCommit(),
 			readiness,

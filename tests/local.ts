@@ -170,11 +170,14 @@ export class Local {
 			parseSenders(JSON.stringify(senders), ""),
 			{
 				now: () => new Date(this.now),
-				log: (fields) => {
-					this.log.push(fields);
-					if ("warning" in fields) this.warnings.push(String(fields.warning));
+				log: {
+					info: (fields) => this.log.push(fields),
+					warn: (warning) => {
+						this.log.push({ warning });
+						this.warnings.push(warning);
+					},
+					error: (error) => this.reported.push(error),
 				},
-				report: (error) => this.reported.push(error),
 				seed: async () => seed,
 				sendersState: () => this.sendersProblem,
 				freeBytes: async () => {

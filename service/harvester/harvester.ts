@@ -1,6 +1,7 @@
 import type { Refresh } from "../../api/context.ts";
 import { isDescribed } from "../../registry/description.ts";
 import { harvestedLangs, type Registration } from "../../registry/registration.ts";
+import type { Log } from "../../store/log.ts";
 import type { Store } from "../../store/store.ts";
 import {
 	type Done,
@@ -12,7 +13,7 @@ import {
 } from "./commit.ts";
 import { HostQueue } from "./queue.ts";
 import { lookForDue, NamedTimers, nextMoment, systemTimers, type Timers } from "./schedule.ts";
-import { type HarvestState, HarvestStates, type StartLine, StartSummary } from "./states.ts";
+import { type HarvestState, HarvestStates, StartSummary } from "./states.ts";
 
 /** The dependencies of the harvester. */
 export interface HarvesterOptions {
@@ -24,12 +25,10 @@ export interface HarvesterOptions {
 	now: () => Date;
 	/** All smallkeys, in any order. */
 	allKeys: () => Iterable<string>;
-	/** Logs each harvest, and one summary for those of the start. */
-	log: (line: HarvestLine | StartLine) => void;
+	/** Gets each harvest, one summary for those of the start (`StartLine`), and each failure of the store. */
+	log: Log;
 	/** Counts each harvest, including those without a line. */
 	count?: ((outcome: HarvestLine["outcome"]) => void) | undefined;
-	/** Logs a failure of the store. */
-	report: (error: unknown) => void;
 	timers?: Timers;
 }
 
@@ -64,7 +63,7 @@ export class Harvester {
 	constructor(options: HarvesterOptions) {
 		this.#options = options;
 		this.#states = new HarvestStates((smallkey) => nextMoment(smallkey, this.#time(), options.everyMs));
-		this.#startSummary = new StartSummary(options.log);
+		this.#startSummary = new StartSummary((line) => options.log.info(line));
 		this.#timers = options.timers ?? systemTimers;
 		this.#retries = new NamedTimers(this.#timers);
 	}
@@ -186,7 +185,7 @@ export class Harvester {
 	/** Retries a layer after a failure of the store. */
 	#fail(smallkey: string, error: unknown, finding: string): void {
 		if (this.#ending.signal.aborted) return;
-		this.#options.report(error);
+		this.#options.log.error(error);
 		const end = { state: "failed" as const, at: this.#time(), findings: [finding] };
 		this.#states.end(smallkey, end, this.#retry(smallkey));
 		this.#startSummary.remove(smallkey);
@@ -197,7 +196,7 @@ export class Harvester {
 		count?.(line.outcome);
 		// A service that stays down is logged once, not at every retry.
 		const isKnown = line.outcome === "failed" && this.#failures.has(smallkey);
-		if (!isKnown && !this.#startSummary.take(line)) log(line);
+		if (!isKnown && !this.#startSummary.take(line)) log.info(line);
 		if (!again) this.#failures.delete(smallkey);
 		if (line.outcome === "dropped") return this.#states.drop(smallkey);
 		const state = line.outcome === "failed" ? "failed" : "done";

@@ -1,7 +1,7 @@
 import { runGit } from "../../git/run.ts";
 import { healthPath } from "../../registry/health.ts";
 import type { Store } from "../../store/store.ts";
-import { logError, logLine } from "../log.ts";
+import { serviceLog } from "../log.ts";
 import type { Measures } from "../measures.ts";
 import { repositoryPath } from "../open-store.ts";
 import type { Configuration } from "../settings.ts";
@@ -35,13 +35,12 @@ export function openHarvester(
 		everyMs: harvest.every,
 		now: () => new Date(),
 		allKeys,
-		report: logError,
+		log: serviceLog,
 		timers: systemTimers,
 	};
 	const harvester = new Harvester({
 		...common,
 		harvest: threads.harvest,
-		log: logLine,
 		count: (outcome) => measures?.harvest(outcome),
 	});
 	const repository = repositoryPath(dataDir);

@@ -8,6 +8,7 @@ import {
 	weekOf,
 } from "../../registry/health.ts";
 import { parseRegistration, type Registration } from "../../registry/registration.ts";
+import type { Log } from "../../store/log.ts";
 import { isRefusal, type Layer, type Store } from "../../store/store.ts";
 import { serviceMeta } from "./commit.ts";
 import { HostQueue } from "./queue.ts";
@@ -28,8 +29,8 @@ export interface WatcherOptions {
 	now: () => Date;
 	/** All smallkeys, in any order. */
 	allKeys: () => Iterable<string>;
-	/** Logs a failure of the store. */
-	report: (error: unknown) => void;
+	/** Gets each failure of the store. */
+	log: Log;
 	timers: Timers;
 }
 
@@ -117,12 +118,12 @@ export class Watcher {
 			if (!registration || this.#ending.signal.aborted) return;
 			this.#queue.add(smallkey, new URL(registration.en.service_url).host, false);
 		} catch (error) {
-			this.#options.report(error);
+			this.#options.log.error(error);
 		}
 	}
 
 	async #watch(smallkey: string): Promise<void> {
-		const { store, watch, now, report } = this.#options;
+		const { store, watch, now, log } = this.#options;
 		const { signal } = this.#ending;
 		try {
 			const registration = registrationOf(await store.read(smallkey));
@@ -133,12 +134,12 @@ export class Watcher {
 			if (this.#seen.size === 0) this.#timers.set("store", () => this.#storeLater(), gatherMs);
 			this.#seen.set(smallkey, state);
 		} catch (error) {
-			if (!signal.aborted) report(error);
+			if (!signal.aborted) log.error(error);
 		}
 	}
 
 	#storeLater(): void {
-		this.#storing = this.#storing.then(() => this.#storeSeen()).catch(this.#options.report);
+		this.#storing = this.#storing.then(() => this.#storeSeen()).catch(this.#options.log.error);
 	}
 
 	/** Stores the results since the last call in one commit, if they change anything. */

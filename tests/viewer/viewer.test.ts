@@ -15,6 +15,7 @@ import { json, Peer, text } from "../harvest/peer.ts";
 import { Local, manual } from "../local.ts";
 import { root } from "../process.ts";
 import { executable, openBrowser } from "../site/browser.ts";
+import { logTo } from "../store/git-store.ts";
 import { eventually } from "../wait.ts";
 import { assertAccepted } from "./viewer.ts";
 
@@ -110,8 +111,7 @@ async function harvest(local: Local, smallkey: string): Promise<void> {
 		everyMs: 86_400_000,
 		now: () => new Date(local.now),
 		allKeys: () => local.publication.smallkeys(),
-		log: (line) => lines.push(line),
-		report: (error) => local.reported.push(error),
+		log: logTo(local.reported, lines),
 	});
 	harvester.follow(smallkey);
 	await eventually(() => lines.length === 1);

@@ -46,8 +46,12 @@ function makeHarvester(everyMs: number): Harvester {
 		everyMs,
 		now: () => new Date(local.now),
 		allKeys: () => local.publication.smallkeys(),
-		log: (line) => ("harvest" in line ? lines.push(line) : startLines.push(line)),
-		report: (error) => local.reported.push(error),
+		log: {
+			info: (line) =>
+				"harvest" in line ? lines.push(line as HarvestLine) : startLines.push(line as StartLine),
+			warn: () => undefined,
+			error: (error) => local.reported.push(error),
+		},
 		timers: {
 			set(run, ms) {
 				const timer = { run, ms };

@@ -6,6 +6,7 @@ import type { Registration } from "../../../registry/registration.ts";
 import { isDue } from "../../../service/harvester/schedule.ts";
 import { Watcher } from "../../../service/harvester/watcher.ts";
 import { Local, wms } from "../../local.ts";
+import { logTo } from "../../store/git-store.ts";
 import { eventually } from "../../wait.ts";
 
 const day = 86_400_000;
@@ -36,7 +37,7 @@ test.before.each(async () => {
 		everyMs: 7 * day,
 		now: () => new Date(local.now),
 		allKeys: () => local.publication.smallkeys(),
-		report: (error) => local.reported.push(error),
+		log: logTo(local.reported),
 		timers: {
 			set(run, ms) {
 				const timer = { run, ms };
