@@ -69,7 +69,7 @@ async function serve(
 		log: serviceLog.info,
 		allReads: configuration.logReads,
 		count: () => reads.add(),
-		measure: metrics?.answers.add,
+		measure: metrics?.answer,
 	});
 	try {
 		started(await listen(server, configuration));

@@ -22,7 +22,7 @@ import type { Edit } from "../store/store.ts";
 import { type CatalogueLimits, ServiceCatalogue } from "./catalogue.ts";
 import { Disk, type FreeBytes } from "./disk.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
-import { createLayerStatuses, type LayerStatuses } from "./layer-status.ts";
+import { LayerStatuses } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
 import { countCommits, type Measures } from "./measures.ts";
 import { repositoryPath, seed } from "./open-store.ts";
@@ -125,11 +125,11 @@ export async function openLocal(
 	await disk.start();
 	const counting = countCommits(store, measures);
 	if (configuration.harvest.on) {
-		const { openHarvester } = await import("./harvester/open.ts");
-		harvester = openHarvester(configuration, counting, () => publication.smallkeys(), measures);
+		const { ServiceHarvester } = await import("./harvester/open.ts");
+		harvester = new ServiceHarvester(configuration, counting, () => publication.smallkeys(), measures);
 		harvester.start();
 	}
-	statuses = createLayerStatuses({ repository, store, harvester });
+	statuses = new LayerStatuses({ repository, store, harvester });
 	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();
 	const context: Context = {
 		store: counting,
@@ -139,7 +139,7 @@ export async function openLocal(
 		hashes: nodeHashes,
 		commit: readCommit(),
 		readiness,
-		refresh: harvester?.refresh,
+		...(harvester && { refresh: harvester.refresh }),
 		status: statuses.read,
 	};
 	const gauges = async () => ({

@@ -89,7 +89,7 @@ export class Harvester {
 	}
 
 	/** Queues layers again, behind all others. Returns at once, with the number of layers. */
-	refresh({ olderThanMs, maxLayers, isWanted }: Refresh): number {
+	readonly refresh = ({ olderThanMs, maxLayers, isWanted }: Refresh): number => {
 		let smallkeys = [...this.#options.allKeys()].filter(isWanted);
 		if (olderThanMs !== null) smallkeys = smallkeys.filter((one) => this.#isOlder(one, olderThanMs));
 		if (maxLayers !== null) {
@@ -103,7 +103,7 @@ export class Harvester {
 			}
 		});
 		return smallkeys.length;
-	}
+	};
 
 	/** The state of a layer's harvest; null where it was not harvested since the start. */
 	stateOf(smallkey: string): HarvestState | null {

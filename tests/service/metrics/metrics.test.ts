@@ -119,8 +119,8 @@ metrics("a port that is taken is named with its settings", async () => {
 
 metrics("two services of one process count each its own", async () => {
 	const [one, other] = [new Metrics(), new Metrics()];
-	one.answers.add("doc", 200, 0.3, undefined);
-	one.answers.add("doc", 200, 99_999, undefined);
+	one.answer("doc", 200, 0.3, undefined);
+	one.answer("doc", 200, 99_999, undefined);
 	one.harvest("failed");
 	const isReady = false;
 	const unknown = { queue: null, commitsBehind: null, filesBehind: null, harvestsWaiting: null };
