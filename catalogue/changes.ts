@@ -22,13 +22,13 @@ export type ListedCommit = CommitChanges | { commit: string; date: string; many:
 /** Commits in one piece. */
 export const commitsPerPiece = 50;
 
-/** Layers of one commit that are listed: whoever follows reads the index anew where it was more. */
+/** Most layers of one commit that are listed: with more, readers load the index again. */
 export const maxListed = 200;
 
-/** Most bytes of a piece's commits; one that would take it further says how many layers it changed instead. */
+/** Most bytes of the commits in a piece; a commit beyond that has only the number of its layers. */
 const maxPieceBytes = 11_000;
 
-/** Pieces that are kept: whoever was away for longer reads the index anew. */
+/** Pieces that are kept: a reader that comes after a longer time loads the index again. */
 export const keptPieces = 200;
 
 /** Changes in the feed. */
@@ -57,7 +57,7 @@ export function changesPiecePath(piece: number): string {
 	return `changes/${piece}.json`;
 }
 
-/** What the feed says of where it is: both empty, unless the service knows its own address. */
+/** Settings of the feed. */
 export interface FeedSettings {
 	/** Address of the service with a slash at its end, or empty. */
 	publicUrl: string;
@@ -94,7 +94,7 @@ function parseObject(text: string | null): Record<string, unknown> | null {
 	}
 }
 
-/** What is needed to go on: the last commits, as far as the feed and the open piece reach. */
+/** The last commits, as far as the feed and the open piece need them. */
 interface State {
 	commits: number;
 	/** Number of the commit that `recent` starts with; the first one of a piece. */

@@ -10,10 +10,10 @@ import { catalogueFiles, catalogueFolders, namesIn, removeState } from "./state.
 /** Files below an output by path: their content, or null for one that goes. */
 export type OutputFiles = ReadonlyMap<string, string | Uint8Array | null>;
 
-/** Keeps the unfinished files of the catalogue apart from those of the fragments, which another process writes. */
+/** The mark of unfinished files of the catalogue: another process writes the fragments. */
 const writer = "-catalogue";
 
-/** Text that is worth compressing; what is smaller fits into a packet as it is. */
+/** Smallest file that is compressed; a smaller one fits into a packet. */
 const leastCompressedBytes = 1_000;
 
 /** Reads the files of an output. */
@@ -28,16 +28,16 @@ export function readerOf(out: string): ReadFile {
 	};
 }
 
-/** How many files are other now, and how many went. */
+/** How many files were written, and how many removed. */
 export interface WrittenFiles {
 	written: number;
 	removed: number;
 }
 
 /**
- * Writes files that differ: first the pieces, then what says which pieces there are, then those go that are no more.
- * Whoever reads meanwhile meets whole files, and of a set the old or the new cuts.
- * @param isCompressed whether a `.gz` stands beside each file
+ * Writes files that differ: first the pieces, then the files that name them; removed files come last.
+ * Readers get whole files meanwhile.
+ * @param isCompressed whether each file gets a `.gz`
  */
 export function writeFiles(out: string, files: OutputFiles, isCompressed: boolean): WrittenFiles {
 	const result = { written: 0, removed: 0 };
@@ -59,7 +59,7 @@ export function writeFiles(out: string, files: OutputFiles, isCompressed: boolea
 	return result;
 }
 
-/** Removes what an ended process had not yet put in its place. */
+/** Removes unfinished files of a process that has ended. */
 export function removeTemporary(out: string): void {
 	removeUnplaced(out, writer);
 }
@@ -74,9 +74,9 @@ const brotliQuality = 9;
 /** Names with a content's hash never change: they are worth a slower way to compress. */
 function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uint8Array][] {
 	if (bytes.length < leastCompressedBytes) return [];
-	const isForGood = path.startsWith("assets/");
-	const gzipped = gzipSync(bytes, { level: isForGood ? 9 : 6 });
-	if (!isForGood) return [[".gz", gzipped]];
+	const isHashed = path.startsWith("assets/");
+	const gzipped = gzipSync(bytes, { level: isHashed ? 9 : 6 });
+	if (!isHashed) return [[".gz", gzipped]];
 	const params = {
 		[constants.BROTLI_PARAM_QUALITY]: brotliQuality,
 		[constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
@@ -89,7 +89,7 @@ function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uin
 
 /**
  * The files of the catalogue in an output that do not belong there any more.
- * @param wanted all that it has; null: only the files of chunks are looked at
+ * @param wanted all that it has; null: only the files of chunks are checked
  * @param before the manifest before: its chunks stay for pages that have read it
  */
 export function staleFiles(

@@ -15,7 +15,7 @@ export interface FolderOptions {
 	/** The folder of rendered files, for a web server in front. */
 	out: string;
 	slots: readonly Slot[];
-	/** What the files have to agree with. */
+	/** What the files are made of. */
 	table: Table;
 	/** Gets one warning when files cannot be written, and one when all are current again. */
 	log: Log;
@@ -39,8 +39,8 @@ const maxSmall = 1_000;
 const layersAtOnce = 100;
 
 /**
- * The rendered files of all layers, brought in step with the table by a thread. They are derived: whatever happens to
- * them, reads from the table continue, and they are tried again.
+ * The rendered files of all layers, which a thread writes after the table. They are derived: where they cannot be
+ * written, reads from the table continue, and the writes are retried.
  */
 export class FolderSink {
 	readonly #options: FolderOptions;
@@ -74,11 +74,11 @@ export class FolderSink {
 		this.#thread = new FolderThread(options.out, options.slots);
 	}
 
-	/** Why the files are not in step, in one line; null where they are. */
+	/** Why the files are not current, in one line; null where they are. */
 	state(): string | null {
 		if (this.#reason !== null)
 			return `the rendered files of ${counted(this.behind, "layer")} are behind: ${this.#reason}`;
-		return this.#isLarge ? "the rendered files are brought in step with a large change" : null;
+		return this.#isLarge ? "the rendered files of a large change are being written" : null;
 	}
 
 	/** How many layers have files that wait to be written. */
@@ -87,7 +87,7 @@ export class FolderSink {
 	}
 
 	/**
-	 * Brings the files of changed layers in step: of few before it answers, of many in the background.
+	 * Writes the files of changed layers: of few before it answers, of many in the background.
 	 * @returns what a publisher should know, after a second at most
 	 */
 	async changed(smallkeys: readonly string[]): Promise<string[]> {
@@ -134,7 +134,7 @@ export class FolderSink {
 		while (this.#working) await this.#working;
 	}
 
-	/** Ends. @returns whether the files are in step */
+	/** Ends. @returns whether the files are current */
 	async close(): Promise<boolean> {
 		this.#isClosing = true;
 		if (this.#timer) clearTimeout(this.#timer);
@@ -233,13 +233,13 @@ export class FolderSink {
 		return report instanceof Error ? null : report;
 	}
 
-	/** Once nothing is being written: all is in step, or what failed is tried again after a pause. */
+	/** Once nothing is being written: all is current, or what failed is retried after a pause. */
 	#settle(): void {
 		if (this.#isClosing) return;
 		if (this.#urgent.size > 0 || this.#later.size > 0 || this.#comparison === "due") return this.#work();
 		this.#isLarge = false;
 		if (this.#failed.size === 0 && this.#comparison === "none") {
-			if (this.#reason !== null) this.#options.log.warn("the rendered files are in step again");
+			if (this.#reason !== null) this.#options.log.warn("the rendered files are current again");
 			this.#reason = null;
 			this.#attempts = 0;
 			return;

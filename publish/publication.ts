@@ -47,7 +47,7 @@ async function unlessUnreadable<T>(task: Promise<T>): Promise<T | typeof unreada
 	});
 }
 
-/** What is served: the table, in step with the branch, and the rendered files, in step with the table. */
+/** What is served: the table, which follows the branch, and the rendered files, which follow the table. */
 export class Publication {
 	readonly #options: PublicationOptions;
 	readonly #slots: readonly Slot[];
@@ -83,7 +83,7 @@ export class Publication {
 	/** Answers reads. */
 	readonly fragments: Fragments;
 
-	/** Another number after each change of any fragment. */
+	/** A number that changes with any fragment. */
 	readonly version: () => number;
 
 	/** Number of layers that are served. */
@@ -113,7 +113,7 @@ export class Publication {
 		since: (commit: string) => Promise<CommitRange | null>,
 		first: () => Promise<CommitRange>,
 	): Promise<string> {
-		const endedInStep = existsSync(this.#endedPath);
+		const wasCurrent = existsSync(this.#endedPath);
 		await rm(this.#endedPath, { force: true }).catch(this.#options.log.error);
 		const snapshot = loadSnapshot(this.#snapshotPath, this.#renderer, this.#options.log);
 		const range = snapshot && (await unlessUnreadable(since(snapshot.commit)));
@@ -125,8 +125,8 @@ export class Publication {
 			this.#commit = snapshot.commit;
 		}
 		const changed = range === unreadable ? unreadable : await this.#takeFirst(range, first);
-		const isInStep = range !== null && endedInStep && (await this.files.isComplete());
-		if (isInStep && changed !== unreadable && !this.files.isSmall) void this.files.changed(changed);
+		const isCurrent = range !== null && wasCurrent && (await this.files.isComplete());
+		if (isCurrent && changed !== unreadable && !this.files.isSmall) void this.files.changed(changed);
 		else this.files.compareAll(existsSync(this.#snapshotPath));
 		if (!range) void this.#save();
 		return this.#commit as string;
@@ -140,7 +140,7 @@ export class Publication {
 		return range ? unlessUnreadable(this.#take(range)) : this.#take(await first());
 	}
 
-	/** Makes a range readable in memory; its warnings come once the files are in step, or are known not to be. */
+	/** Makes a range readable in memory. Its warnings come once the files are written, or have failed. */
 	async publish(range: CommitRange): Promise<Published> {
 		const changed = await this.#exclusive(() => this.#take(range));
 		return { warnings: this.files.changed(changed) };
@@ -150,9 +150,9 @@ export class Publication {
 	async close(): Promise<void> {
 		this.#closed = true;
 		await this.#background;
-		const inStep = await this.files.close();
+		const areCurrent = await this.files.close();
 		await this.#save();
-		if (inStep && this.#saved === this.#commit) {
+		if (areCurrent && this.#saved === this.#commit) {
 			await writeFile(this.#endedPath, "").catch(this.#options.log.error);
 		}
 	}
@@ -161,7 +161,7 @@ export class Publication {
 		return join(this.#options.dataDir, "fragments");
 	}
 
-	/** The mark that says: the rendered files were in step at the end. */
+	/** The mark of an end at which the rendered files were current. */
 	get #endedPath(): string {
 		return `${this.#snapshotPath}.ended`;
 	}
@@ -172,7 +172,7 @@ export class Publication {
 		return result;
 	}
 
-	/** Renders a range and puts it in the table; the smallkeys whose fragments are others now. */
+	/** Renders a range and puts it in the table; the smallkeys whose fragments changed. */
 	async #take(range: CommitRange): Promise<string[]> {
 		const { repository, settings } = this.#options;
 		const rendered = await renderRange(range, repository, settings);

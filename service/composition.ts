@@ -53,7 +53,7 @@ export interface Outside {
 	filesTimes?: Partial<FolderTimes>;
 	catalogueLimits?: Partial<CatalogueLimits>;
 	storeLimits?: Partial<StoreLimits>;
-	/** Told what the service does; nobody is without it. */
+	/** Counts what the service does, for the metrics. */
 	measures?: Measures | null;
 	freeBytes?: FreeBytes;
 	/** Why the senders are not as their file says, in one line; null where they are. */
@@ -78,7 +78,7 @@ export interface LocalService extends Service {
 	catalogue: ServiceCatalogue | null;
 }
 
-/** Layers in a repository on this machine: reads come from memory, in step with its branch. */
+/** Layers in a repository on this machine: reads come from memory, which follows its branch. */
 export async function openLocal(
 	configuration: Configuration,
 	senders: Senders,

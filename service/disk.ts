@@ -54,7 +54,7 @@ export class Disk {
 			const min = `${minFreeBytes / (1 << 20)} MB`;
 			this.#problem = free < minFreeBytes ? `only ${left}, and ${min} should be` : null;
 		} catch (error) {
-			this.#problem = `DATA_DIR cannot be looked at: ${codeOf(error)}`;
+			this.#problem = `DATA_DIR cannot be checked: ${codeOf(error)}`;
 		}
 	}
 

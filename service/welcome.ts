@@ -60,7 +60,7 @@ export function welcome(started: Started): string {
 	];
 	if (senders.senders.size === 0) {
 		const way = inFile ? `${where}npx fragments sender add` : "leave SENDERS unset, or name a sender in it";
-		return [...lines, `Senders: none in ${place}, so nobody can publish: ${way}`, ""].join("\n");
+		return [...lines, `Senders: none in ${place}, so no one can publish: ${way}`, ""].join("\n");
 	}
 	return [
 		...lines,

@@ -33,7 +33,7 @@ test("a large push is compared once, by the service; its catalogue reads the his
 	const seed = [{ path: layerPath("one"), text: wms("one") }];
 	const local = await Local.open(seed, {}, {}, undefined, { SITE: "on" });
 	try {
-		await eventually(() => local.catalogue?.inStep === local.store.tip);
+		await eventually(() => local.catalogue?.updatedTo === local.store.tip);
 		const edits = Array.from({ length: layers }, (_, index) => {
 			const text = wms(`layer ${index}`);
 			return `M 100644 inline ${layerPath(`k${index % 50}x${index}`)}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
@@ -42,7 +42,7 @@ test("a large push is compared once, by the service; its catalogue reads the his
 		await commands();
 		await runGit(local.repository, ["fast-import", "--quiet"], { input: `${head}${edits.join("")}\n` });
 		await eventually(() => local.publication.size === layers + 1);
-		await eventually(() => local.catalogue?.inStep === local.store.tip);
+		await eventually(() => local.catalogue?.updatedTo === local.store.tip);
 		await eventually(() => local.log.some((line) => "push" in line));
 		const started = await commands();
 		const of = (name: string) => started.filter((command) => command.startsWith(`${name} `));

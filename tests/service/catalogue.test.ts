@@ -35,7 +35,7 @@ catalogue.after(async ({ local, clone }) => {
 });
 
 async function inStep(local: Local): Promise<void> {
-	await eventually(() => local.catalogue?.inStep === local.store.tip);
+	await eventually(() => local.catalogue?.updatedTo === local.store.tip);
 }
 
 function put(local: Local, smallkey: string, body = manual): Promise<Response> {
