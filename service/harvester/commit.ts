@@ -24,6 +24,7 @@ export type HarvestLayer = (registration: Registration, signal: AbortSignal) => 
 /** The dependencies of `harvestOne`. */
 export interface CommitOptions {
 	store: Store;
+	/** Harvests one layer. Rejects only where its signal aborts. */
 	harvest: HarvestLayer;
 	now: () => Date;
 }

@@ -2,34 +2,24 @@ import type { Refresh } from "../../api/context.ts";
 import { isDescribed } from "../../registry/description.ts";
 import { harvestedLangs, type Registration } from "../../registry/registration.ts";
 import type { Log } from "../../store/log.ts";
-import type { Store } from "../../store/store.ts";
 import {
+	type CommitOptions,
 	type Done,
 	descriptionOf,
-	type HarvestLayer,
 	type HarvestLine,
 	harvestedOf,
 	harvestOne,
 } from "./commit.ts";
 import { HostQueue } from "./queue.ts";
-import { lookForDue, NamedTimers, nextMoment, systemTimers, type Timers } from "./schedule.ts";
+import { lookForDue, NamedTimers, nextMoment, type Schedule } from "./schedule.ts";
 import { type HarvestState, HarvestStates, StartSummary } from "./states.ts";
 
 /** The dependencies of the harvester. */
-export interface HarvesterOptions {
-	store: Store;
-	/** Harvests one layer. Rejects only where its signal aborts. */
-	harvest: HarvestLayer;
-	/** Milliseconds between two harvests of one layer (`HARVEST_EVERY`). */
-	everyMs: number;
-	now: () => Date;
-	/** All smallkeys, in any order. */
-	allKeys: () => Iterable<string>;
+interface HarvesterOptions extends Schedule, CommitOptions {
 	/** Gets each harvest, one summary for those of the start (`StartLine`), and each failure of the store. */
 	log: Log;
 	/** Counts each harvest, including those without a line. */
 	count?: ((outcome: HarvestLine["outcome"]) => void) | undefined;
-	timers?: Timers;
 }
 
 /** Most concurrent harvests, each of another host. */
@@ -50,7 +40,6 @@ export class Harvester {
 	readonly #startSummary: StartSummary;
 	/** Failed attempts of a layer since the last one that succeeded. */
 	readonly #failures = new Map<string, number>();
-	readonly #timers: Timers;
 	readonly #retries: NamedTimers;
 	/** Layers that were requested again and are not queued yet. */
 	readonly #wanted = new Set<string>();
@@ -64,8 +53,7 @@ export class Harvester {
 		this.#options = options;
 		this.#states = new HarvestStates((smallkey) => nextMoment(smallkey, this.#time(), options.everyMs));
 		this.#startSummary = new StartSummary((line) => options.log.info(line));
-		this.#timers = options.timers ?? systemTimers;
-		this.#retries = new NamedTimers(this.#timers);
+		this.#retries = new NamedTimers(options.timers);
 	}
 
 	/** Queues a layer before all others. Returns at once. */
@@ -79,12 +67,11 @@ export class Harvester {
 
 	/** Harvests the layers that were never harvested, then every layer once in each period, spread over it. */
 	start(): void {
-		const { now, allKeys, everyMs } = this.#options;
 		const sinceMs = this.#time();
 		this.#starting = this.#catchUp().then(() => {
 			if (this.#ending.signal.aborted) return;
 			const due = (smallkey: string) => this.#enqueue(smallkey, false, false);
-			this.#looks = lookForDue({ timers: this.#timers, now, allKeys, everyMs, sinceMs, due });
+			this.#looks = lookForDue({ ...this.#options, sinceMs, due });
 		});
 	}
 

@@ -65,14 +65,18 @@ export class NamedTimers {
 	}
 }
 
-/** What a look for due layers needs. */
-export interface DueOptions {
+/** What the harvester and the watcher share. */
+export interface Schedule {
 	timers: Timers;
 	now: () => Date;
 	/** All smallkeys, in any order. */
 	allKeys: () => Iterable<string>;
-	/** Milliseconds in which each layer becomes due once. */
+	/** Milliseconds in which each layer becomes due once (`HARVEST_EVERY`). */
 	everyMs: number;
+}
+
+/** What a look for due layers needs. */
+interface DueOptions extends Schedule {
 	/** From when on layers become due, in milliseconds since 1970. */
 	sinceMs: number;
 	/** Called with each layer that has become due; the next one waits for it. Must not reject. */

@@ -12,26 +12,20 @@ import type { Log } from "../../store/log.ts";
 import { isRefusal, type Layer, type Store } from "../../store/store.ts";
 import { serviceMeta } from "./commit.ts";
 import { HostQueue } from "./queue.ts";
-import { lookForDue, NamedTimers, type Timers } from "./schedule.ts";
+import { lookForDue, NamedTimers, type Schedule } from "./schedule.ts";
 import { Remembered } from "./states.ts";
 
 /** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
 export type WatchLayer = (registration: Registration, signal: AbortSignal) => Promise<Watched>;
 
 /** The dependencies of the watcher. */
-export interface WatcherOptions {
+interface WatcherOptions extends Schedule {
 	store: Store;
 	watch: WatchLayer;
 	/** Reads the stored `layers/health.json`; null where there is none. */
 	readHealth: () => Promise<string | null>;
-	/** Milliseconds between two checks of one layer (`HARVEST_EVERY`). */
-	everyMs: number;
-	now: () => Date;
-	/** All smallkeys, in any order. */
-	allKeys: () => Iterable<string>;
 	/** Gets each failure of the store. */
 	log: Log;
-	timers: Timers;
 }
 
 /** The result of the last check of a layer. */

@@ -10,6 +10,7 @@ import { createHarvestLayer } from "../../harvest/harvest-layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import { Harvester } from "../../service/harvester/harvester.ts";
+import { systemTimers } from "../../service/harvester/schedule.ts";
 import { featureLayer, layerDocument, mapLayer, serveLayer } from "../harvest/arcgis-server.ts";
 import { json, Peer, text } from "../harvest/peer.ts";
 import { Local, manual } from "../local.ts";
@@ -111,6 +112,7 @@ async function harvest(local: Local, smallkey: string): Promise<void> {
 		everyMs: 86_400_000,
 		now: () => new Date(local.now),
 		allKeys: () => local.publication.smallkeys(),
+		timers: systemTimers,
 		log: logTo(local.reported, lines),
 	});
 	harvester.follow(smallkey);
