@@ -14,7 +14,6 @@ import { sitemapFile, sitemapXml } from "./static/search-engines.ts";
 /** Layers up to which each has pages as files. */
 export const maxLayerPages = 2_000;
 
-/** What the catalogue needs beside the layers. */
 export interface CatalogueSettings {
 	/** What pages need; null: no pages are written, only what programs read. */
 	pages: PageSettings | null;

@@ -35,7 +35,6 @@ export interface Built {
 	written: Written | null;
 }
 
-/** Where a build goes, and how. */
 interface Target {
 	out: string;
 	settings: Required<FragmentSettings>;

@@ -10,7 +10,6 @@ import { Slices } from "./slices.ts";
 import { type Slot, slotFolder } from "./slots.ts";
 import type { Table } from "./table.ts";
 
-/** What the rendered files need from outside. */
 export interface FolderOptions {
 	/** The folder of rendered files, for a web server in front. */
 	out: string;

@@ -7,7 +7,7 @@ import { problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Published } from "../store/git/store.ts";
 import type { Log } from "../store/log.ts";
-import { findEarlier } from "./earlier.ts";
+import { findEarlier } from "./commit-layers.ts";
 import { FolderSink, type FolderTimes } from "./folder-sink.ts";
 import { rendererStamp } from "./manifest.ts";
 import { type CommitRange, isLarge, type RenderedRange, renderEntry, renderRange } from "./range.ts";
@@ -16,7 +16,6 @@ import { fragmentSettings, type Slot, slotsOf } from "./slots.ts";
 import { loadSnapshot, saveSnapshot } from "./snapshot.ts";
 import { Table } from "./table.ts";
 
-/** What a publication needs from outside. */
 export interface PublicationOptions {
 	/** Folder of the rendered files and of the snapshot. */
 	dataDir: string;
@@ -39,7 +38,7 @@ function otherHistory(repository: string, commit: string): string {
 	return `${repository} does not have commit ${commit}, which was served last: it is new, or an older copy, and served as it is`;
 }
 
-/** What a task gives, or that git cannot read what it needs. */
+/** The value of a task; `unreadable` where git cannot read what it needs. */
 async function unlessUnreadable<T>(task: Promise<T>): Promise<T | typeof unreadable> {
 	return task.catch((error) => {
 		if (error instanceof GitFailure) return unreadable;

@@ -11,7 +11,6 @@ import type { Changes, Table } from "./table.ts";
 export interface SnapshotSource {
 	/** The commit whose layers it holds. */
 	commit: string;
-	/** Stamp of the renderer. */
 	renderer: string;
 }
 

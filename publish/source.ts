@@ -20,7 +20,6 @@ export const repoOption = new Option(
 /** `--ref`: which commit of the repository. */
 export const refOption = new Option("--ref <ref>", "its commit (the branch main)");
 
-/** The options of a command that name its layers. */
 export interface SourceOptions {
 	layers?: string | undefined;
 	repo?: string | undefined;

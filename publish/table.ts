@@ -50,7 +50,6 @@ export class Table {
 	/** A number that changes with any fragment. */
 	readonly version = (): number => this.#version;
 
-	/** Number of layers. */
 	get size(): number {
 		return this.#entries.size;
 	}
@@ -59,7 +58,6 @@ export class Table {
 		return this.#entries.has(smallkey);
 	}
 
-	/** The entry of a layer, or null. */
 	entry(smallkey: string): Entry | null {
 		return this.#entries.get(smallkey) ?? null;
 	}

@@ -29,10 +29,8 @@ const ordinaryLimits: CatalogueLimits = {
 	maxIdleBytes: 160e6,
 };
 
-/** The dependencies of the catalogue of a running service. */
 export interface ServiceCatalogueOptions {
 	repository: string;
-	/** The folder of rendered files. */
 	out: string;
 	/** Its options, read for each update: senders come and go. */
 	options: () => CatalogueOptions;

@@ -43,9 +43,7 @@ export async function openService(
 	return openGithubService(configuration, senders, measures, sendersState);
 }
 
-/** What a service needs from outside beside its configuration. */
 export interface Outside {
-	/** The clock. */
 	now: () => Date;
 	log: Log;
 	/** The files of the first commit of a new repository. */

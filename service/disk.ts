@@ -40,7 +40,6 @@ export class Disk {
 		await this.look();
 	}
 
-	/** Checks now. */
 	async look(): Promise<void> {
 		try {
 			await this.#checkWritable(this.#folder);

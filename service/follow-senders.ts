@@ -6,9 +6,7 @@ import type { Log } from "../store/log.ts";
 /** How often the file is checked, in milliseconds: a change takes effect within a second. */
 const lookEveryMs = 500;
 
-/** What `followSenders` needs. */
 export interface FollowedSenders {
-	/** The senders file. */
 	path: string;
 	/** The present senders, which are changed in place, all at once. */
 	senders: Map<string, Sender>;

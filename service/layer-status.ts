@@ -10,7 +10,6 @@ import { type Layer, reviewBranch, type Store, StoreBusy } from "../store/store.
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { Remembered } from "./harvester/states.ts";
 
-/** The dependencies of the look-up. */
 export interface LayerStatusOptions {
 	/** The bare repository of the store. */
 	repository: string;

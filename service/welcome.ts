@@ -6,7 +6,6 @@ import type { Configuration } from "./settings.ts";
 
 const exampleLayer = fileURLToPath(new URL("../docs/example-layer.json", import.meta.url));
 
-/** The contents of the welcome. */
 export interface Started {
 	/** Where the service listens, without its base path. */
 	url: string;
@@ -18,7 +17,6 @@ export interface Started {
 	lacking: number;
 	senders: ConfiguredSenders;
 	configuration: Configuration;
-	/** The metrics' address, or null. */
 	metrics: string | null;
 }
 

@@ -18,10 +18,8 @@ export interface HarvestLine {
 	findings?: string[];
 }
 
-/** Harvests the services of one layer. */
 export type HarvestLayer = (registration: Registration, signal: AbortSignal) => Promise<Harvested>;
 
-/** The dependencies of `harvestOne`. */
 export interface CommitOptions {
 	store: Store;
 	/** Harvests one layer. Rejects only where its signal aborts. */

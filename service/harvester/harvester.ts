@@ -14,7 +14,6 @@ import { HostQueue } from "./queue.ts";
 import { lookForDue, NamedTimers, nextMoment, type Schedule } from "./schedule.ts";
 import { type HarvestState, HarvestStates, StartSummary } from "./states.ts";
 
-/** The dependencies of the harvester. */
 interface HarvesterOptions extends Schedule, CommitOptions {
 	/** Gets each harvest, one summary for those of the start (`StartLine`), and each failure of the store. */
 	log: Log;

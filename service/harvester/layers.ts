@@ -51,7 +51,6 @@ export function fileIn(folder: string, path: string): string {
 	return join(folder, path.replace(/^layers\//, ""));
 }
 
-/** The findings of one layer. */
 export interface Found {
 	smallkey: string;
 	findings: Finding[];

@@ -75,7 +75,6 @@ export interface Schedule {
 	everyMs: number;
 }
 
-/** What a look for due layers needs. */
 interface DueOptions extends Schedule {
 	/** From when on layers become due, in milliseconds since 1970. */
 	sinceMs: number;

@@ -90,7 +90,6 @@ export class HarvestStates {
 
 /** The summary of the harvests of a start, as a line of the log. */
 export interface StartLine {
-	/** Number of layers. */
 	harvested: number;
 	changed: number;
 	unchanged: number;

@@ -5,7 +5,6 @@ import type { Registration } from "../../registry/registration.ts";
 import type { HarvestSettings } from "../settings.ts";
 import type { Timers } from "./schedule.ts";
 
-/** The data of a thread. */
 export interface ThreadSettings {
 	harvest: HarvestSettings;
 	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
@@ -40,9 +39,7 @@ export const threadLimits = {
 	maxLayerMs: 300_000,
 };
 
-/** The options of a thread. */
 export interface ThreadOptions {
-	/** Its module. */
 	entry: URL;
 	settings: ThreadSettings;
 	limits: typeof threadLimits;
@@ -121,7 +118,6 @@ export class Thread {
 		return this.#hasEnded;
 	}
 
-	/** Terminates the thread. */
 	async end(): Promise<void> {
 		await this.#worker.terminate();
 	}

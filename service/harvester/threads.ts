@@ -44,7 +44,6 @@ export class HarvestThreads {
 		};
 	};
 
-	/** Terminates all threads. */
 	async close(): Promise<void> {
 		this.#options.timers.clear(this.#idle);
 		await Promise.all([...this.#threads].map((thread) => this.#end(thread)));

@@ -18,7 +18,6 @@ import { Remembered } from "./states.ts";
 /** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
 export type WatchLayer = (registration: Registration, signal: AbortSignal) => Promise<Watched>;
 
-/** The dependencies of the watcher. */
 interface WatcherOptions extends Schedule {
 	store: Store;
 	watch: WatchLayer;

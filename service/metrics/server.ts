@@ -3,7 +3,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Log } from "../../store/log.ts";
 
-/** The options of the metrics' server. */
 export interface MetricsServerOptions {
 	host: string;
 	port: number;

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Disk } from "../../service/disk.ts";
-import { watchStore } from "../../service/github-condition.ts";
+import { watchStore } from "../../service/github-composition.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import { Local, textOf, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
