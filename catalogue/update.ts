@@ -30,7 +30,7 @@ export interface CatalogueOutcome {
  * @param fresh whether the range is from nothing in any case
  * @throws {Error} where a file cannot be written or the layers cannot be read
  */
-export async function bringCatalogue(
+export async function updateCatalogue(
 	source: CatalogueSource,
 	out: string,
 	options: CatalogueOptions,

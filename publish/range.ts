@@ -58,7 +58,7 @@ export async function renderRange(
 ): Promise<RenderedRange> {
 	if (!isLarge(range)) return renderHere(range, settings);
 	const rendered: RenderedRange = { changes: new Map(), problems: [], wrong: [], registered: [] };
-	const worker = startWorker();
+	const worker = startProcess(new URL("./range-worker.ts", import.meta.url), niceness);
 	const timer = setTimeout(() => worker.kill("SIGKILL"), timeoutMs);
 	try {
 		const reports = takeReports(worker, rendered);
@@ -90,15 +90,16 @@ async function renderHere(
 	return { changes, ...noted };
 }
 
-function startWorker(): ChildProcess {
-	const worker = fork(new URL("./range-worker.ts", import.meta.url), {
+/** Starts a module in a process of its own. @param niceness its lower priority, from 0 to 19 (nice(1)) */
+export function startProcess(module: URL, niceness: number): ChildProcess {
+	const child = fork(module, {
 		execArgv: ["--import", import.meta.resolve("tsx")],
 		serialization: "advanced",
 		// Nothing of this process's configuration: it holds secrets.
 		env: { PATH: process.env.PATH },
 	});
-	if (worker.pid !== undefined) setPriority(worker.pid, niceness);
-	return worker;
+	if (child.pid !== undefined) setPriority(child.pid, niceness);
+	return child;
 }
 
 /** Sends paths in portions: a hundred thousand at once would block the event loop. */

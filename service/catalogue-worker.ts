@@ -1,6 +1,6 @@
 // Updates the catalogue to a commit, in a process of its own, which gets only names and reads from git.
 import type { CatalogueOptions } from "../catalogue/options.ts";
-import { bringCatalogue, type CatalogueOutcome } from "../catalogue/update.ts";
+import { type CatalogueOutcome, updateCatalogue } from "../catalogue/update.ts";
 
 /** An order of the service. The process carries out one after the other. */
 export interface CatalogueOrder {
@@ -30,7 +30,7 @@ process.on("disconnect", () => void last.finally(() => process.exit(0)));
 async function carryOut({ repository, commit, out, options }: CatalogueOrder): Promise<CatalogueReport> {
 	try {
 		const source = { id: null, layers: { repository, commit } };
-		const outcome = await bringCatalogue(source, out, options);
+		const outcome = await updateCatalogue(source, out, options);
 		return { outcome, residentBytes: process.memoryUsage.rss() };
 	} catch (error) {
 		return { reason: (error as Error).message };

@@ -1,7 +1,7 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { setPriority } from "node:os";
+import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CatalogueOptions } from "../catalogue/options.ts";
+import { startProcess } from "../publish/range.ts";
 import type { Log } from "../store/log.ts";
 import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
 
@@ -176,16 +176,11 @@ export class ServiceCatalogue {
 	}
 
 	#startWorker(): ChildProcess {
-		const worker = fork(new URL("./catalogue-worker.ts", import.meta.url), {
-			execArgv: ["--import", import.meta.resolve("tsx")],
-			// Nothing of this process's configuration: it holds secrets.
-			env: { PATH: process.env.PATH },
-		});
+		const worker = startProcess(new URL("./catalogue-worker.ts", import.meta.url), niceness);
 		worker.once("exit", () => {
 			if (this.#worker === worker) this.#worker = null;
 		});
 		worker.on("error", () => undefined);
-		if (worker.pid !== undefined) setPriority(worker.pid, niceness);
 		worker.unref();
 		worker.channel?.unref();
 		return worker;

@@ -7,7 +7,7 @@ import { Index } from "../../catalogue/chunks.ts";
 import type { CatalogueOptions } from "../../catalogue/options.ts";
 import { catalogueOptions, senderNamesOf } from "../../catalogue/options.ts";
 import { readerOf } from "../../catalogue/output.ts";
-import { bringCatalogue, type CatalogueOutcome } from "../../catalogue/update.ts";
+import { type CatalogueOutcome, updateCatalogue } from "../../catalogue/update.ts";
 import { runGit } from "../../git/run.ts";
 import { chunksFolder, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { readConfiguration } from "../../service/settings.ts";
@@ -79,7 +79,7 @@ async function bring(
 ): Promise<CatalogueOutcome> {
 	const head = await git(folder, "rev-parse", "HEAD");
 	const source = { id: null, layers: { repository: folder, commit: head } };
-	return bringCatalogue(source, join(folder, out), options(more));
+	return updateCatalogue(source, join(folder, out), options(more));
 }
 
 /** Path → content of every file. */

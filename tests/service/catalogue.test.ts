@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { Index } from "../../catalogue/chunks.ts";
 import { catalogueOptions, senderNamesOf } from "../../catalogue/options.ts";
 import { readerOf } from "../../catalogue/output.ts";
-import { bringCatalogue } from "../../catalogue/update.ts";
+import { updateCatalogue } from "../../catalogue/update.ts";
 import { chunksFolder, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { readConfiguration } from "../../service/settings.ts";
@@ -67,7 +67,7 @@ async function assertWhole(local: Local): Promise<void> {
 	const out = join(local.folder, "whole");
 	await rm(out, { recursive: true, force: true });
 	const layers = { repository: local.repository, commit: local.store.tip };
-	await bringCatalogue({ id: null, layers }, out, options);
+	await updateCatalogue({ id: null, layers }, out, options);
 	const [given, expected] = [await filesOf(local.out), await filesOf(out)];
 	// The chunks before the last change stay for who has read the manifest before.
 	const named = parseManifest(expected.get(manifestPath) ?? "")?.chunks ?? [];
