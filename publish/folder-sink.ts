@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../store/log.ts";
 import { counted } from "../terminal/plain.ts";
 import { bodyOf } from "./entry.ts";
@@ -96,7 +97,7 @@ export class FolderSink {
 		await addAll(isSmall ? this.#urgent : this.#later, smallkeys);
 		this.#work();
 		if (!isSmall) return [];
-		await withinTime(this.#written(smallkeys), this.#times.waitMs);
+		await Promise.race([this.#written(smallkeys), sleep(this.#times.waitMs, undefined, { ref: false })]);
 		const isBehind = smallkeys.some((smallkey) => this.#waits(smallkey) || this.#failed.has(smallkey));
 		return isBehind ? ["the files of the web server in front are behind this registration for now"] : [];
 	}
@@ -273,14 +274,4 @@ async function addAll(waiting: Set<string>, smallkeys: Iterable<string>): Promis
 		waiting.add(smallkey);
 		await slices.pause();
 	}
-}
-
-/** Waits for `work`, but no longer than a time in milliseconds. */
-async function withinTime(work: Promise<void>, timeMs: number): Promise<void> {
-	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise<void>((resolve) => {
-		timer = setTimeout(resolve, timeMs);
-	});
-	await Promise.race([work, late]);
-	clearTimeout(timer);
 }
