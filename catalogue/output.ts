@@ -18,14 +18,7 @@ const leastCompressedBytes = 1_000;
 
 /** Reads the files of an output. */
 export function readerOf(out: string): ReadFile {
-	return (path) => {
-		try {
-			return readFileSync(join(out, path), "utf8");
-		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-			throw error;
-		}
-	};
+	return (path) => ifThereSync(join(out, path), () => readFileSync(join(out, path), "utf8"));
 }
 
 /** How many files were written, and how many removed. */

@@ -4,6 +4,7 @@ import { nodeHashes } from "../api/node/hashes.ts";
 import { folderPages } from "../api/node/pages.ts";
 import { etagOf, type Fragments } from "../api/read.ts";
 import type { Senders } from "../api/senders.ts";
+import { ifThereSync } from "../files/if-there.ts";
 import { readCommit } from "../files/version.ts";
 import { slotFolder, slotPath, slotsOf } from "../publish/slots.ts";
 import { createLimitClock } from "../store/github/limit-clock.ts";
@@ -64,26 +65,13 @@ export async function openGithubService(
 }
 
 function readBuilt(path: string): ReturnType<Fragments> {
-	try {
-		const body = readFileSync(path);
-		return { body, etag: etagOf(body) };
-	} catch (error) {
-		if (isMissing(error)) return null;
-		throw error;
-	}
+	const body = ifThereSync(path, () => readFileSync(path));
+	return body && { body, etag: etagOf(body) };
 }
 
 function countBuilt(folder: string): number {
-	try {
-		return readdirSync(folder).filter((name) => !name.includes(".")).length;
-	} catch (error) {
-		if (isMissing(error)) return 0;
-		throw error;
-	}
-}
-
-function isMissing(error: unknown): boolean {
-	return (error as NodeJS.ErrnoException).code === "ENOENT";
+	const names = ifThereSync(folder, () => readdirSync(folder)) ?? [];
+	return names.filter((name) => !name.includes(".")).length;
 }
 
 /** Shortest time between two probes after a failure, in milliseconds. */
