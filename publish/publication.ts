@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Fragments } from "../api/read.ts";
 import { GitFailure } from "../git/run.ts";
 import { problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
@@ -51,7 +50,8 @@ export class Publication {
 	readonly #options: PublicationOptions;
 	readonly #slots: readonly Slot[];
 	readonly #renderer: string;
-	readonly #table: Table;
+	/** Answers reads. */
+	readonly table: Table;
 	readonly files: FolderSink;
 	/** The commit that the table is of. */
 	#commit: string | null = null;
@@ -67,37 +67,14 @@ export class Publication {
 		this.#options = { ...options, settings };
 		this.#slots = slotsOf(settings);
 		this.#renderer = rendererStamp(settings);
-		this.#table = new Table(this.#slots);
-		this.fragments = this.#table.find;
-		this.version = this.#table.version;
+		this.table = new Table(this.#slots);
 		this.files = new FolderSink({
 			out: join(options.dataDir, "dist"),
 			slots: this.#slots,
-			table: this.#table,
+			table: this.table,
 			log: options.log,
 			times: options.filesTimes,
 		});
-	}
-
-	/** Answers reads. */
-	readonly fragments: Fragments;
-
-	/** A number that changes with any fragment. */
-	readonly version: () => number;
-
-	/** Number of layers that are served. */
-	get size(): number {
-		return this.#table.size;
-	}
-
-	/** Whether a layer is served. */
-	has(smallkey: string): boolean {
-		return this.#table.has(smallkey);
-	}
-
-	/** The smallkeys that are served, in no order. */
-	smallkeys(): Iterable<string> {
-		return this.#table.smallkeys();
 	}
 
 	/**
@@ -119,7 +96,7 @@ export class Publication {
 		if (snapshot && range === null)
 			this.#options.log.warn(otherHistory(this.#options.repository, snapshot.commit));
 		if (snapshot && range) {
-			await this.#table.change(snapshot.changes);
+			await this.table.change(snapshot.changes);
 			this.#saved = snapshot.commit;
 			this.#commit = snapshot.commit;
 		}
@@ -177,10 +154,10 @@ export class Publication {
 		const rendered = await renderRange(range, repository, settings);
 		if (range.from === null) await this.#dropOthers(rendered);
 		for (const problem of rendered.problems) this.#options.log.warn(problemLine(problem));
-		const changed = await this.#table.change(rendered.changes);
+		const changed = await this.table.change(rendered.changes);
 		this.#commit = range.to;
 		this.#options.registered(rendered.registered);
-		const unserved = rendered.wrong.filter((smallkey) => !this.#table.has(smallkey));
+		const unserved = rendered.wrong.filter((smallkey) => !this.table.has(smallkey));
 		if (unserved.length > 0) this.#inBackground(() => this.#serveEarlier(unserved, range.to));
 		if (isLarge(range)) this.#inBackground(() => this.#save());
 		return changed;
@@ -190,7 +167,7 @@ export class Publication {
 	async #dropOthers({ changes, wrong }: RenderedRange): Promise<void> {
 		const slices = new Slices();
 		const stays = new Set(wrong);
-		for (const smallkey of this.#table.smallkeys()) {
+		for (const smallkey of this.table.smallkeys()) {
 			if (!changes.has(smallkey) && !stays.has(smallkey)) changes.set(smallkey, null);
 			await slices.pause();
 		}
@@ -211,8 +188,8 @@ export class Publication {
 			if (!layer) continue;
 			await this.#exclusive(async () => {
 				// It may have been corrected, or removed, meanwhile.
-				if (this.#commit !== commit || this.#table.has(smallkey)) return;
-				await this.#table.change(new Map([[smallkey, renderEntry(layer, settings)]]));
+				if (this.#commit !== commit || this.table.has(smallkey)) return;
+				await this.table.change(new Map([[smallkey, renderEntry(layer, settings)]]));
 			});
 			await this.files.changed([smallkey]);
 		}
@@ -223,7 +200,7 @@ export class Publication {
 		const commit = this.#commit;
 		if (commit === null || commit === this.#saved) return;
 		try {
-			await saveSnapshot(this.#snapshotPath, this.#table, { commit, renderer: this.#renderer });
+			await saveSnapshot(this.#snapshotPath, this.table, { commit, renderer: this.#renderer });
 			this.#saved = commit;
 		} catch (error) {
 			this.#options.log.error(error);

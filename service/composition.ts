@@ -124,7 +124,7 @@ export async function openLocal(
 	const counting = countCommits(store, measures);
 	if (configuration.harvest.on) {
 		const { ServiceHarvester } = await import("./harvester/open.ts");
-		harvester = new ServiceHarvester(configuration, counting, () => publication.smallkeys(), measures);
+		harvester = new ServiceHarvester(configuration, counting, () => publication.table.smallkeys(), measures);
 		harvester.start();
 	}
 	statuses = new LayerStatuses({ repository, store, harvester });
@@ -141,7 +141,7 @@ export async function openLocal(
 		status: statuses.read,
 	};
 	const gauges = async () => ({
-		layers: publication.size,
+		layers: publication.table.size,
 		queue: store.waiting,
 		commitsBehind: await store.commitsBehind(),
 		filesBehind: publication.files.behind,
@@ -155,14 +155,14 @@ export async function openLocal(
 		await store.close();
 		await Promise.all([catalogue?.close(), publication.close()]);
 	};
-	const { fragments, version } = publication;
+	const { find: fragments, version } = publication.table;
 	return {
 		context,
 		fragments,
 		version,
 		place: `the branch main of ${repository}`,
-		has: (smallkey) => publication.has(smallkey),
-		layers: () => publication.size,
+		has: (smallkey) => publication.table.has(smallkey),
+		layers: () => publication.table.size,
 		gauges,
 		close,
 		store,

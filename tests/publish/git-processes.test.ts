@@ -41,7 +41,7 @@ test("a large push is compared once, by the service; its catalogue reads the his
 		const head = `commit refs/heads/main\ncommitter a <a@b> 1772625600 +0000\ndata 1\nx\nfrom ${local.store.tip}\n`;
 		await commands();
 		await runGit(local.repository, ["fast-import", "--quiet"], { input: `${head}${edits.join("")}\n` });
-		await eventually(() => local.publication.size === layers + 1);
+		await eventually(() => local.publication.table.size === layers + 1);
 		await eventually(() => local.catalogue?.updatedTo === local.store.tip);
 		await eventually(() => local.log.some((line) => "push" in line));
 		const started = await commands();

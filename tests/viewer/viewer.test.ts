@@ -111,7 +111,7 @@ async function harvest(local: Local, smallkey: string): Promise<void> {
 		harvest: createHarvestLayer({ ask, mapWkid: 3978 }),
 		everyMs: 86_400_000,
 		now: () => new Date(local.now),
-		allKeys: () => local.publication.smallkeys(),
+		allKeys: () => local.publication.table.smallkeys(),
 		timers: systemTimers,
 		log: logTo(local.reported, lines),
 	});
@@ -130,7 +130,7 @@ viewer.before(async (context) => {
 	await local.put("zones", feature(maps.origin + featureLayer));
 	await local.put("later", feature(maps.origin + mapLayer));
 	await harvest(local, "zones");
-	const { fragments } = local.publication;
+	const { find: fragments } = local.publication.table;
 	const silent = { log: () => {}, allReads: false, count: () => {} };
 	context.server = createNodeServer({ context: local.context, fragments, version: null, ...silent }).server;
 	await new Promise<void>((resolve) => context.server.listen(0, "127.0.0.1", resolve));

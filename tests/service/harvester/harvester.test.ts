@@ -45,7 +45,7 @@ function makeHarvester(everyMs: number): Harvester {
 		harvest: createHarvestLayer({ ask, mapWkid: 3978 }),
 		everyMs,
 		now: () => new Date(local.now),
-		allKeys: () => local.publication.smallkeys(),
+		allKeys: () => local.publication.table.smallkeys(),
 		log: {
 			info: (line) =>
 				"harvest" in line ? lines.push(line as HarvestLine) : startLines.push(line as StartLine),
@@ -91,7 +91,7 @@ async function remove(smallkey: string): Promise<void> {
 }
 
 function displayName(smallkey: string): string {
-	const fragment = local.publication.fragments("v0.9", "en", smallkey);
+	const fragment = local.publication.table.find("v0.9", "en", smallkey);
 	return fragment ? nodeOf(new TextDecoder().decode(fragment.body)).displayName : "(none)";
 }
 

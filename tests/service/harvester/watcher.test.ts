@@ -36,7 +36,7 @@ test.before.each(async () => {
 		},
 		everyMs: 7 * day,
 		now: () => new Date(local.now),
-		allKeys: () => local.publication.smallkeys(),
+		allKeys: () => local.publication.table.smallkeys(),
 		log: logTo(local.reported),
 		timers: {
 			set(run, ms) {
