@@ -14,7 +14,7 @@ export type OutputFiles = ReadonlyMap<string, string | Uint8Array | null>;
 const writer = "-catalogue";
 
 /** Smallest file that is compressed; a smaller one fits into a packet. */
-const leastCompressedBytes = 1_000;
+const minCompressedBytes = 1_000;
 
 /** Reads the files of an output. */
 export function readerOf(out: string): ReadFile {
@@ -66,7 +66,7 @@ const brotliQuality = 9;
 
 /** Names with a content's hash never change: they are worth a slower way to compress. */
 function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uint8Array][] {
-	if (bytes.length < leastCompressedBytes) return [];
+	if (bytes.length < minCompressedBytes) return [];
 	const isHashed = path.startsWith("assets/");
 	const gzipped = gzipSync(bytes, { level: isHashed ? 9 : 6 });
 	if (!isHashed) return [[".gz", gzipped]];

@@ -54,8 +54,8 @@ function decimal(value: number): string {
 	return String(Math.round(value * 100) / 100);
 }
 
-function clamp(value: unknown, least: number, most: number, otherwise: number): number {
-	return Math.min(Math.max(numberOf(value) ?? otherwise, least), most);
+function clamp(value: unknown, min: number, max: number, otherwise: number): number {
+	return Math.min(Math.max(numberOf(value) ?? otherwise, min), max);
 }
 
 /** `fill` or `stroke` of an ArcGIS colour: red, green, blue and alpha, each 0 to 255. */
