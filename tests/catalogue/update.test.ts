@@ -93,7 +93,7 @@ async function filesOf(folder: string): Promise<Map<string, string>> {
 	return files;
 }
 
-/** That what has been gone on from is what a whole build writes, and each compressed copy what stands beside it. */
+/** That the range from the last commit leaves what the range from nothing writes, and each compressed copy what stands beside it. */
 async function assertWhole(folder: string, more: Partial<CatalogueOptions> = {}): Promise<void> {
 	const fresh = join(folder, "fresh");
 	await rm(fresh, { recursive: true, force: true });
@@ -252,7 +252,7 @@ update("what is deleted, cut off or of another history is made anew", async ({ f
 	await assertWhole(folder);
 });
 
-update("more than a thousand changes of few layers are not gone on from", async ({ folder }) => {
+update("more than a thousand changes of few layers are a range from nothing", async ({ folder }) => {
 	await bring(folder);
 	const keys = Array.from({ length: 1_001 }, (_, index) => `zz${index}`);
 	await commit(folder, Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));

@@ -95,7 +95,7 @@ catalogue(
 	},
 );
 
-catalogue("a push of more layers than are gone on from is in step, too", async ({ local, clone }) => {
+catalogue("a push of so many layers that the range is from nothing is in the catalogue, too", async ({ local, clone }) => {
 	await clone.git("pull", "-q");
 	const keys = Array.from({ length: 1_200 }, (_, index) => `p${index.toString(36)}x`);
 	await clone.commit(
@@ -238,7 +238,7 @@ catalogue("its process stays from change to change, until it has much memory", a
 });
 
 catalogue(
-	"after a restart it is gone on from, and with SITE=off nothing of it is left",
+	"after a restart it is updated, and with SITE=off nothing of it is left",
 	async ({ local }) => {
 		await local.stop();
 		assert.equal(catalogueWorkers(), []);
