@@ -95,19 +95,22 @@ catalogue(
 	},
 );
 
-catalogue("a push of so many layers that the range is from nothing is in the catalogue, too", async ({ local, clone }) => {
-	await clone.git("pull", "-q");
-	const keys = Array.from({ length: 1_200 }, (_, index) => `p${index.toString(36)}x`);
-	await clone.commit(
-		Object.fromEntries(keys.map((key) => [`layers/${key.slice(0, 2)}/${key}.json`, wms(key)])),
-	);
-	const before = local.store.tip;
-	assert.ok(await clone.push());
-	await eventually(() => local.store.tip !== before);
-	assert.is((await put(local, "after")).status, 201);
-	await inStep(local);
-	assert.is(await layersIn(local), 1_204);
-});
+catalogue(
+	"a push of so many layers that the range is from nothing is in the catalogue, too",
+	async ({ local, clone }) => {
+		await clone.git("pull", "-q");
+		const keys = Array.from({ length: 1_200 }, (_, index) => `p${index.toString(36)}x`);
+		await clone.commit(
+			Object.fromEntries(keys.map((key) => [`layers/${key.slice(0, 2)}/${key}.json`, wms(key)])),
+		);
+		const before = local.store.tip;
+		assert.ok(await clone.push());
+		await eventually(() => local.store.tip !== before);
+		assert.is((await put(local, "after")).status, 201);
+		await inStep(local);
+		assert.is(await layersIn(local), 1_204);
+	},
+);
 
 catalogue(
 	"what is deleted comes back by itself, and its process too when it is killed",
@@ -237,21 +240,18 @@ catalogue("its process stays from change to change, until it has much memory", a
 	local.catalogueLimits = {};
 });
 
-catalogue(
-	"after a restart it is updated, and with SITE=off nothing of it is left",
-	async ({ local }) => {
-		await local.stop();
-		assert.equal(catalogueWorkers(), []);
-		await local.start();
-		assert.is((await put(local, "later")).status, 201);
-		await inStep(local);
-		assert.is(await layersIn(local), 1_210);
-		await local.stop();
-		local.variables.SITE = "off";
-		await local.start();
-		assert.equal((await readdir(local.out)).sort(), [...targetNames].sort());
-		assert.is(local.pages, null);
-	},
-);
+catalogue("after a restart it is updated, and with SITE=off nothing of it is left", async ({ local }) => {
+	await local.stop();
+	assert.equal(catalogueWorkers(), []);
+	await local.start();
+	assert.is((await put(local, "later")).status, 201);
+	await inStep(local);
+	assert.is(await layersIn(local), 1_210);
+	await local.stop();
+	local.variables.SITE = "off";
+	await local.start();
+	assert.equal((await readdir(local.out)).sort(), [...targetNames].sort());
+	assert.is(local.pages, null);
+});
 
 catalogue.run();
