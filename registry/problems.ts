@@ -1,3 +1,5 @@
+import { type BrokenRule, broken } from "./texts.ts";
+
 /** Most problems of one document that are listed; the others are counted. */
 export const maxProblems = 20;
 
@@ -14,14 +16,6 @@ const maxValueLength = 80;
 const maxShownLength = 200;
 
 const encoder = new TextEncoder();
-
-/** A rule that is broken. */
-export interface BrokenRule {
-	/** Identifies the rule, independent of the language of its text: `address-credentials`, `maxLength`. */
-	code: string;
-	/** `must not hold a user name or password` */
-	text: string;
-}
 
 /** A rule that a document breaks; its text is `<JSON pointer>: <rule>`, or begins with `the document`. */
 export type DocumentProblem = BrokenRule;
@@ -61,8 +55,8 @@ export class Problems {
 	/** The problems in the order of their addition; the last one counts those that are not listed. */
 	list(): DocumentProblem[] {
 		if (this.#hidden === 0) return [...this.#problems];
-		const text = `the document has ${this.#hidden} more ${this.#hidden === 1 ? "problem" : "problems"}`;
-		return [...this.#problems, { code: "more-problems", text }];
+		const code = this.#hidden === 1 ? "more-problem" : "more-problems";
+		return [...this.#problems, broken(code, this.#hidden)];
 	}
 }
 

@@ -17,7 +17,6 @@ export const owners = {
 			type: "object",
 			propertyNames: {
 				pattern: "^[A-Za-z0-9_+=*?-]{1,64}$",
-				errorMessage: "must be a glob: 1 to 64 of A-Z a-z 0-9 _ - + = * ?",
 				code: "glob",
 			},
 			additionalProperties: { $ref: "#/definitions/owners" },
@@ -32,7 +31,6 @@ export const owners = {
 				description: "A GitHub team or user: @organisation/team or @user.",
 				type: "string",
 				pattern: "^@[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$",
-				errorMessage: "must be a GitHub team or user, such as @organisation/team or @user",
 				code: "owner-name",
 			},
 		},
