@@ -1,5 +1,5 @@
 import { mayChange } from "../registry/judge.ts";
-import { textOf } from "../registry/texts.ts";
+import { textAt, textOf } from "../registry/texts.ts";
 import type { Meta, Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import type { Verified } from "./write.ts";
@@ -27,7 +27,7 @@ export async function refresh(
 	if (body.length > 0) return { status: 400, errors: [textOf("body-empty")] };
 	const match = refreshPath.exec(target);
 	if (!match) {
-		return { status: 400, errors: [`path: ${textOf("path-refresh")}`], reason: "path" };
+		return { status: 400, errors: [textAt("path", "path-refresh")], reason: "path" };
 	}
 	if (!context.refresh) {
 		return { status: 409, errors: [textOf("no-harvest")], reason: "does not harvest" };

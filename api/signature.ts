@@ -1,4 +1,4 @@
-import { textOf } from "../registry/texts.ts";
+import { textAt } from "../registry/texts.ts";
 import { type Hashes, hexOf, webHashes } from "../store/hashes.ts";
 import { clockSkew } from "../store/store.ts";
 
@@ -76,7 +76,7 @@ export function isSignature(text: string): boolean {
  */
 export function shapeHint(text: string): string | null {
 	if (isSignature(text)) return null;
-	return `Authorization: ${textOf("signature-shape", mistakeOf(text))}`;
+	return textAt("Authorization", "signature-shape", mistakeOf(text));
 }
 
 /** The most frequent mistakes of clients; the order matters. */

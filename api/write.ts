@@ -1,6 +1,6 @@
 import { judgeAsker, type Problem } from "../registry/judge.ts";
 import { largestRegistration, type Registration } from "../registry/registration.ts";
-import { type TextCode, textOf } from "../registry/texts.ts";
+import { type TextCode, textAt, textOf } from "../registry/texts.ts";
 import type { Edits, Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { isSignedBy, type Sender } from "./senders.ts";
@@ -41,7 +41,7 @@ export interface Asked {
 	registration: () => Registration | null;
 }
 
-const mismatch = `Authorization: ${textOf("signature")}`;
+const mismatch = /* @__PURE__ */ textAt("Authorization", "signature");
 
 /** Checks the size, then the signature and the time (specification, "Verification by the service"). */
 export async function verifyWrite(write: Write, context: Context): Promise<Verified | Refusal> {
@@ -81,7 +81,7 @@ function unauthorized(
 	if (address !== null) limiter?.punish(address);
 	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp };
 	const missing = Object.entries(headers).filter(([, text]) => text === "");
-	const errors = missing.map(([name]) => `${name}: ${textOf("header")}`);
+	const errors = missing.map(([name]) => textAt(name, "header"));
 	if (errors.length > 0) return { status: 401, errors, reason: "missing header" };
 	const hint = shapeHint(signature);
 	return { status: 401, errors: hint === null ? [mismatch] : [mismatch, hint], reason };
@@ -94,7 +94,7 @@ export function hintOf({ status, errors }: Refusal, { settings }: Context): stri
 }
 
 function untimely(now: Date): Refusal {
-	return { status: 401, errors: [`TimeStamp: ${textOf("timestamp", now.toISOString())}`], reason: "time" };
+	return { status: 401, errors: [textAt("TimeStamp", "timestamp", now.toISOString())], reason: "time" };
 }
 
 /** The status of a refusal by its code, where it is not 400. */
@@ -119,7 +119,7 @@ export function refuseOthers(sender: Sender, smallkey: string): Refusal | null {
 
 /** The refusal where a key is not stored. */
 export function notRegistered(smallkey: string): Refusal {
-	return { status: 404, errors: [`smallkey: ${textOf("not-registered", smallkey)}`] };
+	return { status: 404, errors: [textAt("smallkey", "not-registered", smallkey)] };
 }
 
 /** The metadata of a write's commit. Its trailer `Request` identifies a repetition. */

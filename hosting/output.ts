@@ -51,3 +51,10 @@ export async function buildOutput(
 export function catalogueLine({ layers, written, removed }: CatalogueOutcome): string {
 	return `${counted(layers, "layer")} in the catalogue: ${counted(written, "file")} written, ${removed} removed`;
 }
+
+/** Builds a folder of layers. @throws {Error} with a line for each problem, where a layer is wrong */
+export async function buildFolder(folder: string, out: string, environment: Environment): Promise<void> {
+	const { problems, written } = await buildOutput({ folder }, out, environment);
+	if (written) return;
+	throw new Error([...problems, `${counted(problems.length, "problem")}; nothing was written`].join("\n"));
+}

@@ -351,6 +351,11 @@ export function textOf(code: TextCode, ...values: readonly unknown[]): string {
 	return fill(texts[code][0], values);
 }
 
+/** The English text of a code at a place: `smallkey: ab is not registered`. */
+export function textAt(place: string, code: TextCode, ...values: readonly unknown[]): string {
+	return `${place}: ${textOf(code, ...values)}`;
+}
+
 /** A broken rule with its English text. */
 export function broken(code: TextCode, ...values: readonly unknown[]): BrokenRule {
 	return { code, text: textOf(code, ...values) };

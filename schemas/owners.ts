@@ -8,12 +8,12 @@ export const owners = {
 	additionalProperties: false,
 	properties: {
 		operators: {
-			description: "Who approves everything that is no layer, and the layers that no glob below fits.",
+			description: "Owners of all files that are not layers, and of layers that no glob below matches.",
 			$ref: "#/definitions/owners",
 		},
 		layers: {
 			description:
-				"Glob of smallkeys (* is any run of characters, ? is one) to its owners. The glob that says most wins.",
+				"Glob of smallkeys (* is any run of characters, ? is one) to its owners. The most specific glob applies.",
 			type: "object",
 			propertyNames: {
 				pattern: "^[A-Za-z0-9_+=*?-]{1,64}$",

@@ -1,4 +1,4 @@
-import { textOf } from "../registry/texts.ts";
+import { textAt } from "../registry/texts.ts";
 
 /** How far a timestamp may be from the server's clock, exclusive, in milliseconds (specification, "Limits"). */
 export const clockSkew = 120_000;
@@ -120,7 +120,7 @@ export const requestMemory = 300_000;
 export const usedBefore: Refusal = {
 	status: 401,
 	reason: "used before",
-	errors: [`Authorization: ${textOf("signature-used")}`],
+	errors: [/* @__PURE__ */ textAt("Authorization", "signature-used")],
 };
 
 /** Whether `outcome` says that nothing was changed. */

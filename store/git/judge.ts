@@ -1,5 +1,5 @@
 import { GitFailure } from "../../git/run.ts";
-import { textOf } from "../../registry/texts.ts";
+import { textAt } from "../../registry/texts.ts";
 import {
 	type Commit,
 	type Edit,
@@ -120,5 +120,5 @@ function judgeRepeat(
 const mayBeUsed: Refusal = {
 	status: 401,
 	reason: "used before",
-	errors: [`TimeStamp: ${textOf("clock")}`],
+	errors: [textAt("TimeStamp", "clock")],
 };
