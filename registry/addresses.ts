@@ -21,10 +21,7 @@ export function addAddressProblems(problems: Problems, value: unknown): void {
 		if (typeof address !== "string" || !/^https?:\/\/./i.test(address)) continue;
 		const problem = problemOf(address);
 		if (problem === null) continue;
-		problems.add(
-			() => pointerOf(place),
-			() => problem,
-		);
+		problems.add(() => [pointerOf(place), problem]);
 	}
 }
 

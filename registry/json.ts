@@ -144,24 +144,14 @@ function ambiguities(text: string): DocumentProblem[] | null {
 		onObjectEnd: () => objects.pop(),
 		onName(name, _line, path) {
 			const names = objects.at(-1) as Set<string>;
-			if (names.has(name))
-				problems.add(
-					() => pointerOf([...path(), name]),
-					() => broken("repeated-name"),
-				);
+			if (names.has(name)) problems.add(() => [pointerOf([...path(), name]), broken("repeated-name")]);
 			names.add(name);
 			if (name.isWellFormed()) return;
-			problems.add(
-				() => pointerOf(path()),
-				() => broken("lone-name"),
-			);
+			problems.add(() => [pointerOf(path()), broken("lone-name")]);
 		},
 		onValue(value, _line, path) {
 			if (typeof value !== "string" || value.isWellFormed()) return;
-			problems.add(
-				() => pointerOf(path()),
-				() => broken("lone-surrogate"),
-			);
+			problems.add(() => [pointerOf(path()), broken("lone-surrogate")]);
 		},
 	});
 	return whole ? problems.list() : null;

@@ -32,13 +32,14 @@ export class Problems {
 	#hidden = 0;
 
 	/** Adds a problem. Its pointer and its rule are made only for a problem that is listed. */
-	add(place: () => string, rule: () => BrokenRule): void {
+	add(make: () => readonly [pointer: string, rule: BrokenRule]): void {
 		if (this.#problems.length >= maxProblems || this.#hidden > 0) {
 			this.#hidden += 1;
 			return;
 		}
-		const { code, text: ruleText } = rule();
-		const text = `${cutPointer(place()) || "the document"}: ${ruleText}`;
+		const [pointer, rule] = make();
+		const { code } = rule;
+		const text = `${cutPointer(pointer) || "the document"}: ${rule.text}`;
 		const bytes = encoder.encode(JSON.stringify(text)).length;
 		if (this.#bytes + bytes > maxProblemBytes) {
 			this.#hidden += 1;

@@ -92,11 +92,7 @@ export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegist
 	if (rules === "stored") return { registration, problems: [] };
 	for (const { address, type, path } of addressesOf(registration)) {
 		const problem = kindProblem(new URL(address), type);
-		if (problem !== null)
-			problems.add(
-				() => pointerOf(path),
-				() => problem,
-			);
+		if (problem !== null) problems.add(() => [pointerOf(path), problem]);
 	}
 	if (!problems.isEmpty) return { registration: null, problems: problems.list() };
 	const tooLarge = storedSizeProblem(registration);

@@ -38,11 +38,7 @@ export function addSchemaProblems(
 	if (validate(value)) return;
 	for (const error of validate.errors ?? []) {
 		if (rules === "stored" && isOnlyOnWrite(error)) continue;
-		if (!isRepeated(error))
-			problems.add(
-				() => placeOf(error),
-				() => ruleOf(error),
-			);
+		if (!isRepeated(error)) problems.add(() => [placeOf(error), ruleOf(error)]);
 	}
 }
 
