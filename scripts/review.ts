@@ -26,9 +26,7 @@ function askUntil(end: AbortSignal, ask: Ask): Ask {
 /** The required approvals, a line each. */
 function approvalLines({ approvals }: Review): string[] {
 	return (approvals ?? []).map(({ owners, paths }) => {
-		return plain(
-			`approval of ${owners.join(" or ")} for ${paths.length} file${paths.length === 1 ? "" : "s"}`,
-		);
+		return plain(`approval of ${owners.join(" or ")} for ${counted(paths.length, "file")}`);
 	});
 }
 
