@@ -1,7 +1,6 @@
 import { StoreBusy } from "../store/store.ts";
 import { answerWrite } from "./answer-write.ts";
 import type { Context } from "./context.ts";
-import type { Allocate } from "./docs.ts";
 import type { Fragments } from "./fragment.ts";
 import { answerErrorPage, type PageRoute, parsePage, siteRootOf } from "./pages.ts";
 import { answerRead, fragmentHeaders } from "./read.ts";
@@ -162,10 +161,9 @@ export function handleRead(
 	ifNoneMatch: string | null,
 	fragments: Fragments,
 	report: Context["report"],
-	allocate?: Allocate,
 ): Reply {
 	try {
-		return answerRead(wanted, ifNoneMatch, fragments, allocate);
+		return answerRead(wanted, ifNoneMatch, fragments);
 	} catch (error) {
 		return answerFailure(error, "read", report);
 	}

@@ -165,11 +165,10 @@ export async function openLocal(
 		await store.close();
 		await Promise.all([catalogue?.close(), publication.close()]);
 	};
-	const { fragments, version } = publication;
+	const { fragments } = publication;
 	return {
 		context,
 		fragments,
-		version,
 		place: `the branch main of ${repository}`,
 		has: (smallkey) => publication.has(smallkey),
 		layers: () => publication.size,

@@ -14,7 +14,6 @@ export async function listen(local: Local): Promise<Listening> {
 	const { server, end } = createNodeServer({
 		context: local.context,
 		fragments: local.publication.fragments,
-		version: local.publication.version,
 		pages: local.pages ?? undefined,
 		log: () => undefined,
 		allReads: false,

@@ -45,7 +45,6 @@ export class TestServer {
 		};
 		this.#server = createNodeServer({
 			fragments: this.#find,
-			version: () => this.stored.length,
 			log: (answered) => this.logged.push(answered),
 			allReads: false,
 			count: () => {
