@@ -366,10 +366,13 @@ export class GitStore implements Store {
 		for (let moves = 0, failures = 0; moves < maxMoves && failures < maxFailures; ) {
 			const judged: Judged[] = [];
 			try {
-				await this.#head.follow();
+				// Git answers this while the group is judged.
+				const head = branch.head();
+				head.catch(() => undefined);
 				const reader = this.#readerAtHead();
 				this.#context.writer.begin(this.tip);
 				await judgeGroup(group, reader, this.#context, judged);
+				if ((await head) !== this.tip) throw new BranchHeld("others have moved the branch");
 				await this.#joinWaiting(group, reader, judged);
 				return await this.#land(judged, reader);
 			} catch (error) {
