@@ -14,6 +14,7 @@ import { answerStatus } from "../status.ts";
 import { isWriteMethod } from "../write-routes.ts";
 import { type Client, clientOf } from "./address.ts";
 import { clientGone, describeAnswer, type Exchange, hasGone, nextId } from "./exchange.ts";
+import { RecentLists } from "./lists.ts";
 import { type Answered, CountedLog, kindOfAnswer } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 import { ConnectionOrder } from "./order.ts";
@@ -31,6 +32,7 @@ export class Answering {
 	readonly #order = new ConnectionOrder();
 	readonly #writing: Writing;
 	readonly #sending: Sending;
+	readonly #lists = new RecentLists();
 	readonly #log: CountedLog<Answered>;
 	#slowed = 0;
 	#isClosing = false;
@@ -82,7 +84,9 @@ export class Answering {
 		switch (route.kind) {
 			case "docs":
 			case "doc":
-				return handleRead(route, ifNoneMatch, fragments, context.report);
+				return handleRead(route, ifNoneMatch, fragments, context.report, (docs) => {
+					return this.#lists.bodyOf(exchange.target, docs);
+				});
 			case "write":
 				// An address is known only while its connection lasts.
 				exchange.client = clientOf(request, trustedProxies);
