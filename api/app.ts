@@ -1,11 +1,10 @@
 import { StoreBusy } from "../store/store.ts";
 import { answerWrite } from "./answer-write.ts";
 import type { Context } from "./context.ts";
-import type { Docs } from "./docs.ts";
 import type { Fragments } from "./fragment.ts";
 import { answerErrorPage, type PageRoute, parsePage, siteRootOf } from "./pages.ts";
 import { answerRead, fragmentHeaders } from "./read.ts";
-import { type Pieces, plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
+import { plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
 import { hintOf, judgeUnread, type Write } from "./write.ts";
 import { actionsAt, isForWrites, type WriteAction } from "./write-routes.ts";
@@ -162,10 +161,9 @@ export function handleRead(
 	ifNoneMatch: string | null,
 	fragments: Fragments,
 	report: Context["report"],
-	join?: (docs: Docs) => Uint8Array | Pieces,
 ): Reply {
 	try {
-		return answerRead(wanted, ifNoneMatch, fragments, join);
+		return answerRead(wanted, ifNoneMatch, fragments);
 	} catch (error) {
 		return answerFailure(error, "read", report);
 	}

@@ -1,7 +1,7 @@
-import { asScript, bodyOf, type Docs, findDocs } from "./docs.ts";
+import { asScript, bodyOf, findDocs } from "./docs.ts";
 import { matchesEtag, textOf } from "./etag.ts";
 import type { Fragments } from "./fragment.ts";
-import { emptyBody, fragmentHeaders, type Pieces, type Reply, refuseRead } from "./reply.ts";
+import { emptyBody, fragmentHeaders, type Reply, refuseRead } from "./reply.ts";
 import type { Wanted, WantedDocs } from "./wanted.ts";
 
 export { etagOf, hashOf } from "./etag.ts";
@@ -14,15 +14,9 @@ const scriptType = "application/javascript; charset=utf-8";
 /**
  * Answers a read. Pure, and the same on every engine.
  * @param ifNoneMatch the `If-None-Match` header, or null (RFC 9110, section 13.1.2)
- * @param join joins a list; an engine may know lists that it has joined before
  */
-export function answerRead(
-	wanted: Wanted,
-	ifNoneMatch: string | null,
-	fragments: Fragments,
-	join: (docs: Docs) => Uint8Array | Pieces = bodyOf,
-): Reply {
-	if (wanted.kind === "docs") return answerDocs(wanted, ifNoneMatch, fragments, join);
+export function answerRead(wanted: Wanted, ifNoneMatch: string | null, fragments: Fragments): Reply {
+	if (wanted.kind === "docs") return answerDocs(wanted, ifNoneMatch, fragments);
 	const { target, lang, smallkey, callback } = wanted;
 	const found = fragments(target, lang, smallkey);
 	if (!found) return refuseRead(404);
@@ -33,17 +27,12 @@ export function answerRead(
 	return { status: 200, headers: headersOf(type, etag), body: fragment.body };
 }
 
-function answerDocs(
-	wanted: WantedDocs,
-	ifNoneMatch: string | null,
-	fragments: Fragments,
-	join: (docs: Docs) => Uint8Array | Pieces,
-): Reply {
+function answerDocs(wanted: WantedDocs, ifNoneMatch: string | null, fragments: Fragments): Reply {
 	const docs = findDocs(wanted, fragments);
 	if (!docs) return refuseRead(414);
 	const type = wanted.callback === null ? jsonType : scriptType;
 	if (isUnchanged(ifNoneMatch, docs.etag)) return notModified(type, docs.etag);
-	return { status: 200, headers: headersOf(type, docs.etag), body: join(docs) };
+	return { status: 200, headers: headersOf(type, docs.etag), body: bodyOf(docs) };
 }
 
 function isUnchanged(ifNoneMatch: string | null, etag: string): boolean {

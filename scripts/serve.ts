@@ -64,6 +64,7 @@ async function serve(
 		context: { ...service.context, limiter: new TokenBuckets(configuration.writes, service.context.now) },
 		trustedProxies: configuration.trustedProxies,
 		fragments: service.fragments,
+		version: service.version,
 		pages: service.pages ?? undefined,
 		log: logLine,
 		allReads: configuration.logReads,

@@ -165,10 +165,11 @@ export async function openLocal(
 		await store.close();
 		await Promise.all([catalogue?.close(), publication.close()]);
 	};
-	const { fragments } = publication;
+	const { fragments, version } = publication;
 	return {
 		context,
 		fragments,
+		version,
 		place: `the branch main of ${repository}`,
 		has: (smallkey) => publication.has(smallkey),
 		layers: () => publication.size,

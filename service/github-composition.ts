@@ -45,6 +45,7 @@ export async function openGithubService(
 			readiness,
 		},
 		fragments: (target, lang, smallkey) => readBuilt(join(out, slotPath({ target, lang }, smallkey))),
+		version: null,
 		pages: configuration.site ? folderPages(out, configuration.publicUrl.startsWith("https:")) : null,
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragments build and npx fragments follow write`,
 		has: null,

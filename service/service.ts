@@ -7,6 +7,8 @@ import type { Gauges } from "./measures.ts";
 export interface Service {
 	context: Context;
 	fragments: Fragments;
+	/** Returns another number after each change of any fragment; null where other processes change them. */
+	version: (() => number) | null;
 	/** The catalogue's files; null without a catalogue. */
 	pages: Pages | null;
 	/** Where the layers are, for the welcome: `the branch main of /data/repository.git`. */

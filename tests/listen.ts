@@ -14,6 +14,7 @@ export async function listen(local: Local): Promise<Listening> {
 	const { server, end } = createNodeServer({
 		context: local.context,
 		fragments: local.publication.fragments,
+		version: local.publication.version,
 		pages: local.pages ?? undefined,
 		log: () => undefined,
 		allReads: false,

@@ -14,11 +14,11 @@ import { answerStatus } from "../status.ts";
 import { isWriteMethod } from "../write-routes.ts";
 import { type Client, clientOf } from "./address.ts";
 import { clientGone, describeAnswer, type Exchange, hasGone, nextId } from "./exchange.ts";
-import { RecentLists } from "./lists.ts";
 import { type Answered, CountedLog, kindOfAnswer } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 import { ConnectionOrder } from "./order.ts";
 import type { Pages } from "./pages.ts";
+import { RecentReplies } from "./recent.ts";
 import { Sending } from "./send.ts";
 import { Writing } from "./writing.ts";
 
@@ -32,7 +32,7 @@ export class Answering {
 	readonly #order = new ConnectionOrder();
 	readonly #writing: Writing;
 	readonly #sending: Sending;
-	readonly #lists = new RecentLists();
+	readonly #recent: RecentReplies | null;
 	readonly #log: CountedLog<Answered>;
 	#slowed = 0;
 	#isClosing = false;
@@ -42,6 +42,7 @@ export class Answering {
 		this.#times = times;
 		this.#writing = new Writing(options, times);
 		this.#sending = new Sending(times);
+		this.#recent = options.version ? new RecentReplies(options.version) : null;
 		this.#log = new CountedLog(options.log, times.logEveryMs, kindOfAnswer);
 	}
 
@@ -51,18 +52,21 @@ export class Answering {
 	 */
 	answer(request: IncomingMessage, response: ServerResponse, asksFirst = false): void {
 		const { method = "GET", url: target = "/", socket } = request;
-		const route = routeOf(method, target, this.#options.context.settings);
+		const isPlainGet = method === "GET" && request.headers["if-none-match"] === undefined;
 		const start = performance.now();
-		const exchange: Exchange = { request, response, method, target, route, start, asksFirst, client: null };
 		this.#order.inTurn(socket, (done) => {
+			const kept = isPlainGet ? this.#recent?.find(target) : undefined;
+			const route = kept?.route ?? routeOf(method, target, this.#options.context.settings);
+			const exchange: Exchange = { request, response, method, target, route, start, asksFirst, client: null };
 			if (hasGone(exchange)) {
 				this.#noteGone(exchange);
 				return done();
 			}
 			response.once("close", done);
-			const reply = this.#replyTo(exchange);
-			if (reply instanceof Promise) void reply.then((settled) => this.#send(exchange, settled));
-			else this.#send(exchange, reply);
+			const reply = kept?.reply ?? this.#replyTo(exchange);
+			if (reply instanceof Promise) return void reply.then((settled) => this.#send(exchange, settled));
+			if (isPlainGet && !kept) this.#recent?.keep(target, { route, reply });
+			this.#send(exchange, reply);
 		});
 	}
 
@@ -84,9 +88,7 @@ export class Answering {
 		switch (route.kind) {
 			case "docs":
 			case "doc":
-				return handleRead(route, ifNoneMatch, fragments, context.report, (docs) => {
-					return this.#lists.bodyOf(exchange.target, docs);
-				});
+				return handleRead(route, ifNoneMatch, fragments, context.report);
 			case "write":
 				// An address is known only while its connection lasts.
 				exchange.client = clientOf(request, trustedProxies);

@@ -37,6 +37,8 @@ const defaultTimes: NodeTimes = {
 export interface NodeOptions {
 	context: Context;
 	fragments: Fragments;
+	/** Returns another number after each change of any fragment; null where that is not known. */
+	version: (() => number) | null;
 	/** Where the catalogue is read; left out where there is none. */
 	pages?: Pages | undefined;
 	/** Told of each write and of each answer from 400 up; of every answer with `allReads`. */

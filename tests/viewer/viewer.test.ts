@@ -130,7 +130,7 @@ viewer.before(async (context) => {
 	await harvest(local, "zones");
 	const { fragments } = local.publication;
 	const silent = { log: () => {}, allReads: false, count: () => {} };
-	context.server = createNodeServer({ context: local.context, fragments, ...silent }).server;
+	context.server = createNodeServer({ context: local.context, fragments, version: null, ...silent }).server;
 	await new Promise<void>((resolve) => context.server.listen(0, "127.0.0.1", resolve));
 	context.service = `http://127.0.0.1:${(context.server.address() as AddressInfo).port}`;
 	context.browser = await openBrowser();

@@ -45,6 +45,7 @@ export class TestServer {
 		};
 		this.#server = createNodeServer({
 			fragments: this.#find,
+			version: () => this.stored.length,
 			log: (answered) => this.logged.push(answered),
 			allReads: false,
 			count: () => {
