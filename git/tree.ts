@@ -20,7 +20,7 @@ export interface PathChange {
 
 /**
  * The paths under `folder` that differ between two commits, sorted by path. They are taken as git prints them: a
- * hundred thousand hold nobody up.
+ * hundred thousand delay no request.
  * @param most paths up to which there is an answer
  * @returns null where there are more
  */

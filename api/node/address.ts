@@ -29,7 +29,7 @@ export function parseTrustedProxies(text: string): TrustedProxies | string {
 }
 
 function parseRange(text: string): [Address, number] | null {
-	// Short spellings such as 10.1/16 are somebody's mistake.
+	// Short spellings such as 10.1/16 are a mistake.
 	if (ipaddr.isValidCIDR(text) && parseAddress(text.split("/", 1)[0] as string)) {
 		const [address, prefix] = ipaddr.parseCIDR(text);
 		if (address.kind() === "ipv4" || !(address as ipaddr.IPv6).isIPv4MappedAddress())
