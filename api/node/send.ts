@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Pieces, Reply } from "../reply.ts";
 import type { NodeTimes } from "./options.ts";
@@ -47,7 +46,18 @@ export class Sending {
 async function sendPieces(response: ServerResponse, pieces: Pieces): Promise<void> {
 	for (const piece of pieces) {
 		if (response.destroyed) return;
-		if (!response.write(piece)) await Promise.race([once(response, "drain"), once(response, "close")]);
+		if (!response.write(piece)) await drained(response);
 	}
 	response.end();
+}
+
+/** Waits until an answer takes more, or has ended. */
+function drained(response: ServerResponse): Promise<void> {
+	return new Promise((resolve) => {
+		const end = () => {
+			response.off("drain", end).off("close", end);
+			resolve();
+		};
+		response.on("drain", end).on("close", end);
+	});
 }
