@@ -175,12 +175,12 @@ export class GroupWriter {
 
 	/** After a failure: ends the writer, follows the branch, and removes locks of killed processes. */
 	async #recover(failure: unknown): Promise<void> {
-		const { health, writer, branch, repository, limits } = this.#context;
+		const { health, log, writer, branch, repository, limits } = this.#context;
 		if (!(failure instanceof BranchHeld)) health.failed(failure);
 		writer.kill();
 		if (await this.#head.follow()) return;
 		const removed = await clearLocks(repository, branchLocks(branch.name), limits.lockMs);
-		if (removed.length > 0) health.warn(`removed locks that a killed process left: ${removed.join(", ")}`);
+		if (removed.length > 0) log.warn(`removed locks that a killed process left: ${removed.join(", ")}`);
 	}
 }
 
