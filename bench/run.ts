@@ -6,6 +6,7 @@ import { besideRows } from "./beside.ts";
 import { buildRows } from "./builds.ts";
 import { catalogueRows } from "./catalogue.ts";
 import { eleventyRows } from "./eleventy.ts";
+import { firstRows } from "./first-rows.ts";
 import { floodRows } from "./floods.ts";
 import { githubRows } from "./github.ts";
 import { growthRows } from "./growth.ts";
@@ -33,6 +34,7 @@ const rows: Row[] = [
 	...targetRows,
 	...importRows,
 	...catalogueRows,
+	firstRows,
 	...floodRows,
 ];
 

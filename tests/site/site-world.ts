@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { pageHeaders } from "../../api/pages.ts";
 import { guideFiles } from "../../catalogue/guide/guide.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
 import { catalogueHtml } from "../../catalogue/static/pages.ts";
@@ -139,7 +140,10 @@ export class SiteWorld {
 			const file = below === "" || below.endsWith("/") ? `${below}index.html` : below;
 			const content = path.startsWith(`${this.prefix}/`) ? this.files.get(file) : undefined;
 			if (content === undefined) return void response.writeHead(404).end();
-			const headers = { "Content-Type": typeOf(file), "Cache-Control": "max-age=60" };
+			const headers = {
+				"Content-Type": typeOf(file),
+				"Cache-Control": pageHeaders(file, false)["Cache-Control"],
+			};
 			if (!/\bgzip\b/.test(request.headers["accept-encoding"] ?? ""))
 				return void response.writeHead(200, headers).end(content);
 			response.writeHead(200, { ...headers, "Content-Encoding": "gzip" }).end(gzipSync(content));

@@ -226,6 +226,49 @@ page("a row's key is copied, and the home page says how much there is and what i
 	await world.close();
 });
 
+page("the manifest is preloaded and asked for once, and rows wait for no other chunk", async (context) => {
+	const { browser, world } = context;
+	const { page: window, context: tab } = await openWindow(browser);
+	const asked: string[] = [];
+	window.on("request", (request) => asked.push(new URL(request.url()).pathname));
+	let release = () => {};
+	const rows = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	let chunks = 0;
+	await window.route("**/index/chunks/*", (route) => {
+		chunks += 1;
+		return (chunks === 1 ? Promise.resolve() : rows).then(() => route.continue());
+	});
+	await window.goto(world.url("en/"), { waitUntil: "commit" });
+	await window.locator(".results li").first().waitFor();
+	await window.getByText("so far").waitFor();
+	// Text is found by a worker, which is read once there is a text.
+	assert.not.ok(asked.some((path) => path.includes("/assets/worker-")));
+	release();
+	await window.getByText("44 layers", { exact: true }).waitFor();
+	const starts = `performance.getEntriesByType("resource").filter(({ name }) => name.endsWith("/index/index.json"))`;
+	assert.equal(await window.evaluate(`${starts}.map(({ initiatorType }) => initiatorType)`), ["link"]);
+	assert.is(new Set(asked).size, asked.length, asked.join("\n"));
+	await tab.close();
+});
+
+page("a layer that was removed is not shown again from the browser’s cache", async ({ browser }) => {
+	const world = await SiteWorld.open(layers);
+	const { page: window, context } = await openWindow(browser);
+	await window.goto(world.url("en/"));
+	await window.getByText("44 layers", { exact: true }).waitFor();
+	const text = world.files.get("index/index.json") as string;
+	const manifest = JSON.parse(text) as { layers: number; chunks: (string | null)[] };
+	const { entries } = JSON.parse(world.files.get(manifest.chunks.find(Boolean) as string) as string);
+	const chunks = manifest.chunks.with(manifest.chunks.findIndex(Boolean), null);
+	world.files.set("index/index.json", JSON.stringify({ ...manifest, chunks }));
+	await window.reload();
+	await window.getByText(`${44 - entries.length} layers`, { exact: true }).waitFor();
+	await context.close();
+	await world.close();
+});
+
 page("chunks that are missing, and a catalogue of another version, are named", async ({ browser }) => {
 	const world = await SiteWorld.open(layers);
 	const { page: window, context, faults } = await openWindow(browser);
