@@ -83,7 +83,7 @@ export function createLayerStatuses({ repository, store, harvester }: LayerStatu
 
 	async function healthOf(smallkey: string): Promise<HealthStatus> {
 		const [sickness, sight] = [await sicknessOf(smallkey), harvester?.sightOf(smallkey) ?? null];
-		if (!sight) return sickness ?? { state: "unknown" };
+		if (!sight) return sickness ? { state: sickness.state, since: sickness.since } : { state: "unknown" };
 		const since = sight.state !== null && sickness ? { since: sickness.since } : {};
 		return { state: sight.state ?? "well", ...since, at: isoTime(sight.at), findings: sight.findings };
 	}

@@ -1,7 +1,7 @@
 import pMap from "p-map";
 import type { Ask } from "../../harvest/net/ask.ts";
-import { createWatchLayer, type Watched } from "../../harvest/watch-layer.ts";
-import type { SickState } from "../../registry/health.ts";
+import { createWatchLayer, seenOf, type Watched } from "../../harvest/watch-layer.ts";
+import type { Seen } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { progress } from "../../terminal/progress.ts";
@@ -41,7 +41,7 @@ function hostsOf({ registration }: CheckedLayer): string[] {
 	return langs.map((lang) => new URL(registration[lang].service_url).host);
 }
 
-/** Smallkey → state; null: healthy. */
-export function statesOf(all: readonly WatchedLayer[]): Map<string, SickState | null> {
-	return new Map(all.map(({ layer, watched }) => [layer.smallkey, watched.state]));
+/** Smallkey → what is wrong; null: healthy. */
+export function statesOf(all: readonly WatchedLayer[]): Map<string, Seen | null> {
+	return new Map(all.map(({ layer, watched }) => [layer.smallkey, seenOf(watched)]));
 }

@@ -1,8 +1,9 @@
-import type { Watched } from "../../harvest/watch-layer.ts";
+import { seenOf, type Watched } from "../../harvest/watch-layer.ts";
 import {
 	healthPath,
 	healthText,
 	parseHealth,
+	type Seen,
 	type SickState,
 	updateHealth,
 	weekOf,
@@ -78,7 +79,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
 	const timers = createNamedTimers(options.timers);
 	const followed = new Set<string>();
 	const sights = new Map<string, Sight>();
-	let seen = new Map<string, SickState | null>();
+	let seen = new Map<string, Seen | null>();
 	let lastLook = 0;
 	let storing: Promise<void> = Promise.resolve();
 
@@ -96,21 +97,21 @@ export function createWatcher(options: WatcherOptions): Watcher {
 		try {
 			const registration = registrationOf(await store.read(smallkey));
 			if (!registration || ending.signal.aborted) return;
-			const { state, findings } = await options.watch(registration, ending.signal);
-			const texts = findings.map(({ pointer, text }) => `${pointer}: ${text}`);
-			remember(smallkey, { state, at: now().getTime(), findings: texts });
+			const watched = await options.watch(registration, ending.signal);
+			const findings = watched.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
+			remember(smallkey, { state: watched.state, at: now().getTime(), findings }, seenOf(watched));
 		} catch (error) {
 			if (!ending.signal.aborted) report(error);
 		}
 	}
 
-	function remember(smallkey: string, sight: Sight): void {
+	function remember(smallkey: string, sight: Sight, found: Seen | null): void {
 		sights.delete(smallkey);
 		sights.set(smallkey, sight);
 		const [oldest] = sights.keys();
 		if (sights.size > maxRemembered && oldest !== undefined) sights.delete(oldest);
 		if (seen.size === 0) timers.set("store", storeLater, gatherMs);
-		seen.set(smallkey, sight.state);
+		seen.set(smallkey, found);
 	}
 
 	function storeLater(): void {
@@ -129,7 +130,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
 		});
 	}
 
-	async function storeStates(states: ReadonlyMap<string, SickState | null>): Promise<void> {
+	async function storeStates(states: ReadonlyMap<string, Seen | null>): Promise<void> {
 		const before = await options.readHealth();
 		const registered = new Set(options.allKeys());
 		const isRegistered = (smallkey: string) => registered.has(smallkey);

@@ -57,13 +57,11 @@ export function openBaseMap(
 	});
 	const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 	const duration = isCalm ? 0 : 200;
-	const hasOutline = settings.mapWkid === 3978 && settings.baseMap === "";
 	const hasFocus = () => document.activeElement === target;
 	const map = new OlMap({
 		target,
 		view,
 		controls: [new ScaleLine({ units: "metric" })],
-		layers: hasOutline ? [land(landUrls)] : [],
 		interactions: [
 			new DragPan(),
 			new PinchZoom(),
@@ -83,10 +81,20 @@ export function openBaseMap(
 	};
 	const { baseMapAttribution } = settings;
 	if (baseMapAttribution) target.parentElement?.append(h("p", { class: "attribution" }, baseMapAttribution));
-	const hasTiles = settings.mapWkid === 3978 && settings.baseMap !== "";
-	if (hasTiles)
-		void import("./tiles.ts").then(({ tileLayer }) => map.getLayers().insertAt(0, tileLayer(settings)));
+	void addBackground(map, settings, landUrls);
 	return base;
+}
+
+/** Adds the configured tiles or the outline of the land, which are in EPSG:3978: a map in another reference reprojects them. */
+async function addBackground(
+	map: OlMap,
+	settings: SiteSettings,
+	landUrls: { light: string; dark: string },
+): Promise<void> {
+	if (settings.mapWkid !== 3978) (await import("./reproject.ts")).learnProjections(settings.mapWkid);
+	const background =
+		settings.baseMap === "" ? land(landUrls) : (await import("./tiles.ts")).tileLayer(settings.baseMap);
+	map.getLayers().insertAt(0, background);
 }
 
 /** The outline of the land with lines of latitude and longitude, light or dark as the page is. */

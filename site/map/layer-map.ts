@@ -155,11 +155,13 @@ export class LayerMap {
 		const failure = await whyNoPicture(address);
 		const isReference =
 			failure.kind === "said" && /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.text);
-		if (!isReference || wkid !== 3978) return this.#fail(failure);
+		const { mapWkid } = this.#page.settings;
+		if (!isReference || wkid !== mapWkid) return this.#fail(failure);
 		const { commonWkid, learnProjections } = await import("./reproject.ts");
-		learnProjections();
+		if (mapWkid === commonWkid) return this.#fail(failure);
+		learnProjections(mapWkid);
 		if (this.#pictures) this.#base.map.removeLayer(this.#pictures.layer);
-		this.#drawPictures(commonWkid, this.#page.texts.mapReprojected);
+		this.#drawPictures(commonWkid, this.#page.texts.mapReprojected(mapWkid));
 	}
 
 	#showLegendPicture(address: string | null): void {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { pageHeaders } from "../../api/pages.ts";
 import { guideFiles } from "../../catalogue/guide/guide.ts";
+import { buildHealth } from "../../catalogue/health.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
 import { catalogueHtml } from "../../catalogue/static/pages.ts";
 import type { Description } from "../../registry/description.ts";
@@ -68,7 +69,8 @@ export class SiteWorld {
 		const entries = layers.map((layer) => world.#addLayer(layer));
 		world.publish(entries);
 		for (const lang of langs) world.files.set(`${lang}/index.html`, catalogueHtml(lang, assets, all, ""));
-		world.files.set("index/health.json", JSON.stringify(healthReport(entries)));
+		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);
+		world.files.set("index/health.json", buildHealth(entries, owners));
 		world.server.server.prependListener("request", (request) => world.#route(request.url ?? ""));
 		return world;
 	}
@@ -151,18 +153,6 @@ export class SiteWorld {
 	}
 
 	readonly #ours = new Set<string>();
-}
-
-/** The report of health of some layers: those that start with `sick` have an owner. */
-function healthReport(entries: readonly Entry[]): object {
-	const sick = entries.filter(({ health }) => health);
-	const unchecked = entries.filter(({ health }) => health === null).length;
-	const groups = sick.map(({ smallkey, title, address, health }) => ({
-		owner: smallkey.startsWith("sick") ? "@org/menders" : "",
-		host: new URL(address.en).host,
-		layers: [{ smallkey, title, ...health, status: 503, cause: "Service unavailable" }],
-	}));
-	return { version: indexVersion, checked: entries.length - unchecked, unchecked, groups };
 }
 
 const types: Record<string, string> = {

@@ -35,7 +35,7 @@ layers.push(
 	{
 		smallkey: "sick-one",
 		registration: wmsAt("https://gone.example.ca/wms", "g", ["Glaciers", "Glaciers du Canada"]),
-		health: { state: "down", since: "2026-W09" },
+		health: { state: "down", since: "2026-W09", cause: "answers with status 503" },
 	},
 	{
 		smallkey: "odd",
@@ -398,11 +398,16 @@ page(
 			registration: wmsAt("https://maps.example.ca/wms", "n", ["Never", "Jamais"]),
 			health: null,
 		};
-		const world = await SiteWorld.open([...layers, never]);
+		const other = {
+			smallkey: "other",
+			registration: wmsAt("https://maps.example.ca/wms", "l", ["Other", "Autre"]),
+			health: { state: "wrong", since: "2026-W10", cause: "has no layer l among its 7" } as const,
+		};
+		const world = await SiteWorld.open([...layers, never, other]);
 		const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
 		await window.goto(world.url("fr/?page=health"));
 		await window
-			.getByText("44 couches vérifiées. 1 couche pas encore vérifiée. 1 couche avec un problème\u00a0:")
+			.getByText("45 couches vérifiées. 1 couche pas encore vérifiée. 2 couches avec un problème\u00a0:")
 			.waitFor();
 		const table = window.getByRole("table", {
 			name: "Qui peut corriger\u00a0: @org/menders (1 couche) – gone.example.ca",
@@ -410,8 +415,12 @@ page(
 		await table.waitFor();
 		assert.match(
 			await table.innerText(),
-			/Glaciers du Canada\s+Le service ne répond pas\s+Statut 503\s+Service unavailable\s+23 février 2026/,
+			/Glaciers du Canada\s+Le service ne répond pas\s+Statut 503\s+23 février 2026/,
 		);
+		await table.getByRole("button", { name: "Vérifier maintenant\u00a0: Glaciers du Canada" }).click();
+		await table.getByRole("status").getByText("gone.example.ca").waitFor();
+		const cause = window.getByRole("row", { name: "Autre" }).getByText("has no layer l among its 7");
+		assert.is(await cause.getAttribute("lang"), "en");
 		await table.getByRole("link", { name: "Glaciers du Canada" }).click();
 		await window.getByRole("heading", { level: 1, name: "Glaciers du Canada" }).waitFor();
 		await window.goto(world.url("fr/?layer=never"));
