@@ -133,6 +133,10 @@ export function parseItemsQuery(query: string): ItemsQuery | string {
 	if (typeof bounds === "string") return bounds;
 	const f = parameters.get("f");
 	if (f !== null && f !== "json") return `f: must be json, not ${shown(f)}`;
+	// No layer has a time, so that each of them meets any (Features, /req/core/fc-time-response, C).
+	const datetime = parameters.get("datetime");
+	if (datetime !== null && !isTime(datetime))
+		return `datetime: must be a time or an interval, not ${shown(datetime)}`;
 	const phrases = listOf(parameters.get("q"))?.map((phrase) => fold(phrase).trim());
 	const ids = listOf(parameters.get("ids"));
 	const types = listOf(parameters.get("type"));
@@ -145,6 +149,17 @@ export function parseItemsQuery(query: string): ItemsQuery | string {
 		offset,
 		text: kept.toString(),
 	};
+}
+
+/** `2026-03-04T12:00:00Z`, a day, or an interval of two, each of which may be open: `..` or nothing. */
+function isTime(text: string): boolean {
+	const parts = text.split("/");
+	const isOpen = (part: string) => parts.length === 2 && (part === "" || part === "..");
+	const isDate = (part: string) => /^\d{4}-\d{2}-\d{2}(?:[Tt][\d:.]+(?:[Zz]|[+-]\d{2}:\d{2}))?$/.test(part);
+	return (
+		parts.length <= 2 &&
+		parts.every((part) => isOpen(part) || (isDate(part) && !Number.isNaN(Date.parse(part))))
+	);
 }
 
 function shown(text: string): string {
@@ -199,7 +214,8 @@ export function isWanted(
 ): boolean {
 	if (ids && !ids.has(entry.smallkey)) return false;
 	if (types && !types.has(entry.type)) return false;
-	if (bbox && !(entry.bounds && meets(entry.bounds, bbox))) return false;
+	// A record without a geometry is in every box (OGC API Features 1.0.1, /req/core/fc-bbox-response, C).
+	if (bbox && entry.bounds && !meets(entry.bounds, bbox)) return false;
 	return q === null || q.some((phrase) => text(entry).includes(phrase));
 }
 
