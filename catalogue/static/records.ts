@@ -1,7 +1,8 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import { addressOf, meets, senderOf, titleOf } from "../../site/search/entry.ts";
+import { fold as foldWords } from "../../site/search/words.ts";
 import { layerAddress } from "./addresses.ts";
-import { addressOf } from "./layer.ts";
 import { textsOf } from "./texts.ts";
 
 /** OGC API Records 1.0 (OGC 20-004r1): layers as records of the collection `layers`. Pure. */
@@ -182,26 +183,15 @@ function parseBbox(text: string): Bounds | string {
 		: `bbox: must be four or six numbers, south before north, not ${shown(text)}`;
 }
 
-/** Whether two rectangles have a point in common; one whose west lies east of its east goes over 180 degrees. */
-function meets(one: Bounds, other: Bounds): boolean {
-	const [west, south, east, north] = other;
-	if (one[1] > north || south > one[3]) return false;
-	if (west > east) return meets(one, [west, south, 180, north]) || meets(one, [-180, south, east, north]);
-	return one[0] <= east && west <= one[2];
-}
-
-/** A text as it is compared: lower case, without accents, one space between words. */
-export function fold(text: string): string {
-	return text
-		.normalize("NFKD")
-		.replace(/\p{M}+/gu, "")
-		.toLowerCase()
-		.replace(/\s+/g, " ");
+/** A text as it is compared: folded, with one space between words. */
+function fold(text: string): string {
+	return foldWords(text).replace(/\s+/g, " ");
 }
 
 /** The texts of an entry in which a reader searches, folded. */
-export function searchedText({ smallkey, title, description: about, keywords = [], sender }: Entry): string {
-	const senders = typeof sender === "object" ? [sender.en, sender.fr] : [sender ?? ""];
+export function searchedText(entry: Entry): string {
+	const { smallkey, title, description: about, keywords = [] } = entry;
+	const senders = langs.map((lang) => senderOf(entry, lang));
 	const texts = [smallkey, title.en, title.fr, about?.en ?? "", about?.fr ?? "", ...keywords, ...senders];
 	return fold(texts.join("\0"));
 }
@@ -322,7 +312,7 @@ function recordOf(entry: Entry, root: string): LayerRecord {
 					rel: "describedby",
 					type: "text/html",
 					hreflang: lang,
-					title: entry.title[lang] || smallkey,
+					title: titleOf(entry, lang),
 					href: root + layerAddress(lang, smallkey),
 				}),
 			),
@@ -368,7 +358,7 @@ function serviceLinks(entry: Entry): Link[] {
 			rel: "item",
 			href: protocol === ofService ? service : address,
 			hreflang: lang,
-			title: entry.title[lang] || entry.smallkey,
+			title: titleOf(entry, lang),
 			...(protocol && { protocol }),
 			...(name && { name }),
 		};

@@ -26,7 +26,7 @@ export class LayerChoice {
 		this.#asked = asked;
 		this.#choose = choose;
 		const label = texts.draftOffer(lang === "en" ? texts.english : texts.french);
-		const button = h("button", { type: "button", class: "small", onclick: () => void this.#ask() }, label);
+		const button = h("button", { class: "small", onclick: () => void this.#ask() }, label);
 		this.element = h("div", { class: "offer" }, button, this.#place);
 	}
 

@@ -5,7 +5,7 @@ import type { BaseMap } from "./base.ts";
 /** The buttons over a map. @param home what brings the whole layer into view; null: no such button */
 export function zoomButtons(base: BaseMap, texts: Texts, home: (() => void) | null): HTMLElement {
 	const button = (sign: string, label: string, press: () => void) =>
-		h("button", { type: "button", "aria-label": label, title: label, onclick: press }, sign);
+		h("button", { "aria-label": label, title: label, onclick: press }, sign);
 	return h(
 		"div",
 		{ class: "zoom" },

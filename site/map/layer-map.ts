@@ -81,7 +81,7 @@ export class LayerMap {
 
 	/** Offers what can be done about what was said. */
 	#offer(label: string, act: () => void): void {
-		fill(this.#help, h("button", { type: "button", class: "small", onclick: act }, label));
+		fill(this.#help, h("button", { class: "small", onclick: act }, label));
 		this.#help.hidden = false;
 	}
 
@@ -238,7 +238,7 @@ export class LayerMap {
 						"div",
 						{ class: "infohead" },
 						h("h3", {}, texts.info),
-						h("button", { type: "button", class: "small", onclick: close }, texts.close),
+						h("button", { class: "small", onclick: close }, texts.close),
 					),
 					h("div", { role: "status" }, ...children),
 				),

@@ -51,6 +51,6 @@ export function lookButton(
 		fill(answer, drawable ? await lookNow(texts, drawable, signal) : texts.mapNothing);
 	};
 	const label = name === "" ? undefined : `${texts.lookNow}${texts.colon} ${name}`;
-	const attributes = { type: "button", class: "small", "aria-label": label, onclick: () => void look() };
+	const attributes = { class: "small", "aria-label": label, onclick: () => void look() };
 	return h("p", {}, h("button", attributes, texts.lookNow), " ", answer);
 }

@@ -3,7 +3,7 @@ import { Catalogue } from "../search/catalogue.ts";
 import { english } from "../text/english.ts";
 import { french } from "../text/french.ts";
 import { readState, type State, writeState } from "./address.ts";
-import { fill, h } from "./dom.ts";
+import { fill, warning } from "./dom.ts";
 import { HealthView } from "./health-view.ts";
 import { LayerView } from "./layer-view.ts";
 import { ListView } from "./list-view.ts";
@@ -117,7 +117,7 @@ class Site {
 				this.#view = view;
 				fill(main, view.element);
 			} catch {
-				fill(main, h("p", { class: "warning", role: "alert" }, texts.problemNetwork));
+				fill(main, warning(texts.problemNetwork));
 			}
 			if (!isFirst) {
 				scrollTo(0, 0);

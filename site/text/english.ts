@@ -243,9 +243,4 @@ export const english = {
 	draftProposeLink: "Open GitHub with the file filled in",
 	draftProposeLong: "The registration is too long for an address: copy the text into a new file there.",
 	warnings: "Worth knowing:",
-
-	listTitle: "All layers",
-	listPages: "Pages, by smallkey",
-	listFrom: (from: string): string => `from ${from}`,
-	listStart: "from the first one",
 };

@@ -247,9 +247,4 @@ export const french: Texts = {
 	draftProposeLong:
 		"L’inscription est trop longue pour une adresse : copiez le texte dans un nouveau fichier là-bas.",
 	warnings: "Bon à savoir :",
-
-	listTitle: "Toutes les couches",
-	listPages: "Pages, par clé",
-	listFrom: (from) => `à partir de ${from}`,
-	listStart: "à partir de la première",
 };
