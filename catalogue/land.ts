@@ -4,7 +4,7 @@ import proj4 from "proj4";
 import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
 import { projectionOf } from "../registry/projections.ts";
-import { landExtent } from "../site/map/land.ts";
+import { landExtent } from "../site/map/box.ts";
 
 /** What can be projected without a seam: 120 degrees on both sides of the middle meridian, north of 12 degrees. */
 const window = { west: -215, east: 25, south: 12, north: 89.9 };

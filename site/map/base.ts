@@ -11,9 +11,8 @@ import View from "ol/View.js";
 import { layerExtent } from "../../registry/extent.ts";
 import { h } from "../page/dom.ts";
 import type { SiteSettings } from "../page/settings.ts";
-import type { Box } from "./box.ts";
+import { type Box, landExtent } from "./box.ts";
 import { projectionOf, resolutions } from "./grid.ts";
-import { landExtent } from "./land.ts";
 
 /** A map with its base, its size followed, without any layer on it. */
 export interface BaseMap {

@@ -2,10 +2,10 @@ import type { Entry } from "../../registry/entries.ts";
 import type { CatalogueProblem } from "../search/catalogue.ts";
 import { hostsOf, senderOf, stateOf, titleOf } from "../search/entry.ts";
 import { type Sort, sorts } from "../search/select.ts";
+import { fold, stem } from "../search/words.ts";
 import { firstShown, moreShown, type State } from "./address.ts";
 import { copyButton } from "./copy.ts";
 import { breakable, fill, h, newId } from "./dom.ts";
-import { marked } from "./marked.ts";
 import { type Page, stateLink, stateText, typeText } from "./page.ts";
 import { problemBox } from "./problem-box.ts";
 
@@ -150,4 +150,17 @@ export class Results {
 			),
 		);
 	}
+}
+
+/** A text with the words marked that a search found, and places where long words may break. @param words stemmed */
+function marked(text: string, words: ReadonlySet<string>): DocumentFragment {
+	const fragment = document.createDocumentFragment();
+	for (const part of text.split(/([\p{L}\p{N}\p{M}]+)/u)) {
+		if (part === "") continue;
+		const isWord = /^[\p{L}\p{N}]/u.test(part);
+		if (isWord && words.has(stem(fold(part).slice(0, 32)))) fragment.append(h("mark", {}, part));
+		else fragment.append(part);
+		if (/[/_.\-?&=,]$/.test(part)) fragment.append(document.createElement("wbr"));
+	}
+	return fragment;
 }
