@@ -38,9 +38,14 @@ const pages: readonly [name: string, path: string, sign: string][] = [
 	["list", "../list/", "main li a"],
 	["schemas", "../schemas/", "main dl"],
 	["guide", "../guide/", "main h1"],
-	["page", "../en/layer/nhn.html", "main dl"],
-	["absent", "../en/layer/zzzz.html", "main a"],
+	["page", "layer/nhn.html", "main dl"],
+	["absent", "layer/zzzz.html", "main a"],
 ];
+
+/** Where a page is in French: static pages have folders of their own. */
+function inFrench(path: string): string {
+	return path.replace(/^\.\.\/(list|guide)\//, "../$1/fr/").replace(/^layer\//, "couche/");
+}
 
 /** Every page in both languages, three widths, light and dark. */
 function allPictures(): Picture[] {
@@ -49,7 +54,14 @@ function allPictures(): Picture[] {
 			[false, true].flatMap((dark) =>
 				pages.map(([page, path, sign]) => ({
 					name: [page, lang, width, dark ? "dark" : "light"].join("-"),
-					...{ path: `${lang}/${path}`, sign, width, height: 900, dark, whole: true },
+					...{
+						path: `${lang}/${lang === "fr" ? inFrench(path) : path}`,
+						sign,
+						width,
+						height: 900,
+						dark,
+						whole: true,
+					},
 				})),
 			),
 		),

@@ -44,7 +44,7 @@ export function lookButton(
 	signal: AbortSignal,
 	readOne: () => Promise<Drawable | null>,
 ): HTMLElement {
-	const answer = h("span", { role: "status", class: "said" });
+	const answer = h("span", { role: "status", class: "hint" });
 	const look = async () => {
 		fill(answer, texts.infoAsking);
 		const [{ lookNow }, drawable] = await Promise.all([import("../map/look-now.ts"), readOne()]);
