@@ -1,4 +1,6 @@
+import { canonicalText } from "../../registry/canonical.ts";
 import { packDraft, unpackDraft } from "../../registry/draft.ts";
+import { largestRegistration } from "../../registry/registration.ts";
 import { langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { bothLanguages } from "../page/both-languages.ts";
 import { copyBox, copyButton } from "../page/copy.ts";
@@ -6,7 +8,7 @@ import { debounce, describe, field, fill, h, warning } from "../page/dom.ts";
 import { MapPanel } from "../page/map-panel.ts";
 import type { Page, View } from "../page/page.ts";
 import { type PlacedProblem, placedProblem } from "../text/problems.ts";
-import { checkDraft, draftDrawable, draftFragments, mostBytes, storedText } from "./check.ts";
+import { checkDraft, draftDrawable, draftFragments } from "./check.ts";
 import { acceptDrops, type FileTaken, fileInput, type TakenFile } from "./file.ts";
 import { DraftForm } from "./form.ts";
 import { problemList } from "./problem-list.ts";
@@ -135,7 +137,7 @@ export class DraftView implements View {
 		fill(this.#notice);
 		this.#look(false);
 		const serial = this.#serial;
-		if (this.#text.value.length > mostBytes) return;
+		if (this.#text.value.length > largestRegistration) return;
 		void packDraft({ smallkey: this.#key.value, text: this.#text.value }).then((link) => {
 			if (serial !== this.#serial) return;
 			history.replaceState(null, "", `#draft=${link}`);
@@ -157,7 +159,7 @@ export class DraftView implements View {
 		this.#showVerdict(registration !== null, problems, warnings);
 		this.#showResult(registration);
 		const smallkey = parseSmallkey(this.#key.value);
-		const stored = registration ? storedText(registration) : null;
+		const stored = registration ? canonicalText(registration) : null;
 		this.#register.update(smallkey, stored);
 	}
 

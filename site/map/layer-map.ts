@@ -1,9 +1,8 @@
 import { fill, h } from "../page/dom.ts";
 import type { Page } from "../page/page.ts";
 import { type Failure, failureText, obstacle, patienceMs, ServiceFailed, whyNoPicture } from "./ask.ts";
-import { type BaseMap, canadaBox, openBaseMap } from "./base.ts";
+import { type BaseMap, canadaBox, opacitySlider, openBaseMap, zoomButtons } from "./base.ts";
 import type { Box } from "./box.ts";
-import { opacitySlider, zoomButtons } from "./buttons.ts";
 import type { Drawable } from "./drawable.ts";
 import type { Features } from "./features.ts";
 import { featureInfo, serviceInfo } from "./info.ts";

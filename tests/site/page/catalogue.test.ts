@@ -430,6 +430,26 @@ page(
 	},
 );
 
+page(
+	"what is read for a layer that was left is not read to its end, and French has its spaces",
+	async (context) => {
+		const { browser, world } = context;
+		const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
+		await window.goto(world.url("fr/?layer=layer-0"));
+		await window.getByText("Inscrite par\u00a0: Rivers Canada").waitFor();
+		const asked = window.waitForEvent("request", (request) => request.url().endsWith("/v0.9/doc/fr/layer-1"));
+		await window.route("**/v0.9/doc/**", () => undefined);
+		await window.goto(world.url("fr/?layer=layer-1"));
+		await asked;
+		const ended = window.waitForEvent("requestfailed", (request) =>
+			request.url().includes("/v0.9/doc/fr/layer-1"),
+		);
+		await window.getByRole("link", { name: "Retour aux couches" }).click();
+		await ended;
+		await tab.close();
+	},
+);
+
 page("the root chooses the browser's language, and takes the address along", async ({ browser, world }) => {
 	for (const [locale, lang] of [
 		["fr-CA", "fr"],
