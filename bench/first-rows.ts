@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { type Browser, chromium } from "playwright-core";
 import { answerPage, parsePage } from "../api/pages.ts";
-import { buildIndex, inChunks } from "../catalogue/chunks.ts";
+import { Index } from "../catalogue/chunks.ts";
 import { buildPages } from "../catalogue/pages.ts";
 import { fragmentSettings } from "../publish/slots.ts";
 import { browserArguments, browserPath } from "../scripts/screenshots/browser.ts";
@@ -22,8 +22,9 @@ async function siteFiles(layers: number): Promise<Map<string, Buffer>> {
 	const fragments = fragmentSettings({ metadataUrl: "", catalogueUrl: "" });
 	const more = { publicUrl: "", site: plainSettings, version: "0", senderNames: {}, isCompressed: false };
 	const { files } = await buildPages({ fragments, ...more, isServed: true });
-	const index = buildIndex(inChunks(generateEntries(layers)), "a".repeat(40));
-	const all = [...files, ...index].filter(([, content]) => content !== null);
+	const entries = new Map([...generateEntries(layers)].map((entry) => [entry.smallkey, entry]));
+	const index = new Index(null).change(entries, "a".repeat(40));
+	const all = [...files, ...index.files].filter(([, content]) => content !== null);
 	return new Map(all.map(([path, content]) => [path, gzipSync(content ?? "")]));
 }
 

@@ -12,7 +12,7 @@ export interface HealthReport {
 	version: typeof reportVersion;
 	/** Number of all sick layers. */
 	sick: number;
-	/** Numbers of layers that were looked at, and that were not yet. */
+	/** Numbers of layers that were checked, and that were not yet. */
 	checked: number;
 	unchecked: number;
 	/** All sick layers, by who can correct them and by the host of their service. */

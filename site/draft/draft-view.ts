@@ -7,11 +7,10 @@ import { copyBox, copyButton } from "../page/copy.ts";
 import { debounce, describe, field, fill, h, warning } from "../page/dom.ts";
 import { MapPanel } from "../page/map-panel.ts";
 import type { Page, View } from "../page/page.ts";
-import { type PlacedProblem, placedProblem } from "../text/problems.ts";
 import { checkDraft, draftDrawable, draftFragments } from "./check.ts";
 import { acceptDrops, type FileTaken, fileInput, type TakenFile } from "./file.ts";
 import { DraftForm } from "./form.ts";
-import { problemList } from "./problem-list.ts";
+import { type PlacedProblem, placedProblem, problemList } from "./problems.ts";
 import { RegisterPanel } from "./register-panel.ts";
 
 /** How long typing pauses before the draft is looked at, in milliseconds. */

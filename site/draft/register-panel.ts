@@ -3,8 +3,7 @@ import { copyBox } from "../page/copy.ts";
 import { field, fill, h } from "../page/dom.ts";
 import { type Page, stateLink } from "../page/page.ts";
 import type { SiteSettings } from "../page/settings.ts";
-import { placedProblem } from "../text/problems.ts";
-import { problemList } from "./problem-list.ts";
+import { placedProblem, problemList } from "./problems.ts";
 import { curlCommand, type Receipt, sendSigned } from "./send.ts";
 
 /** After so long the service's catalogue has what was sent, in milliseconds. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { pageHeaders } from "../../api/pages.ts";
 import { guideFiles } from "../../catalogue/guide/guide.ts";
-import { buildHealth } from "../../catalogue/health.ts";
+import { updateHealth } from "../../catalogue/health.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
 import { catalogueHtml } from "../../catalogue/static/pages.ts";
 import type { Description } from "../../registry/description.ts";
@@ -70,7 +70,8 @@ export class SiteWorld {
 		world.publish(entries);
 		for (const lang of langs) world.files.set(`${lang}/index.html`, catalogueHtml(lang, assets, all, ""));
 		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);
-		world.files.set("index/health.json", buildHealth(entries, owners));
+		const health = new Map(entries.map((entry) => [entry.smallkey, entry]));
+		world.files.set("index/health.json", updateHealth(null, new Map(), health, owners) ?? "");
 		world.server.server.prependListener("request", (request) => world.#route(request.url ?? ""));
 		return world;
 	}
