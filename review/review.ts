@@ -39,6 +39,8 @@ export interface LayerChange {
 export interface Review {
 	/** What is wrong in the files: fails the check. */
 	problems: Located[];
+	/** What is accepted, but probably not meant. */
+	warnings: Located[];
 	services: ServiceFindings;
 	/** Sorted by smallkey. */
 	layers: LayerChange[];
@@ -65,10 +67,11 @@ export async function review(options: ReviewOptions): Promise<Review> {
 	const changes = await readChanges(repository, base, head);
 	const reader = await FileReader.open(repository, entriesToRead(changes));
 	try {
-		const { layers, problems } = await checkChanges(changes, reader);
+		const { layers, problems, warnings } = await checkChanges(changes, reader);
 		const owners = await readOwners(changes, reader);
 		return {
 			problems,
+			warnings,
 			services: await askServices(layers, check),
 			layers: await Promise.all(
 				layers.map((layer, index) => layerChange(layer, index < mostRendered ? settings : null, publicUrl)),

@@ -73,13 +73,22 @@ function printRefusal(
 }
 
 /** A layer's status as lines for a person. */
-function statusLines({ smallkey, registered, commit, review, harvest, health }: LayerStatus): string[] {
+function statusLines({
+	smallkey,
+	registered,
+	commit,
+	review,
+	declined,
+	harvest,
+	health,
+}: LayerStatus): string[] {
 	const by = commit === null ? "" : ` by commit ${commit.slice(0, 12)}`;
 	return [
-		registered === null && review
+		registered === null && (review || declined)
 			? `${smallkey} is not registered yet`
 			: `${smallkey} registered ${registered ?? "some time ago"}${by}`,
 		...(review ? [`a change waits for a reviewer on ${review.branch}, since ${review.since}`] : []),
+		...(declined ? [`a change was declined at ${declined.at}: ${declined.reason}`] : []),
 		harvestLine(harvest),
 		...indented(harvest.findings),
 		...(harvest.next_try ? [`  its services are asked again at ${harvest.next_try}`] : []),
