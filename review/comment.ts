@@ -1,4 +1,4 @@
-import { code, fenced } from "../registry/markdown.ts";
+import { code, fenced, linesWithin } from "../registry/markdown.ts";
 import type { FragmentChange } from "./fragments.ts";
 import { type Links, linked, noLinks, safeAddress } from "./links.ts";
 import { type Located, where } from "./locate.ts";
@@ -108,11 +108,7 @@ function wrongDraftsBlock(layers: readonly LayerChange[]): string[] {
 
 function titled(title: string, items: string[]): string[] {
 	if (items.length === 0) return [];
-	let length = 0;
-	const shown = items.filter((item) => {
-		length += item.length + 1;
-		return length <= longestList;
-	});
+	const shown = linesWithin(items, longestList);
 	const hidden = items.length - shown.length;
 	const more = hidden > 0 ? [`- and ${hidden} more`] : [];
 	return [[`#### ${title}`, "", ...shown, ...more].join("\n")];

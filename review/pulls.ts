@@ -1,4 +1,4 @@
-import { dataOf } from "../store/github/refusal.ts";
+import { listOf } from "../store/github/refusal.ts";
 import type { Github } from "../store/github/routes.ts";
 import { findCheckRun, readCheckRuns } from "./check-run.ts";
 
@@ -21,18 +21,10 @@ export interface PullRef {
 /** Most pull requests of one run: GitHub makes at most 256 jobs of a matrix. */
 const maxPulls = 256;
 
-/** octokit's pages take a 409 for an empty list; no more than that is asked of an empty answer here. */
-export async function listAll<T>(pages: Promise<T[]>, what: string): Promise<T[]> {
-	return dataOf(
-		pages.then((data) => ({ data })),
-		what,
-	);
-}
-
 /** The open pull requests for a branch. */
 export async function openPulls({ rest, repo, paginate }: Github, base: string): Promise<OpenPull[]> {
 	const parameters = { ...repo, state: "open" as const, base, per_page: 100 };
-	return listAll(paginate(rest.pulls.list, parameters), "list the pull requests");
+	return listOf(paginate(rest.pulls.list, parameters), "list the pull requests");
 }
 
 /** Which pull requests are looked for. */

@@ -1,9 +1,8 @@
 import { type Draft, draftAddress } from "../registry/draft.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
-import { type Owners, ownersPath, parseOwners } from "../registry/owners.ts";
+import { groupByOwners, type OwnedPaths, type Owners, ownersPath, parseOwners } from "../registry/owners.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { type Approval, approvals } from "./approvers.ts";
 import { type Changes, FileReader, readChanges } from "./changes.ts";
 import { type ChangedLayer, checkChanges, entriesToRead } from "./check.ts";
 import { type FragmentChange, fragmentChanges } from "./fragments.ts";
@@ -44,8 +43,8 @@ export interface Review {
 	services: ServiceFindings;
 	/** Sorted by smallkey. */
 	layers: LayerChange[];
-	/** null where the base has no usable owners file. */
-	approvals: Approval[] | null;
+	/** Who has to approve what; null where the base has no usable owners file. */
+	approvals: OwnedPaths[] | null;
 	/** Changed files outside `layers/`, in git's order. */
 	outside: string[];
 }
@@ -69,6 +68,7 @@ export async function review(options: ReviewOptions): Promise<Review> {
 	try {
 		const { layers, problems, warnings } = await checkChanges(changes, reader);
 		const owners = await readOwners(changes, reader);
+		const paths = [...changes.outside, ...changes.layers.map(({ path }) => path)];
 		return {
 			problems,
 			warnings,
@@ -76,7 +76,7 @@ export async function review(options: ReviewOptions): Promise<Review> {
 			layers: await Promise.all(
 				layers.map((layer, index) => layerChange(layer, index < mostRendered ? settings : null, publicUrl)),
 			),
-			approvals: owners && approvals(changes, owners),
+			approvals: owners && groupByOwners(owners, paths),
 			outside: changes.outside,
 		};
 	} finally {
