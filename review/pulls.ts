@@ -1,5 +1,6 @@
 import { listOf } from "../store/github/refusal.ts";
 import type { Github } from "../store/github/routes.ts";
+import { reviewFolders } from "../store/store.ts";
 import { findCheckRun, readCheckRuns } from "./check-run.ts";
 
 /** An open pull request, as GitHub lists it. */
@@ -60,9 +61,14 @@ export function parsePulls(text: string): PullRef[] {
 	return pulls;
 }
 
-/** Branches of the service, and of the weekly refresh. */
+/** Whether a branch is of the service, or of a program that proposes changes. */
+export function isReviewBranch(branch: string): boolean {
+	return reviewFolders.some((folder) => branch.startsWith(`${folder}/`));
+}
+
+/** The same, or whether it is of the weekly refresh. */
 export function isOwnBranch(branch: string): boolean {
-	return branch.startsWith("register/") || branch === "refresh";
+	return isReviewBranch(branch) || branch === "refresh";
 }
 
 /** Whether a pull request comes from a branch of this repository, and not from a fork. */

@@ -22,7 +22,7 @@ export function renderApprovals({ state, description, groups }: Judgement): stri
 		...lines,
 		...(hidden > 0 ? [`- and ${hidden} more groups of files`] : []),
 		"",
-		"One owner of each group is enough. A new push needs a new approval. Who opened the pull request, or is author or committer of one of its commits, cannot approve it.",
+		"One owner of each group is enough. A new push needs a new approval. Who opened the pull request, pushed to its branch, or is author or committer of one of its commits, cannot approve it.",
 		"",
 	].join("\n");
 }

@@ -49,12 +49,27 @@ export async function readProposal(
 	const proposal = {
 		head: pull.head.sha,
 		author: pull.user?.login ?? null,
-		contributors: contributors.filter((login) => login !== undefined),
+		contributors: [
+			...contributors.filter((login) => login !== undefined),
+			...(await readPushers(github, pull)),
+		],
 		isRefresh: isOfRepository(github, pull) && pull.head.ref === "refresh" && pull.user?.login === author,
 		paths,
 		incomplete: incompleteOf(files.length, commits.length, shown),
 	};
 	return { proposal, isMergeable: shown.mergeable };
+}
+
+/**
+ * Logins of who has pushed to a pull request's branch: a commit's author is a mail address that anyone can write. None
+ * where GitHub does not show them, as of a private fork ("List repository activities").
+ */
+async function readPushers({ rest }: Github, { head }: OpenPull): Promise<string[]> {
+	const [owner, repo] = head.repo?.full_name.split("/") ?? [];
+	if (!owner || !repo) return [];
+	const about = { owner, repo, ref: `refs/heads/${head.ref}`, per_page: 100 };
+	const pushes = await rest.repos.listActivities(about).then(({ data }) => data, onlyIfRefused);
+	return (pushes ?? []).flatMap(({ actor }) => actor?.login ?? []);
 }
 
 /** Why GitHub has not listed a pull request completely; null where it has. */
@@ -106,7 +121,7 @@ export async function readTeams({ rest, paginate }: Github, owners: Owners): Pro
 	return teams;
 }
 
-/** @throws {Error} where GitHub did not answer: that says nothing of a team */
+/** @throws {Error} where GitHub did not answer: that says nothing of what was asked for */
 function onlyIfRefused(error: unknown): null {
 	const isForbidden = error instanceof Error && /^GitHub answers 403 /.test(error.message);
 	if (isForbidden || isAnswered(error)) return null;

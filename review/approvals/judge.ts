@@ -8,7 +8,7 @@ export interface Proposal {
 	head: string;
 	/** Login of who opened it; null where that account is gone. */
 	author: string | null;
-	/** Logins of the authors and committers of its commits. */
+	/** Logins of the authors and committers of its commits, and of who has pushed to its branch. */
 	contributors: string[];
 	/** Whether the workflows' App opened it from the branch `refresh` of this repository. */
 	isRefresh: boolean;
@@ -62,7 +62,7 @@ function isExempt({ isRefresh }: Proposal, path: string): boolean {
 /** Logins do not differ by case. */
 const normal = (login: string) => login.toLowerCase();
 
-/** Who made a proposal, and so cannot approve it: who opened it, and the authors and committers of its commits. */
+/** Who made a proposal, and so cannot approve it: who opened it, wrote or pushed any of it. */
 function makersOf({ author, contributors }: Proposal): Set<string> {
 	return new Set([...(author === null ? [] : [author]), ...contributors].map(normal));
 }

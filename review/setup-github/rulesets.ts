@@ -8,7 +8,7 @@ import defaultBranch from "./rulesets/default-branch.json" with { type: "json" }
 import ownBranches from "./rulesets/own-branches.json" with { type: "json" };
 
 /** Branches of the service and of the workflow `refresh`, which no other ruleset may hold up. */
-const freeBranches = ["register/example", "refresh"];
+const freeBranches = ["register/example", "repair/example", "refresh"];
 
 /** The App that GitHub Actions is, on github.com: the source of what a workflow's job says. */
 const actionsAppId = 15_368;
@@ -130,7 +130,7 @@ export async function otherRuleFindings(github: Github, target: Target, branch: 
 		);
 		const others = rules.filter(({ ruleset_id }) => ruleset_id === undefined || !own.has(ruleset_id));
 		const types = others.map(({ type }) => type).join(", ");
-		const how = "exclude refs/heads/register/** and refs/heads/refresh from the ruleset";
+		const how = "exclude refs/heads/register/**, refs/heads/repair/* and refs/heads/refresh from the ruleset";
 		findings.push(
 			others.length === 0
 				? right(what)
