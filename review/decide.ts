@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { GitFailure, runGit } from "../git/run.ts";
 import { type FoundRepository, servedRef } from "../service/find-repository.ts";
-import type { Review } from "../service/reviews.ts";
+import { mainTrailer, type Review } from "../service/reviews.ts";
 import { declinedFolder } from "../store/store.ts";
 import { WrongError } from "../terminal/command-line.ts";
 
@@ -76,7 +76,8 @@ export async function declineReview(
 	const { branch, commit } = review;
 	const declined = `${declinedFolder}/${branch}/${commit.slice(0, 12)}`;
 	const subject = `decline ${branch}`;
-	const words = ["-p", commit, "-m", subject, "-m", reason];
+	const main = await text(repository, ["rev-parse", "--verify", servedRef]);
+	const words = ["-p", commit, "-m", subject, "-m", reason, "-m", `${mainTrailer}: ${main}`];
 	const last = await commitTree(repository, reviewer, `${commit}^{tree}`, words);
 	const updates = [`update refs/heads/${declined} ${last}`, `delete refs/heads/${branch} ${commit}`];
 	if (await moveRefs(repository, subject, updates)) return declined;

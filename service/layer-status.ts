@@ -171,12 +171,16 @@ async function reviewOf(repository: string, smallkey: string): Promise<LayerStat
 /** The declined change of a layer, where nothing has changed the layer since; else null. */
 async function declinedOf(repository: string, smallkey: string): Promise<LayerStatus["declined"]> {
 	const newest = (await readReviews(repository, "declined", smallkey, historyMs)).at(-1);
-	if (!newest) return null;
-	const at = isoTime(newest.timeMs);
+	if (!newest?.main) return null;
 	const last = await lastCommit(repository, mainRef, layerPath(smallkey));
-	if (last.at !== null && last.at > at) return null;
+	const isSame = ["merge-base", "--is-ancestor", last.commit ?? newest.main, newest.main];
+	const hasChanged = await runGit(repository, isSame, { limitMs: historyMs }).then(
+		() => false,
+		() => true,
+	);
+	if (hasChanged) return null;
 	const output = await runGit(repository, ["rev-parse", `${newest.commit}^`], { limitMs: historyMs });
-	return { commit: output.toString("latin1").trim(), at, reason: newest.body };
+	return { commit: output.toString("latin1").trim(), at: isoTime(newest.timeMs), reason: newest.reason };
 }
 
 /** `2026-03-04T12:00:00Z` */

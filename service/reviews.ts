@@ -1,3 +1,4 @@
+import { trailersOf } from "../git/commits.ts";
 import { runGit } from "../git/run.ts";
 import { declinedFolder, reviewFolders } from "../store/store.ts";
 import { servedRef } from "./find-repository.ts";
@@ -14,9 +15,14 @@ export interface Review {
 	/** When it was committed, in milliseconds since 1970. */
 	timeMs: number;
 	subject: string;
-	/** The rest of the commit's message in one line: of a declined one the reason. */
-	body: string;
+	/** Of a declined one the reason. */
+	reason: string;
+	/** Of a declined one the commit of the served branch at that time; null where its last commit does not say it. */
+	main: string | null;
 }
+
+/** The trailer with which a declined review names the commit of the served branch: what changes a layer later is newer. */
+export const mainTrailer = "Main";
 
 const fields = [
 	"refname",
@@ -47,8 +53,10 @@ export async function readReviews(
 	const reviews = records.map((record) => {
 		const [ref = "", commit = "", author = "", seconds = "", subject = "", body = ""] = record.split("\0");
 		const named = ref.slice(heads.length).split("/")[1] ?? "";
-		const rest = { author, timeMs: Number(seconds) * 1_000, subject, body: body.trim() };
-		return { branch: ref.slice("refs/heads/".length), name: named, commit, ...rest };
+		const [reason = ""] = body.split("\n");
+		const [main = null] = trailersOf(`${subject}\n\n${body}`, mainTrailer);
+		const who = { author, timeMs: Number(seconds) * 1_000 };
+		return { branch: ref.slice("refs/heads/".length), name: named, commit, ...who, subject, reason, main };
 	});
 	return name === undefined ? reviews : reviews.filter((review) => review.name === name);
 }

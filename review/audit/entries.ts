@@ -92,13 +92,12 @@ async function readDeclined(
 	firstOf: ReadonlyMap<string, string>,
 ): Promise<AuditEntry[]> {
 	const entries: AuditEntry[] = [];
-	for (const { name, commit: id, timeMs, body } of await readReviews(repository, "declined")) {
+	for (const { name, commit: id, timeMs, reason } of await readReviews(repository, "declined")) {
 		const isOfLayer = smallkey === null || name === smallkey || name.endsWith(".batch");
 		if (!isOfLayer || timeMs < sinceMs) continue;
 		const merged = await readProposed(repository, `${servedRef}..${id}`, paths, firstOf);
 		const commit = await readCommit(repository, id);
-		if (merged.length > 0)
-			entries.push({ commit, door: { kind: "declined", reason: body }, change: null, merged });
+		if (merged.length > 0) entries.push({ commit, door: { kind: "declined", reason }, change: null, merged });
 	}
 	return entries;
 }
