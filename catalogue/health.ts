@@ -13,26 +13,20 @@ export type OwnersOf = (smallkey: string) => readonly string[];
 /** Longest title in the report, in characters. */
 const maxTitle = 200;
 
-/** The report of all layers. */
-export function buildHealth(entries: readonly Entry[], ownersOf: OwnersOf): string {
-	const sick = entries.flatMap((entry) => sickLayer(entry, ownersOf) ?? []);
-	return textOf(entries.filter(isUnchecked).length, sick);
-}
-
 /**
- * The report after some layers have changed.
- * @param text the report before
+ * The report of health after some layers have changed.
+ * @param text the report before; null: there were no layers
  * @param before the changed layers as they were, by smallkey
  * @param after the same, as they are; null for one that is gone
  * @returns null where the report before is not whole
  */
 export function updateHealth(
-	text: string,
+	text: string | null,
 	before: ReadonlyMap<string, Entry>,
 	after: ReadonlyMap<string, Entry | null>,
 	ownersOf: OwnersOf,
 ): string | null {
-	const report = parseHealthReport(text);
+	const report = text === null ? { unchecked: 0, groups: [] } : parseHealthReport(text);
 	if (!report) return null;
 	const now = [...after.values()].filter((entry) => entry !== null);
 	const kept = report.groups.flatMap(({ host, layers }) =>

@@ -13,7 +13,6 @@ import type { Ask } from "./net/ask.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
 
-/** What harvesting needs. */
 export interface HarvestOptions {
 	/** The client for services, shared by all layers. */
 	ask: Ask;

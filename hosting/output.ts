@@ -1,7 +1,7 @@
 import { catalogueOptions } from "../catalogue/options.ts";
 import { hasCatalogue, removeCatalogue } from "../catalogue/output.ts";
 import { catalogueSource } from "../catalogue/source.ts";
-import { bringCatalogue, type CatalogueOutcome } from "../catalogue/update.ts";
+import { type CatalogueOutcome, updateCatalogue } from "../catalogue/update.ts";
 import { type Built, build, type Source } from "../publish/build.ts";
 import { readPublicNames } from "../service/senders-file.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
@@ -43,7 +43,7 @@ export async function buildOutput(
 	async function buildCatalogueFiles(): Promise<CatalogueOutcome> {
 		const senderNames = await readPublicNames(environment, configuration.dataDir);
 		const options = catalogueOptions(configuration, { senderNames, canSend: false, isCompressed: false });
-		return bringCatalogue(await catalogueSource(source, out), out, options, fresh);
+		return updateCatalogue(await catalogueSource(source, out), out, options, fresh);
 	}
 }
 

@@ -115,6 +115,12 @@ export function twinProblem(smallkey: string, served: string): Problem {
 	return { code: "case-twin", file: layerPath(smallkey), text: twinText(smallkey, served, true) };
 }
 
+/** The problem of a description without a registration. */
+export function orphanProblem(smallkey: string): Problem {
+	const text = `describes a layer that is not at ${layerPath(smallkey)}`;
+	return { code: "orphan", file: descriptionPath(smallkey), text };
+}
+
 /** Whether a sender may change a smallkey. */
 export function mayChange({ smallkeys }: Asker, smallkey: string): boolean {
 	return smallkeys?.some((glob) => matchesGlob(glob, smallkey)) ?? true;
@@ -245,8 +251,7 @@ function judgeFolder(edits: readonly NameEdit[], names: Iterable<string>): Probl
 		const isOrphan = after.has(`${smallkey}.service.json`) && !after.has(`${smallkey}.json`);
 		if (!isOrphan || judged.has(smallkey)) continue;
 		judged.add(smallkey);
-		const text = `describes a layer that is not at ${layerPath(smallkey)}`;
-		problems.push({ code: "orphan", file: descriptionPath(smallkey), text });
+		problems.push(orphanProblem(smallkey));
 	}
 	return problems;
 }

@@ -4,7 +4,7 @@ import type { Finding } from "../harvest/finding.ts";
 import { linesOf } from "../registry/json.ts";
 import { type LangEntry, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
-import { askWith } from "../service/harvester/ask.ts";
+import { askWith } from "../service/ask.ts";
 import { progress } from "../terminal/progress.ts";
 import type { ChangedLayer } from "./check.ts";
 import { type Located, locate } from "./locate.ts";

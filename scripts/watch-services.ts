@@ -15,9 +15,16 @@ import {
 import { ownersPath, parseOwners } from "../registry/owners.ts";
 import { layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { type LayerHealth, refreshText } from "../review/refresh-text.ts";
-import { askWith } from "../service/harvester/ask.ts";
-import { fileIn, readLayers, readStored, writeStored } from "../service/harvester/layers.ts";
-import { statesOf, type WatchedLayer, watchAll } from "../service/harvester/watch.ts";
+import { askWith } from "../service/ask.ts";
+import {
+	fileIn,
+	readLayers,
+	readStored,
+	statesOf,
+	type WatchedLayer,
+	watchAll,
+	writeStored,
+} from "../service/harvester/layers.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printLine } from "../terminal/io.ts";

@@ -1,4 +1,11 @@
+import { type Ask, createAsk } from "../harvest/net/ask.ts";
 import { createFetch } from "../harvest/net/fetch.ts";
+import type { HarvestSettings } from "./settings.ts";
+
+/** Makes the guarded `Ask` for map services, as configured. */
+export function askWith({ allowPrivate, httpsProxy, noProxy }: HarvestSettings): Ask {
+	return createAsk({ fetch: createFetch({ allowPrivate, httpsProxy, noProxy }) });
+}
 
 /** Most bytes of an answer; a receipt, a status or a refusal has a few thousand. */
 const maxBytes = 1_000_000;

@@ -4,8 +4,10 @@ import { harvestedLangs, parseRegistration, type Registration } from "../../regi
 import { descriptionPath, langs } from "../../registry/smallkey.ts";
 import { type Edit, isRefusal, type Layer, type Reader, type Store } from "../../store/store.ts";
 
-/** The author of the service's own commits. */
-export const serviceAuthor = "fragment-publisher";
+/** What a commit of the service itself has, beside its subject. */
+export function serviceMeta(now: () => Date) {
+	return { author: "fragment-publisher", time: now().getTime(), trailers: [], request: null, review: false };
+}
 
 /** The result of one harvest, as a line of the log. */
 export interface HarvestLine {
@@ -16,12 +18,11 @@ export interface HarvestLine {
 	findings?: string[];
 }
 
-/** Harvests the services of one layer. */
 export type HarvestLayer = (registration: Registration, signal: AbortSignal) => Promise<Harvested>;
 
-/** The dependencies of `harvestOne`. */
 export interface CommitOptions {
 	store: Store;
+	/** Harvests one layer. Rejects only where its signal aborts. */
 	harvest: HarvestLayer;
 	now: () => Date;
 }
@@ -68,15 +69,7 @@ export async function harvestOne(
 			dropped = edits === null;
 			return edits ?? [];
 		},
-		{
-			smallkey,
-			author: serviceAuthor,
-			time: now().getTime(),
-			subject: `harvest ${smallkey}`,
-			trailers: [],
-			request: null,
-			review: false,
-		},
+		{ ...serviceMeta(now), smallkey, subject: `harvest ${smallkey}` },
 	);
 	if (isRefusal(outcome)) throw new Error(`harvest ${smallkey}: ${outcome.errors.join("; ")}`);
 	if (dropped) return done("dropped");

@@ -4,6 +4,7 @@ import { GitFailure, GitTimeout } from "../../git/run.ts";
 import { DiskTimeout, type SyncPath, syncPath } from "../../git/sync.ts";
 import type { PathChange } from "../../git/tree.ts";
 import { BranchHeld } from "../../git/update-ref.ts";
+import type { Log } from "../log.ts";
 import {
 	type Commit,
 	clockSkew,
@@ -26,7 +27,7 @@ import { ordinaryLimits, type StoreLimits } from "./limits.ts";
 import { branchLocks, clearLocks } from "./locks.ts";
 import { Packs } from "./packs.ts";
 import { type CommitRange, type Publish, PublishedHead } from "./published-head.ts";
-import { describePush, type Push } from "./pushes.ts";
+import { describePush } from "./pushes.ts";
 import type { CommitReader } from "./reader.ts";
 import { type Guard, openRepository, startTask, writeProbe } from "./repository.ts";
 import { changeForReview } from "./reviews.ts";
@@ -36,7 +37,6 @@ import { Writer } from "./writer.ts";
 export type { GitOperation, MeasureGit } from "./context.ts";
 export type { StoreLimits } from "./limits.ts";
 export type { CommitRange, Published } from "./published-head.ts";
-export type { Push } from "./pushes.ts";
 export { startTask } from "./repository.ts";
 
 /** What a local store needs from outside. */
@@ -50,10 +50,8 @@ export interface GitStoreOptions {
 	 * branch, and the same range again where it fails.
 	 */
 	publish: Publish;
-	/** Receives what went wrong where no answer can tell it. */
-	report: (error: unknown) => void;
-	/** Writes a line of the log: what was repaired. */
-	warn?: (line: string) => void;
+	/** Gets what was repaired, what others have brought to the branch, and errors that no answer shows. */
+	log: Log;
 	/** Puts a file, or the names in a folder, on the disk; `fsync` without it. */
 	sync?: SyncPath;
 	limits?: Partial<StoreLimits>;
@@ -61,8 +59,6 @@ export interface GitStoreOptions {
 	measure?: MeasureGit;
 	/** Installs the hook that judges what is pushed. */
 	guard?: Guard | undefined;
-	/** Receives what others have brought to the branch, once it is published. */
-	pushed?: (push: Push) => void;
 }
 
 /** Name of the branch that is served. */
@@ -117,14 +113,14 @@ export class GitStore implements Store {
 	 * @throws {Error} where git is missing or too old, or the repository cannot be used
 	 */
 	static async open(options: GitStoreOptions, seed: () => Promise<Edit[]>): Promise<GitStore> {
-		const { repository, report, guard, sync = syncPath, warn = () => undefined } = options;
+		const { repository, log, guard, sync = syncPath } = options;
 		const limits = { ...ordinaryLimits, ...options.limits };
-		await openRepository({ repository, branch: branchName, sync, lockMs: limits.lockMs, guard, warn });
+		await openRepository({ repository, branch: branchName, sync, lockMs: limits.lockMs, guard, log });
 		const catFile = new CatFile(repository, { silenceMs: limits.silenceMs, maxReads: limits.readerReads });
 		const writer = new Writer({ repository, sync, limits });
 		try {
 			const now = () => options.now().getTime();
-			const { measure = () => undefined, publish, pushed } = options;
+			const { measure = () => undefined, publish } = options;
 			const branch = new Branch(repository, catFile, branchName, limits.commandMs);
 			const tip =
 				(await startTask(repository, () => readHead(repository, branchName, catFile))) ??
@@ -138,7 +134,10 @@ export class GitStore implements Store {
 					publish,
 					following: async ({ from }) => requests.noteCommitted(await branch.requestsSince(from)),
 					followed: (range) => {
-						if (pushed) void describePush(repository, range).then((push) => push && pushed(push), report);
+						void describePush(repository, range).then(
+							(push) => push && log.info({ push }),
+							(error) => log.error(error),
+						);
 					},
 				},
 				tip,
@@ -151,11 +150,11 @@ export class GitStore implements Store {
 				head: () => head.commit,
 				readCommits: (since) => branch.requestsSince(since),
 			});
-			const health = new WriteHealth({ report, warn, damaged: () => catFile.renew() });
+			const health = new WriteHealth({ log, damaged: () => catFile.renew() });
 			const packs = new Packs({
 				repository,
 				limits,
-				report,
+				log,
 				measure,
 				before: () => writer.renew(),
 				after: () => {
@@ -164,7 +163,19 @@ export class GitStore implements Store {
 				},
 			});
 			await packs.count();
-			const shared = { repository, now, sync, limits, catFile, branch, requests, health, writer, measure };
+			const shared = {
+				repository,
+				log,
+				now,
+				sync,
+				limits,
+				catFile,
+				branch,
+				requests,
+				health,
+				writer,
+				measure,
+			};
 			return new GitStore(shared, head, packs);
 		} catch (error) {
 			catFile.kill();
@@ -260,7 +271,7 @@ export class GitStore implements Store {
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		if (this.#timer) clearInterval(this.#timer);
-		const { limits, catFile, writer, requests, health } = this.#context;
+		const { limits, catFile, writer, requests, log } = this.#context;
 		const isInTime = await within(limits.closeMs, async () => {
 			while (this.#working) await this.#working;
 			await Promise.all(this.#answering);
@@ -273,7 +284,7 @@ export class GitStore implements Store {
 			writer.kill();
 			catFile.kill();
 		}
-		await requests.close().catch((error) => health.report(error));
+		await requests.close().catch((error) => log.error(error));
 	}
 
 	/** Starts the loop, unless it runs. */
@@ -332,7 +343,7 @@ export class GitStore implements Store {
 
 	async #writeWaiting(): Promise<void> {
 		const taken = this.#waiting.splice(0);
-		await this.#packs.repackIfMany().catch((error) => this.#context.health.report(error));
+		await this.#packs.repackIfMany().catch((error) => this.#context.log.error(error));
 		const group = taken.filter(({ meta }) => !meta.review);
 		if (group.length > 0) await this.#writeGroup(group);
 		for (const one of taken) if (one.meta.review) await this.#writeReview(one);
@@ -481,12 +492,12 @@ export class GitStore implements Store {
 
 	/** After a failure: ends the writer, follows the branch, and removes locks of killed processes. */
 	async #recover(failure: unknown): Promise<void> {
-		const { health, writer, repository, limits } = this.#context;
+		const { health, log, writer, repository, limits } = this.#context;
 		if (!(failure instanceof BranchHeld)) health.failed(failure);
 		writer.kill();
 		if (await this.#head.follow()) return;
 		const removed = await clearLocks(repository, branchLocks(branchName), limits.lockMs);
-		if (removed.length > 0) health.warn(`removed locks that a killed process left: ${removed.join(", ")}`);
+		if (removed.length > 0) log.warn(`removed locks that a killed process left: ${removed.join(", ")}`);
 	}
 }
 
