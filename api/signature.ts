@@ -1,3 +1,4 @@
+import { textAt } from "../registry/texts.ts";
 import { type Hashes, hexOf, webHashes } from "../store/hashes.ts";
 import { clockSkew } from "../store/store.ts";
 
@@ -75,8 +76,7 @@ export function isSignature(text: string): boolean {
  */
 export function shapeHint(text: string): string | null {
 	if (isSignature(text)) return null;
-	const rule = "must be 43 characters of URL-safe base64 without padding";
-	return `Authorization: ${rule}, and this one ${mistakeOf(text)}`;
+	return textAt("Authorization", "signature-shape", mistakeOf(text));
 }
 
 /** The most frequent mistakes of clients; the order matters. */

@@ -12,7 +12,7 @@ export interface HealthReport {
 	version: typeof reportVersion;
 	/** Number of all sick layers. */
 	sick: number;
-	/** Number of layers that were not looked at yet. */
+	/** Number of layers that were not checked yet. */
 	unchecked: number;
 	/** All sick layers, by who can correct them and by the host of their service. */
 	groups: HealthGroup[];

@@ -73,9 +73,9 @@ function byWeek(one: SickLayer, other: SickLayer): number {
 }
 
 /**
- * Merges new findings into the known health. A layer in the same state keeps its week. A layer that was not looked at
+ * Merges new findings into the known health. A layer in the same state keeps its week. A layer that was not checked
  * keeps its entry as long as it is registered.
- * @param seen the layers that were looked at; null: healthy
+ * @param seen the layers that were checked; null: healthy
  */
 export function updateHealth(
 	before: Health,

@@ -1,5 +1,4 @@
 import { code, fenced, linesWithin } from "../registry/markdown.ts";
-import { counted } from "../terminal/plain.ts";
 import type { FragmentChange } from "./fragments.ts";
 import { type Links, linked, noLinks, safeAddress } from "./links.ts";
 import { type Located, where } from "./locate.ts";
@@ -70,9 +69,13 @@ function joinBounded(blocks: string[], layers: LayerChange[]): string {
 
 function verdict(review: Review): string {
 	const wrong = review.problems.length + review.services.wrong.length;
-	if (isWrong(review)) return `${counted(wrong, "thing")} to correct in this change`;
+	if (isWrong(review)) return `${count(wrong, "thing")} to correct in this change`;
 	if (review.layers.length === 0) return "No layer changes";
 	return "The layers of this change are in order";
+}
+
+function count(number: number, what: string): string {
+	return `${number} ${what}${number === 1 ? "" : "s"}`;
 }
 
 function summary({ layers }: Review): string {
@@ -80,7 +83,7 @@ function summary({ layers }: Review): string {
 	const parts = (["added", "changed", "removed", "wrong"] as const)
 		.filter((verb) => of(verb) > 0)
 		.map((verb) => `${of(verb)} ${verb}`);
-	return parts.length > 0 ? `${counted(layers.length, "layer")}: ${parts.join(", ")}.` : "";
+	return parts.length > 0 ? `${count(layers.length, "layer")}: ${parts.join(", ")}.` : "";
 }
 
 /** A titled list of problems. */
@@ -113,7 +116,7 @@ function titled(title: string, items: string[]): string[] {
 
 function unaskedBlock(unasked: string[]): string[] {
 	if (unasked.length === 0) return [];
-	return [`The services of ${counted(unasked.length, "layer")} were not asked: there are too many at once.`];
+	return [`The services of ${count(unasked.length, "layer")} were not asked: there are too many at once.`];
 }
 
 function approvalBlocks({ approvals }: Review, links: Links): string[] {

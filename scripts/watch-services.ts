@@ -32,7 +32,7 @@ import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
 It asks for the capabilities or the layer's document, then for one picture or one feature. The file names sick layers only,
-each with the week since which it is so; where nothing has changed, neither does the file.
+each with the week in which that was first seen. The file changes only if the findings do.
 With --text it writes what the pull request of the workflow refresh says, in a checkout into which npx fragments harvest
 has written service descriptions.`;
 

@@ -6,11 +6,11 @@ import { copyBox, copyButton } from "../page/copy.ts";
 import { debounce, fill, h, newId } from "../page/dom.ts";
 import { MapPanel } from "../page/map-panel.ts";
 import type { Page, View } from "../page/page.ts";
-import { type PlacedProblem, placedProblem } from "../text/problems.ts";
 import type { Texts } from "../text/texts.ts";
 import { checkDraft, draftDrawable, draftFragments, mostBytes, storedText } from "./check.ts";
 import { acceptDrops, type FileTaken, fileInput, type TakenFile } from "./file.ts";
 import { DraftForm } from "./form.ts";
+import { type PlacedProblem, placedProblem } from "./problems.ts";
 import { proposalOf } from "./proposal.ts";
 import { RegisterPanel } from "./register-panel.ts";
 

@@ -1,8 +1,8 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { fill, h, newId } from "../page/dom.ts";
-import type { PlacedProblem } from "../text/problems.ts";
 import type { Texts } from "../text/texts.ts";
 import { LayerChoice } from "./layer-choice.ts";
+import type { PlacedProblem } from "./problems.ts";
 
 type Document = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { copyBox } from "../page/copy.ts";
 import { fill, h, newId } from "../page/dom.ts";
 import { type Page, stateLink } from "../page/page.ts";
-import { placedProblem } from "../text/problems.ts";
+import { placedProblem } from "./problems.ts";
 import { curlCommand, type Receipt, sendSigned } from "./send.ts";
 
 /** After so long the service's catalogue has what was sent, in milliseconds. */
