@@ -2,7 +2,6 @@ import { textAt, textOf } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
 import { answerWrite } from "./answer-write.ts";
 import type { Context } from "./context.ts";
-import type { Allocate } from "./docs.ts";
 import type { Fragments } from "./fragment.ts";
 import { answerErrorPage, type PageRoute, parsePage, siteRootOf } from "./pages.ts";
 import { answerRead, fragmentHeaders } from "./read.ts";
@@ -163,10 +162,9 @@ export function handleRead(
 	ifNoneMatch: string | null,
 	fragments: Fragments,
 	report: Context["report"],
-	allocate?: Allocate,
 ): Reply {
 	try {
-		return answerRead(wanted, ifNoneMatch, fragments, allocate);
+		return answerRead(wanted, ifNoneMatch, fragments);
 	} catch (error) {
 		report(error);
 		return refuseRead(500);

@@ -10,7 +10,7 @@ const noRoom = "there is no room on the disk";
 const readOnly = "the disk is read-only";
 const damaged = "the repository is damaged";
 
-/** What systems and git say, and what it means to a publisher. */
+/** Messages of systems and of git, and the reason that a publisher gets. */
 const reasons: readonly [pattern: RegExp, reason: string][] = [
 	[/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded|Out of diskspace/, noRoom],
 	[/EROFS|Read-only file system|read-only file system/, readOnly],

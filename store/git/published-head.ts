@@ -16,7 +16,7 @@ export interface CommitRange {
 
 /** A range that can be read. */
 export interface Published {
-	/** What its senders should know, once everything that is derived from it is in step, or is known not to be. */
+	/** Warnings for its senders, once everything that is derived from it is written, or could not be. */
 	warnings: Promise<string[]>;
 }
 

@@ -50,7 +50,7 @@ export async function openRepository(options: OpenOptions): Promise<void> {
 	}
 }
 
-/** Why a folder cannot be written; null where it can. Git does not always say why it could not write a file. */
+/** Why a folder cannot be written; null where it can. Git does not always name the reason. */
 async function diskReasonAt(folder: string): Promise<string | null> {
 	return writeProbe(join(folder, "probe")).then(() => null, diskReasonOf);
 }
