@@ -5,6 +5,7 @@ import { printLine } from "../terminal/io.ts";
 import { besideRows } from "./beside.ts";
 import { buildRows } from "./builds.ts";
 import { catalogueRows } from "./catalogue.ts";
+import { firstRows } from "./first-rows.ts";
 import { githubRows } from "./github.ts";
 import { hookRows } from "./hook.ts";
 import { importRows } from "./imports.ts";
@@ -26,6 +27,7 @@ const rows: Row[] = [
 	...githubRows,
 	...importRows,
 	...catalogueRows,
+	firstRows,
 ];
 
 function rowsNamed(only: string | undefined, beside: string | undefined): Row[] {

@@ -141,6 +141,6 @@ function otherHealth(read: ReadFile, now: Health): string[] {
 	const all = new Set([...known.keys(), ...now.keys()]);
 	return [...all].filter((smallkey) => {
 		const [before, after] = [known.get(smallkey), now.get(smallkey)];
-		return before?.state !== after?.state || before?.since !== after?.since;
+		return (["state", "since", "cause"] as const).some((name) => before?.[name] !== after?.[name]);
 	});
 }

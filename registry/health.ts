@@ -15,7 +15,12 @@ export interface Sickness {
 	state: SickState;
 	/** The week in which it was first seen so, as ISO 8601 writes it: `2026-W09`. */
 	since: string;
+	/** What was seen last, such as `answers with status 503`: plain text of one line, which may quote a service. */
+	cause?: string;
 }
+
+/** What a look at a layer found. */
+export type Seen = Omit<Sickness, "since">;
 
 /** Smallkey → what is wrong. Healthy layers are not listed. */
 export type Health = ReadonlyMap<string, Sickness>;
@@ -38,7 +43,14 @@ export function parseHealth(text: string | null): Health {
 	const known = Object.entries(sick).filter((entry): entry is [string, Sickness] => {
 		return parseSmallkey(entry[0]) !== null && isSickness(entry[1]);
 	});
-	return new Map(known.map(([smallkey, { state, since }]) => [smallkey, { state, since }]));
+	return new Map(known.map(([smallkey, sickness]) => [smallkey, bare(sickness)]));
+}
+
+/** Longest cause, in characters. */
+const maxCause = 160;
+
+function bare({ state, since, cause }: Sickness): Sickness {
+	return { state, since, ...(typeof cause === "string" && { cause: cause.slice(0, maxCause) }) };
 }
 
 function isSickness(value: unknown): value is Sickness {
@@ -55,8 +67,8 @@ export function healthText(health: Health): string | null {
 	if (health.size === 0) return null;
 	const longest = [...health].sort(byWeek).slice(0, maxSick);
 	const lines = longest.sort(bySmallkey).map((entry) => {
-		const [smallkey, { state, since }] = entry;
-		return `    ${JSON.stringify(smallkey)}: ${JSON.stringify({ state, since })}`;
+		const [smallkey, sickness] = entry;
+		return `    ${JSON.stringify(smallkey)}: ${JSON.stringify(bare(sickness))}`;
 	});
 	return `{\n  "sick": {\n${lines.join(",\n")}\n  }\n}\n`;
 }
@@ -79,16 +91,16 @@ function byWeek(one: SickLayer, other: SickLayer): number {
  */
 export function updateHealth(
 	before: Health,
-	seen: ReadonlyMap<string, SickState | null>,
+	seen: ReadonlyMap<string, Seen | null>,
 	week: string,
 	isRegistered: (smallkey: string) => boolean,
 ): Health {
 	const kept = [...before].filter(([smallkey]) => !seen.has(smallkey) && isRegistered(smallkey));
 	const after = new Map<string, Sickness>(kept);
-	for (const [smallkey, state] of seen) {
-		if (state === null) continue;
+	for (const [smallkey, found] of seen) {
+		if (found === null) continue;
 		const known = before.get(smallkey);
-		after.set(smallkey, known?.state === state ? known : { state, since: week });
+		after.set(smallkey, { ...found, since: known?.state === found.state ? known.since : week });
 	}
 	return after;
 }

@@ -28,6 +28,8 @@ const state = {
 	enum: ["wrong", "down", "empty"],
 } as const;
 
+const cause = { description: "What was seen last, such as `answers with status 503`.", ...text } as const;
+
 /** A file that is a JSON object of just these members. */
 function file<Members extends object>(name: string, title: string, properties: Members) {
 	return {
@@ -116,7 +118,7 @@ export const catalogueChunk = file("catalogue-chunk", "The entries of some layer
 						{
 							type: "object",
 							required: ["state", "since"],
-							properties: { state, since: { type: "string", pattern: "^\\d{4}-W\\d{2}$" } },
+							properties: { state, since: { type: "string", pattern: "^\\d{4}-W\\d{2}$" }, cause },
 							additionalProperties: false,
 						},
 					],
@@ -144,6 +146,7 @@ export const catalogueChunk = file("catalogue-chunk", "The entries of some layer
 export const catalogueHealth = file("catalogue-health", "The sick layers and their owners", {
 	version,
 	sick: { description: "Number of sick layers.", ...count },
+	checked: { description: "Number of layers that were checked.", ...count },
 	unchecked: { description: "Number of layers that were not checked yet.", ...count },
 	groups: {
 		description: "The sick layers of the same owners at one host.",
@@ -169,6 +172,7 @@ export const catalogueHealth = file("catalogue-health", "The sick layers and the
 								type: "string",
 								pattern: "^\\d{4}-W\\d{2}$",
 							},
+							cause,
 						},
 						additionalProperties: false,
 					},

@@ -111,7 +111,7 @@ export class LayerStatuses {
 	async #healthOf(smallkey: string): Promise<HealthStatus> {
 		const sickness = await this.#sicknessOf(smallkey);
 		const sight = this.#options.harvester?.sightOf(smallkey) ?? null;
-		if (!sight) return sickness ?? { state: "unknown" };
+		if (!sight) return sickness ? { state: sickness.state, since: sickness.since } : { state: "unknown" };
 		const since = sight.state !== null && sickness ? { since: sickness.since } : {};
 		return { state: sight.state ?? "well", ...since, at: isoTime(sight.at), findings: sight.findings };
 	}

@@ -44,6 +44,7 @@ export const commands = {
 	},
 	develop: {
 		test: "check types and run the tests",
+		"test-nodes": "run the tests on other versions of Node",
 		"test-faults": "break disks, repositories and processes under the service, and write docs/reliability.md",
 		"test-fuzz": "run the property tests with a hundred thousand cases each",
 		screenshots: "take screenshots of the catalogue with these layers, for the README and for inspection",

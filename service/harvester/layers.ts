@@ -4,11 +4,11 @@ import pMap from "p-map";
 import { readTextIfThere } from "../../files/if-there.ts";
 import type { Finding } from "../../harvest/finding.ts";
 import type { Ask } from "../../harvest/net/ask.ts";
-import { createWatchLayer, type Watched } from "../../harvest/watch-layer.ts";
+import { createWatchLayer, seenOf, type Watched } from "../../harvest/watch-layer.ts";
 import type { Source } from "../../publish/build.ts";
 import { placeFile } from "../../publish/place-file.mjs";
 import { collectSource } from "../../publish/source.ts";
-import type { SickState } from "../../registry/health.ts";
+import type { Seen } from "../../registry/health.ts";
 import { type CheckedLayer, judgeFiles, problemLine } from "../../registry/judge.ts";
 import { langs, layerPath } from "../../registry/smallkey.ts";
 import { type Io, printError, printLine } from "../../terminal/io.ts";
@@ -108,7 +108,7 @@ function hostsOf({ registration }: CheckedLayer): string[] {
 	return langs.map((lang) => new URL(registration[lang].service_url).host);
 }
 
-/** Smallkey → state; null: healthy. */
-export function statesOf(all: readonly WatchedLayer[]): Map<string, SickState | null> {
-	return new Map(all.map(({ layer, watched }) => [layer.smallkey, watched.state]));
+/** Smallkey → what is wrong; null: healthy. */
+export function statesOf(all: readonly WatchedLayer[]): Map<string, Seen | null> {
+	return new Map(all.map(({ layer, watched }) => [layer.smallkey, seenOf(watched)]));
 }

@@ -1,8 +1,9 @@
-import type { Watched } from "../../harvest/watch-layer.ts";
+import { seenOf, type Watched } from "../../harvest/watch-layer.ts";
 import {
 	healthPath,
 	healthText,
 	parseHealth,
+	type Seen,
 	type SickState,
 	updateHealth,
 	weekOf,
@@ -58,7 +59,7 @@ export class Watcher {
 	readonly #followed = new Set<string>();
 	readonly #sights = new Remembered<Sight>();
 	/** Results that are not stored yet. */
-	#seen = new Map<string, SickState | null>();
+	#seen = new Map<string, Seen | null>();
 	#looks: { end: () => void } | null = null;
 	#storing: Promise<void> = Promise.resolve();
 
@@ -121,11 +122,11 @@ export class Watcher {
 		try {
 			const registration = registrationOf(await store.read(smallkey));
 			if (!registration || signal.aborted) return;
-			const { state, findings } = await watch(registration, signal);
-			const texts = findings.map(({ pointer, text }) => `${pointer}: ${text}`);
-			this.#sights.set(smallkey, { state, at: now().getTime(), findings: texts });
+			const watched = await watch(registration, signal);
+			const findings = watched.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
+			this.#sights.set(smallkey, { state: watched.state, at: now().getTime(), findings });
 			if (this.#seen.size === 0) this.#timers.set("store", () => this.#storeLater(), gatherMs);
-			this.#seen.set(smallkey, state);
+			this.#seen.set(smallkey, seenOf(watched));
 		} catch (error) {
 			if (!signal.aborted) log.error(error);
 		}
@@ -147,7 +148,7 @@ export class Watcher {
 		});
 	}
 
-	async #storeStates(states: ReadonlyMap<string, SickState | null>): Promise<void> {
+	async #storeStates(states: ReadonlyMap<string, Seen | null>): Promise<void> {
 		const { store, readHealth, allKeys, now } = this.#options;
 		const before = await readHealth();
 		const registered = new Set(allKeys());

@@ -118,22 +118,19 @@ test("the report of health has every sick layer, by owner and host, and counts w
 		...(health !== undefined && { health }),
 	});
 	const down = { state: "down" as const, since: "2026-W10" };
+	const empty = { state: "empty" as const, since: "2026-W01", cause: "has no features" };
 	const many = Array.from({ length: 500 }, (_, index) => at(`a${index}`, "one.example", down));
-	const others = [
-		at("b", "one.example", { state: "empty", since: "2026-W01" }),
-		at("c", "two.example", null),
-		at("d", "x", undefined),
-	];
+	const others = [at("b", "one.example", empty), at("c", "two.example", null), at("d", "x", undefined)];
 	const files = buildCatalogue([...many, ...others], null, settings);
 	const report = parseHealthReport(files.get("index/health.json") ?? "");
-	assert.equal([report?.sick, report?.unchecked, report?.groups.length], [501, 1, 2]);
+	assert.equal([report?.sick, report?.checked, report?.unchecked, report?.groups.length], [501, 502, 1, 2]);
 	const [first, second] = [...(report?.groups ?? [])].sort(
 		(one, other) => one.layers.length - other.layers.length,
 	);
 	assert.equal(first, {
 		owner: "",
 		host: "one.example",
-		layers: [{ smallkey: "b", title: { en: "b", fr: "b" }, state: "empty", since: "2026-W01" }],
+		layers: [{ smallkey: "b", title: { en: "b", fr: "b" }, ...empty }],
 	});
 	assert.equal([second?.owner, second?.layers.length, second?.layers[0]?.since], ["@org/a", 500, "2026-W10"]);
 });

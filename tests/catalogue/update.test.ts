@@ -148,7 +148,8 @@ update("any sequence of changes leaves the files of a whole build", async ({ fol
 				files[path] = null;
 				present.delete(key);
 			} else if (what === 1) {
-				if (random(2) === 0) sick.set(key, { state: "down", since: "2026-W09" });
+				if (random(2) === 0)
+					sick.set(key, { state: "down", since: "2026-W09", cause: `status ${random(2)}` });
 				else sick.delete(key);
 				files["layers/health.json"] = JSON.stringify({ sick: Object.fromEntries(sick) });
 			} else if (what === 2) {

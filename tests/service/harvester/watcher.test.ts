@@ -109,7 +109,10 @@ test("what is seen of layers is gathered, and stored in one commit that names th
 	await eventually(async () => (await health()) !== null);
 	const since = weekOf(new Date(local.now));
 	assert.equal(JSON.parse((await health()) ?? ""), {
-		sick: { ab: { state: "empty", since }, cd: { state: "down", since } },
+		sick: {
+			ab: { state: "empty", since, cause: "ab is empty" },
+			cd: { state: "down", since, cause: "cd is down" },
+		},
 	});
 	const commit = await local.git("show", "--name-only", "--format=%an %s", "main");
 	assert.is(commit, `fragment-publisher health: 2 layers are sick\n\n${healthPath}`);
