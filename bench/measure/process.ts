@@ -40,7 +40,7 @@ export async function run(
 		cwd,
 		env: environment(env),
 		stdio: [stdin, "pipe", "pipe"],
-		timeout: patience,
+		signal: AbortSignal.timeout(patience),
 	});
 	const printed: Buffer[] = [];
 	const complaints: Buffer[] = [];
@@ -55,7 +55,12 @@ export async function run(
 /** Runs a command without reading its output. @returns its time in seconds */
 export async function timed(command: string, args: string[], cwd = root): Promise<number> {
 	const start = performance.now();
-	const child = spawn(command, args, { cwd, env: environment(), stdio: "ignore", timeout: patience });
+	const child = spawn(command, args, {
+		cwd,
+		env: environment(),
+		stdio: "ignore",
+		signal: AbortSignal.timeout(patience),
+	});
 	const [code] = (await once(child, "close")) as [number | null];
 	if (code !== 0) throw new Error(`${command} ${args.join(" ")}: ended with ${code}`);
 	return (performance.now() - start) / 1000;
