@@ -1,5 +1,7 @@
 import { address as addressSchema } from "../schemas/definitions.ts";
 import { type Problems, pointerOf, shownValue } from "./problems.ts";
+import type { Rules } from "./schema-problems.ts";
+import { kindProblem } from "./service-kind.ts";
 import { langs } from "./smallkey.ts";
 import { type BrokenRule, broken } from "./texts.ts";
 
@@ -14,16 +16,34 @@ const places = langs.flatMap((lang) => [
 /** Longest address in characters, as the schema has it too. */
 export const maxAddressLength = addressSchema.maxLength;
 
-/** Checks what the schema's pattern cannot: an address must be a URI and contain no credentials. */
-export function addAddressProblems(problems: Problems, value: unknown): void {
+/**
+ * Checks what the schema's pattern cannot: an address must be a URI and contain no credentials. What is written must
+ * also be the address of the layer's kind of service; what is stored already may be of another kind.
+ */
+export function addAddressProblems(problems: Problems, value: unknown, rules: Rules): void {
 	for (const place of places) {
 		const address = place.reduce(memberOf, value);
 		if (typeof address !== "string" || !/^https?:\/\/./i.test(address)) continue;
-		const problem = problemOf(address);
+		const problem = problemOf(address) ?? (rules === "written" ? kindProblemOf(address, place, value) : null);
 		if (problem === null) continue;
 		problems.add(() => [pointerOf(place), problem]);
 	}
 }
+
+/** The kind of service is read from a document that may have other problems. */
+function kindProblemOf(address: string, place: readonly string[], value: unknown): BrokenRule | null {
+	const [lang, name] = place.slice(-2) as [string, string];
+	if (name !== "service_url" || address.length > maxAddressLength) return null;
+	const payloadType = memberOf(value, "payload_type");
+	const type = payloadTypes.get(payloadType) ?? memberOf(memberOf(value, lang), "service_type");
+	return kindProblem(new URL(address), String(type));
+}
+
+/** `payload_type` of version 1 → kind of service, in the words of version 2.0. */
+const payloadTypes: ReadonlyMap<unknown, string> = new Map([
+	["wms", "ogcWms"],
+	["feature", "esriFeature"],
+]);
 
 function memberOf(value: unknown, name: string): unknown {
 	if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;

@@ -2,9 +2,8 @@ import { validateRegistration1, validateRegistration2 } from "../schemas/validat
 import { addAddressProblems } from "./addresses.ts";
 import { canonicalText } from "./canonical.ts";
 import { parseJson } from "./json.ts";
-import { type DocumentProblem, Problems, pointerOf } from "./problems.ts";
+import { type DocumentProblem, Problems } from "./problems.ts";
 import { addSchemaProblems, type Rules } from "./schema-problems.ts";
-import { kindProblem } from "./service-kind.ts";
 import { type Lang, langs } from "./smallkey.ts";
 import { broken } from "./texts.ts";
 import { isVersion2, type Registration, type Registration1, type Registration2 } from "./versions.ts";
@@ -86,15 +85,10 @@ export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegist
 	const problems = new Problems();
 	const validate = saysVersion2(parsed.value) ? validateRegistration2 : validateRegistration1;
 	addSchemaProblems(problems, validate, parsed.value, rules);
-	addAddressProblems(problems, parsed.value);
+	addAddressProblems(problems, parsed.value, rules);
 	if (!problems.isEmpty) return { registration: null, problems: problems.list() };
 	const registration = parsed.value as Registration;
 	if (rules === "stored") return { registration, problems: [] };
-	for (const { address, type, path } of addressesOf(registration)) {
-		const problem = kindProblem(new URL(address), type);
-		if (problem !== null) problems.add(() => [pointerOf(path), problem]);
-	}
-	if (!problems.isEmpty) return { registration: null, problems: problems.list() };
 	const tooLarge = storedSizeProblem(registration);
 	return tooLarge === null ? { registration, problems: [] } : { registration: null, problems: [tooLarge] };
 }

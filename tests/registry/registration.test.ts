@@ -188,4 +188,15 @@ for (const [type, path, rule] of wrongKinds) {
 	});
 }
 
+test("an address of the wrong kind is named together with every other problem", () => {
+	const layer = { service_url: "https://h.example/a/MapServer", displayField: "x" };
+	const document = { version: "1.0.0", payload_type: "feature", en: layer, fr: null };
+	const { problems } = parseRegistration(new TextEncoder().encode(JSON.stringify(document)), "written");
+	assert.equal(textsOf(problems), [
+		"/en/displayField: is not a known member: did you mean display_field?",
+		"/fr: must be an object, not null",
+		`/en/service_url: ${whole("MapServer")}`,
+	]);
+});
+
 test.run();
