@@ -104,15 +104,24 @@ export function refuseLimited(whose: "address" | "sender", waitSeconds: number):
 	return refuseWrite(429, [error], { "Retry-After": String(waitSeconds) }, `limit of the ${whose}`);
 }
 
-/** A refused write in the language that `Accept-Language` prefers: the same JSON, English or French. */
+/**
+ * The answer to a write in the language that `Accept-Language` prefers: the same JSON, with the errors of a refusal or the
+ * warnings of a receipt in English or French.
+ */
 export function inLanguageOf(reply: Reply, acceptLanguage: string | null): Reply {
-	const { status, headers, body } = reply;
-	if (status < 400 || !(body instanceof Uint8Array) || body.length === 0 || !prefersFrench(acceptLanguage))
-		return reply;
-	const { errors, hint } = JSON.parse(new TextDecoder().decode(body)) as { errors: string[]; hint?: string };
+	const { headers, body } = reply;
+	if (!(body instanceof Uint8Array) || body.length === 0 || !prefersFrench(acceptLanguage)) return reply;
+	const answer = JSON.parse(new TextDecoder().decode(body)) as Partial<
+		Record<"errors" | "warnings", string[]>
+	> & {
+		hint?: string;
+	};
+	const { errors, warnings, hint } = answer;
 	const inFrench = (text: string) => frenchOf(text) ?? text;
-	const french = errorsBody(errors.map(inFrench), hint === undefined ? null : inFrench(hint));
-	return { ...reply, headers: { ...headers, "Content-Language": "fr" }, body: french };
+	const french = errors
+		? errorsBody(errors.map(inFrench), hint === undefined ? null : inFrench(hint))
+		: warnings?.length && encoder.encode(JSON.stringify({ ...answer, warnings: warnings.map(inFrench) }));
+	return french ? { ...reply, headers: { ...headers, "Content-Language": "fr" }, body: french } : reply;
 }
 
 const jsonHeaders = { "Content-Type": "application/json", ...writeHeaders };

@@ -104,7 +104,7 @@ const table = {
 		"finit par ?, qui est omis : les visualiseurs écrivent le leur",
 	],
 	"query-request": [
-		"already says SERVICE or REQUEST, which viewers say themselves",
+		"already has SERVICE or REQUEST, which viewers add themselves",
 		"contient déjà SERVICE ou REQUEST, que les visualiseurs ajoutent eux-mêmes",
 	],
 	"query-lost": [
@@ -128,8 +128,8 @@ const table = {
 		"est à {}, que l’on ne peut pas joindre d’ailleurs",
 	],
 	"not-https": [
-		"is not https: a page that is cannot show what comes from it",
-		"n’est pas en https : une page qui l’est ne peut pas montrer ce qui en vient",
+		"is not https: a page over https cannot load it",
+		"n’est pas en https : une page en https ne peut pas la charger",
 	],
 	"several-layers": [
 		"names several layers of a FeatureServer, which no viewer draws: register each by itself",

@@ -67,8 +67,8 @@ for (const prefix of ["/register", "/v1/register", "/v2/register"]) {
 			published: true,
 			status: "/status/23ax5t",
 			warnings: [
-				"/en/service_url: is not https: a page that is cannot show what comes from it",
-				"/fr/service_url: is not https: a page that is cannot show what comes from it",
+				"/en/service_url: is not https: a page over https cannot load it",
+				"/fr/service_url: is not https: a page over https cannot load it",
 				"/fr/service_url: is that of /en, so the layer is the same in both languages",
 			],
 		});

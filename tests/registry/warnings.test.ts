@@ -24,7 +24,7 @@ function saidOf(payload_type: Type, address: string): string[] {
 }
 
 const lostQuery = "has a query, which RAMP 4.0 loses where it asks for a legend or for what was clicked on";
-const saidQuery = "already says SERVICE or REQUEST, which viewers say themselves";
+const saidQuery = "already has SERVICE or REQUEST, which viewers add themselves";
 const loneMark = "ends with ?, which is left out: viewers write their own";
 const noLayer = "is not the address of one layer of a MapServer or FeatureServer";
 const wholeService = (name: string) => `must end with the number of one layer: …/${name} is a whole service`;
@@ -38,7 +38,7 @@ const addresses: [Type, string, string[]][] = [
 	["wms", "https://h.example/wms?map=a&request=GetMap", [saidQuery]],
 	["wms", "https://h.example/MapServer", []],
 	["wms", "https://h.example/wms#a", ["has a #, and what follows it is never sent"]],
-	["wms", "http://h.example/wms", ["is not https: a page that is cannot show what comes from it"]],
+	["wms", "http://h.example/wms", ["is not https: a page over https cannot load it"]],
 	["wms", "https://localhost/wms", [unreachable("localhost")]],
 	["wms", "https://maps.localhost/wms", [unreachable("maps.localhost")]],
 	["wms", "https://10.1.2.3/wms", [unreachable("10.1.2.3")]],

@@ -159,18 +159,49 @@ service(
 		const body = feature.replace("MapServer/1", "MapServer").replace('"1.0.0"', '"9"');
 		assert.equal(await refused("fr-CA,fr;q=0.9,en;q=0.5", body), [
 			400,
-			['/version: doit être 1.x.y, comme 1.0.0, ou 2.0, et non "9"'],
+			[
+				'/version: doit être 1.x.y, comme 1.0.0, ou 2.0, et non "9"',
+				"/en/service_url: doit se terminer par le numéro d’une couche\u00a0: …/MapServer est un service entier",
+			],
 			"fr",
 		]);
 		assert.equal(await refused("en", body), [
 			400,
-			['/version: must be 1.x.y, such as 1.0.0, or 2.0, not "9"'],
+			[
+				'/version: must be 1.x.y, such as 1.0.0, or 2.0, not "9"',
+				"/en/service_url: must end with the number of one layer: …/MapServer is a whole service",
+			],
 			null,
 		]);
 		const [status, errors] = await refused("fr", body, { Sender: "nobody" });
 		assert.is(status, 401);
 		assert.match(String(errors), /^Authorization: n’est pas la signature de ce chemin/);
 		assert.is((await fetch(`${url}/v0.9/doc/en/french`)).status, 404);
+	},
+);
+
+service(
+	"the warnings of a receipt are in French for who asks for that; the rest stays",
+	async ({ server }) => {
+		const send = async (language: string) => {
+			const { headers, ...request } = await signed("/register/warned", wms("warned"));
+			const answer = await fetch(`${server.url}/register/warned`, {
+				...request,
+				headers: { ...(headers as object), "Accept-Language": language },
+			});
+			assert.is(answer.status, 201);
+			const { warnings, ...rest } = (await answer.json()) as { warnings: string[] };
+			return { warnings, rest, language: answer.headers.get("Content-Language") };
+		};
+		const english = await send("en");
+		const french = await send("fr-CA");
+		assert.is(english.warnings[0], "/en/service_url: is not https: a page over https cannot load it");
+		assert.is(
+			french.warnings[0],
+			"/en/service_url: n’est pas en https\u00a0: une page en https ne peut pas la charger",
+		);
+		assert.equal([english.language, french.language], [null, "fr"]);
+		assert.equal(french.rest, english.rest);
 	},
 );
 
