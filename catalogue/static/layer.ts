@@ -88,13 +88,17 @@ function fragmentsHtml({ smallkey, unread = [] }: Entry, lang: Lang, { targets }
 	return `<ul class="columns">\n${items.join("\n")}\n</ul>`;
 }
 
+/** Snippets are for other pages: where the site's address is not known, only those that do not have it. */
 function snippetsHtml(entry: Entry, lang: Lang, { publicUrl, targets }: PageSettings): string[] {
 	const { unread = [] } = entry;
-	const served = targets.filter((target) => !unread.includes(`${target}/${lang}`));
-	return snippetsOf(entry, lang, publicUrl || root, served).map(
-		({ name, text }) =>
-			`<h3>${escapeHtml(name)}</h3>\n<pre role="group" aria-label="${escapeHtml(name)}" tabindex="0"><code>${escapeHtml(text)}</code></pre>`,
-	);
+	const served = targets.filter((target) => publicUrl && !unread.includes(`${target}/${lang}`));
+	const snippets = snippetsOf(entry, lang, publicUrl, served);
+	return snippets
+		.filter(({ kind }) => publicUrl || kind !== "html")
+		.map(
+			({ name, text }) =>
+				`<h3>${escapeHtml(name)}</h3>\n<pre role="group" aria-label="${escapeHtml(name)}" tabindex="0"><code>${escapeHtml(text)}</code></pre>`,
+		);
 }
 
 /** Canonical address, the pair of languages, Open Graph (ogp.me) and a schema.org Dataset (JSON-LD 1.1). */

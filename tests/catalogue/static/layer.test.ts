@@ -48,18 +48,18 @@ test("the page of a layer says all in its language, and needs no script", () => 
 	assert.not.match(html, 'href="../../v1/doc/fr/');
 	assert.not.match(html, /href="javascript:/);
 	assert.not.match(html, /<script(?! type="application\/ld\+json">)/);
-	for (const name of [
-		"RAMP 4.0",
-		"FGPV",
-		"GeoView",
-		"RAMP4",
-		"Terria",
-		"OpenLayers",
-		"QGIS",
-		"ArcGIS",
-		"&lt;iframe&gt;",
-	])
-		assert.match(html, new RegExp(`<h3>${name}`), name);
+});
+
+test("what is copied from the page has whole addresses: without PUBLIC_URL only that of the map service", () => {
+	const namesOf = (publicUrl: string) => {
+		const html = layerHtml("en", entry, { ...pageSettings, publicUrl });
+		assert.not.match(html, /<code>[^<]*\.\.\//);
+		return [...html.matchAll(/<h3>(.*?)<\/h3>/g)].map(([, name]) => name);
+	};
+	const libraries = ["OpenLayers", "Leaflet", "QGIS (Python)", "ArcGIS Maps SDK"];
+	assert.equal(namesOf(""), libraries);
+	const viewers = ["RAMP 4.0", "RAMP 5", "FGPV", "GeoView", "RAMP4", "Terria", "curl"];
+	assert.equal(namesOf("https://layers.example.ca/"), [...viewers, ...libraries, "&lt;iframe&gt;"]);
 });
 
 test("whatever a service is called, it is text", () => {
