@@ -1,7 +1,7 @@
 // npx fragments validate: the check of the build, without writing
 import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
-import { dirname, relative, resolve, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import type { Source } from "../publish/build.ts";
 import { collectSource, layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import {
@@ -41,6 +41,7 @@ async function readNamed(name: string): Promise<Named> {
 	const path = (start < 0 ? parts : parts.slice(start)).join("/");
 	const found = await lstat(name);
 	if (found.isSymbolicLink()) return { name, path, kind: "symlink", bytes: new Uint8Array(0) };
+	if (found.isDirectory()) throw new Error(`${name}: is a folder; name its files: ${join(name, "*.json")}`);
 	if (!found.isFile()) return { name, path, kind: "other", bytes: new Uint8Array(0) };
 	return { name, path, kind: "file", bytes: await readFile(name) };
 }

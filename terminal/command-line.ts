@@ -50,10 +50,11 @@ const systemWords: Readonly<Record<string, string>> = {
 	ENOSPC: "its disk is full",
 };
 
-/** A raw error of the system with its path first; null for any other. */
+/** A raw error of the system with its path first; null for any other. A folder that is read as a file has no path in it. */
 function systemMessage({ code, path, syscall }: NodeJS.ErrnoException): string | null {
 	const words = systemWords[code ?? ""];
-	return words === undefined || !path ? null : `${path}: ${words} (${code}, ${syscall})`;
+	const subject = path || (code === "EISDIR" ? "the named file" : "");
+	return words === undefined || !subject ? null : `${subject}: ${words} (${code}, ${syscall})`;
 }
 
 /** The message with what is behind it: a cause, or the reason, which an operator sees and a publisher does not. */

@@ -85,6 +85,12 @@ test("put sends the file as it is, signed, below the base path", async (scene) =
 	assert.is(request.headers.sender, "jstest");
 });
 
+test("put names its folder as what is wrong, and sends nothing", async (scene) => {
+	const { code, stderr } = await run(scene, "put", ["my-layer", scene.folder]);
+	assert.equal([code, stderr], [2, "the named file: is a folder, and a file is needed (EISDIR, read)\n"]);
+	assert.is(scene.asked.length, 0);
+});
+
 test("remove sends an empty DELETE", async (scene) => {
 	scene.answer = { status: 204, text: "" };
 	const { code, stdout } = await run(scene, "remove", ["my-layer"]);

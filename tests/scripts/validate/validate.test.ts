@@ -90,6 +90,12 @@ test("the owners are checked, and a link is refused", async ({ folder }) => {
 	assert.match((await runScript("validate", [join(folder, "link.json")])).stderr, "must be a plain file");
 });
 
+test("a folder is refused with the way to name its files", async ({ folder }) => {
+	const { code, stderr } = await runScript("validate", [folder]);
+	assert.is(code, 2);
+	assert.match(stderr, `${folder}: is a folder; name its files: ${folder}/*.json`);
+});
+
 test("a file that is not there is no wrong registration", async ({ folder }) => {
 	const { code, stderr } = await runScript("validate", [join(folder, "none.json")]);
 	assert.is(code, 2);
