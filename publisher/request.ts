@@ -70,7 +70,11 @@ export async function signRequest(
 	return { ...request, headers: { Authorization: signature, TimeStamp: timestamp, Sender: sender } };
 }
 
-async function findSecret(
+/**
+ * The sender and its secret, from where `signRequest` says.
+ * @throws {Error} where there is no such sender
+ */
+export async function findSecret(
 	id: string | null,
 	environment: Environment,
 	io: Io,

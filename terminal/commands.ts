@@ -37,7 +37,7 @@ export const commands = {
 		"tell-failure": "keep one issue open for as long as a workflow fails",
 	},
 	move: {
-		register: "store many registrations in one commit",
+		register: "store many registrations in one commit, or send them to a service",
 		import: "import the layers and senders of an older service from a dump of its database",
 		compare: "show the differences of the same layers on two services",
 	},

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
@@ -114,18 +114,29 @@ test("the table of the receipt has the members of the real answers, and no other
 	assert.equal([...names].sort(), Object.keys(receipt.properties).sort());
 });
 
-test("many layers are put eight at a time, and a wrong one fails by its name", async ({ server, folder }) => {
-	const [, many = ""] = blocks("sh");
-	assert.match(many, "xargs -P 8");
+test("many layers are sent with one command: a wrong file keeps all back, a refusal names its layer", async ({
+	server,
+	folder,
+}) => {
+	const [line = ""] = page.match(/npx fragments register my-layers --url .*/) ?? [];
+	const command = line.replace("https://fragments.example", server.url).replace("<id>", "publisher");
+	const send = () => shell(command, folder, { SENDER_SECRET: secret });
+	const fileOf = (key: string) => join(folder, "my-layers", `${key}.json`);
+	const statusOf = async (key: string) => (await fetch(`${server.url}/v0.9/doc/en/${key}`)).status;
 	await mkdir(join(folder, "my-layers"));
-	for (const key of ["many-1", "many-2", "many 3"])
-		await writeFile(join(folder, "my-layers", `${key}.json`), blocks("json")[0] as string);
-	const variables = { URL: server.url, SENDER: "publisher", SENDER_SECRET: secret };
-	const { code, stderr } = await shell(many, folder, variables);
-	assert.is(code, 123, stderr);
-	for (const key of ["many-1", "many-2"])
-		assert.is((await fetch(`${server.url}/v0.9/doc/en/${key}`)).status, 200, key);
-	assert.match(stderr, "many 3");
+	for (const key of ["many-1", "many-2", "many 3"]) await writeFile(fileOf(key), blocks("json")[0] as string);
+	const wrong = await send();
+	assert.is(wrong.code, 1);
+	assert.match(wrong.stderr, "many 3");
+	assert.is(await statusOf("many-1"), 404);
+	await rm(fileOf("many 3"));
+	assert.is((await send()).code, 0);
+	for (const key of ["many-1", "many-2"]) assert.is(await statusOf(key), 200, key);
+	await rename(fileOf("many-2"), fileOf("MANY-2"));
+	const refused = await send();
+	assert.is(refused.code, 1);
+	assert.match(refused.stderr, "smallkey: MANY-2 differs only in case from many-2");
+	assert.match(refused.stdout, "1 of 2 layers accepted");
 });
 
 interface Client {

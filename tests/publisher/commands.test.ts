@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -83,6 +83,40 @@ test("put sends the file as it is, signed, below the base path", async (scene) =
 	assert.is(request.headers.authorization, await signatureOf(manual));
 	assert.is(request.headers.timestamp, "2026-03-04T12:00:00.000Z");
 	assert.is(request.headers.sender, "jstest");
+});
+
+test("register --url sends a folder, each layer signed; a refusal names it, and the rest is sent", async (scene) => {
+	const batch = join(scene.folder, "batch");
+	await mkdir(batch);
+	for (const key of ["one", "two", "three"]) await writeFile(join(batch, `${key}.json`), manual);
+	const sent = await run(scene, "register", [batch]);
+	assert.equal([sent.code, sent.stdout, sent.stderr], [0, `3 of 3 layers accepted by ${scene.url}\n`, ""]);
+	const paths = () => scene.asked.map(({ request }) => `${request.method} ${request.url}`).sort();
+	const expected = ["one", "three", "two"].map((key) => `PUT /base/register/${key}`);
+	assert.equal(paths(), expected);
+	for (const { request, body } of scene.asked) {
+		const timestamp = new Date(noon).toISOString();
+		const message = { path: request.url as string, sender: "jstest", timestamp, body: Buffer.from(body) };
+		assert.is(request.headers.authorization, await sign(secret, message));
+	}
+	scene.asked.length = 0;
+	scene.answer = { status: 403, text: '{"errors":["not yours"]}' };
+	const refused = await run(scene, "register", [batch]);
+	assert.equal([refused.code, refused.stdout], [1, `0 of 3 layers accepted by ${scene.url}\n`]);
+	assert.match(refused.stderr, `403 from ${scene.url}/register/three\nnot yours\n`);
+	assert.equal(paths(), expected);
+});
+
+test("register --url sends nothing where a file is wrong, or with --review", async (scene) => {
+	const batch = join(scene.folder, "batch");
+	await mkdir(batch);
+	await writeFile(join(batch, "good.json"), manual);
+	assert.match((await run(scene, "register", [batch, "--review"])).stderr, "--review: with --url");
+	await writeFile(join(batch, "bad.json"), "{}");
+	const { code, stderr } = await run(scene, "register", [batch]);
+	assert.is(code, 1);
+	assert.match(stderr, "bad.json: /version: is missing");
+	assert.is(scene.asked.length, 0);
 });
 
 test("put names its folder as what is wrong, and sends nothing", async (scene) => {
