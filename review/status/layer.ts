@@ -80,12 +80,14 @@ function statusLines({
 	health,
 }: LayerStatus): string[] {
 	const by = commit === null ? "" : ` by commit ${commit.slice(0, 12)}`;
-	return [
-		registered === null && (review || declined)
-			? `${smallkey} is not registered yet`
-			: `${smallkey} registered ${registered ?? "some time ago"}${by}`,
+	const reviews = [
 		...(review ? [`a change waits for a reviewer on ${review.branch}, since ${review.since}`] : []),
 		...(declined ? [`a change was declined at ${declined.at}: ${declined.reason}`] : []),
+	];
+	if (registered === null && reviews.length > 0) return [`${smallkey} is not registered yet`, ...reviews];
+	return [
+		`${smallkey} registered ${registered ?? "some time ago"}${by}`,
+		...reviews,
 		harvestLine(harvest),
 		...indented(harvest.findings),
 		...(harvest.next_try ? [`  its services are asked again at ${harvest.next_try}`] : []),

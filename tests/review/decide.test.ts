@@ -350,7 +350,7 @@ test("a publisher and a reviewer, at a service in a process of its own", async (
 		await put("first");
 		assert.match(
 			await status(),
-			"waits is not registered yet\na change waits for a reviewer on register/waits",
+			/^waits is not registered yet\na change waits for a reviewer on register\/waits, since \S+\n$/,
 		);
 		assert.is((await verb("decline", "waits", "--why", "the address is a test")).code, 0);
 		assert.match(await status(), /a change was declined at \S+: the address is a test\n/);
