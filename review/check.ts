@@ -15,7 +15,7 @@ import { warningsOf } from "../registry/warnings.ts";
 import type { Change, Changes, Entry, FileReader } from "./changes.ts";
 import { type Located, locate } from "./locate.ts";
 
-/** Layers that are looked at at once. */
+/** Layers that are checked at once. */
 const atOnce = 32;
 
 /** A layer that a head changes, as it is on the base and as it will be; null where there is none, or it is wrong. */

@@ -148,7 +148,7 @@ function layerBlock(layer: LayerChange): string {
 	return [title, "", ...parts.flatMap((part) => [part, ""]), "</details>"].join("\n");
 }
 
-/** Where a layer can be looked at: as a draft on the map, and its services. */
+/** Links of a layer: its draft on the map, and its services. */
 function layerLinks({ draft, services }: LayerChange): string[] {
 	const addresses = services.flatMap(({ lang, address }) => {
 		const safe = safeAddress(address);

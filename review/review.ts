@@ -28,7 +28,7 @@ export interface LayerChange {
 	verb: "added" | "removed" | "changed" | "wrong";
 	/** null where there are too many layers for that. */
 	fragments: FragmentChange[] | null;
-	/** Address at which it can be looked at on the map before it is merged; null where there is none. */
+	/** Address of its draft on the map, before it is merged; null where there is none. */
 	draft: string | null;
 	/** Addresses of its service; none of a layer that is wrong. */
 	services: { lang: Lang; address: string }[];

@@ -8,7 +8,7 @@ export type TrustedProxies = readonly [Address, number][];
 
 /** Shortest prefixes of a range, in bits: what is wider is no range of proxies, but half the net. */
 const minPrefix = { ipv4: 8, ipv6: 16 } as const;
-/** Most of an `X-Forwarded-For` that is looked at, from its end, in characters: what proxies add stands there. */
+/** Longest part of an `X-Forwarded-For` that is read, from its end, in characters: proxies add their part at the end. */
 const maxForwardedLength = 8_192;
 
 /**

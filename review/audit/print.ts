@@ -9,7 +9,7 @@ import { type Commit, firstOfRequests } from "./history.ts";
 /** Smallkeys that are named of one commit. */
 const mostKeys = 5;
 
-/** One change, in a few lines. Everything that stands in a commit is shown without its control characters. */
+/** One change, in a few lines. All text of a commit is shown without its control characters. */
 export function entryLines(entry: AuditEntry): string[] {
 	const { commit, door, change, merged } = entry;
 	const isDeclined = door.kind === "declined";

@@ -60,7 +60,7 @@ export async function inspect(what: string, find: () => Promise<Finding[]>): Pro
 	try {
 		return await find();
 	} catch (error) {
-		return [byHand(what, `cannot be looked at: ${reasonOf(error)}`)];
+		return [byHand(what, `cannot be checked: ${reasonOf(error)}`)];
 	}
 }
 

@@ -106,7 +106,7 @@ class Styles {
 	readonly #icons = new Map<string, Style>();
 	readonly #colours = new Map<string, Style | null>();
 
-	/** @param changed told when a picture was read, and what it is the symbol of can be drawn */
+	/** @param changed called when a picture was read, so that its features can be drawn */
 	constructor(changed: () => void) {
 		this.#changed = changed;
 	}

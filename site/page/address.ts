@@ -18,7 +18,7 @@ export interface State {
 	isEmbedded: boolean;
 	/** Results that are shown. */
 	shown: number;
-	/** The layer that is looked at; null: none. */
+	/** The open layer; null: none. */
 	layer: string | null;
 }
 

@@ -83,7 +83,7 @@ export function webAddress(text: string): URL | null {
 /** A link to another site; its text where the address is none. */
 export function outside(address: string, text: string): HTMLElement {
 	if (!webAddress(address)) return h("span", {}, breakable(text));
-	// On paper an address that stands there need not follow once more.
+	// On paper an address that is the text itself need not follow once more.
 	const name = address === text ? "address" : undefined;
 	return h("a", { href: address, rel: "noopener noreferrer", class: name }, breakable(text));
 }

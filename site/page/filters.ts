@@ -23,7 +23,7 @@ export class Filters {
 	readonly #chips = h("ul", { class: "chips" });
 	readonly #details: HTMLDetailsElement;
 	readonly element: HTMLElement;
-	/** What is offered once the filters are looked at. */
+	/** What is offered once the filters are open. */
 	#chosen: Chosen | null = null;
 
 	/** @param change is called with the state with other filters */

@@ -7,7 +7,7 @@ import { dayText } from "./week.ts";
 /** Layers that are named as new. */
 const mostNew = 3;
 
-/** What stands over the list while nothing is looked for: how much there is, and what was changed last. */
+/** What is above the list while there is no search: the number of layers, and the last changes. */
 export class Home {
 	readonly #page: Page;
 	readonly element = h("div", { class: "home" });

@@ -31,7 +31,7 @@ export class ListView implements View {
 	/** Until when typing belongs to the search before. */
 	#sameUntil = 0;
 
-	/** @param left the layer that was looked at before: the focus goes back to it, and the list to where it is */
+	/** @param left the layer that was open before: the focus goes back to it, and the list to where it is */
 	constructor(page: Page, left: string | null) {
 		this.#page = page;
 		this.#left = left;

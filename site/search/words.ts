@@ -24,7 +24,7 @@ const emptyWords: ReadonlySet<string> = new Set(
 	).split(" "),
 );
 
-/** Longest word that is told apart, in UTF-16 units. */
+/** Longest part of a word that is compared, in UTF-16 units. */
 const longestWord = 32;
 
 /** The parts of a text that are words: letters and figures. `CamelCase` and `a1` are two words each where `isKey`. */

@@ -2,7 +2,7 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How often a lock is looked at, in milliseconds, and how long at most while it keeps changing hands. */
+/** How often a lock is checked, in milliseconds, and how long at most while it keeps changing hands. */
 const lookEveryMs = 50;
 const mostPatiences = 3;
 

@@ -13,7 +13,7 @@ const settings: ReadonlyMap<string, readonly string[]> = new Map([
 	["receive.fsckobjects", ["true"]],
 	// A pack that is larger is refused while it comes in; 100,000 layers take some 40 MB.
 	["receive.maxinputsize", ["268435456"]],
-	// What is larger is neither unpacked in memory nor looked at for deltas.
+	// What is larger is neither unpacked in memory nor stored as a delta.
 	["core.bigfilethreshold", ["8388608"]],
 	// A pusher with an account of his own may name another folder of hooks in his configuration.
 	["core.hookspath", ["hooks"]],

@@ -6,7 +6,7 @@ folder=${0%/*}
 
 refuse() {
 	printf '%s\n' "refused, because it could not be checked: $1" \
-		"Whoever runs the service: start it again with a Node that stays where it is, or put Node 20.11 or newer into the PATH of the user $(id -un)." >&2
+		"Operator of the service: start it again with a Node that stays where it is, or put Node 20.11 or newer into the PATH of the user $(id -un)." >&2
 	exit 1
 }
 

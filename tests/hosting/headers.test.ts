@@ -198,7 +198,7 @@ async function tryHost(origin: string, child: ChildProcess, name: string): Promi
 	}
 }
 
-test("what CloudFront is told is JSON with the headers of a read", () => {
+test("CloudFront gets JSON with the headers of a read", () => {
 	const text = staticHosts.cloudfront({ targets: targetNames, root: "dist", port: 80 });
 	const [cors, policy, pages] = [...text.matchAll(/ '(\{.*\})'$/gm)].map(([, json]) =>
 		JSON.parse(json as string),

@@ -258,7 +258,7 @@ draft(
 		const { page, context, faults } = await openWindow(browser);
 		await page.goto(world.url("fr/?page=draft#draft=AAAA"));
 		await page.getByText("L’ébauche dans l’adresse n’a pas pu être lue").waitFor();
-		// What stands there in its place is nobody's draft yet, and is not judged.
+		// The example in its place is no draft of the user's, and is not judged.
 		assert.is(await page.locator(".verdict").innerText(), "");
 		const input = page.locator("input[type=file]");
 		const text = JSON.stringify(wmsAt("https://maps.example.ca/wms", "x", ["One", "Un"]));

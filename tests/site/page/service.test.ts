@@ -21,7 +21,7 @@ interface Context {
 	origin: string;
 }
 
-/** The catalogue as the running service serves it: nothing stands in for any part of it. */
+/** The catalogue as the running service serves it: no part of it is a substitute. */
 const running = suite<Context>("the catalogue of the running service, in a browser");
 
 running.before(async (context) => {
