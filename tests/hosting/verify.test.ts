@@ -101,7 +101,7 @@ test("every difference is named, and the exit code is 1", async (scene) => {
 			);
 		},
 		"v0.9/doc/fr/feature": (response) => response.destroy(),
-		"v0.9/doc/en/=verify=nobody=": (response) => response.writeHead(200).end("{}"),
+		"v0.9/doc/en/=verify=none=": (response) => response.writeHead(200).end("{}"),
 	};
 	scene.spoil = (path, response, request) => {
 		spoilers[path]?.(response, request);
@@ -128,7 +128,7 @@ test("every difference is named, and the exit code is 1", async (scene) => {
 	);
 	assert.match(lineOf("v0.9/doc/fr/23ax5t") ?? "", /has no ETag/);
 	assert.match(lineOf("v0.9/doc/fr/Z") ?? "", /has the Content-Type text\/html, not application\/json/);
-	assert.match(lineOf("v0.9/doc/en/=verify=nobody=") ?? "", /answers 200, where 404 is right/);
+	assert.match(lineOf("v0.9/doc/en/=verify=none=") ?? "", /answers 200, where 404 is right/);
 });
 
 test("a server that fails for a moment is asked again", async (scene) => {

@@ -80,7 +80,7 @@ running(
 		const { page, context: window, faults } = await openWindow(browser, { locale: "fr-CA" });
 		await page.goto(draft);
 		await page.waitForURL(`${origin}/fr/?page=draft#draft=*`);
-		await page.getByText("L’inscription est en ordre.").waitFor();
+		await page.getByText("L’inscription est valide.").waitFor();
 		await isRed(page);
 		await page.getByLabel("Clé", { exact: true }).fill("schools-2");
 		await page.getByLabel("Identifiant de l’expéditeur").fill("jstest");
