@@ -3,7 +3,7 @@ import ipaddr from "ipaddr.js";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Ranges of addresses whose `X-Forwarded-For` counts. */
+/** Ranges of addresses whose `X-Forwarded-For` is trusted. */
 export type TrustedProxies = readonly [Address, number][];
 
 /** Shortest prefixes of a range, in bits: what is wider is no range of proxies, but half the net. */
@@ -55,7 +55,7 @@ export interface Client {
 	/**
 	 * What the writes of that address are counted as: itself, or with IPv6 its network of 64 bits, which one client has
 	 * to itself; null for this machine itself, whose writes are not limited unless a proxy has handed them on: it may have
-	 * another proxy in front of it that says nothing of its clients.
+	 * another proxy in front of it that does not name its clients.
 	 */
 	counted: string | null;
 }

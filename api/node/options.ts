@@ -51,7 +51,7 @@ export interface NodeOptions {
 	 * head, and why a write was refused. Without it nothing is measured.
 	 */
 	measure?: ((route: RouteName, status: number, ms: number, reason: string | undefined) => void) | undefined;
-	/** Proxies whose `X-Forwarded-For` counts; none where it is not given. */
+	/** Proxies whose `X-Forwarded-For` is trusted; none by default. */
 	trustedProxies?: TrustedProxies;
 	/** Only what differs from the defaults. */
 	times?: Partial<NodeTimes>;
@@ -59,7 +59,7 @@ export interface NodeOptions {
 	maxHeldBytes?: number;
 }
 
-/** The times that count, with the defaults filled in. */
+/** The times of a server, with the defaults filled in. */
 export function timesOf({ times }: NodeOptions): NodeTimes {
 	return { ...defaultTimes, ...times };
 }

@@ -8,7 +8,7 @@ import { answerErrorPage, answerPage, type PageWanted, type RecordsRequest } fro
 import { Rendered } from "../rendered.ts";
 import type { Reply } from "../reply.ts";
 
-/** What a request says that counts for a file of the catalogue. */
+/** The parts of a request that a file of the catalogue depends on. */
 export interface PageQuestion {
 	/** `If-None-Match`, or null. */
 	ifNoneMatch: string | null;

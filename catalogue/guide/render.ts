@@ -3,7 +3,7 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { frameHtml } from "../static/frame.ts";
 import { type Assets, escapeHtml } from "../static/html.ts";
 
-/** One page of the documents, as it lies in `docs/`. */
+/** One page of the documents, as it is in `docs/`. */
 export interface GuidePage {
 	/** Path below `docs/`: `publish.md`, `fr/publish.md`. */
 	path: string;

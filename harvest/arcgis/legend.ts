@@ -4,7 +4,7 @@ import { pictureImage } from "./symbol.ts";
 /** One entry of a layer's legend. */
 export interface LegendEntry {
 	label: string;
-	/** Values of the class that it stands for; older servers name none. */
+	/** Values of its class; older servers name none. */
 	values: string[];
 	/** A data URI; null where the service's image is not usable. */
 	image: string | null;

@@ -22,7 +22,7 @@ export function entryLines(entry: AuditEntry): string[] {
 	return [...lines, ...(change ? changeLines(change) : [])].map(plain);
 }
 
-/** The commits of a review that waits, and by whom they are. */
+/** The commits of a waiting review, with their authors. */
 export async function proposalLines(repository: string, commit: string): Promise<string[]> {
 	const firstOf = await firstOfRequests(repository, servedRef);
 	const proposed = await readProposed(repository, `${servedRef}..${commit}`, [], firstOf);

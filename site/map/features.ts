@@ -26,7 +26,7 @@ export interface DrawnView {
 /** Features over the map. */
 export interface Features {
 	layer: VectorLayer<VectorSource<Feature<Geometry>>>;
-	/** Asks for what lies in a rectangle and draws it. @throws {ServiceFailed} */
+	/** Asks for the features in a rectangle and draws them. @throws {ServiceFailed} */
 	draw(box: Box, signal: AbortSignal): Promise<DrawnView>;
 	/** The attributes of what is drawn at a pixel. */
 	at(pixel: number[]): Record<string, unknown>[];
@@ -65,7 +65,7 @@ export function openFeatures(base: BaseMap, drawable: Drawable, wkid: number): F
 	};
 }
 
-/** The query that RAMP asks as the map moves: what lies in the view, in the map's reference, simplified to a pixel. */
+/** The query that RAMP asks as the map moves: the features in the view, in the map's reference, simplified to a pixel. */
 function queryAddress(url: string, box: Box, wkid: number, resolution: number): string {
 	const address = new URL(url);
 	address.pathname = `${address.pathname.replace(/(?<!\/)\/+$/, "")}/query`;

@@ -1,7 +1,7 @@
 import type { Texts } from "../text/texts.ts";
 import { fill, h } from "./dom.ts";
 
-/** A button that copies a text, and says so to everybody. */
+/** A button that copies a text, and announces it, to screen readers too. */
 export function copyButton(texts: Texts, label: string, text: () => string | Promise<string>): HTMLElement {
 	const said = h("span", { role: "status", class: "said" });
 	const button = h(

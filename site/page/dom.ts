@@ -1,4 +1,4 @@
-/** What an element may hold: nothing of it is ever read as HTML. */
+/** Content of an element, which is never read as HTML. */
 export type Child = Node | string | null | undefined | false;
 
 /** Attributes by name; false and undefined are left out, true is an empty one, a function listens. */

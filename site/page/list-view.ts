@@ -22,7 +22,7 @@ export class ListView implements View {
 	readonly #home: Home;
 	readonly #results: Results;
 	readonly element: HTMLElement;
-	/** Number of the search that counts: an older one that comes later is not shown. */
+	/** Number of the newest search: the result of an older one is not shown. */
 	#serial = 0;
 	/** The layer to go back to in the list; null: none. */
 	#left: string | null;

@@ -4,7 +4,7 @@ import type { State } from "./address.ts";
 import { describe, fill, h, warning } from "./dom.ts";
 import type { Page } from "./page.ts";
 
-/** The filter by a map's view: a box to tick, and the map whose view counts. */
+/** The filter by a map's view: a box to tick, and the map whose view filters. */
 export class ViewFilter {
 	readonly #page: Page;
 	readonly #change: (view: Box | null) => void;

@@ -219,8 +219,10 @@ export const french: Texts = {
 	draftOffer: (lang) => `Lister les couches du service (${lang.toLowerCase()})`,
 	draftChooseLayer: (number) => `Choisissez parmi ${layers(number)}`,
 	draftGood: "L’inscription est valide.",
-	draftProblems: (number) => (number < 2 ? "Un problème à corriger :" : `${count(number)} problèmes à corriger :`),
-	draftFrom: "L’ébauche dans l’adresse n’a pas pu être lue : l’adresse est tronquée, ou ne contient pas d’ébauche.",
+	draftProblems: (number) =>
+		number < 2 ? "Un problème à corriger :" : `${count(number)} problèmes à corriger :`,
+	draftFrom:
+		"L’ébauche dans l’adresse n’a pas pu être lue : l’adresse est tronquée, ou ne contient pas d’ébauche.",
 	draftLarge: (limit) => `Le fichier dépasse ${limit} octets, la taille maximale d’une inscription.`,
 	draftFileFailed: "Le fichier n’a pas pu être lu.",
 	draftFragments: "Ce que liraient les visualiseurs",

@@ -53,7 +53,7 @@ async function readSettings(repository: string): Promise<Map<string, string[]>> 
 	const output = await runGit(repository, ["config", "--local", "--list", "-z"]);
 	const found = new Map<string, string[]>();
 	for (const record of output.toString("utf8").split("\0").filter(Boolean)) {
-		// `<name>\n<value>`; a name without a value stands for true.
+		// `<name>\n<value>`; a name without a value means true.
 		const end = record.indexOf("\n");
 		const name = end < 0 ? record : record.slice(0, end);
 		found.set(name, [...(found.get(name) ?? []), end < 0 ? "true" : record.slice(end + 1)]);

@@ -2,7 +2,7 @@ import { declinedFolder, reviewFolders } from "../store.ts";
 
 /** One ref that a push would move, as git hands it to a hook (githooks(5), "pre-receive"). */
 export interface Update {
-	/** The commit that it stands at; null where there is no such ref. */
+	/** Its commit; null where there is no such ref. */
 	from: string | null;
 	/** The commit that it would stand at; null where it would go. */
 	to: string | null;
