@@ -50,7 +50,7 @@ export interface Review {
 }
 
 /** Layers whose fragments are rendered: a comment has no room for more. */
-const mostRendered = 100;
+const maxRendered = 100;
 
 /** Longest address of a draft in a comment, in characters: there is more to be said in it. */
 const maxDraftAddress = 4_000;
@@ -74,7 +74,7 @@ export async function review(options: ReviewOptions): Promise<Review> {
 			warnings,
 			services: await askServices(layers, check),
 			layers: await Promise.all(
-				layers.map((layer, index) => layerChange(layer, index < mostRendered ? settings : null, publicUrl)),
+				layers.map((layer, index) => layerChange(layer, index < maxRendered ? settings : null, publicUrl)),
 			),
 			approvals: owners && groupByOwners(owners, paths),
 			outside: changes.outside,

@@ -7,7 +7,7 @@ import { type AuditEntry, readProposed, smallkeysOf } from "./entries.ts";
 import { type Commit, firstOfRequests } from "./history.ts";
 
 /** Smallkeys that are named of one commit. */
-const mostKeys = 5;
+const maxKeys = 5;
 
 /** One change, in a few lines. All text of a commit is shown without its control characters. */
 export function entryLines(entry: AuditEntry): string[] {
@@ -77,9 +77,9 @@ function changeLines({ verb, fragments }: NonNullable<AuditEntry["change"]>): st
 }
 
 function keysText(keys: readonly string[]): string {
-	const rest = keys.length - mostKeys;
+	const rest = keys.length - maxKeys;
 	if (keys.length === 0) return "no layer";
-	return `${keys.slice(0, mostKeys).join(" ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+	return `${keys.slice(0, maxKeys).join(" ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
 /** `2026-03-04 12:00:00` in UTC */

@@ -4,7 +4,7 @@ import type { Texts } from "../text/texts.ts";
 export const patienceMs = 10_000;
 
 /** Most characters of a service's own words that are shown. */
-const mostWords = 300;
+const maxWords = 300;
 
 /** Why a service gave no map. */
 export type Failure =
@@ -134,5 +134,5 @@ function objectOf(text: string): Record<string, unknown> | null {
 /** A service's words on one line, without what could be markup of another page. */
 function words(text: string): string {
 	const line = text.replace(/\s+/g, " ").trim();
-	return line.length > mostWords ? `${line.slice(0, mostWords)}…` : line;
+	return line.length > maxWords ? `${line.slice(0, maxWords)}…` : line;
 }

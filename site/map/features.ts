@@ -14,7 +14,7 @@ import type { Drawable } from "./drawable.ts";
 import { type Colours, coloursOf, type Drawn, symbolOf } from "./symbols.ts";
 
 /** Most features that are drawn at once. */
-export const mostFeatures = 1_000;
+export const maxFeatures = 1_000;
 
 /** What was drawn of a view. */
 export interface DrawnView {
@@ -53,7 +53,7 @@ export function openFeatures(base: BaseMap, drawable: Drawable, wkid: number): F
 				queryAddress(drawable.url, box, wkid, base.view.getResolution() ?? 1),
 				signal,
 			);
-			const features = ((answer.features ?? []) as EsriFeature[]).slice(0, mostFeatures).flatMap(readFeature);
+			const features = ((answer.features ?? []) as EsriFeature[]).slice(0, maxFeatures).flatMap(readFeature);
 			source.clear(true);
 			source.addFeatures(features);
 			return { features: features.length, hasMore: answer.exceededTransferLimit === true };
@@ -80,7 +80,7 @@ function queryAddress(url: string, box: Box, wkid: number, resolution: number): 
 		outFields: "*",
 		returnGeometry: "true",
 		maxAllowableOffset: String(resolution),
-		resultRecordCount: String(mostFeatures),
+		resultRecordCount: String(maxFeatures),
 	};
 	for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
 	return address.href;

@@ -52,13 +52,13 @@ export function queryWords(text: string, most = 12): string[] {
  */
 export function stem(word: string): string {
 	const known = stems.get(word) ?? cut(word);
-	if (stems.size < mostStems) stems.set(word, known);
+	if (stems.size < maxStems) stems.set(word, known);
 	return known;
 }
 
 /** Words stand in many titles. */
 const stems = new Map<string, string>();
-const mostStems = 100_000;
+const maxStems = 100_000;
 
 function cut(word: string): string {
 	if (word.length < 4) return word;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** How often a lock is checked, in milliseconds, and how long at most while it keeps changing hands. */
 const lookEveryMs = 50;
-const mostPatiences = 3;
+const maxPatiences = 3;
 
 /**
  * Removes locks of git that a killed process left, and waits for those that are held. A lock is taken as left when
@@ -44,7 +44,7 @@ export function branchLocks(branch: string): string[] {
 async function clearLock(path: string, patienceMs: number): Promise<boolean> {
 	let seen = await identityOf(path);
 	let since = performance.now();
-	for (const end = since + mostPatiences * patienceMs; seen !== null && performance.now() < end; ) {
+	for (const end = since + maxPatiences * patienceMs; seen !== null && performance.now() < end; ) {
 		await sleep(Math.min(lookEveryMs, patienceMs));
 		const now = await identityOf(path);
 		if (now !== seen) {
