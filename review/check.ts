@@ -27,7 +27,7 @@ export interface ChangedLayer {
 	paths: string[];
 	/** Whether the registration is removed. */
 	removed: boolean;
-	/** Text of the registration as it will be, for the lines of what is said of it. */
+	/** Text of the registration on the head, to find the lines of its problems. */
 	text: string;
 }
 

@@ -97,7 +97,7 @@ function list(title: string, problems: Located[], links: Links): string[] {
 	);
 }
 
-/** Layers that are wrong, as drafts on the map: what is wrong with them is said there, too. */
+/** Wrong layers, as drafts on the map: the draft page shows their problems, too. */
 function wrongDraftsBlock(layers: readonly LayerChange[]): string[] {
 	const drafts = layers.filter(({ verb, draft }) => verb === "wrong" && draft !== null);
 	return titled(

@@ -30,7 +30,7 @@ export function linksInto(web: string, repository: string, head: string): Links 
 	};
 }
 
-/** A part of an address in which nothing is left that Markdown could read. */
+/** A part of an address, with everything escaped that Markdown could interpret. */
 function escaped(text: string): string {
 	// A lone surrogate has no percent-encoding.
 	const whole = text.replace(/\p{Cs}/gu, "\ufffd");

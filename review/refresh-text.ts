@@ -22,7 +22,7 @@ export interface LayerHealth {
 }
 
 /**
- * The text of the weekly pull request: who has failed for long, then a table for each owner of the layers that
+ * The text of the weekly pull request: services that have failed for long, then a table for each owner of the layers that
  * changed or fail. All that is well is only counted.
  */
 export function refreshText(

@@ -34,7 +34,7 @@ export interface LayerChange {
 	services: { lang: Lang; address: string }[];
 }
 
-/** Everything that is said of a change. */
+/** The result of a review. */
 export interface Review {
 	/** What is wrong in the files: fails the check. */
 	problems: Located[];

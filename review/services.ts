@@ -81,7 +81,7 @@ async function findingsOf(layer: ChangedLayer, check: CheckServices) {
 		});
 }
 
-/** The languages in which a change says something new of a service. */
+/** The languages in which a change touches a service. */
 function touchedLangs({ before, after }: ChangedLayer): Lang[] {
 	if (!after) return [];
 	const [old, fresh] = [before?.registration, after.registration];

@@ -6,7 +6,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** Ranges of addresses whose `X-Forwarded-For` is trusted. */
 export type TrustedProxies = readonly [Address, number][];
 
-/** Shortest prefixes of a range, in bits: what is wider is no range of proxies, but half the net. */
+/** Shortest prefixes of a range, in bits: a wider range would be half the internet. */
 const minPrefix = { ipv4: 8, ipv6: 16 } as const;
 /** Longest part of an `X-Forwarded-For` that is read, from its end, in characters: proxies add their part at the end. */
 const maxForwardedLength = 8_192;

@@ -132,6 +132,6 @@ const noFile: ReadonlySet<string | undefined> = new Set([
 	"ENOTDIR",
 	"ENAMETOOLONG",
 	"ELOOP",
-	// A NUL in it, of which Node.js asks no file system.
+	// It has a NUL, which Node.js refuses in a path.
 	"ERR_INVALID_ARG_VALUE",
 ]);
