@@ -26,7 +26,7 @@ async function ask({ url, smallkey }: LayerPlace): Promise<Answer> {
 	if (!answer.ok) return { refusal: answer.status, errors: errorsOf(answer) };
 	const value = parseAnswer(answer.text) as Partial<LayerStatus> | null;
 	if (value?.harvest && value.health) return { status: value as LayerStatus };
-	throw new Error(`${address}: answers what is no status of a layer`);
+	throw new Error(`${address}: its answer is not the status of a layer`);
 }
 
 /**

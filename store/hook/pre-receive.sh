@@ -1,5 +1,5 @@
 #!/bin/sh
-# The hook of fragment-publisher, written anew at each start of the service.
+# The hook of fragment-publisher, written again at each start of the service.
 # A hook of your own goes beside it, as pre-receive.local: it runs after this one has accepted a push.
 own=@NODE@
 folder=${0%/*}

@@ -162,7 +162,7 @@ test("what a server answers is printed with its control characters spelled out, 
 	scene.answer = { status: 200, text: hostile };
 	const page = await run(scene, "put", words);
 	assert.equal([page.code, page.stdout], [2, ""]);
-	assert.is(page.stderr, `${scene.url}/register/my-layer: answers what is no receipt\n`);
+	assert.is(page.stderr, `${scene.url}/register/my-layer: its answer is not a receipt\n`);
 });
 
 test("an answer without end is given up", async (scene) => {
