@@ -16,7 +16,7 @@ export interface CommitChanges {
 	layers: { smallkey: string; kind: ChangeKind }[];
 }
 
-/** A commit as `changes/` has it: where too many layers changed, how many instead of which. */
+/** A commit as `changes/` has it. If too many layers changed, it has their number instead of their smallkeys. */
 export type ListedCommit = CommitChanges | { commit: string; date: string; many: number };
 
 /** Commits in one piece. */
@@ -67,7 +67,7 @@ export interface FeedSettings {
  * The files of `changes/` that differ after further commits.
  * @param read reads the files as they are; null: there are none
  * @param further oldest first
- * @returns null where what is there is not of this version, or not whole: everything has to be built
+ * @returns null where the files are not of this version, or not whole: everything has to be built
  */
 export function updateChanges(
 	read: ReadFile | null,

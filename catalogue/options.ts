@@ -14,7 +14,7 @@ export interface CatalogueOptions {
 	version: string;
 	/** Sender's id → the public name that its operator gave it. */
 	senderNames: Readonly<Record<string, PublicName>>;
-	/** Whether a `.gz` stands beside each file. */
+	/** Whether each file gets a `.gz` beside it. */
 	isCompressed: boolean;
 	/** Whether a service renders pages of layers, the plain list and records when they are asked for. */
 	isServed: boolean;

@@ -18,7 +18,7 @@ import type { CatalogueOptions } from "./options.ts";
 /** A commit's full id, or a folder of layers whose history is not known. */
 export type CatalogueLayers = { repository: string; commit: string } | { folder: string };
 
-/** A catalogue that is there: what it was made from, and its files. */
+/** An existing catalogue: its source, and its files. */
 export interface EarlierCatalogue {
 	/** The commit of its layers, in full. */
 	commit: string;

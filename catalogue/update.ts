@@ -25,7 +25,7 @@ export interface CatalogueOutcome {
 }
 
 /**
- * Updates the catalogue in an output to its layers: by the range from the commit of the catalogue that is there, if it
+ * Updates the catalogue in an output to its layers: by the range from the commit of the existing catalogue, if it
  * is whole and was made in the same way, and else by the range from nothing. Both give the same files.
  * @param fresh whether the range is from nothing in any case
  * @throws {Error} where a file cannot be written or the layers cannot be read

@@ -49,7 +49,7 @@ export class CatFile {
 	}
 
 	/**
-	 * The object that a name stands for, or null. A name holds no line break.
+	 * The object of a name, or null. A name holds no line break.
 	 * @throws {GitTimeout} where git is silent for too long; the next read asks another process
 	 */
 	async read(name: string): Promise<GitObject | null> {

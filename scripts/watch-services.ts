@@ -92,7 +92,7 @@ function print(all: readonly WatchedLayer[], weeksOf: (smallkey: string) => numb
 	const count = (state: SickState | null) => counts.get(state) ?? 0;
 	printLine(
 		io,
-		`looked at ${counted(all.length, "layer")}: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty`,
+		`checked ${counted(all.length, "layer")}: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty`,
 	);
 	for (const [state, title] of Object.entries(titles)) {
 		const lines = all.flatMap(({ layer: { smallkey }, watched }) =>

@@ -84,7 +84,7 @@ export class LayerMap {
 		this.#help.hidden = false;
 	}
 
-	/** Asks the service once more. */
+	/** Asks the service again. */
 	#again(): void {
 		this.#target.focus();
 		this.#say(this.#page.texts.mapLoading);

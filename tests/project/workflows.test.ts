@@ -341,7 +341,7 @@ test("the events of one pull request wait for each other, and none is dropped", 
 	assert.match(group, "github.event.workflow_run.head_branch");
 });
 
-test("a pull request that is pointed at another branch is looked at, and layers alone are no code", () => {
+test("a pull request that is pointed at another branch is reviewed, and layers alone are no code", () => {
 	const { types } = workflow("pull-request").on.pull_request as { types: string[] };
 	assert.ok(types.includes("edited"));
 	assert.equal(workflow("check").on.push, { branches: ["main"], "paths-ignore": ["layers/**"] });
@@ -457,7 +457,7 @@ test("what a version is made of is attested, by a job that writes nothing else",
 	assert.ok(steps.indexOf(gather as Step) < steps.indexOf(attest as Step));
 });
 
-test("packages are looked at each week, and where they change", () => {
+test("packages are checked each week, and where they change", () => {
 	const { on, jobs } = workflow("packages");
 	assert.ok("schedule" in on && "pull_request" in on);
 	const { run = "" } = jobs.packages?.steps.at(-1) ?? {};

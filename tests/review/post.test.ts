@@ -116,9 +116,9 @@ test("the check layers has the same text on its page, and an annotation at the l
 test("where there is no report the check says so, and the comment stays", async () => {
 	const before = await comments();
 	const { code, stdout } = await comment(null);
-	assert.equal([code, stdout], [0, `#${number}: could not be looked at\n`]);
+	assert.equal([code, stdout], [0, `#${number}: could not be checked\n`]);
 	const [newest] = (await checks()).sort((a, b) => b.id - a.id);
-	assert.equal([newest?.conclusion, newest?.output.title], ["failure", "could not be looked at"]);
+	assert.equal([newest?.conclusion, newest?.output.title], ["failure", "could not be checked"]);
 	assert.equal(await comments(), before);
 });
 

@@ -345,7 +345,7 @@ test("rules over register/* and refresh, an older protection and a suspended App
 	assert.match(stdout, / 4 missing\n$/);
 });
 
-test("what GitHub does not show this token is to be looked at, and counts as nothing else", async () => {
+test("what GitHub does not show this token is to be checked by hand, and is in no other group", async () => {
 	await doByHand();
 	await setUp(apps, hosting);
 	const message = "Must be an organization owner";
