@@ -18,6 +18,8 @@ export { type Environment, type GitHubSettings, parseSpan } from "../api/configu
 /** The settings of the harvest. */
 export interface HarvestSettings {
 	on: boolean;
+	/** Whether services of sick layers are looked for, and repairs proposed (`REPAIR`). */
+	repair: boolean;
 	/** Whether services on private addresses may be requested. */
 	allowPrivate: boolean;
 	/** Milliseconds between two harvests of one layer. */
@@ -138,6 +140,7 @@ function readMetrics(variables: Variables): Configuration["metrics"] {
 function readHarvest(variables: Variables): HarvestSettings {
 	return {
 		on: variables.flag("HARVEST", true),
+		repair: variables.flag("REPAIR", true),
 		allowPrivate: variables.flag("HARVEST_ALLOW_PRIVATE", false),
 		every: variables.span("HARVEST_EVERY", "7d"),
 		httpsProxy: readProxy(variables),

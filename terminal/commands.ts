@@ -35,6 +35,7 @@ export const commands = {
 		audit: "show who changed a layer, when and how, and what it changed for viewers",
 		harvest: "read the descriptions of feature layers from their services",
 		"watch-services": "check each layer as a viewer sees it, and write the sick ones into layers/health.json",
+		repair: "look for the services of layers that stay sick, and propose what to register in their place",
 		"tell-failure": "keep one issue open for as long as a workflow fails",
 	},
 	move: {

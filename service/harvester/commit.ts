@@ -2,10 +2,14 @@ import { type Harvested, mergeDescription } from "../../harvest/harvest-layer.ts
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
 import { harvestedLangs, parseRegistration, type Registration } from "../../registry/registration.ts";
 import { descriptionPath, langs } from "../../registry/smallkey.ts";
-import { type Edit, isRefusal, type Layer, type Reader, type Store } from "../../store/store.ts";
-
-/** The author of the service's own commits. */
-export const serviceAuthor = "fragment-publisher";
+import {
+	type Edit,
+	isRefusal,
+	type Layer,
+	type Reader,
+	type Store,
+	serviceAuthor,
+} from "../../store/store.ts";
 
 /** The result of one harvest, as a line of the log. */
 export interface HarvestLine {

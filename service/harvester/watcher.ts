@@ -8,8 +8,7 @@ import {
 	weekOf,
 } from "../../registry/health.ts";
 import { parseRegistration, type Registration } from "../../registry/registration.ts";
-import { isRefusal, type Layer, type Store } from "../../store/store.ts";
-import { serviceAuthor } from "./commit.ts";
+import { isRefusal, type Layer, type Store, serviceAuthor } from "../../store/store.ts";
 import { isDue, lookInterval } from "./moments.ts";
 import { createQueue } from "./queue.ts";
 import { createNamedTimers, type Timers } from "./timers.ts";

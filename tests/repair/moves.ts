@@ -24,7 +24,7 @@ export type Expected =
 /** One move of a service, with what is to be proposed. */
 export interface Move {
 	name: string;
-	/** The layer as it is registered; all other layers of the registry stand beside it in `others`. */
+	/** The layer as it is registered. */
 	registered: Registration;
 	before: World;
 	after: World;
@@ -35,6 +35,8 @@ export interface Move {
 	isNew?: true;
 	/** Most requests that the search may make. */
 	maxRequests?: number;
+	/** Other layers of the registry. */
+	others?: Registration[];
 	/** Whether the layer is well, so that it is never looked for. */
 	isWell?: true;
 }
@@ -99,6 +101,43 @@ const features: Move[] = [
 		before: airWith(stations, { ...roads, name: "Stations" }),
 		after: airWith({ ...roads, name: "Stations", id: 3 }, { ...stations, id: 5 }),
 		expected: { sure: "same", ...to(`${air}/5`) },
+	},
+	{
+		name: "two layers of a row, alike but for their names, swap their numbers",
+		registered: featureAt(`${air}/3`),
+		before: airWith({ ...stations, name: "Stations 2019" }, { ...stations, id: 5, name: "Stations 2020" }),
+		after: airWith({ ...stations, name: "Stations 2020" }, { ...stations, id: 5, name: "Stations 2019" }),
+		expected: { sure: "same", ...to(`${air}/5`) },
+	},
+	{
+		name: "a layer of a row goes, and its neighbour with the same fields is registered by another smallkey",
+		registered: featureAt(`${air}/3`),
+		before: airWith({ ...stations, name: "Stations 2019" }, { ...stations, id: 5, name: "Stations 2020" }),
+		after: airWith({ ...stations, id: 5, name: "Stations 2020" }),
+		others: [featureAt(`${air}/5`)],
+		expected: "nothing",
+	},
+	{
+		name: "a layer gets another name in its place while its queries fail: it is where it was",
+		...{ registered, before },
+		after: {
+			[maps]: host(
+				({ pathname }) => (pathname.endsWith("/query") ? { status: 500 } : null),
+				arcgis({ "Air/MapServer": [{ ...stations, name: "Measuring stations" }] }),
+			),
+		},
+		expected: "nothing",
+	},
+	{
+		name: "the queries of a layer fail, and it is also in another folder",
+		...{ registered, before },
+		after: {
+			[maps]: host(
+				({ pathname }) => (pathname.endsWith("/3/query") ? { status: 500 } : null),
+				arcgis({ "Air/MapServer": [stations], "Copy/Air/MapServer": [{ ...stations, id: 4 }] }),
+			),
+		},
+		expected: "nothing",
 	},
 	{
 		name: "a number gets another layer, and the known one is nowhere: the layer itself was made anew",
@@ -466,6 +505,13 @@ const pictures: Move[] = [
 				{ name: "c", title: "" },
 			]),
 		},
+		expected: "nothing",
+	},
+	{
+		name: "a WMS says nothing but titles, and another layer has the same one",
+		registered: wmsAt(ows, "a"),
+		before: { [maps]: wms("/ows", [{ name: "a", title: "Data", box: null }]) },
+		after: { [maps]: wms("/ows", [{ name: "b", title: "Data", box: null }]) },
 		expected: "nothing",
 	},
 	{

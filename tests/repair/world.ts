@@ -1,6 +1,12 @@
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import type { buildConnector } from "undici";
+import { createHarvestLayer, mergeDescription } from "../../harvest/harvest-layer.ts";
+import { createAsk } from "../../harvest/net/ask.ts";
+import { createFetch } from "../../harvest/net/fetch.ts";
+import { type Description, descriptionText } from "../../registry/description.ts";
+import type { Registration } from "../../registry/registration.ts";
+import { type Clients, limitRequests } from "../../repair/limits.ts";
 import { drawn } from "../harvest/pictures.ts";
 
 /** What a host answers to one request. */
@@ -101,15 +107,17 @@ export interface WmsLayer {
 	name: string;
 	title: string;
 	abstract?: string;
-	box?: [number, number, number, number];
+	/** null: the service does not say where it lies. */
+	box?: [number, number, number, number] | null;
 }
 
 /** A WMS at a path. */
 export function wms(path: string, layers: readonly WmsLayer[]): Host {
 	const texts = layers.map(({ name, title, abstract = "", box = [-80, 40, -60, 50] }) => {
-		const [west, south, east, north] = box;
+		const [west, south, east, north] = box ?? [];
+		const edges = `minx="${west}" miny="${south}" maxx="${east}" maxy="${north}"`;
 		return `<Layer queryable="1"><Name>${name}</Name><Title>${title}</Title><Abstract>${abstract}</Abstract>
-<LatLonBoundingBox minx="${west}" miny="${south}" maxx="${east}" maxy="${north}"/></Layer>`;
+${box === null ? "" : `<LatLonBoundingBox ${edges}/>`}</Layer>`;
 	});
 	const capabilities = `<WMT_MS_Capabilities><Capability><Layer><Title>All</Title>${texts.join("")}</Layer></Capability></WMT_MS_Capabilities>`;
 	return ({ pathname, searchParams }) => {
@@ -189,6 +197,26 @@ export class WorldServer {
 		const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
 		socket.once("connect", () => done(null, socket)).once("error", (error) => done(error, null));
 	};
+
+	/** Puts another world in place, and forgets what was asked. */
+	enter(world: World): void {
+		this.world = world;
+		this.asked.length = 0;
+	}
+
+	/** What a run asks with. The host names of the world are on the internet, its numbers are not. */
+	clients(): Clients {
+		const fetch = createFetch({ connect: this.connect });
+		return limitRequests({ ask: createAsk({ fetch, sleep: async () => {} }), fetch });
+	}
+
+	/** Harvests a layer. @param known what was harvested before */
+	async describe(registration: Registration, known: Description | null) {
+		const harvest = createHarvestLayer({ ask: this.clients().ask, mapWkid: 3978 });
+		const harvested = await harvest(registration, undefined, known);
+		const stored = known && descriptionText(known);
+		return { harvested, description: mergeDescription(registration, harvested, stored) };
+	}
 
 	async close(): Promise<void> {
 		for (const server of this.#servers) {
