@@ -14,6 +14,8 @@ export interface CommitChanges {
 	date: string;
 	/** Sorted by smallkey, each once. */
 	layers: { smallkey: string; kind: ChangeKind }[];
+	/** Smallkeys of layers for which a repair was proposed. */
+	repairs?: string[];
 }
 
 /** A commit as `changes/` has it: where too many layers changed, how many instead of which. */
@@ -195,7 +197,7 @@ interface FeedEntry {
 	commit: string;
 	date: string;
 	smallkey: string;
-	kind: ChangeKind;
+	kind: ChangeKind | "repair";
 }
 
 /** The last changes, newest first. */
@@ -203,7 +205,8 @@ function feedEntries(commits: readonly ListedCommit[]): FeedEntry[] {
 	const entries: FeedEntry[] = [];
 	for (const one of [...commits].reverse()) {
 		if (!("layers" in one)) continue;
-		for (const { smallkey, kind } of one.layers) {
+		const repairs = (one.repairs ?? []).map((smallkey) => ({ smallkey, kind: "repair" as const }));
+		for (const { smallkey, kind } of [...one.layers, ...repairs]) {
 			entries.push({ commit: one.commit, date: one.date, smallkey, kind });
 			if (entries.length === feedLength) return entries;
 		}
@@ -211,10 +214,11 @@ function feedEntries(commits: readonly ListedCommit[]): FeedEntry[] {
 	return entries;
 }
 
-const kindWords: Record<ChangeKind, string> = {
+const kindWords: Record<FeedEntry["kind"], string> = {
 	added: "added · ajoutée",
 	changed: "changed · modifiée",
 	removed: "removed · retirée",
+	repair: "a repair is proposed · une réparation est proposée",
 };
 
 function escapeXml(text: string): string {

@@ -67,6 +67,7 @@ function sickLayer(entry: Entry, ownersOf: OwnersOf): PlacedLayer | null {
 		title: { en: title.en.slice(0, maxTitle), fr: title.fr.slice(0, maxTitle) },
 		state: health.state,
 		since: health.since,
+		...(health.repair && { repair: health.repair }),
 	};
 	return { layer, host: hostOf(address.en), owner: ownerOf(ownersOf, smallkey) };
 }

@@ -210,6 +210,7 @@ function otherHealth(read: ReadFile, now: Reviewers["health"]): string[] {
 	const all = new Set([...known.keys(), ...now.keys()]);
 	return [...all].filter((smallkey) => {
 		const [before, after] = [known.get(smallkey), now.get(smallkey)];
-		return before?.state !== after?.state || before?.since !== after?.since;
+		const isSame = before?.state === after?.state && before?.since === after?.since;
+		return !isSame || before?.repair !== after?.repair;
 	});
 }

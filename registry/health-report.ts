@@ -35,6 +35,8 @@ export interface SickLayer {
 	state: SickState;
 	/** The week in which it was first seen so, as ISO 8601 writes it: `2026-W10`. */
 	since: string;
+	/** Whether a repair is proposed. */
+	repair?: true;
 }
 
 /** The text of a report without anything in it that changes from build to build. */

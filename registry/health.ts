@@ -15,6 +15,8 @@ export interface Sickness {
 	state: SickState;
 	/** The week in which it was first seen so, as ISO 8601 writes it: `2026-W09`. */
 	since: string;
+	/** Whether a repair waits for a decision on a branch `repair/…`. */
+	repair?: true;
 }
 
 /** Smallkey → what is wrong. Healthy layers are not listed. */
@@ -38,7 +40,12 @@ export function parseHealth(text: string | null): Health {
 	const known = Object.entries(sick).filter((entry): entry is [string, Sickness] => {
 		return parseSmallkey(entry[0]) !== null && isSickness(entry[1]);
 	});
-	return new Map(known.map(([smallkey, { state, since }]) => [smallkey, { state, since }]));
+	return new Map(known.map(([smallkey, sickness]) => [smallkey, plainSickness(sickness)]));
+}
+
+/** The known members of a sickness, in their order. */
+function plainSickness({ state, since, repair }: Sickness): Sickness {
+	return { state, since, ...(repair === true && { repair }) };
 }
 
 function isSickness(value: unknown): value is Sickness {
@@ -55,8 +62,8 @@ export function healthText(health: Health): string | null {
 	if (health.size === 0) return null;
 	const longest = [...health].sort(byWeek).slice(0, maxSick);
 	const lines = longest.sort(bySmallkey).map((entry) => {
-		const [smallkey, { state, since }] = entry;
-		return `    ${JSON.stringify(smallkey)}: ${JSON.stringify({ state, since })}`;
+		const [smallkey, sickness] = entry;
+		return `    ${JSON.stringify(smallkey)}: ${JSON.stringify(plainSickness(sickness))}`;
 	});
 	return `{\n  "sick": {\n${lines.join(",\n")}\n  }\n}\n`;
 }
@@ -91,6 +98,17 @@ export function updateHealth(
 		after.set(smallkey, known?.state === state ? known : { state, since: week });
 	}
 	return after;
+}
+
+/** Trailer of a commit of the health that names a layer for which a repair was proposed. */
+export const repairTrailer = "Repair-Proposed";
+
+/** The health with a mark on those layers whose repair waits for a decision, and on no others. */
+export function markRepairs(health: Health, proposed: ReadonlySet<string>): Health {
+	const marked = [...health].map(([smallkey, { state, since }]): [string, Sickness] => {
+		return [smallkey, { state, since, ...(proposed.has(smallkey) && { repair: true as const }) }];
+	});
+	return new Map(marked);
 }
 
 /** The ISO 8601 week of a time, in UTC: `2026-W09`. */

@@ -2,7 +2,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runGit } from "../git/run.ts";
-import { healthPath, parseHealth, weekOf } from "../registry/health.ts";
+import { healthPath, healthText, markRepairs, parseHealth, weekOf } from "../registry/health.ts";
+import { readOpen } from "../repair/branches.ts";
 import type { Proposal } from "../repair/proposal.ts";
 import { runRepair } from "../repair/run.ts";
 import { findRepository, servedRef } from "../service/find-repository.ts";
@@ -39,11 +40,24 @@ async function writePull(repository: string, base: string, proposal: Proposal, o
 	await writeFile(join(folder, "text.md"), `${markdown}\n\nEvidence: ${evidence.join(" ")}\n`);
 }
 
+/** Notes in a file of health for which layers a repair waits. */
+async function noteRepairs(file: string, repository: string, base: string): Promise<void> {
+	const before = await readFile(file, "utf8").catch(() => null);
+	const open = await readOpen(repository, base);
+	const text = healthText(
+		markRepairs(parseHealth(before), new Set(open.flatMap(({ smallkeys }) => smallkeys))),
+	);
+	if (text !== null && text !== before) await writeFile(file, text);
+}
+
 export const run = createRun(async (argv, environment, io) => {
 	const options = createCommandLine("repair", io)
 		.option("--repo <dir>", "a git repository instead of that of DATA_DIR, or of this checkout")
 		.option("--ref <ref>", "the commit that the proposals are for", servedRef)
-		.option("--health <file>", "a newer layers/health.json than that of the commit")
+		.option(
+			"--health <file>",
+			"a newer layers/health.json than that of the commit; proposals are noted in it",
+		)
 		.option("--max <number>", "most proposals that wait at once", parseCount, maxOpen)
 		.option("--out <dir>", "write a patch and a text for each proposal there, for pull requests")
 		.addHelpText("after", help)
@@ -77,6 +91,7 @@ export const run = createRun(async (argv, environment, io) => {
 	for (const branch of outcome.withdrawn)
 		printLine(io, plain(`${branch}: withdrawn, since it is of no use any more`));
 	const { out } = options;
+	if (options.health !== undefined) await noteRepairs(options.health, repository, base);
 	if (out !== undefined)
 		for (const proposal of outcome.proposed.filter(({ sure }) => sure !== "choose"))
 			await writePull(repository, base, proposal, out);

@@ -6,6 +6,7 @@ import { isDescribed, parseDescription } from "../registry/description.ts";
 import { type Health, healthPath, parseHealth } from "../registry/health.ts";
 import { harvestedLangs, parseRegistration } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
+import { readOpen } from "../repair/branches.ts";
 import { type Layer, reviewBranch, type Store, StoreBusy } from "../store/store.ts";
 import type { HarvestState } from "./harvester/states.ts";
 import type { Sight } from "./harvester/watcher.ts";
@@ -83,8 +84,13 @@ export function createLayerStatuses({ repository, store, harvester }: LayerStatu
 
 	async function healthOf(smallkey: string): Promise<HealthStatus> {
 		const [sickness, sight] = [await sicknessOf(smallkey), harvester?.sightOf(smallkey) ?? null];
-		if (!sight) return sickness ?? { state: "unknown" };
-		const since = sight.state !== null && sickness ? { since: sickness.since } : {};
+		const proposal =
+			sickness && (await readOpen(repository, mainRef)).find((one) => one.smallkeys.includes(smallkey));
+		const repair = proposal ? { repair: proposal.branch } : {};
+		if (!sight) {
+			return sickness ? { state: sickness.state, since: sickness.since, ...repair } : { state: "unknown" };
+		}
+		const since = sight.state !== null && sickness ? { since: sickness.since, ...repair } : {};
 		return { state: sight.state ?? "well", ...since, at: isoTime(sight.at), findings: sight.findings };
 	}
 

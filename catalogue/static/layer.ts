@@ -89,7 +89,8 @@ function healthText({ health }: Entry, lang: Lang): string {
 	if (health === undefined) return texts.healthy;
 	if (health === null) return texts.unchecked;
 	const since = new Date(mondayOf(health.since)).toISOString().slice(0, 10);
-	return `${texts.states[health.state]}, ${texts.since(since)}`;
+	const repair = health.repair ? `. ${textsOf(lang).repairProposed}` : "";
+	return `${texts.states[health.state]}, ${texts.since(since)}${repair}`;
 }
 
 function fragmentsHtml({ smallkey, unread = [] }: Entry, lang: Lang, { targets }: PageSettings): string {

@@ -21,7 +21,11 @@ export interface HarvestLine {
 }
 
 /** Harvests the services of one layer. */
-export type HarvestLayer = (registration: Registration, signal: AbortSignal) => Promise<Harvested>;
+export type HarvestLayer = (
+	registration: Registration,
+	signal: AbortSignal,
+	known?: Description | null,
+) => Promise<Harvested>;
 
 /** The dependencies of `harvestOne`. */
 export interface CommitOptions {
@@ -57,7 +61,7 @@ export async function harvestOne(
 	const layer = await store.read(smallkey);
 	const registration = layer && harvestedOf(layer);
 	if (!registration || signal.aborted) return null;
-	const harvested = await harvest(registration, signal);
+	const harvested = await harvest(registration, signal, descriptionOf(layer));
 	if (signal.aborted) return null;
 	const findings = harvested.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
 	const done = (outcome: HarvestLine["outcome"]): Done => ({

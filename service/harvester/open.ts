@@ -6,6 +6,7 @@ import type { Measures } from "../measures.ts";
 import { repositoryPath } from "../open-store.ts";
 import type { Configuration } from "../settings.ts";
 import { createHarvester, type Harvester } from "./harvester.ts";
+import { createRepairs, searchProcess } from "./repairs.ts";
 import { createHarvestThreads, threadLimits } from "./threads.ts";
 import { systemTimers } from "./timers.ts";
 import { createWatcher, type Watcher } from "./watcher.ts";
@@ -18,11 +19,12 @@ export interface ServiceHarvester
 
 /** Opens the harvester and the watcher of the running service. They are idle until their first call. */
 export function openHarvester(
-	{ harvest, mapWkid, dataDir }: Configuration,
+	configuration: Configuration,
 	store: Store,
 	allKeys: () => Iterable<string>,
 	measures: Measures | null = null,
 ): ServiceHarvester {
+	const { harvest, mapWkid, dataDir } = configuration;
 	const threads = createHarvestThreads({
 		entry: new URL("./thread-entry.mjs", import.meta.url),
 		settings: { harvest, mapWkid },
@@ -49,6 +51,12 @@ export function openHarvester(
 		watch: threads.watch,
 		readHealth: () => readHealth(repository),
 	});
+	const repairs = createRepairs({
+		...common,
+		repository,
+		readHealth: () => readHealth(repository),
+		search: searchProcess(configuration),
+	});
 	return {
 		follow(smallkey) {
 			harvester.follow(smallkey);
@@ -57,6 +65,7 @@ export function openHarvester(
 		start() {
 			harvester.start();
 			watcher.start();
+			if (harvest.repair) repairs.start();
 		},
 		refresh: harvester.refresh,
 		stateOf: harvester.stateOf,
@@ -65,7 +74,7 @@ export function openHarvester(
 			return harvester.waiting;
 		},
 		async close() {
-			await Promise.all([harvester.close(), watcher.close()]);
+			await Promise.all([harvester.close(), watcher.close(), repairs.close()]);
 			await threads.close();
 		},
 	};

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Harvested } from "../../harvest/harvest-layer.ts";
 import type { Watched } from "../../harvest/watch-layer.ts";
+import type { Description } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
 import type { HarvestSettings } from "../settings.ts";
 import type { Timers } from "./timers.ts";
@@ -19,9 +20,15 @@ export interface Results {
 }
 export type Task = keyof Results;
 
+/** A layer, and what was harvested of it before. */
+export interface AskedLayer {
+	registration: Registration;
+	known: Description | null;
+}
+
 /** Messages to a thread. */
 export type ToThread =
-	| { kind: Task; id: number; registration: Registration }
+	| ({ kind: Task; id: number } & AskedLayer)
 	| { kind: "abort"; id: number }
 	| { kind: "ping" };
 
@@ -68,7 +75,7 @@ export interface Thread {
 	 * Harvests or watches a layer. At the time limit its requests are aborted, which its findings say.
 	 * @throws {ThreadEnded} where the thread ends first
 	 */
-	run<T extends Task>(task: T, registration: Registration, signal: AbortSignal): Promise<Results[T]>;
+	run<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal): Promise<Results[T]>;
 	/** Terminates the thread. */
 	end(): Promise<void>;
 	/** Number of layers in progress. */
@@ -137,11 +144,7 @@ export function startThread({ entry, settings, limits, timers }: ThreadOptions):
 		for (const { reject } of jobs.values()) reject(new ThreadEnded(reason, layers));
 	});
 
-	async function run<T extends Task>(
-		task: T,
-		registration: Registration,
-		signal: AbortSignal,
-	): Promise<Results[T]> {
+	async function run<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal): Promise<Results[T]> {
 		signal.throwIfAborted();
 		lastId += 1;
 		const id = lastId;
@@ -156,7 +159,7 @@ export function startThread({ entry, settings, limits, timers }: ThreadOptions):
 			return await new Promise<Results[T]>((resolve, reject) => {
 				jobs.set(id, { resolve: (result) => resolve(result as Results[T]), reject });
 				if (hasEnded) reject(new ThreadEnded(reason, 1));
-				else send({ kind: task, id, registration });
+				else send({ kind: task, id, ...layer });
 			});
 		} finally {
 			jobs.delete(id);

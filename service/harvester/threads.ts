@@ -6,6 +6,7 @@ import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
 import type { HarvestLayer } from "./commit.ts";
 import {
+	type AskedLayer,
 	type Results,
 	startThread,
 	type Task,
@@ -59,12 +60,12 @@ export function createHarvestThreads(options: ThreadOptions): HarvestThreads {
 		await thread.end();
 	}
 
-	async function runTogether<T extends Task>(task: T, registration: Registration, signal: AbortSignal) {
+	async function runTogether<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal) {
 		timers.clear(idle);
 		if (!common || common.hasEnded) common = start();
 		const thread = common;
 		try {
-			return await thread.run(task, registration, signal);
+			return await thread.run(task, layer, signal);
 		} finally {
 			if (thread.hasEnded) threads.delete(thread);
 			else if (thread.layers === 0) endLater(thread);
@@ -78,11 +79,11 @@ export function createHarvestThreads(options: ThreadOptions): HarvestThreads {
 		}, idleMs);
 	}
 
-	async function runAlone<T extends Task>(task: T, registration: Registration, signal: AbortSignal) {
+	async function runAlone<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal) {
 		signal.throwIfAborted();
 		const thread = start();
 		try {
-			return await thread.run(task, registration, signal);
+			return await thread.run(task, layer, signal);
 		} finally {
 			await end(thread);
 		}
@@ -91,21 +92,21 @@ export function createHarvestThreads(options: ThreadOptions): HarvestThreads {
 	/** The result of a task, or why its services' answers end a thread. */
 	async function run<T extends Task>(
 		task: T,
-		registration: Registration,
+		layer: AskedLayer,
 		signal: AbortSignal,
 	): Promise<Results[T] | ThreadEnded> {
-		const together = await runTogether(task, registration, signal).catch(endedOnly);
+		const together = await runTogether(task, layer, signal).catch(endedOnly);
 		if (!(together instanceof ThreadEnded) || together.layers === 1) return together;
-		return alone.withSlot(() => runAlone(task, registration, signal).catch(endedOnly));
+		return alone.withSlot(() => runAlone(task, layer, signal).catch(endedOnly));
 	}
 
 	return {
-		async harvest(registration, signal) {
-			const result = await run("harvest", registration, signal);
+		async harvest(registration, signal, known = null) {
+			const result = await run("harvest", { registration, known }, signal);
 			return result instanceof ThreadEnded ? notHarvested(registration, result) : result;
 		},
-		async watch(registration, signal) {
-			const result = await run("watch", registration, signal);
+		async watch(registration, signal, known = null) {
+			const result = await run("watch", { registration, known }, signal);
 			return result instanceof ThreadEnded ? notWatched(registration, result) : result;
 		},
 		async close() {

@@ -1,4 +1,5 @@
 import type { Watched } from "../../harvest/watch-layer.ts";
+import type { Description } from "../../registry/description.ts";
 import {
 	healthPath,
 	healthText,
@@ -9,12 +10,17 @@ import {
 } from "../../registry/health.ts";
 import { parseRegistration, type Registration } from "../../registry/registration.ts";
 import { isRefusal, type Layer, type Store, serviceAuthor } from "../../store/store.ts";
+import { descriptionOf } from "./commit.ts";
 import { isDue, lookInterval } from "./moments.ts";
 import { createQueue } from "./queue.ts";
 import { createNamedTimers, type Timers } from "./timers.ts";
 
 /** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
-export type WatchLayer = (registration: Registration, signal: AbortSignal) => Promise<Watched>;
+export type WatchLayer = (
+	registration: Registration,
+	signal: AbortSignal,
+	known?: Description | null,
+) => Promise<Watched>;
 
 /** The dependencies of the watcher. */
 export interface WatcherOptions {
@@ -93,9 +99,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
 	async function watch(smallkey: string): Promise<void> {
 		try {
-			const registration = registrationOf(await store.read(smallkey));
-			if (!registration || ending.signal.aborted) return;
-			const { state, findings } = await options.watch(registration, ending.signal);
+			const layer = await store.read(smallkey);
+			const registration = registrationOf(layer);
+			if (!layer || !registration || ending.signal.aborted) return;
+			const { state, findings } = await options.watch(registration, ending.signal, descriptionOf(layer));
 			const texts = findings.map(({ pointer, text }) => `${pointer}: ${text}`);
 			remember(smallkey, { state, at: now().getTime(), findings: texts });
 		} catch (error) {

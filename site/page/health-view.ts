@@ -19,6 +19,8 @@ interface HealthGroup {
 		state: string;
 		/** Week as ISO 8601 writes it. */
 		since: string;
+		/** Whether a repair is proposed. */
+		repair?: true;
 		/** What the service answered, in words; and its HTTP status. */
 		cause?: string | Record<Lang, string>;
 		status?: number;
@@ -109,7 +111,7 @@ export class HealthView implements View {
 			h(
 				"tbody",
 				{},
-				layers.map(({ smallkey, title, state: seen, since, cause, status }) => {
+				layers.map(({ smallkey, title, state: seen, since, cause, status, repair }) => {
 					const why = typeof cause === "object" ? cause[lang] : (cause ?? "");
 					const seenText = status === undefined ? "" : texts.healthStatus(status);
 					return h(
@@ -124,7 +126,7 @@ export class HealthView implements View {
 							"td",
 							{},
 							stateText(texts, seen),
-							[seenText, why]
+							[seenText, why, repair ? texts.repairProposed : ""]
 								.filter(Boolean)
 								.map((more) => h("span", { class: "block hint" }, breakable(more))),
 						),

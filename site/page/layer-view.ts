@@ -181,12 +181,13 @@ export class LayerView implements View {
 		if (!entry) return h("p", {}, texts.unknown);
 		if (entry.health === null) return h("p", {}, texts.states.unchecked);
 		if (!entry.health) return h("p", {}, texts.states.ok);
-		const { state, since } = entry.health;
+		const { state, since, repair } = entry.health;
 		return h(
 			"p",
 			{},
 			h("strong", { class: "bad" }, stateText(texts, state)),
 			since && `, ${texts.since(weekText(lang, since))}`,
+			repair && h("span", { class: "block" }, texts.repairProposed),
 		);
 	}
 
