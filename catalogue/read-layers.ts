@@ -11,6 +11,7 @@ import { entryOf } from "./entry.ts";
 import { type HistoryCommit, type LastChange, lastChanges, readHistory } from "./history.ts";
 import type { CatalogueOptions } from "./options.ts";
 import { type Reviewers, readReviewers } from "./reviewers.ts";
+import { readThumbnails, type Thumbnails } from "./thumbnails.ts";
 
 /** A commit's full id, or a folder of layers whose history is not known. */
 export type CatalogueLayers = { repository: string; commit: string } | { folder: string };
@@ -22,6 +23,7 @@ const maxWrong = 1_000;
 export interface News {
 	changes: ReadonlyMap<string, LastChange>;
 	health: Health;
+	thumbnails: Thumbnails;
 }
 
 /** The layers that were found, and those that are served of no file at this commit. */
@@ -45,8 +47,10 @@ export function take(
 	if (layer) found.entries.push(newEntry(layer, news, options));
 }
 
-function newEntry(layer: CheckedLayer, { changes, health }: News, { fragments }: CatalogueOptions): Entry {
-	return entryOf(layer, changes.get(layer.smallkey) ?? {}, health, fragments);
+function newEntry(layer: CheckedLayer, news: News, { fragments }: CatalogueOptions): Entry {
+	const { smallkey } = layer;
+	const known = { ...news.changes.get(smallkey), thumbnail: news.thumbnails.get(smallkey) };
+	return entryOf(layer, known, news.health, fragments);
 }
 
 /** Every layer, and what is known beside their files. */
@@ -63,7 +67,11 @@ export async function readAll(layers: CatalogueLayers, options: CatalogueOptions
 	const files = await listTree(repository, commit, "layers/");
 	const history = await readHistory(repository, null, commit);
 	const reviewers = await readReviewersAt(repository, commit);
-	const news = { changes: lastChanges(history ?? [], namesOf(options)), health: reviewers.health };
+	const news = {
+		changes: lastChanges(history ?? [], namesOf(options)),
+		health: reviewers.health,
+		thumbnails: readThumbnails(options.pictures),
+	};
 	const found = nothingFound();
 	for await (const some of streamLayers(repository, files)) {
 		for (const spellings of some) take(spellings, found, news, options);
@@ -86,7 +94,8 @@ function readFolder(folder: string, options: CatalogueOptions): AllLayers {
 	const files = collectFolder(folder);
 	const reviewers = { ...readReviewers(files), stamp: "" };
 	const found = nothingFound();
-	const news = { changes: new Map(), health: reviewers.health };
+	const thumbnails = readThumbnails(options.pictures);
+	const news = { changes: new Map(), health: reviewers.health, thumbnails };
 	for (const spellings of layersIn(files)) take(spellings, found, news, options);
 	if (found.problems.length > 0) throw new Error(problemLine(found.problems[0] as Problem));
 	return { entries: found.entries, history: null, reviewers };

@@ -26,6 +26,7 @@ import type { Reviewers } from "./reviewers.ts";
 import { type CatalogueState, catalogueStamp, readState, removeState, writeState } from "./state.ts";
 import { type Assets, pageSettingsPath } from "./static/html.ts";
 import { searchEngineFiles } from "./static/search-engines.ts";
+import { placeThumbnails, readThumbnails } from "./thumbnails.ts";
 
 /** Where the layers of a catalogue are. */
 export interface CatalogueSource {
@@ -116,6 +117,10 @@ async function writeAll(
 	removeState(out);
 	removeTemporary(out);
 	const before = manifestOf(readerOf(out));
+	const thumbnails = entries.flatMap(({ smallkey, thumbnail }) =>
+		thumbnail ? [[smallkey, thumbnail] as const] : [],
+	);
+	placeThumbnails(out, options.pictures, new Map(thumbnails));
 	const written = writeFiles(out, files, options.isCompressed);
 	const stale = staleFiles(out, files);
 	for (const path of before?.chunks ?? []) if (path !== null) stale.delete(path);
@@ -185,7 +190,7 @@ async function readChanges(range: CatalogueRange, options: CatalogueOptions): Pr
 	for (const [smallkey, { changed, sender }] of before) {
 		if (changed && !changes.has(smallkey)) changes.set(smallkey, { changed, sender: sender ?? null });
 	}
-	const news = { changes, health: reviewers.health };
+	const news = { changes, health: reviewers.health, thumbnails: readThumbnails(options.pictures) };
 	const found = nothingFound();
 	const lower = new Set([...touched].map((smallkey) => smallkey.toLowerCase()));
 	for await (const some of commitLayers(repository, commit)(lower)) {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { proofsFile } from "../catalogue/thumbnails.ts";
 import { readTextIfThere } from "../files/if-there.ts";
 import { placeFile } from "../publish/place-file.mjs";
 import { folderOf, type Lang, parseSmallkey } from "../registry/smallkey.ts";
@@ -23,8 +24,7 @@ export interface Proof {
 /** Smallkey → proof. */
 export type Proofs = Map<string, Proof>;
 
-/** The file of all proofs, and the one of a run that has not ended, in the folder of proofs. */
-const proofsFile = "proofs.json";
+/** The file of a run that has not ended, in the folder of proofs. */
 const unfinishedFile = "unfinished.json";
 
 /** Version of these files. */

@@ -92,7 +92,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.argument("[smallkey...]", "which layers; all where none is named")
 		.option("--sample <number>", "so many of the layers, other ones on another day", parseCount)
 		.option("--part <part>", "one of several parts of all layers, such as 3/7", parsePart)
-		.option("--out <dir>", "the folder of pictures and reports (DATA_DIR/pictures)")
+		.option("--out <dir>", "the folder of pictures and reports (PICTURES, or DATA_DIR/pictures)")
 		.addOption(layersOption)
 		.addOption(repoOption)
 		.addOption(refOption)
@@ -102,7 +102,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const executablePath = browserPath;
 	if (executablePath === undefined) throw new Error(missingBrowser);
 	const configuration = readConfiguration(withoutStore(environment));
-	const folder = resolve(out ?? join(configuration.dataDir, "pictures"));
+	const folder = resolve(out ?? configuration.pictures);
 	const { source, name } = nameSource(given);
 	const all = await readLayers(source, [], io);
 	const named = line.processedArgs[0];

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import {
 	type Environment,
 	type GitHubSettings,
@@ -50,6 +50,8 @@ export interface Configuration extends Omit<Settings, "senders"> {
 	/** Whether the catalogue is built and served. */
 	site: boolean;
 	page: PageSettings;
+	/** The folder of pictures of layers, as an absolute path. */
+	pictures: string;
 }
 
 /** The data folder of a trial. */
@@ -85,6 +87,7 @@ function readAll(variables: Variables, env: Environment): Configuration {
 		harvest: readHarvest(variables),
 		github: readGitHub(variables),
 		page: readPage(variables),
+		pictures: resolve(variables.text("PICTURES", join(variables.text("DATA_DIR", trialDataDir), "pictures"))),
 	};
 }
 
