@@ -68,9 +68,9 @@ export function parsePulls(text: string): PullRef[] {
 	return pulls;
 }
 
-/** Branches of the service, and of the weekly refresh. */
+/** Branches of the service, of proposed repairs, and of the weekly refresh. */
 export function isOwnBranch(branch: string): boolean {
-	return branch.startsWith("register/") || branch === "refresh";
+	return /^(?:register|repair)\//.test(branch) || branch === "refresh";
 }
 
 /** Whether a pull request comes from a branch of this repository, and not from a fork. */

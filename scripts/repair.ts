@@ -1,6 +1,6 @@
 // npx fragments repair: looks for the services of layers that stay sick, and proposes what to register in their place
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { runGit } from "../git/run.ts";
 import { healthPath, healthText, markRepairs, parseHealth, weekOf } from "../registry/health.ts";
 import { readOpen } from "../repair/branches.ts";
@@ -68,7 +68,10 @@ export const run = createRun(async (argv, environment, io) => {
 		printLine(io, `${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
 		return exitCodes.done;
 	}
-	const { path: repository, name } = await findRepository(options.repo, dataDir);
+	const { path: repository, name } =
+		options.repo === undefined
+			? await findRepository(undefined, dataDir)
+			: { path: resolve(options.repo), name: `the repository ${options.repo}` };
 	const base = (
 		await runGit(repository, ["rev-parse", "--verify", "--end-of-options", `${options.ref}^{commit}`])
 	)

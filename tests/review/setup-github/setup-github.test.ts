@@ -160,7 +160,13 @@ test("a ruleset asks for both checks from the workflows' App; another keeps the 
 	const bypass = (id: number) => ({ actor_id: id, actor_type: "Integration", bypass_mode: "always" });
 	assert.equal(ruleset?.bypass_actors, [bypass(101), bypass(202)]);
 	assert.equal(own?.bypass_actors, [bypass(101), bypass(202)]);
-	const include = ["refs/heads/register/*", "refs/heads/register/**/*", "refs/heads/refresh"];
+	const include = [
+		"refs/heads/register/*",
+		"refs/heads/register/**/*",
+		"refs/heads/repair/*",
+		"refs/heads/pictures",
+		"refs/heads/refresh",
+	];
 	assert.equal(own?.conditions, { ref_name: { include, exclude: [] } });
 	assert.equal(own?.rules, [{ type: "creation" }, { type: "update" }]);
 	const rules = ruleset?.rules as { type: string; parameters?: Record<string, unknown> }[];
