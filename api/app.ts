@@ -1,7 +1,7 @@
+import { textAt, textOf } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
 import { answerWrite } from "./answer-write.ts";
 import type { Context } from "./context.ts";
-import type { Allocate } from "./docs.ts";
 import type { Fragments } from "./fragment.ts";
 import { answerErrorPage, type PageRoute, parsePage, siteRootOf } from "./pages.ts";
 import { answerRead, fragmentHeaders } from "./read.ts";
@@ -103,20 +103,20 @@ const maxWritePathLength = 256;
 const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@[\]|~-]*)+$/i;
 
 function routeWrite(method: string, target: string, basePath: string): Route {
-	if (target.includes("?")) return refused(400, "path: a write must have no query");
+	if (target.includes("?")) return refused(400, textAt("path", "query"));
 	if (target.length > basePath.length + maxWritePathLength) {
-		return refused(400, `path: must have at most ${maxWritePathLength} characters after the base path`);
+		return refused(400, textAt("path", "path-length", maxWritePathLength));
 	}
 	if (!literalPath.test(target)) {
-		return refused(400, "path: must start with one / and hold nothing that a URL parser would change");
+		return refused(400, textAt("path", "path-characters"));
 	}
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
 	const actions = actionsAt(path);
-	if (actions.size === 0) return refused(404, `path: must be ${basePath}/register/<smallkey>`);
+	if (actions.size === 0) return refused(404, textAt("path", "path", basePath));
 	const action = actions.get(method);
 	if (action) return { kind: "write", action };
 	const methods = [...actions.keys()];
-	const error = `method: must be ${methods.toReversed().join(" or ")}, not ${method}`;
+	const error = textAt("method", "method", methods.toReversed().join(" or "), method);
 	return { ...refused(405, error), allow: methods.join(", ") };
 }
 
@@ -162,12 +162,12 @@ export function handleRead(
 	ifNoneMatch: string | null,
 	fragments: Fragments,
 	report: Context["report"],
-	allocate?: Allocate,
 ): Reply {
 	try {
-		return answerRead(wanted, ifNoneMatch, fragments, allocate);
+		return answerRead(wanted, ifNoneMatch, fragments);
 	} catch (error) {
-		return answerFailure(error, "read", report);
+		report(error);
+		return refuseRead(500);
 	}
 }
 
@@ -196,16 +196,12 @@ export async function handleWrite(write: Write, context: Context): Promise<Reply
 }
 
 /** The answer to an internal error: without a stack trace. The error goes to `report`. */
-export function answerFailure(
-	error: unknown,
-	kind: Route["kind"] | "read",
-	report: Context["report"],
-): Reply {
+export function answerFailure(error: unknown, kind: Route["kind"], report: Context["report"]): Reply {
 	if (error instanceof StoreBusy) {
-		const reason = `the layers cannot be changed now: ${error.message}`;
+		const reason = textOf("busy", error.message);
 		return refuseWrite(503, [reason], { "Retry-After": String(error.retryAfter) });
 	}
 	report(error);
-	if (kind === "write") return refuseWrite(500, ["the service failed; nothing is known to be stored"]);
+	if (kind === "write") return refuseWrite(500, [textOf("failed")]);
 	return refuseRead(500);
 }

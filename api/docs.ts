@@ -8,9 +8,6 @@ import type { Pieces } from "./reply.ts";
 import { countSeparators, escapeSeparators } from "./script.ts";
 import type { WantedDocs } from "./wanted.ts";
 
-/** Returns an array of this many bytes, which the caller overwrites completely. */
-export type Allocate = (length: number) => Uint8Array;
-
 /** Largest answer to one `docs` in bytes, repeats counted. */
 export const maxDocsBytes = 32_000_000;
 /** A larger answer is sent in pieces of at least `minPieceBytes`. */
@@ -107,11 +104,11 @@ function countAll(elements: Uint8Array[], tags: Tag[]): number {
 }
 
 /** The body of an answer; a large one in pieces. */
-export function bodyOf(docs: Docs, allocate: Allocate): Uint8Array | Pieces {
+export function bodyOf(docs: Docs): Uint8Array | Pieces {
 	const { open, between, close, isScript, length } = docs;
 	if (length > maxJoinedBytes) return { length, [Symbol.iterator]: () => piecesOf(docs) };
 	const elements = isScript ? docs.elements.map(escapeSeparators) : docs.elements;
-	const joined = allocate(length);
+	const joined = new Uint8Array(length);
 	let offset = putElements(joined, putAscii(joined, 0, open), elements);
 	if (between !== null) offset = putElements(joined, putAscii(joined, offset, between), elements);
 	putAscii(joined, offset, close);

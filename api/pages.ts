@@ -2,7 +2,7 @@ import { layerFile, layerFolders, listFolders, openSearchFile } from "../catalog
 import { type ErrorKind, errorHtml } from "../catalogue/static/error.ts";
 import { pageSettingsPath } from "../catalogue/static/html.ts";
 import { contentPolicy } from "../registry/content-policy.ts";
-import { chunksFolder } from "../registry/entries.ts";
+import { chunksFolder, manifestPath } from "../registry/entries.ts";
 import { decodeSegment, langs, parseSmallkey } from "../registry/smallkey.ts";
 import { targets } from "../registry/targets/table.ts";
 import type { Target } from "../registry/targets/target.ts";
@@ -222,6 +222,9 @@ export const machineHeaders = {
 /** Headers of the index's chunks, whose names contain a hash of their content. */
 export const chunkHeaders = { ...machineHeaders, "Cache-Control": forGood };
 
+/** Headers of the index's manifest. Every reader asks whether it is still the same, so that no removed layer is shown. */
+export const manifestHeaders = { ...machineHeaders, "Cache-Control": "no-cache" };
+
 /** Headers of the settings of the pages: `site.json`, `pages.json`. */
 export const settingsHeaders = { "Cache-Control": "no-cache", ...nosniff };
 
@@ -237,6 +240,7 @@ export function pageHeaders(file: string, isSecure: boolean): Record<string, str
 	if (file.endsWith(".html")) return { ...type, ...documentHeaders(isSecure) };
 	if (file.startsWith("assets/")) return { ...type, ...assetHeaders };
 	if (file.startsWith(`${chunksFolder}/`)) return { ...type, ...chunkHeaders };
+	if (file === manifestPath) return { ...type, ...manifestHeaders };
 	if (file === "site.json" || file === pageSettingsPath) return { ...type, ...settingsHeaders };
 	return { ...type, ...machineHeaders };
 }

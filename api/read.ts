@@ -1,4 +1,4 @@
-import { type Allocate, asScript, bodyOf, findDocs } from "./docs.ts";
+import { asScript, bodyOf, findDocs } from "./docs.ts";
 import { matchesEtag, textOf } from "./etag.ts";
 import type { Fragments } from "./fragment.ts";
 import { emptyBody, fragmentHeaders, type Reply, refuseRead } from "./reply.ts";
@@ -14,15 +14,9 @@ const scriptType = "application/javascript; charset=utf-8";
 /**
  * Answers a read. Pure, and the same on every engine.
  * @param ifNoneMatch the `If-None-Match` header, or null (RFC 9110, section 13.1.2)
- * @param allocate allocates the body of a `docs`; an engine may have something cheaper than a new array
  */
-export function answerRead(
-	wanted: Wanted,
-	ifNoneMatch: string | null,
-	fragments: Fragments,
-	allocate: Allocate = newArray,
-): Reply {
-	if (wanted.kind === "docs") return answerDocs(wanted, ifNoneMatch, fragments, allocate);
+export function answerRead(wanted: Wanted, ifNoneMatch: string | null, fragments: Fragments): Reply {
+	if (wanted.kind === "docs") return answerDocs(wanted, ifNoneMatch, fragments);
 	const { target, lang, smallkey, callback } = wanted;
 	const found = fragments(target, lang, smallkey);
 	if (!found) return refuseRead(404);
@@ -33,21 +27,12 @@ export function answerRead(
 	return { status: 200, headers: headersOf(type, etag), body: fragment.body };
 }
 
-function newArray(length: number): Uint8Array {
-	return new Uint8Array(length);
-}
-
-function answerDocs(
-	wanted: WantedDocs,
-	ifNoneMatch: string | null,
-	fragments: Fragments,
-	allocate: Allocate,
-): Reply {
+function answerDocs(wanted: WantedDocs, ifNoneMatch: string | null, fragments: Fragments): Reply {
 	const docs = findDocs(wanted, fragments);
 	if (!docs) return refuseRead(414);
 	const type = wanted.callback === null ? jsonType : scriptType;
 	if (isUnchanged(ifNoneMatch, docs.etag)) return notModified(type, docs.etag);
-	return { status: 200, headers: headersOf(type, docs.etag), body: bodyOf(docs, allocate) };
+	return { status: 200, headers: headersOf(type, docs.etag), body: bodyOf(docs) };
 }
 
 function isUnchanged(ifNoneMatch: string | null, etag: string): boolean {

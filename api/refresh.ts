@@ -1,4 +1,5 @@
 import { mayChange } from "../registry/judge.ts";
+import { textAt, textOf } from "../registry/texts.ts";
 import type { Meta, Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import type { Verified } from "./write.ts";
@@ -23,15 +24,13 @@ export async function refresh(
 	meta: Pick<Meta, "time" | "method"> & { request: string; method: string },
 	context: Context,
 ): Promise<Refreshed | Refusal> {
-	if (body.length > 0) return { status: 400, errors: ["the body must be empty"] };
+	if (body.length > 0) return { status: 400, errors: [textOf("body-empty")] };
 	const match = refreshPath.exec(target);
 	if (!match) {
-		const rule = "must end with all or a number of days, and at v2 with a number of layers behind it";
-		return { status: 400, errors: [`path: ${rule}`], reason: "path" };
+		return { status: 400, errors: [textAt("path", "path-refresh")], reason: "path" };
 	}
 	if (!context.refresh) {
-		const reason = "this service does not harvest: its operator, or the weekly workflow, does";
-		return { status: 409, errors: [reason], reason: "does not harvest" };
+		return { status: 409, errors: [textOf("no-harvest")], reason: "does not harvest" };
 	}
 	const [, all, days, maxLayers] = match;
 	const isFirst = (await context.store.remember?.({ ...meta, status: 202 })) ?? true;

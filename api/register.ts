@@ -2,6 +2,7 @@ import { canonicalText } from "../registry/canonical.ts";
 import { judgeFile, judgeNames } from "../registry/judge.ts";
 import { kindOf, parseRegistration, type Registration } from "../registry/registration.ts";
 import { descriptionPath, folderOf, layerPath } from "../registry/smallkey.ts";
+import { textOf } from "../registry/texts.ts";
 import { blobId } from "../store/blob-id.ts";
 import type { Hashes } from "../store/hashes.ts";
 import type { Edit, Layer, Reader, Refusal } from "../store/store.ts";
@@ -25,7 +26,7 @@ export function askToRegister(smallkey: string, body: Uint8Array, hashes?: Hashe
 /** Reads a DELETE. */
 export function askToRemove(smallkey: string, body: Uint8Array): Asked | Refusal {
 	// The method is not signed: with a body, a captured PUT could be sent again as a DELETE.
-	if (body.length > 0) return { status: 400, errors: ["the body must be empty"] };
+	if (body.length > 0) return { status: 400, errors: [textOf("body-empty")] };
 	return {
 		smallkey,
 		subject: `remove ${smallkey}`,

@@ -35,7 +35,7 @@ export type ReadText = (file: string) => Promise<string | null>;
 interface KnownChunk {
 	path: string;
 	entries: readonly Entry[];
-	/** What a reader searches in each entry; made when somebody searches. */
+	/** What a reader searches in each entry; made by the first search. */
 	texts: Map<Entry, string> | null;
 }
 

@@ -1,4 +1,4 @@
-import { inFrench, prefersFrench } from "../registry/french.ts";
+import { frenchOf, prefersFrench, textOf } from "../registry/texts.ts";
 
 /** A body that is sent piece by piece and never joined. */
 export interface Pieces extends Iterable<Uint8Array> {
@@ -100,7 +100,7 @@ export function refuseWrite(
 
 /** The answer to an address or a sender over its limit of writes. */
 export function refuseLimited(whose: "address" | "sender", waitSeconds: number): Reply {
-	const error = `too many writes of this ${whose}: try again after ${waitSeconds} seconds`;
+	const error = textOf(`limit-${whose}`, waitSeconds);
 	return refuseWrite(429, [error], { "Retry-After": String(waitSeconds) }, `limit of the ${whose}`);
 }
 
@@ -110,6 +110,7 @@ export function inLanguageOf(reply: Reply, acceptLanguage: string | null): Reply
 	if (status < 400 || !(body instanceof Uint8Array) || body.length === 0 || !prefersFrench(acceptLanguage))
 		return reply;
 	const { errors, hint } = JSON.parse(new TextDecoder().decode(body)) as { errors: string[]; hint?: string };
+	const inFrench = (text: string) => frenchOf(text) ?? text;
 	const french = errorsBody(errors.map(inFrench), hint === undefined ? null : inFrench(hint));
 	return { ...reply, headers: { ...headers, "Content-Language": "fr" }, body: french };
 }
@@ -153,7 +154,7 @@ function errorsBody(errors: string[], hint: string | null = null): Uint8Array {
 	const max = errors.length === maxErrors + 1 ? errors.length : Math.min(errors.length, maxErrors);
 	for (let named = max; ; named -= 1) {
 		const texts = errors.slice(0, named).map(cut);
-		if (errors.length > named) texts.push(`and ${errors.length - named} more`);
+		if (errors.length > named) texts.push(textOf("more", errors.length - named));
 		const body = encoder.encode(JSON.stringify(hint === null ? { errors: texts } : { errors: texts, hint }));
 		if (body.length <= maxErrorBytes || named === 0) return body;
 	}

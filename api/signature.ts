@@ -1,5 +1,9 @@
+import { textAt } from "../registry/texts.ts";
 import { type Hashes, hexOf, webHashes } from "../store/hashes.ts";
 import { clockSkew } from "../store/store.ts";
+import { parseTimestamp } from "../store/timestamp.ts";
+
+export { parseTimestamp } from "../store/timestamp.ts";
 
 const encoder = new TextEncoder();
 
@@ -75,8 +79,7 @@ export function isSignature(text: string): boolean {
  */
 export function shapeHint(text: string): string | null {
 	if (isSignature(text)) return null;
-	const rule = "must be 43 characters of URL-safe base64 without padding";
-	return `Authorization: ${rule}, and this one ${mistakeOf(text)}`;
+	return textAt("Authorization", "signature-shape", mistakeOf(text));
 }
 
 /** The most frequent mistakes of clients; the order matters. */
@@ -92,18 +95,6 @@ function mistakeOf(text: string): string {
 /** SHA-256 of a text in hex; of a signature's text it is the trailer `Request` of a commit. */
 export async function sha256Hex(text: string, hashes = webHashes): Promise<string> {
 	return hexOf(await hashes.sha256(encoder.encode(text)));
-}
-
-/** ISO 8601 date and time in UTC: an optional fraction of 1 to 9 digits, then `Z`, `+00:00` or nothing. */
-const timestampPattern = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d{1,9})?(?:Z|\+00:00)?$/;
-
-/** Parses a `TimeStamp` header into milliseconds since 1970, with its fraction; null for anything else. */
-export function parseTimestamp(text: string): number | null {
-	const match = timestampPattern.exec(text);
-	if (!match?.[1]) return null;
-	const seconds = Date.parse(`${match[1]}Z`);
-	if (Number.isNaN(seconds) || !new Date(seconds).toISOString().startsWith(match[1])) return null;
-	return seconds + Number(match[2] ?? 0) * 1000;
 }
 
 /** Whether a timestamp lies strictly inside two minutes around `now`. */

@@ -3,6 +3,7 @@ import { judgeFile } from "../registry/judge.ts";
 import { textsOf } from "../registry/problems.ts";
 import { parseRegistration, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { langs, layerPath } from "../registry/smallkey.ts";
+import { textAt } from "../registry/texts.ts";
 import type { Hashes } from "../store/hashes.ts";
 import { type Edits, isRefusal, type Refusal } from "../store/store.ts";
 import { putEdits } from "./register.ts";
@@ -23,7 +24,7 @@ export function askToUpdate(smallkey: string, body: Uint8Array, hashes?: Hashes)
 	if (isRefusal(members)) return members;
 	const { en = {}, fr = {}, ...whole } = members;
 	for (const [lang, node] of Object.entries({ en, fr })) {
-		if (!isObject(node)) return invalid(`/${lang}: must be an object`);
+		if (!isObject(node)) return invalid(textAt(`/${lang}`, "object"));
 	}
 	return asked(smallkey, { en: en as Members, fr: fr as Members, whole }, "any layer", hashes);
 }
@@ -44,8 +45,8 @@ export function askToSimplify(smallkey: string, body: Uint8Array, hashes?: Hashe
 	if (isRefusal(members)) return members;
 	const { factor, user: _user, ...unknown } = members;
 	const [name] = Object.keys(unknown);
-	if (name !== undefined) return invalid(`/${name}: is not a known member`);
-	if (!Number.isInteger(factor)) return invalid("/factor: must be a whole number");
+	if (name !== undefined) return invalid(textAt(`/${name}`, "additionalProperties"));
+	if (!Number.isInteger(factor)) return invalid(textAt("/factor", "whole-number"));
 	const offset = { max_allowable_offset: factor };
 	return asked(smallkey, { en: offset, fr: offset, whole: {} }, "features", hashes);
 }
@@ -54,8 +55,8 @@ export function askToSimplify(smallkey: string, body: Uint8Array, hashes?: Hashe
 function readMembers(body: Uint8Array): Members | Refusal {
 	const { value, problems } = parseJson(body);
 	if (problems.length > 0) return { status: 400, errors: textsOf(problems) };
-	if (!isObject(value)) return invalid("the document: must be an object");
-	return Object.keys(value).length > 0 ? value : invalid("the document: must have at least one member");
+	if (!isObject(value)) return invalid(textAt("the document", "object"));
+	return Object.keys(value).length > 0 ? value : invalid(textAt("the document", "members"));
 }
 
 function isObject(value: unknown): value is Members {
@@ -79,11 +80,11 @@ function asked(
 		if (!layer) return notRegistered(smallkey);
 		const stored = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
 		if (!stored.registration) {
-			const rule = "the stored registration is invalid and cannot be updated: register the layer again";
-			return { status: 409, errors: [`smallkey: ${smallkey}: ${rule}`, ...textsOf(stored.problems)] };
+			const error = textAt("smallkey", "stored-invalid", smallkey);
+			return { status: 409, errors: [error, ...textsOf(stored.problems)] };
 		}
 		if (kind === "features" && !isFeatureLayer(stored.registration)) {
-			return invalid(`smallkey: ${smallkey} is not a feature layer`);
+			return invalid(textAt("smallkey", "not-feature", smallkey));
 		}
 		const { registration, problems } = merge(smallkey, stored.registration, update);
 		if (!registration) return refusalOf(problems);

@@ -1,5 +1,6 @@
-import { type Code, judgeAsker, type Problem, sizeRule } from "../registry/judge.ts";
+import { judgeAsker, type Problem } from "../registry/judge.ts";
 import { largestRegistration, type Registration } from "../registry/registration.ts";
+import { type TextCode, textAt, textOf } from "../registry/texts.ts";
 import type { Edits, Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { isSignedBy, type Sender } from "./senders.ts";
@@ -40,13 +41,13 @@ export interface Asked {
 	registration: () => Registration | null;
 }
 
-const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
+const mismatch = /* @__PURE__ */ textAt("Authorization", "signature");
 
 /** Checks the size, then the signature and the time (specification, "Verification by the service"). */
 export async function verifyWrite(write: Write, context: Context): Promise<Verified | Refusal> {
 	const { target, sender: senderId, timestamp, signature, body } = write;
 	if (body === "too large") {
-		return { status: 413, errors: [`the body ${sizeRule(largestRegistration)}`] };
+		return { status: 413, errors: [textOf("body-size", largestRegistration)] };
 	}
 	const now = context.now();
 	const refusal = judgeUnread(write, context, now);
@@ -80,7 +81,7 @@ function unauthorized(
 	if (address !== null) limiter?.punish(address);
 	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp };
 	const missing = Object.entries(headers).filter(([, text]) => text === "");
-	const errors = missing.map(([name]) => `${name}: the header is missing`);
+	const errors = missing.map(([name]) => textAt(name, "header"));
 	if (errors.length > 0) return { status: 401, errors, reason: "missing header" };
 	const hint = shapeHint(signature);
 	return { status: 401, errors: hint === null ? [mismatch] : [mismatch, hint], reason };
@@ -89,25 +90,19 @@ function unauthorized(
 /** What to look at where a signature does not match; the same for an unknown sender. Null for any other refusal. */
 export function hintOf({ status, errors }: Refusal, { settings }: Context): string | null {
 	if (status !== 401 || errors[0] !== mismatch) return null;
-	const path = `${settings.basePath}/register/<smallkey>`;
-	return [
-		"check the sender's id and secret",
-		"that the body is signed as it is sent: curl -d drops line breaks, --data-binary keeps them",
-		`that the signed path is the whole path, such as ${path}`,
-		"npx fragments sign --explain shows the text that has to be signed",
-	].join("; ");
+	return textOf("hint", `${settings.basePath}/register/<smallkey>`);
 }
 
 function untimely(now: Date): Refusal {
-	const rule = "must be an ISO 8601 time in UTC within two minutes of this server's";
-	const errors = [`TimeStamp: ${rule}, which is ${now.toISOString()}`];
-	return { status: 401, errors, reason: "time" };
+	return { status: 401, errors: [textAt("TimeStamp", "timestamp", now.toISOString())], reason: "time" };
 }
 
 /** The status of a refusal by its code, where it is not 400. */
-const statusOf: Readonly<Record<string, number>> = { "case-twin": 409, owner: 403 } satisfies Partial<
-	Record<Code, number>
->;
+const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
+	"case-twin": 409,
+	"case-twin-here": 409,
+	owner: 403,
+};
 
 /** The refusal for the judge's problems. @param problems at least one */
 export function refusalOf(problems: readonly Problem[]): Refusal {
@@ -124,7 +119,7 @@ export function refuseOthers(sender: Sender, smallkey: string): Refusal | null {
 
 /** The refusal where a key is not stored. */
 export function notRegistered(smallkey: string): Refusal {
-	return { status: 404, errors: [`smallkey: ${smallkey} is not registered`] };
+	return { status: 404, errors: [textAt("smallkey", "not-registered", smallkey)] };
 }
 
 /** The metadata of a write's commit. Its trailer `Request` identifies a repetition. */

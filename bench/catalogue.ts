@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { sign } from "../api/signature.ts";
-import { buildCatalogue, updateCatalogue } from "../catalogue/catalogue.ts";
+import { buildCatalogue, catalogueFiles } from "../catalogue/catalogue.ts";
 import type { CommitChanges } from "../catalogue/changes.ts";
-import { buildIndex, inChunks } from "../catalogue/chunks.ts";
+import { Index } from "../catalogue/chunks.ts";
 import { buildPages } from "../catalogue/pages.ts";
 import { fragmentSettings } from "../publish/slots.ts";
 import { canonicalText } from "../registry/canonical.ts";
@@ -38,7 +38,8 @@ function kilobytes(text: string | Uint8Array): number {
 
 /** All that a page reads of the index: the manifest and every chunk. */
 async function prepareEntries({ layers }: World): Promise<Pair> {
-	const files = buildIndex(inChunks(generateEntries(layers)), "a".repeat(40));
+	const entries = new Map([...generateEntries(layers)].map((entry) => [entry.smallkey, entry]));
+	const { files } = new Index(null).change(entries, "a".repeat(40));
 	const weight = [...files.values()].reduce((sum, text) => sum + kilobytes(text ?? ""), 0);
 	return { ours: constant(weight), reference: constant((layers * bytesPerLayer) / 1_000) };
 }
@@ -94,15 +95,15 @@ async function prepareChange({ layers }: World): Promise<Pair> {
 				at += 1;
 				const changed = { ...one, title: { ...one.title, en: `${one.title.en} ${at}` } };
 				const start = process.cpuUsage();
-				const written = updateCatalogue(
+				const written = catalogueFiles(
 					(path) => files.get(path) ?? null,
 					{ layers: new Map([[one.smallkey, changed]]), history: [commit(at, one.smallkey)] },
 					settings,
 				);
-				for (const text of written?.values() ?? []) if (text) gzipSync(text, { level: 6 });
+				for (const text of written.values()) if (text) gzipSync(text, { level: 6 });
 				const { user, system } = process.cpuUsage(start);
 				slowest = Math.max(slowest, (user + system) / 1_000);
-				for (const [path, text] of written ?? []) files.set(path, text);
+				for (const [path, text] of written) files.set(path, text);
 			}
 			return slowest;
 		},

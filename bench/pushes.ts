@@ -1,19 +1,14 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { removeOutput } from "./builds.ts";
 import { commitIn } from "./catalogue.ts";
-import { environment, root, run, startProgram, timed } from "./measure/process.ts";
+import { run, timed } from "./measure/process.ts";
 import { cpuSeconds, familyOf, pssMegabytes } from "./measure/processes.ts";
-import type { Met } from "./measure/reader.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { Served, World } from "./measure/world.ts";
 import { publish } from "./writes.ts";
 
-/** Readers beside a push. */
-const readers = 8;
 /** PUTs after which memory is looked at again. */
 const putsAfter = 10_000;
 /** Longest that a push may take until it is served, in milliseconds. */
@@ -121,59 +116,6 @@ async function prepareDelay(world: World): Promise<Pair> {
 	};
 }
 
-async function prepareReaders(world: World): Promise<Pair> {
-	const beside = (address: (url: string) => Promise<{ url: string; stop: () => Promise<void> }>) =>
-		besidePush(world, async (push) => {
-			// One layer that is served before the push, and during it.
-			await publish(push.service, { count: 1 });
-			const repository = join(push.service.dataDir, "repository.git");
-			const subject = await run("git", ["-C", repository, "log", "-1", "--format=%s", "refs/heads/main"]);
-			const path = `/v0.9/doc/en/${subject.split(" ")[1]}`;
-			await run("git", ["pull", "-q", "--rebase", "-X", "theirs", "origin", "main"], {
-				cwd: push.clone,
-				env: { GIT_COMMITTER_NAME: "bench", GIT_COMMITTER_EMAIL: "bench@sender.invalid" },
-			});
-			const { url, stop } = await address(push.service.url + path);
-			const reading = await startReaders(url);
-			await push.run();
-			const { slowOfThousand } = await reading.end();
-			await stop();
-			return slowOfThousand;
-		});
-	return {
-		ours: () => beside(async (url) => ({ url, stop: async () => undefined })),
-		reference: () =>
-			beside(async (url) => {
-				const ready = /^(http:\S+)$/m;
-				const bare = await startProgram("bench/measure/bare-server.ts", [url], {}, ready);
-				return { url: bare.found + new URL(url).pathname, stop: bare.stop };
-			}),
-	};
-}
-
-/** Starts readers of an address in a process of their own. */
-async function startReaders(url: string): Promise<{ end: () => Promise<Met> }> {
-	const args = ["--import", "tsx", "bench/measure/reader.ts", url, String(readers)];
-	const child = spawn(process.execPath, args, {
-		cwd: root,
-		env: environment(),
-		stdio: ["pipe", "pipe", "inherit"],
-	});
-	const output: Buffer[] = [];
-	const closed = once(child, "close") as Promise<[number | null]>;
-	child.stdout.on("data", (data: Buffer) => output.push(data));
-	child.stdin.on("error", () => undefined);
-	await Promise.race([once(child.stdout, "data"), closed]);
-	return {
-		end: async () => {
-			child.stdin.end();
-			const [code] = await closed;
-			if (code !== 0) throw new Error(`the readers ended with ${code}`);
-			return JSON.parse(Buffer.concat(output).toString("utf8").trim().split("\n").at(-1) ?? "") as Met;
-		},
-	};
-}
-
 async function prepareMemory(world: World, puts: number): Promise<Pair> {
 	/** Of one push, for both sides of a round: whichever is asked first. */
 	let measured: Promise<{ memory: number; fragments: number }> | null = null;
@@ -238,14 +180,6 @@ export const pushRows: Row[] = [
 		unit: "ms",
 		reach: { of: "ours", most: 50 },
 		prepare: prepareDelay,
-	},
-	{
-		name: "push-readers",
-		ours: `99.9th percentile of doc for ${readers} readers beside that push`,
-		reference: "a bare node:http server beside the same push",
-		unit: "ms",
-		reach: { of: "ratio", most: 2 },
-		prepare: prepareReaders,
 	},
 	{
 		name: "push-memory",

@@ -1,12 +1,21 @@
-import { writeFile } from "node:fs/promises";
 import { startProgram } from "./measure/process.ts";
 import { cpuSeconds } from "./measure/processes.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { World } from "./measure/world.ts";
 import { requestsIn, requestsPerSecond } from "./measure/wrk.ts";
 
+/** A figure of requests to an address that a process answers. */
+type Measure = (url: string, pid: number) => Promise<number>;
+
+/** Microseconds of CPU that each answer costs a process. */
+const cpuOfAnswer: Measure = async (url, pid) => {
+	const before = cpuSeconds(pid);
+	const requests = await requestsIn(url);
+	return ((cpuSeconds(pid) - before) / requests) * 1_000_000;
+};
+
 /** Compares the service's answers to one target with a bare server's that sends the same bytes. */
-async function prepareRead(world: World, target: string): Promise<Pair> {
+async function prepareRead(world: World, target: string, measure: Measure): Promise<Pair> {
 	const service = await world.serve(world.layers, "reads");
 	const url = `${service.url}${target}`;
 	const bare = await startProgram("bench/measure/bare-server.ts", [url], {}, /^(http:\S+)$/m);
@@ -15,80 +24,13 @@ async function prepareRead(world: World, target: string): Promise<Pair> {
 	await requestsPerSecond(url);
 	await requestsPerSecond(bareUrl);
 	return {
-		ours: () => requestsPerSecond(url),
-		reference: () => requestsPerSecond(bareUrl),
+		ours: () => measure(url, service.pid),
+		reference: () => measure(bareUrl, bare.pid),
 		close: async () => {
 			await bare.stop();
 			await service.stop();
 			await world.remove("reads");
 		},
-	};
-}
-
-/** Microseconds of CPU that each answer costs the service, and a bare server that sends the same bytes. */
-async function prepareCpu(world: World, target: string): Promise<Pair> {
-	const service = await world.serve(world.layers, "reads-cpu");
-	const url = `${service.url}${target}`;
-	const bare = await startProgram("bench/measure/bare-server.ts", [url], {}, /^(http:\S+)$/m);
-	const bareUrl = `${bare.found}${target}`;
-	await requestsPerSecond(url);
-	await requestsPerSecond(bareUrl);
-	const cost = async (pid: number, address: string) => {
-		const before = cpuSeconds(pid);
-		const requests = await requestsIn(address);
-		return ((cpuSeconds(pid) - before) / requests) * 1_000_000;
-	};
-	return {
-		ours: () => cost(service.pid, url),
-		reference: () => cost(bare.pid, bareUrl),
-		close: async () => {
-			await bare.stop();
-			await service.stop();
-			await world.remove("reads-cpu");
-		},
-	};
-}
-
-/** Compares lists of keys that were never asked for before with a bare server's one answer of such a list. */
-async function prepareFresh(world: World, count: number): Promise<Pair> {
-	const service = await world.serve(world.layers, "reads-fresh");
-	const script = world.path("fresh.lua");
-	await writeFile(script, freshLists(world.smallkeys(world.layers), count));
-	const one = `${service.url}/v0.9/docs/en/${someKeys(world, count).join(",")}`;
-	const bare = await startProgram("bench/measure/bare-server.ts", [one], {}, /^(http:\S+)$/m);
-	await requestsPerSecond(service.url, script);
-	await requestsPerSecond(bare.found, script);
-	return {
-		ours: () => requestsPerSecond(service.url, script),
-		reference: () => requestsPerSecond(bare.found, script),
-		close: async () => {
-			await bare.stop();
-			await service.stop();
-			await world.remove("reads-fresh");
-		},
-	};
-}
-
-/** A script of wrk that asks for `count` of the keys in random order each time. */
-function freshLists(smallkeys: string[], count: number): string {
-	return `local keys = {${smallkeys.map((smallkey) => `"${smallkey}"`).join(",")}}
-math.randomseed(os.time())
-request = function()
-	local list = {}
-	for i = 1, ${count} do list[i] = keys[math.random(#keys)] end
-	return wrk.format("GET", "/v0.9/docs/en/" .. table.concat(list, ","))
-end
-`;
-}
-
-function freshRow(count: number, least: number): Row {
-	return {
-		name: `docs-fresh-${count}`,
-		ours: `docs with ${count} keys never asked for before, 64 connections`,
-		reference: "a bare node:http server, one such answer",
-		unit: "requests/s",
-		reach: { of: "ratio", least },
-		prepare: (world) => prepareFresh(world, count),
 	};
 }
 
@@ -106,7 +48,8 @@ function docsRow(count: number, least: number): Row {
 		reference: "a bare node:http server, the same bytes",
 		unit: "requests/s",
 		reach: { of: "ratio", least },
-		prepare: (world) => prepareRead(world, `/v0.9/docs/en/${someKeys(world, count).join(",")}`),
+		prepare: (world) =>
+			prepareRead(world, `/v0.9/docs/en/${someKeys(world, count).join(",")}`, requestsPerSecond),
 	};
 }
 
@@ -118,7 +61,7 @@ export const readRows: Row[] = [
 		reference: "a bare node:http server, the same bytes",
 		unit: "requests/s",
 		reach: { of: "ratio", least: 0.85 },
-		prepare: (world) => prepareRead(world, `/v0.9/doc/en/${someKeys(world, 1)[0]}`),
+		prepare: (world) => prepareRead(world, `/v0.9/doc/en/${someKeys(world, 1)[0]}`, requestsPerSecond),
 	},
 	docsRow(1, 0.8),
 	docsRow(10, 0.7),
@@ -129,8 +72,6 @@ export const readRows: Row[] = [
 		reference: "a bare node:http server, the same bytes",
 		unit: "µs",
 		reach: { of: "ratio", most: 1.12 },
-		prepare: (world) => prepareCpu(world, `/v0.9/doc/en/${someKeys(world, 1)[0]}`),
+		prepare: (world) => prepareRead(world, `/v0.9/doc/en/${someKeys(world, 1)[0]}`, cpuOfAnswer),
 	},
-	freshRow(10, 0.5),
-	freshRow(50, 0.3),
 ];

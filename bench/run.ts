@@ -5,10 +5,8 @@ import { printLine } from "../terminal/io.ts";
 import { besideRows } from "./beside.ts";
 import { buildRows } from "./builds.ts";
 import { catalogueRows } from "./catalogue.ts";
-import { eleventyRows } from "./eleventy.ts";
-import { floodRows } from "./floods.ts";
+import { firstRows } from "./first-rows.ts";
 import { githubRows } from "./github.ts";
-import { growthRows } from "./growth.ts";
 import { hookRows } from "./hook.ts";
 import { importRows } from "./imports.ts";
 import { measure, type Row } from "./measure/row.ts";
@@ -17,23 +15,19 @@ import { World } from "./measure/world.ts";
 import { pushRows } from "./pushes.ts";
 import { readRows } from "./reads.ts";
 import { serviceRows } from "./service.ts";
-import { targetRows } from "./targets.ts";
 import { writeRows } from "./writes.ts";
 
 const rows: Row[] = [
 	...buildRows,
-	...eleventyRows,
 	...readRows,
 	...writeRows,
 	...pushRows,
 	...hookRows,
 	...serviceRows,
 	...githubRows,
-	...growthRows,
-	...targetRows,
 	...importRows,
 	...catalogueRows,
-	...floodRows,
+	firstRows,
 ];
 
 function rowsNamed(only: string | undefined, beside: string | undefined): Row[] {

@@ -35,10 +35,10 @@ async function alone(service: Served): Promise<number> {
 	return spreadOf((await publish(service, { count: putsAlone })).milliseconds).median;
 }
 
-async function prepareMany(world: World, layers: number): Promise<Pair> {
-	const service = await world.serve(layers, "puts", "on");
-	const clone = await world.clone(layers, "puts-clone");
-	const count = Math.min(putsPerRound, layers);
+async function prepareMany(world: World): Promise<Pair> {
+	const service = await world.serve(world.layers, "puts", "on");
+	const clone = await world.clone(world.layers, "puts-clone");
+	const count = Math.min(putsPerRound, world.layers);
 	let commits = 0;
 	return {
 		ours: async () => {
@@ -103,21 +103,6 @@ async function prepareVisible(world: World): Promise<Pair> {
 	};
 }
 
-async function prepareCost(world: World): Promise<Pair> {
-	const many = await world.serve(world.layers, "cost-many", "on");
-	const few = await world.serve(world.fewLayers, "cost-few", "on");
-	return {
-		ours: () => alone(many),
-		reference: () => alone(few),
-		close: async () => {
-			await many.stop();
-			await few.stop();
-			await world.remove("cost-many");
-			await world.remove("cost-few");
-		},
-	};
-}
-
 /** Rows about signed PUTs. Every figure is of PUTs that are durable when they are answered. */
 export const writeRows: Row[] = [
 	{
@@ -126,15 +111,7 @@ export const writeRows: Row[] = [
 		reference: "git add + git commit, core.fsync=committed",
 		unit: "changes/s",
 		reach: { of: "ratio", least: 150 },
-		prepare: (world) => prepareMany(world, world.layers),
-	},
-	{
-		name: "puts-few-layers",
-		ours: "the same with 1,000 layers",
-		reference: "git add + git commit in a clone of that",
-		unit: "changes/s",
-		reach: { of: "ratio", least: 10 },
-		prepare: (world) => prepareMany(world, world.fewLayers),
+		prepare: prepareMany,
 	},
 	{
 		name: "put-alone",
@@ -151,13 +128,5 @@ export const writeRows: Row[] = [
 		unit: "misses",
 		reach: { of: "ours", most: 0 },
 		prepare: prepareVisible,
-	},
-	{
-		name: "put-cost",
-		ours: "one signed PUT alone",
-		reference: "one at 1,000 layers",
-		unit: "ms",
-		reach: { of: "ratio", most: 1.5 },
-		prepare: prepareCost,
 	},
 ];

@@ -1,10 +1,9 @@
-import { chunkCount, type Entry } from "../registry/entries.ts";
+import type { Entry } from "../registry/entries.ts";
 import { healthReportPath } from "../registry/health-report.ts";
 import { langs } from "../registry/smallkey.ts";
-import { buildChanges, type CommitChanges, updateChanges } from "./changes.ts";
-import { buildIndex, Index, IndexBroken, inChunks } from "./chunks.ts";
-import type { Files, ReadFile } from "./files.ts";
-import { buildHealth, type OwnersOf, updateHealth } from "./health.ts";
+import { type CommitChanges, updateChanges } from "./changes.ts";
+import { type Files, Index, IndexBroken, type ReadFile } from "./chunks.ts";
+import { type OwnersOf, updateHealth } from "./health.ts";
 import { layerFile, listFile } from "./static/addresses.ts";
 import type { PageSettings } from "./static/html.ts";
 import { layerHtml } from "./static/layer.ts";
@@ -15,7 +14,6 @@ import { sitemapFile, sitemapXml } from "./static/search-engines.ts";
 /** Layers up to which each has pages as files. */
 export const maxLayerPages = 2_000;
 
-/** What the catalogue needs beside the layers. */
 export interface CatalogueSettings {
 	/** What pages need; null: no pages are written, only what programs read. */
 	pages: PageSettings | null;
@@ -36,6 +34,14 @@ export function hasLayerPages(layers: number, isServed: boolean): boolean {
 	return isServed || layers <= maxLayerPages;
 }
 
+/** What a range of commits changes in the catalogue. */
+export interface CatalogueChanges {
+	/** Smallkey → the layer, or null where it is gone; those whose health changed are among them. */
+	layers: ReadonlyMap<string, Entry | null>;
+	/** The commits that touched layers, oldest first; empty where no history is known. */
+	history: readonly CommitChanges[];
+}
+
 /**
  * All files of the catalogue that depend on layers: the index, the report of health, the changes, and the pages.
  * @param entries each smallkey once
@@ -46,74 +52,43 @@ export function buildCatalogue(
 	history: readonly CommitChanges[] | null,
 	settings: CatalogueSettings,
 ): Files {
-	const chunks = inChunks(entries);
-	const files: Files = new Map([
-		...buildIndex(chunks, settings.commit),
-		[healthReportPath, buildHealth(entries, settings.owners)],
-		...buildChanges((history ?? []).map(listedCommit), settings),
-		...chunks.flatMap((chunk, number) => [...chunkFiles(number, chunk, settings)]),
-		...entries.flatMap((entry) => [...layerFiles(entry.smallkey, entry, settings)]),
-		...fileLists(chunks, settings),
-	]);
-	for (const [path, text] of files) if (text === null) files.delete(path);
-	return files;
-}
-
-/** What changed since the catalogue's files were written. */
-export interface CatalogueChanges {
-	/** Smallkey → the layer, or null where it is gone; those whose health changed are among them. */
-	layers: ReadonlyMap<string, Entry | null>;
-	/** The commits that did it, oldest first; empty where no history is known. */
-	history: readonly CommitChanges[];
+	const layers = new Map(entries.map((entry) => [entry.smallkey, entry]));
+	return catalogueFiles(null, { layers, history: history ?? [] }, settings);
 }
 
 /**
- * The files of the catalogue that differ after some changes, the same ones as in a whole build; null for one that goes.
- * The chunks before stay.
- * @param read the files as they are
+ * The files of the catalogue that differ after some changes; null for one that is removed. The chunks before stay.
+ * @param read reads the files as they are; null: there are none, and the changes are all layers
  * @param index theirs, in which the changed layers were looked up
- * @returns null where they are not whole or of another version: everything has to be built
+ * @throws {IndexBroken} where the files are not whole or of another version: everything has to be built
  */
-export function updateCatalogue(
-	read: ReadFile,
-	changes: CatalogueChanges,
-	settings: CatalogueSettings,
-	index?: Index,
-): Files | null {
-	try {
-		return changedFiles(read, changes, settings, index ?? new Index(read));
-	} catch (error) {
-		if (error instanceof IndexBroken) return null;
-		throw error;
-	}
-}
-
-function changedFiles(
-	read: ReadFile,
+export function catalogueFiles(
+	read: ReadFile | null,
 	{ layers, history }: CatalogueChanges,
 	settings: CatalogueSettings,
-	index: Index,
+	index = new Index(read),
 ): Files {
 	const before = index.find(layers.keys());
 	const layersBefore = index.manifest.layers;
 	const { files, chunks, layers: count } = index.change(layers, settings.commit);
 	// Every page says which others there are.
 	const { isServed } = settings;
-	if (hasLayerPages(count, isServed) !== hasLayerPages(layersBefore, isServed))
+	if (read && hasLayerPages(count, isServed) !== hasLayerPages(layersBefore, isServed))
 		throw new IndexBroken("the pages of layers come or go");
-	const report = updateHealth(read(healthReportPath) ?? "", before, layers, settings.owners);
+	const report = updateHealth(read && (read(healthReportPath) ?? ""), before, layers, settings.owners);
 	if (report === null) throw new IndexBroken(`${healthReportPath}: not whole or of another version`);
 	files.set(healthReportPath, report);
 	const commits = updateChanges(read, history.map(listedCommit), settings);
 	if (!commits) throw new IndexBroken("changes/: not whole or of another version");
-	for (const [path, text] of commits) files.set(path, text);
-	for (const number of chunks)
-		for (const [path, text] of chunkFiles(number, index.chunk(number), settings)) files.set(path, text);
-	for (const [smallkey, entry] of layers)
-		for (const [path, text] of layerFiles(smallkey, entry, settings)) files.set(path, text);
-	if (isServed || !settings.pages) return files;
-	const all = Array.from({ length: chunkCount }, (_, number) => index.chunk(number));
-	for (const [path, text] of fileLists(all, settings, layersBefore)) files.set(path, text);
+	const all = [
+		commits,
+		...chunks.map((number) => chunkFiles(number, index.chunk(number), settings)),
+		...[...layers].map(([smallkey, entry]) => layerFiles(smallkey, entry, settings)),
+		...(isServed || !settings.pages ? [] : [fileLists(index.chunks(), settings, layersBefore)]),
+	];
+	for (const [path, text] of all.flatMap((some) => [...some])) {
+		if (read || text !== null) files.set(path, text);
+	}
 	return files;
 }
 
@@ -144,7 +119,7 @@ function layerFiles(smallkey: string, entry: Entry | null, { pages, isServed }: 
 function fileLists(
 	chunks: readonly (readonly Entry[])[],
 	{ pages, isServed, publicUrl }: CatalogueSettings,
-	before = 0,
+	before: number,
 ): Files {
 	const files: Files = new Map();
 	if (!pages || isServed) return files;

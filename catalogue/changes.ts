@@ -1,4 +1,4 @@
-import type { Files } from "./files.ts";
+import type { Files, ReadFile } from "./chunks.ts";
 import { feedPath } from "./static/addresses.ts";
 
 /** Version of these files; a reader that finds another one reads no further. */
@@ -24,13 +24,13 @@ export type ListedCommit = CommitChanges | { commit: string; date: string; many:
 /** Commits in one piece. */
 export const commitsPerPiece = 50;
 
-/** Layers of one commit that are listed: whoever follows reads the index anew where it was more. */
-export const mostListed = 200;
+/** Most layers of one commit that are listed: with more, readers load the index again. */
+export const maxListed = 200;
 
-/** Most bytes of a piece's commits; one that would take it further says how many layers it changed instead. */
-const mostPieceBytes = 11_000;
+/** Most bytes of the commits in a piece; a commit beyond that has only the number of its layers. */
+const maxPieceBytes = 11_000;
 
-/** Pieces that are kept: whoever was away for longer reads the index anew. */
+/** Pieces that are kept: a reader that comes after a longer time loads the index again. */
 export const keptPieces = 200;
 
 /** Changes in the feed. */
@@ -59,30 +59,25 @@ export function changesPiecePath(piece: number): string {
 	return `changes/${piece}.json`;
 }
 
-/** What the feed says of where it is: both empty, unless the service knows its own address. */
+/** Settings of the feed. */
 export interface FeedSettings {
 	/** Address of the service with a slash at its end, or empty. */
 	publicUrl: string;
 }
 
-/** All files of `changes/`. @param history oldest first; nothing is written where there is none */
-export function buildChanges(history: readonly CommitChanges[], settings: FeedSettings): Files {
-	return written(emptyState, history, settings);
-}
-
 /**
- * The files that differ after further commits.
- * @param read the files as they are
+ * The files of `changes/` that differ after further commits.
+ * @param read reads the files as they are; null: there are none
  * @param further oldest first
  * @returns null where what is there is not of this version, or not whole: everything has to be built
  */
 export function updateChanges(
-	read: (path: string) => string | null,
+	read: ReadFile | null,
 	further: readonly CommitChanges[],
 	settings: FeedSettings,
 ): Files | null {
 	if (further.length === 0) return new Map();
-	const state = readState(read);
+	const state = read ? readState(read) : emptyState;
 	return state && written(state, further, settings);
 }
 
@@ -101,7 +96,7 @@ function parseObject(text: string | null): Record<string, unknown> | null {
 	}
 }
 
-/** What is needed to go on: the last commits, as far as the feed and the open piece reach. */
+/** The last commits, as far as the feed and the open piece need them. */
 interface State {
 	commits: number;
 	/** Number of the commit that `recent` starts with; the first one of a piece. */
@@ -114,7 +109,7 @@ interface State {
 
 const emptyState: State = { commits: 0, from: 0, recent: [], first: 0, starts: [] };
 
-function readState(read: (path: string) => string | null): State | null {
+function readState(read: ReadFile): State | null {
 	const head = readChangesHead(read(changesPath));
 	if (!head) return null;
 	const last = head.first + head.starts.length - 1;
@@ -139,7 +134,6 @@ function readState(read: (path: string) => string | null): State | null {
 function written(state: State, further: readonly CommitChanges[], settings: FeedSettings): Files {
 	const files: Files = new Map();
 	const commits = state.commits + further.length;
-	if (commits === 0) return files;
 	const all = [...state.recent, ...further];
 	const starts = [...state.starts];
 	const firstTouched = Math.floor(state.commits / commitsPerPiece);
@@ -177,7 +171,7 @@ function bounded(commits: readonly ListedCommit[]): ListedCommit[] {
 	let bytes = 0;
 	return commits.map((one) => {
 		const isMany =
-			"layers" in one && (one.layers.length > mostListed || bytes + commitText(one).length > mostPieceBytes);
+			"layers" in one && (one.layers.length > maxListed || bytes + commitText(one).length > maxPieceBytes);
 		const listed = isMany ? { commit: one.commit, date: one.date, many: one.layers.length } : one;
 		bytes += commitText(listed).length;
 		return listed;

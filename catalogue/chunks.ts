@@ -11,29 +11,18 @@ import {
 	parseChunk,
 	parseManifest,
 } from "../registry/entries.ts";
-import type { Files, ReadFile } from "./files.ts";
 
 /** The files of an index are missing, cut off, or of another version: everything has to be built. */
 export class IndexBroken extends Error {}
 
-/** Entries by the number of their chunk, each chunk in the order of the smallkeys. */
-export function inChunks(entries: Iterable<Entry>): Entry[][] {
-	const chunks = Array.from({ length: chunkCount }, (): Entry[] => []);
-	for (const entry of entries) chunks[chunkOf(entry.smallkey)]?.push(entry);
-	for (const chunk of chunks) chunk.sort(bySmallkey);
-	return chunks;
-}
+/** Files below an output by path: their text, or null for one that is removed. */
+export type Files = Map<string, string | null>;
+
+/** Reads a file of an output; null where it is not there. */
+export type ReadFile = (path: string) => string | null;
 
 function bySmallkey(one: Entry, other: Entry): number {
 	return one.smallkey < other.smallkey ? -1 : 1;
-}
-
-/** All files of the index. @param commit that the layers are of; null where it is not known */
-export function buildIndex(chunks: readonly Entry[][], commit: string | null): Files {
-	const files: Files = new Map();
-	const paths = chunks.map((entries, chunk) => addChunk(files, chunk, entries));
-	const layers = chunks.reduce((sum, { length }) => sum + length, 0);
-	return files.set(manifestPath, manifestText(layers, commit, paths));
 }
 
 /** Adds the file of a chunk; its path, or null where it has no layers. */
@@ -45,34 +34,39 @@ function addChunk(files: Files, chunk: number, entries: Entry[]): string | null 
 	return path;
 }
 
-function manifestText(layers: number, commit: string | null, chunks: readonly (string | null)[]): string {
-	const manifest: Manifest = { version: indexVersion, layers, ...(commit && { commit }), chunks };
-	return `${JSON.stringify(manifest)}\n`;
-}
+/** The numbers of all chunks. */
+const numbers = Array.from({ length: chunkCount }, (_, number) => number);
 
-/** An index that is there: layers are looked up in it, and changed once. Only the chunks that are needed are read. */
+const emptyManifest: Manifest = { version: indexVersion, layers: 0, chunks: numbers.map(() => null) };
+
+/** An index, in which layers are looked up, and which is changed once. Only the chunks that are needed are read. */
 export class Index {
-	readonly #read: ReadFile;
+	readonly #read: ReadFile | null;
 	readonly #chunks = new Map<number, Entry[]>();
 	readonly manifest: Manifest;
 
-	/** @throws {IndexBroken} */
-	constructor(read: ReadFile) {
+	/** @param read reads its files; null: it is empty @throws {IndexBroken} */
+	constructor(read: ReadFile | null) {
 		this.#read = read;
-		const manifest = parseManifest(read(manifestPath) ?? "");
+		const manifest = read ? parseManifest(read(manifestPath) ?? "") : emptyManifest;
 		if (!manifest) throw new IndexBroken(`${manifestPath}: is not there, or of another version`);
 		this.manifest = manifest;
 	}
 
-	/** The layers of one chunk. @throws {IndexBroken} */
+	/** The layers of one chunk, sorted by smallkey. @throws {IndexBroken} */
 	chunk(number: number): readonly Entry[] {
 		const known = this.#chunks.get(number);
 		if (known) return known;
 		const path = this.manifest.chunks[number] ?? null;
-		const chunk = path === null ? { entries: [] } : parseChunk(this.#read(path) ?? "");
+		const chunk = path === null ? { entries: [] } : parseChunk(this.#read?.(path) ?? "");
 		if (!chunk) throw new IndexBroken(`${path}: is not there, or not whole`);
 		this.#chunks.set(number, chunk.entries);
 		return chunk.entries;
+	}
+
+	/** The layers of all chunks. @throws {IndexBroken} */
+	chunks(): (readonly Entry[])[] {
+		return numbers.map((number) => this.chunk(number));
 	}
 
 	/** Those of some layers that are there, by smallkey. @throws {IndexBroken} */
@@ -85,36 +79,37 @@ export class Index {
 		return found;
 	}
 
-	/** Every layer. @throws {IndexBroken} */
-	all(): Entry[] {
-		return Array.from({ length: chunkCount }, (_, number) => this.chunk(number)).flat();
-	}
-
 	/**
 	 * Changes layers.
 	 * @param changes by smallkey; null for one that is gone
-	 * @returns the files that differ, and the numbers of the chunks that do. The files of the chunks before stay: pages
-	 * that have read the manifest before ask for them.
+	 * @returns the files that differ, and the numbers of the chunks that do: of an empty index all. The files of the
+	 * chunks before stay: pages that have read the manifest before ask for them.
 	 * @throws {IndexBroken}
 	 */
 	change(
 		changes: ReadonlyMap<string, Entry | null>,
 		commit: string | null,
-	): { files: Files; chunks: ReadonlySet<number>; layers: number } {
-		const changed = new Set([...changes.keys()].map(chunkOf));
+	): { files: Files; chunks: readonly number[]; layers: number } {
+		const added = new Map<number, Entry[]>(this.#read ? [] : numbers.map((number) => [number, []]));
+		for (const [smallkey, entry] of changes) {
+			const number = chunkOf(smallkey);
+			const entries = added.get(number) ?? [];
+			added.set(number, entries);
+			if (entry) entries.push(entry);
+		}
 		const files: Files = new Map();
 		const paths = [...this.manifest.chunks];
-		let layers = this.manifest.layers;
-		for (const number of changed) {
+		let { layers } = this.manifest;
+		for (const [number, some] of added) {
 			const before = this.chunk(number);
 			const kept = before.filter(({ smallkey }) => !changes.has(smallkey));
-			const added = [...changes.values()].filter((entry) => entry && chunkOf(entry.smallkey) === number);
-			const entries = [...kept, ...(added as Entry[])].sort(bySmallkey);
+			const entries = [...kept, ...some].sort(bySmallkey);
 			layers += entries.length - before.length;
 			this.#chunks.set(number, entries);
 			paths[number] = addChunk(files, number, entries);
 		}
-		files.set(manifestPath, manifestText(layers, commit, paths));
-		return { files, chunks: changed, layers };
+		const manifest: Manifest = { version: indexVersion, layers, ...(commit && { commit }), chunks: paths };
+		files.set(manifestPath, `${JSON.stringify(manifest)}\n`);
+		return { files, chunks: [...added.keys()], layers };
 	}
 }

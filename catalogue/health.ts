@@ -13,26 +13,20 @@ export type OwnersOf = (smallkey: string) => readonly string[];
 /** Longest title in the report, in characters. */
 const maxTitle = 200;
 
-/** The report of all layers. */
-export function buildHealth(entries: readonly Entry[], ownersOf: OwnersOf): string {
-	const sick = entries.flatMap((entry) => sickLayer(entry, ownersOf) ?? []);
-	return textOf(entries.filter(isUnchecked).length, sick);
-}
-
 /**
- * The report after some layers have changed.
- * @param text the report before
+ * The report of health after some layers have changed.
+ * @param text the report before; null: there were no layers
  * @param before the changed layers as they were, by smallkey
  * @param after the same, as they are; null for one that is gone
  * @returns null where the report before is not whole
  */
 export function updateHealth(
-	text: string,
+	text: string | null,
 	before: ReadonlyMap<string, Entry>,
 	after: ReadonlyMap<string, Entry | null>,
 	ownersOf: OwnersOf,
 ): string | null {
-	const report = parseHealthReport(text);
+	const report = text === null ? { checked: 0, unchecked: 0, groups: [] } : parseHealthReport(text);
 	if (!report) return null;
 	const now = [...after.values()].filter((entry) => entry !== null);
 	const kept = report.groups.flatMap(({ host, layers }) =>
@@ -41,8 +35,9 @@ export function updateHealth(
 			.map((layer) => ({ layer, host, owner: ownerOf(ownersOf, layer.smallkey) })),
 	);
 	const sick = [...kept, ...now.flatMap((entry) => sickLayer(entry, ownersOf) ?? [])];
-	const unchecked = [...before.values()].filter(isUnchecked).length;
-	return textOf(report.unchecked - unchecked + now.filter(isUnchecked).length, sick);
+	const unchecked = report.unchecked - countUnchecked([...before.values()]) + countUnchecked(now);
+	const all = report.checked + report.unchecked - before.size + now.length;
+	return healthReportText(all - unchecked, unchecked, groupsOf(sick));
 }
 
 interface PlacedLayer {
@@ -55,8 +50,8 @@ function ownerOf(ownersOf: OwnersOf, smallkey: string): string {
 	return ownersOf(smallkey).join(", ");
 }
 
-function isUnchecked({ health }: Entry): boolean {
-	return health === null;
+function countUnchecked(entries: readonly Entry[]): number {
+	return entries.filter(({ health }) => health === null).length;
 }
 
 function sickLayer(entry: Entry, ownersOf: OwnersOf): PlacedLayer | null {
@@ -65,14 +60,12 @@ function sickLayer(entry: Entry, ownersOf: OwnersOf): PlacedLayer | null {
 	const layer = {
 		smallkey,
 		title: { en: title.en.slice(0, maxTitle), fr: title.fr.slice(0, maxTitle) },
-		state: health.state,
-		since: health.since,
-		...(health.repair && { repair: health.repair }),
+		...health,
 	};
 	return { layer, host: hostOf(address.en), owner: ownerOf(ownersOf, smallkey) };
 }
 
-function textOf(unchecked: number, sick: readonly PlacedLayer[]): string {
+function groupsOf(sick: readonly PlacedLayer[]): HealthGroup[] {
 	const groups = new Map<string, HealthGroup>();
 	for (const { layer, host, owner } of sick) {
 		const name = JSON.stringify([owner, host]);
@@ -81,6 +74,5 @@ function textOf(unchecked: number, sick: readonly PlacedLayer[]): string {
 		group.layers.push(layer);
 	}
 	for (const { layers } of groups.values()) layers.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
-	const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
-	return healthReportText(unchecked, sorted);
+	return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }

@@ -42,7 +42,7 @@ export async function readHistory(
 ): Promise<HistoryCommit[] | null> {
 	if (from === to) return [];
 	if (from === null && (await isShallow(repository))) return null;
-	// Of few commits all are looked at: the first one's parent says whether the branch came by `from`.
+	// All commits of the range are listed: the first one's parent says whether the branch came by `from`.
 	const range = from === null ? [to, "--", "layers"] : [`${from}..${to}`, "--"];
 	const output = await runGit(repository, [...walk, ...range]).catch(() => null);
 	if (output === null) return null;
@@ -64,7 +64,7 @@ export async function readHistory(
 	return found;
 }
 
-/** Whoever may push may write any trailer: only those of the service's own commits say whose request it was. */
+/** A pushed commit may have any trailer: only those of the service's own commits name the sender. */
 function senderOf({ committer, message }: RawCommit): string | null {
 	const id = personText(committer) === serviceIdentity ? trailersOf(message, "Sender").at(-1) : undefined;
 	return id !== undefined && isSenderId(id) ? id : null;

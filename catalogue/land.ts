@@ -3,11 +3,8 @@ import type { MultiPolygon, Polygon, Position } from "geojson";
 import proj4 from "proj4";
 import { feature } from "topojson-client";
 import type { GeometryCollection, Topology } from "topojson-specification";
-import { landExtent } from "../site/map/land.ts";
-
-/** EPSG:3978, NAD83 / Canada Atlas Lambert (EPSG registry). */
-const canadaAtlas =
-	"+proj=lcc +lat_0=49 +lon_0=-95 +lat_1=49 +lat_2=77 +x_0=0 +y_0=0 +ellps=GRS80 +towgs84=0,0,0,0,0,0,0 +units=m +no_defs";
+import { projectionOf } from "../registry/projections.ts";
+import { landExtent } from "../site/map/box.ts";
 
 /** What can be projected without a seam: 120 degrees on both sides of the middle meridian, north of 12 degrees. */
 const window = { west: -215, east: 25, south: 12, north: 89.9 };
@@ -25,7 +22,7 @@ const colours = {
 	dark: { sea: "#1a262f", land: "#2b333a", shore: "#66727c", grid: "#2a3a46" },
 };
 
-const project = proj4(canadaAtlas);
+const project = proj4(projectionOf(3978) ?? "");
 
 /**
  * The outline of the land around Canada with lines of longitude and latitude, as SVG over `landExtent`. From Natural

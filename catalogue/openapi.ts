@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { targets as allTargets } from "../registry/targets/table.ts";
 import type { Target } from "../registry/targets/target.ts";
+import { type TextCode, texts } from "../registry/texts.ts";
 import { errors, layerStatus, missing, receipt } from "../schemas/answers.ts";
 import {
 	catalogueChunk,
@@ -42,7 +43,14 @@ export function schemaFiles(settings: OpenApiSettings): Map<string, string> {
 	];
 	const files = new Map<string, object>(schemas.map((schema) => [schema.$id, schema]));
 	files.set("openapi.json", openApiDocument(settings));
-	return new Map(Array.from(files, ([name, value]) => [name, `${JSON.stringify(value, null, 2)}\n`]));
+	return new Map(Array.from(files, ([name, value]) => [name, `${JSON.stringify(value, withText, 2)}\n`]));
+}
+
+/** Adds `errorMessage`, which editors show, to each rule of a schema that has a code. */
+function withText(_name: string, value: unknown): unknown {
+	const { code } = (value ?? {}) as { code?: unknown };
+	if (typeof code !== "string" || !(code in texts)) return value;
+	return { ...(value as object), errorMessage: texts[code as TextCode][0].replace(/, not \{\}$/, "") };
 }
 
 function readJson(name: string): object {

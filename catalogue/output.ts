@@ -3,41 +3,34 @@ import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { ifThereSync } from "../files/if-there.ts";
 import { placeFile, removeUnplaced } from "../publish/place-file.mjs";
-import { chunksFolder, type Manifest } from "../registry/entries.ts";
-import type { ReadFile } from "./files.ts";
+import { chunksFolder, type Manifest, manifestPath, parseManifest } from "../registry/entries.ts";
+import type { ReadFile } from "./chunks.ts";
 import { catalogueFiles, catalogueFolders, namesIn, removeState } from "./state.ts";
 
 /** Files below an output by path: their content, or null for one that goes. */
 export type OutputFiles = ReadonlyMap<string, string | Uint8Array | null>;
 
-/** Keeps the unfinished files of the catalogue apart from those of the fragments, which another process writes. */
+/** The mark of unfinished files of the catalogue: another process writes the fragments. */
 const writer = "-catalogue";
 
-/** Text that is worth compressing; what is smaller fits into a packet as it is. */
-const leastCompressedBytes = 1_000;
+/** Smallest file that is compressed; a smaller one fits into a packet. */
+const minCompressedBytes = 1_000;
 
 /** Reads the files of an output. */
 export function readerOf(out: string): ReadFile {
-	return (path) => {
-		try {
-			return readFileSync(join(out, path), "utf8");
-		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-			throw error;
-		}
-	};
+	return (path) => ifThereSync(join(out, path), () => readFileSync(join(out, path), "utf8"));
 }
 
-/** How many files are other now, and how many went. */
+/** How many files were written, and how many removed. */
 export interface WrittenFiles {
 	written: number;
 	removed: number;
 }
 
 /**
- * Writes files that differ: first the pieces, then what says which pieces there are, then those go that are no more.
- * Whoever reads meanwhile meets whole files, and of a set the old or the new cuts.
- * @param isCompressed whether a `.gz` stands beside each file
+ * Writes files that differ: first the pieces, then the files that name them; removed files come last.
+ * Readers get whole files meanwhile.
+ * @param isCompressed whether each file gets a `.gz`
  */
 export function writeFiles(out: string, files: OutputFiles, isCompressed: boolean): WrittenFiles {
 	const result = { written: 0, removed: 0 };
@@ -59,7 +52,7 @@ export function writeFiles(out: string, files: OutputFiles, isCompressed: boolea
 	return result;
 }
 
-/** Removes what an ended process had not yet put in its place. */
+/** Removes unfinished files of a process that has ended. */
 export function removeTemporary(out: string): void {
 	removeUnplaced(out, writer);
 }
@@ -73,10 +66,10 @@ const brotliQuality = 9;
 
 /** Names with a content's hash never change: they are worth a slower way to compress. */
 function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uint8Array][] {
-	if (bytes.length < leastCompressedBytes) return [];
-	const isForGood = path.startsWith("assets/");
-	const gzipped = gzipSync(bytes, { level: isForGood ? 9 : 6 });
-	if (!isForGood) return [[".gz", gzipped]];
+	if (bytes.length < minCompressedBytes) return [];
+	const isHashed = path.startsWith("assets/");
+	const gzipped = gzipSync(bytes, { level: isHashed ? 9 : 6 });
+	if (!isHashed) return [[".gz", gzipped]];
 	const params = {
 		[constants.BROTLI_PARAM_QUALITY]: brotliQuality,
 		[constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
@@ -87,24 +80,27 @@ function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uin
 	];
 }
 
-/** The files of the catalogue that are in an output and not among those that are wanted. */
-export function staleFiles(out: string, wanted: OutputFiles): Map<string, null> {
-	const present = catalogueFolders.flatMap((folder) =>
+/**
+ * The files of the catalogue in an output that do not belong there any more.
+ * @param wanted all that it has; null: only the files of chunks are checked
+ * @param before the manifest before: its chunks stay for pages that have read it
+ */
+export function staleFiles(
+	out: string,
+	wanted: OutputFiles | null,
+	before: Manifest | null,
+): Map<string, null> {
+	const now = parseManifest(readerOf(out)(manifestPath) ?? "");
+	const chunks = new Set([...(before?.chunks ?? []), ...(now?.chunks ?? [])]);
+	const present = (wanted ? catalogueFolders : [chunksFolder]).flatMap((folder) =>
 		namesIn(out, folder).map((name) => `${folder}/${name}`),
 	);
-	const beside = catalogueFiles.filter((name) => existsSync(join(out, name)));
-	const stale = [...present, ...beside].filter((path) => !wanted.has(path));
+	const beside = wanted ? catalogueFiles.filter((name) => existsSync(join(out, name))) : [];
+	const stale = [...present, ...beside].filter((path) => !chunks.has(path) && !wanted?.has(path));
 	return new Map(stale.map((path) => [path, null]));
 }
 
-/** The files of chunks that no manifest names any more. @param manifests the present one, and the one before */
-export function staleChunks(out: string, manifests: readonly (Manifest | null)[]): Map<string, null> {
-	const named = new Set(manifests.flatMap((manifest) => manifest?.chunks ?? []));
-	const present = namesIn(out, chunksFolder).map((name) => `${chunksFolder}/${name}`);
-	return new Map(present.filter((path) => !named.has(path)).map((path) => [path, null]));
-}
-
-/** Takes a catalogue out of an output: nobody is to read what is not kept in step. */
+/** Removes a catalogue from an output in which it is not updated any more. */
 export function removeCatalogue(out: string): void {
 	removeState(out);
 	for (const folder of catalogueFolders) rmSync(join(out, folder), { recursive: true, force: true });

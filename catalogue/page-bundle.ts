@@ -26,7 +26,7 @@ export interface PageBundle {
 export async function bundlePage(): Promise<{ bundle: PageBundle; inputs: string[] }> {
 	const [scripts, styles] = await Promise.all([bundleScripts(), minifiedStyles()]);
 	const { inputs, ...rest } = scripts;
-	return { bundle: { ...rest, styles, land: landSvgs() }, inputs };
+	return { bundle: { ...rest, styles, land: landSvgs() }, inputs: [...inputs, stylesPath] };
 }
 
 /**
@@ -103,10 +103,12 @@ function importsOf(name: string, { outputs }: Metafile): string[] {
 	return [...found].map((path) => basename(path)).sort();
 }
 
+const stylesPath = "catalogue/static/styles.css";
+
 async function minifiedStyles(): Promise<string> {
 	const result = await build({
 		stdin: {
-			contents: await readFile(join(root, "catalogue/static/styles.css"), "utf8"),
+			contents: await readFile(join(root, stylesPath), "utf8"),
 			loader: "css",
 			resolveDir: dirname(root),
 		},

@@ -5,7 +5,7 @@ import type { PageBundle } from "./page-bundle.ts";
 
 /** The files that it may be made of; a test holds that against what it is made of. */
 export const bundledFiles = ["site/**/*.{ts,css}", "registry/**/*.ts", "schemas/*.ts"].concat([
-	"catalogue/static/*.ts",
+	"catalogue/static/*.{ts,css}",
 	"catalogue/{page-bundle,page-stamped,land}.ts",
 	"publish/validators.ts",
 	"package.json",

@@ -1,112 +1,154 @@
 import { listTree } from "../git/tree.ts";
-import { type Noted, nothingNoted, pickServed, type StoredLayer } from "../publish/changes.ts";
+import { nothingNoted } from "../publish/changes.ts";
 import { collectFolder, readEntries } from "../publish/collect.ts";
-import { layersIn, streamLayers } from "../publish/commit-layers.ts";
-import { findEarlier } from "../publish/earlier.ts";
+import { servedLayers } from "../publish/commit-layers.ts";
 import type { Entry, PublicName } from "../registry/entries.ts";
-import { type Health, healthPath } from "../registry/health.ts";
-import { type CheckedLayer, type Problem, problemLine } from "../registry/judge.ts";
-import { ownersPath } from "../registry/owners.ts";
+import { type Health, healthPath, parseHealth } from "../registry/health.ts";
+import { healthReportPath, parseHealthReport } from "../registry/health-report.ts";
+import { type CheckedLayer, judgeFiles, type LayerFile, problemLine } from "../registry/judge.ts";
+import { ownersOf, ownersPath, parseOwners } from "../registry/owners.ts";
+import { layerPath } from "../registry/smallkey.ts";
+import type { CatalogueChanges } from "./catalogue.ts";
+import { type Index, IndexBroken, type ReadFile } from "./chunks.ts";
 import { entryOf } from "./entry.ts";
-import { type HistoryCommit, type LastChange, lastChanges, readHistory } from "./history.ts";
+import type { OwnersOf } from "./health.ts";
+import { type LastChange, lastChanges, readHistory } from "./history.ts";
 import type { CatalogueOptions } from "./options.ts";
-import { type Reviewers, readReviewers } from "./reviewers.ts";
 import { readThumbnails, type Thumbnails } from "./thumbnails.ts";
 
 /** A commit's full id, or a folder of layers whose history is not known. */
 export type CatalogueLayers = { repository: string; commit: string } | { folder: string };
 
-/** Wrong files for which an earlier text is looked for. */
-const maxWrong = 1_000;
+/** A catalogue that is there: what it was made from, and its files. */
+export interface EarlierCatalogue {
+	/** The commit of its layers, in full. */
+	commit: string;
+	/** Stamp of the reviewers' files. */
+	reviewers: string;
+	read: ReadFile;
+	index: Index;
+}
+
+/** What a range of commits changes in the catalogue, and what its reviewers' files say at its end. */
+export interface ReadChanges extends CatalogueChanges {
+	owners: OwnersOf;
+	/** Stamp of the reviewers' files. */
+	reviewers: string;
+}
+
+/** Most changed layers of a range that is not read from nothing: this number, or this share of all. */
+const maxChanges = 1_000;
+const maxShare = 0.1;
+
+/**
+ * Reads what has changed since an earlier catalogue, or all layers.
+ * @param earlier null: from nothing
+ * @returns null where the range has to be from nothing
+ * @throws {IndexBroken} where the earlier catalogue is not whole
+ * @throws {Error} where a file of a folder is wrong
+ */
+export async function readChanges(
+	layers: CatalogueLayers,
+	earlier: EarlierCatalogue | null,
+	options: CatalogueOptions,
+): Promise<ReadChanges | null> {
+	if ("folder" in layers) return readFolder(layers.folder, options);
+	const { repository, commit } = layers;
+	const history = await readHistory(repository, earlier?.commit ?? null, commit);
+	if (earlier && !history) return null;
+	const { health, ...reviewers } = await readReviewers(repository, commit);
+	const touched = new Set(history?.flatMap((one) => one.layers.map(({ smallkey }) => smallkey)));
+	if (earlier && reviewers.reviewers !== earlier.reviewers) {
+		for (const smallkey of otherHealth(earlier.read, health)) touched.add(smallkey);
+	}
+	if (earlier && touched.size > Math.max(maxChanges, earlier.index.manifest.layers * maxShare)) return null;
+	const before = earlier?.index.find(touched) ?? new Map<string, Entry>();
+	const last = lastChanges(
+		history ?? [],
+		namesOf(options),
+		(smallkey) => before.get(smallkey)?.sender ?? null,
+	);
+	for (const [smallkey, { changed, sender }] of before) {
+		if (changed && !last.has(smallkey)) last.set(smallkey, { changed, sender: sender ?? null });
+	}
+	const thumbnails = readThumbnails(options.pictures);
+	const changed = earlier && [...touched].map(layerPath).map((path) => ({ path, mode: "100644", id: null }));
+	const noted = nothingNoted();
+	const entries = new Map<string, Entry | null>();
+	for await (const some of servedLayers(repository, commit, changed, noted)) {
+		for (const layer of some)
+			entries.set(layer.smallkey, newEntry(layer, { last, health, thumbnails }, options));
+	}
+	// A layer came up of whose history nothing is known here: one that differs from it only in case has gone.
+	if (earlier && [...entries.keys()].some((smallkey) => !touched.has(smallkey))) return null;
+	for (const smallkey of [...noted.gone, ...noted.wrong]) {
+		if (!entries.has(smallkey)) entries.set(smallkey, null);
+	}
+	return { layers: entries, history: history ?? [], ...reviewers };
+}
 
 /** What is known of layers beside their own files. */
-export interface News {
-	changes: ReadonlyMap<string, LastChange>;
+interface Known {
+	last: ReadonlyMap<string, LastChange>;
 	health: Health;
 	thumbnails: Thumbnails;
 }
 
-/** The layers that were found, and those that are served of no file at this commit. */
-export interface Found extends Noted {
-	entries: Entry[];
-}
-
-/** Before anything was looked at. */
-export function nothingFound(): Found {
-	return { ...nothingNoted(), entries: [] };
-}
-
-/** Adds the layer that is served of some spellings. */
-export function take(
-	spellings: readonly StoredLayer[],
-	found: Found,
-	news: News,
-	options: CatalogueOptions,
-): void {
-	const layer = pickServed(spellings, found);
-	if (layer) found.entries.push(newEntry(layer, news, options));
-}
-
-function newEntry(layer: CheckedLayer, news: News, { fragments }: CatalogueOptions): Entry {
+function newEntry(layer: CheckedLayer, known: Known, { fragments }: CatalogueOptions): Entry {
+	const { last, health, thumbnails } = known;
 	const { smallkey } = layer;
-	const known = { ...news.changes.get(smallkey), thumbnail: news.thumbnails.get(smallkey) };
-	return entryOf(layer, known, news.health, fragments);
-}
-
-/** Every layer, and what is known beside their files. */
-export interface AllLayers {
-	entries: Entry[];
-	history: HistoryCommit[] | null;
-	reviewers: Reviewers & { stamp: string };
-}
-
-/** Reads all layers of a catalogue. @throws {Error} where a file of a folder is wrong */
-export async function readAll(layers: CatalogueLayers, options: CatalogueOptions): Promise<AllLayers> {
-	if ("folder" in layers) return readFolder(layers.folder, options);
-	const { repository, commit } = layers;
-	const files = await listTree(repository, commit, "layers/");
-	const history = await readHistory(repository, null, commit);
-	const reviewers = await readReviewersAt(repository, commit);
-	const news = {
-		changes: lastChanges(history ?? [], namesOf(options)),
-		health: reviewers.health,
-		thumbnails: readThumbnails(options.pictures),
-	};
-	const found = nothingFound();
-	for await (const some of streamLayers(repository, files)) {
-		for (const spellings of some) take(spellings, found, news, options);
-	}
-	for (const smallkey of found.wrong.slice(0, maxWrong)) {
-		const registration = await findEarlier(repository, commit, smallkey);
-		const layer = registration && { smallkey, registration, description: null };
-		if (layer) found.entries.push(newEntry(layer, news, options));
-	}
-	return { entries: found.entries, history, reviewers };
-}
-
-/** The public name of a sender, by its id. */
-export function namesOf({ senderNames }: CatalogueOptions): (sender: string) => PublicName | null {
-	return (sender) => (Object.hasOwn(senderNames, sender) ? (senderNames[sender] ?? null) : null);
+	return entryOf(layer, { ...last.get(smallkey), thumbnail: thumbnails.get(smallkey) }, health, fragments);
 }
 
 /** @throws {Error} where a file is wrong: nothing is served of it */
-function readFolder(folder: string, options: CatalogueOptions): AllLayers {
+function readFolder(folder: string, options: CatalogueOptions): ReadChanges {
 	const files = collectFolder(folder);
-	const reviewers = { ...readReviewers(files), stamp: "" };
-	const found = nothingFound();
+	const { health, owners } = parseReviewers(files);
 	const thumbnails = readThumbnails(options.pictures);
-	const news = { changes: new Map(), health: reviewers.health, thumbnails };
-	for (const spellings of layersIn(files)) take(spellings, found, news, options);
-	if (found.problems.length > 0) throw new Error(problemLine(found.problems[0] as Problem));
-	return { entries: found.entries, history: null, reviewers };
+	const layers = new Map<string, Entry>();
+	const [problem] = judgeFiles(files, (layer) => {
+		layers.set(layer.smallkey, newEntry(layer, { last: new Map(), health, thumbnails }, options));
+	});
+	if (problem) throw new Error(problemLine(problem));
+	return { layers, history: [], owners, reviewers: "" };
 }
 
-/** The files beside the layers at a commit, with a stamp of them. */
-export async function readReviewersAt(
-	repository: string,
-	commit: string,
-): Promise<Reviewers & { stamp: string }> {
+/** The public name of a sender, by its id. */
+function namesOf({ senderNames }: CatalogueOptions): (sender: string) => PublicName | null {
+	return (sender) => (Object.hasOwn(senderNames, sender) ? (senderNames[sender] ?? null) : null);
+}
+
+/** Reads the files under `layers/` that belong to reviewers, with a stamp of them. */
+async function readReviewers(repository: string, commit: string) {
 	const own = await listTree(repository, commit, [healthPath, ownersPath]);
-	const files = await readEntries(repository, own);
-	return { ...readReviewers(files), stamp: own.map(({ path, id }) => `${path} ${id}`).join() };
+	const reviewers = own.map(({ path, id }) => `${path} ${id}`).join();
+	return { ...parseReviewers(await readEntries(repository, own)), reviewers };
+}
+
+/** @param files some of the layers' files */
+function parseReviewers(files: readonly LayerFile[]): { health: Health; owners: OwnersOf } {
+	const { owners } = parseOwners(Buffer.from(contentOf(files, ownersPath) ?? ""));
+	return {
+		health: parseHealth(contentOf(files, healthPath)),
+		owners: (smallkey) => (owners ? ownersOf(owners, layerPath(smallkey)) : []),
+	};
+}
+
+function contentOf(files: readonly LayerFile[], path: string): string | null {
+	const file = files.find((one) => one.path === path && one.kind === "file");
+	return file ? Buffer.from(file.bytes).toString("utf8") : null;
+}
+
+/** The smallkeys of layers whose health differs now. @throws {IndexBroken} */
+function otherHealth(read: ReadFile, now: Health): string[] {
+	const report = parseHealthReport(read(healthReportPath) ?? "");
+	if (!report) throw new IndexBroken(`${healthReportPath}: not whole or of another version`);
+	const known = new Map(
+		report.groups.flatMap(({ layers }) => layers.map((layer) => [layer.smallkey, layer])),
+	);
+	const all = new Set([...known.keys(), ...now.keys()]);
+	return [...all].filter((smallkey) => {
+		const [before, after] = [known.get(smallkey), now.get(smallkey)];
+		return (["state", "since", "cause", "repair"] as const).some((name) => before?.[name] !== after?.[name]);
+	});
 }

@@ -4,7 +4,6 @@ import type { SiteSettings } from "../site/page/settings.ts";
 import type { PageBundle } from "./page-bundle.ts";
 import { readPageBundle } from "./page-stamped.ts";
 import type { PageAssets } from "./static/html.ts";
-import { iconSvg } from "./static/icon.ts";
 import { catalogueHtml, rootHtml } from "./static/pages.ts";
 
 /** The files of the catalogue page that do not depend on any layer, by path below the site's root. */
@@ -52,3 +51,7 @@ export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise
 	text("site.json", `${JSON.stringify(settings)}\n`);
 	return { files, assets };
 }
+
+/** The site's picture: three layers above each other, on light and dark tabs. */
+const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g stroke="#fff" stroke-width="1.5" stroke-linejoin="round"><path fill="#7fb2dc" d="M16 13 30 21 16 29 2 21z"/><path fill="#3f7fb5" d="M16 8 30 16 16 24 2 16z"/><path fill="#26374a" d="M16 3 30 11 16 19 2 11z"/></g></svg>
+`;

@@ -7,8 +7,8 @@ import { readManifest } from "../publish/manifest.ts";
 import type { CatalogueSource } from "./update.ts";
 
 /**
- * The layers of a build as a catalogue looks at them. A folder of a checkout that is as its last commit has it is that
- * commit, so that its history counts.
+ * The layers of a build, for the catalogue. A folder of a checkout without changes is its last commit, so that the
+ * catalogue has its history.
  * @param out output of the build, which says what the fragments there are of
  */
 export async function catalogueSource(source: Source, out: string): Promise<CatalogueSource> {

@@ -99,7 +99,7 @@ function statePath(out: string): string {
 
 /**
  * What the catalogue in an output was made from; null where there is none that is whole.
- * @throws {Error} with the path where it is there and cannot be read: to make all anew would hide the fault
+ * @throws {Error} with the path where it is there and cannot be read: a build from nothing would hide the fault
  */
 export function readState(out: string): CatalogueState | null {
 	const path = statePath(out);

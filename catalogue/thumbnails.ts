@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ifThereSync } from "../files/if-there.ts";
+import type { Entry } from "../registry/entries.ts";
 
 /** The file of all proofs in a folder of pictures; `npx fragments prove` writes it. */
 export const proofsFile = "proofs.json";
@@ -51,9 +52,13 @@ export function readThumbnails(pictures: Pictures | null): Thumbnails {
 }
 
 /** Copies the thumbnails of layers into an output, and removes those that no layer has any more. */
-export function placeThumbnails(out: string, pictures: Pictures | null, wanted: Thumbnails): void {
-	const paths = new Set(wanted.values());
-	const files = pictures && wanted.size > 0 ? [...readPictures(pictures).values()] : [];
+export function placeThumbnails(
+	out: string,
+	pictures: Pictures | null,
+	layers: Iterable<Pick<Entry, "thumbnail"> | null>,
+): void {
+	const paths = new Set([...layers].flatMap((entry) => entry?.thumbnail ?? []));
+	const files = pictures && paths.size > 0 ? [...readPictures(pictures).values()] : [];
 	for (const { file, path } of files) {
 		const place = join(out, path);
 		if (!paths.has(path) || existsSync(place)) continue;

@@ -18,9 +18,9 @@ interface Waiting {
 
 /** How a process that reads objects is bounded. */
 export interface CatFileLimits {
-	/** Longest silence while somebody waits, in milliseconds. */
+	/** Longest silence while an answer is awaited, in milliseconds. */
 	silenceMs: number;
-	/** Reads after which another process goes on: git keeps what it has seen of a repository in memory. */
+	/** Reads after which the process is replaced: git keeps what it has read of a repository in memory. */
 	maxReads: number;
 }
 
@@ -56,8 +56,8 @@ export class CatFile {
 	}
 
 	/**
-	 * Has another process go on once nobody waits: git does not look again at what it has found to be broken, and keeps
-	 * packs open that have been gathered.
+	 * Replaces the process once no read waits: git does not read again what it has found to be broken, and keeps packs
+	 * open that a repack has removed.
 	 */
 	renew(): void {
 		this.#reads = this.#limits.maxReads;

@@ -1,7 +1,7 @@
 import { readObjects } from "./blobs.ts";
 import { runGit } from "./run.ts";
 
-/** A commit as it is stored: whoever pushes can write anything into one. */
+/** A commit as it is stored: one that is pushed can hold anything. */
 export interface RawCommit {
 	id: string;
 	parents: string[];

@@ -1,4 +1,4 @@
-import { GitProcess } from "./process.ts";
+import { LineProcess } from "./line-process.ts";
 import { ordinarySilenceMs } from "./run.ts";
 
 /** A commit as git fast-import is given it. */
@@ -20,17 +20,9 @@ const pending = "refs/pending";
 /** Characters in one piece of commands: the texts of a batch together may be longer than a text can be. */
 const pieceLength = 1 << 20;
 
-interface Waiting {
-	resolve: (line: string) => void;
-	reject: (error: Error) => void;
-}
-
 /** A long-lived `git fast-import` that stores commits, in one pack for each group. */
 export class FastImport {
-	readonly #process: GitProcess;
-	#waiting: Waiting[] = [];
-	#partial = "";
-	#ended: Error | null = null;
+	readonly #process: LineProcess;
 	#commits = 0;
 
 	/** @param silenceMs longest silence while an answer is awaited, in milliseconds */
@@ -38,16 +30,7 @@ export class FastImport {
 		// With unpackLimit 0 each checkpoint leaves a pack that git has synced; --done: a cut stream changes nothing.
 		// Little compression: a repack replaces most of it by deltas.
 		const config = ["-c", "fastimport.unpackLimit=0", "-c", "pack.compression=1"];
-		this.#process = new GitProcess(
-			repository,
-			[...config, "fast-import", "--quiet", "--done"],
-			"fast-import",
-			{
-				take: (data) => this.#take(data.toString("latin1")),
-				ended: (error) => this.#fail(error),
-				silenceMs,
-			},
-		);
+		this.#process = new LineProcess(repository, ["fast-import", "--quiet", "--done"], silenceMs, { config });
 	}
 
 	/** Number of commits that it was given. */
@@ -62,17 +45,17 @@ export class FastImport {
 	 */
 	commit(from: string | null, commit: ImportedCommit): Promise<string> {
 		this.#commits += 1;
-		return this.#ask(commandsOf(from, commit));
+		return this.#process.ask(commandsOf(from, commit));
 	}
 
 	/** Puts the pack of everything since the last call on the disk, but for the name of its file. */
 	async store(): Promise<void> {
-		await this.#ask([`reset ${pending}\n\ncheckpoint\nprogress stored\n`]);
+		await this.#process.ask([`reset ${pending}\n\ncheckpoint\nprogress stored\n`]);
 	}
 
 	/** Asks for a sign of life. @throws {GitTimeout} where there is none */
 	async ping(): Promise<void> {
-		await this.#ask(["progress alive\n"]);
+		await this.#process.ask(["progress alive\n"]);
 	}
 
 	/** Ends the process once everything is stored: a repack then includes its packs, too. */
@@ -83,27 +66,6 @@ export class FastImport {
 	/** Ends the process at once; what is not stored is lost. */
 	kill(): void {
 		this.#process.kill();
-	}
-
-	#ask(commands: Iterable<string>): Promise<string> {
-		if (this.#ended) return Promise.reject(this.#ended);
-		return new Promise((resolve, reject) => {
-			this.#waiting.push({ resolve, reject });
-			this.#process.isAwaited = true;
-			for (const piece of commands) this.#process.write(piece);
-		});
-	}
-
-	#fail(error: Error): void {
-		this.#ended = error;
-		for (const { reject } of this.#waiting.splice(0)) reject(error);
-	}
-
-	#take(text: string): void {
-		const lines = (this.#partial + text).split("\n");
-		this.#partial = lines.pop() ?? "";
-		for (const line of lines) this.#waiting.shift()?.resolve(line);
-		if (this.#waiting.length === 0) this.#process.isAwaited = false;
 	}
 }
 

@@ -1,22 +1,22 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { GitFailure, GitKilled, GitTimeout, killGroup, startGit } from "./run.ts";
 
-/** What is said to a long-lived process in one go, in bytes: each that it has taken is a sign of life. */
+/** Most bytes of one write: each write that the process has read is a sign of life. */
 const bytesPerWrite = 256 * 1024;
 
 /** How a long-lived process is watched. */
 export interface ProcessOptions {
-	/** Told of what it prints. */
+	/** Receives what it prints. */
 	take: (data: Buffer) => void;
-	/** Told once why it no longer answers: it has ended, or was ended here. */
+	/** Called once with the reason why it no longer answers: it has ended, or was ended here. */
 	ended: (error: Error) => void;
-	/** Longest time without a sign of life while somebody waits for it, in milliseconds. */
+	/** Longest time without output or input while an answer is awaited, in milliseconds. */
 	silenceMs: number;
 }
 
 /**
- * A git process that is talked to over its pipes. One that is silent while somebody waits for it is ended: a stopped
- * process, or one that waits for a disk, would otherwise hold up everybody for ever.
+ * A git process that is used over its pipes. One that is silent while an answer is awaited is ended: otherwise a stopped
+ * process, or one that waits for a disk, would block all changes.
  */
 export class GitProcess {
 	readonly #child: ChildProcessWithoutNullStreams;
@@ -26,9 +26,9 @@ export class GitProcess {
 	#resolveClosed: () => void = () => undefined;
 	#hasEnded = false;
 	#isAwaited = false;
-	/** What is to be said, and the turn in which it is. */
-	#unsaid: string[] = [];
-	#saying: NodeJS.Immediate | null = null;
+	/** What is written at the end of this iteration of the event loop. */
+	#unwritten: string[] = [];
+	#flushing: NodeJS.Immediate | null = null;
 	#timer: NodeJS.Timeout | null = null;
 	/** When it last gave a sign of life, by the monotonic clock. */
 	#heard = 0;
@@ -44,13 +44,13 @@ export class GitProcess {
 		this.#watch(this.#child);
 	}
 
-	/** Says something to it: together with what else is said until the event loop has come round. */
+	/** Writes to it, together with what else is written in this iteration of the event loop. */
 	write(text: string): void {
-		this.#unsaid.push(text);
-		this.#saying ??= setImmediate(() => this.#say());
+		this.#unwritten.push(text);
+		this.#flushing ??= setImmediate(() => this.#flush());
 	}
 
-	/** Whether somebody waits for its answer now: only then is silence a fault. */
+	/** Whether an answer is awaited now: only then is silence a fault. */
 	set isAwaited(isAwaited: boolean) {
 		if (isAwaited && !this.#isAwaited) {
 			this.#heard = performance.now();
@@ -59,16 +59,16 @@ export class GitProcess {
 		this.#isAwaited = isAwaited;
 	}
 
-	/** Ends it after a last word, and waits for that: not for ever. */
+	/** Ends it after a last command, and waits for its end within `silenceMs`. */
 	async close(last = ""): Promise<void> {
 		if (this.#hasEnded) return this.#closed;
 		this.isAwaited = true;
-		this.#say();
+		this.#flush();
 		this.#child.stdin.end(last);
 		await this.#closed;
 	}
 
-	/** Ends it at once; whoever waits is told why. */
+	/** Ends it at once; `ended` receives the reason. */
 	kill(error: Error = new GitFailure(`git ${this.#name}: was ended`)): void {
 		if (this.#hasEnded) return;
 		killGroup(this.#child);
@@ -76,12 +76,12 @@ export class GitProcess {
 	}
 
 	/** A write of its own for each of a hundred questions would cost more than the answers. */
-	#say(): void {
-		if (this.#saying) clearImmediate(this.#saying);
-		this.#saying = null;
-		if (this.#hasEnded || this.#unsaid.length === 0) return;
-		const text = this.#unsaid.join("");
-		this.#unsaid = [];
+	#flush(): void {
+		if (this.#flushing) clearImmediate(this.#flushing);
+		this.#flushing = null;
+		if (this.#hasEnded || this.#unwritten.length === 0) return;
+		const text = this.#unwritten.join("");
+		this.#unwritten = [];
 		if (text.length < bytesPerWrite / 4) return this.#write(text);
 		const bytes = Buffer.from(text);
 		for (let start = 0; start < bytes.length; start += bytesPerWrite) {

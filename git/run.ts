@@ -4,10 +4,10 @@ import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "n
 const maxOutputBytes = 1 << 30;
 const maxComplaintBytes = 64 * 1024;
 
-/** How long one short git command may take, in milliseconds, where nobody says otherwise. */
+/** How long one short git command may take by default, in milliseconds. */
 const ordinaryCommandMs = 300_000;
 
-/** Longest time without a sign of life from a process that is waited for, in milliseconds, where nobody says otherwise. */
+/** Longest silence of a process whose answer is awaited, by default, in milliseconds. */
 export const ordinarySilenceMs = 25_000;
 
 /** Git failed: it could not be started, ended with an error, or did not answer. */
@@ -26,7 +26,7 @@ export class GitTimeout extends GitFailure {
 	}
 }
 
-/** Somebody else has ended git: what it was asked may be asked again. */
+/** Another process has ended git: the same request may be made again. */
 export class GitKilled extends GitFailure {
 	constructor(command: string, signal: string) {
 		super(`git ${command} was ended by ${signal}`);
@@ -48,7 +48,7 @@ export class GitDamage extends GitFailure {
  */
 const quarantineNames = ["GIT_QUARANTINE_PATH", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"];
 
-/** What a hook's git processes are told beside the rest. */
+/** Further variables of a hook's git processes. */
 let quarantine: NodeJS.ProcessEnv = {};
 
 /** Lets the git processes of a hook see what is pushed: the one thing that they take over from their parent's. */
@@ -68,7 +68,7 @@ function environment(): NodeJS.ProcessEnv {
 		LC_ALL: "C",
 		GIT_CONFIG_NOSYSTEM: "1",
 		GIT_CONFIG_GLOBAL: "/dev/null",
-		// Whoever may push could otherwise have every object read as another (git-replace(1)).
+		// A pusher could otherwise have every object read as another (git-replace(1)).
 		GIT_NO_REPLACE_OBJECTS: "1",
 		// A pack of a kilobyte may hold an object of gigabytes, as a delta: git then ends instead of making it.
 		GIT_ALLOC_LIMIT: "1g",

@@ -9,7 +9,7 @@ const closeFile = promisify(close);
 /** Puts a file, or the names in a folder, on the disk. @param path its path */
 export type SyncPath = (path: string) => Promise<void>;
 
-/** What is said where a folder cannot be synced by itself: network file systems, Windows, a parent of somebody else. */
+/** Errors of folders that cannot be synced by themselves: network file systems, Windows, a parent of another user. */
 const unsupported: ReadonlySet<string | undefined> = new Set([
 	"EACCES",
 	"EINVAL",

@@ -19,31 +19,15 @@ export interface PathChange {
 }
 
 /**
- * The paths under `folder` that differ between two commits, sorted by path. They are taken as git prints them: a
- * hundred thousand hold nobody up.
- * @param most paths up to which there is an answer
- * @returns null where there are more
+ * The paths under `folder` that differ between two commits, sorted by path. They are parsed as git prints them: a
+ * hundred thousand do not block the event loop.
  */
 export async function diffTree(
 	repository: string,
 	from: string,
 	to: string,
 	folder: string,
-	most: number,
-): Promise<PathChange[] | null>;
-export async function diffTree(
-	repository: string,
-	from: string,
-	to: string,
-	folder: string,
-): Promise<PathChange[]>;
-export async function diffTree(
-	repository: string,
-	from: string,
-	to: string,
-	folder: string,
-	most = Number.POSITIVE_INFINITY,
-): Promise<PathChange[] | null> {
+): Promise<PathChange[]> {
 	const args = ["diff-tree", "-r", "-z", "--no-renames", from, to, "--", folder];
 	const changes: PathChange[] = [];
 	let fields: string[] | null = null;
@@ -59,48 +43,24 @@ export async function diffTree(
 			changes.push({ path: text, mode: isGone ? null : mode, id: isGone ? null : id });
 			fields = null;
 		}
-		if (changes.length > most) return null;
 	}
 	return changes;
 }
 
-/**
- * All paths under one folder, or several, in one commit, as changes from nothing, sorted by path.
- * @param most paths up to which there is an answer
- * @returns null where there are more
- */
+/** All paths under one folder, or several, in one commit, as changes from nothing, sorted by path. */
 export async function listTree(
 	repository: string,
 	commit: string,
 	folder: string | readonly string[],
-	most: number,
-): Promise<PathChange[] | null>;
-export async function listTree(
-	repository: string,
-	commit: string,
-	folder: string | readonly string[],
-): Promise<PathChange[]>;
-export async function listTree(
-	repository: string,
-	commit: string,
-	folder: string | readonly string[],
-	most = Number.POSITIVE_INFINITY,
-): Promise<PathChange[] | null> {
+): Promise<PathChange[]> {
+	const args = ["ls-tree", "-r", "-z", commit, "--", ...[folder].flat()];
 	const listed: PathChange[] = [];
-	for await (const lines of readRecords(repository, [
-		"ls-tree",
-		"-r",
-		"-z",
-		commit,
-		"--",
-		...[folder].flat(),
-	])) {
+	for await (const lines of readRecords(repository, args)) {
 		for (const line of lines) {
 			const tab = line.indexOf("\t");
 			const [mode = "", , id = ""] = line.slice(0, tab).split(" ");
 			listed.push({ path: line.slice(tab + 1), mode, id });
 		}
-		if (listed.length > most) return null;
 	}
 	return listed;
 }

@@ -1,4 +1,4 @@
-import { GitProcess } from "./process.ts";
+import { LineProcess } from "./line-process.ts";
 import { GitFailure, ordinarySilenceMs } from "./run.ts";
 
 /** A branch is at another commit than expected, or another process holds its lock. */
@@ -9,28 +9,17 @@ export class BranchHeld extends GitFailure {
 	}
 }
 
-interface Waiting {
-	/** The line that answers it. */
-	last: string;
-	resolve: () => void;
-	reject: (error: Error) => void;
-}
-
 /** A long-lived `git update-ref --stdin`. It ends with the first transaction that fails. */
 export class RefUpdates {
-	readonly #process: GitProcess;
-	#waiting: Waiting[] = [];
-	#partial = "";
-	#ended: Error | null = null;
+	readonly #process: LineProcess;
 	#transactions = 0;
 
 	/** @param silenceMs longest silence while an answer is awaited, in milliseconds */
 	constructor(repository: string, silenceMs = ordinarySilenceMs) {
-		this.#process = new GitProcess(repository, ["update-ref", "--stdin"], "update-ref", {
-			take: (data) => this.#take(data.toString("latin1")),
-			ended: (error) => this.#fail(error),
-			silenceMs,
-		});
+		// Git says the same of a branch that has moved (files_transaction_prepare of git's refs/files-backend.c).
+		const failed = (error: Error) =>
+			/cannot lock ref/.test(error.message) ? new BranchHeld(error.message) : error;
+		this.#process = new LineProcess(repository, ["update-ref", "--stdin"], silenceMs, { failed });
 	}
 
 	/** Number of transactions that it was asked for. */
@@ -65,27 +54,8 @@ export class RefUpdates {
 		this.#process.kill();
 	}
 
-	#ask(text: string, last: string): Promise<void> {
-		if (this.#ended) return Promise.reject(this.#ended);
+	async #ask(text: string, answer: string): Promise<void> {
 		this.#transactions += 1;
-		return new Promise((resolve, reject) => {
-			this.#waiting.push({ last, resolve, reject });
-			this.#process.isAwaited = true;
-			this.#process.write(text);
-		});
-	}
-
-	#fail(error: Error): void {
-		// Git says the same of a branch that has moved (files_transaction_prepare of git's refs/files-backend.c).
-		const isHeld = /cannot lock ref/.test(error.message);
-		this.#ended = isHeld ? new BranchHeld(error.message) : error;
-		for (const { reject } of this.#waiting.splice(0)) reject(this.#ended);
-	}
-
-	#take(text: string): void {
-		const lines = (this.#partial + text).split("\n");
-		this.#partial = lines.pop() ?? "";
-		for (const line of lines) if (line === this.#waiting[0]?.last) this.#waiting.shift()?.resolve();
-		if (this.#waiting.length === 0) this.#process.isAwaited = false;
+		await this.#process.ask([text], answer);
 	}
 }

@@ -63,7 +63,7 @@ export const seen: Look = { state: null };
 
 const states: Record<Fault, SickState> = { registration: "wrong", server: "down" };
 
-/** Why a layer could not be looked at. */
+/** Why a layer could not be checked. */
 export function unseen(kind: Fault, text: string): Look {
 	return { state: states[kind], text };
 }

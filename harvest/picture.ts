@@ -3,7 +3,7 @@ import { decode } from "fast-png";
 /** Side of the pictures that are asked for, in pixels. */
 export const pictureSide = 64;
 
-/** Largest picture that is looked at, in bytes: one of that side has some 16,000 before it is compressed. */
+/** Largest picture that is read, in bytes: one of that side has some 16,000 before it is compressed. */
 const maxBytes = 64 * 1024;
 
 /** The first bytes of every PNG (RFC 2083, section 3.1), and the offset of its width and height. */

@@ -1,5 +1,5 @@
 import { currentDescription, type Description, type LangDescription } from "../registry/description.ts";
-import { type SickState, sickStates } from "../registry/health.ts";
+import { type Seen, type SickState, sickStates } from "../registry/health.ts";
 import { namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { createFindAlike, otherLayerText } from "./alike.ts";
@@ -7,7 +7,7 @@ import { numberOf, objectOf, parseAnswer } from "./answer.ts";
 import { serviceAddress } from "./arcgis/answers.ts";
 import { askLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { type CheckedServices, createCheckLayer } from "./check-layer.ts";
-import { type Look, seen, unseen } from "./finding.ts";
+import { type Look, quote, seen, unseen } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 import { lookAtWms } from "./wms/look.ts";
@@ -21,6 +21,14 @@ export interface Watched {
 	findings: { state: SickState; lang: Lang; pointer: string; text: string }[];
 	/** What its services say of it. */
 	checked: CheckedServices;
+}
+
+/** What is stored of a look, with the first finding as the cause; null where nothing is wrong. */
+export function seenOf({ state, findings }: Watched): Seen | null {
+	if (state === null) return null;
+	const found = findings.find((finding) => finding.state === state);
+	// The report has the service's host beside it.
+	return { state, ...(found && { cause: quote(found.text.replace(/^https?:\S+ /, "")) }) };
 }
 
 /**

@@ -1,8 +1,11 @@
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { catalogueOptions } from "../catalogue/options.ts";
 import { hasCatalogue, removeCatalogue } from "../catalogue/output.ts";
 import { catalogueSource } from "../catalogue/source.ts";
-import { bringCatalogue, type CatalogueOutcome } from "../catalogue/update.ts";
+import { type CatalogueOutcome, updateCatalogue } from "../catalogue/update.ts";
 import { type Built, build, type Source } from "../publish/build.ts";
+import { isFolderLocked } from "../service/lock.ts";
 import { readPublicNames } from "../service/senders-file.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
 import { counted } from "../terminal/plain.ts";
@@ -43,11 +46,39 @@ export async function buildOutput(
 	async function buildCatalogueFiles(): Promise<CatalogueOutcome> {
 		const senderNames = await readPublicNames(environment, configuration.dataDir);
 		const options = catalogueOptions(configuration, { senderNames, canSend: false, isCompressed: false });
-		return bringCatalogue(await catalogueSource(source, out), out, options, fresh);
+		return updateCatalogue(await catalogueSource(source, out), out, options, fresh);
 	}
 }
 
 /** `22 layers in the catalogue: 51 files written, 0 removed` */
 export function catalogueLine({ layers, written, removed }: CatalogueOutcome): string {
 	return `${counted(layers, "layer")} in the catalogue: ${counted(written, "file")} written, ${removed} removed`;
+}
+
+/** Builds a folder of layers. @throws {Error} with a line for each problem, where a layer is wrong */
+export async function buildFolder(folder: string, out: string, environment: Environment): Promise<void> {
+	const { problems, written } = await buildOutput({ folder }, out, environment);
+	if (written) return;
+	throw new Error([...problems, `${counted(problems.length, "problem")}; nothing was written`].join("\n"));
+}
+
+/** Files that every output of a build has, and hardly any other folder. */
+const marks = ["v0.9", "_headers"];
+
+/**
+ * Checks that a build may write to a folder.
+ * @throws {Error} where a running service writes it, or where it has files that are not a build's
+ */
+export async function checkOutput(out: string): Promise<void> {
+	if (await isFolderLocked(dirname(out))) {
+		throw new Error(`--out: a service runs on ${dirname(out)}, and writes ${out} itself`);
+	}
+	const names = await readdir(out).catch((error: NodeJS.ErrnoException): string[] => {
+		if (error.code === "ENOENT") return [];
+		throw new Error(`--out: ${out} must be a folder`, { cause: error });
+	});
+	if (names.length === 0 || marks.some((name) => names.includes(name))) return;
+	throw new Error(
+		`--out: ${join(out, names[0] as string)} is from no build; name an empty folder, or the output of an earlier build`,
+	);
 }

@@ -106,7 +106,7 @@ export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise
 	const bar = progress(plan.upload.length + plan.remove.length, "publishing");
 	let done = 0;
 	let saving = Promise.resolve();
-	/** Counts, and writes the manifest from time to time, never twice concurrently. */
+	/** Writes the manifest after a number of changes, never twice concurrently. */
 	const count = async () => {
 		bar.tick();
 		done += 1;

@@ -3,12 +3,14 @@ import {
 	chunkHeaders,
 	documentHeaders,
 	machineHeaders,
+	manifestHeaders,
 	settingsHeaders,
 } from "../api/pages.ts";
+import { manifestPath } from "../registry/entries.ts";
 
 /** Files of the catalogue that have the same headers. */
 export interface SiteGroup {
-	name: "assets" | "chunks" | "machines" | "pages" | "settings";
+	name: "assets" | "chunks" | "manifest" | "machines" | "pages" | "settings";
 	/** Their paths as in Cloudflare's rules: `*` matches anything. No file has two. */
 	paths: readonly string[];
 	headers: Readonly<Record<string, string>>;
@@ -18,10 +20,11 @@ export interface SiteGroup {
 export const siteGroups: readonly SiteGroup[] = [
 	{ name: "assets", paths: ["/assets/*"], headers: assetHeaders },
 	{ name: "chunks", paths: ["/index/chunks/*"], headers: chunkHeaders },
+	{ name: "manifest", paths: [`/${manifestPath}`], headers: manifestHeaders },
 	{
 		name: "machines",
 		paths: [
-			...["/index/index.json", "/index/health.json", "/changes/*", "/schemas/*.json", "/records/*"],
+			...["/index/health.json", "/changes/*", "/schemas/*.json", "/records/*"],
 			...["/sitemap/*", "/sitemap.xml", "/robots.txt", "/opensearch-en.xml", "/opensearch-fr.xml"],
 		],
 		headers: machineHeaders,

@@ -4,15 +4,16 @@ import {
 	judgeFile,
 	judgePlace,
 	type LayerFile,
+	orphanProblem,
 	type Remark,
 	twinProblem,
 } from "../registry/judge.ts";
 import { parseLayerPath } from "../registry/smallkey.ts";
 
-/** The files of a layer, as stored at one commit. */
+/** The files of a layer, as stored at one commit; at least one of them. */
 export interface StoredLayer {
 	smallkey: string;
-	file: LayerFile;
+	file: LayerFile | null;
 	description: LayerFile | null;
 }
 
@@ -27,15 +28,14 @@ export type ReadSpellings = (wanted: ReadonlySet<string>) => AsyncIterable<Store
 export interface Noted {
 	/** Smallkeys that are not served any more. */
 	gone: Set<string>;
-	/** What is wrong with files. */
 	problems: Remark[];
-	/** Smallkeys whose file is wrong: what is served of them stays; where nothing is, an earlier text may be. */
+	/** Smallkeys whose file is wrong: their last valid form is served. */
 	wrong: string[];
 	/** Smallkeys whose registration was written. */
 	registered: string[];
 }
 
-/** Before anything was read. */
+/** The notes before anything was read. */
 export function nothingNoted(): Noted {
 	return { gone: new Set(), problems: [], wrong: [], registered: [] };
 }
@@ -82,17 +82,23 @@ function noteChanges(changed: Iterable<PathChange>, { gone, problems, registered
  * @param noted the others, and what is wrong, are added here
  * @returns null where no file is in order: what is served of them stays
  */
-export function pickServed(spellings: readonly StoredLayer[], noted: Noted): CheckedLayer | null {
+function pickServed(spellings: readonly StoredLayer[], noted: Noted): CheckedLayer | null {
 	let served: CheckedLayer | null = null;
 	for (const { smallkey, file, description } of spellings) {
+		if (!file) {
+			noted.problems.push(orphanProblem(smallkey));
+			continue;
+		}
 		const { registration, problems } = judgeFile(file, "stored");
 		noted.problems.push(...problems);
 		if (!registration) continue;
 		if (served) noted.problems.push(twinProblem(smallkey, served.smallkey));
-		const described = description && judgeFile(description, "stored").description;
-		served ??= { smallkey, registration, description: described };
+		const described = description && judgeFile(description, "stored");
+		noted.problems.push(...(described?.problems ?? []));
+		served ??= { smallkey, registration, description: described?.description ?? null };
 	}
-	for (const { smallkey } of spellings) {
+	for (const { smallkey, file } of spellings) {
+		if (!file) continue;
 		if (served && smallkey !== served.smallkey) noted.gone.add(smallkey);
 		else noted.gone.delete(smallkey);
 		if (!served) noted.wrong.push(smallkey);

@@ -46,13 +46,13 @@ export function readFound(folder: string, found: readonly FoundFile[]): LayerFil
 }
 
 /** The first bytes of a file. Synchronous: for 100,000 small files it takes a fifth of the time. */
-function readStart(path: string, most: number): Uint8Array {
+function readStart(path: string, maxBytes: number): Uint8Array {
 	const { size } = lstatSync(path);
-	if (size <= most) return readFileSync(path);
+	if (size <= maxBytes) return readFileSync(path);
 	const file = openSync(path, "r");
 	try {
-		const buffer = Buffer.alloc(most);
-		return buffer.subarray(0, readSync(file, buffer, 0, most, 0));
+		const buffer = Buffer.alloc(maxBytes);
+		return buffer.subarray(0, readSync(file, buffer, 0, maxBytes, 0));
 	} finally {
 		closeSync(file);
 	}

@@ -1,13 +1,45 @@
+import { readBlobs } from "../git/blobs.ts";
+import { runGit } from "../git/run.ts";
 import { listTree, type PathChange } from "../git/tree.ts";
-import type { LayerFile } from "../registry/judge.ts";
-import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
-import type { ReadSpellings, StoredLayer } from "./changes.ts";
+import { type CheckedLayer, type JudgedFile, judgeFile, type LayerFile } from "../registry/judge.ts";
+import {
+	descriptionPath,
+	folderOf,
+	type LayerName,
+	layerPath,
+	parseLayerPath,
+} from "../registry/smallkey.ts";
+import { changesOf, type Noted, type ReadSpellings, type StoredLayer } from "./changes.ts";
 import { streamEntries } from "./collect.ts";
 
 /** Folders up to which only they are listed. */
 const maxFolders = 200;
 /** Layers that are read from the store at once. */
 const readAtOnce = 64;
+
+/** Most wrong files whose last valid form is looked for. */
+const maxWrong = 1_000;
+
+/**
+ * The layers that a commit range changes, as they are served at its end, in portions as they are read. A layer whose
+ * file is wrong comes in its last valid form, at the end.
+ * @param changed the paths that differ; null: the range is from nothing
+ * @param noted everything else is added here; complete after the last layer
+ */
+export async function* servedLayers(
+	repository: string,
+	commit: string,
+	changed: readonly PathChange[] | null,
+	noted: Noted,
+): AsyncGenerator<CheckedLayer[]> {
+	const listed = changed ?? (await listTree(repository, commit, "layers/"));
+	const read = changed ? commitLayers(repository, commit) : () => streamLayers(repository, listed);
+	yield* changesOf(listed, read, noted);
+	for (const smallkey of noted.wrong.slice(0, maxWrong)) {
+		const layer = await findEarlier(repository, commit, smallkey);
+		if (layer) yield [layer];
+	}
+}
 
 /** Reads layers of a commit by processes of git: for many. */
 export function commitLayers(repository: string, commit: string): ReadSpellings {
@@ -70,22 +102,12 @@ export async function* streamLayers(
 	}
 }
 
-/** The layers of files that were read, of each all spellings. @param files sorted by path */
-export function layersIn(files: readonly LayerFile[]): StoredLayer[][] {
-	return groupSpellings(files, null).map(layersOf);
-}
-
-/** Files of layers by their smallkey in lower case. */
-function groupSpellings<File extends { path: string }>(
-	listed: readonly File[],
-	wanted: ReadonlySet<string> | null,
-): File[][] {
-	const groups = new Map<string, File[]>();
+/** The files of layers in groups by their smallkey in lower case. */
+function groupSpellings(listed: readonly PathChange[], wanted: ReadonlySet<string> | null): PathChange[][] {
+	const groups = new Map<string, PathChange[]>();
 	for (const file of listed) {
-		const name = parseLayerPath(file.path);
-		if (!name) continue;
-		const lower = name.smallkey.toLowerCase();
-		if (wanted && !wanted.has(lower)) continue;
+		const lower = parseLayerPath(file.path)?.smallkey.toLowerCase();
+		if (lower === undefined || wanted?.has(lower) === false) continue;
 		const group = groups.get(lower);
 		if (group) group.push(file);
 		else groups.set(lower, [file]);
@@ -93,12 +115,66 @@ function groupSpellings<File extends { path: string }>(
 	return [...groups.values()];
 }
 
-/** A description without a registration describes nothing. */
+/** The layers of files that differ at most in case. @param files sorted by path */
 function layersOf(files: readonly LayerFile[]): StoredLayer[] {
-	return files.flatMap((file) => {
-		const name = parseLayerPath(file.path);
-		if (name?.kind !== "registration") return [];
-		const path = descriptionPath(name.smallkey);
-		return { smallkey: name.smallkey, file, description: files.find((one) => one.path === path) ?? null };
-	});
+	const layers = new Map<string, StoredLayer>();
+	for (const file of files) {
+		const { smallkey, kind } = parseLayerPath(file.path) as LayerName;
+		const layer = layers.get(smallkey) ?? { smallkey, file: null, description: null };
+		layers.set(smallkey, layer);
+		layer[kind === "registration" ? "file" : "description"] = file;
+	}
+	return [...layers.values()];
+}
+
+/** Most commits of a layer's files among which valid contents are looked for. */
+const maxCommits = 200;
+
+/**
+ * The last valid form of a layer whose file is wrong at a commit: of the registration and of the description their
+ * newest valid content, up to where the file was removed, since what was removed stays removed.
+ * @param commit full id
+ * @returns null where the registration has no valid content
+ */
+export async function findEarlier(
+	repository: string,
+	commit: string,
+	smallkey: string,
+): Promise<CheckedLayer | null> {
+	const paths = [layerPath(smallkey), descriptionPath(smallkey)];
+	const words = [
+		"log",
+		"-n",
+		String(maxCommits),
+		"--format=",
+		"--raw",
+		"--no-abbrev",
+		commit,
+		"--",
+		...paths,
+	];
+	const lines = (await runGit(repository, words)).toString("utf8").split("\n").filter(Boolean);
+	const [registered, described] = await Promise.all(paths.map((path) => findValid(repository, lines, path)));
+	const registration = registered?.registration ?? null;
+	return registration && { smallkey, registration, description: described?.description ?? null };
+}
+
+/** The newest valid content of a file; null where there is none. @param lines of `git log --raw` */
+async function findValid(
+	repository: string,
+	lines: readonly string[],
+	path: string,
+): Promise<JudgedFile | null> {
+	for (const line of lines) {
+		const [, mode = "", , id = "", status = "", name] = line.split(/[ \t]/);
+		if (name !== path) continue;
+		if (status === "D") return null;
+		// A link's content is a path.
+		if (!mode.startsWith("100")) continue;
+		for await (const [bytes = Buffer.alloc(0)] of readBlobs(repository, [id])) {
+			const judged = judgeFile({ path, kind: "file", bytes }, "stored");
+			if (judged.problems.length === 0) return judged;
+		}
+	}
+	return null;
 }

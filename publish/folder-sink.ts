@@ -1,5 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../store/log.ts";
 import { counted } from "../terminal/plain.ts";
 import { bodyOf } from "./entry.ts";
 import type { Report } from "./folder-thread.mjs";
@@ -9,15 +11,14 @@ import { Slices } from "./slices.ts";
 import { type Slot, slotFolder } from "./slots.ts";
 import type { Table } from "./table.ts";
 
-/** What the rendered files need from outside. */
 export interface FolderOptions {
 	/** The folder of rendered files, for a web server in front. */
 	out: string;
 	slots: readonly Slot[];
-	/** What the files have to agree with. */
+	/** What the files are made of. */
 	table: Table;
-	/** Called once when files cannot be written, and once when all are in step again. */
-	warn: (text: string) => void;
+	/** Gets one warning when files cannot be written, and one when all are current again. */
+	log: Log;
 	times?: Partial<FolderTimes> | undefined;
 }
 
@@ -38,8 +39,8 @@ const maxSmall = 1_000;
 const layersAtOnce = 100;
 
 /**
- * The rendered files of all layers, brought in step with the table by a thread. They are derived: whatever happens to
- * them, reads from the table continue, and they are tried again.
+ * The rendered files of all layers, which a thread writes after the table. They are derived: where they cannot be
+ * written, reads from the table continue, and the writes are retried.
  */
 export class FolderSink {
 	readonly #options: FolderOptions;
@@ -73,11 +74,11 @@ export class FolderSink {
 		this.#thread = new FolderThread(options.out, options.slots);
 	}
 
-	/** Why the files are not in step, in one line; null where they are. */
+	/** Why the files are not current, in one line; null where they are. */
 	state(): string | null {
 		if (this.#reason !== null)
 			return `the rendered files of ${counted(this.behind, "layer")} are behind: ${this.#reason}`;
-		return this.#isLarge ? "the rendered files are brought in step with a large change" : null;
+		return this.#isLarge ? "the rendered files of a large change are being written" : null;
 	}
 
 	/** How many layers have files that wait to be written. */
@@ -86,7 +87,7 @@ export class FolderSink {
 	}
 
 	/**
-	 * Brings the files of changed layers in step: of few before it answers, of many in the background.
+	 * Writes the files of changed layers: of few before it answers, of many in the background.
 	 * @returns what a publisher should know, after a second at most
 	 */
 	async changed(smallkeys: readonly string[]): Promise<string[]> {
@@ -96,7 +97,7 @@ export class FolderSink {
 		await addAll(isSmall ? this.#urgent : this.#later, smallkeys);
 		this.#work();
 		if (!isSmall) return [];
-		await withinTime(this.#written(smallkeys), this.#times.waitMs);
+		await Promise.race([this.#written(smallkeys), sleep(this.#times.waitMs, undefined, { ref: false })]);
 		const isBehind = smallkeys.some((smallkey) => this.#waits(smallkey) || this.#failed.has(smallkey));
 		return isBehind ? ["the files of the web server in front are behind this registration for now"] : [];
 	}
@@ -133,7 +134,7 @@ export class FolderSink {
 		while (this.#working) await this.#working;
 	}
 
-	/** Ends. @returns whether the files are in step */
+	/** Ends. @returns whether the files are current */
 	async close(): Promise<boolean> {
 		this.#isClosing = true;
 		if (this.#timer) clearTimeout(this.#timer);
@@ -201,7 +202,7 @@ export class FolderSink {
 		this.#isLarge ||= !this.isSmall;
 		// Before the thread has started: what changes meanwhile is not what was found different.
 		await addAll(this.#later, table.smallkeys());
-		const report = await this.#attempt(() => this.#thread.ask({ kind: "begin" }));
+		const report = await this.#attempt(() => this.#thread.ask({ kind: "begin", isRead: true }));
 		if (report?.reason !== null) this.#comparison = "failed";
 	}
 
@@ -215,7 +216,9 @@ export class FolderSink {
 		if (this.#comparison === "running") this.#comparison = "none";
 		if (this.#reportsComparison && this.#compared > 0) {
 			const layers = counted(this.#compared, "layer");
-			this.#options.warn(`the rendered files of ${layers} were missing or other ones, and are written again`);
+			this.#options.log.warn(
+				`the rendered files of ${layers} were missing or other ones, and are written again`,
+			);
 		}
 		this.#reportsComparison = false;
 	}
@@ -225,18 +228,18 @@ export class FolderSink {
 		const report = await order().catch((error: Error) => error);
 		const reason = report instanceof Error ? report.message : report.reason;
 		if (reason !== null && this.#reason === null)
-			this.#options.warn(`the rendered files cannot be written: ${reason}`);
+			this.#options.log.warn(`the rendered files cannot be written: ${reason}`);
 		this.#reason = reason ?? this.#reason;
 		return report instanceof Error ? null : report;
 	}
 
-	/** Once nothing is being written: all is in step, or what failed is tried again after a pause. */
+	/** Once nothing is being written: all is current, or what failed is retried after a pause. */
 	#settle(): void {
 		if (this.#isClosing) return;
 		if (this.#urgent.size > 0 || this.#later.size > 0 || this.#comparison === "due") return this.#work();
 		this.#isLarge = false;
 		if (this.#failed.size === 0 && this.#comparison === "none") {
-			if (this.#reason !== null) this.#options.warn("the rendered files are in step again");
+			if (this.#reason !== null) this.#options.log.warn("the rendered files are current again");
 			this.#reason = null;
 			this.#attempts = 0;
 			return;
@@ -271,14 +274,4 @@ async function addAll(waiting: Set<string>, smallkeys: Iterable<string>): Promis
 		waiting.add(smallkey);
 		await slices.pause();
 	}
-}
-
-/** Waits for `work`, but no longer than a time in milliseconds. */
-async function withinTime(work: Promise<void>, timeMs: number): Promise<void> {
-	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise<void>((resolve) => {
-		timer = setTimeout(resolve, timeMs);
-	});
-	await Promise.race([work, late]);
-	clearTimeout(timer);
 }

@@ -6,9 +6,10 @@ import { parentPort, workerData } from "node:worker_threads";
 import { isCompanion, placeFile, removeUnplaced } from "./place-file.mjs";
 
 /**
- * What the thread is asked for, one after the other: to begin a comparison of all files, to write the files of layers,
- * and to remove, at the end of a comparison, the files of all layers that were not among them.
- * @typedef {{ kind: "begin" } | { kind: "write", layers: WrittenLayer[], bytes: Uint8Array, isFresh: boolean } | { kind: "sweep" }} Order
+ * What the thread is asked for, one after the other: to begin a comparison of all files (`isRead`: a web server may read
+ * them meanwhile), to write the files of layers, and to remove, at the end of a comparison, the files of all layers that
+ * were not among them.
+ * @typedef {{ kind: "begin", isRead: boolean } | { kind: "write", layers: WrittenLayer[], bytes: Uint8Array } | { kind: "sweep" }} Order
  */
 
 /**
@@ -41,12 +42,15 @@ const { out, folders, others } = workerData;
  */
 let wanted = null;
 
+/** Whether the folders were empty, and nothing reads them: files are written directly. */
+let isFresh = false;
+
 parentPort?.on("message", (/** @type {Order} */ order) => {
 	/** @type {Report} */
 	const report = { failed: [], reason: null, changes: {}, written: 0, hasMadeFolder: false };
 	attempt(report, () => {
-		if (order.kind === "begin") begin();
-		else if (order.kind === "sweep") sweep();
+		if (order.kind === "begin") begin(order.isRead);
+		else if (order.kind === "sweep") sweep(report);
 		else write(order, report);
 	});
 	parentPort?.postMessage(report);
@@ -67,10 +71,12 @@ function attempt(report, task) {
 	}
 }
 
-function begin() {
+/** @param {boolean} isRead */
+function begin(isRead) {
 	for (const folder of others) rmSync(join(out, folder), { recursive: true, force: true });
 	makeFolders();
 	removeUnplaced(out);
+	isFresh = !isRead && folders.every((folder) => readdirSync(join(out, folder)).length === 0);
 	wanted = folders.map(() => new Set());
 }
 
@@ -83,7 +89,7 @@ function makeFolders() {
  * @param {Order & { kind: "write" }} order
  * @param {Report} report
  */
-function write({ layers, bytes, isFresh }, report) {
+function write({ layers, bytes }, report) {
 	attempt(report, () => {
 		report.hasMadeFolder = makeFolders();
 	});
@@ -100,7 +106,7 @@ function write({ layers, bytes, isFresh }, report) {
 			else wanted?.[index]?.delete(smallkey);
 			const isDone = attempt(report, () => {
 				const change = placeFile(out, join(folders[index] ?? "", smallkey), body, { isFresh });
-				report.changes[change] = (report.changes[change] ?? 0) + 1;
+				count(report, change);
 				isOther ||= change === "added" || change === "changed";
 			});
 			isWhole &&= isDone;
@@ -110,14 +116,24 @@ function write({ layers, bytes, isFresh }, report) {
 	}
 }
 
-function sweep() {
-	// Of a thread that has taken another's place nothing is known.
+/** @param {Report} report */
+function sweep(report) {
+	// A thread that replaces one that ended does not know what was compared.
 	if (!wanted) throw new Error("the files were not compared");
 	for (const [index, folder] of folders.entries()) {
 		for (const name of readdirSync(join(out, folder))) {
 			const stem = isCompanion(name) ? name.replace(/\.[a-z]+$/, "") : name;
-			if (!wanted[index]?.has(stem)) placeFile(out, join(folder, stem), null);
+			if (!wanted[index]?.has(stem)) count(report, placeFile(out, join(folder, stem), null));
 		}
 	}
 	wanted = null;
+	isFresh = false;
+}
+
+/**
+ * @param {Report} report
+ * @param {ReturnType<typeof placeFile>} change
+ */
+function count({ changes }, change) {
+	changes[change] = (changes[change] ?? 0) + 1;
 }

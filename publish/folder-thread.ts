@@ -20,12 +20,8 @@ export class FolderThread {
 		this.#folders = { out, folders: slots.map(slotFolder), others: otherFolders(slots) };
 	}
 
-	/**
-	 * Writes the files of layers.
-	 * @param isFresh whether there were no files before
-	 * @throws {Error} where the thread cannot be started, or ends
-	 */
-	write(layers: readonly LayerBodies[], isFresh = false): Promise<Report> {
+	/** Writes the files of layers. @throws {Error} where the thread cannot be started, or ends */
+	write(layers: readonly LayerBodies[]): Promise<Report> {
 		const bodies = layers.flatMap(([, bodies]) => bodies.flatMap((body) => body ?? []));
 		// Their own memory, which is handed over: a fragment is a part of a long run of bytes.
 		const bytes = new Uint8Array(bodies.reduce((total, body) => total + body.length, 0));
@@ -37,7 +33,7 @@ export class FolderThread {
 		const written = layers.map(
 			([smallkey, bodies]): WrittenLayer => [smallkey, bodies.map((body) => body?.length ?? null)],
 		);
-		return this.ask({ kind: "write", layers: written, bytes, isFresh }, [bytes.buffer]);
+		return this.ask({ kind: "write", layers: written, bytes }, [bytes.buffer]);
 	}
 
 	/** Carries out an order after those before it. @throws {Error} where the thread cannot be started, or ends */

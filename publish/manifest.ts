@@ -102,7 +102,7 @@ function manifestPath(out: string): string {
 
 /**
  * The manifest of an output folder; null where there is none that is whole and still describes the folder.
- * @throws {Error} with the path where it is there and cannot be read: to build all anew would hide the fault
+ * @throws {Error} with the path where it is there and cannot be read: a build from nothing would hide the fault
  */
 export function readManifest(out: string): Manifest | null {
 	const path = manifestPath(out);

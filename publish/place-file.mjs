@@ -1,5 +1,5 @@
-// The one way in which a file comes to its place. Synchronous: for hundreds of thousands of small files that takes a third
-// of the time. Plain JavaScript: the thread that writes files starts without a loader.
+// Writes files atomically. Synchronous: for hundreds of thousands of small files that takes a third of the time. Plain
+// JavaScript: the thread that writes files starts without a loader.
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 

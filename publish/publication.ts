@@ -1,32 +1,26 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Fragments } from "../api/read.ts";
 import { GitFailure } from "../git/run.ts";
-import { middleRank } from "../registry/drawing-order.ts";
 import { problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Published } from "../store/git/store.ts";
-import { findEarlier } from "./earlier.ts";
-import { entryOf } from "./entry.ts";
+import type { Log } from "../store/log.ts";
+import { findEarlier } from "./commit-layers.ts";
 import { FolderSink, type FolderTimes } from "./folder-sink.ts";
 import { rendererStamp } from "./manifest.ts";
-import { type CommitRange, type RenderedRange, renderRange } from "./range.ts";
+import { type CommitRange, isLarge, type RenderedRange, renderEntry, renderRange } from "./range.ts";
 import { Slices } from "./slices.ts";
-import { fragmentSettings, renderSlots, type Slot, slotsOf } from "./slots.ts";
+import { fragmentSettings, type Slot, slotsOf } from "./slots.ts";
 import { loadSnapshot, saveSnapshot } from "./snapshot.ts";
 import { Table } from "./table.ts";
 
-/** What a publication needs from outside. */
 export interface PublicationOptions {
 	/** Folder of the rendered files and of the snapshot. */
 	dataDir: string;
 	repository: string;
 	settings: FragmentSettings;
-	/** Writes a line about a file that is not served, or about the rendered files, to the log. */
-	warn: (text: string) => void;
-	/** Logs an error of work in the background. */
-	report: (error: unknown) => void;
+	log: Log;
 	/** Called with the registrations that were written, once they are served. */
 	registered: (smallkeys: readonly string[]) => void;
 	filesTimes?: Partial<FolderTimes> | undefined;
@@ -43,7 +37,7 @@ function otherHistory(repository: string, commit: string): string {
 	return `${repository} does not have commit ${commit}, which was served last: it is new, or an older copy, and served as it is`;
 }
 
-/** What a task gives, or that git cannot read what it needs. */
+/** The value of a task; `unreadable` where git cannot read what it needs. */
 async function unlessUnreadable<T>(task: Promise<T>): Promise<T | typeof unreadable> {
 	return task.catch((error) => {
 		if (error instanceof GitFailure) return unreadable;
@@ -51,12 +45,13 @@ async function unlessUnreadable<T>(task: Promise<T>): Promise<T | typeof unreada
 	});
 }
 
-/** What is served: the table, in step with the branch, and the rendered files, in step with the table. */
+/** What is served: the table, which follows the branch, and the rendered files, which follow the table. */
 export class Publication {
 	readonly #options: PublicationOptions;
 	readonly #slots: readonly Slot[];
 	readonly #renderer: string;
-	readonly #table: Table;
+	/** Answers reads. */
+	readonly table: Table;
 	readonly files: FolderSink;
 	/** The commit that the table is of. */
 	#commit: string | null = null;
@@ -72,37 +67,14 @@ export class Publication {
 		this.#options = { ...options, settings };
 		this.#slots = slotsOf(settings);
 		this.#renderer = rendererStamp(settings);
-		this.#table = new Table(this.#slots);
-		this.fragments = this.#table.find;
-		this.version = this.#table.version;
+		this.table = new Table(this.#slots);
 		this.files = new FolderSink({
 			out: join(options.dataDir, "dist"),
 			slots: this.#slots,
-			table: this.#table,
-			warn: options.warn,
+			table: this.table,
+			log: options.log,
 			times: options.filesTimes,
 		});
-	}
-
-	/** Answers reads. */
-	readonly fragments: Fragments;
-
-	/** Another number after each change of any fragment. */
-	readonly version: () => number;
-
-	/** Number of layers that are served. */
-	get size(): number {
-		return this.#table.size;
-	}
-
-	/** Whether a layer is served. */
-	has(smallkey: string): boolean {
-		return this.#table.has(smallkey);
-	}
-
-	/** The smallkeys that are served, in no order. */
-	smallkeys(): Iterable<string> {
-		return this.#table.smallkeys();
 	}
 
 	/**
@@ -117,20 +89,20 @@ export class Publication {
 		since: (commit: string) => Promise<CommitRange | null>,
 		first: () => Promise<CommitRange>,
 	): Promise<string> {
-		const endedInStep = existsSync(this.#endedPath);
-		await rm(this.#endedPath, { force: true }).catch(this.#options.report);
-		const snapshot = loadSnapshot(this.#snapshotPath, this.#renderer, this.#options.warn);
+		const wasCurrent = existsSync(this.#endedPath);
+		await rm(this.#endedPath, { force: true }).catch(this.#options.log.error);
+		const snapshot = loadSnapshot(this.#snapshotPath, this.#renderer, this.#options.log);
 		const range = snapshot && (await unlessUnreadable(since(snapshot.commit)));
 		if (snapshot && range === null)
-			this.#options.warn(otherHistory(this.#options.repository, snapshot.commit));
+			this.#options.log.warn(otherHistory(this.#options.repository, snapshot.commit));
 		if (snapshot && range) {
-			await this.#table.change(snapshot.changes);
+			await this.table.change(snapshot.changes);
 			this.#saved = snapshot.commit;
 			this.#commit = snapshot.commit;
 		}
 		const changed = range === unreadable ? unreadable : await this.#takeFirst(range, first);
-		const isInStep = range !== null && endedInStep && (await this.files.isComplete());
-		if (isInStep && changed !== unreadable && !this.files.isSmall) void this.files.changed(changed);
+		const isCurrent = range !== null && wasCurrent && (await this.files.isComplete());
+		if (isCurrent && changed !== unreadable && !this.files.isSmall) void this.files.changed(changed);
 		else this.files.compareAll(existsSync(this.#snapshotPath));
 		if (!range) void this.#save();
 		return this.#commit as string;
@@ -144,7 +116,7 @@ export class Publication {
 		return range ? unlessUnreadable(this.#take(range)) : this.#take(await first());
 	}
 
-	/** Makes a range readable in memory; its warnings come once the files are in step, or are known not to be. */
+	/** Makes a range readable in memory. Its warnings come once the files are written, or have failed. */
 	async publish(range: CommitRange): Promise<Published> {
 		const changed = await this.#exclusive(() => this.#take(range));
 		return { warnings: this.files.changed(changed) };
@@ -154,10 +126,10 @@ export class Publication {
 	async close(): Promise<void> {
 		this.#closed = true;
 		await this.#background;
-		const inStep = await this.files.close();
+		const areCurrent = await this.files.close();
 		await this.#save();
-		if (inStep && this.#saved === this.#commit) {
-			await writeFile(this.#endedPath, "").catch(this.#options.report);
+		if (areCurrent && this.#saved === this.#commit) {
+			await writeFile(this.#endedPath, "").catch(this.#options.log.error);
 		}
 	}
 
@@ -165,7 +137,7 @@ export class Publication {
 		return join(this.#options.dataDir, "fragments");
 	}
 
-	/** The mark that says: the rendered files were in step at the end. */
+	/** The mark of an end at which the rendered files were current. */
 	get #endedPath(): string {
 		return `${this.#snapshotPath}.ended`;
 	}
@@ -176,18 +148,18 @@ export class Publication {
 		return result;
 	}
 
-	/** Renders a range and puts it in the table; the smallkeys whose fragments are others now. */
+	/** Renders a range and puts it in the table; the smallkeys whose fragments changed. */
 	async #take(range: CommitRange): Promise<string[]> {
 		const { repository, settings } = this.#options;
 		const rendered = await renderRange(range, repository, settings);
 		if (range.from === null) await this.#dropOthers(rendered);
-		for (const problem of rendered.problems) this.#options.warn(problemLine(problem));
-		const changed = await this.#table.change(rendered.changes);
+		for (const problem of rendered.problems) this.#options.log.warn(problemLine(problem));
+		const changed = await this.table.change(rendered.changes);
 		this.#commit = range.to;
 		this.#options.registered(rendered.registered);
-		const unserved = rendered.wrong.filter((smallkey) => !this.#table.has(smallkey));
+		const unserved = rendered.wrong.filter((smallkey) => !this.table.has(smallkey));
 		if (unserved.length > 0) this.#inBackground(() => this.#serveEarlier(unserved, range.to));
-		if (range.changes === null) this.#inBackground(() => this.#save());
+		if (isLarge(range)) this.#inBackground(() => this.#save());
 		return changed;
 	}
 
@@ -195,7 +167,7 @@ export class Publication {
 	async #dropOthers({ changes, wrong }: RenderedRange): Promise<void> {
 		const slices = new Slices();
 		const stays = new Set(wrong);
-		for (const smallkey of this.#table.smallkeys()) {
+		for (const smallkey of this.table.smallkeys()) {
 			if (!changes.has(smallkey) && !stays.has(smallkey)) changes.set(smallkey, null);
 			await slices.pause();
 		}
@@ -203,7 +175,7 @@ export class Publication {
 
 	#inBackground(task: () => Promise<unknown>): void {
 		this.#background = this.#background.then(async () => {
-			if (!this.#closed) await task().catch(this.#options.report);
+			if (!this.#closed) await task().catch(this.#options.log.error);
 		});
 	}
 
@@ -212,14 +184,12 @@ export class Publication {
 		const { repository, settings } = this.#options;
 		for (const smallkey of smallkeys.slice(0, maxWrong)) {
 			if (this.#closed) return;
-			const registration = await findEarlier(repository, commit, smallkey);
-			if (!registration) continue;
+			const layer = await findEarlier(repository, commit, smallkey);
+			if (!layer) continue;
 			await this.#exclusive(async () => {
 				// It may have been corrected, or removed, meanwhile.
-				if (this.#commit !== commit || this.#table.has(smallkey)) return;
-				const layer = { smallkey, registration, description: null };
-				const entry = entryOf(renderSlots(layer, settings), middleRank);
-				await this.#table.change(new Map([[smallkey, entry]]));
+				if (this.#commit !== commit || this.table.has(smallkey)) return;
+				await this.table.change(new Map([[smallkey, renderEntry(layer, settings)]]));
 			});
 			await this.files.changed([smallkey]);
 		}
@@ -230,10 +200,10 @@ export class Publication {
 		const commit = this.#commit;
 		if (commit === null || commit === this.#saved) return;
 		try {
-			await saveSnapshot(this.#snapshotPath, this.#table, { commit, renderer: this.#renderer });
+			await saveSnapshot(this.#snapshotPath, this.table, { commit, renderer: this.#renderer });
 			this.#saved = commit;
 		} catch (error) {
-			this.#options.report(error);
+			this.#options.log.error(error);
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // Renders a large commit range in a process of its own, and streams the fragments.
 import { GitFailure } from "../git/run.ts";
-import { diffTree, listTree } from "../git/tree.ts";
+import type { PathChange } from "../git/tree.ts";
 import { drawingRank } from "../registry/drawing-order.ts";
 import type { CheckedLayer, Remark } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
@@ -9,10 +9,11 @@ import { commitLayers, streamLayers } from "./commit-layers.ts";
 import type { Row } from "./entry.ts";
 import { renderSlots } from "./slots.ts";
 
-/** What the process is asked for. */
+/** What the process is asked for, after it got the paths that differ, in portions. */
 export interface RangeOrder {
 	repository: string;
-	from: string | null;
+	/** Whether the range is from nothing. */
+	isFirst: boolean;
 	to: string;
 	settings: FragmentSettings;
 }
@@ -32,25 +33,23 @@ export type RangeReport =
 	| { failure: string; isGit: boolean }
 	| { isDone: true };
 
-/**
- * Bytes of fragments, and names, in one portion: the process that takes it answers no reader meanwhile.
- */
+/** Bytes of fragments, and names, in one portion: the process that receives it answers no reader meanwhile. */
 const portionBytes = 200_000;
 const maxNames = 500;
 
-process.once("message", async (order: RangeOrder) => {
-	process.once("disconnect", () => process.exit(1));
+const changed: PathChange[] = [];
+
+process.once("disconnect", () => process.exit(1));
+process.on("message", async (order: RangeOrder | PathChange[]) => {
+	if (Array.isArray(order)) return void changed.push(...order);
 	await render(order).catch((error: Error) => {
 		return send({ failure: error.message, isGit: error instanceof GitFailure });
 	});
 	process.disconnect();
 });
 
-async function render({ repository, from, to, settings }: RangeOrder): Promise<void> {
-	const changed = await (from === null
-		? listTree(repository, to, "layers/")
-		: diffTree(repository, from, to, "layers"));
-	const read = from === null ? () => streamLayers(repository, changed) : commitLayers(repository, to);
+async function render({ repository, isFirst, to, settings }: RangeOrder): Promise<void> {
+	const read = isFirst ? () => streamLayers(repository, changed) : commitLayers(repository, to);
 	const noted = nothingNoted();
 	let portion = new Portion();
 	for await (const layers of changesOf(changed, read, noted)) {

@@ -3,12 +3,13 @@ import { setPriority } from "node:os";
 import { GitFailure } from "../git/run.ts";
 import type { PathChange } from "../git/tree.ts";
 import { drawingRank } from "../registry/drawing-order.ts";
+import type { CheckedLayer } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { changesOf, type Noted, nothingNoted } from "./changes.ts";
 import { type ReadCommit, storeLayers } from "./commit-layers.ts";
 import { type Entry, entriesIn, entryOf } from "./entry.ts";
 import type { RangeOrder, RangeReport } from "./range-worker.ts";
-import { Slices } from "./slices.ts";
+import { nextTurn, Slices } from "./slices.ts";
 import { renderSlots } from "./slots.ts";
 
 /** From one commit of the layers to a later one. */
@@ -16,8 +17,8 @@ export interface CommitRange {
 	/** Null: from nothing. */
 	from: string | null;
 	to: string;
-	/** The paths under `layers/` that differ, sorted; null where they are many. */
-	changes: readonly PathChange[] | null;
+	/** The paths under `layers/` that differ, sorted. */
+	changes: readonly PathChange[];
 	/** What is stored at `to`. */
 	at: ReadCommit;
 }
@@ -28,27 +29,43 @@ export interface RenderedRange extends Omit<Noted, "gone"> {
 	changes: Map<string, Entry | null>;
 }
 
-/** Readers come first: the process that renders is nicer than the one that answers. */
+/** Paths up to which a range is rendered on the event loop, and those that another process gets at once. */
+const maxSmall = 1_000;
+/** The process that renders has a lower priority than the one that answers readers. */
 const niceness = 5;
-/** Longest that a large range may take, in milliseconds: a process that hangs must not hold the branch for ever. */
+/** Longest time of a large range, in milliseconds: a process that hangs must not block the branch for ever. */
 const timeoutMs = 15 * 60_000;
+
+/** Whether a range is rendered in a process of its own. */
+export function isLarge({ changes }: CommitRange): boolean {
+	return changes.length > maxSmall;
+}
+
+/** Renders a layer. */
+export function renderEntry(layer: CheckedLayer, settings: FragmentSettings): Entry {
+	return entryOf(renderSlots(layer, settings), drawingRank(layer.description));
+}
 
 /**
  * Reads, checks and renders the layers that a commit range changes: few in slices on the event loop, many in a process
- * of its own, which gets nothing but the names of the commits and streams the fragments.
+ * of its own, which streams the fragments.
  * @throws {Error} where layers cannot be read, or the process fails or takes too long
  */
 export async function renderRange(
-	{ from, to, changes, at }: CommitRange,
+	range: CommitRange,
 	repository: string,
 	settings: FragmentSettings,
 ): Promise<RenderedRange> {
-	if (changes) return renderHere(changes, at, settings);
+	if (!isLarge(range)) return renderHere(range, settings);
 	const rendered: RenderedRange = { changes: new Map(), problems: [], wrong: [], registered: [] };
-	const worker = startWorker();
+	const worker = startProcess(new URL("./range-worker.ts", import.meta.url), niceness);
 	const timer = setTimeout(() => worker.kill("SIGKILL"), timeoutMs);
 	try {
-		await takeReports(worker, { repository, from, to, settings }, rendered);
+		const reports = takeReports(worker, rendered);
+		const { from, to, changes } = range;
+		await Promise.race([reports, sendAll(worker, changes)]);
+		worker.send({ repository, isFirst: from === null, to, settings } satisfies RangeOrder);
+		await reports;
 		return rendered;
 	} finally {
 		clearTimeout(timer);
@@ -57,8 +74,7 @@ export async function renderRange(
 }
 
 async function renderHere(
-	changed: readonly PathChange[],
-	at: ReadCommit,
+	{ changes: changed, at }: CommitRange,
 	settings: FragmentSettings,
 ): Promise<RenderedRange> {
 	const { gone, ...noted } = nothingNoted();
@@ -66,7 +82,7 @@ async function renderHere(
 	const slices = new Slices();
 	for await (const layers of changesOf(changed, storeLayers(at), { gone, ...noted })) {
 		for (const layer of layers) {
-			changes.set(layer.smallkey, entryOf(renderSlots(layer, settings), drawingRank(layer.description)));
+			changes.set(layer.smallkey, renderEntry(layer, settings));
 			await slices.pause();
 		}
 	}
@@ -74,18 +90,27 @@ async function renderHere(
 	return { changes, ...noted };
 }
 
-function startWorker(): ChildProcess {
-	const worker = fork(new URL("./range-worker.ts", import.meta.url), {
+/** Starts a module in a process of its own. @param niceness its lower priority, from 0 to 19 (nice(1)) */
+export function startProcess(module: URL, niceness: number): ChildProcess {
+	const child = fork(module, {
 		execArgv: ["--import", import.meta.resolve("tsx")],
 		serialization: "advanced",
 		// Nothing of this process's configuration: it holds secrets.
 		env: { PATH: process.env.PATH },
 	});
-	if (worker.pid !== undefined) setPriority(worker.pid, niceness);
-	return worker;
+	if (child.pid !== undefined) setPriority(child.pid, niceness);
+	return child;
 }
 
-function takeReports(worker: ChildProcess, order: RangeOrder, rendered: RenderedRange): Promise<void> {
+/** Sends paths in portions: a hundred thousand at once would block the event loop. */
+async function sendAll(worker: ChildProcess, changes: readonly PathChange[]): Promise<void> {
+	for (let start = 0; start < changes.length; start += maxSmall) {
+		worker.send(changes.slice(start, start + maxSmall));
+		await nextTurn();
+	}
+}
+
+function takeReports(worker: ChildProcess, rendered: RenderedRange): Promise<void> {
 	return new Promise((resolve, reject) => {
 		worker.once("error", reject);
 		worker.once("exit", (code, signal) => {
@@ -96,7 +121,6 @@ function takeReports(worker: ChildProcess, order: RangeOrder, rendered: Rendered
 			else if ("isDone" in report) resolve();
 			else takeReport(report, rendered);
 		});
-		worker.send(order);
 	});
 }
 

@@ -1,7 +1,7 @@
-/** Longest that work on the event loop goes on without letting others in, in milliseconds. */
+/** Longest work on the event loop before other tasks run, in milliseconds. */
 const sliceMs = 8;
 
-/** Lets everything else that waits for the event loop have its turn. */
+/** Lets all other waiting tasks of the event loop run first. */
 export function nextTurn(): Promise<void> {
 	return new Promise((resolve) => setImmediate(resolve));
 }
@@ -10,7 +10,7 @@ export function nextTurn(): Promise<void> {
 export class Slices {
 	#start = performance.now();
 
-	/** Goes on at once, or after everybody else where this slice is over. To be called between small steps. */
+	/** Returns at once, or after all other waiting tasks where this slice is over. Call it between small steps. */
 	async pause(): Promise<void> {
 		if (performance.now() - this.#start < sliceMs) return;
 		await nextTurn();

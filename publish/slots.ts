@@ -6,7 +6,7 @@ import { renderLayer } from "../registry/targets/render.ts";
 import { targetNames, targetOf, targetPath } from "../registry/targets/table.ts";
 import type { TargetName } from "../registry/targets/target.ts";
 
-/** What decides how layers are rendered, without the rest of a configuration: it is handed to other processes. */
+/** The settings that decide how layers are rendered, for other processes. */
 export function fragmentSettings(settings: FragmentSettings): Required<FragmentSettings> {
 	const { metadataUrl, catalogueUrl, mapWkid, mapServerType, targets } = settings;
 	return {
@@ -24,22 +24,22 @@ export interface Slot {
 	lang: Lang;
 }
 
-/** The forms in which each layer is read, in the order in which its fragments are kept. */
+/** The forms in which each layer is read, in the order of its fragments in memory. */
 export function slotsOf({ targets = targetNames }: Pick<FragmentSettings, "targets">): readonly Slot[] {
 	return targets.flatMap((target) => langs.map((lang) => ({ target, lang })));
 }
 
-/** The path below an output folder at which a fragment stands: `v0.9/doc/en/23ax5t`. */
+/** The path of a fragment below an output folder: `v0.9/doc/en/23ax5t`. */
 export function slotPath({ target, lang }: Slot, smallkey: string): string {
 	return targetPath(target, lang, smallkey);
 }
 
-/** The folder below an output folder in which the fragments of a slot stand: `v0.9/doc/en`. */
+/** The folder of the fragments of a slot below an output folder: `v0.9/doc/en`. */
 export function slotFolder({ target, lang }: Slot): string {
 	return `${targetOf(target).doc}/${lang}`;
 }
 
-/** The folders below an output folder of targets that have no slot: nobody is to read what is not kept in step. */
+/** The folders of targets that have no slot, below an output folder: their files would be outdated. */
 export function otherFolders(slots: readonly Slot[]): string[] {
 	const others = targetNames.filter((name) => !slots.some(({ target }) => target === name));
 	return others.map((name) => targetOf(name).doc);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { ifThereSync } from "../files/if-there.ts";
+import type { Log } from "../store/log.ts";
 import { bytesOf, type Entry, entriesIn, lengthsOf, type Row, rankOf } from "./entry.ts";
 import { nextTurn } from "./slices.ts";
 import type { Changes, Table } from "./table.ts";
@@ -10,7 +11,6 @@ import type { Changes, Table } from "./table.ts";
 export interface SnapshotSource {
 	/** The commit whose layers it holds. */
 	commit: string;
-	/** Stamp of the renderer. */
 	renderer: string;
 }
 
@@ -81,16 +81,15 @@ export interface Snapshot {
 
 /**
  * Reads what `saveSnapshot` wrote. To be called before anything is served: it holds the event loop.
- * @param warn called where the file cannot be used
  * @returns null where there is nothing whole, or it is another renderer's
  * @throws {Error} with the path where the file is there and cannot be read
  */
-export function loadSnapshot(path: string, renderer: string, warn: (text: string) => void): Snapshot | null {
+export function loadSnapshot(path: string, renderer: string, log: Log): Snapshot | null {
 	const file = ifThereSync(path, () => readFileSync(path));
 	if (!file) return null;
 	const end = file.length - checksumLength;
 	if (!isWhole(file, end)) {
-		warn(`${path} is not whole, or of another version, and not used: all layers are read anew`);
+		log.warn(`${path} is not whole, or of another version, and not used: all layers are read anew`);
 		return null;
 	}
 	const [head, start] = readLine(file, 0) as [Head, number];

@@ -5,7 +5,7 @@ import type { LayerFile } from "../registry/judge.ts";
 import type { Source } from "./build.ts";
 import { collectCommit, collectFolder, resolveCommit } from "./collect.ts";
 
-/** `--layers`: a folder of layers, in place of this checkout's. */
+/** `--layers`: a folder of layers instead of this checkout's. */
 export const layersOption = new Option(
 	"--layers <dir>",
 	"a folder of layers (layers of this checkout)",
@@ -20,21 +20,20 @@ export const repoOption = new Option(
 /** `--ref`: which commit of the repository. */
 export const refOption = new Option("--ref <ref>", "its commit (the branch main)");
 
-/** What a command line says of its layers. */
 export interface SourceOptions {
 	layers?: string | undefined;
 	repo?: string | undefined;
 	ref?: string | undefined;
 }
 
-/** Layers that a command looks at, and how it names them. */
+/** The layers of a command, and their name in messages. */
 export interface NamedSource {
 	source: Source;
 	/** `layers/ of this checkout` */
 	name: string;
 }
 
-/** Reads what a command line says of its layers. @throws {Error} where its words do not fit together */
+/** Reads the options that name layers. @throws {Error} where they do not fit together */
 export function nameSource({ layers, repo, ref }: SourceOptions): NamedSource {
 	if (ref !== undefined && repo === undefined) throw new Error("--ref: is for --repo");
 	if (repo !== undefined) {

@@ -3,12 +3,12 @@ import { bodyOf, type Entry, entryOf, fragmentOf, isSame, lengthOf, rankOf } fro
 import { Slices } from "./slices.ts";
 import type { Slot } from "./slots.ts";
 
-/** What becomes of layers with one commit: the new entry of each, or null where it goes. */
+/** Smallkey → its new entry, or null where it is removed, of one commit. */
 export type Changes = ReadonlyMap<string, Entry | null>;
 
-/** Changes up to which they are made in one turn of the event loop. */
+/** Most changes that are made without a pause. */
 const maxAtOnce = 1_000;
-/** Bytes that may be held for nothing beside as many that are used. */
+/** Most unused bytes, beside as many as are used. */
 const maxUnusedBytes = 16_000_000;
 
 /** The table of what is served: smallkey → fragments, all of one commit. */
@@ -47,10 +47,9 @@ export class Table {
 		return this.#last.slot;
 	}
 
-	/** Another number after each change of any fragment. */
+	/** A number that changes with any fragment. */
 	readonly version = (): number => this.#version;
 
-	/** Number of layers. */
 	get size(): number {
 		return this.#entries.size;
 	}
@@ -59,7 +58,6 @@ export class Table {
 		return this.#entries.has(smallkey);
 	}
 
-	/** The entry of a layer, or null. */
 	entry(smallkey: string): Entry | null {
 		return this.#entries.get(smallkey) ?? null;
 	}
@@ -75,8 +73,8 @@ export class Table {
 	}
 
 	/**
-	 * Makes the changes of a commit: whoever reads meets all of them or none. To be called one after the other.
-	 * @returns the smallkeys whose fragments are others now
+	 * Makes the changes of a commit: readers get all of them or none. Call it for one commit after the other.
+	 * @returns the smallkeys whose fragments changed
 	 */
 	async change(changes: Changes): Promise<string[]> {
 		const slices = new Slices();
@@ -93,7 +91,7 @@ export class Table {
 			const entry = changes.get(smallkey);
 			if (entry) entries.set(smallkey, entry);
 			else entries.delete(smallkey);
-			// Nobody reads a copy yet.
+			// The copy has no readers yet.
 			if (!few) await slices.pause();
 		}
 		this.#entries = entries;

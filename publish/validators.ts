@@ -41,8 +41,7 @@ export const compiledSchemas: Plugin = {
 	setup(setup) {
 		setup.onLoad({ filter: /[/\\]schemas[/\\]validate-[a-z]+\.ts$/ }, ({ path }) => {
 			const validator = validators[basename(path)];
-			if (!validator)
-				throw new Error(`${basename(path)}: does not stand in the table of publish/validators.ts`);
+			if (!validator) throw new Error(`${basename(path)}: is not in the table of publish/validators.ts`);
 			const schemas = Object.entries(validator.exports);
 			const ajv = new Ajv({
 				...validator.options,

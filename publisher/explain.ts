@@ -1,4 +1,5 @@
 import { visible } from "../registry/markdown.ts";
+import { counted } from "../terminal/plain.ts";
 import { type SignedRequest, targetOf } from "./request.ts";
 
 /** Longest shown part of a body, in characters. */
@@ -17,7 +18,7 @@ function bodyText(body: Uint8Array): string {
 export function explain(request: SignedRequest): string[] {
 	const { headers, method, body, url } = request;
 	const target = targetOf(request);
-	const bytes = `${body.length} byte${body.length === 1 ? "" : "s"}`;
+	const bytes = counted(body.length, "byte");
 	const parts = [target, headers.Sender, headers.TimeStamp, bodyText(body)];
 	return [
 		"The signed text is four parts, joined without separators:",

@@ -1,11 +1,10 @@
-import { InvalidArgumentError } from "commander";
 import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
 import { readTextIfThere } from "../files/if-there.ts";
 import { askService, errorsOf, parseAnswer } from "../service/ask.ts";
 import { sendersPath } from "../service/senders-file.ts";
 import { type Environment, readConfiguration } from "../service/settings.ts";
-import { createCommandLine, exitCodes } from "../terminal/command-line.ts";
+import { createCommandLine, exitCodes, parseUrl } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
@@ -46,13 +45,6 @@ The secret is that of SENDER_SECRET (then --sender is needed), of SENDERS, or of
 terminal it is asked for where none of them has it. Exit codes: 1 where the service refuses, 2 where it does not answer or
 cannot serve now.`,
 		);
-}
-
-/** An address of a service without a slash at its end. @throws {InvalidArgumentError} for anything else */
-export function parseUrl(text: string): string {
-	const url = text.replace(/(?<!\/)\/+$/, "");
-	if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
-	throw new InvalidArgumentError("It must be an http or https address.");
 }
 
 /** The request target of a layer at a service: `/register/23ax5t` behind the address's own path. */

@@ -1,6 +1,7 @@
 import { address as addressSchema } from "../schemas/definitions.ts";
-import { type BrokenRule, type Problems, pointerOf, shownValue } from "./problems.ts";
+import { type Problems, pointerOf, shownValue } from "./problems.ts";
 import { langs } from "./smallkey.ts";
+import { type BrokenRule, broken } from "./texts.ts";
 
 /** The places of addresses in a registration. */
 const places = langs.flatMap((lang) => [
@@ -20,10 +21,7 @@ export function addAddressProblems(problems: Problems, value: unknown): void {
 		if (typeof address !== "string" || !/^https?:\/\/./i.test(address)) continue;
 		const problem = problemOf(address);
 		if (problem === null) continue;
-		problems.add(
-			() => pointerOf(place),
-			() => problem,
-		);
+		problems.add(() => [pointerOf(place), problem]);
 	}
 }
 
@@ -35,20 +33,15 @@ function memberOf(value: unknown, name: string): unknown {
 /** The characters of a URI (RFC 3986, appendix A): the viewer's schema wants `format: uri` of an address. */
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
 
-const credentials = { code: "address-credentials", text: "must not hold a user name or password" };
-
 /** The URL parser comes last: a long non-ASCII host takes it hundreds of milliseconds. */
 function problemOf(address: string): BrokenRule | null {
 	// The schema reports this already.
 	if (address.length > maxAddressLength) return null;
-	if (/^[^:]+:\/*[^/?#]*@/.test(address)) return credentials;
-	if (!uriCharacters.test(address)) {
-		const rule = "must be percent-encoded where it has other characters than RFC 3986 allows";
-		return { code: "address-characters", text: `${rule}: ${shownValue(address)}` };
-	}
+	if (/^[^:]+:\/*[^/?#]*@/.test(address)) return broken("address-credentials");
+	if (!uriCharacters.test(address)) return broken("address-characters", shownValue(address));
 	const url = parseAddress(address);
-	if (!url) return { code: "address", text: `${addressSchema.errorMessage}, not ${shownValue(address)}` };
-	return url.username || url.password ? credentials : null;
+	if (!url) return broken("address", shownValue(address));
+	return url.username || url.password ? broken("address-credentials") : null;
 }
 
 /** Parameters that only select the form of the answer; every viewer sets its own. */

@@ -37,7 +37,7 @@ export interface Entry {
 	sender?: PublicName;
 	/** The last commit that changed it, by its first 12 digits, and its time; left out where the whole history is not there. */
 	changed?: { commit: string; date: string };
-	/** `sick` of a layer that was seen to be sick; `null` where it was never looked at; left out where it was in order. */
+	/** `sick` of a layer that was seen to be sick; `null` where it was never checked; left out where it was in order. */
 	health?: Sickness | null;
 	/** Left out where it is not known. */
 	bounds?: Bounds;

@@ -1,4 +1,4 @@
-import type { SickState } from "./health.ts";
+import type { Sickness } from "./health.ts";
 import type { Lang } from "./smallkey.ts";
 
 /** The file that lists the sick layers for people. */
@@ -12,7 +12,8 @@ export interface HealthReport {
 	version: typeof reportVersion;
 	/** Number of all sick layers. */
 	sick: number;
-	/** Number of layers that were not looked at yet. */
+	/** Numbers of layers that were checked, and that were not yet. */
+	checked: number;
 	unchecked: number;
 	/** All sick layers, by who can correct them and by the host of their service. */
 	groups: HealthGroup[];
@@ -29,20 +30,15 @@ export interface HealthGroup {
 }
 
 /** A layer that was seen to be sick. */
-export interface SickLayer {
+export interface SickLayer extends Sickness {
 	smallkey: string;
 	title: Record<Lang, string>;
-	state: SickState;
-	/** The week in which it was first seen so, as ISO 8601 writes it: `2026-W10`. */
-	since: string;
-	/** Whether a repair is proposed. */
-	repair?: true;
 }
 
 /** The text of a report without anything in it that changes from build to build. */
-export function healthReportText(unchecked: number, groups: readonly HealthGroup[]): string {
+export function healthReportText(checked: number, unchecked: number, groups: HealthGroup[]): string {
 	const sick = groups.reduce((sum, { layers }) => sum + layers.length, 0);
-	const report: HealthReport = { version: reportVersion, sick, unchecked, groups: [...groups] };
+	const report: HealthReport = { version: reportVersion, sick, checked, unchecked, groups };
 	return `${JSON.stringify(report)}\n`;
 }
 
@@ -50,7 +46,8 @@ export function healthReportText(unchecked: number, groups: readonly HealthGroup
 export function parseHealthReport(text: string): HealthReport | null {
 	try {
 		const value = JSON.parse(text) as HealthReport | null;
-		return value?.version === reportVersion && Array.isArray(value.groups) ? value : null;
+		const isWhole = typeof value?.checked === "number" && Array.isArray(value.groups);
+		return isWhole && value.version === reportVersion ? value : null;
 	} catch {
 		return null;
 	}

@@ -15,9 +15,14 @@ export interface Sickness {
 	state: SickState;
 	/** The week in which it was first seen so, as ISO 8601 writes it: `2026-W09`. */
 	since: string;
+	/** What was seen last, such as `answers with status 503`: plain text of one line, which may quote a service. */
+	cause?: string;
 	/** Whether a repair waits for a decision on a branch `repair/…`. */
 	repair?: true;
 }
+
+/** What a look at a layer found. */
+export type Seen = Omit<Sickness, "since" | "repair">;
 
 /** Smallkey → what is wrong. Healthy layers are not listed. */
 export type Health = ReadonlyMap<string, Sickness>;
@@ -40,12 +45,15 @@ export function parseHealth(text: string | null): Health {
 	const known = Object.entries(sick).filter((entry): entry is [string, Sickness] => {
 		return parseSmallkey(entry[0]) !== null && isSickness(entry[1]);
 	});
-	return new Map(known.map(([smallkey, sickness]) => [smallkey, plainSickness(sickness)]));
+	return new Map(known.map(([smallkey, sickness]) => [smallkey, bare(sickness)]));
 }
 
-/** The known members of a sickness, in their order. */
-function plainSickness({ state, since, repair }: Sickness): Sickness {
-	return { state, since, ...(repair === true && { repair }) };
+/** Longest cause, in characters. */
+const maxCause = 160;
+
+function bare({ state, since, cause, repair }: Sickness): Sickness {
+	const known = { state, since, ...(typeof cause === "string" && { cause: cause.slice(0, maxCause) }) };
+	return { ...known, ...(repair === true && { repair }) };
 }
 
 function isSickness(value: unknown): value is Sickness {
@@ -63,7 +71,7 @@ export function healthText(health: Health): string | null {
 	const longest = [...health].sort(byWeek).slice(0, maxSick);
 	const lines = longest.sort(bySmallkey).map((entry) => {
 		const [smallkey, sickness] = entry;
-		return `    ${JSON.stringify(smallkey)}: ${JSON.stringify(plainSickness(sickness))}`;
+		return `    ${JSON.stringify(smallkey)}: ${JSON.stringify(bare(sickness))}`;
 	});
 	return `{\n  "sick": {\n${lines.join(",\n")}\n  }\n}\n`;
 }
@@ -80,22 +88,24 @@ function byWeek(one: SickLayer, other: SickLayer): number {
 }
 
 /**
- * Merges new findings into the known health. A layer in the same state keeps its week. A layer that was not looked at
+ * Merges new findings into the known health. A layer in the same state keeps its week. A layer that was not checked
  * keeps its entry as long as it is registered.
- * @param seen the layers that were looked at; null: healthy
+ * @param seen the layers that were checked; null: healthy
  */
 export function updateHealth(
 	before: Health,
-	seen: ReadonlyMap<string, SickState | null>,
+	seen: ReadonlyMap<string, Seen | null>,
 	week: string,
 	isRegistered: (smallkey: string) => boolean,
 ): Health {
 	const kept = [...before].filter(([smallkey]) => !seen.has(smallkey) && isRegistered(smallkey));
 	const after = new Map<string, Sickness>(kept);
-	for (const [smallkey, state] of seen) {
-		if (state === null) continue;
+	for (const [smallkey, found] of seen) {
+		if (found === null) continue;
 		const known = before.get(smallkey);
-		after.set(smallkey, known?.state === state ? known : { state, since: week });
+		const isSame = known?.state === found.state;
+		const repair = isSame && known.repair ? { repair: known.repair } : {};
+		after.set(smallkey, { ...found, since: isSame ? known.since : week, ...repair });
 	}
 	return after;
 }
@@ -105,8 +115,8 @@ export const repairTrailer = "Repair-Proposed";
 
 /** The health with a mark on those layers whose repair waits for a decision, and on no others. */
 export function markRepairs(health: Health, proposed: ReadonlySet<string>): Health {
-	const marked = [...health].map(([smallkey, { state, since }]): [string, Sickness] => {
-		return [smallkey, { state, since, ...(proposed.has(smallkey) && { repair: true as const }) }];
+	const marked = [...health].map(([smallkey, { repair: _, ...sickness }]): [string, Sickness] => {
+		return [smallkey, { ...sickness, ...(proposed.has(smallkey) && { repair: true }) }];
 	});
 	return new Map(marked);
 }

@@ -1,5 +1,6 @@
 import { type ParseErrorCode, printParseErrorCode, visit } from "jsonc-parser";
 import { type DocumentProblem, Problems, pointerOf } from "./problems.ts";
+import { type BrokenRule, broken, type TextCode, textOf } from "./texts.ts";
 
 /** A parsed JSON text: its value, or why it was refused. */
 export type ParsedJson = { value: unknown; problems: [] } | { value: null; problems: DocumentProblem[] };
@@ -18,23 +19,23 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
 	try {
 		text = decoder.decode(bytes);
 	} catch {
-		return refused("utf-8", "must be UTF-8");
+		return refused(broken("utf-8"));
 	}
-	if (text.startsWith("\ufeff")) return refused("byte-order-mark", "must not start with a byte order mark");
+	if (text.startsWith("\ufeff")) return refused(broken("byte-order-mark"));
 	let value: unknown;
 	try {
 		value = JSON.parse(text);
 	} catch {
-		return refused("json", `must be JSON: ${syntaxError(text)}`);
+		return refused(syntaxError(text));
 	}
 	if (isPlainlyWritten(text, value)) return { value, problems: [] };
 	const problems = ambiguities(text);
-	if (problems === null) return refused("depth", `must not be nested deeper than ${maxDepth}`);
+	if (problems === null) return refused(broken("depth", maxDepth));
 	return problems.length === 0 ? { value, problems: [] } : { value: null, problems };
 }
 
-function refused(code: string, rule: string): ParsedJson {
-	return { value: null, problems: [{ code, text: `the document ${rule}` }] };
+function refused(problem: BrokenRule): ParsedJson {
+	return { value: null, problems: [problem] };
 }
 
 /**
@@ -121,33 +122,13 @@ function walk(text: string, visitor: Visitor): boolean {
 /** An error code that the library does not use. */
 const tooDeep = -1 as ParseErrorCode;
 
-/** The texts of the library's errors, by its own names for them. */
-const errorWords: Record<string, string> = {
-	InvalidSymbol: "is neither punctuation nor a value of JSON",
-	InvalidNumberFormat: "is not a number of JSON",
-	PropertyNameExpected: "must be a member's name in double quotes",
-	ValueExpected: "must be a value",
-	ColonExpected: "must be a colon",
-	CommaExpected: "must be a comma",
-	CloseBraceExpected: "must be a closing brace",
-	CloseBracketExpected: "must be a closing bracket",
-	EndOfFileExpected: "must be the end",
-	InvalidCommentToken: "must not be a comment",
-	UnexpectedEndOfString: "must be a text that ends with a quote on its line",
-	UnexpectedEndOfNumber: "is a number without its last digits",
-	InvalidUnicode: "must have four hexadecimal digits after each \\u",
-	InvalidEscapeCharacter: "must not have other characters after a backslash than JSON knows",
-	InvalidCharacter: "must have its control characters escaped",
-};
-
-/** The first syntax error of a text: `line 3, column 7 must be a comma`. */
-function syntaxError(text: string): string {
-	let found = "it has an error that was not located";
+/** The first syntax error of a text: `the document must be JSON: line 3, column 7 must be a comma`. */
+function syntaxError(text: string): BrokenRule {
+	let found = broken("json-unknown");
 	walk(text, {
 		onError(code, line, column) {
-			const words =
-				code === tooDeep ? `is nested deeper than ${maxDepth}` : errorWords[printParseErrorCode(code)];
-			found = `line ${line}, column ${column} ${words}`;
+			const name = code === tooDeep ? "nested" : (printParseErrorCode(code) as TextCode);
+			found = broken("json", line, column, textOf(name, maxDepth));
 			throw new EndOfVisit();
 		},
 	});
@@ -163,24 +144,14 @@ function ambiguities(text: string): DocumentProblem[] | null {
 		onObjectEnd: () => objects.pop(),
 		onName(name, _line, path) {
 			const names = objects.at(-1) as Set<string>;
-			if (names.has(name))
-				problems.add(
-					() => pointerOf([...path(), name]),
-					() => ({ code: "repeated-name", text: "stands there more than once" }),
-				);
+			if (names.has(name)) problems.add(() => [pointerOf([...path(), name]), broken("repeated-name")]);
 			names.add(name);
 			if (name.isWellFormed()) return;
-			problems.add(
-				() => pointerOf(path()),
-				() => ({ code: "lone-surrogate", text: "must not have a name with a lone surrogate" }),
-			);
+			problems.add(() => [pointerOf(path()), broken("lone-name")]);
 		},
 		onValue(value, _line, path) {
 			if (typeof value !== "string" || value.isWellFormed()) return;
-			problems.add(
-				() => pointerOf(path()),
-				() => ({ code: "lone-surrogate", text: "must not hold a lone surrogate" }),
-			);
+			problems.add(() => [pointerOf(path()), broken("lone-surrogate")]);
 		},
 	});
 	return whole ? problems.list() : null;

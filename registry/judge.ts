@@ -12,23 +12,8 @@ import {
 	layerPath,
 	parseLayerPath,
 	parseSmallkey,
-	smallkeyRule,
 } from "./smallkey.ts";
-
-/** The codes of the judge's own rules. Those of contents are in `problems.ts` and in the schemas. */
-export type Code =
-	| "case-twin"
-	| "description"
-	| "file-name"
-	| "folder"
-	| "layers-folder"
-	| "orphan"
-	| "owner"
-	| "owners-removed"
-	| "plain-file"
-	| "size"
-	| "smallkey"
-	| "visible-name";
+import { type BrokenRule, broken, type TextCode, textOf } from "./texts.ts";
 
 /** A remark about a file. */
 export interface Remark {
@@ -40,8 +25,8 @@ export interface Remark {
 
 /** A rule that a change breaks. Every door reports it with the same text. */
 export interface Problem extends Remark {
-	/** Identifies the rule, independent of the language of its text: a `Code`, or the code of a `DocumentProblem`. */
-	code: string;
+	/** Identifies the rule, independent of the language of its text. */
+	code: TextCode;
 }
 
 /** A file under `layers/`, as found in a folder or a commit. */
@@ -89,11 +74,6 @@ export function maxBytesOf(path: string): number {
 	return path.endsWith(".service.json") ? maxDescriptionBytes : largestRegistration;
 }
 
-/** The text of the size rule. */
-export function sizeRule(maxBytes: number): string {
-	return `must have at most ${maxBytes} bytes`;
-}
-
 /** A problem as it is printed: `layers/23/23ax5t.json: /fr/service_url: must be an http or https address`. */
 export function problemLine({ file, text }: Remark): string {
 	return `${file}: ${text}`;
@@ -101,18 +81,22 @@ export function problemLine({ file, text }: Remark): string {
 
 /** The error about an invalid smallkey. */
 export function smallkeyText(text: string): string {
-	return `smallkey: ${smallkeyRule}, not ${JSON.stringify(text.slice(0, 80))}`;
-}
-
-/** The error about a smallkey that differs only in case from `kept`. */
-function twinText(smallkey: string, kept: string, isStored: boolean): string {
-	const state = isStored ? "is registered" : "the same change registers";
-	return `smallkey: ${smallkey} differs only in case from ${kept}, which ${state}`;
+	return `smallkey: ${textOf("smallkey", JSON.stringify(text.slice(0, 80)))}`;
 }
 
 /** The problem of a stored layer that differs only in case from the one that is served. */
 export function twinProblem(smallkey: string, served: string): Problem {
-	return { code: "case-twin", file: layerPath(smallkey), text: twinText(smallkey, served, true) };
+	return aboutKey(layerPath(smallkey), broken("case-twin", smallkey, served));
+}
+
+/** A broken rule of a smallkey, as the problem of a file. */
+function aboutKey(file: string, { code, text }: BrokenRule): Problem {
+	return { code, file, text: `smallkey: ${text}` };
+}
+
+/** The problem of a description without a registration. */
+export function orphanProblem(smallkey: string): Problem {
+	return { file: descriptionPath(smallkey), ...broken("orphan", layerPath(smallkey)) };
 }
 
 /** Whether a sender may change a smallkey. */
@@ -124,8 +108,7 @@ export function mayChange({ smallkeys }: Asker, smallkey: string): boolean {
 export function judgeAsker(asker: Asker, smallkey: string): Problem | null {
 	if (mayChange(asker, smallkey)) return null;
 	const globs = asker.smallkeys?.join(" ") || "none";
-	const text = `smallkey: sender ${asker.id} may change these keys only: ${globs}; not ${smallkey}`;
-	return { code: "owner", file: layerPath(smallkey), text };
+	return aboutKey(layerPath(smallkey), broken("owner", asker.id, globs, smallkey));
 }
 
 /**
@@ -133,22 +116,21 @@ export function judgeAsker(asker: Asker, smallkey: string): Problem | null {
  * is accepted.
  */
 export function judgePlace({ path, isRemoved }: NameEdit): Problem | null {
-	const refuse = (code: Code, text: string) => ({ code, file: path, text });
-	if (isRemoved) return path === ownersPath ? refuse("owners-removed", "must not be removed") : null;
+	const refuse = (code: TextCode, ...values: string[]) => ({ file: path, ...broken(code, ...values) });
+	if (isRemoved) return path === ownersPath ? refuse("owners-removed") : null;
 	if (isOtherFile(path) || parseLayerPath(path)) return null;
-	if (path === "layers") return refuse("layers-folder", "must be a folder");
+	if (path === "layers") return refuse("layers-folder");
 	if (!path.startsWith("layers/")) {
 		const isOtherCase = path.split("/", 1)[0]?.toLowerCase() === "layers";
-		if (isOtherCase) return refuse("layers-folder", "must be in layers, in lower case");
+		if (isOtherCase) return refuse("layers-case");
 		// U+FFFD replaces invalid UTF-8; `\\` separates folders on Windows.
 		const isPlain = visible(path) === path && !/[\ufffd\\]/.test(path);
-		return isPlain ? null : refuse("visible-name", "must have a name of visible characters");
+		return isPlain ? null : refuse("visible-name");
 	}
 	const [, name, service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
-	if (name === undefined)
-		return refuse("file-name", "must be named <smallkey>.json or <smallkey>.service.json");
-	if (parseSmallkey(name) === null) return refuse("smallkey", smallkeyText(name));
-	return refuse("folder", `must be at ${service ? descriptionPath(name) : layerPath(name)}`);
+	if (name === undefined) return refuse("file-name");
+	if (parseSmallkey(name) === null) return { code: "smallkey", file: path, text: smallkeyText(name) };
+	return refuse("folder", service ? descriptionPath(name) : layerPath(name));
 }
 
 /** Judges the kind and the size of a file before it is read; null where both are right. */
@@ -160,9 +142,9 @@ export function judgeKind(
 ): Problem | null {
 	if (kind !== "file") {
 		const is = kind === "symlink" ? "symlink" : "submodule or the like";
-		return { code: "plain-file", file: path, text: `must be a plain file, not a ${is}` };
+		return { file: path, ...broken("plain-file", is) };
 	}
-	return bytes > maxBytes ? { code: "size", file: path, text: sizeRule(maxBytes) } : null;
+	return bytes > maxBytes ? { file: path, ...broken("size", maxBytes) } : null;
 }
 
 /** The content of one file, and its problems. */
@@ -185,8 +167,7 @@ export function judgeFile(file: LayerFile, rules: Rules): JudgedFile {
 	else if (isOtherFile(path)) return judged;
 	else if (path.endsWith(".service.json")) {
 		judged.description = parseDescription(new TextDecoder().decode(bytes));
-		const text = "must be a service description, as npx fragments harvest writes it";
-		if (!judged.description) refuse([{ code: "description", text }]);
+		if (!judged.description) refuse([broken("description")]);
 	} else {
 		const { registration, problems } = parseRegistration(bytes, rules);
 		judged.registration = registration;
@@ -196,9 +177,9 @@ export function judgeFile(file: LayerFile, rules: Rules): JudgedFile {
 }
 
 /** Judges a smallkey that a change writes; null where it is right. Rules for new keys belong here. */
-function judgeKey(smallkey: string, before: ReadonlySet<string>, kept: string): [Code, string] | null {
+function judgeKey(smallkey: string, before: ReadonlySet<string>, kept: string): BrokenRule | null {
 	const isStored = (key: string) => before.has(`${key}.json`);
-	if (kept !== smallkey) return ["case-twin", twinText(smallkey, kept, isStored(kept))];
+	if (kept !== smallkey) return broken(isStored(kept) ? "case-twin" : "case-twin-here", smallkey, kept);
 	return null;
 }
 
@@ -240,13 +221,12 @@ function judgeFolder(edits: readonly NameEdit[], names: Iterable<string>): Probl
 		const { smallkey, kind } = parseLayerPath(path) as { smallkey: string; kind: string };
 		if (kind === "registration" && !isRemoved) {
 			const problem = judgeKey(smallkey, before, kept.get(smallkey.toLowerCase()) ?? smallkey);
-			if (problem) problems.push({ code: problem[0], file: path, text: problem[1] });
+			if (problem) problems.push(aboutKey(path, problem));
 		}
 		const isOrphan = after.has(`${smallkey}.service.json`) && !after.has(`${smallkey}.json`);
 		if (!isOrphan || judged.has(smallkey)) continue;
 		judged.add(smallkey);
-		const text = `describes a layer that is not at ${layerPath(smallkey)}`;
-		problems.push({ code: "orphan", file: descriptionPath(smallkey), text });
+		problems.push(orphanProblem(smallkey));
 	}
 	return problems;
 }

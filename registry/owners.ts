@@ -6,6 +6,7 @@ import { parseJson } from "./json.ts";
 import { type DocumentProblem, Problems } from "./problems.ts";
 import { addSchemaProblems } from "./schema-problems.ts";
 import { isOtherFile, parseLayerPath } from "./smallkey.ts";
+import { broken } from "./texts.ts";
 
 /** The owners' file in the repository. */
 export const ownersPath = "layers/owners.json";
@@ -37,8 +38,7 @@ const maxOwnersBytes = 1024 * 1024;
 /** Reads `layers/owners.json`. */
 export function parseOwners(bytes: Uint8Array): ParsedOwners {
 	if (bytes.length > maxOwnersBytes) {
-		const text = `the document must have at most ${maxOwnersBytes} bytes`;
-		return { owners: null, problems: [{ code: "document-size", text }] };
+		return { owners: null, problems: [broken("size-of-document", maxOwnersBytes)] };
 	}
 	const parsed = parseJson(bytes);
 	if (parsed.problems.length > 0) return { owners: null, problems: parsed.problems };

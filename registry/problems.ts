@@ -1,3 +1,5 @@
+import { type BrokenRule, broken } from "./texts.ts";
+
 /** Most problems of one document that are listed; the others are counted. */
 export const maxProblems = 20;
 
@@ -15,14 +17,6 @@ const maxShownLength = 200;
 
 const encoder = new TextEncoder();
 
-/** A rule that is broken. */
-export interface BrokenRule {
-	/** Identifies the rule, independent of the language of its text: `address-credentials`, `maxLength`. */
-	code: string;
-	/** `must not hold a user name or password` */
-	text: string;
-}
-
 /** A rule that a document breaks; its text is `<JSON pointer>: <rule>`, or begins with `the document`. */
 export type DocumentProblem = BrokenRule;
 
@@ -38,13 +32,14 @@ export class Problems {
 	#hidden = 0;
 
 	/** Adds a problem. Its pointer and its rule are made only for a problem that is listed. */
-	add(place: () => string, rule: () => BrokenRule): void {
+	add(make: () => readonly [pointer: string, rule: BrokenRule]): void {
 		if (this.#problems.length >= maxProblems || this.#hidden > 0) {
 			this.#hidden += 1;
 			return;
 		}
-		const { code, text: ruleText } = rule();
-		const text = `${cutPointer(place()) || "the document"}: ${ruleText}`;
+		const [pointer, rule] = make();
+		const { code } = rule;
+		const text = `${cutPointer(pointer) || "the document"}: ${rule.text}`;
 		const bytes = encoder.encode(JSON.stringify(text)).length;
 		if (this.#bytes + bytes > maxProblemBytes) {
 			this.#hidden += 1;
@@ -61,8 +56,8 @@ export class Problems {
 	/** The problems in the order of their addition; the last one counts those that are not listed. */
 	list(): DocumentProblem[] {
 		if (this.#hidden === 0) return [...this.#problems];
-		const text = `the document has ${this.#hidden} more ${this.#hidden === 1 ? "problem" : "problems"}`;
-		return [...this.#problems, { code: "more-problems", text }];
+		const code = this.#hidden === 1 ? "more-problem" : "more-problems";
+		return [...this.#problems, broken(code, this.#hidden)];
 	}
 }
 

@@ -6,6 +6,7 @@ import { type DocumentProblem, Problems, pointerOf } from "./problems.ts";
 import { addSchemaProblems, type Rules } from "./schema-problems.ts";
 import { kindProblem } from "./service-kind.ts";
 import { type Lang, langs } from "./smallkey.ts";
+import { broken } from "./texts.ts";
 import { isVersion2, type Registration, type Registration1, type Registration2 } from "./versions.ts";
 
 export { isVersion2, type Registration, type Registration1, type Registration2 } from "./versions.ts";
@@ -78,8 +79,7 @@ export type ParsedRegistration =
 /** Parses a registration from the bytes of a body or a file. */
 export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegistration {
 	if (bytes.length > largestRegistration) {
-		const text = `the document must have at most ${largestRegistration} bytes, not ${bytes.length}`;
-		return { registration: null, problems: [{ code: "document-size", text }] };
+		return { registration: null, problems: [broken("document-size", largestRegistration, bytes.length)] };
 	}
 	const parsed = parseJson(bytes);
 	if (parsed.problems.length > 0) return { registration: null, problems: parsed.problems };
@@ -92,11 +92,7 @@ export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegist
 	if (rules === "stored") return { registration, problems: [] };
 	for (const { address, type, path } of addressesOf(registration)) {
 		const problem = kindProblem(new URL(address), type);
-		if (problem !== null)
-			problems.add(
-				() => pointerOf(path),
-				() => ({ code: "service-kind", text: problem }),
-			);
+		if (problem !== null) problems.add(() => [pointerOf(path), problem]);
 	}
 	if (!problems.isEmpty) return { registration: null, problems: problems.list() };
 	const tooLarge = storedSizeProblem(registration);
@@ -109,9 +105,7 @@ export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegist
  */
 export function storedSizeProblem(registration: Registration): DocumentProblem | null {
 	const { length } = new TextEncoder().encode(canonicalText(registration));
-	if (length <= largestRegistration) return null;
-	const rule = `must have at most ${largestRegistration} bytes in the form in which it is stored, not ${length}`;
-	return { code: "stored-size", text: `the document ${rule}` };
+	return length <= largestRegistration ? null : broken("stored-size", largestRegistration, length);
 }
 
 /** The document's `version` decides on the schema. */

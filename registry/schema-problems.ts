@@ -1,24 +1,22 @@
 import type { SchemaError, Validator } from "../schemas/compile.ts";
 import { nearestName } from "./nearest.ts";
-import { type BrokenRule, type Problems, pointerSegment, shownValue } from "./problems.ts";
+import { type Problems, pointerSegment, shownValue } from "./problems.ts";
+import { type BrokenRule, broken, type TextCode } from "./texts.ts";
 
 /** An error's parameters: each keyword has its own. */
 type Params = Record<string, unknown>;
 
-/**
- * The texts of rules by their keyword, which is also their code. Every other rule has its text and its code beside it in
- * the schema, as `errorMessage` and `code`.
- */
-const generalWords: Record<string, (params: Params, value: string) => string> = {
-	required: () => "is missing",
-	enum: ({ allowedValues }, value) => `must be ${(allowedValues as string[]).join(" or ")}, not ${value}`,
-	const: ({ allowedValue }, value) => `must be ${allowedValue}, not ${value}`,
-	type: ({ type }, value) => `must be ${articled(String(type))}, not ${value}`,
-	maxLength: ({ limit }) => `must have at most ${limit} characters`,
-	minLength: () => "must not be empty",
-	minimum: ({ limit }, value) => `must be ${limit} or more, not ${value}`,
-	minItems: ({ limit }) => `must have at least ${counted(limit)}`,
-	maxItems: ({ limit }) => `must have at most ${counted(limit)}`,
+/** The keywords whose name is their code, and what their text names before the wrong value. */
+const valuesOf: Readonly<Record<string, (params: Params) => unknown>> = {
+	required: () => "",
+	minLength: () => "",
+	enum: ({ allowedValues }) => (allowedValues as string[]).join(" or "),
+	const: ({ allowedValue }) => allowedValue,
+	type: ({ type }) => (/^[aeiou]/.test(String(type)) ? `an ${type}` : `a ${type}`),
+	maxLength: ({ limit }) => limit,
+	minimum: ({ limit }) => limit,
+	minItems: ({ limit }) => counted(limit),
+	maxItems: ({ limit }) => counted(limit),
 };
 
 /** Keywords whose errors only say that one below them failed. */
@@ -40,11 +38,7 @@ export function addSchemaProblems(
 	if (validate(value)) return;
 	for (const error of validate.errors ?? []) {
 		if (rules === "stored" && isOnlyOnWrite(error)) continue;
-		if (!isRepeated(error))
-			problems.add(
-				() => placeOf(error),
-				() => ruleOf(error),
-			);
+		if (!isRepeated(error)) problems.add(() => [placeOf(error), ruleOf(error)]);
 	}
 }
 
@@ -67,26 +61,19 @@ function placeOf({ instancePath, params, propertyName }: SchemaError): string {
 }
 
 function ruleOf(error: SchemaError): BrokenRule {
-	const value = shownValue(error.keyword === "discriminator" ? error.params.tagValue : error.data);
-	if (error.keyword === "additionalProperties") return { code: error.keyword, text: unknownMember(error) };
-	const general = generalWords[error.keyword];
-	if (general) return { code: error.keyword, text: general(error.params as Params, value) };
-	const { errorMessage, code } = error.parentSchema ?? {};
-	const rule = String(errorMessage ?? error.message);
-	// The value helps with a pattern and a discriminator only; every other rule is about which members exist.
-	const hasValue = error.keyword === "pattern" || error.keyword === "discriminator";
-	return { code: String(code ?? error.keyword), text: hasValue ? `${rule}, not ${value}` : rule };
+	const { keyword, params, data, parentSchema } = error;
+	if (keyword === "additionalProperties") return unknownMember(error);
+	const value = shownValue(keyword === "discriminator" ? params.tagValue : data);
+	const first = valuesOf[keyword];
+	if (first) return broken(keyword as TextCode, first(params), value);
+	return broken((parentSchema?.code ?? keyword) as TextCode, value);
 }
 
 /** An unknown member, with the nearest known one. */
-function unknownMember({ params, parentSchema }: SchemaError): string {
+function unknownMember({ params, parentSchema }: SchemaError): BrokenRule {
 	const known = Object.keys((parentSchema?.properties ?? {}) as object);
 	const nearest = nearestName(String((params as Params).additionalProperty), known);
-	return `is not a known member${nearest === null ? "" : `: did you mean ${nearest}?`}`;
-}
-
-function articled(type: string): string {
-	return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+	return nearest === null ? broken("additionalProperties") : broken("misspelt", nearest);
 }
 
 function counted(limit: unknown): string {

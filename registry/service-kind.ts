@@ -1,3 +1,5 @@
+import { type BrokenRule, broken } from "./texts.ts";
+
 /** One layer of an ArcGIS service, at the end of a path; the number is missing where the service is meant as a whole. */
 export const arcgisPath = /\/(MapServer|FeatureServer)(?:\/(\d{1,9}))?\/?$/i;
 
@@ -9,24 +11,18 @@ const arcgisRest = /\/rest\/services\/.*\/(?:MapServer|FeatureServer)(?:\/\d{1,9
  * not known to be. An address that is not recognized may be that of a proxy.
  * @param type kind of service, in the words of version 2.0
  */
-export function kindProblem(url: URL, type: string): string | null {
+export function kindProblem(url: URL, type: string): BrokenRule | null {
 	if (type === "ogcWms") {
 		if (!arcgisRest.test(url.pathname) || asksForWms(url)) return null;
-		return "must be the address of a WMS, not of an ArcGIS service";
+		return broken("kind-wms");
 	}
 	if (type !== "esriFeature" && type !== "esriMapServer" && type !== "esriFeatureServer") return null;
-	if (/\/WMSServer\/?$/i.test(url.pathname) || asksForWms(url)) {
-		return "must be the address of a MapServer or FeatureServer, not of a WMS";
-	}
+	if (/\/WMSServer\/?$/i.test(url.pathname) || asksForWms(url)) return broken("kind-arcgis");
 	const match = arcgisPath.exec(url.pathname);
 	if (!match) return null;
 	const [, server, layer] = match;
-	if (type === "esriFeature") {
-		if (layer !== undefined) return null;
-		return `must end with the number of one layer: …/${server} is a whole service`;
-	}
-	if (layer === undefined) return null;
-	return "must not end with the number of one layer: layers of a whole service are named by scrape_only";
+	if (type === "esriFeature") return layer === undefined ? broken("kind-layer", server) : null;
+	return layer === undefined ? null : broken("kind-service");
 }
 
 function asksForWms(url: URL): boolean {

@@ -3,6 +3,7 @@ import { pointerOf } from "./problems.ts";
 import { addressesOf, isVersion2, type Registration, type ServiceType } from "./registration.ts";
 import { arcgisPath, kindProblem } from "./service-kind.ts";
 import { type Lang, langs } from "./smallkey.ts";
+import { type BrokenRule, broken, textOf } from "./texts.ts";
 
 /** An address of a registration, and the type of its service. */
 interface Address {
@@ -13,40 +14,31 @@ interface Address {
 }
 
 /** Returns what is odd about an address, or null. A rule reports only its first finding. */
-type Rule = (service: Address) => string | null;
+type Rule = (service: Address) => BrokenRule | null;
 
 /** Of the wrong kind in what is stored, where `service-kind.ts` refuses nothing; or of no known kind. */
 const kindRule: Rule = ({ url, type }) => {
 	const problem = kindProblem(url, type);
 	if (problem !== null || arcgisPath.test(url.pathname)) return problem;
-	if (type === "esriFeature") return "is not the address of one layer of a MapServer or FeatureServer";
-	const isService = type === "esriMapServer" || type === "esriFeatureServer";
-	return isService ? "is not the address of a MapServer or FeatureServer" : null;
+	if (type === "esriFeature") return broken("odd-feature");
+	return type === "esriMapServer" || type === "esriFeatureServer" ? broken("odd-service") : null;
 };
 
 const queryRule: Rule = ({ address, url, type }) => {
 	if (type !== "ogcWms") return null;
-	if (url.search === "") {
-		return /\?(?:#|$)/.test(address) ? "ends with ?, which is left out: viewers write their own" : null;
-	}
+	if (url.search === "") return /\?(?:#|$)/.test(address) ? broken("query-empty") : null;
 	const names = [...url.searchParams.keys()].map((name) => name.toUpperCase());
-	if (names.includes("SERVICE") || names.includes("REQUEST")) {
-		return "already says SERVICE or REQUEST, which viewers say themselves";
-	}
-	return "has a query, which RAMP 4.0 loses where it asks for a legend or for what was clicked on";
+	return broken(names.includes("SERVICE") || names.includes("REQUEST") ? "query-request" : "query-lost");
 };
 
 const featureQueryRule: Rule = ({ address, type }) => {
 	if (type !== "esriFeature" && type !== "esriFeatureServer") return null;
 	const found = featureServerQuery(address);
 	if (!found?.rest.startsWith("?")) return null;
-	if (found.isHarmless)
-		return "has a query that changes nothing, which is left out at v2: GeoView fails on it";
-	return "has a query, on which GeoView fails";
+	return broken(found.isHarmless ? "query-harmless" : "query-fails");
 };
 
-const fragmentRule: Rule = ({ url }) =>
-	url.hash === "" ? null : "has a #, and what follows it is never sent";
+const fragmentRule: Rule = ({ url }) => (url.hash === "" ? null : broken("fragment"));
 
 /**
  * Addresses that are reachable only within a network, in the spelling of a URL parser: IPv4 private (RFC 1918), loopback,
@@ -58,11 +50,10 @@ const privateHost =
 const hostRule: Rule = ({ url }) => {
 	const host = url.hostname.replace(/^\[|\]$/g, "");
 	const isLocal = host === "localhost" || host.endsWith(".localhost");
-	return isLocal || privateHost.test(host) ? `is at ${host}, which readers elsewhere cannot reach` : null;
+	return isLocal || privateHost.test(host) ? broken("private-host", host) : null;
 };
 
-const schemeRule: Rule = ({ url }) =>
-	url.protocol === "https:" ? null : "is not https: a page that is cannot show what comes from it";
+const schemeRule: Rule = ({ url }) => (url.protocol === "https:" ? null : broken("not-https"));
 
 /** All rules; an address may break several. */
 const rules: readonly Rule[] = [kindRule, queryRule, featureQueryRule, fragmentRule, hostRule, schemeRule];
@@ -88,16 +79,15 @@ function severalWarnings(registration: Registration): string[] {
 	return langs.flatMap((lang) => {
 		const node = registration[lang];
 		if (node.service_type !== "esriFeatureServer" || (node.scrape_only?.length ?? 0) < 2) return [];
-		const rule = "names several layers of a FeatureServer, which no viewer draws: register each by itself";
-		return [`/${lang}/scrape_only: ${rule}`];
+		return [`/${lang}/scrape_only: ${textOf("several-layers")}`];
 	});
 }
 
 function addressWarnings(address: string, type: ServiceType, pointer: string): string[] {
 	const service: Address = { address, url: new URL(address), type };
 	return rules.flatMap((rule) => {
-		const text = rule(service);
-		return text === null ? [] : [`${pointer}: ${text}`];
+		const odd = rule(service);
+		return odd === null ? [] : [`${pointer}: ${odd.text}`];
 	});
 }
 
@@ -109,15 +99,13 @@ function clickWarnings(registration: Registration): string[] {
 	return langs.flatMap((lang) => {
 		const type = registration[lang].feature_info_type;
 		if (type === undefined || readableInfo.has(type)) return [];
-		return [
-			`/${lang}/feature_info_type: viewers read ${[...readableInfo].join(", ")} only, and ask for nothing else`,
-		];
+		return [`/${lang}/feature_info_type: ${textOf("unread-info", [...readableInfo].join(", "))}`];
 	});
 }
 
 function sameServiceWarnings(registration: Registration): string[] {
 	if (askedOf(registration, "en") !== askedOf(registration, "fr")) return [];
-	return ["/fr/service_url: is that of /en, so the layer is the same in both languages"];
+	return [`/fr/service_url: ${textOf("same-service")}`];
 }
 
 /** The members of one language that decide which layers are shown. */

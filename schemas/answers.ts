@@ -1,5 +1,5 @@
 const warnings = {
-	description: "What is accepted and probably not meant, as <JSON pointer>: <what is odd>.",
+	description: "What is accepted but probably not intended, as <JSON pointer>: <what is odd>.",
 	type: "array",
 	items: { type: "string" },
 } as const;
@@ -110,7 +110,7 @@ export const layerStatus = {
 			},
 		},
 		health: {
-			description: "How it was when it was last looked at as a viewer would.",
+			description: "Its health when it was last checked as a viewer would use it.",
 			type: "object",
 			required: ["state"],
 			properties: {

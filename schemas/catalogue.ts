@@ -29,6 +29,8 @@ const state = {
 	enum: ["wrong", "down", "empty"],
 } as const;
 
+const cause = { description: "What was seen last, such as `answers with status 503`.", ...text } as const;
+
 /** A file that is a JSON object of just these members. */
 function file<Members extends object>(name: string, title: string, properties: Members) {
 	return {
@@ -117,7 +119,7 @@ export const catalogueChunk = file("catalogue-chunk", "The entries of some layer
 						{
 							type: "object",
 							required: ["state", "since"],
-							properties: { state, since: { type: "string", pattern: "^\\d{4}-W\\d{2}$" }, repair },
+							properties: { state, since: { type: "string", pattern: "^\\d{4}-W\\d{2}$" }, cause, repair },
 							additionalProperties: false,
 						},
 					],
@@ -145,6 +147,7 @@ export const catalogueChunk = file("catalogue-chunk", "The entries of some layer
 export const catalogueHealth = file("catalogue-health", "The sick layers and their owners", {
 	version,
 	sick: { description: "Number of sick layers.", ...count },
+	checked: { description: "Number of layers that were checked.", ...count },
 	unchecked: { description: "Number of layers that were not checked yet.", ...count },
 	groups: {
 		description: "The sick layers of the same owners at one host.",
@@ -170,6 +173,7 @@ export const catalogueHealth = file("catalogue-health", "The sick layers and the
 								type: "string",
 								pattern: "^\\d{4}-W\\d{2}$",
 							},
+							cause,
 							repair,
 						},
 						additionalProperties: false,

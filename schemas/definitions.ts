@@ -1,6 +1,5 @@
-// Parts that several schemas share. The `errorMessage` beside a rule is its text in an error:
-// "<pointer>: <errorMessage>, not <value>"; `code` identifies the rule in every language. Rules without them have a general
-// text, and their keyword is their code (registry/schema-problems.ts).
+// Parts that several schemas share. The `code` beside a rule names its texts in registry/texts.ts. The code of any other
+// rule is its keyword.
 
 /** An http or https address; that it is a URI, and holds no secret, is checked by code. */
 export const address = {
@@ -8,7 +7,6 @@ export const address = {
 	type: "string",
 	maxLength: 2048,
 	pattern: "^[Hh][Tt][Tt][Pp][Ss]?://.",
-	errorMessage: "must be an http or https address",
 	code: "address",
 } as const;
 
@@ -20,7 +18,6 @@ export const text = {
 	type: "string",
 	maxLength: 1024,
 	pattern: "^(?:[^<]|<(?![A-Za-z/!]))*$",
-	errorMessage: "must not hold < before a letter, / or !, which viewers take for markup",
 	code: "markup",
 	onlyOnWrite: true,
 } as const;
@@ -30,7 +27,6 @@ export const mime = {
 	type: "string",
 	maxLength: 128,
 	pattern: "^[A-Za-z0-9.+_-]+/[A-Za-z0-9.+_-]+(?:; ?[ -~]+)?$",
-	errorMessage: "must be a media type, such as image/png",
 	code: "media-type",
 } as const;
 
@@ -43,7 +39,6 @@ export const metadata = {
 		required: ["uuid"],
 		anyOf: [{ required: ["metadata_url"] }, { required: ["catalogue_url"] }],
 	},
-	errorMessage: "must have either a uuid, or a metadata_url, a catalogue_url or both",
 	code: "metadata",
 	properties: {
 		uuid: { type: "string", minLength: 1, maxLength: 128 },

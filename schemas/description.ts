@@ -124,7 +124,7 @@ export const description = {
 				service_url: { type: "string" },
 				from: { $ref: "#/definitions/origin" },
 				layers: {
-					description: "Their names: the rest counts only while they are the registered ones.",
+					description: "Their names. The rest is used only while these are the registered ones.",
 					type: "array",
 					minItems: 1,
 					items: { type: "string" },

@@ -8,16 +8,15 @@ export const owners = {
 	additionalProperties: false,
 	properties: {
 		operators: {
-			description: "Who approves everything that is no layer, and the layers that no glob below fits.",
+			description: "Owners of all files that are not layers, and of layers that no glob below matches.",
 			$ref: "#/definitions/owners",
 		},
 		layers: {
 			description:
-				"Glob of smallkeys (* is any run of characters, ? is one) to its owners. The glob that says most wins.",
+				"Glob of smallkeys (* is any run of characters, ? is one) to its owners. The most specific glob applies.",
 			type: "object",
 			propertyNames: {
 				pattern: "^[A-Za-z0-9_+=*?-]{1,64}$",
-				errorMessage: "must be a glob: 1 to 64 of A-Z a-z 0-9 _ - + = * ?",
 				code: "glob",
 			},
 			additionalProperties: { $ref: "#/definitions/owners" },
@@ -32,7 +31,6 @@ export const owners = {
 				description: "A GitHub team or user: @organisation/team or @user.",
 				type: "string",
 				pattern: "^@[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$",
-				errorMessage: "must be a GitHub team or user, such as @organisation/team or @user",
 				code: "owner-name",
 			},
 		},

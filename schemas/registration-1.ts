@@ -2,9 +2,7 @@ import { address, metadata, mime, text } from "./definitions.ts";
 
 /** A member that belongs to the other payload_type. */
 function onlyOf(type: "wms" | "feature") {
-	const other = type === "wms" ? "feature" : "wms";
-	const errorMessage = `belongs to payload_type ${type}, and must be left out of ${other}`;
-	return { not: {}, errorMessage, code: `only-${type}` } as const;
+	return { not: {}, code: `only-${type}` } as const;
 }
 
 /** JSON Schema (draft-07) of a registration of version 1.x. */
@@ -21,7 +19,6 @@ export const registration1 = {
 				"Version of this form. New registrations say 1.0.0; 1.1 and 1.2 are spellings of the older service.",
 			type: "string",
 			pattern: "^1\\.(?:(?:0|[1-9][0-9]*)\\.(?:0|[1-9][0-9]*)|1|2)$",
-			errorMessage: "must be 1.x.y, such as 1.0.0, or 2.0",
 			code: "version",
 		},
 		payload_type: {
@@ -34,11 +31,9 @@ export const registration1 = {
 			description: "Other addresses for the readers of one target: one address may not suit all viewers.",
 			type: "object",
 			minProperties: 1,
-			errorMessage: "must name a target, or be left out",
 			code: "no-target",
 			propertyNames: {
 				pattern: "^v2$",
-				errorMessage: "must be v2, the only target that can have an address of its own",
 				code: "target-name",
 			},
 			properties: { v2: { $ref: "#/definitions/overrides" } },
@@ -126,7 +121,6 @@ export const registration1 = {
 			description: "What is different for one target, in either language or both.",
 			type: "object",
 			minProperties: 1,
-			errorMessage: "must have en, fr or both",
 			code: "no-language",
 			properties: { en: { $ref: "#/definitions/override" }, fr: { $ref: "#/definitions/override" } },
 			additionalProperties: false,
@@ -134,7 +128,6 @@ export const registration1 = {
 		override: {
 			type: "object",
 			minProperties: 1,
-			errorMessage: "must have a service_url, a layer or both",
 			code: "no-override",
 			properties: {
 				service_url: { $ref: "#/definitions/address" },

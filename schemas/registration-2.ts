@@ -18,7 +18,6 @@ const recursive = {
  */
 const named = {
 	not: { properties: { scrape_only: false, recursive: { const: false } } },
-	errorMessage: "must name its layers in scrape_only, or take every layer with a recursive of true",
 	code: "no-layers",
 	onlyOnWrite: true,
 } as const;
@@ -58,8 +57,6 @@ export const registration2 = {
 				{ $ref: "#/definitions/ogc" },
 				{ $ref: "#/definitions/esriService" },
 			],
-			errorMessage:
-				"must be esriFeature, esriTile, esriImage, ogcWms, ogcWmts, esriMapServer or esriFeatureServer",
 			code: "service-type",
 		},
 		esriFeature: {

@@ -9,6 +9,7 @@ import { findRepository } from "../service/find-repository.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
+import { counted } from "../terminal/plain.ts";
 
 /** Parses `7d`, or a date such as `2026-03-04`, into milliseconds since 1970. @throws {Error} */
 function parseSince(text: string | undefined, now: Date): number {
@@ -62,7 +63,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const forged = entries.filter(({ door, merged }) =>
 		[{ door }, ...merged].some((one) => one.door.kind === "forged"),
 	);
-	const counts = [`${entries.length} ${entries.length === 1 ? "change" : "changes"}`];
+	const counts = [counted(entries.length, "change")];
 	if (forged.length > 0) counts.push(`${forged.length} forged`);
 	printLine(io, counts.join(", "));
 	return forged.length > 0 ? exitCodes.wrong : exitCodes.done;

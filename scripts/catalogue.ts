@@ -1,7 +1,6 @@
 // npx fragments catalogue: the catalogue page, with its index and all fragments, as a static site
 import { resolve } from "node:path";
-import { checkOutput } from "../hosting/check-output.ts";
-import { buildOutput, catalogueLine } from "../hosting/output.ts";
+import { buildOutput, catalogueLine, checkOutput } from "../hosting/output.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";

@@ -6,7 +6,7 @@ import { quote } from "../harvest/finding.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { langs } from "../registry/smallkey.ts";
-import { askWith } from "../service/harvester/ask.ts";
+import { askWith } from "../service/ask.ts";
 import { layersAtOnce, printFindings, readLayers } from "../service/harvester/layers.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun } from "../terminal/command-line.ts";

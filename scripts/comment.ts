@@ -23,7 +23,7 @@ const maxReport = 8 * longestComment;
 
 const help = `
 DIR has a folder review-<number> for each pull request, with the report.json that npx fragments review --report wrote.
-Where there is none, the check says that the change could not be looked at.`;
+Where there is none, the check says that the change could not be checked.`;
 
 /** The report of a pull request; null where there is none. @throws {Error} where it is none of a review */
 async function readReport(folder: string, { number }: PullRef): Promise<Report | null> {

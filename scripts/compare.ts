@@ -1,30 +1,23 @@
 // npx fragments compare: the differences of the same layers on two services (docs/moving.md)
 import { createReadStream, existsSync } from "node:fs";
-import { InvalidArgumentError } from "commander";
 import { compareServices } from "../migrate/compare/compare.ts";
 import { isJson, keysOfRepository, readKeys } from "../migrate/compare/keys.ts";
-import { countOf, reportLines } from "../migrate/compare/report.ts";
+import { reportLines } from "../migrate/compare/report.ts";
 import { comparedTargets, ReadService } from "../migrate/compare/service.ts";
 import { keyOf } from "../migrate/import/document.ts";
 import { readDump } from "../migrate/import/dump.ts";
 import { parseSmallkey } from "../registry/smallkey.ts";
 import { repositoryPath } from "../service/open-store.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, parseUrl } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
-import { plain } from "../terminal/plain.ts";
+import { counted, plain } from "../terminal/plain.ts";
 import { progress } from "../terminal/progress.ts";
 
 const help = `
 An address is what stands before /v1/docs/… or /v2/docs/…; nothing is written to either service.
 Without --keys the layers of the repository in DATA_DIR are read.
 Ends with 1 where a viewer would draw or ask a layer otherwise.`;
-
-/** The address without a slash at its end. */
-function parseAddress(text: string): string {
-	if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/(?<!\/)\/+$/, "");
-	throw new InvalidArgumentError(`It must be an http or https address, not ${text}.`);
-}
 
 /** Reads smallkeys from a list, or from a dump of the older service's database. */
 async function readList(path: string): Promise<string[]> {
@@ -45,8 +38,8 @@ async function readStored(dataDir: string): Promise<string[]> {
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("compare", io)
-		.argument("<old>", "the older service, such as http://rcs.example", parseAddress)
-		.argument("<new>", "this one, with its base path", parseAddress)
+		.argument("<old>", "the older service, such as http://rcs.example", parseUrl)
+		.argument("<new>", "this one, with its base path", parseUrl)
 		.option("--keys <file>", "the smallkeys, with spaces, commas or lines between them; or the dump")
 		.option("--all", "name all smallkeys of each kind, not three of them", false)
 		.addHelpText("after", help)
@@ -56,7 +49,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const { dataDir } = readConfiguration(withoutStore(environment));
 	const smallkeys = path === undefined ? await readStored(dataDir) : await readList(path);
 	if (smallkeys.length === 0) throw new Error(`${path ?? dataDir}: holds no smallkeys to compare`);
-	printError(io, `Comparing ${countOf(smallkeys.length)} of ${old} with ${now}`);
+	printError(io, `Comparing ${counted(smallkeys.length, "layer")} of ${old} with ${now}`);
 	const bar = progress(smallkeys.length * comparedTargets.length * 2, "comparing");
 	const comparing = compareServices(new ReadService(old), new ReadService(now), smallkeys, bar.tick);
 	const comparison = await comparing.finally(() => bar.stop());

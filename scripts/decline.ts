@@ -14,7 +14,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.option("--why <text>", "required: the reason, which is kept with the declined change")
 		.option("--by <name>", "who declines it (who is logged in)")
 		.option("--repo <dir>", "the repository of a service instead of that of DATA_DIR")
-		.addHelpText("after", "\nThe sender is not notified: tell them.")
+		.addHelpText("after", "\nThe sender is not notified; inform them.")
 		.parse(argv, { from: "user" });
 	const { by = userInfo().username, repo } = line.opts();
 	const why = needed("--why", line.opts().why);

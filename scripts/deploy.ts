@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { Option } from "@commander-js/extra-typings";
 import glob from "fast-glob";
 import { buildWorker, bundlePath, sizeLine } from "../hosting/bundle.ts";
-import { buildOutput } from "../hosting/output.ts";
+import { buildFolder } from "../hosting/output.ts";
 import { parseSecretFile, readSecretFiles, type SecretFile } from "../hosting/secrets.ts";
 import {
 	deploymentEnvironment,
@@ -15,7 +15,6 @@ import {
 import type { Environment } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printLine } from "../terminal/io.ts";
-import { counted } from "../terminal/plain.ts";
 
 /** Most static assets of one deployment (Cloudflare Workers, "Limits"); wrangler's dry run does not check it. */
 const plans: ReadonlyMap<string, number> = new Map([
@@ -48,12 +47,6 @@ or past that the fragments in a bucket: npx fragments publish-objects, then npx 
 (docs/hosting.md, "Past the file limit")`);
 }
 
-async function buildFiles(layers: string, dist: string, env: Environment): Promise<void> {
-	const { problems, written } = await buildOutput({ folder: layers }, dist, env);
-	if (!written)
-		throw new Error([...problems, `${counted(problems.length, "problem")}; nothing was written`].join("\n"));
-}
-
 /**
  * Deploys. The worker keeps its variables and secrets at Cloudflare and in wrangler.jsonc; only the named secrets are
  * uploaded.
@@ -64,7 +57,7 @@ async function deploy(env: Environment, options: Options, passed: string[], io: 
 	const bucket = env.OBJECTS_BUCKET;
 	if (options.objects && !bucket) throw new Error("OBJECTS_BUCKET: must be set, to the bucket's name");
 	if (!options.objects) {
-		if (options.dist === undefined) await buildFiles(options.layers, dist, env);
+		if (options.dist === undefined) await buildFolder(options.layers, dist, env);
 		await checkFileCount(dist, options.plan);
 	}
 	for (const size of await buildWorker()) printLine(io, sizeLine(size));

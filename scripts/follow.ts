@@ -2,9 +2,8 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { checkOutput } from "../hosting/check-output.ts";
 import { type Followed, fetchBranch, openFollowed } from "../hosting/follow.ts";
-import { buildOutput } from "../hosting/output.ts";
+import { buildOutput, checkOutput } from "../hosting/output.ts";
 import { cloneUrlOf, createGitToken, gitEnvironment } from "../service/github-git.ts";
 import { lockFolder } from "../service/lock.ts";
 import {

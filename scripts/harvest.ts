@@ -10,7 +10,7 @@ import { descriptionText, isDescribed } from "../registry/description.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { harvestedLangs } from "../registry/registration.ts";
 import { descriptionPath } from "../registry/smallkey.ts";
-import { askWith } from "../service/harvester/ask.ts";
+import { askWith } from "../service/ask.ts";
 import {
 	type Found,
 	fileIn,

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
+import { seenOf } from "../harvest/watch-layer.ts";
 import { buildOutput } from "../hosting/output.ts";
 import { browserArguments, browserPath, missingBrowser } from "../prove/browser.ts";
 import type { Proofs } from "../prove/proofs.ts";
@@ -11,12 +12,11 @@ import { runProofs } from "../prove/run.ts";
 import { serveFolder } from "../prove/serve-folder.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import { describedFor } from "../registry/described.ts";
-import { healthPath, type SickState } from "../registry/health.ts";
+import { healthPath, type Seen } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { langs } from "../registry/smallkey.ts";
-import { clientsWith } from "../service/harvester/ask.ts";
-import { readLayers } from "../service/harvester/layers.ts";
-import { watchAll } from "../service/harvester/watch.ts";
+import { clientsWith } from "../service/ask.ts";
+import { readLayers, watchAll } from "../service/harvester/layers.ts";
 import { writeHealth } from "../service/harvester/write-health.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
@@ -78,12 +78,13 @@ async function statesOf(
 	drawn: readonly CheckedLayer[],
 	proofs: Proofs,
 	ask: Parameters<typeof watchAll>[1],
-): Promise<Map<string, SickState | null>> {
+): Promise<Map<string, Seen | null>> {
 	const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
 	const watched = await watchAll(failed, ask);
-	const said = new Map(watched.map(({ layer, watched: { state } }) => [layer.smallkey, state]));
+	const said = new Map(watched.map(({ layer, watched: one }) => [layer.smallkey, seenOf(one)]));
+	const nothingSeen: Seen = { state: "empty", cause: "draws nothing on the map" };
 	return new Map(
-		drawn.map(({ smallkey }) => [smallkey, said.has(smallkey) ? (said.get(smallkey) ?? "empty") : null]),
+		drawn.map(({ smallkey }) => [smallkey, said.has(smallkey) ? (said.get(smallkey) ?? nothingSeen) : null]),
 	);
 }
 

@@ -6,8 +6,8 @@ import { healthPath, healthText, markRepairs, parseHealth, weekOf } from "../reg
 import { readOpen } from "../repair/branches.ts";
 import type { Proposal } from "../repair/proposal.ts";
 import { runRepair } from "../repair/run.ts";
+import { clientsWith } from "../service/ask.ts";
 import { findRepository, servedRef } from "../service/find-repository.ts";
-import { clientsWith } from "../service/harvester/ask.ts";
 import { readLayers } from "../service/harvester/layers.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";

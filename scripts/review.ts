@@ -9,7 +9,7 @@ import { renderComment } from "../review/comment.ts";
 import { type Links, linksInto, noLinks } from "../review/links.ts";
 import { annotationsOf, reportOf } from "../review/report.ts";
 import { isWrong, type Review, review } from "../review/review.ts";
-import { askWith } from "../service/harvester/ask.ts";
+import { askWith } from "../service/ask.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
@@ -26,9 +26,7 @@ function askUntil(end: AbortSignal, ask: Ask): Ask {
 /** The required approvals, a line each. */
 function approvalLines({ approvals }: Review): string[] {
 	return (approvals ?? []).map(({ owners, paths }) => {
-		return plain(
-			`approval of ${owners.join(" or ")} for ${paths.length} file${paths.length === 1 ? "" : "s"}`,
-		);
+		return plain(`approval of ${owners.join(" or ")} for ${counted(paths.length, "file")}`);
 	});
 }
 

@@ -37,16 +37,30 @@ const pages: readonly [name: string, path: string, sign: string][] = [
 	["list", "../list/", "main li a"],
 	["schemas", "../schemas/", "main dl"],
 	["guide", "../guide/", "main h1"],
+	["page", "layer/nhn.html", "main dl"],
+	["absent", "layer/zzzz.html", "main a"],
 ];
 
-/** Every page in both languages, narrow and wide, light and dark. */
+/** Where a page is in French: static pages have folders of their own. */
+function inFrench(path: string): string {
+	return path.replace(/^\.\.\/(list|guide)\//, "../$1/fr/").replace(/^layer\//, "couche/");
+}
+
+/** Every page in both languages, three widths, light and dark. */
 function allPictures(): Picture[] {
 	return (["en", "fr"] as const).flatMap((lang) =>
-		[320, 1_440].flatMap((width) =>
+		[320, 768, 1_440].flatMap((width) =>
 			[false, true].flatMap((dark) =>
 				pages.map(([page, path, sign]) => ({
 					name: [page, lang, width, dark ? "dark" : "light"].join("-"),
-					...{ path: `${lang}/${path}`, sign, width, height: 900, dark, whole: true },
+					...{
+						path: `${lang}/${lang === "fr" ? inFrench(path) : path}`,
+						sign,
+						width,
+						height: 900,
+						dark,
+						whole: true,
+					},
 				})),
 			),
 		),
@@ -119,7 +133,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.option("--out <dir>", "where the pictures go", "docs")
 		.option(
 			"--all",
-			"every page in both languages, narrow and wide, light and dark, in place of the README's one",
+			"every page in both languages, three widths, light and dark, in place of the README's one",
 		)
 		.parse(argv, { from: "user" })
 		.opts();

@@ -9,7 +9,7 @@ import { openService } from "../service/composition.ts";
 import { makeDataDir } from "../service/data-dir.ts";
 import { followSenders } from "../service/follow-senders.ts";
 import { lockFolder } from "../service/lock.ts";
-import { logError, logLine, ReadCount } from "../service/log.ts";
+import { ReadCount, serviceLog } from "../service/log.ts";
 import type { Metrics } from "../service/metrics/metrics.ts";
 import { type MetricsServer, serveMetrics } from "../service/metrics/server.ts";
 import { countLacking } from "../service/open-store.ts";
@@ -47,7 +47,7 @@ async function listenForMetrics(
 	if (!place) return null;
 	const { type } = metrics;
 	const text = () => metrics.text({ dataDir, gauges });
-	return serveMetrics({ ...place, type, text, report: logError });
+	return serveMetrics({ ...place, type, text, log: serviceLog });
 }
 
 /** Serves until the first interruption, and still answers the requests that were accepted. */
@@ -66,10 +66,10 @@ async function serve(
 		fragments: service.fragments,
 		version: service.version,
 		pages: service.pages ?? undefined,
-		log: logLine,
+		log: serviceLog.info,
 		allReads: configuration.logReads,
 		count: () => reads.add(),
-		measure: metrics?.answers.add,
+		measure: metrics?.answer,
 	});
 	try {
 		started(await listen(server, configuration));
@@ -98,7 +98,7 @@ export const run = createRun(async (argv, environment, io) => {
 		const following =
 			configured.place === "SENDERS"
 				? null
-				: followSenders({ path: configured.place, senders, log: logLine });
+				: followSenders({ path: configured.place, senders, log: serviceLog });
 		const service = await openService(configuration, senders, metrics, following?.state);
 		try {
 			const metricsServer = metrics && (await listenForMetrics(metrics, service, configuration));

@@ -1,12 +1,11 @@
 // npx fragments status: the status of a repository's layers, or of one layer at a service
 import { dirname } from "node:path";
-import { parseUrl } from "../publisher/request.ts";
 import { printStatus } from "../review/status/layer.ts";
 import { overviewLines, readOverview } from "../review/status/overview.ts";
 import { findRepository } from "../service/find-repository.ts";
 import { isFolderLocked } from "../service/lock.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, parseUrl } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 

@@ -20,7 +20,7 @@ import { fileName, layerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
-import { plain } from "../terminal/plain.ts";
+import { counted, plain } from "../terminal/plain.ts";
 
 /** The number of checked files, and their problems and warnings in the order of the files. */
 interface Checked {
@@ -92,11 +92,6 @@ async function check(names: string[], source: Source): Promise<Checked> {
 	const files = await collectSource(source);
 	const problems = [...judgeFiles(files, () => undefined), ...ownersProblems(files)];
 	return { files: files.length, problems, warnings: [] };
-}
-
-/** `1 file`, `2 files` */
-function counted(count: number, what: string): string {
-	return `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
 }
 
 export const run = createRun(async (argv, _environment, io) => {

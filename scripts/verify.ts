@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Option } from "@commander-js/extra-typings";
-import { InvalidArgumentError } from "commander";
 import {
 	changedKeys,
 	chooseQuestions,
@@ -17,7 +16,7 @@ import { listCatalogue } from "../hosting/verify-catalogue.ts";
 import { build, type Source } from "../publish/build.ts";
 import { nameSource, refOption, repoOption } from "../publish/source.ts";
 import { type Configuration, readConfiguration, withoutStore } from "../service/settings.ts";
-import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes, parseCount, parseUrl } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 import { progress } from "../terminal/progress.ts";
@@ -91,12 +90,6 @@ async function verify(
 	return differences.length === 0 ? exitCodes.done : exitCodes.wrong;
 }
 
-/** The service's address without a `/` at its end. */
-function parseAddress(text: string): string {
-	if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/(?<!\/)\/+$/, "");
-	throw new InvalidArgumentError(`It must be an http or https address, not ${text}.`);
-}
-
 /** Builds into a temporary folder. @throws {Error} where a layer is wrong */
 async function withBuild(
 	source: Source,
@@ -116,20 +109,20 @@ async function withBuild(
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("verify", io)
-		.argument("<url>", "the service with its base path, such as https://fragments.example", parseAddress)
+		.argument("<url>", "the service with its base path, such as https://fragments.example", parseUrl)
 		.option(
 			"--sample <n>",
-			`how many fragments are looked at beside the changed ones, and files of the catalogue, spread over all (${defaultSample})`,
+			`how many fragments are checked beside the changed ones, and files of the catalogue, spread over all (${defaultSample})`,
 			parseCount,
 		)
 		.addOption(
-			new Option("--all", "look at every fragment, and every file of the catalogue").conflicts("sample"),
+			new Option("--all", "check every fragment, and every file of the catalogue").conflicts("sample"),
 		)
 		.option(
 			"--since <commit>",
-			"look at every layer that has changed since then, too, and that removed ones are gone",
+			"also check every layer that has changed since then, and that removed ones are gone",
 		)
-		.option("--wait <seconds>", "look at what differs again, so long, until nothing does", parseCount)
+		.option("--wait <seconds>", "how long differences are checked again, until there are none", parseCount)
 		.addOption(new Option("--dist <dir>", "the build to compare with").default("dist").conflicts("repo"))
 		.addOption(repoOption)
 		.addOption(refOption)

@@ -7,9 +7,8 @@ import { type SickState, weekOf, weeksSince } from "../registry/health.ts";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
 import { layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { type LayerHealth, refreshText } from "../review/refresh-text.ts";
-import { askWith } from "../service/harvester/ask.ts";
-import { readLayers } from "../service/harvester/layers.ts";
-import { statesOf, type WatchedLayer, watchAll } from "../service/harvester/watch.ts";
+import { askWith } from "../service/ask.ts";
+import { readLayers, statesOf, type WatchedLayer, watchAll } from "../service/harvester/layers.ts";
 import { writeHealth } from "../service/harvester/write-health.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
@@ -18,7 +17,7 @@ import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
 It asks for the capabilities or the layer's document, then for one picture or one feature. The file names sick layers only,
-each with the week since which it is so; where nothing has changed, neither does the file.
+each with the week in which that was first seen. The file changes only if the findings do.
 With --text it writes what the pull request of the workflow refresh says, in a checkout into which npx fragments harvest
 has written service descriptions.`;
 

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Option } from "@commander-js/extra-typings";
 import { buildWorker, bundlePath, sizeLine } from "../hosting/bundle.ts";
-import { buildOutput } from "../hosting/output.ts";
+import { buildFolder } from "../hosting/output.ts";
 import {
 	ended,
 	fillLocalBucket,
@@ -21,7 +21,6 @@ import { readSenders } from "../service/senders-file.ts";
 import { type Configuration, type Environment, readConfiguration } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
-import { counted } from "../terminal/plain.ts";
 
 interface Options {
 	layers: string;
@@ -31,12 +30,6 @@ interface Options {
 
 /** Time limit of the engine's start, in milliseconds. */
 const startTimeoutMs = 60_000;
-
-async function buildFiles(layers: string, dist: string, env: Environment): Promise<void> {
-	const { problems, written } = await buildOutput({ folder: layers }, dist, env);
-	if (!written)
-		throw new Error([...problems, `${counted(problems.length, "problem")}; nothing was written`].join("\n"));
-}
 
 /** The worker's variables; without SENDERS the senders are those of this machine's service. */
 async function variablesFor(
@@ -115,7 +108,7 @@ async function serve(env: Environment, options: Options, io: Io): Promise<number
 	const hosting = options.objects ? "objects" : "assets";
 	const dist = resolve(options.dist ?? "dist");
 	await installEngine();
-	if (options.dist === undefined) await buildFiles(options.layers, dist, env);
+	if (options.dist === undefined) await buildFolder(options.layers, dist, env);
 	for (const size of await buildWorker()) printLine(io, sizeLine(size));
 	const folder = await makeRunFolder(hosting, await variablesFor(env, configuration, io));
 	try {

@@ -1,21 +1,22 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { setPriority } from "node:os";
+import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CatalogueOptions } from "../catalogue/options.ts";
+import { startProcess } from "../publish/range.ts";
+import type { Log } from "../store/log.ts";
 import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
 
 /** Times of the catalogue in milliseconds, and its memory. */
 export interface CatalogueLimits {
-	/** How long changes are gathered before they are looked at. */
+	/** How long changes are gathered before an update. */
 	gatherMs: number;
-	/** How often it is looked whether all files are still there. */
+	/** How often the files are checked. */
 	checkMs: number;
 	/** The first pause after a failure, and the longest: each is twice the last. */
 	retryMs: number;
 	maxRetryMs: number;
-	/** How long an end waits for what is being written. */
+	/** How long an end waits for a running update. */
 	endMs: number;
-	/** Resident bytes of its process above which, at rest, another one takes its place: memory is given back only with an end. */
+	/** Resident bytes of its process above which it is replaced at rest: only its end frees the memory. */
 	maxIdleBytes: number;
 }
 
@@ -28,30 +29,28 @@ const ordinaryLimits: CatalogueLimits = {
 	maxIdleBytes: 160e6,
 };
 
-/** What the catalogue of a running service needs from outside. */
 export interface ServiceCatalogueOptions {
 	repository: string;
-	/** The folder of rendered files, in which it stands beside the fragments. */
 	out: string;
-	/** How it is made, asked each time: senders come and go. */
+	/** Its options, read for each update: senders come and go. */
 	options: () => CatalogueOptions;
-	/** Told once when it cannot be written, and once when it is in step again. */
-	warn: (text: string) => void;
+	/** Gets one warning when it cannot be written, and one when it is current again. */
+	log: Log;
 	limits?: Partial<CatalogueLimits> | undefined;
 }
 
-/** Readers and publishers come first: the process is nicer than the one that answers. */
+/** The process has a lower priority than the one that answers readers and publishers. */
 const niceness = 10;
-/** Commits between two looks up to which the next look follows soon: more are many publishers at work. */
+/** Commits during one update up to which the next one follows soon: more are many publishers at work. */
 const fewCommits = 10;
-/** Share of one processor that the catalogue of a busy service takes at most: a look, then three times as long nothing. */
-const pausesPerLook = 3;
-/** The longest pause between two looks, for few commits and for many, in milliseconds. */
+/** The pause after an update, as a multiple of its time: a busy service gives it a quarter of one processor. */
+const pausesPerUpdate = 3;
+/** The longest pause between two updates, for few commits and for many, in milliseconds. */
 const maxPauseMs = { few: 300, many: 60_000 };
 
 /**
- * The catalogue of a running service, brought in step with its branch by a process of its own. It is derived: whatever
- * happens to it, reads and writes of layers go on, and it is tried again.
+ * The catalogue of a running service, which a process of its own updates to the branch. It is derived: where it fails,
+ * reads and writes of layers continue, and the update is retried.
  */
 export class ServiceCatalogue {
 	readonly #options: ServiceCatalogueOptions;
@@ -59,10 +58,10 @@ export class ServiceCatalogue {
 	#worker: ChildProcess | null = null;
 	#wanted: string | null = null;
 	#commits = 0;
-	/** Whether it is looked at although it may be in step. */
+	/** Whether an update is due although the commit is the same. */
 	#isDue = false;
 	#working: Promise<void> | null = null;
-	#inStep: string | null = null;
+	#updatedTo: string | null = null;
 	#reason: string | null = null;
 	readonly #timer: NodeJS.Timeout;
 	readonly #closing = new AbortController();
@@ -80,19 +79,19 @@ export class ServiceCatalogue {
 		this.#work();
 	}
 
-	/** The commit that the files are in step with; null where that is not known. */
-	get inStep(): string | null {
-		return this.#inStep;
+	/** The commit that the files are of; null where that is not known. */
+	get updatedTo(): string | null {
+		return this.#updatedTo;
 	}
 
-	/** Ends, once what is being written is whole. */
+	/** Ends after a running update. */
 	async close(): Promise<void> {
 		this.#closing.abort();
 		clearInterval(this.#timer);
 		await Promise.all([this.#endWorker(), this.#working]);
 	}
 
-	/** Somebody may have removed files, or a sender may have another name. */
+	/** Files may have been removed, or a sender may have another name. */
 	#check(): void {
 		this.#isDue = true;
 		this.#work();
@@ -106,7 +105,7 @@ export class ServiceCatalogue {
 	}
 
 	async #rounds(): Promise<void> {
-		for (let failures = 0; this.#wanted !== null && (this.#wanted !== this.#inStep || this.#isDue); ) {
+		for (let failures = 0; this.#wanted !== null && (this.#wanted !== this.#updatedTo || this.#isDue); ) {
 			await this.#pause(this.#limits.gatherMs);
 			if (this.#closing.signal.aborted) return;
 			const start = performance.now();
@@ -119,31 +118,31 @@ export class ServiceCatalogue {
 		}
 	}
 
-	/** Leaves the processor to others for a while, the longer the more there is to do. */
-	async #rest(lookedMs: number): Promise<void> {
+	/** Leaves the processor to others for a while, the longer the more there was to do. */
+	async #rest(updateMs: number): Promise<void> {
 		const longest = this.#commits <= fewCommits ? maxPauseMs.few : maxPauseMs.many;
-		await this.#pause(Math.min(lookedMs * pausesPerLook, longest));
+		await this.#pause(Math.min(updateMs * pausesPerUpdate, longest));
 	}
 
 	async #pause(timeMs: number): Promise<void> {
 		await sleep(timeMs, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined);
 	}
 
-	/** Brings the catalogue in step with a commit; false where it could not be. */
+	/** Updates the catalogue to a commit; false where that failed. */
 	async #round(commit: string): Promise<boolean> {
 		const { repository, out, options } = this.#options;
 		this.#commits = 0;
 		this.#isDue = false;
 		const report = await this.#ask({ repository, commit, out, options: options() });
 		if ("reason" in report) {
-			this.#inStep = null;
+			this.#updatedTo = null;
 			if (!this.#closing.signal.aborted) this.#fail(report.reason);
 			return false;
 		}
-		if (this.#reason !== null) this.#options.warn("the catalogue is in step again");
+		if (this.#reason !== null) this.#options.log.warn("the catalogue is current again");
 		this.#reason = null;
-		this.#inStep = commit;
-		// While many publish, the next look would wait for a process that starts.
+		this.#updatedTo = commit;
+		// While many publish, the next update would wait for a process that starts.
 		const isIdle = this.#commits === 0;
 		const isLarge = report.residentBytes > this.#limits.maxIdleBytes;
 		if (report.outcome.how === "all" || (isIdle && isLarge)) await this.#endWorker();
@@ -153,7 +152,7 @@ export class ServiceCatalogue {
 	}
 
 	#fail(reason: string): void {
-		if (this.#reason === null) this.#options.warn(`the catalogue cannot be brought in step: ${reason}`);
+		if (this.#reason === null) this.#options.log.warn(`the catalogue cannot be updated: ${reason}`);
 		this.#reason = reason;
 	}
 
@@ -177,22 +176,17 @@ export class ServiceCatalogue {
 	}
 
 	#startWorker(): ChildProcess {
-		const worker = fork(new URL("./catalogue-worker.ts", import.meta.url), {
-			execArgv: ["--import", import.meta.resolve("tsx")],
-			// Nothing of this process's configuration: it holds secrets.
-			env: { PATH: process.env.PATH },
-		});
+		const worker = startProcess(new URL("./catalogue-worker.ts", import.meta.url), niceness);
 		worker.once("exit", () => {
 			if (this.#worker === worker) this.#worker = null;
 		});
 		worker.on("error", () => undefined);
-		if (worker.pid !== undefined) setPriority(worker.pid, niceness);
 		worker.unref();
 		worker.channel?.unref();
 		return worker;
 	}
 
-	/** Lets the process end what it writes, and ends it where that takes too long. */
+	/** Ends the process after its update, or kills it where that takes too long. */
 	async #endWorker(): Promise<void> {
 		const worker = this.#worker;
 		this.#worker = null;

@@ -13,17 +13,17 @@ import {
 	type CommitRange,
 	GitStore,
 	type MeasureGit,
-	type Push,
 	type StoreLimits,
 	startTask,
 } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
+import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
 import { type CatalogueLimits, ServiceCatalogue } from "./catalogue.ts";
 import { Disk, type FreeBytes } from "./disk.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
-import { createLayerStatuses, type LayerStatuses } from "./layer-status.ts";
-import { logError, logLine } from "./log.ts";
+import { LayerStatuses } from "./layer-status.ts";
+import { serviceLog } from "./log.ts";
 import { countCommits, type Measures } from "./measures.ts";
 import { repositoryPath, seed } from "./open-store.ts";
 import type { Service } from "./service.ts";
@@ -43,20 +43,15 @@ export async function openService(
 	return openGithubService(configuration, senders, measures, sendersState);
 }
 
-/** What a service needs from outside beside its configuration. */
 export interface Outside {
-	/** The clock. */
 	now: () => Date;
-	/** Writes one line of the log. */
-	log: (fields: object) => void;
-	/** Told of a broken world that nobody outside may see. */
-	report: (error: unknown) => void;
+	log: Log;
 	/** The files of the first commit of a new repository. */
 	seed: (configuration: Configuration) => Promise<Edit[]>;
 	filesTimes?: Partial<FolderTimes>;
 	catalogueLimits?: Partial<CatalogueLimits>;
 	storeLimits?: Partial<StoreLimits>;
-	/** Told what the service does; nobody is without it. */
+	/** Counts what the service does, for the metrics. */
 	measures?: Measures | null;
 	freeBytes?: FreeBytes;
 	/** Why the senders are not as their file says, in one line; null where they are. */
@@ -67,8 +62,7 @@ export interface Outside {
 
 const ordinaryOutside: Outside = {
 	now: () => new Date(),
-	log: logLine,
-	report: logError,
+	log: serviceLog,
 	seed,
 	guard: installHook,
 };
@@ -82,24 +76,22 @@ export interface LocalService extends Service {
 	catalogue: ServiceCatalogue | null;
 }
 
-/** Layers in a repository on this machine: reads come from memory, in step with its branch. */
+/** Layers in a repository on this machine: reads come from memory, which follows its branch. */
 export async function openLocal(
 	configuration: Configuration,
 	senders: Senders,
 	outside: Outside = ordinaryOutside,
 ): Promise<LocalService> {
-	const { now, log, report, measures = null, sendersState = () => null } = outside;
+	const { now, log, measures = null, sendersState = () => null } = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
-	const warn = (warning: string) => log({ warning });
 	let harvester: ServiceHarvester | null = null;
 	let statuses: LayerStatuses | null = null;
 	const publication = new Publication({
 		dataDir,
 		repository,
 		settings: configuration,
-		warn,
-		report,
+		log,
 		// What the store reads is the new state only when the step has ended.
 		registered: (smallkeys) => {
 			statuses?.forget(smallkeys);
@@ -117,12 +109,10 @@ export async function openLocal(
 		repository,
 		now,
 		publish,
-		report,
-		warn,
+		log,
 		limits: outside.storeLimits,
 		...measuringGit(measures),
-		guard: (path: string) => outside.guard(path, warn),
-		pushed: (push: Push) => log({ push }),
+		guard: (path: string) => outside.guard(path, log.warn),
 	};
 	const store = await GitStore.open(options, () => outside.seed(configuration));
 	const disk = new Disk(dataDir, outside.freeBytes);
@@ -133,25 +123,25 @@ export async function openLocal(
 	await disk.start();
 	const counting = countCommits(store, measures);
 	if (configuration.harvest.on) {
-		const { openHarvester } = await import("./harvester/open.ts");
-		harvester = openHarvester(configuration, counting, () => publication.smallkeys(), measures);
+		const { ServiceHarvester } = await import("./harvester/open.ts");
+		harvester = new ServiceHarvester(configuration, counting, () => publication.table.smallkeys(), measures);
 		harvester.start();
 	}
-	statuses = createLayerStatuses({ repository, store, harvester });
+	statuses = new LayerStatuses({ repository, store, harvester });
 	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();
 	const context: Context = {
 		store: counting,
 		settings: { ...configuration, senders },
 		now,
-		report,
+		report: log.error,
 		hashes: nodeHashes,
 		commit: readCommit(),
 		readiness,
-		refresh: harvester?.refresh,
+		...(harvester && { refresh: harvester.refresh }),
 		status: statuses.read,
 	};
 	const gauges = async () => ({
-		layers: publication.size,
+		layers: publication.table.size,
 		queue: store.waiting,
 		commitsBehind: await store.commitsBehind(),
 		filesBehind: publication.files.behind,
@@ -165,14 +155,14 @@ export async function openLocal(
 		await store.close();
 		await Promise.all([catalogue?.close(), publication.close()]);
 	};
-	const { fragments, version } = publication;
+	const { find: fragments, version } = publication.table;
 	return {
 		context,
 		fragments,
 		version,
 		place: `the branch main of ${repository}`,
-		has: (smallkey) => publication.has(smallkey),
-		layers: () => publication.size,
+		has: (smallkey) => publication.table.has(smallkey),
+		layers: () => publication.table.size,
 		gauges,
 		close,
 		store,
@@ -198,7 +188,7 @@ function openCatalogue(
 				canSend: true,
 				isCompressed: true,
 			}),
-		warn: (warning) => log({ warning }),
+		log,
 		limits: catalogueLimits,
 	});
 }

@@ -40,7 +40,6 @@ export class Disk {
 		await this.look();
 	}
 
-	/** Checks now. */
 	async look(): Promise<void> {
 		try {
 			await this.#checkWritable(this.#folder);
@@ -54,7 +53,7 @@ export class Disk {
 			const min = `${minFreeBytes / (1 << 20)} MB`;
 			this.#problem = free < minFreeBytes ? `only ${left}, and ${min} should be` : null;
 		} catch (error) {
-			this.#problem = `DATA_DIR cannot be looked at: ${codeOf(error)}`;
+			this.#problem = `DATA_DIR cannot be checked: ${codeOf(error)}`;
 		}
 	}
 

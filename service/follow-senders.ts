@@ -1,18 +1,17 @@
 import { readFile, stat } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { parseSenders, type Sender, type Senders } from "../api/senders.ts";
+import type { Log } from "../store/log.ts";
 
 /** How often the file is checked, in milliseconds: a change takes effect within a second. */
 const lookEveryMs = 500;
 
-/** What `followSenders` needs. */
 export interface FollowedSenders {
-	/** The senders file. */
 	path: string;
 	/** The present senders, which are changed in place, all at once. */
 	senders: Map<string, Sender>;
 	/** Logs each change, and each invalid file, which changes nothing. */
-	log: (fields: object) => void;
+	log: Log;
 }
 
 /** Senders that are kept as their file says. */
@@ -38,7 +37,10 @@ export function followSenders({ path, senders, log }: FollowedSenders): Followin
 			problem = null;
 		} catch (error) {
 			problem = problemOf(error);
-			log({ senders: senders.size, warning: `${(error as Error).message}; the senders stay as they were` });
+			log.info({
+				senders: senders.size,
+				warning: `${(error as Error).message}; the senders stay as they were`,
+			});
 		} finally {
 			looking = false;
 		}
@@ -61,7 +63,7 @@ async function stampOf(path: string): Promise<string> {
 	return found ? `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}` : "absent";
 }
 
-function apply(after: Senders, senders: Map<string, Sender>, log: (fields: object) => void): void {
+function apply(after: Senders, senders: Map<string, Sender>, log: Log): void {
 	const added = [...after.keys()].filter((id) => !senders.has(id));
 	const removed = [...senders.keys()].filter((id) => !after.has(id));
 	const changed = [...after.values()].filter(({ id }) => {
@@ -70,5 +72,5 @@ function apply(after: Senders, senders: Map<string, Sender>, log: (fields: objec
 	if (added.length + removed.length + changed.length === 0) return;
 	senders.clear();
 	for (const [id, sender] of after) senders.set(id, sender);
-	log({ senders: senders.size, added, removed, changed: changed.map(({ id }) => id) });
+	log.info({ senders: senders.size, added, removed, changed: changed.map(({ id }) => id) });
 }

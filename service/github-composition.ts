@@ -4,13 +4,14 @@ import { nodeHashes } from "../api/node/hashes.ts";
 import { folderPages } from "../api/node/pages.ts";
 import { etagOf, type Fragments } from "../api/read.ts";
 import type { Senders } from "../api/senders.ts";
+import { ifThereSync } from "../files/if-there.ts";
 import { readCommit } from "../files/version.ts";
 import { slotFolder, slotPath, slotsOf } from "../publish/slots.ts";
 import { createLimitClock } from "../store/github/limit-clock.ts";
 import { githubStore } from "../store/github/store.ts";
+import { type Store, StoreBusy } from "../store/store.ts";
 import { fetchFromGithub } from "./github.ts";
-import { watchStore } from "./github-condition.ts";
-import { logError } from "./log.ts";
+import { serviceLog } from "./log.ts";
 import { countCommits, type Measures } from "./measures.ts";
 import type { Service } from "./service.ts";
 import type { Configuration } from "./settings.ts";
@@ -29,7 +30,7 @@ export async function openGithubService(
 	const limitClock = createLimitClock(now);
 	const limitNow = limitClock.now;
 	const fetch = fetchFromGithub(configuration);
-	const store = githubStore({ ...github, fetch, now, limitNow, report: logError });
+	const store = githubStore({ ...github, fetch, now, limitNow, report: serviceLog.error });
 	const watched = watchStore(store, () => performance.now());
 	const readiness = () => watched.state() ?? sendersState();
 	const layers = () =>
@@ -39,7 +40,7 @@ export async function openGithubService(
 			store: countCommits(watched.store, measures),
 			settings: { ...configuration, senders },
 			now,
-			report: logError,
+			report: serviceLog.error,
 			hashes: nodeHashes,
 			commit: readCommit(),
 			readiness,
@@ -64,24 +65,56 @@ export async function openGithubService(
 }
 
 function readBuilt(path: string): ReturnType<Fragments> {
-	try {
-		const body = readFileSync(path);
-		return { body, etag: etagOf(body) };
-	} catch (error) {
-		if (isMissing(error)) return null;
-		throw error;
-	}
+	const body = ifThereSync(path, () => readFileSync(path));
+	return body && { body, etag: etagOf(body) };
 }
 
 function countBuilt(folder: string): number {
-	try {
-		return readdirSync(folder).filter((name) => !name.includes(".")).length;
-	} catch (error) {
-		if (isMissing(error)) return 0;
-		throw error;
-	}
+	const names = ifThereSync(folder, () => readdirSync(folder)) ?? [];
+	return names.filter((name) => !name.includes(".")).length;
 }
 
-function isMissing(error: unknown): boolean {
-	return (error as NodeJS.ErrnoException).code === "ENOENT";
+/** Shortest time between two probes after a failure, in milliseconds. */
+const probeMs = 30_000;
+/** Any folder of layers, which a probe reads. */
+const probeFolder = "00";
+
+/** A store on GitHub whose write health is known. */
+export interface WatchedStore {
+	store: Store;
+	/** Why the last write or probe failed, in one line; null where it succeeded. */
+	state: () => string | null;
+}
+
+/**
+ * Tracks whether writes reach GitHub. After a failure, reading the state probes GitHub from time to time, so that the
+ * service becomes ready again without a write.
+ * @param now the clock, in milliseconds
+ */
+export function watchStore(store: Store, now: () => number): WatchedStore {
+	let problem: string | null = null;
+	let askedMs = Number.NEGATIVE_INFINITY;
+
+	async function noted<T>(task: Promise<T>): Promise<T> {
+		try {
+			const result = await task;
+			problem = null;
+			return result;
+		} catch (error) {
+			problem = error instanceof StoreBusy ? error.message : "GitHub fails: see the log";
+			askedMs = now();
+			throw error;
+		}
+	}
+
+	function state(): string | null {
+		if (problem !== null && now() - askedMs >= probeMs) {
+			askedMs = now();
+			void noted(store.keys(probeFolder)).catch(() => undefined);
+		}
+		return problem;
+	}
+
+	const change: Store["change"] = (edits, meta) => noted(store.change(edits, meta));
+	return { store: { ...store, change }, state };
 }

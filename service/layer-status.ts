@@ -8,27 +8,15 @@ import { harvestedLangs, parseRegistration } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { readOpen } from "../repair/branches.ts";
 import { type Layer, reviewBranch, type Store, StoreBusy } from "../store/store.ts";
-import type { HarvestState } from "./harvester/states.ts";
-import type { Sight } from "./harvester/watcher.ts";
+import type { ServiceHarvester } from "./harvester/open.ts";
+import { Remembered } from "./harvester/states.ts";
 
-/** The dependencies of the look-up. */
 export interface LayerStatusOptions {
 	/** The bare repository of the store. */
 	repository: string;
 	store: Pick<Store, "read" | "ids">;
 	/** null where this service does not harvest. */
-	harvester: {
-		stateOf: (smallkey: string) => HarvestState | null;
-		sightOf: (smallkey: string) => Sight | null;
-	} | null;
-}
-
-/** Looks layers up for their publishers. */
-export interface LayerStatuses {
-	read: ReadStatus;
-	/** Drops the known commits of layers whose registrations were written. */
-	forget(smallkeys: readonly string[]): void;
-	close(): Promise<void>;
+	harvester: Pick<ServiceHarvester, "stateOf" | "sightOf"> | null;
 }
 
 /** Most running look-ups, and most waiting ones. Each starts a git process, and is open to everyone. */
@@ -40,9 +28,6 @@ const maxOfAddress = 5;
 /** Longest search for the commit of a layer, in milliseconds: a history may be long. */
 const historyMs = 5_000;
 
-/** Most layers whose commit is cached. */
-const maxRemembered = 20_000;
-
 const mainRef = "refs/heads/main";
 
 /** The commit of the stored registration, and its time. */
@@ -51,52 +36,70 @@ interface Registered {
 	at: string | null;
 }
 
-/** Makes the look-up of layers' statuses in a repository and the harvester. */
-export function createLayerStatuses({ repository, store, harvester }: LayerStatusOptions): LayerStatuses {
-	const pool = createPool(atOnce);
-	const catFile = new CatFile(repository);
+/** Looks layers up for their publishers, in the repository and the harvester. */
+export class LayerStatuses {
+	readonly #options: LayerStatusOptions;
+	readonly #pool = createPool(atOnce);
+	readonly #catFile: CatFile;
 	/** Smallkey → the commit of a registration, and the blob's id for which it was found. */
-	const known = new Map<string, Registered & { id: string }>();
-	let health: { id: string; sick: Health } | null = null;
+	readonly #known = new Remembered<Registered & { id: string }>();
+	#health: { id: string; sick: Health } | null = null;
 	/** Address of each look-up under way. */
-	const waiting: (string | null)[] = [];
+	readonly #waiting: (string | null)[] = [];
 
-	async function registeredOf(smallkey: string): Promise<Registered> {
+	constructor(options: LayerStatusOptions) {
+		this.#options = options;
+		this.#catFile = new CatFile(options.repository);
+	}
+
+	readonly read: ReadStatus = async (smallkey, address) => {
+		const waiting = this.#waiting;
+		const own = waiting.filter((one) => one === address && one !== null);
+		if (own.length >= maxOfAddress) return "too many";
+		if (waiting.length >= maxWaiting) throw new StoreBusy("too many ask for the status of layers", 2);
+		waiting.push(address);
+		try {
+			return await this.#pool.withSlot(() => this.#look(smallkey));
+		} finally {
+			waiting.splice(waiting.indexOf(address), 1);
+		}
+	};
+
+	/** Drops the known commits of layers whose registrations were written. */
+	forget(smallkeys: readonly string[]): void {
+		for (const smallkey of smallkeys) this.#known.delete(smallkey);
+	}
+
+	async close(): Promise<void> {
+		await this.#catFile.close();
+	}
+
+	async #look(smallkey: string): Promise<LayerStatus | null> {
+		const { repository, store } = this.#options;
+		const [layer, review] = [await store.read(smallkey), await reviewOf(repository, smallkey)];
+		if (!layer && !review) return null;
+		const { commit, at } = await this.#registeredOf(smallkey);
+		const harvest = layer ? this.#harvestOf(smallkey, layer) : ({ state: "none" } as const);
+		const health = layer ? await this.#healthOf(smallkey) : ({ state: "unknown" } as const);
+		return { smallkey, registered: at, commit, review, harvest, health };
+	}
+
+	async #registeredOf(smallkey: string): Promise<Registered> {
+		const { repository, store } = this.#options;
 		const id = (await store.ids(smallkey))?.registration;
 		if (id === undefined) return { commit: null, at: null };
-		const before = known.get(smallkey);
+		const before = this.#known.get(smallkey);
 		if (before?.id === id) return before;
 		const found = await lastCommit(repository, mainRef, layerPath(smallkey));
-		known.delete(smallkey);
 		// A search that took too long is repeated next time.
-		if (found.commit !== null) known.set(smallkey, { id, ...found });
-		const [oldest] = known.keys();
-		if (known.size > maxRemembered && oldest !== undefined) known.delete(oldest);
+		if (found.commit !== null) this.#known.set(smallkey, { id, ...found });
 		return found;
 	}
 
-	async function sicknessOf(smallkey: string) {
-		const file = await catFile.read(`${mainRef}:${healthPath}`);
-		if (!file) return null;
-		if (health?.id !== file.id) health = { id: file.id, sick: parseHealth(file.body.toString("utf8")) };
-		return health.sick.get(smallkey) ?? null;
-	}
-
-	async function healthOf(smallkey: string): Promise<HealthStatus> {
-		const [sickness, sight] = [await sicknessOf(smallkey), harvester?.sightOf(smallkey) ?? null];
-		const proposal =
-			sickness && (await readOpen(repository, mainRef)).find((one) => one.smallkeys.includes(smallkey));
-		const repair = proposal ? { repair: proposal.branch } : {};
-		if (!sight) {
-			return sickness ? { state: sickness.state, since: sickness.since, ...repair } : { state: "unknown" };
-		}
-		const since = sight.state !== null && sickness ? { since: sickness.since, ...repair } : {};
-		return { state: sight.state ?? "well", ...since, at: isoTime(sight.at), findings: sight.findings };
-	}
-
-	function harvestOf(smallkey: string, layer: Layer): HarvestStatus {
+	#harvestOf(smallkey: string, layer: Layer): HarvestStatus {
 		const described = describedBy(layer);
 		if (described === null) return { state: "none" };
+		const { harvester } = this.#options;
 		if (!harvester) return { state: "off" };
 		const state = harvester.stateOf(smallkey);
 		// During a start a layer may not be queued yet.
@@ -106,32 +109,30 @@ export function createLayerStatuses({ repository, store, harvester }: LayerStatu
 		return { state: state.state, at: isoTime(at), findings, next_try: isoTime(nextTry) };
 	}
 
-	async function look(smallkey: string): Promise<LayerStatus | null> {
-		const [layer, review] = [await store.read(smallkey), await reviewOf(repository, smallkey)];
-		if (!layer && !review) return null;
-		const { commit, at } = await registeredOf(smallkey);
-		const harvest = layer ? harvestOf(smallkey, layer) : ({ state: "none" } as const);
-		const seen = layer ? await healthOf(smallkey) : ({ state: "unknown" } as const);
-		return { smallkey, registered: at, commit, review, harvest, health: seen };
+	async #healthOf(smallkey: string): Promise<HealthStatus> {
+		const sickness = await this.#sicknessOf(smallkey);
+		const sight = this.#options.harvester?.sightOf(smallkey) ?? null;
+		const repair = sickness ? await this.#repairOf(smallkey) : {};
+		if (!sight)
+			return sickness ? { state: sickness.state, since: sickness.since, ...repair } : { state: "unknown" };
+		const since = sight.state !== null && sickness ? { since: sickness.since, ...repair } : {};
+		return { state: sight.state ?? "well", ...since, at: isoTime(sight.at), findings: sight.findings };
 	}
 
-	return {
-		async read(smallkey, address) {
-			const own = waiting.filter((one) => one === address && one !== null);
-			if (own.length >= maxOfAddress) return "too many";
-			if (waiting.length >= maxWaiting) throw new StoreBusy("too many ask for the status of layers", 2);
-			waiting.push(address);
-			try {
-				return await pool.withSlot(() => look(smallkey));
-			} finally {
-				waiting.splice(waiting.indexOf(address), 1);
-			}
-		},
-		forget(smallkeys) {
-			for (const smallkey of smallkeys) known.delete(smallkey);
-		},
-		close: () => catFile.close(),
-	};
+	/** The branch on which a repair of a layer waits. */
+	async #repairOf(smallkey: string): Promise<{ repair?: string }> {
+		const open = await readOpen(this.#options.repository, mainRef);
+		const own = open.find(({ smallkeys }) => smallkeys.includes(smallkey));
+		return own ? { repair: own.branch } : {};
+	}
+
+	async #sicknessOf(smallkey: string) {
+		const file = await this.#catFile.read(`${mainRef}:${healthPath}`);
+		if (!file) return null;
+		if (this.#health?.id !== file.id)
+			this.#health = { id: file.id, sick: parseHealth(file.body.toString("utf8")) };
+		return this.#health.sick.get(smallkey) ?? null;
+	}
 }
 
 /** Whether a layer was harvested completely; null where it is not harvested. */
@@ -145,18 +146,9 @@ function describedBy(layer: Layer): boolean | null {
 
 /** The last commit of a file on a branch; nulls at the time limit. @throws for any other failure of git */
 async function lastCommit(repository: string, ref: string, path: string): Promise<Registered> {
-	const words = [
-		"log",
-		"-1",
-		"--first-parent",
-		"--diff-merges=first-parent",
-		// Otherwise git prints the patch of a merge.
-		"--no-patch",
-		"--format=%H %ct",
-		ref,
-		"--",
-		path,
-	];
+	// Without `--no-patch` git prints the patch of a merge.
+	const how = ["-1", "--first-parent", "--diff-merges=first-parent", "--no-patch", "--format=%H %ct"];
+	const words = ["log", ...how, ref, "--", path];
 	const output = await runGit(repository, words, { limitMs: historyMs }).catch((error: unknown) => {
 		if (error instanceof GitTimeout) return null;
 		throw error;

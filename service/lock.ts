@@ -15,7 +15,6 @@ const maxSocketPathBytes = 103;
 /** Number of attempts of this process, which makes their temporary names unique. */
 let attempts = 0;
 
-/** The options of a lock. */
 export interface LockOptions {
 	/** Name of the lock in the folder; `publisher.lock` (the default) locks the whole folder. */
 	name?: string;

@@ -1,5 +1,6 @@
 import { logText } from "../api/log.ts";
 import { CountedLog } from "../api/node/log.ts";
+import type { Log } from "../store/log.ts";
 
 /** Lines to be written at the end of this iteration of the event loop. */
 let waiting: string[] = [];
@@ -14,7 +15,7 @@ process.on("exit", () => {
  * Writes a JSON line with the time to standard output. The lines of one iteration of the event loop are one write: a
  * write for each of a hundred answers would delay the others.
  */
-export function logLine(fields: object): void {
+function logLine(fields: object): void {
 	const line = `${logText({ time: new Date().toISOString(), ...fields })}\n`;
 	if (waiting.push(line) === 1) setImmediate(writeWaiting);
 	// A warning is rare, and in the log before the answer that it explains.
@@ -48,8 +49,12 @@ function placeOf(error: string): string {
 
 const errors = countedErrors(logLine, countErrorsMs);
 
-/** Logs an internal error. */
-export const logError = errors.add;
+/** The log of the service: JSON lines on standard output. */
+export const serviceLog: Log = {
+	info: logLine,
+	warn: (warning) => logLine({ warning }),
+	error: errors.add,
+};
 
 /** Counts the reads without a line of their own, and logs their number every hour and at the end. */
 export class ReadCount {

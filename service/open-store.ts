@@ -6,6 +6,7 @@ import { collectFolder, listFolder } from "../publish/collect.ts";
 import { parseLayerPath } from "../registry/smallkey.ts";
 import { GitStore } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
+import type { Log } from "../store/log.ts";
 import type { Edit, Store } from "../store/store.ts";
 import { lockFolder } from "./lock.ts";
 import type { Configuration } from "./settings.ts";
@@ -48,6 +49,13 @@ export interface OpenStore {
 	close(): Promise<void>;
 }
 
+/** The log of a script: warnings and errors on standard error. */
+const commandLog: Log = {
+	info: () => undefined,
+	warn: (text) => console.error(text),
+	error: (error) => console.error(error instanceof Error ? error.message : String(error)),
+};
+
 /** The limits for a script: one commit may have a hundred thousand layers. */
 const patientLimits = { silenceMs: 300_000, commandMs: 300_000, waitMs: 600_000, closeMs: 600_000 };
 
@@ -73,10 +81,9 @@ export async function openStore(configuration: Configuration): Promise<OpenStore
 	const lock = await lockFolder(dataDir, { maxWaitMs: 0 });
 	try {
 		const publish = async () => ({ warnings: Promise.resolve([]) });
-		const report = (error: unknown) => console.error(error instanceof Error ? error.message : String(error));
-		const guard = (path: string) => installHook(path, report);
+		const guard = (path: string) => installHook(path, commandLog.warn);
 		const repository = repositoryPath(dataDir);
-		const options = { repository, now, publish, report, guard, limits: patientLimits };
+		const options = { repository, now, publish, log: commandLog, guard, limits: patientLimits };
 		const store = await GitStore.open(options, () => seed(configuration));
 		return {
 			store,

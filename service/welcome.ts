@@ -6,7 +6,6 @@ import type { Configuration } from "./settings.ts";
 
 const exampleLayer = fileURLToPath(new URL("../docs/example-layer.json", import.meta.url));
 
-/** The contents of the welcome. */
 export interface Started {
 	/** Where the service listens, without its base path. */
 	url: string;
@@ -18,7 +17,6 @@ export interface Started {
 	lacking: number;
 	senders: ConfiguredSenders;
 	configuration: Configuration;
-	/** The metrics' address, or null. */
 	metrics: string | null;
 }
 
@@ -60,7 +58,7 @@ export function welcome(started: Started): string {
 	];
 	if (senders.senders.size === 0) {
 		const way = inFile ? `${where}npx fragments sender add` : "leave SENDERS unset, or name a sender in it";
-		return [...lines, `Senders: none in ${place}, so nobody can publish: ${way}`, ""].join("\n");
+		return [...lines, `Senders: none in ${place}, so no one can publish: ${way}`, ""].join("\n");
 	}
 	return [
 		...lines,

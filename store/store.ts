@@ -1,3 +1,5 @@
+import { textAt } from "../registry/texts.ts";
+
 /** How far a timestamp may be from the server's clock, exclusive, in milliseconds (specification, "Limits"). */
 export const clockSkew = 120_000;
 
@@ -118,7 +120,7 @@ export const requestMemory = 300_000;
 export const usedBefore: Refusal = {
 	status: 401,
 	reason: "used before",
-	errors: ["Authorization: this signature was used before, and the layer has changed since: sign again"],
+	errors: [/* @__PURE__ */ textAt("Authorization", "signature-used")],
 };
 
 /** Whether `outcome` says that nothing was changed. */

@@ -56,7 +56,7 @@ function systemMessage({ code, path, syscall }: NodeJS.ErrnoException): string |
 	return words === undefined || !path ? null : `${path}: ${words} (${code}, ${syscall})`;
 }
 
-/** The message with what is behind it: a cause, or the reason that an operator is told and a publisher is not. */
+/** The message with what is behind it: a cause, or the reason, which an operator sees and a publisher does not. */
 function messageOf(error: Error & { reason?: unknown }): string {
 	const { message, cause, reason } = error;
 	if (typeof reason === "string") return `${message} (${reason})`;
@@ -83,7 +83,7 @@ export function createCommandLine(name: CommandName, io: Io): Command {
 		.description(`${capitalized(summaryOf(name))}.`)
 		.helpOption("-h, --help", "print this")
 		.helpCommand(false)
-		.showHelpAfterError(`${callOf(name)} --help lists what can be said`);
+		.showHelpAfterError(`${callOf(name)} --help lists the options`);
 }
 
 function capitalized(text: string): string {
@@ -96,7 +96,7 @@ function capitalized(text: string): string {
  * @throws {Error} where the option is missing
  */
 export function needed<T>(flag: string, value: T | undefined): T {
-	if (value === undefined) throw new Error(`${flag}: is needed; --help lists what can be said`);
+	if (value === undefined) throw new Error(`${flag}: is needed; --help lists the options`);
 	return value;
 }
 
@@ -104,4 +104,11 @@ export function needed<T>(flag: string, value: T | undefined): T {
 export function parseCount(text: string): number {
 	if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
 	throw new InvalidArgumentError("It must be a whole number from 1.");
+}
+
+/** An address of a service without a slash at its end. @throws {InvalidArgumentError} for anything else */
+export function parseUrl(text: string): string {
+	const url = text.replace(/(?<!\/)\/+$/, "");
+	if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
+	throw new InvalidArgumentError("It must be an http or https address.");
 }

@@ -13,8 +13,8 @@ export interface Listening {
 export async function listen(local: Local): Promise<Listening> {
 	const { server, end } = createNodeServer({
 		context: local.context,
-		fragments: local.publication.fragments,
-		version: local.publication.version,
+		fragments: local.publication.table.find,
+		version: local.publication.table.version,
 		pages: local.pages ?? undefined,
 		log: () => undefined,
 		allReads: false,

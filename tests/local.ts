@@ -170,11 +170,14 @@ export class Local {
 			parseSenders(JSON.stringify(senders), ""),
 			{
 				now: () => new Date(this.now),
-				log: (fields) => {
-					this.log.push(fields);
-					if ("warning" in fields) this.warnings.push(String(fields.warning));
+				log: {
+					info: (fields) => this.log.push(fields),
+					warn: (warning) => {
+						this.log.push({ warning });
+						this.warnings.push(warning);
+					},
+					error: (error) => this.reported.push(error),
 				},
-				report: (error) => this.reported.push(error),
 				seed: async () => seed,
 				sendersState: () => this.sendersProblem,
 				freeBytes: async () => {
@@ -248,7 +251,7 @@ export class Local {
 			throw new Error(`${target} is a page`);
 		if (route.kind === "write" || route.kind === "status")
 			throw new Error(`${method} ${target} is answered later`);
-		return handleRead(route, ifNoneMatch, this.publication.fragments, this.context.report);
+		return handleRead(route, ifNoneMatch, this.publication.table.find, this.context.report);
 	}
 
 	async git(...args: string[]): Promise<string> {
@@ -257,7 +260,7 @@ export class Local {
 
 	/** What is stored and published: the branch's commit and every fragment. A refusal leaves it as it was. */
 	async state(): Promise<string> {
-		const fragments = [...this.publication.smallkeys()].sort();
+		const fragments = [...this.publication.table.smallkeys()].sort();
 		const refs = await this.git("for-each-ref", "--format=%(refname) %(objectname)");
 		return JSON.stringify([refs, this.store.tip, fragments]);
 	}

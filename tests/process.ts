@@ -10,7 +10,7 @@ import type { Io } from "../terminal/io.ts";
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** The folders of the project that have packages of their own. */
-export const packageFolders = [".", "deploy/workers", "tests/hosting/s3", "bench/eleventy"];
+export const packageFolders = [".", "deploy/workers", "tests/hosting/s3"];
 
 /** The environment of a process under test: nothing of the tester's configuration. */
 export function cleanEnvironment(env: Record<string, string>): NodeJS.ProcessEnv {

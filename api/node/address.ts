@@ -29,7 +29,7 @@ export function parseTrustedProxies(text: string): TrustedProxies | string {
 }
 
 function parseRange(text: string): [Address, number] | null {
-	// Short spellings such as 10.1/16 are somebody's mistake.
+	// Short spellings such as 10.1/16 are a mistake.
 	if (ipaddr.isValidCIDR(text) && parseAddress(text.split("/", 1)[0] as string)) {
 		const [address, prefix] = ipaddr.parseCIDR(text);
 		if (address.kind() === "ipv4" || !(address as ipaddr.IPv6).isIPv4MappedAddress())
@@ -60,41 +60,15 @@ export interface Client {
 	counted: string | null;
 }
 
-/** Most clients that are remembered, and the longest text of one, in characters. */
-const maxClients = 1_000;
-const maxClientLength = 200;
-
-/** Tells clients apart. Those of late are remembered: to read an address costs more than to refuse a request. */
-export class Clients {
-	readonly #trusted: TrustedProxies;
-	readonly #known = new Map<string, Client>();
-
-	constructor(trusted: TrustedProxies) {
-		this.#trusted = trusted;
-	}
-
-	/** Whom a request comes from; to be asked before its connection ends, which then has no address any more. */
-	of(request: IncomingMessage): Client {
-		const connected = request.socket.remoteAddress ?? "";
-		const forwarded = this.#trusted.length > 0 ? request.headers["x-forwarded-for"] : undefined;
-		const text = typeof forwarded === "string" ? `${connected} ${forwarded}` : connected;
-		return this.#known.get(text) ?? this.#read(text, connected, forwarded);
-	}
-
-	#read(text: string, connected: string, forwarded: string | string[] | undefined): Client {
-		const isForwarded = typeof forwarded === "string";
-		const address = isForwarded ? this.#addressBehind(connected, forwarded) : connected;
-		const client = { address, counted: countedAs(address, isForwarded) };
-		if (text.length > maxClientLength) return client;
-		if (this.#known.size >= maxClients) this.#known.clear();
-		this.#known.set(text, client);
-		return client;
-	}
-
-	#addressBehind(connected: string, forwarded: string): string {
-		const peer = parseAddress(connected);
-		return peer ? behind(peer, forwarded, this.#trusted).toString() : connected;
-	}
+/** The client of a request; to be asked before its connection ends, which has no address afterwards. */
+export function clientOf(request: IncomingMessage, trusted: TrustedProxies): Client {
+	const connected = request.socket.remoteAddress ?? "";
+	const forwarded = trusted.length > 0 ? request.headers["x-forwarded-for"] : undefined;
+	const peer = parseAddress(connected);
+	if (typeof forwarded !== "string" || !peer)
+		return { address: connected, counted: countedAs(connected, false) };
+	const address = behind(peer, forwarded, trusted).toString();
+	return { address, counted: countedAs(address, true) };
 }
 
 /** The first address from the connection's end on that is not a trusted proxy's. */

@@ -37,7 +37,7 @@ const defaultTimes: NodeTimes = {
 export interface NodeOptions {
 	context: Context;
 	fragments: Fragments;
-	/** Another number after each change of any fragment; null where that is not known. */
+	/** Returns another number after each change of any fragment; null where that is not known. */
 	version: (() => number) | null;
 	/** Where the catalogue is read; left out where there is none. */
 	pages?: Pages | undefined;

@@ -37,10 +37,7 @@ export function createNodeServer(options: NodeOptions): NodeServer {
 	Object.assign(server, { httpAllowHalfOpen: true });
 	server.on("connection", (socket) => {
 		silent.add(socket);
-		socket.once("close", () => {
-			silent.delete(socket);
-			answering.forget(socket);
-		});
+		socket.once("close", () => silent.delete(socket));
 	});
 	// A body that its sender asks about first is refused before it is sent.
 	server.on("checkContinue", (request, response) => {

@@ -31,16 +31,15 @@ export class World {
 
 	private constructor(
 		readonly folder: string,
-		/** Number of layers, and that of the small repository beside it. */
+		/** Number of layers. */
 		readonly layers: number,
-		readonly fewLayers: number,
 		/** Checkout of another version, with its packages, that rows are measured beside; null without one. */
 		readonly beside: string | null,
 	) {}
 
 	static async open(layers: number, beside: string | null = null): Promise<World> {
 		const folder = await mkdtemp(join(tmpdir(), "bench-"));
-		return new World(folder, layers, Math.min(1_000, layers), beside);
+		return new World(folder, layers, beside);
 	}
 
 	async close(): Promise<void> {
@@ -176,8 +175,6 @@ async function startService(
 		HARVEST: "off",
 		SENDERS: JSON.stringify({ [sender]: secret }),
 		LOOP_DELAY_FILE: `${dataDir}.delay`,
-		// The flood uses other addresses.
-		TRUSTED_PROXIES: "127.0.0.0/8",
 		// The rows are about what the first viewers read; other targets are more of the same.
 		TARGETS: "v0.9",
 		SITE: site,

@@ -6,11 +6,10 @@ const seconds = 3;
 
 /**
  * Requests per second that an address answers, every one of them with 200.
- * @param script of wrk, which makes the requests
  * @throws {Error} where wrk is not installed, or an answer was another one
  */
-export async function requestsPerSecond(url: string, script?: string): Promise<number> {
-	return figureOf(await runWrk(url, script), /^Requests\/sec:\s+([\d.]+)$/m);
+export async function requestsPerSecond(url: string): Promise<number> {
+	return figureOf(await runWrk(url), /^Requests\/sec:\s+([\d.]+)$/m);
 }
 
 /** Requests that an address answers in one measurement. */
@@ -18,17 +17,10 @@ export async function requestsIn(url: string): Promise<number> {
 	return figureOf(await runWrk(url), /^\s*(\d+) requests in /m);
 }
 
-async function runWrk(url: string, script?: string): Promise<string> {
+async function runWrk(url: string): Promise<string> {
 	// A machine with other work may take longer than its two seconds.
 	const patience = ["--timeout", "30s"];
-	const args = [
-		"-t1",
-		`-c${connections}`,
-		`-d${seconds}s`,
-		...patience,
-		...(script ? ["-s", script] : []),
-		url,
-	];
+	const args = ["-t1", `-c${connections}`, `-d${seconds}s`, ...patience, url];
 	const printed = await run("wrk", args).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === "ENOENT") throw new Error("wrk is not installed: apt-get install wrk");
 		throw error;

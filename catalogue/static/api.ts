@@ -1,5 +1,6 @@
 import { english } from "../../site/text/english.ts";
-import { both } from "./bilingual.ts";
+import { french } from "../../site/text/french.ts";
+import type { Texts } from "../../site/text/texts.ts";
 import { frameHtml } from "./frame.ts";
 import { type Assets, escapeHtml } from "./html.ts";
 
@@ -124,4 +125,11 @@ function resolved<T extends object>(one: T | Ref, known: Record<string, T>): T {
 	const found = known[one.$ref.split("/").at(-1) ?? ""];
 	if (!found) throw new Error(`the document has no ${one.$ref}`);
 	return found;
+}
+
+/** A text in both languages, where a page is in one only. */
+function both(get: (texts: Texts) => string): string {
+	const [en, fr] = [get(english), get(french)];
+	if (en === fr) return escapeHtml(en);
+	return `${escapeHtml(en)} <span lang="fr">· ${escapeHtml(fr)}</span>`;
 }

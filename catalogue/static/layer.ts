@@ -3,6 +3,7 @@ import { mondayOf } from "../../registry/health.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { snippetsOf } from "../../registry/snippets.ts";
 import { targetPath } from "../../registry/targets/table.ts";
+import { addressOf, senderOf, titleOf } from "../../site/search/entry.ts";
 import { layerAddress } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { escapeHtml, type PageSettings } from "./html.ts";
@@ -14,19 +15,19 @@ const root = "../../";
 /** `en/layer/<smallkey>.html` and `fr/couche/<smallkey>.html`: everything that the catalogue says of a layer. Pure. */
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const { smallkey } = entry;
-	const texts = staticTexts[lang];
+	const [texts, site] = [staticTexts[lang], textsOf(lang)];
 	const title = titleOf(entry, lang);
 	const description = entry.description?.[lang];
 	const rows: [string, string | null][] = [
-		[textsOf(lang).smallkey, `<code>${escapeHtml(smallkey)}</code>`],
-		[texts.type, escapeHtml(textsOf(lang).types[entry.type] ?? entry.type)],
-		[texts.address, link(addressOf(entry, lang))],
+		[site.smallkey, `<code>${escapeHtml(smallkey)}</code>`],
+		[site.type, escapeHtml(site.types[entry.type] ?? entry.type)],
+		[site.address, link(addressOf(entry, lang))],
 		[texts.layers, entry.layers ? escapeHtml(entry.layers.join(", ")) : null],
-		[texts.sender, entry.sender === undefined ? null : escapeHtml(senderOf(entry.sender, lang))],
-		[texts.changed, changedHtml(entry, lang, settings)],
+		[site.senderField, entry.sender === undefined ? null : escapeHtml(senderOf(entry, lang))],
+		[site.lastChange, changedHtml(entry, lang, settings)],
 		[texts.bounds, entry.bounds ? escapeHtml(texts.boundsOf(entry.bounds)) : null],
 		[texts.keywords, entry.keywords ? escapeHtml(entry.keywords.join(", ")) : null],
-		[texts.health, escapeHtml(healthText(entry, lang))],
+		[site.health, escapeHtml(healthText(entry, lang))],
 	];
 	const content = [
 		`<h1>${escapeHtml(title)}</h1>`,
@@ -49,21 +50,6 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 	});
 }
 
-/** The name that is shown of a layer. */
-export function titleOf({ title, smallkey }: Entry, lang: Lang): string {
-	return title[lang] || smallkey;
-}
-
-/** Public name of a sender in a language. */
-function senderOf(sender: NonNullable<Entry["sender"]>, lang: Lang): string {
-	return typeof sender === "string" ? sender : sender[lang];
-}
-
-/** Address of the service of a layer in a language. */
-export function addressOf({ address }: Entry, lang: Lang): string {
-	return lang === "fr" ? (address.fr ?? address.en) : address.en;
-}
-
 function rowHtml([name, html]: [string, string | null]): string {
 	return html === null ? "" : `<dt>${escapeHtml(name)}</dt><dd>${html}</dd>\n`;
 }
@@ -75,9 +61,7 @@ function link(address: string): string {
 
 function changedHtml({ changed, smallkey }: Entry, lang: Lang, { repository }: PageSettings): string | null {
 	if (!changed) return null;
-	const text = escapeHtml(
-		staticTexts[lang].changedIn(changed.date.slice(0, 10), changed.commit.slice(0, 12)),
-	);
+	const text = escapeHtml(textsOf(lang).changedOn(changed.date.slice(0, 10), changed.commit.slice(0, 12)));
 	const address = `${repository}/commit/${changed.commit}`;
 	return repository && smallkey
 		? `<a href="${escapeHtml(address)}" rel="noopener noreferrer">${text}</a>`
@@ -85,12 +69,11 @@ function changedHtml({ changed, smallkey }: Entry, lang: Lang, { repository }: P
 }
 
 function healthText({ health }: Entry, lang: Lang): string {
-	const texts = staticTexts[lang];
-	if (health === undefined) return texts.healthy;
-	if (health === null) return texts.unchecked;
-	const since = new Date(mondayOf(health.since)).toISOString().slice(0, 10);
-	const repair = health.repair ? `. ${textsOf(lang).repairProposed}` : "";
-	return `${texts.states[health.state]}, ${texts.since(since)}${repair}`;
+	const { states, since, colon } = textsOf(lang);
+	if (!health) return (health === null ? states.unchecked : states.ok) ?? "";
+	const day = new Date(mondayOf(health.since)).toISOString().slice(0, 10);
+	const words = [`${states[health.state]}, ${since(day)}`, health.cause].filter(Boolean).join(`${colon} `);
+	return health.repair ? `${words}. ${textsOf(lang).repairProposed}` : words;
 }
 
 function fragmentsHtml({ smallkey, unread = [] }: Entry, lang: Lang, { targets }: PageSettings): string {
@@ -151,7 +134,7 @@ function dataset(entry: Entry, lang: Lang, description: string, url: string): st
 		...(url && { url }),
 		...(keywords && { keywords }),
 		...(changed && { dateModified: changed.date }),
-		...(sender !== undefined && { creator: { "@type": "Organization", name: senderOf(sender, lang) } }),
+		...(sender !== undefined && { creator: { "@type": "Organization", name: senderOf(entry, lang) } }),
 		...(bounds && {
 			spatialCoverage: {
 				"@type": "Place",

@@ -1,12 +1,12 @@
 import type { Entry } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { targetPath } from "../../registry/targets/table.ts";
+import { addressOf, titleOf } from "../../site/search/entry.ts";
+import { sortKey } from "../../site/search/words.ts";
 import { layerAddress, listFile, listFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { escapeHtml, type PageSettings } from "./html.ts";
-import { addressOf, titleOf } from "./layer.ts";
-import { fold } from "./records.ts";
-import { staticTexts } from "./texts.ts";
+import { staticTexts, textsOf } from "./texts.ts";
 
 /** Layers on a page of the plain list. */
 const layersPerPage = 200;
@@ -16,16 +16,11 @@ export function listPages(layers: number): number {
 	return Math.max(Math.ceil(layers / layersPerPage), 1);
 }
 
-/** A title as it is ordered: without accents, figures by their value. */
-function orderOf(title: string): string {
-	return fold(title).replace(/\d+/g, (figures) => figures.padStart(8, "0"));
-}
-
 /** Layers by their titles in a language; the same titles by smallkey. */
 export function byTitle(entries: readonly Entry[], lang: Lang): Entry[] {
 	const ordered = entries.map((entry) => ({
 		entry,
-		order: `${orderOf(titleOf(entry, lang))}\0${entry.smallkey}`,
+		order: `${sortKey(titleOf(entry, lang))}\0${entry.smallkey}`,
 	}));
 	return ordered.sort((one, other) => (one.order < other.order ? -1 : 1)).map(({ entry }) => entry);
 }
@@ -60,7 +55,7 @@ export function listHtml(
 	];
 	const content = [
 		`<h1>${escapeHtml(texts.list)}</h1>`,
-		`<p>${escapeHtml(shown.length === 0 ? texts.empty : texts.listOf(sorted.length))}</p>`,
+		`<p>${escapeHtml(shown.length === 0 ? textsOf(lang).empty : texts.listOf(sorted.length))}</p>`,
 		...(shown.length === 0 ? [] : [`<ul class="plain">\n${rows.join("\n")}\n</ul>`]),
 		...(pages === 1
 			? []

@@ -1,3 +1,4 @@
+import { manifestPath } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../../site/page/settings.ts";
 import { english } from "../../site/text/english.ts";
@@ -16,8 +17,7 @@ function alternates(root: string): string {
 
 /**
  * `en/index.html` or `fr/index.html`: the frame in which the script shows every view. The settings and the scripts that the
- * first rows need are named here. The manifest is not preloaded: a preload may come from the cache, and an old manifest
- * would show layers that were removed.
+ * first rows need are named here, and the index's manifest is preloaded.
  * @param publicUrl address of the site with a slash at its end; empty where it is not known
  */
 export function catalogueHtml(
@@ -37,7 +37,8 @@ export function catalogueHtml(
 		title: null,
 		head: `<meta name="description" content="${t(texts.tagline)}">
 ${alternates("../")}
-${search}<script type="module" src="../${assets.script}"></script>
+${search}<link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
+<script type="module" src="../${assets.script}"></script>
 ${assets.imports.map((path) => `<link rel="modulepreload" href="../${path}">`).join("\n")}
 <script type="application/json" id="settings">${JSON.stringify(settings).replaceAll("<", "\\u003c")}</script>`,
 		other: `../${lang === "en" ? "fr" : "en"}/`,

@@ -1,7 +1,8 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import { addressOf, meets, senderOf, titleOf } from "../../site/search/entry.ts";
+import { fold as foldWords } from "../../site/search/words.ts";
 import { layerAddress } from "./addresses.ts";
-import { addressOf } from "./layer.ts";
 import { textsOf } from "./texts.ts";
 
 /** OGC API Records 1.0 (OGC 20-004r1): layers as records of the collection `layers`. Pure. */
@@ -133,6 +134,10 @@ export function parseItemsQuery(query: string): ItemsQuery | string {
 	if (typeof bounds === "string") return bounds;
 	const f = parameters.get("f");
 	if (f !== null && f !== "json") return `f: must be json, not ${shown(f)}`;
+	// No layer has a time, so that each of them meets any (Features, /req/core/fc-time-response, C).
+	const datetime = parameters.get("datetime");
+	if (datetime !== null && !isTime(datetime))
+		return `datetime: must be a time or an interval, not ${shown(datetime)}`;
 	const phrases = listOf(parameters.get("q"))?.map((phrase) => fold(phrase).trim());
 	const ids = listOf(parameters.get("ids"));
 	const types = listOf(parameters.get("type"));
@@ -145,6 +150,17 @@ export function parseItemsQuery(query: string): ItemsQuery | string {
 		offset,
 		text: kept.toString(),
 	};
+}
+
+/** `2026-03-04T12:00:00Z`, a day, or an interval of two, each of which may be open: `..` or nothing. */
+function isTime(text: string): boolean {
+	const parts = text.split("/");
+	const isOpen = (part: string) => parts.length === 2 && (part === "" || part === "..");
+	const isDate = (part: string) => /^\d{4}-\d{2}-\d{2}(?:[Tt][\d:.]+(?:[Zz]|[+-]\d{2}:\d{2}))?$/.test(part);
+	return (
+		parts.length <= 2 &&
+		parts.every((part) => isOpen(part) || (isDate(part) && !Number.isNaN(Date.parse(part))))
+	);
 }
 
 function shown(text: string): string {
@@ -167,26 +183,15 @@ function parseBbox(text: string): Bounds | string {
 		: `bbox: must be four or six numbers, south before north, not ${shown(text)}`;
 }
 
-/** Whether two rectangles have a point in common; one whose west lies east of its east goes over 180 degrees. */
-function meets(one: Bounds, other: Bounds): boolean {
-	const [west, south, east, north] = other;
-	if (one[1] > north || south > one[3]) return false;
-	if (west > east) return meets(one, [west, south, 180, north]) || meets(one, [-180, south, east, north]);
-	return one[0] <= east && west <= one[2];
-}
-
-/** A text as it is compared: lower case, without accents, one space between words. */
-export function fold(text: string): string {
-	return text
-		.normalize("NFKD")
-		.replace(/\p{M}+/gu, "")
-		.toLowerCase()
-		.replace(/\s+/g, " ");
+/** A text as it is compared: folded, with one space between words. */
+function fold(text: string): string {
+	return foldWords(text).replace(/\s+/g, " ");
 }
 
 /** The texts of an entry in which a reader searches, folded. */
-export function searchedText({ smallkey, title, description: about, keywords = [], sender }: Entry): string {
-	const senders = typeof sender === "object" ? [sender.en, sender.fr] : [sender ?? ""];
+export function searchedText(entry: Entry): string {
+	const { smallkey, title, description: about, keywords = [] } = entry;
+	const senders = langs.map((lang) => senderOf(entry, lang));
 	const texts = [smallkey, title.en, title.fr, about?.en ?? "", about?.fr ?? "", ...keywords, ...senders];
 	return fold(texts.join("\0"));
 }
@@ -199,7 +204,8 @@ export function isWanted(
 ): boolean {
 	if (ids && !ids.has(entry.smallkey)) return false;
 	if (types && !types.has(entry.type)) return false;
-	if (bbox && !(entry.bounds && meets(entry.bounds, bbox))) return false;
+	// A record without a geometry is in every box (OGC API Features 1.0.1, /req/core/fc-bbox-response, C).
+	if (bbox && entry.bounds && !meets(entry.bounds, bbox)) return false;
 	return q === null || q.some((phrase) => text(entry).includes(phrase));
 }
 
@@ -306,7 +312,7 @@ function recordOf(entry: Entry, root: string): LayerRecord {
 					rel: "describedby",
 					type: "text/html",
 					hreflang: lang,
-					title: entry.title[lang] || smallkey,
+					title: titleOf(entry, lang),
 					href: root + layerAddress(lang, smallkey),
 				}),
 			),
@@ -352,7 +358,7 @@ function serviceLinks(entry: Entry): Link[] {
 			rel: "item",
 			href: protocol === ofService ? service : address,
 			hreflang: lang,
-			title: entry.title[lang] || entry.smallkey,
+			title: titleOf(entry, lang),
 			...(protocol && { protocol }),
 			...(name && { name }),
 		};

@@ -3,7 +3,6 @@ import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../answer.
 import { type LegendEntry, type Paired, pairLegend } from "./legend.ts";
 import { genericImageOf, symbolImage } from "./symbol.ts";
 
-/** What reading a renderer needs. */
 export interface LayerParts {
 	fields: Field[];
 	geometryType: string;

@@ -54,8 +54,8 @@ function decimal(value: number): string {
 	return String(Math.round(value * 100) / 100);
 }
 
-function clamp(value: unknown, least: number, most: number, otherwise: number): number {
-	return Math.min(Math.max(numberOf(value) ?? otherwise, least), most);
+function clamp(value: unknown, min: number, max: number, otherwise: number): number {
+	return Math.min(Math.max(numberOf(value) ?? otherwise, min), max);
 }
 
 /** `fill` or `stroke` of an ArcGIS colour: red, green, blue and alpha, each 0 to 255. */
@@ -121,74 +121,26 @@ function drawFill(symbol: Record<string, unknown>): string {
 	return svg(side, `${lines}<rect x="2" y="2" width="16" height="16" ${fill} ${outline}/>`);
 }
 
-/** Outlines of the markers around the middle `c`, with the half size `h`. */
-const markers: ReadonlyMap<unknown, (c: number, h: number) => string> = new Map([
-	[
-		"esriSMSSquare",
-		(c: number, h: number) =>
-			polygon(c, [
-				[-h, -h],
-				[h, -h],
-				[h, h],
-				[-h, h],
-			]),
-	],
-	[
-		"esriSMSDiamond",
-		(c: number, h: number) =>
-			polygon(c, [
-				[0, -h],
-				[h, 0],
-				[0, h],
-				[-h, 0],
-			]),
-	],
-	[
-		"esriSMSTriangle",
-		(c: number, h: number) =>
-			polygon(c, [
-				[0, -h],
-				[h, h],
-				[-h, h],
-			]),
-	],
-	[
-		"esriSMSCross",
-		(c: number, h: number) =>
-			lines(c, [
-				[0, -h, 0, h],
-				[-h, 0, h, 0],
-			]),
-	],
-	[
-		"esriSMSX",
-		(c: number, h: number) =>
-			lines(c, [
-				[-h, -h, h, h],
-				[-h, h, h, -h],
-			]),
-	],
+/** Outlines of the markers around their middle; a unit is half their size. */
+const markers: ReadonlyMap<unknown, string> = new Map([
+	["esriSMSSquare", "M-1 -1L1 -1L1 1L-1 1Z"],
+	["esriSMSDiamond", "M0 -1L1 0L0 1L-1 0Z"],
+	["esriSMSTriangle", "M0 -1L1 1L-1 1Z"],
+	["esriSMSCross", "M0 -1L0 1M-1 0L1 0"],
+	["esriSMSX", "M-1 -1L1 1M-1 1L1 -1"],
 ]);
-
-function polygon(middle: number, corners: number[][]): string {
-	return `M${corners.map((corner) => corner.map((part) => decimal(middle + part)).join(" ")).join("L")}Z`;
-}
-
-function lines(middle: number, segments: number[][]): string {
-	const at = (part = 0) => decimal(middle + part);
-	return segments.map(([x1, y1, x2, y2]) => `M${at(x1)} ${at(y1)}L${at(x2)} ${at(y2)}`).join("");
-}
 
 function drawMarker(symbol: Record<string, unknown>): string {
 	const half = (clamp(symbol.size, 2, 48, 8) * pixels) / 2;
 	const outline = stroke(objectOf(symbol.outline));
 	const width = Math.ceil(2 * half + outline.width + 2);
 	const middle = width / 2;
-	const shape = markers.get(symbol.style);
+	const outlined = markers.get(symbol.style);
 	const attributes = `${paint("fill", symbol.color)} ${outline.attributes}`;
-	if (shape) return svg(width, `<path d="${shape(middle, half)}" ${attributes}/>`);
-	return svg(
-		width,
-		`<circle cx="${decimal(middle)}" cy="${decimal(middle)}" r="${decimal(half)}" ${attributes}/>`,
-	);
+	if (outlined) {
+		const path = outlined.replace(/-?\d/g, (units) => decimal(middle + Number(units) * half));
+		return svg(width, `<path d="${path}" ${attributes}/>`);
+	}
+	const [centre, radius] = [decimal(middle), decimal(half)];
+	return svg(width, `<circle cx="${centre}" cy="${centre}" r="${radius}" ${attributes}/>`);
 }

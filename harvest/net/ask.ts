@@ -9,7 +9,6 @@ export interface NoAnswer {
 	kind: Fault;
 	/** What happened, as the rest of a sentence about the service: `answers with status 404`. */
 	text: string;
-	/** Whether the answer was too large to be read. */
 	tooLarge: boolean;
 	/** Status of the answer; null where there was none, or it was not read. */
 	status: number | null;
@@ -21,9 +20,7 @@ export type Answer = { ok: true; bytes: Uint8Array; type: string } | NoAnswer;
 /** Asks a service for a document. Whatever the service does, and when the signal aborts, there is an answer. */
 export type Ask = (address: string, signal?: AbortSignal) => Promise<Answer>;
 
-/** What `createAsk` needs. */
 export interface AskOptions {
-	/** The guarded fetch. */
 	fetch: typeof fetch;
 	/** Waits so many milliseconds, less where the signal aborts; tests hand in one that does not wait. */
 	sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;

@@ -11,7 +11,6 @@ export interface FetchOptions {
 	timeoutMs?: number;
 	/** Most bytes of an answer's body, after decompression. */
 	maxBytes?: number;
-	/** Most redirects that are followed. */
 	maxRedirects?: number;
 	/** Proxy for https requests (`HTTPS_PROXY`). */
 	httpsProxy?: string;

@@ -15,6 +15,14 @@ export function textOf(value: unknown): string {
 	return typeof value === "string" ? value : "";
 }
 
+/** The node of a fragment: `{"layers":{"wms":[node]}}`, `{"layers":{"feature":[node]}}` or `{"layers":[node]}`; null without one. */
+export function nodeIn(fragment: unknown): Json | null {
+	const { layers } = objectOf(fragment);
+	const { wms, feature } = objectOf(layers);
+	const [node] = [...listOf(layers), ...listOf(wms), ...listOf(feature)];
+	return isObject(node) ? node : null;
+}
+
 /** The value if it is an array, else an empty one. */
 export function listOf(value: unknown): unknown[] {
 	return Array.isArray(value) ? value : [];

@@ -1,3 +1,4 @@
+import { counted } from "../../terminal/plain.ts";
 import type { Class, Comparison, Finding } from "./compare.ts";
 
 /** Smallkeys that are listed of each kind, unless all are requested. */
@@ -17,7 +18,7 @@ export function reportLines(
 	namesAll: boolean,
 ): string[] {
 	const { findings, targets, unknown, onlyNow } = comparison;
-	const lines = [`${countOf(smallkeys.length)} read at ${targets.join(", ")}, in both languages`];
+	const lines = [`${counted(smallkeys.length, "layer")} read at ${targets.join(", ")}, in both languages`];
 	for (const [name, title] of Object.entries(titles)) {
 		const found = findings.filter((finding) => finding.class === name);
 		if (found.length > 0) lines.push("", title, ...found.map((finding) => findingLine(finding, namesAll)));
@@ -28,11 +29,6 @@ export function reportLines(
 	if (onlyNow.size > 0) lines.push(row(onlyNow.size, `only in the new service: ${named(onlyNow, namesAll)}`));
 	if (unknown.size > 0) lines.push(row(unknown.size, `in neither: ${named(unknown, namesAll)}`));
 	return lines;
-}
-
-/** `1 layer`, `12 layers` */
-export function countOf(layers: number): string {
-	return `${layers} ${layers === 1 ? "layer" : "layers"}`;
 }
 
 function findingLine({ kind, targets, smallkeys }: Finding, namesAll: boolean): string {

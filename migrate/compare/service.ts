@@ -1,7 +1,7 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import { targetOf } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import { isObject, type Json, listOf, objectOf } from "./json.ts";
+import { type Json, nodeIn } from "./json.ts";
 
 /** A service's answer about one layer: its node, that there is none, or why it cannot be read. */
 export type Read = { node: Json } | { node: null } | { failure: string };
@@ -47,7 +47,7 @@ export class ReadService {
 			`${path}/${lang}/${smallkeys.map(encodeURIComponent).join(",")}`,
 		);
 		const elements = status === 200 ? elementsOf(text) : null;
-		if (elements?.length === smallkeys.length) return elements.map(readElement);
+		if (elements?.length === smallkeys.length) return elements.map((element) => ({ node: nodeIn(element) }));
 		// The answer of v2 to a single unknown key.
 		if (smallkeys.length === 1 && elements?.length === 0) return [{ node: null }];
 		if (smallkeys.length === 1) {
@@ -91,12 +91,4 @@ function elementsOf(text: string): unknown[] | null {
 	} catch {
 		return null;
 	}
-}
-
-/** A layer of any version: `{"layers":{"wms":[node]}}`, `{"layers":{"feature":[node]}}` or `{"layers":[node]}`. */
-function readElement(element: unknown): Read {
-	const { layers } = objectOf(element);
-	const { wms, feature } = objectOf(layers);
-	const [node] = [...listOf(layers), ...listOf(wms), ...listOf(feature)];
-	return { node: isObject(node) ? node : null };
 }

@@ -17,7 +17,7 @@ import {
 } from "../../registry/registration.ts";
 import { type Lang, langs, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";
+import { isObject, type Json, listOf, nodeIn, objectOf, textOf } from "../compare/json.ts";
 import { describeNode, isCountedMode } from "./description.ts";
 import { entryOfNode, entryOfRequest, entryOfRequest2, type PayloadType } from "./entry.ts";
 import type { Notes } from "./notes.ts";
@@ -101,10 +101,7 @@ function payloadTypeOf(value: unknown): PayloadType | null {
 
 /** A stored node, by itself or within a served fragment. */
 function nodeOf(value: unknown): Json | undefined {
-	if (!isObject(value)) return undefined;
-	const { wms, feature } = objectOf(value.layers);
-	const [wrapped] = [wms, feature].flatMap((nodes) => (Array.isArray(nodes) ? nodes : []));
-	return isObject(wrapped) ? wrapped : value;
+	return isObject(value) ? (nodeIn(value) ?? value) : undefined;
 }
 
 /** Where a request and its node differ, the node wins: it was served. */
@@ -126,7 +123,7 @@ function move2(smallkey: string, document: Json, settings: FragmentSettings, not
 	const request = objectOf(document.request);
 	const configuration = objectOf(document.v1_config);
 	const nodes = { en: nodeOf(configuration.en), fr: nodeOf(configuration.fr) };
-	const served = (lang: Lang) => objectOf(nodeOf2(objectOf(document.layer_config)[lang]));
+	const served = (lang: Lang) => nodeOf(objectOf(document.layer_config)[lang]) ?? {};
 	const entryOf = (lang: Lang) => {
 		if (!isObject(request[lang])) return request[lang];
 		const entry = entryOfRequest2(request[lang], document.service_type, notes);
@@ -162,12 +159,6 @@ function describeLayers(served: Json, registration: Registration, lang: Lang): L
 	if (entries.length === 0 || !areNames) return null;
 	const { service_url } = registration[lang];
 	return { service_url, from: "import", entries: entries as (string | number)[] };
-}
-
-/** A stored node of v2, by itself or within a served fragment. */
-function nodeOf2(value: unknown): unknown {
-	const [wrapped] = listOf(objectOf(value).layers);
-	return wrapped ?? value;
 }
 
 /** Checks a payload like a write, and describes the services of its nodes. */

@@ -143,6 +143,6 @@ function printOutcome(task: Import, configuration: Configuration, outcome: Outco
 	printLine(io, "");
 	printLine(
 		io,
-		`${senders.added} ${senders.added === 1 ? "sender" : "senders"} ${verb} to ${place}, ${senders.same} there already, ${senders.notMoved.length} not moved`,
+		`${counted(senders.added, "sender")} ${verb} to ${place}, ${senders.same} there already, ${senders.notMoved.length} not moved`,
 	);
 }

@@ -4,7 +4,7 @@ import { langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt } from "../../registry/targets/render.ts";
 import { differences } from "../compare/differences.ts";
-import { type Json, listOf, objectOf } from "../compare/json.ts";
+import { type Json, listOf, nodeIn, objectOf } from "../compare/json.ts";
 import { isMoved, type Moved, moveDocument, type NotMoved } from "./document.ts";
 import type { Entry } from "./dump.ts";
 import { DumpError } from "./elements.ts";
@@ -79,7 +79,7 @@ function addMove(
 	}
 	if (first !== smallkey)
 		return void moves.notMoved.push({ key: smallkey, reason: `differs only in case from ${first}`, offset });
-	// Nobody knows which of them was served.
+	// Which of them was served is not known.
 	const reason = "has more than one document";
 	const other = moves.layers.get(smallkey);
 	if (other) moves.notMoved.push({ key: smallkey, reason, offset: other.offset });
@@ -98,10 +98,9 @@ function noteDifferences(
 		if (!before) continue;
 		const target = isSpelledAsV1(before) ? "v1" : "v0.9";
 		const text = renderAt(target, layerFacts(lang, smallkey, registration, description, settings));
-		const { layers } = objectOf(text === null ? null : JSON.parse(text));
-		const now = [...listOf(objectOf(layers).wms), ...listOf(objectOf(layers).feature)][0];
-		if (now === undefined) notes.add("not to be had at v0.9 and v1");
-		else for (const { kind } of differences(before, objectOf(now))) notes.add(kind);
+		const now = text === null ? null : nodeIn(JSON.parse(text));
+		if (!now) notes.add("not to be had at v0.9 and v1");
+		else for (const { kind } of differences(before, now)) notes.add(kind);
 	}
 }
 

@@ -8,6 +8,7 @@ import {
 import { escapeMarkup } from "../markup.ts";
 import {
 	isVersion2,
+	type LangEntry,
 	type Registration,
 	type ServiceType,
 	serviceTypeOf,
@@ -57,11 +58,8 @@ export interface LayerFacts {
 	nameField: string;
 	metadataUrl: string | undefined;
 	catalogueUrl: string | undefined;
-	legendFormat: string | undefined;
-	featureInfoType: string | undefined;
-	loadingMode: string | undefined;
-	maxAllowableOffset: number | undefined;
-	tolerance: number | undefined;
+	/** The registration in this language. */
+	members: Members;
 	/** What was harvested from the service; `unknownService` before the first harvest. */
 	service: ServiceFacts;
 	/** The address and layers for v2, which a registration may override. */
@@ -70,21 +68,11 @@ export interface LayerFacts {
 }
 
 /** The members of a registration in one language, of any version and kind. */
-type Members = Partial<
-	Record<"layer" | "legend_format" | "feature_info_type" | "feature_info_format" | "loading_mode", string> &
-		Record<"max_allowable_offset" | "tolerance", number> &
-		Record<"scrape_only", (string | number)[]> &
-		Record<"service_name" | "display_field", string>
-> & {
-	service_url: string;
-	metadata?: Metadata | undefined;
+type Members = LangEntry & {
+	scrape_only?: (string | number)[];
+	feature_info_format?: string;
+	tolerance?: number;
 };
-
-interface Metadata {
-	uuid?: string | undefined;
-	metadata_url?: string | undefined;
-	catalogue_url?: string | undefined;
-}
 
 /**
  * Collects what the targets need to render a layer in one language.
@@ -114,11 +102,7 @@ export function layerFacts(
 		nameField: escapeMarkup(members.display_field || nameField(service)),
 		metadataUrl: members.metadata?.metadata_url ?? fill(settings.metadataUrl, members.metadata),
 		catalogueUrl: members.metadata?.catalogue_url ?? fill(settings.catalogueUrl, members.metadata),
-		legendFormat: members.legend_format,
-		featureInfoType: members.feature_info_type ?? members.feature_info_format,
-		loadingMode: members.loading_mode,
-		maxAllowableOffset: members.max_allowable_offset,
-		tolerance: members.tolerance,
+		members,
 		service,
 		v2: overridesOf(registration, lang, type, { url, entries }),
 		settings,
@@ -209,12 +193,18 @@ function nameField(service: ServiceFacts): string {
 }
 
 /** An operator's template with the uuid of a registration's metadata. */
-function fill(template: string, metadata: Metadata | undefined): string | undefined {
+function fill(template: string, metadata: Members["metadata"]): string | undefined {
 	if (!metadata?.uuid || !template) return undefined;
 	return template.replaceAll("{0}", encodeURIComponent(metadata.uuid));
 }
 
-/** `text/html;fgpv=summary` is FGPV's own notation for HTML in a short form; services and other viewers need `text/html`. */
-export function plainFeatureInfoType(type: string | undefined): string | undefined {
+/** The registered type of the answer to GetFeatureInfo. */
+export function featureInfoType({ members }: LayerFacts): string | undefined {
+	return members.feature_info_type ?? members.feature_info_format;
+}
+
+/** The same for services and other viewers than FGPV, which has `text/html;fgpv=summary` for HTML in a short form. */
+export function plainFeatureInfoType(layer: LayerFacts): string | undefined {
+	const type = featureInfoType(layer);
 	return type === "text/html;fgpv=summary" ? "text/html" : type;
 }

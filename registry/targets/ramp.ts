@@ -82,8 +82,9 @@ const parsers: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The viewer's schema allows no other members, so metadata is left out. */
-function wmsNode({ id, name, url, entries, legendFormat, featureInfoType }: LayerFacts): object {
-	const mimeType = plainFeatureInfoType(featureInfoType);
+function wmsNode(layer: LayerFacts): object {
+	const { id, name, url, entries, members } = layer;
+	const mimeType = plainFeatureInfoType(layer);
 	const parser = parsers.get(mimeType ?? "");
 	return {
 		id,
@@ -93,7 +94,7 @@ function wmsNode({ id, name, url, entries, legendFormat, featureInfoType }: Laye
 		// This name is sent to the service, so it is not escaped.
 		layerName: entries[0],
 		format: "image/png",
-		legendMimeType: legendFormat,
+		legendMimeType: members.legend_format,
 		featureInfo: parser ? { mimeType, parser } : undefined,
 	};
 }
@@ -116,7 +117,7 @@ function hasNumberClasses({ service: { renderer } }: LayerFacts): boolean {
 }
 
 function featureNode(layer: LayerFacts, classValue?: ClassValue): object {
-	const { id, name, url, nameField, service, metadataUrl, catalogueUrl, settings } = layer;
+	const { id, name, url, nameField, service, metadataUrl, catalogueUrl, settings, members } = layer;
 	return {
 		id,
 		displayName: name,
@@ -129,8 +130,8 @@ function featureNode(layer: LayerFacts, classValue?: ClassValue): object {
 			service.fields.map(({ name, alias }) => [escapeMarkup(name), escapeMarkup(alias)]),
 		),
 		symbology: service.renderer ? renderSymbology(service.renderer, classValue) : genericSymbology,
-		mode: layer.loadingMode ?? modeOf(service),
-		maxAllowableOffset: layer.maxAllowableOffset,
+		mode: members.loading_mode ?? modeOf(service),
+		maxAllowableOffset: members.max_allowable_offset,
 		metadataUrl,
 		catalogueUrl,
 	};

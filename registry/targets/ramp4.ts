@@ -41,8 +41,9 @@ function itemOf(layer: LayerFacts): object | null {
 
 const featureInfoTypes = new Set(["text/html", "text/plain", "application/json"]);
 
-function wmsLayer({ id, url, name, entries, featureInfoType }: LayerFacts): object {
-	const type = plainFeatureInfoType(featureInfoType) ?? "";
+function wmsLayer(layer: LayerFacts): object {
+	const { id, url, name, entries } = layer;
+	const type = plainFeatureInfoType(layer) ?? "";
 	return {
 		id,
 		layerType: "ogc-wms",
@@ -57,7 +58,7 @@ function mapImageLayer({ id, url, name, entries }: LayerFacts): object {
 	return { id, layerType: "esri-map-image", url, name, sublayers: entries.map((index) => ({ index })) };
 }
 
-function featureLayer({ id, url, name, nameField, tolerance, metadataUrl, service }: LayerFacts): object {
+function featureLayer({ id, url, name, nameField, members, metadataUrl, service }: LayerFacts): object {
 	const fields = service.fields.filter((field) => field.type !== geometryFieldType);
 	const fieldInfo = fields.map((field) => ({ name: field.name, alias: escapeMarkup(field.alias) }));
 	return {
@@ -66,7 +67,7 @@ function featureLayer({ id, url, name, nameField, tolerance, metadataUrl, servic
 		url,
 		name,
 		nameField: nameField || undefined,
-		mouseTolerance: tolerance,
+		mouseTolerance: members.tolerance,
 		metadata: metadataUrl ? { url: metadataUrl } : undefined,
 		extent: extentOf(service.extent),
 		fieldMetadata: fieldInfo.length > 0 ? { fieldInfo } : undefined,

@@ -1,6 +1,6 @@
 import { withoutHarmlessQuery } from "../addresses.ts";
 import type { ServiceType } from "../registration.ts";
-import { type LayerFacts, layerAddress } from "./facts.ts";
+import { featureInfoType, type LayerFacts, layerAddress } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
 /** What FGPV 2 and 3 read, GeoView and the geo.ca portal: one node of a layer, without symbols, extent or grid. */
@@ -86,11 +86,11 @@ function nodeOf(layer: LayerFacts): object | null {
 const legendTypes = new Set(["image/png", "image/gif", "image/jpeg", "image/svg", "image/svg+xml"]);
 const featureInfoTypes = new Set(["text/html;fgpv=summary", "text/html", "text/plain", "application/json"]);
 
-function ogcMembers({ v2, featureInfoType, legendFormat }: LayerFacts): object {
+function ogcMembers(layer: LayerFacts): object {
 	return {
-		layerEntries: v2.entries.map((one) => ({ id: one })),
-		featureInfoMimeType: known(featureInfoType, featureInfoTypes),
-		legendMimeType: known(legendFormat, legendTypes),
+		layerEntries: layer.v2.entries.map((one) => ({ id: one })),
+		featureInfoMimeType: known(featureInfoType(layer), featureInfoTypes),
+		legendMimeType: known(layer.members.legend_format, legendTypes),
 	};
 }
 
@@ -98,8 +98,8 @@ function known(type: string | undefined, types: ReadonlySet<string>): string | u
 	return type !== undefined && types.has(type) ? type : undefined;
 }
 
-function featureMembers({ nameField, tolerance }: LayerFacts): object {
-	return { nameField: nameField || undefined, tolerance };
+function featureMembers({ nameField, members }: LayerFacts): object {
+	return { nameField: nameField || undefined, tolerance: members.tolerance };
 }
 
 function numberedMembers({ v2 }: LayerFacts): object {
@@ -111,11 +111,12 @@ const mapServerLayer = /^([^?#]*\/MapServer)\/(\d{1,9})([?#].*)?$/i;
 
 /** GeoView fails on an esriFeature of a MapServer; this one it draws, and FGPV from 2.1 on does, as an image. */
 function mapServerNode(
-	{ id, name, tolerance, metadataUrl, catalogueUrl }: LayerFacts,
+	{ id, name, members, metadataUrl, catalogueUrl }: LayerFacts,
 	match: string[],
 ): object {
 	const [, service = "", number = "", rest = ""] = match;
 	const layerEntries = [{ index: Number(number) }];
 	const url = service + rest;
+	const { tolerance } = members;
 	return { id, layerType: "esriDynamic", url, name, layerEntries, tolerance, metadataUrl, catalogueUrl };
 }

@@ -11,6 +11,11 @@ import {
 	serviceAuthor,
 } from "../../store/store.ts";
 
+/** What a commit of the service itself has, beside its subject. */
+export function serviceMeta(now: () => Date) {
+	return { author: serviceAuthor, time: now().getTime(), trailers: [], request: null, review: false };
+}
+
 /** The result of one harvest, as a line of the log. */
 export interface HarvestLine {
 	harvest: string;
@@ -20,16 +25,15 @@ export interface HarvestLine {
 	findings?: string[];
 }
 
-/** Harvests the services of one layer. */
 export type HarvestLayer = (
 	registration: Registration,
 	signal: AbortSignal,
 	known?: Description | null,
 ) => Promise<Harvested>;
 
-/** The dependencies of `harvestOne`. */
 export interface CommitOptions {
 	store: Store;
+	/** Harvests one layer. Rejects only where its signal aborts. */
 	harvest: HarvestLayer;
 	now: () => Date;
 }
@@ -76,15 +80,7 @@ export async function harvestOne(
 			dropped = edits === null;
 			return edits ?? [];
 		},
-		{
-			smallkey,
-			author: serviceAuthor,
-			time: now().getTime(),
-			subject: `harvest ${smallkey}`,
-			trailers: [],
-			request: null,
-			review: false,
-		},
+		{ ...serviceMeta(now), smallkey, subject: `harvest ${smallkey}` },
 	);
 	if (isRefusal(outcome)) throw new Error(`harvest ${smallkey}: ${outcome.errors.join("; ")}`);
 	if (dropped) return done("dropped");

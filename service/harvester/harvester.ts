@@ -1,54 +1,24 @@
+import type { Refresh } from "../../api/context.ts";
 import { isDescribed } from "../../registry/description.ts";
 import { harvestedLangs, type Registration } from "../../registry/registration.ts";
-import type { Store } from "../../store/store.ts";
+import type { Log } from "../../store/log.ts";
 import {
+	type CommitOptions,
 	type Done,
 	descriptionOf,
-	type HarvestLayer,
 	type HarvestLine,
 	harvestedOf,
 	harvestOne,
 } from "./commit.ts";
-import { isDue, lookInterval, nextMoment } from "./moments.ts";
-import { createQueue } from "./queue.ts";
-import { createRefreshing, type Refreshing } from "./refreshing.ts";
-import { createStartSummary, type StartLine } from "./start-summary.ts";
-import { createStates, type HarvestState } from "./states.ts";
-import { createNamedTimers, systemTimers, type Timers } from "./timers.ts";
+import { HostQueue } from "./queue.ts";
+import { lookForDue, NamedTimers, nextMoment, type Schedule } from "./schedule.ts";
+import { type HarvestState, HarvestStates, StartSummary } from "./states.ts";
 
-/** The dependencies of the harvester. */
-export interface HarvesterOptions {
-	store: Store;
-	/** Harvests one layer. Rejects only where its signal aborts. */
-	harvest: HarvestLayer;
-	/** Milliseconds between two harvests of one layer (`HARVEST_EVERY`). */
-	everyMs: number;
-	now: () => Date;
-	/** All smallkeys, in any order. */
-	allKeys: () => Iterable<string>;
-	/** Logs each harvest, and one summary for those of the start. */
-	log: (line: HarvestLine | StartLine) => void;
+interface HarvesterOptions extends Schedule, CommitOptions {
+	/** Gets each harvest, one summary for those of the start (`StartLine`), and each failure of the store. */
+	log: Log;
 	/** Counts each harvest, including those without a line. */
 	count?: ((outcome: HarvestLine["outcome"]) => void) | undefined;
-	/** Logs a failure of the store. */
-	report: (error: unknown) => void;
-	timers?: Timers;
-}
-
-/** The harvester of a running service. */
-export interface Harvester {
-	/** Queues a layer before all others. Returns at once. */
-	follow(smallkey: string): void;
-	/** Harvests the layers that were never harvested, then every layer once in each period, spread over it. */
-	start(): void;
-	/** Queues layers again, behind all others. Returns at once, with the number of layers. */
-	refresh: Refreshing["refresh"];
-	/** The state of a layer's harvest; null where it was not harvested since the start. */
-	stateOf(smallkey: string): HarvestState | null;
-	/** Aborts running requests and finishes a running commit. */
-	close(): Promise<void>;
-	/** Number of queued and running harvests. */
-	readonly waiting: number;
 }
 
 /** Most concurrent harvests, each of another host. */
@@ -60,146 +30,182 @@ const maxTimerMs = 2 ** 31 - 1;
 /** Delay of the first retry in milliseconds; each further one takes twice as long. */
 const firstRetryMs = 60_000;
 
-/** The command that prints a layer's findings. */
-const findingsAt = "npx fragments check-services";
+/** The harvester of a running service. It is idle until its first call. */
+export class Harvester {
+	readonly #options: HarvesterOptions;
+	readonly #ending = new AbortController();
+	readonly #queue = new HostQueue(atOnce, (smallkey) => this.#harvest(smallkey));
+	readonly #states: HarvestStates;
+	readonly #startSummary: StartSummary;
+	/** Failed attempts of a layer since the last one that succeeded. */
+	readonly #failures = new Map<string, number>();
+	readonly #retries: NamedTimers;
+	/** Layers that were requested again and are not queued yet. */
+	readonly #wanted = new Set<string>();
+	/** The end of each kind of work that queues layers one after the other. */
+	#starting: Promise<void> = Promise.resolve();
+	#arrivals: Promise<void> = Promise.resolve();
+	#refreshing: Promise<void> = Promise.resolve();
+	#looks: { end: () => void } | null = null;
 
-/** Makes the harvester of a running service. It is idle until its first call. */
-export function createHarvester(options: HarvesterOptions): Harvester {
-	const { store, everyMs, now, report, log, timers = systemTimers } = options;
-	const time = () => now().getTime();
-	const ending = new AbortController();
-	const queue = createQueue(atOnce, harvest);
-	const states = createStates((smallkey) => nextMoment(smallkey, time(), everyMs));
-	const startSummary = createStartSummary(log, findingsAt);
-	const failures = new Map<string, number>();
-	const retries = createNamedTimers(timers);
-	const looks = createNamedTimers(timers);
-	const refreshing = createRefreshing({
-		allKeys: options.allKeys,
-		stateOf: states.of,
-		time,
-		enqueue: (smallkey) => enqueue(smallkey, false, false),
-	});
-	let starting: Promise<void> = Promise.resolve();
-	let arrivals: Promise<void> = Promise.resolve();
-	let lastLook = 0;
+	constructor(options: HarvesterOptions) {
+		this.#options = options;
+		this.#states = new HarvestStates((smallkey) => nextMoment(smallkey, this.#time(), options.everyMs));
+		this.#startSummary = new StartSummary((line) => options.log.info(line));
+		this.#retries = new NamedTimers(options.timers);
+	}
 
-	/** Queues a layer, if it is harvested; with `onlyNew`, only if it never was. */
-	async function enqueue(smallkey: string, urgent: boolean, onlyNew: boolean): Promise<void> {
-		if (ending.signal.aborted) return;
+	/** Queues a layer before all others. Returns at once. */
+	follow(smallkey: string): void {
+		this.#failures.delete(smallkey);
+		this.#startSummary.remove(smallkey);
+		this.#states.wait(smallkey);
+		// Sequentially: a push may bring a hundred thousand layers.
+		this.#arrivals = this.#arrivals.then(() => this.#enqueue(smallkey, true, false));
+	}
+
+	/** Harvests the layers that were never harvested, then every layer once in each period, spread over it. */
+	start(): void {
+		const sinceMs = this.#time();
+		this.#starting = this.#catchUp().then(() => {
+			if (this.#ending.signal.aborted) return;
+			const due = (smallkey: string) => this.#enqueue(smallkey, false, false);
+			this.#looks = lookForDue({ ...this.#options, sinceMs, due });
+		});
+	}
+
+	/** Queues layers again, behind all others. Returns at once, with the number of layers. */
+	readonly refresh = ({ olderThanMs, maxLayers, isWanted }: Refresh): number => {
+		let smallkeys = [...this.#options.allKeys()].filter(isWanted);
+		if (olderThanMs !== null) smallkeys = smallkeys.filter((one) => this.#isOlder(one, olderThanMs));
+		if (maxLayers !== null) {
+			smallkeys = smallkeys.sort((a, b) => this.#lastTry(a) - this.#lastTry(b)).slice(0, maxLayers);
+		}
+		for (const smallkey of smallkeys) this.#wanted.add(smallkey);
+		this.#refreshing = this.#refreshing.then(async () => {
+			for (const smallkey of this.#wanted) {
+				this.#wanted.delete(smallkey);
+				await this.#enqueue(smallkey, false, false);
+			}
+		});
+		return smallkeys.length;
+	};
+
+	/** The state of a layer's harvest; null where it was not harvested since the start. */
+	stateOf(smallkey: string): HarvestState | null {
+		return this.#states.of(smallkey);
+	}
+
+	/** Number of queued and running harvests. */
+	get waiting(): number {
+		return this.#queue.size;
+	}
+
+	/** Aborts running requests and finishes a running commit. */
+	async close(): Promise<void> {
+		this.#ending.abort(new Error("the service ends"));
+		this.#retries.clearAll();
+		this.#looks?.end();
+		this.#queue.clear();
+		this.#wanted.clear();
+		await Promise.all([this.#starting, this.#arrivals, this.#refreshing]);
+		await this.#queue.idle();
+	}
+
+	#time(): number {
+		return this.#options.now().getTime();
+	}
+
+	/** The end of a layer's last harvest, 0 where it is not known; now for a waiting layer. */
+	#lastTry(smallkey: string): number {
+		const state = this.#states.of(smallkey);
+		if (state === null) return 0;
+		return state.state === "waiting" ? this.#time() : state.at;
+	}
+
+	/** Whether the last harvest is older; always true after a failed one. */
+	#isOlder(smallkey: string, ageMs: number): boolean {
+		const isFailed = this.#states.of(smallkey)?.state === "failed";
+		return isFailed || this.#lastTry(smallkey) <= this.#time() - ageMs;
+	}
+
+	/** Queues a layer, if it is harvested; with `onlyNew`, only if it never was. Never rejects. */
+	async #enqueue(smallkey: string, urgent: boolean, onlyNew: boolean): Promise<void> {
+		const { signal } = this.#ending;
+		if (signal.aborted) return;
 		try {
-			const layer = await store.read(smallkey);
-			if (ending.signal.aborted) return;
+			const layer = await this.#options.store.read(smallkey);
+			if (signal.aborted) return;
 			const registration = layer && harvestedOf(layer);
-			if (!registration) return forget(smallkey);
+			if (!registration) return this.#forget(smallkey);
 			if (onlyNew && isDescribed(registration, descriptionOf(layer))) return;
-			retries.clear(smallkey);
-			states.wait(smallkey);
-			if (onlyNew) startSummary.add(smallkey);
-			queue.add(smallkey, hostOf(registration), urgent);
+			this.#retries.clear(smallkey);
+			this.#states.wait(smallkey);
+			if (onlyNew) this.#startSummary.add(smallkey);
+			this.#queue.add(smallkey, hostOf(registration), urgent);
 		} catch (error) {
-			fail(smallkey, error, "the repository cannot be read now");
+			this.#fail(smallkey, error, "the repository cannot be read now");
 		}
 	}
 
 	/** Drops the state of a layer that is gone or no longer harvested. */
-	function forget(smallkey: string): void {
-		retries.clear(smallkey);
-		failures.delete(smallkey);
-		states.forget(smallkey);
-		startSummary.remove(smallkey);
+	#forget(smallkey: string): void {
+		this.#retries.clear(smallkey);
+		this.#failures.delete(smallkey);
+		this.#states.forget(smallkey);
+		this.#startSummary.remove(smallkey);
 	}
 
-	async function harvest(smallkey: string): Promise<void> {
-		states.begin(smallkey);
+	async #harvest(smallkey: string): Promise<void> {
+		this.#states.begin(smallkey);
 		try {
-			const done = await harvestOne(smallkey, options, ending.signal);
-			if (ending.signal.aborted) return;
-			if (done) finish(smallkey, done);
-			else forget(smallkey);
+			const done = await harvestOne(smallkey, this.#options, this.#ending.signal);
+			if (this.#ending.signal.aborted) return;
+			if (done) this.#finish(smallkey, done);
+			else this.#forget(smallkey);
 		} catch (error) {
-			fail(smallkey, error, "what was found cannot be stored now");
+			this.#fail(smallkey, error, "what was found cannot be stored now");
 		}
 	}
 
 	/** Retries a layer after a failure of the store. */
-	function fail(smallkey: string, error: unknown, finding: string): void {
-		if (ending.signal.aborted) return;
-		report(error);
-		states.end(smallkey, { state: "failed", at: time(), findings: [finding] }, retry(smallkey));
-		startSummary.remove(smallkey);
+	#fail(smallkey: string, error: unknown, finding: string): void {
+		if (this.#ending.signal.aborted) return;
+		this.#options.log.error(error);
+		const end = { state: "failed" as const, at: this.#time(), findings: [finding] };
+		this.#states.end(smallkey, end, this.#retry(smallkey));
+		this.#startSummary.remove(smallkey);
 	}
 
-	function finish(smallkey: string, { line, again }: Done): void {
-		options.count?.(line.outcome);
+	#finish(smallkey: string, { line, again }: Done): void {
+		const { count, log } = this.#options;
+		count?.(line.outcome);
 		// A service that stays down is logged once, not at every retry.
-		const isKnown = line.outcome === "failed" && failures.has(smallkey);
-		if (!isKnown && !startSummary.take(line)) log(line);
-		if (!again) failures.delete(smallkey);
-		if (line.outcome === "dropped") return states.drop(smallkey);
+		const isKnown = line.outcome === "failed" && this.#failures.has(smallkey);
+		if (!isKnown && !this.#startSummary.take(line)) log.info(line);
+		if (!again) this.#failures.delete(smallkey);
+		if (line.outcome === "dropped") return this.#states.drop(smallkey);
 		const state = line.outcome === "failed" ? "failed" : "done";
-		const { findings = [] } = line;
-		states.end(smallkey, { state, at: time(), findings }, again ? retry(smallkey) : null);
+		const end = { state, at: this.#time(), findings: line.findings ?? [] } as const;
+		this.#states.end(smallkey, end, again ? this.#retry(smallkey) : null);
 	}
 
 	/** Schedules a retry. @returns its time, in milliseconds since 1970 */
-	function retry(smallkey: string): number {
-		const before = failures.get(smallkey) ?? 0;
-		failures.set(smallkey, before + 1);
-		const waitMs = Math.min(firstRetryMs * 2 ** before, everyMs, maxTimerMs);
-		retries.set(smallkey, () => void enqueue(smallkey, false, false), waitMs);
-		return time() + waitMs;
+	#retry(smallkey: string): number {
+		const before = this.#failures.get(smallkey) ?? 0;
+		this.#failures.set(smallkey, before + 1);
+		const waitMs = Math.min(firstRetryMs * 2 ** before, this.#options.everyMs, maxTimerMs);
+		this.#retries.set(smallkey, () => void this.#enqueue(smallkey, false, false), waitMs);
+		return this.#time() + waitMs;
 	}
 
-	async function catchUp(): Promise<void> {
-		for (const smallkey of [...options.allKeys()]) {
-			if (ending.signal.aborted) return;
-			await enqueue(smallkey, false, true);
+	async #catchUp(): Promise<void> {
+		for (const smallkey of [...this.#options.allKeys()]) {
+			if (this.#ending.signal.aborted) return;
+			await this.#enqueue(smallkey, false, true);
 		}
-		startSummary.close();
+		this.#startSummary.close();
 	}
-
-	/** Queues the layers that have become due since the last look. */
-	async function look(): Promise<void> {
-		const since = lastLook;
-		lastLook = time();
-		for (const smallkey of [...options.allKeys()]) {
-			if (ending.signal.aborted) return;
-			if (isDue(smallkey, since, lastLook, everyMs)) await enqueue(smallkey, false, false);
-		}
-		lookLater();
-	}
-
-	function lookLater(): void {
-		if (!ending.signal.aborted) looks.set("", () => void look(), lookInterval(everyMs));
-	}
-
-	return {
-		follow(smallkey) {
-			failures.delete(smallkey);
-			startSummary.remove(smallkey);
-			states.wait(smallkey);
-			// Sequentially: a push may bring a hundred thousand layers.
-			arrivals = arrivals.then(() => enqueue(smallkey, true, false));
-		},
-		start() {
-			lastLook = time();
-			starting = catchUp().then(lookLater);
-		},
-		refresh: refreshing.refresh,
-		stateOf: states.of,
-		async close() {
-			ending.abort(new Error("the service ends"));
-			retries.clearAll();
-			looks.clearAll();
-			queue.clear();
-			await Promise.all([starting, arrivals, refreshing.close()]);
-			await queue.idle();
-		},
-		get waiting() {
-			return queue.size;
-		},
-	};
 }
 
 /** The host for the queue. The other language's host, if different, is not limited by it. */

@@ -1,14 +1,19 @@
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
+import pMap from "p-map";
 import { readTextIfThere } from "../../files/if-there.ts";
 import type { Finding } from "../../harvest/finding.ts";
+import type { Ask } from "../../harvest/net/ask.ts";
+import { createWatchLayer, seenOf, type Watched } from "../../harvest/watch-layer.ts";
 import type { Source } from "../../publish/build.ts";
 import { placeFile } from "../../publish/place-file.mjs";
 import { collectSource } from "../../publish/source.ts";
+import type { Seen } from "../../registry/health.ts";
 import { type CheckedLayer, judgeFiles, problemLine } from "../../registry/judge.ts";
-import { layerPath } from "../../registry/smallkey.ts";
+import { langs, layerPath } from "../../registry/smallkey.ts";
 import { type Io, printError, printLine } from "../../terminal/io.ts";
 import { plain } from "../../terminal/plain.ts";
+import { progress } from "../../terminal/progress.ts";
 
 /** Layers that are processed concurrently; `createAsk` bounds the requests. */
 export const layersAtOnce = 64;
@@ -46,7 +51,6 @@ export function fileIn(folder: string, path: string): string {
 	return join(folder, path.replace(/^layers\//, ""));
 }
 
-/** The findings of one layer. */
 export interface Found {
 	smallkey: string;
 	findings: Finding[];
@@ -68,4 +72,43 @@ export function printFindings(found: Found[], io: Io): number {
 		if (lines.length > 0) printLine(io, [`\n${title}`, ...lines].join("\n"));
 	}
 	return found.some(({ findings }) => findings.some(({ kind }) => kind === "registration")) ? 1 : 0;
+}
+
+/** A layer and the result of its check. */
+export interface WatchedLayer {
+	layer: CheckedLayer;
+	watched: Watched;
+}
+
+/**
+ * Checks layers as a viewer sees them.
+ * @throws {Error} where none of several hosts answers: then the fault is this machine's
+ */
+export async function watchAll(layers: readonly CheckedLayer[], ask: Ask): Promise<WatchedLayer[]> {
+	const watch = createWatchLayer(ask);
+	const bar = progress(layers.length, "looking at layers");
+	const all = await pMap(
+		layers,
+		async (layer) => {
+			const watched = await watch(layer.registration, undefined, layer.description);
+			bar.tick();
+			return { layer, watched };
+		},
+		{ concurrency: layersAtOnce },
+	).finally(() => bar.stop());
+	const hosts = new Set(all.flatMap(({ layer }) => hostsOf(layer)));
+	if (hosts.size > 1 && all.every(({ watched }) => watched.state === "down")) {
+		const [first] = all[0]?.watched.findings ?? [];
+		throw new Error(`none of ${hosts.size} hosts can be asked from here: ${first?.text}`);
+	}
+	return all;
+}
+
+function hostsOf({ registration }: CheckedLayer): string[] {
+	return langs.map((lang) => new URL(registration[lang].service_url).host);
+}
+
+/** Smallkey → what is wrong; null: healthy. */
+export function statesOf(all: readonly WatchedLayer[]): Map<string, Seen | null> {
+	return new Map(all.map(({ layer, watched }) => [layer.smallkey, seenOf(watched)]));
 }

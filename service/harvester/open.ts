@@ -1,87 +1,72 @@
 import { runGit } from "../../git/run.ts";
 import { healthPath } from "../../registry/health.ts";
 import type { Store } from "../../store/store.ts";
-import { logError, logLine } from "../log.ts";
+import { serviceLog } from "../log.ts";
 import type { Measures } from "../measures.ts";
 import { repositoryPath } from "../open-store.ts";
 import type { Configuration } from "../settings.ts";
-import { createHarvester, type Harvester } from "./harvester.ts";
-import { createRepairs, searchProcess } from "./repairs.ts";
-import { createHarvestThreads, threadLimits } from "./threads.ts";
-import { systemTimers } from "./timers.ts";
-import { createWatcher, type Watcher } from "./watcher.ts";
+import { Harvester } from "./harvester.ts";
+import { Repairs, searchProcess } from "./repairs.ts";
+import { systemTimers } from "./schedule.ts";
+import { threadLimits } from "./thread.ts";
+import { HarvestThreads } from "./threads.ts";
+import { type Sight, Watcher } from "./watcher.ts";
 
-/** The harvester of the running service, combined with the watcher. */
-export interface ServiceHarvester
-	extends Pick<Harvester, "follow" | "start" | "refresh" | "stateOf" | "close" | "waiting"> {
-	sightOf: Watcher["sightOf"];
-}
+/** The harvester of the running service, with the watcher. Both are idle until their first call. */
+export class ServiceHarvester extends Harvester {
+	readonly #watcher: Watcher;
+	readonly #repairs: Repairs | null;
+	readonly #threads: HarvestThreads;
 
-/** Opens the harvester and the watcher of the running service. They are idle until their first call. */
-export function openHarvester(
-	configuration: Configuration,
-	store: Store,
-	allKeys: () => Iterable<string>,
-	measures: Measures | null = null,
-): ServiceHarvester {
-	const { harvest, mapWkid, dataDir } = configuration;
-	const threads = createHarvestThreads({
-		entry: new URL("./thread-entry.mjs", import.meta.url),
-		settings: { harvest, mapWkid },
-		limits: threadLimits,
-		timers: systemTimers,
-	});
-	const common = {
-		store,
-		everyMs: harvest.every,
-		now: () => new Date(),
-		allKeys,
-		report: logError,
-		timers: systemTimers,
-	};
-	const harvester = createHarvester({
-		...common,
-		harvest: threads.harvest,
-		log: logLine,
-		count: (outcome) => measures?.harvest(outcome),
-	});
-	const repository = repositoryPath(dataDir);
-	const watcher = createWatcher({
-		...common,
-		watch: threads.watch,
-		readHealth: () => readHealth(repository),
-	});
-	const repairs = createRepairs({
-		...common,
-		repository,
-		readHealth: () => readHealth(repository),
-		search: searchProcess(configuration),
-	});
-	return {
-		follow(smallkey) {
-			harvester.follow(smallkey);
-			watcher.follow(smallkey);
-		},
-		start() {
-			harvester.start();
-			watcher.start();
-			if (harvest.repair) repairs.start();
-		},
-		refresh: harvester.refresh,
-		stateOf: harvester.stateOf,
-		sightOf: watcher.sightOf,
-		get waiting() {
-			return harvester.waiting;
-		},
-		async close() {
-			await Promise.all([harvester.close(), watcher.close(), repairs.close()]);
-			await threads.close();
-		},
-	};
+	/** @param allKeys all smallkeys, in any order */
+	constructor(
+		configuration: Configuration,
+		store: Store,
+		allKeys: () => Iterable<string>,
+		measures: Measures | null = null,
+	) {
+		const { harvest, mapWkid, dataDir } = configuration;
+		const threads = new HarvestThreads({
+			entry: new URL("./thread-entry.mjs", import.meta.url),
+			settings: { harvest, mapWkid },
+			limits: threadLimits,
+			timers: systemTimers,
+		});
+		const now = () => new Date();
+		const common = { store, everyMs: harvest.every, now, allKeys, log: serviceLog, timers: systemTimers };
+		super({ ...common, harvest: threads.harvest, count: (outcome) => measures?.harvest(outcome) });
+		const readHealth = () => readHealthIn(repositoryPath(dataDir));
+		this.#watcher = new Watcher({ ...common, watch: threads.watch, readHealth });
+		const search = searchProcess(configuration);
+		const repository = repositoryPath(dataDir);
+		this.#repairs = harvest.repair ? new Repairs({ ...common, repository, readHealth, search }) : null;
+		this.#threads = threads;
+	}
+
+	override follow(smallkey: string): void {
+		super.follow(smallkey);
+		this.#watcher.follow(smallkey);
+	}
+
+	override start(): void {
+		super.start();
+		this.#watcher.start();
+		this.#repairs?.start();
+	}
+
+	/** The last check of a layer; null where it was not checked since the start. */
+	sightOf(smallkey: string): Sight | null {
+		return this.#watcher.sightOf(smallkey);
+	}
+
+	override async close(): Promise<void> {
+		await Promise.all([super.close(), this.#watcher.close(), this.#repairs?.close()]);
+		await this.#threads.close();
+	}
 }
 
 /** Text of `layers/health.json` on the branch; null where there is none. @throws {Error} where git fails */
-async function readHealth(repository: string): Promise<string | null> {
+async function readHealthIn(repository: string): Promise<string | null> {
 	const branch = "refs/heads/main";
 	const listed = await runGit(repository, ["ls-tree", branch, "--", healthPath]);
 	if (listed.length === 0) return null;

@@ -1,65 +1,64 @@
-/** A queue of smallkeys, fair between hosts. */
-export interface Queue {
-	/** Adds a smallkey, once; urgent ones come first. */
-	add(smallkey: string, host: string, urgent: boolean): void;
-	/** Resolves when nothing is running. */
-	idle(): Promise<void>;
-	/** Empties the queue without ending running work. */
-	clear(): void;
-	/** Number of waiting and running smallkeys. */
-	readonly size: number;
-}
-
 /** Host → its waiting smallkeys; the next host first. */
 type Waiting = Map<string, Set<string>>;
 
 /**
- * Makes a queue that runs `work` for at most `width` hosts concurrently, one smallkey each. After each smallkey its host
- * moves to the end, so that one with many does not delay the others.
- * @param work must not reject
+ * A queue of smallkeys that runs its work for at most `width` hosts concurrently, one smallkey each. After each smallkey
+ * its host moves to the end, so that a host with many does not delay the others.
  */
-export function createQueue(width: number, work: (smallkey: string) => Promise<void>): Queue {
-	const urgentOnes: Waiting = new Map();
-	const patientOnes: Waiting = new Map();
-	const busyHosts = new Set<string>();
-	let sleepers: (() => void)[] = [];
+export class HostQueue {
+	readonly #width: number;
+	readonly #work: (smallkey: string) => Promise<void>;
+	readonly #urgent: Waiting = new Map();
+	readonly #patient: Waiting = new Map();
+	readonly #busyHosts = new Set<string>();
+	readonly #sleepers: (() => void)[] = [];
 
-	function fill(): void {
-		while (busyHosts.size < width) {
-			const next = take(urgentOnes, busyHosts) ?? take(patientOnes, busyHosts);
-			if (!next) break;
-			busyHosts.add(next.host);
-			void work(next.smallkey).finally(() => {
-				busyHosts.delete(next.host);
-				fill();
-			});
-		}
-		if (busyHosts.size > 0) return;
-		for (const wake of sleepers) wake();
-		sleepers = [];
+	/** @param work must not reject */
+	constructor(width: number, work: (smallkey: string) => Promise<void>) {
+		this.#width = width;
+		this.#work = work;
 	}
 
-	return {
-		add(smallkey, host, urgent) {
-			if (urgent) remove(patientOnes, smallkey, host);
-			const isUrgent = urgent || (urgentOnes.get(host)?.has(smallkey) ?? false);
-			const waiting = isUrgent ? urgentOnes : patientOnes;
-			waiting.set(host, (waiting.get(host) ?? new Set()).add(smallkey));
-			fill();
-		},
-		idle() {
-			if (busyHosts.size === 0) return Promise.resolve();
-			return new Promise((resolve) => sleepers.push(resolve));
-		},
-		clear() {
-			urgentOnes.clear();
-			patientOnes.clear();
-		},
-		get size() {
-			const sizes = [...urgentOnes.values(), ...patientOnes.values()].map((keys) => keys.size);
-			return sizes.reduce((sum, size) => sum + size, busyHosts.size);
-		},
-	};
+	/** Adds a smallkey, once; urgent ones come first. */
+	add(smallkey: string, host: string, urgent: boolean): void {
+		if (urgent) remove(this.#patient, smallkey, host);
+		const isUrgent = urgent || (this.#urgent.get(host)?.has(smallkey) ?? false);
+		const waiting = isUrgent ? this.#urgent : this.#patient;
+		waiting.set(host, (waiting.get(host) ?? new Set()).add(smallkey));
+		this.#fill();
+	}
+
+	/** Resolves when nothing is running. */
+	idle(): Promise<void> {
+		if (this.#busyHosts.size === 0) return Promise.resolve();
+		return new Promise((resolve) => this.#sleepers.push(resolve));
+	}
+
+	/** Empties the queue without ending running work. */
+	clear(): void {
+		this.#urgent.clear();
+		this.#patient.clear();
+	}
+
+	/** Number of waiting and running smallkeys. */
+	get size(): number {
+		const sizes = [...this.#urgent.values(), ...this.#patient.values()].map((keys) => keys.size);
+		return sizes.reduce((sum, size) => sum + size, this.#busyHosts.size);
+	}
+
+	#fill(): void {
+		while (this.#busyHosts.size < this.#width) {
+			const next = take(this.#urgent, this.#busyHosts) ?? take(this.#patient, this.#busyHosts);
+			if (!next) break;
+			this.#busyHosts.add(next.host);
+			void this.#work(next.smallkey).finally(() => {
+				this.#busyHosts.delete(next.host);
+				this.#fill();
+			});
+		}
+		if (this.#busyHosts.size > 0) return;
+		for (const wake of this.#sleepers.splice(0)) wake();
+	}
 }
 
 /** Takes the next smallkey of a host that is not busy; null where there is none. */

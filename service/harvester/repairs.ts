@@ -11,29 +11,22 @@ import {
 	weekOf,
 } from "../../registry/health.ts";
 import { readOpen } from "../../repair/branches.ts";
-import { isRefusal, type Store, serviceAuthor } from "../../store/store.ts";
+import type { Log } from "../../store/log.ts";
+import { isRefusal, type Store } from "../../store/store.ts";
 import type { Configuration } from "../settings.ts";
-import { createNamedTimers, type Timers } from "./timers.ts";
+import { serviceMeta } from "./commit.ts";
+import { NamedTimers, type Schedule } from "./schedule.ts";
 
 /** The dependencies of the daily search for repairs. */
-export interface RepairsOptions {
+export interface RepairsOptions extends Pick<Schedule, "timers" | "now"> {
 	repository: string;
 	store: Store;
 	/** Reads the stored `layers/health.json`; null where there is none. */
 	readHealth: () => Promise<string | null>;
 	/** Runs `npx fragments repair` to its end. */
 	search: (signal: AbortSignal) => Promise<void>;
-	now: () => Date;
-	/** Logs a failure. */
-	report: (error: unknown) => void;
-	timers: Timers;
-}
-
-/** Looks once a day for the services of layers that stay sick. */
-export interface Repairs {
-	start(): void;
-	/** Ends a running search. */
-	close(): Promise<void>;
+	/** Gets each failure. */
+	log: Log;
 }
 
 /** Delay of the first search after a start, and between two, in milliseconds. */
@@ -43,24 +36,59 @@ const everyMs = 86_400_000;
 /** Longest search, in milliseconds. */
 const maxSearchMs = 7_200_000;
 
-/** Makes the daily search. It is idle until its start. */
-export function createRepairs(options: RepairsOptions): Repairs {
-	const { repository, store, readHealth, search, now, report } = options;
-	const ending = new AbortController();
-	const timers = createNamedTimers(options.timers);
-	let running: Promise<void> = Promise.resolve();
+/** Looks once a day for the services of layers that stay sick. It is idle until its start. */
+export class Repairs {
+	readonly #options: RepairsOptions;
+	readonly #ending = new AbortController();
+	readonly #timers: NamedTimers;
+	#running: Promise<void> = Promise.resolve();
 
-	async function run(): Promise<void> {
-		const health = parseHealth(await readHealth());
+	constructor(options: RepairsOptions) {
+		this.#options = options;
+		this.#timers = new NamedTimers(options.timers);
+	}
+
+	start(): void {
+		this.#later(firstMs);
+	}
+
+	/** Ends a running search. */
+	async close(): Promise<void> {
+		this.#ending.abort();
+		this.#timers.clearAll();
+		await this.#running;
+	}
+
+	#later(ms: number): void {
+		const { signal } = this.#ending;
+		const run = async () => {
+			await this.#run().catch((error) => {
+				if (!signal.aborted) this.#options.log.error(error);
+			});
+			if (!signal.aborted) this.#later(everyMs);
+		};
+		this.#timers.set(
+			"search",
+			() => {
+				this.#running = run();
+			},
+			ms,
+		);
+	}
+
+	async #run(): Promise<void> {
+		const { readHealth, search, now } = this.#options;
+		const sicknesses = [...parseHealth(await readHealth()).values()];
 		const week = weekOf(now());
-		const isMarked = [...health.values()].some(({ repair }) => repair);
-		const isSick = [...health.values()].some(({ since }) => since < week);
-		if (isSick) await search(ending.signal);
-		if ((isSick || isMarked) && !ending.signal.aborted) await mark();
+		const isSick = sicknesses.some(({ since }) => since < week);
+		if (isSick) await search(this.#ending.signal);
+		const isMarked = sicknesses.some(({ repair }) => repair);
+		if ((isSick || isMarked) && !this.#ending.signal.aborted) await this.#mark();
 	}
 
 	/** Notes for which layers a repair waits, so that the catalogue says it. */
-	async function mark(): Promise<void> {
+	async #mark(): Promise<void> {
+		const { repository, store, readHealth, now } = this.#options;
 		const open = await readOpen(repository, "refs/heads/main");
 		const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
 		const before = await readHealth();
@@ -68,43 +96,15 @@ export function createRepairs(options: RepairsOptions): Repairs {
 		const after = markRepairs(health, proposed);
 		const text = healthText(after);
 		if (text === before) return;
-		const fresh = newlyMarked(health, after);
+		const { size } = proposed;
 		const outcome = await store.change(async () => [{ path: healthPath, text }], {
+			...serviceMeta(now),
 			smallkey: null,
-			author: serviceAuthor,
-			time: now().getTime(),
-			subject: `health: ${proposed.size} ${proposed.size === 1 ? "layer has" : "layers have"} a proposed repair`,
-			trailers: fresh.map((smallkey) => [repairTrailer, smallkey]),
-			request: null,
-			review: false,
+			subject: `health: ${size} ${size === 1 ? "layer has" : "layers have"} a proposed repair`,
+			trailers: newlyMarked(health, after).map((smallkey) => [repairTrailer, smallkey]),
 		});
 		if (isRefusal(outcome)) throw new Error(`${healthPath}: ${outcome.errors.join("; ")}`);
 	}
-
-	function later(ms: number): void {
-		timers.set(
-			"search",
-			() => {
-				running = run()
-					.catch((error) => {
-						if (!ending.signal.aborted) report(error);
-					})
-					.finally(() => {
-						if (!ending.signal.aborted) later(everyMs);
-					});
-			},
-			ms,
-		);
-	}
-
-	return {
-		start: () => later(firstMs),
-		async close() {
-			ending.abort();
-			timers.clearAll();
-			await running;
-		},
-	};
 }
 
 function newlyMarked(before: Health, after: Health): string[] {

@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { createHarvestLayer } from "../../harvest/harvest-layer.ts";
 import { createWatchLayer } from "../../harvest/watch-layer.ts";
 import { createReadCapabilities } from "../../harvest/wms/read-capabilities.ts";
-import { askWith } from "./ask.ts";
+import { askWith } from "../ask.ts";
 import type { FromThread, Results, Task, ThreadSettings, ToThread } from "./thread.ts";
 
 if (!parentPort) throw new Error("thread-main.ts: must run in a worker thread");

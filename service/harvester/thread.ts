@@ -4,9 +4,8 @@ import type { Watched } from "../../harvest/watch-layer.ts";
 import type { Description } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
 import type { HarvestSettings } from "../settings.ts";
-import type { Timers } from "./timers.ts";
+import type { Timers } from "./schedule.ts";
 
-/** The data of a thread. */
 export interface ThreadSettings {
 	harvest: HarvestSettings;
 	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
@@ -35,24 +34,22 @@ export type ToThread =
 /** Messages from a thread; `alive` after its start, and as the answer to a ping. */
 export type FromThread = { kind: "alive" } | { kind: "done"; id: number; result: Results[Task] };
 
-/** The limits of a thread. */
-export interface ThreadLimits {
+/** The limits of a thread; a valid answer of 5 MB is far below them. */
+export const threadLimits = {
 	/** Size of its heap, in megabytes. */
-	maxHeapMb: number;
+	maxHeapMb: 256,
 	/** Longest block of its event loop, in milliseconds. */
-	maxBusyMs: number;
+	maxBusyMs: 10_000,
 	/** Longest start, in milliseconds. */
-	maxStartMs: number;
+	maxStartMs: 60_000,
 	/** Longest time for one layer with all its requests, in milliseconds. */
-	maxLayerMs: number;
-}
+	maxLayerMs: 300_000,
+};
 
-/** The options of a thread. */
 export interface ThreadOptions {
-	/** Its module. */
 	entry: URL;
 	settings: ThreadSettings;
-	limits: ThreadLimits;
+	limits: typeof threadLimits;
 	timers: Timers;
 }
 
@@ -69,20 +66,6 @@ export class ThreadEnded extends Error {
 	}
 }
 
-/** A thread that requests services. */
-export interface Thread {
-	/**
-	 * Harvests or watches a layer. At the time limit its requests are aborted, which its findings say.
-	 * @throws {ThreadEnded} where the thread ends first
-	 */
-	run<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal): Promise<Results[T]>;
-	/** Terminates the thread. */
-	end(): Promise<void>;
-	/** Number of layers in progress. */
-	readonly layers: number;
-	readonly hasEnded: boolean;
-}
-
 interface Job {
 	resolve(result: Results[Task]): void;
 	reject(error: unknown): void;
@@ -91,93 +74,112 @@ interface Job {
 /** Number of pings within `maxBusyMs`. */
 const parts = 5;
 
-/** Starts a thread and supervises it. It does not keep the process alive. */
-export function startThread({ entry, settings, limits, timers }: ThreadOptions): Thread {
-	const { maxHeapMb, maxBusyMs, maxStartMs, maxLayerMs } = limits;
-	const worker = new Worker(entry, {
-		workerData: settings,
-		execArgv: [],
-		// The environment contains secrets, and the thread parses foreign answers.
-		env: {},
-		resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 16 },
-	});
-	worker.unref();
-	const jobs = new Map<number, Job>();
-	let lastId = 0;
-	let hasEnded = false;
-	let reason = "ends the thread that reads it";
-	let silentMs = 0;
-	let patienceMs = maxStartMs;
-	const stepMs = maxBusyMs / parts;
-	let watch = timers.set(look, stepMs);
+/** A thread that requests services, and its supervision. It does not keep the process alive. */
+export class Thread {
+	readonly #limits: typeof threadLimits;
+	readonly #timers: Timers;
+	readonly #worker: Worker;
+	readonly #jobs = new Map<number, Job>();
+	#lastId = 0;
+	#hasEnded = false;
+	#reason = "ends the thread that reads it";
+	#silentMs = 0;
+	#patienceMs: number;
+	#watch: unknown;
 
-	/** Counts steps instead of time, so that a block of this thread does not end the other one. */
-	function look(): void {
-		silentMs += stepMs;
-		if (silentMs > patienceMs) {
-			reason = `takes more than ${patienceMs / 1000} s to be read`;
-			void worker.terminate();
-			return;
-		}
-		send({ kind: "ping" });
-		watch = timers.set(look, stepMs);
+	constructor({ entry, settings, limits, timers }: ThreadOptions) {
+		this.#limits = limits;
+		this.#timers = timers;
+		this.#patienceMs = limits.maxStartMs;
+		this.#worker = new Worker(entry, {
+			workerData: settings,
+			execArgv: [],
+			// The environment contains secrets, and the thread parses foreign answers.
+			env: {},
+			resourceLimits: { maxOldGenerationSizeMb: limits.maxHeapMb, maxYoungGenerationSizeMb: 16 },
+		});
+		this.#worker.unref();
+		this.#worker.on("message", (message: FromThread) => this.#take(message));
+		this.#worker.on("error", (error: NodeJS.ErrnoException) => {
+			const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+			const { maxHeapMb } = limits;
+			this.#reason = isMemory
+				? `takes more than ${maxHeapMb} MB to be read`
+				: `cannot be read: ${error.message}`;
+		});
+		this.#worker.on("exit", () => {
+			this.#hasEnded = true;
+			timers.clear(this.#watch);
+			const layers = this.#jobs.size;
+			for (const { reject } of this.#jobs.values()) reject(new ThreadEnded(this.#reason, layers));
+		});
+		this.#lookLater();
 	}
 
-	function send(message: ToThread): void {
-		worker.postMessage(message);
+	/** Number of layers in progress. */
+	get layers(): number {
+		return this.#jobs.size;
 	}
 
-	worker.on("message", (message: FromThread) => {
-		silentMs = 0;
-		patienceMs = maxBusyMs;
-		if (message.kind !== "done") return;
-		jobs.get(message.id)?.resolve(message.result);
-	});
-	worker.on("error", (error: NodeJS.ErrnoException) => {
-		const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-		reason = isMemory ? `takes more than ${maxHeapMb} MB to be read` : `cannot be read: ${error.message}`;
-	});
-	worker.on("exit", () => {
-		hasEnded = true;
-		timers.clear(watch);
-		const layers = jobs.size;
-		for (const { reject } of jobs.values()) reject(new ThreadEnded(reason, layers));
-	});
+	get hasEnded(): boolean {
+		return this.#hasEnded;
+	}
 
-	async function run<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal): Promise<Results[T]> {
+	async end(): Promise<void> {
+		await this.#worker.terminate();
+	}
+
+	/**
+	 * Harvests or watches a layer. At the time limit its requests are aborted, which its findings say.
+	 * @throws {ThreadEnded} where the thread ends first
+	 */
+	async run<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal): Promise<Results[T]> {
 		signal.throwIfAborted();
-		lastId += 1;
-		const id = lastId;
-		const abort = () => send({ kind: "abort", id });
-		const late = timers.set(abort, maxLayerMs);
+		this.#lastId += 1;
+		const id = this.#lastId;
+		const abort = () => this.#send({ kind: "abort", id });
+		const late = this.#timers.set(abort, this.#limits.maxLayerMs);
 		const give = () => {
 			abort();
-			jobs.get(id)?.reject(signal.reason);
+			this.#jobs.get(id)?.reject(signal.reason);
 		};
 		signal.addEventListener("abort", give, { once: true });
 		try {
 			return await new Promise<Results[T]>((resolve, reject) => {
-				jobs.set(id, { resolve: (result) => resolve(result as Results[T]), reject });
-				if (hasEnded) reject(new ThreadEnded(reason, 1));
-				else send({ kind: task, id, ...layer });
+				this.#jobs.set(id, { resolve: (result) => resolve(result as Results[T]), reject });
+				if (this.#hasEnded) reject(new ThreadEnded(this.#reason, 1));
+				else this.#send({ kind: task, id, ...layer });
 			});
 		} finally {
-			jobs.delete(id);
-			timers.clear(late);
+			this.#jobs.delete(id);
+			this.#timers.clear(late);
 			signal.removeEventListener("abort", give);
 		}
 	}
 
-	return {
-		run,
-		async end() {
-			await worker.terminate();
-		},
-		get layers() {
-			return jobs.size;
-		},
-		get hasEnded() {
-			return hasEnded;
-		},
-	};
+	#take(message: FromThread): void {
+		this.#silentMs = 0;
+		this.#patienceMs = this.#limits.maxBusyMs;
+		if (message.kind === "done") this.#jobs.get(message.id)?.resolve(message.result);
+	}
+
+	/** Pings the thread from time to time, and terminates it where it is silent for too long. */
+	#lookLater(): void {
+		const stepMs = this.#limits.maxBusyMs / parts;
+		this.#watch = this.#timers.set(() => {
+			// Steps are counted, not time: a block of this thread must not end the other one.
+			this.#silentMs += stepMs;
+			if (this.#silentMs > this.#patienceMs) {
+				this.#reason = `takes more than ${this.#patienceMs / 1000} s to be read`;
+				void this.#worker.terminate();
+				return;
+			}
+			this.#send({ kind: "ping" });
+			this.#lookLater();
+		}, stepMs);
+	}
+
+	#send(message: ToThread): void {
+		this.#worker.postMessage(message);
+	}
 }

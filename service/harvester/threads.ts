@@ -1,138 +1,117 @@
 import type { Finding } from "../../harvest/finding.ts";
-import type { Harvested } from "../../harvest/harvest-layer.ts";
 import { createPool } from "../../harvest/net/pool.ts";
-import type { Watched } from "../../harvest/watch-layer.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
 import type { HarvestLayer } from "./commit.ts";
 import {
 	type AskedLayer,
 	type Results,
-	startThread,
 	type Task,
-	type Thread,
+	Thread,
 	ThreadEnded,
 	type ThreadOptions,
 } from "./thread.ts";
 import type { WatchLayer } from "./watcher.ts";
 
-/** The limits of the harvester's threads; a valid answer of 5 MB is far below them. */
-export const threadLimits = {
-	maxHeapMb: 256,
-	maxBusyMs: 10_000,
-	maxStartMs: 60_000,
-	maxLayerMs: 300_000,
-};
-
 /** After this idle time a thread is ended, to free its memory, in milliseconds. */
 const idleMs = 30_000;
 
-/** Harvests outside the main thread. */
-export interface HarvestThreads {
-	/** Harvests a layer. Rejects only where its signal aborts. */
-	harvest: HarvestLayer;
-	/** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
-	watch: WatchLayer;
-	/** Terminates all threads. */
-	close(): Promise<void>;
-}
-
 /**
- * Harvests in a thread that exists only while there is work. Where a service's answer ends the thread, each of its
- * layers is harvested again in a thread of its own: the layer that ends that thread, too, gets the finding.
+ * Harvests outside the main thread, in a thread that exists only while there is work. Where a service's answer ends the
+ * thread, each of its layers is harvested again in a thread of its own: the layer that ends that thread, too, gets the
+ * finding.
  */
-export function createHarvestThreads(options: ThreadOptions): HarvestThreads {
-	const { timers } = options;
-	const alone = createPool(1);
-	const threads = new Set<Thread>();
-	let common: Thread | null = null;
-	let idle: unknown = null;
+export class HarvestThreads {
+	readonly #options: ThreadOptions;
+	readonly #alone = createPool(1);
+	readonly #threads = new Set<Thread>();
+	#common: Thread | null = null;
+	#idle: unknown = null;
 
-	function start(): Thread {
-		const thread = startThread(options);
-		threads.add(thread);
-		return thread;
+	constructor(options: ThreadOptions) {
+		this.#options = options;
 	}
 
-	async function end(thread: Thread): Promise<void> {
-		if (common === thread) common = null;
-		threads.delete(thread);
-		await thread.end();
-	}
+	/** Harvests a layer. Rejects only where its signal aborts. */
+	readonly harvest: HarvestLayer = async (registration, signal, known = null) => {
+		const result = await this.#run("harvest", { registration, known }, signal);
+		if (!(result instanceof ThreadEnded)) return result;
+		return { found: {}, partial: new Set(), findings: findingsOf(registration, result) };
+	};
 
-	async function runTogether<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal) {
-		timers.clear(idle);
-		if (!common || common.hasEnded) common = start();
-		const thread = common;
-		try {
-			return await thread.run(task, layer, signal);
-		} finally {
-			if (thread.hasEnded) threads.delete(thread);
-			else if (thread.layers === 0) endLater(thread);
-		}
-	}
+	/** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
+	readonly watch: WatchLayer = async (registration, signal, known = null) => {
+		const result = await this.#run("watch", { registration, known }, signal);
+		if (!(result instanceof ThreadEnded)) return result;
+		const findings = findingsOf(registration, result);
+		return {
+			state: "down",
+			findings: findings.map(({ kind: _kind, ...finding }) => ({ ...finding, state: "down" as const })),
+			checked: { facts: {}, findings },
+		};
+	};
 
-	function endLater(thread: Thread): void {
-		timers.clear(idle);
-		idle = timers.set(() => {
-			if (thread.layers === 0) void end(thread);
-		}, idleMs);
-	}
-
-	async function runAlone<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal) {
-		signal.throwIfAborted();
-		const thread = start();
-		try {
-			return await thread.run(task, layer, signal);
-		} finally {
-			await end(thread);
-		}
+	async close(): Promise<void> {
+		this.#options.timers.clear(this.#idle);
+		await Promise.all([...this.#threads].map((thread) => this.#end(thread)));
 	}
 
 	/** The result of a task, or why its services' answers end a thread. */
-	async function run<T extends Task>(
+	async #run<T extends Task>(
 		task: T,
 		layer: AskedLayer,
 		signal: AbortSignal,
 	): Promise<Results[T] | ThreadEnded> {
-		const together = await runTogether(task, layer, signal).catch(endedOnly);
+		const together = await this.#runTogether(task, layer, signal).catch(endedOnly);
 		if (!(together instanceof ThreadEnded) || together.layers === 1) return together;
-		return alone.withSlot(() => runAlone(task, layer, signal).catch(endedOnly));
+		return this.#alone.withSlot(() => this.#runAlone(task, layer, signal).catch(endedOnly));
 	}
 
-	return {
-		async harvest(registration, signal, known = null) {
-			const result = await run("harvest", { registration, known }, signal);
-			return result instanceof ThreadEnded ? notHarvested(registration, result) : result;
-		},
-		async watch(registration, signal, known = null) {
-			const result = await run("watch", { registration, known }, signal);
-			return result instanceof ThreadEnded ? notWatched(registration, result) : result;
-		},
-		async close() {
-			timers.clear(idle);
-			await Promise.all([...threads].map(end));
-		},
-	};
+	async #runTogether<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal) {
+		const { timers } = this.#options;
+		timers.clear(this.#idle);
+		if (!this.#common || this.#common.hasEnded) this.#common = this.#start();
+		const thread = this.#common;
+		try {
+			return await thread.run(task, layer, signal);
+		} finally {
+			if (thread.hasEnded) this.#threads.delete(thread);
+			else if (thread.layers === 0) {
+				timers.clear(this.#idle);
+				this.#idle = timers.set(() => {
+					if (thread.layers === 0) void this.#end(thread);
+				}, idleMs);
+			}
+		}
+	}
+
+	async #runAlone<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal) {
+		signal.throwIfAborted();
+		const thread = this.#start();
+		try {
+			return await thread.run(task, layer, signal);
+		} finally {
+			await this.#end(thread);
+		}
+	}
+
+	#start(): Thread {
+		const thread = new Thread(this.#options);
+		this.#threads.add(thread);
+		return thread;
+	}
+
+	async #end(thread: Thread): Promise<void> {
+		if (this.#common === thread) this.#common = null;
+		this.#threads.delete(thread);
+		await thread.end();
+	}
 }
 
 /** @throws any other error */
 function endedOnly(error: unknown): ThreadEnded {
 	if (error instanceof ThreadEnded) return error;
 	throw error;
-}
-
-function notHarvested(registration: Registration, ended: ThreadEnded): Harvested {
-	return { found: {}, partial: new Set(), findings: findingsOf(registration, ended) };
-}
-
-function notWatched(registration: Registration, ended: ThreadEnded): Watched {
-	const findings = findingsOf(registration, ended);
-	return {
-		state: "down",
-		findings: findings.map(({ kind: _kind, ...finding }) => ({ ...finding, state: "down" as const })),
-		checked: { facts: {}, findings },
-	};
 }
 
 /** Findings for both languages, since it is not known which of the two it was. */

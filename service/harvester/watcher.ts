@@ -1,19 +1,21 @@
-import type { Watched } from "../../harvest/watch-layer.ts";
+import { seenOf, type Watched } from "../../harvest/watch-layer.ts";
 import type { Description } from "../../registry/description.ts";
 import {
 	healthPath,
 	healthText,
 	parseHealth,
+	type Seen,
 	type SickState,
 	updateHealth,
 	weekOf,
 } from "../../registry/health.ts";
 import { parseRegistration, type Registration } from "../../registry/registration.ts";
-import { isRefusal, type Layer, type Store, serviceAuthor } from "../../store/store.ts";
-import { descriptionOf } from "./commit.ts";
-import { isDue, lookInterval } from "./moments.ts";
-import { createQueue } from "./queue.ts";
-import { createNamedTimers, type Timers } from "./timers.ts";
+import type { Log } from "../../store/log.ts";
+import { isRefusal, type Layer, type Store } from "../../store/store.ts";
+import { descriptionOf, serviceMeta } from "./commit.ts";
+import { HostQueue } from "./queue.ts";
+import { lookForDue, NamedTimers, type Schedule } from "./schedule.ts";
+import { Remembered } from "./states.ts";
 
 /** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
 export type WatchLayer = (
@@ -22,20 +24,13 @@ export type WatchLayer = (
 	known?: Description | null,
 ) => Promise<Watched>;
 
-/** The dependencies of the watcher. */
-export interface WatcherOptions {
+interface WatcherOptions extends Schedule {
 	store: Store;
 	watch: WatchLayer;
 	/** Reads the stored `layers/health.json`; null where there is none. */
 	readHealth: () => Promise<string | null>;
-	/** Milliseconds between two checks of one layer (`HARVEST_EVERY`). */
-	everyMs: number;
-	now: () => Date;
-	/** All smallkeys, in any order. */
-	allKeys: () => Iterable<string>;
-	/** Logs a failure of the store. */
-	report: (error: unknown) => void;
-	timers: Timers;
+	/** Gets each failure of the store. */
+	log: Log;
 }
 
 /** The result of the last check of a layer. */
@@ -48,18 +43,6 @@ export interface Sight {
 	findings: string[];
 }
 
-/** Checks the layers of a running service, and stores which are sick. */
-export interface Watcher {
-	/** Checks a layer a minute after its registration, unless many wait: the layers of a batch wait until they are due. */
-	follow(smallkey: string): void;
-	/** Checks every layer once in each period, spread over it. */
-	start(): void;
-	/** The last result for a layer; null where it was not checked since the start. */
-	sightOf(smallkey: string): Sight | null;
-	/** Aborts running checks, and stores the results. */
-	close(): Promise<void>;
-}
-
 /** Most concurrent checks, each of another host. */
 const atOnce = 2;
 
@@ -69,133 +52,123 @@ const followMs = 60_000;
 /** Most layers that wait for a check after their registration. */
 const maxFollowed = 100;
 
-/** Most remembered results: the newest. */
-const maxRemembered = 20_000;
-
 /** How long results are collected for one commit, in milliseconds. */
 const gatherMs = 600_000;
 
-/** Makes the watcher of a running service. It is idle until its first call. */
-export function createWatcher(options: WatcherOptions): Watcher {
-	const { store, everyMs, now, report } = options;
-	const ending = new AbortController();
-	const queue = createQueue(atOnce, watch);
-	const timers = createNamedTimers(options.timers);
-	const followed = new Set<string>();
-	const sights = new Map<string, Sight>();
-	let seen = new Map<string, SickState | null>();
-	let lastLook = 0;
-	let storing: Promise<void> = Promise.resolve();
+/** Checks the layers of a running service, and stores which are sick. It is idle until its first call. */
+export class Watcher {
+	readonly #options: WatcherOptions;
+	readonly #ending = new AbortController();
+	readonly #queue = new HostQueue(atOnce, (smallkey) => this.#watch(smallkey));
+	readonly #timers: NamedTimers;
+	readonly #followed = new Set<string>();
+	readonly #sights = new Remembered<Sight>();
+	/** Results that are not stored yet. */
+	#seen = new Map<string, Seen | null>();
+	#looks: { end: () => void } | null = null;
+	#storing: Promise<void> = Promise.resolve();
 
-	async function enqueue(smallkey: string): Promise<void> {
+	constructor(options: WatcherOptions) {
+		this.#options = options;
+		this.#timers = new NamedTimers(options.timers);
+	}
+
+	/** Checks a layer a minute after its registration, unless many wait: the layers of a batch wait until they are due. */
+	follow(smallkey: string): void {
+		if (this.#followed.size >= maxFollowed || this.#ending.signal.aborted) return;
+		this.#followed.add(smallkey);
+		// A smallkey has no space, so no other timer has this name.
+		this.#timers.set(
+			`follow ${smallkey}`,
+			() => {
+				this.#followed.delete(smallkey);
+				void this.#enqueue(smallkey);
+			},
+			followMs,
+		);
+	}
+
+	/** Checks every layer once in each period, spread over it. */
+	start(): void {
+		const sinceMs = this.#options.now().getTime();
+		this.#looks = lookForDue({ ...this.#options, sinceMs, due: (smallkey) => this.#enqueue(smallkey) });
+	}
+
+	/** The last result for a layer; null where it was not checked since the start. */
+	sightOf(smallkey: string): Sight | null {
+		return this.#sights.get(smallkey) ?? null;
+	}
+
+	/** Aborts running checks, and stores the results. */
+	async close(): Promise<void> {
+		this.#ending.abort(new Error("the service ends"));
+		this.#timers.clearAll();
+		this.#looks?.end();
+		this.#queue.clear();
+		await this.#queue.idle();
+		this.#storeLater();
+		await this.#storing;
+	}
+
+	/** Never rejects. */
+	async #enqueue(smallkey: string): Promise<void> {
 		try {
-			const registration = registrationOf(await store.read(smallkey));
-			if (!registration || ending.signal.aborted) return;
-			queue.add(smallkey, new URL(registration.en.service_url).host, false);
+			const registration = registrationOf(await this.#options.store.read(smallkey));
+			if (!registration || this.#ending.signal.aborted) return;
+			this.#queue.add(smallkey, new URL(registration.en.service_url).host, false);
 		} catch (error) {
-			report(error);
+			this.#options.log.error(error);
 		}
 	}
 
-	async function watch(smallkey: string): Promise<void> {
+	async #watch(smallkey: string): Promise<void> {
+		const { store, watch, now, log } = this.#options;
+		const { signal } = this.#ending;
 		try {
 			const layer = await store.read(smallkey);
 			const registration = registrationOf(layer);
-			if (!layer || !registration || ending.signal.aborted) return;
-			const { state, findings } = await options.watch(registration, ending.signal, descriptionOf(layer));
-			const texts = findings.map(({ pointer, text }) => `${pointer}: ${text}`);
-			remember(smallkey, { state, at: now().getTime(), findings: texts });
+			if (!layer || !registration || signal.aborted) return;
+			const watched = await watch(registration, signal, descriptionOf(layer));
+			const findings = watched.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
+			this.#sights.set(smallkey, { state: watched.state, at: now().getTime(), findings });
+			if (this.#seen.size === 0) this.#timers.set("store", () => this.#storeLater(), gatherMs);
+			this.#seen.set(smallkey, seenOf(watched));
 		} catch (error) {
-			if (!ending.signal.aborted) report(error);
+			if (!signal.aborted) log.error(error);
 		}
 	}
 
-	function remember(smallkey: string, sight: Sight): void {
-		sights.delete(smallkey);
-		sights.set(smallkey, sight);
-		const [oldest] = sights.keys();
-		if (sights.size > maxRemembered && oldest !== undefined) sights.delete(oldest);
-		if (seen.size === 0) timers.set("store", storeLater, gatherMs);
-		seen.set(smallkey, sight.state);
-	}
-
-	function storeLater(): void {
-		storing = storing.then(storeSeen).catch(report);
+	#storeLater(): void {
+		this.#storing = this.#storing.then(() => this.#storeSeen()).catch(this.#options.log.error);
 	}
 
 	/** Stores the results since the last call in one commit, if they change anything. */
-	async function storeSeen(): Promise<void> {
-		const states = seen;
-		seen = new Map();
+	async #storeSeen(): Promise<void> {
+		const states = this.#seen;
+		this.#seen = new Map();
 		if (states.size === 0) return;
-		await storeStates(states).catch((error) => {
-			seen = new Map([...states, ...seen]);
-			if (!ending.signal.aborted) timers.set("store", storeLater, gatherMs);
+		await this.#storeStates(states).catch((error) => {
+			this.#seen = new Map([...states, ...this.#seen]);
+			if (!this.#ending.signal.aborted) this.#timers.set("store", () => this.#storeLater(), gatherMs);
 			throw error;
 		});
 	}
 
-	async function storeStates(states: ReadonlyMap<string, SickState | null>): Promise<void> {
-		const before = await options.readHealth();
-		const registered = new Set(options.allKeys());
+	async #storeStates(states: ReadonlyMap<string, Seen | null>): Promise<void> {
+		const { store, readHealth, allKeys, now } = this.#options;
+		const before = await readHealth();
+		const registered = new Set(allKeys());
 		const isRegistered = (smallkey: string) => registered.has(smallkey);
 		const health = updateHealth(parseHealth(before), states, weekOf(now()), isRegistered);
 		const text = healthText(health);
 		if (text === before) return;
 		const outcome = await store.change(async () => [{ path: healthPath, text }], {
+			...serviceMeta(now),
 			smallkey: null,
-			author: serviceAuthor,
-			time: now().getTime(),
 			subject: `health: ${health.size} ${health.size === 1 ? "layer is" : "layers are"} sick`,
-			trailers: [],
-			request: null,
-			review: false,
 		});
 		if (isRefusal(outcome)) throw new Error(`${healthPath}: ${outcome.errors.join("; ")}`);
 	}
-
-	async function look(): Promise<void> {
-		const since = lastLook;
-		lastLook = now().getTime();
-		for (const smallkey of [...options.allKeys()]) {
-			if (ending.signal.aborted) return;
-			if (isDue(smallkey, since, lastLook, everyMs)) await enqueue(smallkey);
-		}
-		lookLater();
-	}
-
-	function lookLater(): void {
-		if (!ending.signal.aborted) timers.set("look", () => void look(), lookInterval(everyMs));
-	}
-
-	return {
-		follow(smallkey) {
-			if (followed.size >= maxFollowed || ending.signal.aborted) return;
-			followed.add(smallkey);
-			// A smallkey has no space, so no other timer has this name.
-			timers.set(
-				`follow ${smallkey}`,
-				() => {
-					followed.delete(smallkey);
-					void enqueue(smallkey);
-				},
-				followMs,
-			);
-		},
-		start() {
-			lastLook = now().getTime();
-			lookLater();
-		},
-		sightOf: (smallkey) => sights.get(smallkey) ?? null,
-		async close() {
-			ending.abort(new Error("the service ends"));
-			timers.clearAll();
-			queue.clear();
-			await queue.idle();
-			storeLater();
-			await storing;
-		},
-	};
 }
 
 /** The registration of a layer; null where there is no valid one. */

@@ -4,7 +4,7 @@ import {
 	healthPath,
 	healthText,
 	parseHealth,
-	type SickState,
+	type Seen,
 	updateHealth,
 	weekOf,
 } from "../../registry/health.ts";
@@ -18,7 +18,7 @@ import { fileIn, readStored, writeStored } from "./layers.ts";
  */
 export async function writeHealth(
 	folder: string,
-	seen: ReadonlyMap<string, SickState | null>,
+	seen: ReadonlyMap<string, Seen | null>,
 	all: readonly CheckedLayer[],
 	now: Date,
 ): Promise<Health> {

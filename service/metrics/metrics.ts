@@ -1,10 +1,9 @@
 import { statfs } from "node:fs/promises";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { RouteName } from "../../api/node/serve.ts";
 import { readCommit, readVersion } from "../../files/version.ts";
 import type { GitOperation } from "../../store/git/store.ts";
 import type { Gauges, Measures } from "../measures.ts";
-import { AnswerCounts, answerBoundsMs } from "./answers.ts";
-import { addHistogram } from "./histogram.ts";
 
 /** What the gauges are read from. */
 export interface MetricsOptions {
@@ -13,6 +12,9 @@ export interface MetricsOptions {
 	/** Reads the present state of the service. */
 	gauges: () => Promise<Gauges>;
 }
+
+/** Upper bounds of the histogram of answers, in seconds; RAMP 4.0.x gives up after 2 s. */
+const answerBounds = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 
 /** Upper bounds of the histogram of git's times, in seconds. */
 const gitBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -33,12 +35,14 @@ const gaugeTexts = {
 
 /** The metrics of one running service, in the text format of Prometheus. */
 export class Metrics implements Measures {
-	readonly answers = new AnswerCounts();
 	readonly #registry = new Registry();
 	readonly #gauges: Record<keyof typeof gaugeTexts, Gauge>;
 	readonly #commits: Counter;
 	readonly #harvests: Counter;
 	readonly #git: Histogram;
+	readonly #requests: Counter;
+	readonly #refused: Counter;
+	readonly #answers: Histogram;
 
 	constructor() {
 		const registers = [this.#registry];
@@ -73,8 +77,33 @@ export class Metrics implements Measures {
 			buckets: gitBounds,
 			registers,
 		});
-		this.#addAnswers();
+		this.#requests = new Counter({
+			name: `${prefix}requests_total`,
+			help: "Answers by route and status; 499: the client went away before.",
+			labelNames: ["route", "status"],
+			registers,
+		});
+		this.#refused = new Counter({
+			name: `${prefix}writes_refused_total`,
+			help: "Writes that were refused, by reason.",
+			labelNames: ["reason"],
+			registers,
+		});
+		this.#answers = new Histogram({
+			name: `${prefix}request_seconds`,
+			help: "From a request's head to its answer, by route.",
+			labelNames: ["route"],
+			buckets: answerBounds,
+			registers,
+		});
 	}
+
+	/** Counts one answer. @param reason why a write was refused */
+	readonly answer = (route: RouteName, status: number, ms: number, reason: string | undefined): void => {
+		this.#requests.inc({ route, status });
+		this.#answers.observe({ route }, ms / 1_000);
+		if (reason !== undefined) this.#refused.inc({ reason });
+	};
 
 	commit(by: "sender" | "service"): void {
 		this.#commits.inc({ by });
@@ -112,45 +141,5 @@ export class Metrics implements Measures {
 	/** `Content-Type` of the text. */
 	get type(): string {
 		return this.#registry.contentType;
-	}
-
-	#addAnswers(): void {
-		const registers = [this.#registry];
-		const { byRoute, byReason } = this.answers;
-		new Counter({
-			name: `${prefix}requests_total`,
-			help: "Answers by route and status; 499: the client went away before.",
-			labelNames: ["route", "status"],
-			registers,
-			collect() {
-				this.reset();
-				for (const [route, { byStatus }] of Object.entries(byRoute)) {
-					byStatus.forEach((count, status) => {
-						if (count > 0) this.inc({ route, status: String(status) }, count);
-					});
-				}
-			},
-		});
-		new Counter({
-			name: `${prefix}writes_refused_total`,
-			help: "Writes that were refused, by reason.",
-			labelNames: ["reason"],
-			registers,
-			collect() {
-				this.reset();
-				for (const [reason, count] of byReason) this.inc({ reason }, count);
-			},
-		});
-		addHistogram(this.#registry, {
-			name: `${prefix}request_seconds`,
-			help: "From a request's head to its answer, by route.",
-			boundsMs: answerBoundsMs,
-			read: () =>
-				Object.entries(byRoute).map(([route, { byTime, totalMs }]) => ({
-					labels: { route },
-					counts: byTime,
-					totalMs,
-				})),
-		});
 	}
 }

@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Log } from "../../store/log.ts";
 
-/** The options of the metrics' server. */
 export interface MetricsServerOptions {
 	host: string;
 	port: number;
 	/** `Content-Type` of the text. */
 	type: string;
 	text: () => Promise<string>;
-	/** Logs why the text cannot be made. */
-	report: (error: unknown) => void;
+	/** Gets why the text cannot be made. */
+	log: Log;
 }
 
 /** A server for `GET /metrics`, on a port of its own, which publishers and readers do not reach. */
@@ -22,7 +22,7 @@ export interface MetricsServer {
 
 /** Starts the metrics' server. @throws {Error} that names the settings, where it cannot listen */
 export async function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
-	const { host, port, type, text, report } = options;
+	const { host, port, type, text, log } = options;
 	const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
 		const isMetrics = request.url?.split("?", 1)[0] === "/metrics";
 		const isRead = request.method === "GET" || request.method === "HEAD";
@@ -30,7 +30,7 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<Metri
 		text().then(
 			(body) => response.writeHead(200, { "Content-Type": type, "Cache-Control": "no-store" }).end(body),
 			(error) => {
-				report(error);
+				log.error(error);
 				response.writeHead(500).end();
 			},
 		);

@@ -1,7 +1,6 @@
-import { canonicalText } from "../../registry/canonical.ts";
 import { textsOf } from "../../registry/problems.ts";
-import { largestRegistration, parseRegistration, type Registration } from "../../registry/registration.ts";
-import { type Lang, langs } from "../../registry/smallkey.ts";
+import { parseRegistration, type Registration } from "../../registry/registration.ts";
+import type { Lang } from "../../registry/smallkey.ts";
 import { renderLayer } from "../../registry/targets/render.ts";
 import { parseTargets } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
@@ -28,12 +27,6 @@ export function checkDraft(text: string): CheckedDraft {
 	};
 }
 
-/** Most bytes of a registration. */
-export const mostBytes = largestRegistration;
-
-/** The one form in which a registration is stored. */
-export const storedText = canonicalText;
-
 /** The fragments that readers of each target would read, before anything of the service is known. */
 export function draftFragments(
 	registration: Registration,
@@ -43,16 +36,10 @@ export function draftFragments(
 	const targets = parseTargets(settings.targets.join(","));
 	if (typeof targets === "string") return [];
 	const { metadataUrl, catalogueUrl, mapWkid } = settings;
-	const of = (lang: Lang) =>
+	const render = (lang: Lang) =>
 		renderLayer(targets, lang, smallkey, registration, null, { metadataUrl, catalogueUrl, mapWkid });
-	const rendered = Object.fromEntries(langs.map((lang) => [lang, of(lang)])) as Record<
-		Lang,
-		(string | null)[]
-	>;
-	return targets.map((target, at) => ({
-		target,
-		fragments: { en: rendered.en[at] ?? null, fr: rendered.fr[at] ?? null },
-	}));
+	const [en, fr] = [render("en"), render("fr")];
+	return targets.map((target, at) => ({ target, fragments: { en: en[at] ?? null, fr: fr[at] ?? null } }));
 }
 
 /** How a draft is drawn in one language, by its most telling fragment; null where none says it. */

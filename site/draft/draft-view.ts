@@ -1,17 +1,16 @@
+import { canonicalText } from "../../registry/canonical.ts";
 import { packDraft, unpackDraft } from "../../registry/draft.ts";
-import { type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
-import type { Drawable } from "../map/drawable.ts";
+import { largestRegistration } from "../../registry/registration.ts";
+import { langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { bothLanguages } from "../page/both-languages.ts";
 import { copyBox, copyButton } from "../page/copy.ts";
-import { debounce, fill, h, newId } from "../page/dom.ts";
+import { debounce, describe, field, fill, h, warning } from "../page/dom.ts";
 import { MapPanel } from "../page/map-panel.ts";
 import type { Page, View } from "../page/page.ts";
-import { type PlacedProblem, placedProblem } from "../text/problems.ts";
-import type { Texts } from "../text/texts.ts";
-import { checkDraft, draftDrawable, draftFragments, mostBytes, storedText } from "./check.ts";
+import { checkDraft, draftDrawable, draftFragments } from "./check.ts";
 import { acceptDrops, type FileTaken, fileInput, type TakenFile } from "./file.ts";
 import { DraftForm } from "./form.ts";
-import { proposalOf } from "./proposal.ts";
+import { type PlacedProblem, placedProblem, problemList } from "./problems.ts";
 import { RegisterPanel } from "./register-panel.ts";
 
 /** How long typing pauses before the draft is looked at, in milliseconds. */
@@ -77,62 +76,34 @@ export class DraftView implements View {
 			this.#changed();
 		});
 		this.#register = new RegisterPanel(page);
-		this.#key.id = newId();
-		this.#keyNote.id = newId();
-		this.#key.setAttribute("aria-describedby", this.#keyNote.id);
-		this.#text.id = newId();
-		this.#verdict.id = newId();
-		this.#text.setAttribute("aria-describedby", this.#verdict.id);
+		describe(this.#key, this.#keyNote);
+		describe(this.#text, this.#verdict);
 		this.#fragments.open = matchMedia("(min-width: 64rem)").matches;
 		const changed = debounce(pauseMs, () => this.#changed());
-		for (const field of [this.#key, this.#text]) {
-			field.addEventListener("input", changed);
+		for (const control of [this.#key, this.#text]) {
+			control.addEventListener("input", changed);
 			// The button that follows sends what the fields hold now.
-			field.addEventListener("change", () => this.#changed());
+			control.addEventListener("change", () => this.#changed());
 		}
 		const taken: FileTaken = {
 			take: (file) => this.#takeFile(file),
-			warn: (text) => fill(this.#notice, h("p", { class: "warning", role: "alert" }, text)),
+			warn: (text) => fill(this.#notice, warning(text)),
 		};
+		const loadExample = () => this.#takeFile({ name: "", text: example });
+		const text = field(texts.draftText, this.#text, fileInput(page, taken), this.#verdict);
 		this.element = h(
 			"div",
 			{ class: "draft" },
 			h("h1", { tabindex: "-1" }, texts.draftTitle),
 			h("p", {}, texts.draftIntro),
-			h(
-				"p",
-				{},
-				h(
-					"button",
-					{ type: "button", onclick: () => this.#takeFile({ name: "", text: example }) },
-					texts.draftExample,
-				),
-			),
+			h("p", {}, h("button", { onclick: loadExample }, texts.draftExample)),
 			this.#notice,
-			h(
-				"div",
-				{ class: "field" },
-				h("label", { for: this.#key.id }, texts.draftKey),
-				this.#key,
-				this.#keyNote,
-			),
-			h(
-				"div",
-				{ class: "twocolumns" },
-				this.#form.element,
-				h(
-					"div",
-					{ class: "field" },
-					h("label", { for: this.#text.id }, texts.draftText),
-					this.#text,
-					fileInput(this.#page, taken),
-					this.#verdict,
-				),
-			),
+			field(texts.draftKey, this.#key, this.#keyNote),
+			h("div", { class: "twocolumns" }, this.#form.element, text),
 			this.#result,
 			this.#register.element,
 		);
-		acceptDrops(this.#page, this.element, this.#text, taken);
+		acceptDrops(page, this.element, this.#text, taken);
 		addEventListener("hashchange", this.#begin);
 		void this.#begin();
 	}
@@ -154,8 +125,7 @@ export class DraftView implements View {
 		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
 		if (link === undefined && this.#text.value !== "") return;
 		const draft = link === undefined ? { smallkey: "", text: empty } : await unpackDraft(link);
-		const warning = h("p", { class: "warning", role: "alert" }, this.#page.texts.draftFrom);
-		fill(this.#notice, !draft && warning);
+		fill(this.#notice, !draft && warning(this.#page.texts.draftFrom));
 		this.#key.value = draft?.smallkey ?? "";
 		this.#text.value = draft?.text ?? empty;
 		this.#look(draft === null || link === undefined);
@@ -166,7 +136,7 @@ export class DraftView implements View {
 		fill(this.#notice);
 		this.#look(false);
 		const serial = this.#serial;
-		if (this.#text.value.length > mostBytes) return;
+		if (this.#text.value.length > largestRegistration) return;
 		void packDraft({ smallkey: this.#key.value, text: this.#text.value }).then((link) => {
 			if (serial !== this.#serial) return;
 			history.replaceState(null, "", `#draft=${link}`);
@@ -178,31 +148,31 @@ export class DraftView implements View {
 	/** @param isNew whether nothing was written yet: then nothing is said to be wrong */
 	#look(isNew: boolean): void {
 		this.#serial += 1;
-		const { texts } = this.#page;
 		const text = this.#text.value;
 		this.#form.read(text);
 		void this.#judgeKey(this.#serial);
 		const { registration, problems: found, warnings } = checkDraft(text);
-		const problems = found.map((problem) => placedProblem(problem, this.#page.lang));
-		this.#form.showProblems(isNew ? [] : problems);
-		this.#text.setAttribute("aria-invalid", String(!isNew && problems.length > 0));
-		this.#verdict.classList.toggle("good", registration !== null);
-		if (registration) {
-			const odd = warnings.map((warning) => placedProblem(warning, this.#page.lang));
-			fill(
-				this.#verdict,
-				h("p", {}, texts.draftGood),
-				odd.length > 0 && h("p", { class: "note" }, texts.warnings),
-				odd.length > 0 && problemList(texts, odd),
-			);
-		} else if (isNew) fill(this.#verdict);
-		else {
-			fill(this.#verdict, h("p", {}, texts.draftProblems(problems.length)), problemList(texts, problems));
-		}
+		const problems = isNew ? [] : found.map((problem) => placedProblem(problem, this.#page.lang));
+		this.#form.showProblems(problems);
+		this.#text.setAttribute("aria-invalid", String(problems.length > 0));
+		this.#showVerdict(registration !== null, problems, warnings);
 		this.#showResult(registration);
 		const smallkey = parseSmallkey(this.#key.value);
-		const stored = registration ? storedText(registration) : null;
-		this.#register.update(smallkey, stored, proposalOf(this.#page.settings, smallkey, stored ?? ""));
+		const stored = registration ? canonicalText(registration) : null;
+		this.#register.update(smallkey, stored);
+	}
+
+	#showVerdict(isGood: boolean, problems: readonly PlacedProblem[], warnings: readonly string[]): void {
+		const { texts, lang } = this.#page;
+		const odd = warnings.map((one) => placedProblem(one, lang));
+		this.#verdict.classList.toggle("good", isGood);
+		fill(
+			this.#verdict,
+			isGood && h("p", {}, texts.draftGood),
+			problems.length > 0 && h("p", {}, texts.draftProblems(problems.length)),
+			odd.length > 0 && h("p", { class: "note" }, texts.warnings),
+			problemList(texts, isGood ? odd : problems),
+		);
 	}
 
 	async #judgeKey(serial: number): Promise<void> {
@@ -229,26 +199,17 @@ export class DraftView implements View {
 		const state = JSON.stringify([smallkey, rendered]);
 		if (state === this.#drawn) return;
 		this.#drawn = state;
-		const drawables = Object.fromEntries(
-			langs.map((lang) => [lang, draftDrawable(rendered, lang)]),
-		) as Record<Lang, Drawable | null>;
+		const [en, fr] = [draftDrawable(rendered, "en"), draftDrawable(rendered, "fr")];
 		this.#map?.close();
-		this.#map = new MapPanel(this.#page, drawables);
-		const isFeature = drawables.en?.kind === "features" || drawables.en?.kind === "dynamic";
+		this.#map = new MapPanel(this.#page, { en, fr });
+		const isFeature = en?.kind === "features" || en?.kind === "dynamic";
+		const both = h("section", {}, h("h2", {}, texts.both), bothLanguages(this.#page, { en, fr }));
+		const share = copyButton(texts, texts.draftShare, () => location.href);
 		fill(
 			this.#result,
-			h(
-				"div",
-				{ class: "twocolumns" },
-				this.#map.element,
-				h("section", {}, h("h2", {}, texts.both), bothLanguages(this.#page, drawables)),
-			),
+			h("div", { class: "twocolumns" }, this.#map.element, both),
 			isFeature && h("p", { class: "hint" }, texts.draftSymbols),
-			h(
-				"p",
-				{},
-				copyButton(texts, texts.draftShare, () => location.href),
-			),
+			h("p", {}, share),
 			this.#fragments,
 		);
 		const boxes = rendered.flatMap(({ target, fragments }) =>
@@ -266,23 +227,6 @@ export class DraftView implements View {
 		if (this.#key.value === "" && parseSmallkey(name)) this.#key.value = name;
 		this.#changed();
 	}
-}
-
-/** Problems with their places, each in its own language. */
-function problemList(texts: Texts, problems: readonly PlacedProblem[]): HTMLElement {
-	return h(
-		"ul",
-		{},
-		problems.map(({ pointer, text, lang }) =>
-			h(
-				"li",
-				{},
-				pointer !== "" && h("code", {}, pointer),
-				pointer !== "" && `${texts.colon} `,
-				h("span", { lang }, text),
-			),
-		),
-	);
 }
 
 function indented(text: string): string {

@@ -1,6 +1,6 @@
+import { largestRegistration } from "../../registry/registration.ts";
 import { h } from "../page/dom.ts";
 import type { Page } from "../page/page.ts";
-import { mostBytes } from "./check.ts";
 
 /** A file that somebody chose or dropped. */
 export interface TakenFile {
@@ -56,7 +56,8 @@ export function acceptDrops(page: Page, element: HTMLElement, shown: HTMLElement
 }
 
 async function take({ texts, lang }: Page, file: File, taken: FileTaken): Promise<void> {
-	if (file.size > mostBytes) return taken.warn(texts.draftLarge(mostBytes.toLocaleString(`${lang}-CA`)));
+	if (file.size > largestRegistration)
+		return taken.warn(texts.draftLarge(largestRegistration.toLocaleString(`${lang}-CA`)));
 	const text = await file.text().catch(() => null);
 	if (text === null) return taken.warn(texts.draftFileFailed);
 	taken.take({ name: /^(.+?)(?:\.service)?\.json$/.exec(file.name)?.[1] ?? "", text });

@@ -1,8 +1,8 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { fill, h, newId } from "../page/dom.ts";
-import type { PlacedProblem } from "../text/problems.ts";
+import { describe, field, fill, h } from "../page/dom.ts";
 import type { Texts } from "../text/texts.ts";
-import { LayerChoice } from "./layer-choice.ts";
+import { layerChoice } from "./layer-choice.ts";
+import type { PlacedProblem } from "./problems.ts";
 
 type Document = Record<string, unknown>;
 
@@ -36,19 +36,15 @@ export class DraftForm {
 	/** @param changed is called with the whole text */
 	constructor(texts: Texts, changed: (text: string) => void) {
 		this.#changed = changed;
-		this.#kind = h(
-			"select",
-			{ id: newId() },
-			h("option", { value: "wms" }, texts.types.wms ?? "wms"),
-			h("option", { value: "feature" }, texts.types.feature ?? "feature"),
-		);
+		const kinds = ["wms", "feature"].map((value) => h("option", { value }, texts.types[value] ?? value));
+		this.#kind = h("select", {}, kinds);
 		this.#kind.addEventListener("change", () => this.#write());
 		this.#fields = langs.flatMap((lang) => members.map((member) => this.#field(texts, lang, member)));
 		this.element = h(
 			"fieldset",
 			{ class: "form" },
 			h("legend", {}, texts.draftForm),
-			h("div", { class: "field" }, h("label", { for: this.#kind.id }, texts.draftKind), this.#kind),
+			field(texts.draftKind, this.#kind),
 			this.#fields.map(({ element }) => element),
 			h("p", { class: "hint" }, texts.draftFormOther),
 		);
@@ -61,31 +57,22 @@ export class DraftForm {
 			service_name: texts.draftName,
 		};
 		const type = name === "service_url" ? "url" : "text";
-		const input = h("input", { type, id: newId(), autocomplete: "off", spellcheck: "false" });
+		const input = h("input", { type, autocomplete: "off", spellcheck: "false" });
 		input.addEventListener("input", () => this.#write());
-		const problems = h("div", { class: "fieldproblems", id: newId() });
-		const hint = name !== "service_name" ? null : h("p", { class: "hint", id: newId() }, texts.draftNameHint);
-		input.setAttribute("aria-describedby", [hint?.id, problems.id].filter(Boolean).join(" "));
-		const label = labels[name](lang === "en" ? texts.english : texts.french);
+		const hint = name === "service_name" && h("p", { class: "hint" }, texts.draftNameHint);
+		const problems = h("div", { class: "fieldproblems" });
+		if (hint) describe(input, hint);
+		describe(input, problems);
 		const choice =
-			name !== "service_url"
-				? null
-				: new LayerChoice(
-						texts,
-						lang,
-						() => this.#asked(lang),
-						(chosen) => this.#choose(lang, chosen),
-					);
-		const element = h(
-			"div",
-			{ class: "field" },
-			h("label", { for: input.id }, label),
-			input,
-			hint,
-			problems,
-			choice?.element,
-		);
-		return { lang, name, kinds, input, problems, element };
+			name === "service_url" &&
+			layerChoice(
+				texts,
+				lang,
+				() => this.#asked(lang),
+				(chosen) => this.#choose(lang, chosen),
+			);
+		const label = labels[name](lang === "en" ? texts.english : texts.french);
+		return { lang, name, kinds, input, problems, element: field(label, input, hint, problems, choice) };
 	}
 
 	#input(lang: Lang, name: Member): HTMLInputElement | undefined {
@@ -157,13 +144,16 @@ export class DraftForm {
 function parseDocument(text: string): Document | null {
 	try {
 		const value: unknown = JSON.parse(text);
-		const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-		return isObject && (value as Document).version !== "2.0" ? (value as Document) : null;
+		return isObject(value) && value.version !== "2.0" ? value : null;
 	} catch {
 		return null;
 	}
 }
 
+function isObject(value: unknown): value is Document {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function objectOf(value: unknown): Document {
-	return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Document) : {};
+	return isObject(value) ? value : {};
 }

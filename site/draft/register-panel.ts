@@ -1,7 +1,9 @@
+import { layerPath } from "../../registry/smallkey.ts";
 import { copyBox } from "../page/copy.ts";
-import { fill, h, newId } from "../page/dom.ts";
+import { field, fill, h } from "../page/dom.ts";
 import { type Page, stateLink } from "../page/page.ts";
-import { placedProblem } from "../text/problems.ts";
+import type { SiteSettings } from "../page/settings.ts";
+import { placedProblem, problemList } from "./problems.ts";
 import { curlCommand, type Receipt, sendSigned } from "./send.ts";
 
 /** After so long the service's catalogue has what was sent, in milliseconds. */
@@ -21,29 +23,21 @@ export class RegisterPanel {
 	constructor(page: Page) {
 		this.#page = page;
 		const { texts, settings } = page;
-		this.#sender.id = newId();
-		this.#secret.id = newId();
 		this.#sender.addEventListener("input", () => this.#showCurl());
-		const senderField = h(
-			"div",
-			{ class: "field" },
-			h("label", { for: this.#sender.id }, texts.draftSender),
-			this.#sender,
+		const form = h(
+			"form",
+			{ onsubmit: (event) => void this.#send(event) },
+			h("h3", {}, texts.draftSend),
+			h("p", { class: "hint" }, texts.draftSendHint),
+			field(texts.draftSecret, this.#secret),
+			h("button", { type: "submit", class: "primary" }, texts.draftSendButton),
 		);
 		this.element = h(
 			"section",
 			{ hidden: true, class: "register" },
 			h("h2", {}, texts.draftDo),
-			senderField,
-			settings.canSend &&
-				h(
-					"form",
-					{ onsubmit: (event) => void this.#send(event) },
-					h("h3", {}, texts.draftSend),
-					h("p", { class: "hint" }, texts.draftSendHint),
-					h("div", { class: "field" }, h("label", { for: this.#secret.id }, texts.draftSecret), this.#secret),
-					h("button", { type: "submit", class: "primary" }, texts.draftSendButton),
-				),
+			field(texts.draftSender, this.#sender),
+			settings.canSend && form,
 			this.#answer,
 			this.#proposal,
 			h("h3", {}, texts.draftCurl),
@@ -53,24 +47,25 @@ export class RegisterPanel {
 	}
 
 	/** @param text the registration in the form that is stored; null while it is not in order */
-	update(
-		smallkey: string | null,
-		text: string | null,
-		proposal: { address: string; isWhole: boolean } | null,
-	): void {
-		const { texts, root } = this.#page;
-		this.element.hidden = smallkey === null || text === null;
-		if (smallkey === null || text === null) {
-			this.#draft = null;
-			return;
-		}
-		this.#draft = { address: new URL(`register/${smallkey}`, root), smallkey, text };
+	update(smallkey: string | null, text: string | null): void {
+		const { root } = this.#page;
+		const isReady = smallkey !== null && text !== null;
+		this.element.hidden = !isReady;
+		this.#draft = isReady ? { address: new URL(`register/${smallkey}`, root), smallkey, text } : null;
+		if (!isReady) return;
 		this.#showCurl();
+		this.#showProposal(smallkey, text);
+	}
+
+	#showProposal(smallkey: string, text: string): void {
+		const { texts, settings } = this.#page;
+		if (settings.repository === "") return;
+		const { address, isWhole } = proposalOf(settings, smallkey, text);
 		fill(
 			this.#proposal,
-			proposal && h("h3", {}, texts.draftPropose),
-			proposal && h("p", {}, h("a", { href: proposal.address, rel: "noopener" }, texts.draftProposeLink)),
-			proposal && !proposal.isWhole && h("p", { class: "hint" }, texts.draftProposeLong),
+			h("h3", {}, texts.draftPropose),
+			h("p", {}, h("a", { href: address, rel: "noopener" }, texts.draftProposeLink)),
+			!isWhole && h("p", { class: "hint" }, texts.draftProposeLong),
 		);
 	}
 
@@ -100,37 +95,40 @@ export class RegisterPanel {
 	}
 
 	#show({ status, errors, warnings, isReviewed }: Receipt, smallkey: string): void {
-		const { texts, lang } = this.#page;
+		const { texts, lang, catalogue } = this.#page;
 		const list = (items: string[]) =>
-			items.length > 0 &&
-			h(
-				"ul",
-				{},
-				items.map((item) => {
-					const { pointer, ...said } = placedProblem(item, lang);
-					const place = pointer === "" ? "" : `${pointer}${texts.colon} `;
-					return h("li", {}, place, h("span", { lang: said.lang }, said.text));
-				}),
+			problemList(
+				texts,
+				items.map((item) => placedProblem(item, lang)),
 			);
 		if (status < 200 || status >= 300) {
 			return fill(this.#answer, h("p", { class: "bad" }, texts.draftRefused(status)), list(errors));
 		}
-		const { catalogue } = this.#page;
 		catalogue.renew();
 		// The fragments are there at once, the catalogue within a second.
 		setTimeout(() => catalogue.renew(), catalogueDelayMs);
+		const state = { ...this.#page.state(), page: "layers" as const, layer: smallkey };
 		fill(
 			this.#answer,
 			h("p", { class: "good" }, texts.draftSent(status)),
-			isReviewed && h("p", {}, texts.draftReview),
-			!isReviewed &&
-				h(
-					"p",
-					{},
-					stateLink(this.#page, { ...this.#page.state(), page: "layers", layer: smallkey }, texts.draftOpen),
-				),
+			h("p", {}, isReviewed ? texts.draftReview : stateLink(this.#page, state, texts.draftOpen)),
 			warnings.length > 0 && h("p", {}, texts.warnings),
 			list(warnings),
 		);
 	}
+}
+
+/** Longest address that GitHub is given a file's content in, in characters. */
+const maxLength = 7_500;
+
+/**
+ * GitHub's page of a new file, with a registration as its content unless that is too long.
+ * @param text in the form that is stored
+ */
+function proposalOf({ repository, branch }: SiteSettings, smallkey: string, text: string) {
+	const parameters = new URLSearchParams({ filename: layerPath(smallkey) });
+	const bare = `${repository}/new/${branch}?${parameters}`;
+	parameters.set("value", text);
+	const whole = `${repository}/new/${branch}?${parameters}`;
+	return whole.length > maxLength ? { address: bare, isWhole: false } : { address: whole, isWhole: true };
 }

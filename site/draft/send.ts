@@ -43,6 +43,8 @@ export async function sendSigned(
 			TimeStamp: timestamp,
 			Sender: sender,
 			"Content-Type": "application/json",
+			// The page puts the errors into its own language, which may be another one than the browser's.
+			"Accept-Language": "en",
 		},
 		credentials: "omit",
 	});

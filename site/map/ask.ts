@@ -91,21 +91,12 @@ export async function ask(address: string, signal?: AbortSignal): Promise<Answer
 export async function askJson(address: string, signal?: AbortSignal): Promise<Record<string, unknown>> {
 	const { text } = await ask(address, signal);
 	const { host } = new URL(address);
-	let value: unknown;
-	try {
-		value = JSON.parse(text);
-	} catch {
-		throw new ServiceFailed({ kind: "odd", host });
-	}
-	if (typeof value !== "object" || value === null) throw new ServiceFailed({ kind: "odd", host });
+	const value = objectOf(text);
+	if (!value) throw new ServiceFailed({ kind: "odd", host });
 	const { error } = value as { error?: { message?: unknown; code?: unknown } };
-	if (error)
-		throw new ServiceFailed({
-			kind: "said",
-			host,
-			text: words(String(error.message || error.code || "error")),
-		});
-	return value as Record<string, unknown>;
+	if (!error) return value;
+	const said = words(String(error.message || error.code || "error"));
+	throw new ServiceFailed({ kind: "said", host, text: said });
 }
 
 /** Why a picture did not come: its address is asked once more, for what the service says instead. */
@@ -124,14 +115,20 @@ export async function whyNoPicture(address: string): Promise<Failure> {
 
 /** The words of a WMS exception report or an ArcGIS error; null where there are none. */
 export function exceptionOf(text: string): string | null {
-	const json = /"message"\s*:\s*"((?:[^"\\]|\\.){1,2000})"/.exec(text.slice(0, 20_000));
-	if (text.trimStart().startsWith("{")) return json?.[1] ? words(json[1]) : null;
-	const start = text.search(/<(?:\w+:)?ServiceException[\s>]/);
-	if (start < 0) return null;
-	const [inside = ""] = text
-		.slice(text.indexOf(">", start) + 1, start + 4_000)
-		.split(/<\/(?:\w+:)?ServiceException>/);
-	return words(inside.replace(/<!\[CDATA\[|\]\]>/g, "")) || null;
+	const json = objectOf(text)?.error as { message?: unknown } | undefined;
+	const xml = new DOMParser().parseFromString(text, "text/xml");
+	const [said] = xml.getElementsByTagNameNS("*", "ServiceException");
+	return words(String(json?.message ?? said?.textContent ?? "")) || null;
+}
+
+/** The object that a text is as JSON; null where it is none. */
+function objectOf(text: string): Record<string, unknown> | null {
+	try {
+		const value: unknown = JSON.parse(text);
+		return typeof value === "object" ? (value as Record<string, unknown> | null) : null;
+	} catch {
+		return null;
+	}
 }
 
 /** A service's words on one line, without what could be markup of another page. */

@@ -9,11 +9,11 @@ import OlMap from "ol/Map.js";
 import ImageStatic from "ol/source/ImageStatic.js";
 import View from "ol/View.js";
 import { layerExtent } from "../../registry/extent.ts";
-import { h } from "../page/dom.ts";
+import { fill, h, newId } from "../page/dom.ts";
 import type { SiteSettings } from "../page/settings.ts";
-import type { Box } from "./box.ts";
+import type { Texts } from "../text/texts.ts";
+import { type Box, landExtent } from "./box.ts";
 import { projectionOf, resolutions } from "./grid.ts";
-import { landExtent } from "./land.ts";
 
 /** A map with its base, its size followed, without any layer on it. */
 export interface BaseMap {
@@ -57,13 +57,11 @@ export function openBaseMap(
 	});
 	const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
 	const duration = isCalm ? 0 : 200;
-	const hasOutline = settings.mapWkid === 3978 && settings.baseMap === "";
 	const hasFocus = () => document.activeElement === target;
 	const map = new OlMap({
 		target,
 		view,
 		controls: [new ScaleLine({ units: "metric" })],
-		layers: hasOutline ? [land(landUrls)] : [],
 		interactions: [
 			new DragPan(),
 			new PinchZoom(),
@@ -83,10 +81,20 @@ export function openBaseMap(
 	};
 	const { baseMapAttribution } = settings;
 	if (baseMapAttribution) target.parentElement?.append(h("p", { class: "attribution" }, baseMapAttribution));
-	const hasTiles = settings.mapWkid === 3978 && settings.baseMap !== "";
-	if (hasTiles)
-		void import("./tiles.ts").then(({ tileLayer }) => map.getLayers().insertAt(0, tileLayer(settings)));
+	void addBackground(map, settings, landUrls);
 	return base;
+}
+
+/** Adds the configured tiles or the outline of the land, which are in EPSG:3978: a map in another reference reprojects them. */
+async function addBackground(
+	map: OlMap,
+	settings: SiteSettings,
+	landUrls: { light: string; dark: string },
+): Promise<void> {
+	if (settings.mapWkid !== 3978) (await import("./reproject.ts")).learnProjections(settings.mapWkid);
+	const background =
+		settings.baseMap === "" ? land(landUrls) : (await import("./tiles.ts")).tileLayer(settings.baseMap);
+	map.getLayers().insertAt(0, background);
 }
 
 /** The outline of the land with lines of latitude and longitude, light or dark as the page is. */
@@ -106,4 +114,29 @@ function land(urls: { light: string; dark: string }): ImageLayer<ImageStatic> {
 	show();
 	dark.addEventListener("change", show);
 	return layer;
+}
+
+/** The buttons over a map. @param home what brings the whole layer into view; null: no such button */
+export function zoomButtons(base: BaseMap, texts: Texts, home: (() => void) | null): HTMLElement {
+	const button = (sign: string, label: string, press: () => void) =>
+		h("button", { "aria-label": label, title: label, onclick: press }, sign);
+	return h(
+		"div",
+		{ class: "zoom" },
+		button("+", texts.zoomIn, () => base.zoom(1)),
+		button("−", texts.zoomOut, () => base.zoom(-1)),
+		home && button("⌂", texts.zoomLayer, home),
+	);
+}
+
+/** A slider for a layer's opacity. @param change is called with 0 to 1 */
+export function opacitySlider(texts: Texts, change: (opacity: number) => void): HTMLElement {
+	const shown = h("output", {}, texts.opacityValue(100));
+	const input = h("input", { type: "range", min: 0, max: 100, step: 5, value: 100, id: newId() });
+	input.addEventListener("input", () => {
+		fill(shown, texts.opacityValue(input.valueAsNumber));
+		input.setAttribute("aria-valuetext", texts.opacityValue(input.valueAsNumber));
+		change(input.valueAsNumber / 100);
+	});
+	return h("p", { class: "opacity" }, h("label", { for: input.id }, texts.opacity), input, shown);
 }

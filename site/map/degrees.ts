@@ -1,25 +1,15 @@
 import proj4 from "proj4";
 import type { Bounds } from "../../registry/entries.ts";
+import { projectionOf } from "../../registry/projections.ts";
 import type { Box } from "./box.ts";
-import { canadaAtlas } from "./reproject.ts";
 
 /** Steps on each side of a rectangle: its edges are curves in degrees. */
 const steps = 16;
 
-/** References of maps that can be turned into degrees, by well-known id. */
-const definitions: ReadonlyMap<number, string> = new Map([
-	[3978, canadaAtlas],
-	[3979, canadaAtlas],
-	[4326, "EPSG:4326"],
-	[4269, "EPSG:4326"],
-	[3857, "EPSG:3857"],
-	[102100, "EPSG:3857"],
-]);
-
 /** The part of the earth that a rectangle of the map shows; null where the map's reference is not known here. */
 export function boundsOfBox([xmin, ymin, xmax, ymax]: Box, wkid: number): Bounds | null {
-	const definition = definitions.get(wkid);
-	if (definition === undefined) return null;
+	const definition = projectionOf(wkid);
+	if (definition === null) return null;
 	const { forward, inverse } = proj4("EPSG:4326", definition);
 	const points: number[][] = [];
 	for (let column = 0; column <= steps; column += 1) {

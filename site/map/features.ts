@@ -1,9 +1,6 @@
 import Feature from "ol/Feature.js";
+import EsriJSON from "ol/format/EsriJSON.js";
 import type Geometry from "ol/geom/Geometry.js";
-import MultiLineString from "ol/geom/MultiLineString.js";
-import MultiPoint from "ol/geom/MultiPoint.js";
-import Point from "ol/geom/Point.js";
-import Polygon from "ol/geom/Polygon.js";
 import VectorLayer from "ol/layer/Vector.js";
 import VectorSource from "ol/source/Vector.js";
 import Fill from "ol/style/Fill.js";
@@ -35,18 +32,9 @@ export interface Features {
 	at(pixel: number[]): Record<string, unknown>[];
 }
 
-/** An ArcGIS geometry, of one of its kinds. */
-interface EsriGeometry {
-	x?: number;
-	y?: number;
-	points?: number[][];
-	paths?: number[][][];
-	rings?: number[][][];
-}
-
 interface EsriFeature {
 	attributes?: Record<string, unknown>;
-	geometry?: EsriGeometry | null;
+	geometry?: object | null;
 }
 
 /** A layer of features with the fragment's symbols. */
@@ -98,20 +86,18 @@ function queryAddress(url: string, box: Box, wkid: number, resolution: number): 
 	return address.href;
 }
 
-function readFeature({ geometry, attributes = {} }: EsriFeature): Feature<Geometry>[] {
-	const read = geometry && readGeometry(geometry);
-	if (!read) return [];
-	const feature = new Feature<Geometry>(read);
-	feature.set("attributes", attributes, true);
-	return [feature];
-}
+const format = new EsriJSON();
 
-function readGeometry({ x, y, points, paths, rings }: EsriGeometry): Geometry | null {
-	if (typeof x === "number" && typeof y === "number") return new Point([x, y]);
-	if (Array.isArray(points)) return new MultiPoint(points);
-	if (Array.isArray(paths)) return new MultiLineString(paths);
-	// Outer and inner rings need not be told apart to be drawn: the fill follows the even-odd rule.
-	return Array.isArray(rings) ? new Polygon(rings) : null;
+/** A feature without a geometry, or with one that cannot be read, is left out. */
+function readFeature({ geometry, attributes = {} }: EsriFeature): Feature<Geometry>[] {
+	try {
+		const read = geometry ? format.readGeometry(geometry) : null;
+		const feature = new Feature<Geometry>({ attributes });
+		feature.setGeometry(read ?? undefined);
+		return read ? [feature] : [];
+	} catch {
+		return [];
+	}
 }
 
 /** Styles by symbol: each picture is read once. */
@@ -128,9 +114,9 @@ class Styles {
 	of({ symbology }: Drawable, feature: Feature<Geometry>): Style | undefined {
 		const symbol = symbology && symbolOf(symbology, feature.get("attributes") as Record<string, unknown>);
 		if (!symbol) return undefined;
-		const type = feature.getGeometry()?.getType();
-		if (type === "Point" || type === "MultiPoint") return this.#icon(symbol);
-		return this.#shape(symbol, type === "Polygon") ?? undefined;
+		const type = feature.getGeometry()?.getType() ?? "";
+		if (type.endsWith("Point")) return this.#icon(symbol);
+		return this.#shape(symbol, type.endsWith("Polygon")) ?? undefined;
 	}
 
 	#icon({ imageUrl }: Drawn): Style {

@@ -14,7 +14,11 @@ export function projectionOf(wkid: number): Projection {
 	const code = `EPSG:${wkid}`;
 	const known = knownProjection(code);
 	if (known) return known;
-	const projection = new Projection({ code, units: "m", extent: [-9e6, -6e6, 9e6, 9e6] });
+	const projection = new Projection({
+		code,
+		units: wkid === 4269 ? "degrees" : "m",
+		extent: [-2e7, -2e7, 2e7, 2e7],
+	});
 	addProjection(projection);
 	return projection;
 }

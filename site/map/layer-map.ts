@@ -1,9 +1,8 @@
 import { fill, h } from "../page/dom.ts";
 import type { Page } from "../page/page.ts";
 import { type Failure, failureText, obstacle, patienceMs, ServiceFailed, whyNoPicture } from "./ask.ts";
-import { type BaseMap, canadaBox, openBaseMap } from "./base.ts";
+import { type BaseMap, canadaBox, opacitySlider, openBaseMap, zoomButtons } from "./base.ts";
 import type { Box } from "./box.ts";
-import { opacitySlider, zoomButtons } from "./buttons.ts";
 import type { Drawable } from "./drawable.ts";
 import type { Features } from "./features.ts";
 import { featureInfo, serviceInfo } from "./info.ts";
@@ -81,7 +80,7 @@ export class LayerMap {
 
 	/** Offers what can be done about what was said. */
 	#offer(label: string, act: () => void): void {
-		fill(this.#help, h("button", { type: "button", class: "small", onclick: act }, label));
+		fill(this.#help, h("button", { class: "small", onclick: act }, label));
 		this.#help.hidden = false;
 	}
 
@@ -155,11 +154,13 @@ export class LayerMap {
 		const failure = await whyNoPicture(address);
 		const isReference =
 			failure.kind === "said" && /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.text);
-		if (!isReference || wkid !== 3978) return this.#fail(failure);
+		const { mapWkid } = this.#page.settings;
+		if (!isReference || wkid !== mapWkid) return this.#fail(failure);
 		const { commonWkid, learnProjections } = await import("./reproject.ts");
-		learnProjections();
+		if (mapWkid === commonWkid) return this.#fail(failure);
+		learnProjections(mapWkid);
 		if (this.#pictures) this.#base.map.removeLayer(this.#pictures.layer);
-		this.#drawPictures(commonWkid, this.#page.texts.mapReprojected);
+		this.#drawPictures(commonWkid, this.#page.texts.mapReprojected(mapWkid));
 	}
 
 	#showLegendPicture(address: string | null): void {
@@ -237,7 +238,7 @@ export class LayerMap {
 						"div",
 						{ class: "infohead" },
 						h("h3", {}, texts.info),
-						h("button", { type: "button", class: "small", onclick: close }, texts.close),
+						h("button", { class: "small", onclick: close }, texts.close),
 					),
 					h("div", { role: "status" }, ...children),
 				),

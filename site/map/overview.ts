@@ -1,8 +1,7 @@
 import { fill, h } from "../page/dom.ts";
 import type { Page } from "../page/page.ts";
-import { canadaBox, openBaseMap } from "./base.ts";
+import { canadaBox, openBaseMap, zoomButtons } from "./base.ts";
 import type { Box } from "./box.ts";
-import { zoomButtons } from "./buttons.ts";
 
 /** A map without any layer, whose view is a filter. */
 export interface Overview {

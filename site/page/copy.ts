@@ -7,7 +7,6 @@ export function copyButton(texts: Texts, label: string, text: () => string | Pro
 	const button = h(
 		"button",
 		{
-			type: "button",
 			class: "small",
 			onclick: async () => {
 				try {

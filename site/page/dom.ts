@@ -11,6 +11,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 	...children: (Child | Child[])[]
 ): HTMLElementTagNameMap[K] {
 	const element = document.createElement(tag);
+	if (element instanceof HTMLButtonElement) element.type = "button";
 	for (const [name, value] of Object.entries(attributes)) {
 		if (typeof value === "function") element.addEventListener(name.replace(/^on/, ""), value);
 		else if (value === true) element.setAttribute(name, "");
@@ -40,6 +41,24 @@ let serial = 0;
 export function newId(): string {
 	serial += 1;
 	return `i${serial}`;
+}
+
+/** A control below its label; `more` follows it. */
+export function field(label: string, control: HTMLElement, ...more: Child[]): HTMLElement {
+	control.id ||= newId();
+	return h("div", { class: "field" }, h("label", { for: control.id }, label), control, more);
+}
+
+/** Names the element that says more of a control. */
+export function describe(control: HTMLElement, description: HTMLElement): void {
+	description.id ||= newId();
+	const known = control.getAttribute("aria-describedby");
+	control.setAttribute("aria-describedby", known === null ? description.id : `${known} ${description.id}`);
+}
+
+/** A text that is read out at once. */
+export function warning(text: string): HTMLElement {
+	return h("p", { class: "warning", role: "alert" }, text);
 }
 
 /** Calls later, and only the last of several calls in a row. */

@@ -1,6 +1,6 @@
 import type { Chosen, FacetValue } from "../search/select.ts";
 import { filterCount, firstShown, type State, withoutFilters } from "./address.ts";
-import { fill, h, newId } from "./dom.ts";
+import { describe, field, fill, h, newId } from "./dom.ts";
 import { type Page, stateText, typeText } from "./page.ts";
 import { ViewFilter } from "./view-filter.ts";
 
@@ -37,8 +37,8 @@ export class Filters {
 			const isMove = view !== null && page.state().view !== null;
 			this.#set({ view }, isMove);
 		});
-		const hostHint = h("p", { class: "hint", id: newId() }, texts.hostHint);
-		this.#host.setAttribute("aria-describedby", hostHint.id);
+		const hostHint = h("p", { class: "hint" }, texts.hostHint);
+		describe(this.#host, hostHint);
 		this.#details = h(
 			"details",
 			{ class: "filters", ontoggle: () => this.#open() },
@@ -82,27 +82,17 @@ export class Filters {
 
 	#showChips(state: State): void {
 		const { texts } = this.#page;
-		const chip = (name: string, without: Partial<State>) =>
-			h(
-				"li",
-				{},
-				h(
-					"button",
-					{
-						type: "button",
-						class: "chip",
-						// The button goes with its filter: the focus stays near.
-						onclick: () => {
-							this.#set(without);
-							this.#summary.focus();
-						},
-						"aria-label": texts.removeFilter(name),
-					},
-					name,
-					h("span", { "aria-hidden": "true" }, " ×"),
-				),
-			);
+		const remove = (without: Partial<State>) => () => {
+			this.#set(without);
+			// The button goes with its filter: the focus stays near.
+			this.#summary.focus();
+		};
+		const chip = (name: string, without: Partial<State>) => {
+			const attributes = { class: "chip", onclick: remove(without), "aria-label": texts.removeFilter(name) };
+			return h("li", {}, h("button", attributes, name, h("span", { "aria-hidden": "true" }, " ×")));
+		};
 		const count = filterCount(state);
+		const all = { class: "chip all", onclick: remove(withoutFilters(state)) };
 		fill(
 			this.#chips,
 			state.type && chip(typeText(texts, state.type), { type: "" }),
@@ -111,23 +101,9 @@ export class Filters {
 			state.health && chip(stateText(texts, state.health), { health: "" }),
 			state.oneTitle && chip(texts.oneTitle, { oneTitle: false }),
 			state.view && chip(texts.inView, { view: null }),
-			count > 1 &&
-				h(
-					"li",
-					{},
-					h(
-						"button",
-						{ type: "button", class: "chip all", onclick: () => this.#removeAll(state) },
-						texts.removeFilters,
-					),
-				),
+			count > 1 && h("li", {}, h("button", all, texts.removeFilters)),
 		);
 		this.#chips.hidden = count === 0;
-	}
-
-	#removeAll(state: State): void {
-		this.#set(withoutFilters(state));
-		this.#summary.focus();
 	}
 
 	#open(): void {
@@ -154,11 +130,6 @@ export class Filters {
 			hosts.map(([value, count]) => h("option", { value, label: `${value} (${count})` })),
 		);
 	}
-}
-
-function field(label: string, control: HTMLElement, ...more: HTMLElement[]): HTMLElement {
-	control.id ||= newId();
-	return h("div", { class: "field" }, h("label", { for: control.id }, label), control, more);
 }
 
 function check(label: string, control: HTMLElement, count: HTMLElement): HTMLElement {

@@ -1,40 +1,14 @@
-import { indexVersion } from "../../registry/entries.ts";
-import type { Lang } from "../../registry/smallkey.ts";
-import type { State } from "./address.ts";
+import {
+	type HealthGroup,
+	healthReportPath,
+	parseHealthReport,
+	type SickLayer,
+} from "../../registry/health-report.ts";
+import type { Texts } from "../text/texts.ts";
 import { breakable, fill, h } from "./dom.ts";
+import { lookButton, readDrawable } from "./drawables.ts";
 import { type Page, readFile, stateLink, stateText, type View } from "./page.ts";
 import { weekText } from "./week.ts";
-
-/** The file that lists the sick layers. */
-const healthReportPath = "index/health.json";
-
-/** Layers of one owner on one host. */
-interface HealthGroup {
-	/** Who can correct the registrations; empty where it is not known. */
-	owner: string;
-	host: string;
-	layers: {
-		smallkey: string;
-		title: Record<Lang, string>;
-		state: string;
-		/** Week as ISO 8601 writes it. */
-		since: string;
-		/** Whether a repair is proposed. */
-		repair?: true;
-		/** What the service answered, in words; and its HTTP status. */
-		cause?: string | Record<Lang, string>;
-		status?: number;
-	}[];
-}
-
-/** Its content. */
-interface HealthReport {
-	version: number;
-	/** Number of layers that were looked at; left out where it is not known. */
-	checked?: number;
-	unchecked: number;
-	groups: HealthGroup[];
-}
 
 /** The sick layers, by who can correct them and by host. */
 export class HealthView implements View {
@@ -70,80 +44,70 @@ export class HealthView implements View {
 		const { texts, root } = this.#page;
 		const text = await readFile(root, healthReportPath, "now", this.#under.signal).catch(() => null);
 		if (this.#under.signal.aborted) return;
-		const report = text === null ? null : parseReport(text);
+		const report = text === null ? null : parseHealthReport(text);
 		if (!report) return fill(this.#place, h("p", { role: "status" }, texts.healthMissing));
-		const { checked, unchecked, groups } = report;
-		const sick = groups.reduce((sum, { layers }) => sum + layers.length, 0);
+		const { checked, unchecked, sick, groups } = report;
+		const said = [
+			texts.healthChecked(checked),
+			unchecked > 0 && texts.healthUnchecked(unchecked),
+			checked > 0 && (sick > 0 ? texts.healthSick(sick) : texts.healthNone),
+		];
 		fill(
 			this.#place,
-			h(
-				"p",
-				{ role: "status" },
-				[
-					checked !== undefined && texts.healthChecked(checked),
-					unchecked > 0 && texts.healthUnchecked(unchecked),
-					checked !== 0 && (sick > 0 ? texts.healthSick(sick) : texts.healthNone),
-				]
-					.filter(Boolean)
-					.join(" "),
-			),
+			h("p", { role: "status" }, said.filter(Boolean).join(" ")),
 			groups.map((group) => this.#table(group)),
 		);
 	}
 
 	#table({ owner, host, layers }: HealthGroup): HTMLElement {
-		const { lang, texts } = this.#page;
-		const state: State = { ...this.#page.state(), page: "layers" };
-		const heads = [texts.healthLayer, texts.healthState, texts.healthSince];
+		const { texts } = this.#page;
+		const heads = [texts.healthLayer, texts.healthState, texts.healthSince, texts.lookNow];
+		const columns = heads.map((name) => h("th", { scope: "col" }, name));
 		return h(
 			"table",
 			{ class: "sick" },
 			h("caption", {}, texts.healthOf(owner || texts.healthUnknown, layers.length), " – ", breakable(host)),
-			h(
-				"thead",
-				{},
-				h(
-					"tr",
-					{},
-					heads.map((name) => h("th", { scope: "col" }, name)),
-				),
-			),
+			h("thead", {}, h("tr", {}, columns)),
 			h(
 				"tbody",
 				{},
-				layers.map(({ smallkey, title, state: seen, since, cause, status, repair }) => {
-					const why = typeof cause === "object" ? cause[lang] : (cause ?? "");
-					const seenText = status === undefined ? "" : texts.healthStatus(status);
-					return h(
-						"tr",
-						{},
-						h(
-							"th",
-							{ scope: "row" },
-							stateLink(this.#page, { ...state, layer: smallkey }, breakable(title[lang] || smallkey)),
-						),
-						h(
-							"td",
-							{},
-							stateText(texts, seen),
-							[seenText, why, repair ? texts.repairProposed : ""]
-								.filter(Boolean)
-								.map((more) => h("span", { class: "block hint" }, breakable(more))),
-						),
-						h("td", {}, weekText(lang, since)),
-					);
-				}),
+				layers.map((layer) => this.#row(layer)),
 			),
+		);
+	}
+
+	#row({ smallkey, title, state, since, cause, repair }: SickLayer): HTMLElement {
+		const { lang, texts } = this.#page;
+		const { signal } = this.#under;
+		const name = title[lang] || smallkey;
+		const layer = stateLink(
+			this.#page,
+			{ ...this.#page.state(), page: "layers", layer: smallkey },
+			breakable(name),
+		);
+		const look = lookButton(this.#page, name, signal, () =>
+			readDrawable(this.#page, smallkey, lang, signal, () => null),
+		);
+		return h(
+			"tr",
+			{},
+			h("th", { scope: "row" }, layer),
+			h(
+				"td",
+				{},
+				stateText(texts, state),
+				causeText(texts, cause),
+				repair && h("span", { class: "block" }, texts.repairProposed),
+			),
+			h("td", {}, weekText(lang, since)),
+			h("td", {}, look),
 		);
 	}
 }
 
-/** Reads the report; null where it is of another version, or no report. */
-function parseReport(text: string): HealthReport | null {
-	try {
-		const value = JSON.parse(text) as HealthReport | null;
-		return value?.version === indexVersion && Array.isArray(value.groups) ? value : null;
-	} catch {
-		return null;
-	}
+/** Why a layer is sick, below its state: the status in this language, other causes as they were stored, in English. */
+export function causeText(texts: Texts, cause = ""): HTMLElement | false {
+	const [, status] = /^answers with status (\d{3})$/.exec(cause) ?? [];
+	const attributes = { class: "block hint", lang: status ? undefined : "en" };
+	return cause !== "" && h("span", attributes, breakable(status ? texts.healthStatus(status) : cause));
 }

@@ -1,3 +1,4 @@
+import { titleOf } from "../search/entry.ts";
 import type { facetNames } from "../search/select.ts";
 import { fill, h } from "./dom.ts";
 import { type Page, stateLink } from "./page.ts";
@@ -21,25 +22,18 @@ export class Home {
 		this.element.hidden = isAsking || !catalogue.isComplete || catalogue.selection.size === 0;
 		if (this.element.hidden) return;
 		const newest = catalogue.selection.newest(mostNew);
+		const rows = newest.map((entry) => {
+			const state = { ...this.#page.state(), layer: entry.smallkey };
+			const { date } = entry.changed ?? { date: "" };
+			const time = h("time", { datetime: date }, dayText(lang, new Date(date)));
+			return h("li", {}, stateLink(this.#page, state, titleOf(entry, lang)), " ", time);
+		});
 		const { host, sender } = counts;
 		fill(
 			this.element,
 			h("p", {}, texts.homeCounts(catalogue.selection.size, host.length, sender.length)),
-			newest.length > 0 && h("h2", {}, texts.homeNew),
-			newest.length > 0 &&
-				h(
-					"ul",
-					{ class: "newest" },
-					newest.map(({ smallkey, title, changed }) =>
-						h(
-							"li",
-							{},
-							stateLink(this.#page, { ...this.#page.state(), layer: smallkey }, title[lang] || smallkey),
-							" ",
-							changed && h("time", { datetime: changed.date }, dayText(lang, new Date(changed.date))),
-						),
-					),
-				),
+			rows.length > 0 && h("h2", {}, texts.homeNew),
+			rows.length > 0 && h("ul", { class: "newest" }, rows),
 		);
 	}
 }

@@ -1,27 +1,19 @@
 import type { Entry } from "../../registry/entries.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
 import { snippetsOf } from "../../registry/snippets.ts";
-import type { TargetName } from "../../registry/targets/target.ts";
-import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
+import type { Drawable } from "../map/drawable.ts";
 import { type CatalogueProblem, CatalogueUnusable } from "../search/catalogue.ts";
 import { senderOf } from "../search/entry.ts";
 import type { State } from "./address.ts";
 import { bothLanguages } from "./both-languages.ts";
 import { copyBox, copyButton } from "./copy.ts";
 import { breakable, fill, h } from "./dom.ts";
+import { docPath, lookButton, readDrawable } from "./drawables.ts";
+import { causeText } from "./health-view.ts";
 import { MapPanel } from "./map-panel.ts";
 import { type Page, readFile, stateLink, stateText, typeText, type View } from "./page.ts";
 import { problemBox } from "./problem-box.ts";
 import { dayText, weekText } from "./week.ts";
-
-/** Targets whose fragments say how a layer is drawn, the most telling first. */
-const drawnTargets: readonly TargetName[] = ["v0.9", "v1", "v2"];
-
-/** Where a fragment is that the page reads or shows. Not by the table of targets, whose renderers the first load would carry. */
-function docPath(target: TargetName, lang: Lang, smallkey: string): string {
-	const folder = target === "ramp4" ? target : `${target}/doc`;
-	return `${folder}/${lang}/${encodeURIComponent(smallkey)}`;
-}
 
 /** One layer: its map, both languages side by side, its health, its last change, and how it is read. */
 export class LayerView implements View {
@@ -79,10 +71,11 @@ export class LayerView implements View {
 			problems.push(error instanceof CatalogueUnusable ? error.problem : { kind: "network" });
 			return null;
 		};
+		const read = (one: Lang) => readDrawable(this.#page, this.#smallkey, one, this.#under.signal, note);
 		const [entry, en, fr] = await Promise.all([
 			catalogue.find(this.#smallkey).catch(note),
-			this.#readFragment("en", note),
-			this.#readFragment("fr", note),
+			read("en"),
+			read("fr"),
 		]);
 		if (this.#under.signal.aborted) return;
 		this.element.removeAttribute("aria-busy");
@@ -112,26 +105,6 @@ export class LayerView implements View {
 		);
 	}
 
-	/** @param note is called where nothing answers */
-	async #readFragment(lang: Lang, note: (error: unknown) => null): Promise<Drawable | null> {
-		const { root, settings } = this.#page;
-		const read = async (target: TargetName): Promise<Drawable | null> => {
-			const text = await readFile(
-				root,
-				docPath(target, lang, this.#smallkey),
-				"now",
-				this.#under.signal,
-			).catch(note);
-			return text === null ? null : parseFragment(target, text);
-		};
-		const v2 = settings.targets.includes("v2") ? read("v2") : null;
-		for (const target of drawnTargets.filter((one) => settings.targets.includes(one))) {
-			const drawable = await (target === "v2" ? v2 : read(target));
-			if (drawable) return withMetadata(drawable, await v2);
-		}
-		return null;
-	}
-
 	#showHead(entry: Entry | null, drawables: Record<Lang, Drawable | null>): void {
 		const { lang, texts } = this.#page;
 		const other = lang === "en" ? "fr" : "en";
@@ -156,6 +129,8 @@ export class LayerView implements View {
 		const { texts } = this.#page;
 		this.#map?.close();
 		this.#map = new MapPanel(this.#page, drawables);
+		const drawable = drawables[this.#page.lang] ?? drawables.en ?? drawables.fr;
+		const look = drawable && lookButton(this.#page, "", this.#under.signal, async () => drawable);
 		fill(
 			this.#body,
 			this.#map.element,
@@ -163,7 +138,7 @@ export class LayerView implements View {
 				"div",
 				{ class: "aside" },
 				h("section", {}, h("h2", {}, texts.both), bothLanguages(this.#page, drawables)),
-				h("section", {}, h("h2", {}, texts.health), this.#healthText(entry), this.#lookButton(drawables)),
+				h("section", {}, h("h2", {}, texts.health), this.#healthText(entry), look),
 				h("section", {}, h("h2", {}, texts.lastChange), this.#changeText(entry)),
 			),
 			h(
@@ -181,12 +156,13 @@ export class LayerView implements View {
 		if (!entry) return h("p", {}, texts.unknown);
 		if (entry.health === null) return h("p", {}, texts.states.unchecked);
 		if (!entry.health) return h("p", {}, texts.states.ok);
-		const { state, since, repair } = entry.health;
+		const { state, since, cause, repair } = entry.health;
 		return h(
 			"p",
 			{},
 			h("strong", { class: "bad" }, stateText(texts, state)),
-			since && `, ${texts.since(weekText(lang, since))}`,
+			`, ${texts.since(weekText(lang, since))}`,
+			causeText(texts, cause),
 			repair && h("span", { class: "block" }, texts.repairProposed),
 		);
 	}
@@ -205,21 +181,6 @@ export class LayerView implements View {
 			settings.repository !== "" && h("span", {}, ", ", h("a", { href: history }, texts.history)),
 			sender && h("span", { class: "block" }, `${texts.senderField}${texts.colon} ${sender}`),
 		);
-	}
-
-	/** Asks the service now, from this browser. */
-	#lookButton(drawables: Record<Lang, Drawable | null>): HTMLElement | null {
-		const { texts, lang } = this.#page;
-		const drawable = drawables[lang] ?? drawables.en ?? drawables.fr;
-		if (!drawable) return null;
-		const answer = h("span", { role: "status", class: "said" });
-		const look = async () => {
-			fill(answer, texts.infoAsking);
-			const { lookNow } = await import("../map/look-now.ts");
-			fill(answer, await lookNow(texts, drawable, this.#under.signal));
-		};
-		const button = h("button", { type: "button", class: "small", onclick: () => void look() }, texts.lookNow);
-		return h("p", {}, button, " ", answer);
 	}
 
 	/** How each viewer and library is given the layer. */

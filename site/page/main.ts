@@ -3,11 +3,11 @@ import { Catalogue } from "../search/catalogue.ts";
 import { english } from "../text/english.ts";
 import { french } from "../text/french.ts";
 import { readState, type State, writeState } from "./address.ts";
-import { fill, h } from "./dom.ts";
+import { fill, warning } from "./dom.ts";
 import { HealthView } from "./health-view.ts";
 import { LayerView } from "./layer-view.ts";
 import { ListView } from "./list-view.ts";
-import { type Page, readFile, type View } from "./page.ts";
+import { followHere, type Page, readFile, type View } from "./page.ts";
 import { plainSettings, type SiteSettings } from "./settings.ts";
 
 const lang = parseLang(document.documentElement.lang) ?? "en";
@@ -66,17 +66,9 @@ class Site {
 			event.preventDefault();
 			this.#focusHeading();
 		});
-		for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-page]")) this.#follow(link);
+		for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-page]"))
+			followHere(link, () => this.#go(readState(new URL(link.href).search), false));
 		void this.#show();
-	}
-
-	/** A link of the page's head changes the view, not the page. */
-	#follow(link: HTMLAnchorElement): void {
-		link.addEventListener("click", (event) => {
-			if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
-			event.preventDefault();
-			this.#go(readState(new URL(link.href).search), false);
-		});
 	}
 
 	#go(state: State, replace: boolean): void {
@@ -117,7 +109,7 @@ class Site {
 				this.#view = view;
 				fill(main, view.element);
 			} catch {
-				fill(main, h("p", { class: "warning", role: "alert" }, texts.problemNetwork));
+				fill(main, warning(texts.problemNetwork));
 			}
 			if (!isFirst) {
 				scrollTo(0, 0);

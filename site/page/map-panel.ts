@@ -1,7 +1,7 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { Drawable } from "../map/drawable.ts";
 import type { LayerMap } from "../map/layer-map.ts";
-import { fill, h, newId } from "./dom.ts";
+import { fill, h, newId, warning } from "./dom.ts";
 import type { Page } from "./page.ts";
 
 /** The map of a layer in one of its languages. */
@@ -77,7 +77,7 @@ export class MapPanel {
 			this.#map = await LayerMap.open(this.#page, this.#place, drawable);
 		} catch (error) {
 			console.error(error);
-			fill(this.#place, h("p", { class: "warning", role: "alert" }, this.#page.texts.mapFailed));
+			fill(this.#place, warning(this.#page.texts.mapFailed));
 		}
 	}
 }

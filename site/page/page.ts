@@ -64,19 +64,19 @@ const cacheModes = { now: "no-cache", kept: "default", "sent again": "reload" } 
 
 /** A link to another state of this page, without loading the page again. */
 export function stateLink(page: Page, state: State, ...children: (Node | string)[]): HTMLAnchorElement {
-	return h(
-		"a",
-		{
-			href: page.href(state),
-			onclick: (event) => {
-				const { button, metaKey, ctrlKey, shiftKey, altKey } = event as MouseEvent;
-				if (button !== 0 || metaKey || ctrlKey || shiftKey || altKey) return;
-				event.preventDefault();
-				page.go(state);
-			},
-		},
-		...children,
-	);
+	const link = h("a", { href: page.href(state) }, ...children);
+	followHere(link, () => page.go(state));
+	return link;
+}
+
+/** Follows a link in this page where it is simply clicked, and leaves new tabs and windows to the browser. */
+export function followHere(link: HTMLAnchorElement, go: () => void): void {
+	link.addEventListener("click", (event) => {
+		const { button, metaKey, ctrlKey, shiftKey, altKey } = event;
+		if (button !== 0 || metaKey || ctrlKey || shiftKey || altKey) return;
+		event.preventDefault();
+		go();
+	});
 }
 
 /** What is wrong with a layer, in words. */

@@ -17,7 +17,7 @@ export function problemBox(
 		"div",
 		{ class: "warning", role: "alert" },
 		[...named].slice(0, mostNamed).map((text) => h("p", {}, text)),
-		h("button", { type: "button", onclick: retry }, texts.tryAgain),
+		h("button", { onclick: retry }, texts.tryAgain),
 	);
 }
 

@@ -1,11 +1,11 @@
 import type { Entry } from "../../registry/entries.ts";
 import type { CatalogueProblem } from "../search/catalogue.ts";
-import { hostsOf, senderOf, stateOf } from "../search/entry.ts";
+import { hostsOf, senderOf, stateOf, titleOf } from "../search/entry.ts";
 import { type Sort, sorts } from "../search/select.ts";
+import { fold, stem } from "../search/words.ts";
 import { firstShown, moreShown, type State } from "./address.ts";
 import { copyButton } from "./copy.ts";
 import { breakable, fill, h, newId } from "./dom.ts";
-import { marked } from "./marked.ts";
 import { type Page, stateLink, stateText, typeText } from "./page.ts";
 import { problemBox } from "./problem-box.ts";
 
@@ -41,7 +41,7 @@ export class Results {
 		this.#page = page;
 		const { texts } = page;
 		this.#list.setAttribute("aria-label", texts.results);
-		this.#more = h("button", { type: "button", hidden: true, onclick: () => this.#askMore() }, texts.more);
+		this.#more = h("button", { hidden: true, onclick: () => this.#askMore() }, texts.more);
 		this.#sort.append(...sorts.map((sort) => h("option", { value: sort }, texts.sorts[sort])));
 		this.#sort.addEventListener("change", () => sorted(this.#sort.value as Sort));
 		const order = h("p", { class: "order" }, h("label", { for: this.#sort.id }, texts.sort), this.#sort);
@@ -117,7 +117,7 @@ export class Results {
 		const { lang, texts, root } = this.#page;
 		const other = lang === "en" ? "fr" : "en";
 		const { smallkey } = entry;
-		const title = entry.title[lang] || smallkey;
+		const title = titleOf(entry, lang);
 		const link = stateLink(this.#page, { ...state, layer: smallkey }, marked(title, words));
 		link.dataset.layer = smallkey;
 		const second = entry.title[other] !== entry.title[lang] ? entry.title[other] : "";
@@ -150,4 +150,17 @@ export class Results {
 			),
 		);
 	}
+}
+
+/** A text with the words marked that a search found, and places where long words may break. @param words stemmed */
+function marked(text: string, words: ReadonlySet<string>): DocumentFragment {
+	const fragment = document.createDocumentFragment();
+	for (const part of text.split(/([\p{L}\p{N}\p{M}]+)/u)) {
+		if (part === "") continue;
+		const isWord = /^[\p{L}\p{N}]/u.test(part);
+		if (isWord && words.has(stem(fold(part).slice(0, 32)))) fragment.append(h("mark", {}, part));
+		else fragment.append(part);
+		if (/[/_.\-?&=,]$/.test(part)) fragment.append(document.createElement("wbr"));
+	}
+	return fragment;
 }

@@ -1,7 +1,7 @@
 import type { Box } from "../map/box.ts";
 import type { Overview } from "../map/overview.ts";
 import type { State } from "./address.ts";
-import { fill, h, newId } from "./dom.ts";
+import { describe, fill, h, warning } from "./dom.ts";
 import type { Page } from "./page.ts";
 
 /** The filter by a map's view: a box to tick, and the map whose view counts. */
@@ -9,7 +9,7 @@ export class ViewFilter {
 	readonly #page: Page;
 	readonly #change: (view: Box | null) => void;
 	readonly #box = h("input", { type: "checkbox" });
-	readonly #hint: HTMLElement;
+	readonly #hint = h("p", { class: "hint", hidden: true });
 	readonly #place = h("div", { class: "overview" });
 	/** The box with its name. */
 	readonly label: HTMLElement;
@@ -24,8 +24,8 @@ export class ViewFilter {
 		this.#page = page;
 		this.#change = change;
 		const { texts } = page;
-		this.#hint = h("p", { class: "hint", id: newId(), hidden: true }, texts.inViewHint);
-		this.#box.setAttribute("aria-describedby", this.#hint.id);
+		fill(this.#hint, texts.inViewHint);
+		describe(this.#box, this.#hint);
 		this.label = h("label", { class: "check" }, this.#box, h("span", {}, texts.inView));
 		this.element = h("div", {}, this.#hint, this.#place);
 		this.#box.addEventListener("change", () => {
@@ -63,7 +63,7 @@ export class ViewFilter {
 			});
 		} catch {
 			this.#map = null;
-			fill(this.#place, h("p", { class: "warning", role: "alert" }, texts.mapFailed));
+			fill(this.#place, warning(texts.mapFailed));
 		}
 	}
 }

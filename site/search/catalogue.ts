@@ -120,7 +120,7 @@ export class Catalogue {
 	}
 
 	#readManifest(): Promise<Manifest> {
-		this.#manifest ??= this.#file(manifestPath, this.#isAgain ? "sent again" : "now", parseManifest);
+		this.#manifest ??= this.#file(manifestPath, this.#isAgain ? "sent again" : "kept", parseManifest);
 		return remembered(this.#manifest, () => {
 			this.#manifest = null;
 		});

@@ -7,6 +7,11 @@ export function stateOf({ health }: Entry): string {
 	return health?.state ?? "ok";
 }
 
+/** The name that is shown of a layer. */
+export function titleOf({ title, smallkey }: Pick<Entry, "title" | "smallkey">, lang: Lang): string {
+	return title[lang] || smallkey;
+}
+
 /** Whether a layer's French title is only its English one. */
 export function hasOneTitle({ title }: Entry): boolean {
 	return title.en.trim().toLowerCase() === title.fr.trim().toLowerCase();

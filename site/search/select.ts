@@ -1,6 +1,6 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { hasOneTitle, hostsOf, meets, senderOf, stateOf } from "./entry.ts";
+import { hasOneTitle, hostsOf, meets, senderOf, stateOf, titleOf } from "./entry.ts";
 import { sortKey } from "./words.ts";
 
 /** Filters that have values. */
@@ -65,7 +65,7 @@ export class Selection {
 			const sender = senderOf(entry, this.#lang);
 			this.#rows.push({
 				entry,
-				title: sortKey(entry.title[this.#lang] || entry.smallkey),
+				title: sortKey(titleOf(entry, this.#lang)),
 				date: entry.changed?.date ?? "",
 				values: [[entry.type], hostsOf(entry), sender === "" ? [] : [sender], [stateOf(entry)]],
 				isOne: hasOneTitle(entry),

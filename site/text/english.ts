@@ -133,13 +133,13 @@ export const english = {
 	sick: "Sick",
 	healthTitle: "Health of the layers",
 	healthIntro:
-		"Each service is asked once a week as a viewer would ask it. Open a layer to ask its service now.",
+		"Each service is asked once a week as a viewer would ask it. “Check now” asks it from your browser.",
 	healthNone: "No problem was seen.",
 	healthChecked: (number: number): string => `${layers(number)} ${number === 1 ? "was" : "were"} checked.`,
 	healthUnchecked: (number: number): string =>
 		`${layers(number)} ${number === 1 ? "was" : "were"} not checked yet.`,
 	healthSick: (number: number): string => `${layers(number)} ${number === 1 ? "has" : "have"} a problem:`,
-	healthStatus: (status: number): string => `Status ${status}`,
+	healthStatus: (status: string): string => `Status ${status}`,
 	lookNow: "Check now",
 	lookedWell: (host: string): string => `${host} answers.`,
 	healthOf: (owner: string, number: number): string => `Who can correct it: ${owner} (${layers(number)})`,
@@ -163,8 +163,8 @@ export const english = {
 	mapFailed: "The map could not be loaded. Everything else on this page works.",
 	mapCannot: "This kind of layer cannot be drawn here.",
 	mapByService: "Drawn by the service itself: its symbols were not read yet.",
-	mapReprojected:
-		"The service does not draw in the map’s reference (EPSG:3978): its picture was reprojected here. Viewers that do not reproject pictures show nothing.",
+	mapReprojected: (wkid: number): string =>
+		`The service does not draw in the map’s reference (EPSG:${wkid}): its picture was reprojected here. Viewers that do not reproject pictures show nothing.`,
 	zoomIn: "Zoom in",
 	zoomOut: "Zoom out",
 	zoomLayer: "To the whole layer",
@@ -244,9 +244,4 @@ export const english = {
 	draftProposeLink: "Open GitHub with the file filled in",
 	draftProposeLong: "The registration is too long for an address: copy the text into a new file there.",
 	warnings: "Worth knowing:",
-
-	listTitle: "All layers",
-	listPages: "Pages, by smallkey",
-	listFrom: (from: string): string => `from ${from}`,
-	listStart: "from the first one",
 };

@@ -137,7 +137,7 @@ export const french: Texts = {
 	sick: "En défaut",
 	healthTitle: "État des couches",
 	healthIntro:
-		"Chaque service est interrogé une fois par semaine, comme le ferait un visualiseur. Ouvrez une couche pour interroger son service maintenant.",
+		"Chaque service est interrogé une fois par semaine, comme le ferait un visualiseur. « Vérifier maintenant » l’interroge depuis votre navigateur.",
 	healthNone: "Aucun problème relevé.",
 	healthChecked: (number) => `${layers(number)} ${number < 2 ? "vérifiée" : "vérifiées"}.`,
 	healthUnchecked: (number) => `${layers(number)} pas encore ${number < 2 ? "vérifiée" : "vérifiées"}.`,
@@ -167,8 +167,8 @@ export const french: Texts = {
 	mapFailed: "La carte n’a pas pu être chargée. Tout le reste de cette page fonctionne.",
 	mapCannot: "Ce genre de couche ne peut pas être dessiné ici.",
 	mapByService: "Dessinée par le service lui-même : ses symboles n’ont pas encore été lus.",
-	mapReprojected:
-		"Le service ne dessine pas dans la référence de la carte (EPSG:3978) : son image a été reprojetée ici. Les visualiseurs qui ne le font pas ne montrent rien.",
+	mapReprojected: (wkid) =>
+		`Le service ne dessine pas dans la référence de la carte (EPSG:${wkid}) : son image a été reprojetée ici. Les visualiseurs qui ne le font pas ne montrent rien.`,
 	zoomIn: "Agrandir",
 	zoomOut: "Réduire",
 	zoomLayer: "Voir toute la couche",
@@ -248,9 +248,4 @@ export const french: Texts = {
 	draftProposeLong:
 		"L’inscription est trop longue pour une adresse : copiez le texte dans un nouveau fichier là-bas.",
 	warnings: "Bon à savoir :",
-
-	listTitle: "Toutes les couches",
-	listPages: "Pages, par clé",
-	listFrom: (from) => `à partir de ${from}`,
-	listStart: "à partir de la première",
 };

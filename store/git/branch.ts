@@ -1,6 +1,7 @@
 import type { CatFile } from "../../git/cat-file.ts";
 import { listCommits, personText, readCommits, trailersOf } from "../../git/commits.ts";
 import { GitDamage, GitTimeout, runGit } from "../../git/run.ts";
+import { parseTimestamp } from "../timestamp.ts";
 import { serviceIdentity } from "./new-commit.ts";
 import type { RequestUse } from "./used-requests.ts";
 
@@ -63,8 +64,9 @@ export class Branch {
 		const uses: RequestUse[] = [];
 		for await (const { id, author, committer, message } of readCommits(this.#repository, ids)) {
 			if (personText(committer) !== serviceIdentity) continue;
+			const timeMs = parseTimestamp(trailersOf(message, "TimeStamp")[0] ?? "") ?? author.timeMs;
 			for (const request of trailersOf(message, "Request"))
-				uses.push([request, { method: "", timeMs: author.timeMs, outcome: id }]);
+				uses.push([request, { method: "", timeMs: Math.floor(timeMs), outcome: id }]);
 		}
 		return uses;
 	}

@@ -1,5 +1,6 @@
 import type { CatFile } from "../../git/cat-file.ts";
 import type { SyncPath } from "../../git/sync.ts";
+import type { Log } from "../log.ts";
 import type { Branch } from "./branch.ts";
 import type { WriteHealth } from "./health.ts";
 import type { StoreLimits } from "./limits.ts";
@@ -16,6 +17,7 @@ export type MeasureGit = (operation: GitOperation, ms: number) => void;
 export interface StoreContext {
 	/** Path of the bare repository. */
 	repository: string;
+	log: Log;
 	/** The clock: milliseconds since 1970. */
 	now: () => number;
 	/** Puts a file, or the names in a folder, on the disk. */

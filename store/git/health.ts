@@ -1,5 +1,6 @@
 import { GitDamage, GitFailure, GitTimeout } from "../../git/run.ts";
 import { DiskTimeout } from "../../git/sync.ts";
+import type { Log } from "../log.ts";
 import { StoreBusy } from "../store.ts";
 
 /** Seconds after which a publisher may try again where something is broken. */
@@ -9,7 +10,7 @@ const noRoom = "there is no room on the disk";
 const readOnly = "the disk is read-only";
 const damaged = "the repository is damaged";
 
-/** What systems and git say, and what it means to a publisher. */
+/** Messages of systems and of git, and the reason that a publisher gets. */
 const reasons: readonly [pattern: RegExp, reason: string][] = [
 	[/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded|Out of diskspace/, noRoom],
 	[/EROFS|Read-only file system|read-only file system/, readOnly],
@@ -39,12 +40,10 @@ export function diskReasonOf(error: unknown): string | null {
 	return reason === noRoom || reason === readOnly ? reason : null;
 }
 
-/** Who learns how changes go. */
+/** What the write health needs. */
 export interface HealthOptions {
-	/** Receives each failure; one that repeats, once. */
-	report: (error: unknown) => void;
-	/** Writes a line of the log. */
-	warn: (line: string) => void;
+	/** Gets each failure; one that repeats, once. */
+	log: Log;
 	/** Runs each time that the repository was found damaged: it may be repaired by the next time. */
 	damaged: () => void;
 }
@@ -64,14 +63,6 @@ export class WriteHealth {
 		return this.#reason;
 	}
 
-	report(error: unknown): void {
-		this.#options.report(error);
-	}
-
-	warn(line: string): void {
-		this.#options.warn(line);
-	}
-
 	/** Notes a failure; what to answer to those who waited. */
 	failed(error: unknown): StoreBusy {
 		// Others were faster: nothing is broken.
@@ -80,14 +71,14 @@ export class WriteHealth {
 		if (this.#reason === damaged) this.#options.damaged();
 		const text = String(error);
 		// What keeps failing is tried several times a second.
-		if (text !== this.#lastReported) this.#options.report(error);
+		if (text !== this.#lastReported) this.#options.log.error(error);
 		this.#lastReported = text;
 		return new StoreBusy(this.#reason, retryAfterSeconds);
 	}
 
 	/** Notes that a change could be made. */
 	recovered(): void {
-		if (this.#reason !== null) this.#options.warn(`layers can be changed again, after: ${this.#reason}`);
+		if (this.#reason !== null) this.#options.log.warn(`layers can be changed again, after: ${this.#reason}`);
 		this.#reason = null;
 		this.#lastReported = null;
 	}

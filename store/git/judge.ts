@@ -1,4 +1,5 @@
 import { GitFailure } from "../../git/run.ts";
+import { textAt } from "../../registry/texts.ts";
 import {
 	type Commit,
 	type Edit,
@@ -119,7 +120,5 @@ function judgeRepeat(
 const mayBeUsed: Refusal = {
 	status: 401,
 	reason: "used before",
-	errors: [
-		"TimeStamp: this server's clock went back to a time that is over, and may have seen this: sign again",
-	],
+	errors: [textAt("TimeStamp", "clock")],
 };

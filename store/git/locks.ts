@@ -7,7 +7,7 @@ const lookEveryMs = 50;
 const mostPatiences = 3;
 
 /**
- * Removes locks of git that a killed process left, and waits for those that somebody holds. A lock counts as left when
+ * Removes locks of git that a killed process left, and waits for those that are held. A lock counts as left when
  * the very same file stays for `patienceMs` by the monotonic clock: its time says nothing, since the clock that wrote
  * it may have jumped.
  * @param names paths in the repository: `HEAD.lock`

@@ -1,6 +1,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { runGit } from "../../git/run.ts";
+import type { Log } from "../log.ts";
 import { type MeasureGit, measured } from "./context.ts";
 import type { StoreLimits } from "./limits.ts";
 
@@ -11,7 +12,7 @@ const niceness = 5;
 export interface PacksOptions {
 	repository: string;
 	limits: StoreLimits;
-	report: (error: unknown) => void;
+	log: Log;
 	measure: MeasureGit;
 	/** Ends the processes that have packs open: before a repack that of the writer, whose packs git leaves alone. */
 	before: () => Promise<void>;
@@ -46,14 +47,14 @@ export class Packs {
 
 	/** Starts a repack in the background where there are many packs; no change may be under way. */
 	async repackIfMany(): Promise<void> {
-		const { limits, before, report } = this.#options;
+		const { limits, before, log } = this.#options;
 		const { packsAtRest, packsAtMost, restMs } = limits;
 		const isAtRest = performance.now() - this.#lastChangeMs > restMs;
 		if (this.#repacking || this.#count < (isAtRest ? packsAtRest : packsAtMost)) return;
 		this.#count = 0;
 		await before();
 		this.#repacking = this.#repack()
-			.catch(report)
+			.catch((error) => log.error(error))
 			.finally(() => {
 				this.#repacking = null;
 			});

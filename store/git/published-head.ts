@@ -8,15 +8,15 @@ export interface CommitRange {
 	/** The commit that was published before; null: none, everything is new. */
 	from: string | null;
 	to: string;
-	/** The paths under `layers/` that differ, sorted; null where there are more than a thousand. */
-	changes: readonly PathChange[] | null;
+	/** The paths under `layers/` that differ, sorted. */
+	changes: readonly PathChange[];
 	/** What is stored at `to`. */
 	at: CommitReader;
 }
 
 /** A range that can be read. */
 export interface Published {
-	/** What its senders should know, once everything that is derived from it is in step, or is known not to be. */
+	/** Warnings for its senders, once everything that is derived from it is written, or could not be. */
 	warnings: Promise<string[]>;
 }
 
@@ -25,9 +25,6 @@ export type Publish = (range: CommitRange) => Promise<Published>;
 
 /** A range behind a commit that was published. */
 export type FollowedRange = CommitRange & { from: string };
-
-/** Paths up to which a range names each of them. */
-const maxChanges = 1_000;
 
 /** What the published head needs from outside. */
 export interface HeadOptions extends Pick<StoreContext, "repository" | "catFile" | "branch" | "measure"> {
@@ -67,7 +64,7 @@ export class PublishedHead {
 	/** The range from nothing to the published commit. */
 	async firstRange(): Promise<CommitRange> {
 		const to = this.#commit;
-		const changes = await listTree(this.#options.repository, to, "layers/", maxChanges);
+		const changes = await listTree(this.#options.repository, to, "layers/");
 		return { from: null, to, changes, at: this.readerAt(to) };
 	}
 
@@ -125,7 +122,7 @@ export class PublishedHead {
 	}
 
 	async #rangeBetween(from: string, to: string): Promise<FollowedRange> {
-		const changes = await diffTree(this.#options.repository, from, to, "layers", maxChanges);
+		const changes = await diffTree(this.#options.repository, from, to, "layers");
 		return { from, to, changes, at: this.readerAt(to) };
 	}
 }

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { listCommits, personText, type RawCommit, readCommits } from "../../git/commits.ts";
 import { runGit } from "../../git/run.ts";
-import { diffTree } from "../../git/tree.ts";
 import { visible } from "../../registry/markdown.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { serviceIdentity } from "./new-commit.ts";
@@ -56,14 +55,13 @@ export async function describePush(repository: string, range: FollowedRange): Pr
 		commits: Number(count.toString("latin1")),
 		newest: ids.slice(0, maxNewest),
 		people: [...people].slice(0, maxPeople),
-		layers: await countLayers(repository, range),
+		layers: await countLayers(range),
 	};
 }
 
-async function countLayers(repository: string, { from, to, changes }: FollowedRange): Promise<number> {
-	const all = changes ?? (await diffTree(repository, from, to, "layers"));
+async function countLayers({ changes }: FollowedRange): Promise<number> {
 	const smallkeys = new Set<string>();
-	for (const [at, { path }] of all.entries()) {
+	for (const [at, { path }] of changes.entries()) {
 		const name = parseLayerPath(path);
 		if (name) smallkeys.add(name.smallkey);
 		// A push may bring all layers: requests are answered in between.

@@ -3,6 +3,7 @@ import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { GitFailure, runGit } from "../../git/run.ts";
 import type { SyncPath } from "../../git/sync.ts";
+import type { Log } from "../log.ts";
 import { diskReasonOf } from "./health.ts";
 import { clearLocks, listLocks } from "./locks.ts";
 import { clearPacks } from "./packs.ts";
@@ -24,8 +25,7 @@ export interface OpenOptions {
 	lockMs: number;
 	/** Without one, git itself refuses every forced push and every deletion. */
 	guard?: Guard | undefined;
-	/** Writes a line of the log: what was repaired, or could not be. */
-	warn: (line: string) => void;
+	log: Log;
 }
 
 /**
@@ -34,23 +34,23 @@ export interface OpenOptions {
  * @throws {Error} where it cannot be made or used
  */
 export async function openRepository(options: OpenOptions): Promise<void> {
-	const { repository, sync, lockMs, warn } = options;
+	const { repository, sync, lockMs, log } = options;
 	const isNew = !existsSync(join(repository, "HEAD"));
 	await checkVersion();
 	try {
 		await mkdir(repository, { recursive: true });
-		await clearLeftovers(repository, lockMs, warn);
+		await clearLeftovers(repository, lockMs, log);
 		await setUp(options);
 		if (isNew) await syncNew(repository, sync);
 	} catch (error) {
 		const reason = diskReasonOf(error) ?? (await diskReasonAt(repository));
 		if (reason === null) throw error;
 		if (isNew) throw new Error(`DATA_DIR: ${reason}, and ${repository} has to be made there`);
-		warn(`${repository} is used as it is, and was not set up anew: ${reason}`);
+		log.warn(`${repository} is used as it is, and was not set up anew: ${reason}`);
 	}
 }
 
-/** Why a folder cannot be written; null where it can. Git does not always say why it could not write a file. */
+/** Why a folder cannot be written; null where it can. Git does not always name the reason. */
 async function diskReasonAt(folder: string): Promise<string | null> {
 	return writeProbe(join(folder, "probe")).then(() => null, diskReasonOf);
 }
@@ -82,14 +82,10 @@ async function checkVersion(): Promise<void> {
 		throw new Error(`git: must be 2.36 or newer, not ${text.trim()}`);
 }
 
-async function clearLeftovers(
-	repository: string,
-	lockMs: number,
-	warn: (line: string) => void,
-): Promise<void> {
+async function clearLeftovers(repository: string, lockMs: number, log: Log): Promise<void> {
 	const locks = await clearLocks(repository, await listLocks(repository), lockMs);
 	if (locks.length > 0)
-		warn(`${repository}: removed locks that a killed process left: ${locks.sort().join(", ")}`);
+		log.warn(`${repository}: removed locks that a killed process left: ${locks.sort().join(", ")}`);
 	for (const name of await readdir(repository)) {
 		if (name.startsWith("fast_import_crash_")) await rm(join(repository, name), { force: true });
 	}

@@ -76,17 +76,17 @@ async function writeAgain(
 	base: string,
 	commit: NewCommit,
 ): Promise<string> {
-	const { repository, limits, health } = context;
+	const { repository, limits, log } = context;
 	await refuseInTheWay(context, name);
 	const removed = await clearLocks(repository, branchLocks(name), limits.lockMs);
-	if (removed.length > 0) health.warn(`removed locks that a killed process left: ${removed.join(", ")}`);
+	if (removed.length > 0) log.warn(`removed locks that a killed process left: ${removed.join(", ")}`);
 	const id = await write(context, name, base, commit);
 	if (id === null) throw new StoreBusy(`others change the branch ${name}`, 2);
 	return id;
 }
 
 /** @throws {StoreBusy} where another branch has the name as a folder, or a folder's name */
-async function refuseInTheWay({ repository, limits, health }: StoreContext, name: string): Promise<void> {
+async function refuseInTheWay({ repository, limits, log }: StoreContext, name: string): Promise<void> {
 	const refs = [`refs/heads/${dirname(name)}`, `refs/heads/${name}`];
 	const args = ["for-each-ref", "--format=%(refname)", ...refs];
 	const output = await runGit(repository, args, { limitMs: limits.commandMs });
@@ -95,6 +95,6 @@ async function refuseInTheWay({ repository, limits, health }: StoreContext, name
 	if (!other) return;
 	const branch = other.slice("refs/heads/".length);
 	const error = new StoreBusy(`the branch ${branch} is in the way of ${name}: rename or remove it`, 60);
-	health.report(error);
+	log.error(error);
 	throw error;
 }

@@ -15,11 +15,11 @@ const settings: ReadonlyMap<string, readonly string[]> = new Map([
 	["receive.maxinputsize", ["268435456"]],
 	// What is larger is neither unpacked in memory nor looked at for deltas.
 	["core.bigfilethreshold", ["8388608"]],
-	// Whoever pushes as another user may have a folder of hooks of his own in his configuration.
+	// A pusher with an account of his own may name another folder of hooks in his configuration.
 	["core.hookspath", ["hooks"]],
-	// A push stays one pack: loose objects are spread over folders that nobody puts on the disk.
+	// A push stays one pack: loose objects are spread over folders that are not synced.
 	["receive.unpacklimit", ["1"]],
-	// Branches only: whoever may push a refs/replace/* would change what every git reads.
+	// Branches only: a pushed refs/replace/* would change what every git reads.
 	["transfer.hiderefs", ["refs", "!refs/heads"]],
 ]);
 

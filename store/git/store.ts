@@ -1,9 +1,8 @@
 import { dirname, join } from "node:path";
 import { CatFile } from "../../git/cat-file.ts";
-import { GitFailure, GitTimeout } from "../../git/run.ts";
-import { DiskTimeout, type SyncPath, syncPath } from "../../git/sync.ts";
-import type { PathChange } from "../../git/tree.ts";
-import { BranchHeld } from "../../git/update-ref.ts";
+import { GitFailure } from "../../git/run.ts";
+import { type SyncPath, syncPath } from "../../git/sync.ts";
+import type { Log } from "../log.ts";
 import {
 	type Commit,
 	clockSkew,
@@ -18,25 +17,23 @@ import {
 	type UsedRequest,
 } from "../store.ts";
 import { Branch } from "./branch.ts";
-import { type MeasureGit, measured, type StoreContext } from "./context.ts";
+import type { MeasureGit, StoreContext } from "./context.ts";
 import { commitSeed, readHead } from "./first-commit.ts";
+import { GroupWriter } from "./group-writer.ts";
 import { WriteHealth } from "./health.ts";
-import { type Judged, judgeGroup, type Pending } from "./judge.ts";
+import type { Pending } from "./judge.ts";
 import { ordinaryLimits, type StoreLimits } from "./limits.ts";
-import { branchLocks, clearLocks } from "./locks.ts";
 import { Packs } from "./packs.ts";
 import { type CommitRange, type Publish, PublishedHead } from "./published-head.ts";
-import { describePush, type Push } from "./pushes.ts";
-import type { CommitReader } from "./reader.ts";
+import { describePush } from "./pushes.ts";
 import { type Guard, openRepository, startTask, writeProbe } from "./repository.ts";
 import { changeForReview } from "./reviews.ts";
-import { type RequestUse, UsedRequests } from "./used-requests.ts";
+import { UsedRequests } from "./used-requests.ts";
 import { Writer } from "./writer.ts";
 
 export type { GitOperation, MeasureGit } from "./context.ts";
 export type { StoreLimits } from "./limits.ts";
 export type { CommitRange, Published } from "./published-head.ts";
-export type { Push } from "./pushes.ts";
 export { startTask } from "./repository.ts";
 
 /** What a local store needs from outside. */
@@ -50,10 +47,8 @@ export interface GitStoreOptions {
 	 * branch, and the same range again where it fails.
 	 */
 	publish: Publish;
-	/** Receives what went wrong where no answer can tell it. */
-	report: (error: unknown) => void;
-	/** Writes a line of the log: what was repaired. */
-	warn?: (line: string) => void;
+	/** Gets what was repaired, what others have brought to the branch, and errors that no answer shows. */
+	log: Log;
 	/** Puts a file, or the names in a folder, on the disk; `fsync` without it. */
 	sync?: SyncPath;
 	limits?: Partial<StoreLimits>;
@@ -61,22 +56,10 @@ export interface GitStoreOptions {
 	measure?: MeasureGit;
 	/** Installs the hook that judges what is pushed. */
 	guard?: Guard | undefined;
-	/** Receives what others have brought to the branch, once it is published. */
-	pushed?: (push: Push) => void;
 }
 
 /** Name of the branch that is served. */
 const branchName = "main";
-
-/** How often changes are built again on a branch that others keep moving, and where git fails. */
-const maxMoves = 20;
-const maxFailures = 2;
-
-/** Changes of one group, so that none waits long for its answer. */
-const maxGroup = 200;
-
-/** Changes in the reader that groups share; it holds their texts in memory. */
-const maxReaderEdits = 2_000;
 
 /**
  * Layers in a bare git repository on this machine. One loop writes: it takes what waits, judges each change, stores the
@@ -88,8 +71,6 @@ export class GitStore implements Store {
 	readonly #context: StoreContext;
 	readonly #head: PublishedHead;
 	readonly #packs: Packs;
-	/** What the next group is judged on: the published head, unless that has moved. */
-	#reader: { at: CommitReader; commit: string; edits: number } | null = null;
 	#waiting: Pending[] = [];
 	/** Changes without an answer. */
 	#open = 0;
@@ -97,8 +78,7 @@ export class GitStore implements Store {
 	#working: Promise<void> | null = null;
 	/** Whether a review branch may have a commit whose request is not noted. */
 	#isUncertain = false;
-	/** Answers that wait for the files. */
-	readonly #answering = new Set<Promise<void>>();
+	readonly #groups: GroupWriter;
 	#timer: NodeJS.Timeout | null = null;
 	/** Until when it does not look, by the monotonic clock: what fails now is not tried several times a second. */
 	#restsUntilMs = Number.NEGATIVE_INFINITY;
@@ -109,6 +89,7 @@ export class GitStore implements Store {
 		this.#context = context;
 		this.#head = head;
 		this.#packs = packs;
+		this.#groups = new GroupWriter(context, head, packs, (max) => this.#takeWaiting(max));
 	}
 
 	/**
@@ -117,14 +98,14 @@ export class GitStore implements Store {
 	 * @throws {Error} where git is missing or too old, or the repository cannot be used
 	 */
 	static async open(options: GitStoreOptions, seed: () => Promise<Edit[]>): Promise<GitStore> {
-		const { repository, report, guard, sync = syncPath, warn = () => undefined } = options;
+		const { repository, log, guard, sync = syncPath } = options;
 		const limits = { ...ordinaryLimits, ...options.limits };
-		await openRepository({ repository, branch: branchName, sync, lockMs: limits.lockMs, guard, warn });
+		await openRepository({ repository, branch: branchName, sync, lockMs: limits.lockMs, guard, log });
 		const catFile = new CatFile(repository, { silenceMs: limits.silenceMs, maxReads: limits.readerReads });
 		const writer = new Writer({ repository, sync, limits });
 		try {
 			const now = () => options.now().getTime();
-			const { measure = () => undefined, publish, pushed } = options;
+			const { measure = () => undefined, publish } = options;
 			const branch = new Branch(repository, catFile, branchName, limits.commandMs);
 			const tip =
 				(await startTask(repository, () => readHead(repository, branchName, catFile))) ??
@@ -138,7 +119,10 @@ export class GitStore implements Store {
 					publish,
 					following: async ({ from }) => requests.noteCommitted(await branch.requestsSince(from)),
 					followed: (range) => {
-						if (pushed) void describePush(repository, range).then((push) => push && pushed(push), report);
+						void describePush(repository, range).then(
+							(push) => push && log.info({ push }),
+							(error) => log.error(error),
+						);
 					},
 				},
 				tip,
@@ -151,11 +135,11 @@ export class GitStore implements Store {
 				head: () => head.commit,
 				readCommits: (since) => branch.requestsSince(since),
 			});
-			const health = new WriteHealth({ report, warn, damaged: () => catFile.renew() });
+			const health = new WriteHealth({ log, damaged: () => catFile.renew() });
 			const packs = new Packs({
 				repository,
 				limits,
-				report,
+				log,
 				measure,
 				before: () => writer.renew(),
 				after: () => {
@@ -164,7 +148,19 @@ export class GitStore implements Store {
 				},
 			});
 			await packs.count();
-			const shared = { repository, now, sync, limits, catFile, branch, requests, health, writer, measure };
+			const shared = {
+				repository,
+				log,
+				now,
+				sync,
+				limits,
+				catFile,
+				branch,
+				requests,
+				health,
+				writer,
+				measure,
+			};
 			return new GitStore(shared, head, packs);
 		} catch (error) {
 			catFile.kill();
@@ -260,10 +256,10 @@ export class GitStore implements Store {
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		if (this.#timer) clearInterval(this.#timer);
-		const { limits, catFile, writer, requests, health } = this.#context;
+		const { limits, catFile, writer, requests, log } = this.#context;
 		const isInTime = await within(limits.closeMs, async () => {
 			while (this.#working) await this.#working;
-			await Promise.all(this.#answering);
+			await this.#groups.idle();
 			await this.#packs.idle();
 			await writer.renew();
 			await catFile.close();
@@ -273,7 +269,7 @@ export class GitStore implements Store {
 			writer.kill();
 			catFile.kill();
 		}
-		await requests.close().catch((error) => health.report(error));
+		await requests.close().catch((error) => log.error(error));
 	}
 
 	/** Starts the loop, unless it runs. */
@@ -332,10 +328,17 @@ export class GitStore implements Store {
 
 	async #writeWaiting(): Promise<void> {
 		const taken = this.#waiting.splice(0);
-		await this.#packs.repackIfMany().catch((error) => this.#context.health.report(error));
+		await this.#packs.repackIfMany().catch((error) => this.#context.log.error(error));
 		const group = taken.filter(({ meta }) => !meta.review);
-		if (group.length > 0) await this.#writeGroup(group);
+		if (group.length > 0) await this.#groups.write(group);
 		for (const one of taken) if (one.meta.review) await this.#writeReview(one);
+	}
+
+	/** Takes waiting changes of the branch, at most so many. */
+	#takeWaiting(max: number): Pending[] {
+		const taken = this.#waiting.filter(({ meta }) => !meta.review).slice(0, max);
+		this.#waiting = this.#waiting.filter((one) => !taken.includes(one));
+		return taken;
 	}
 
 	async #writeReview(pending: Pending): Promise<void> {
@@ -358,166 +361,10 @@ export class GitStore implements Store {
 			pending.reject(error === own ? error : health.failed(error));
 		}
 	}
-
-	/** Brings a group to the branch, built again where others were faster or git fails, and answers it. */
-	async #writeGroup(group: Pending[]): Promise<void> {
-		const { health, branch } = this.#context;
-		let failure: unknown;
-		for (let moves = 0, failures = 0; moves < maxMoves && failures < maxFailures; ) {
-			const judged: Judged[] = [];
-			try {
-				await this.#head.follow();
-				const reader = this.#readerAtHead();
-				this.#context.writer.begin(this.tip);
-				await judgeGroup(group, reader, this.#context, judged);
-				await this.#joinWaiting(group, reader, judged);
-				return await this.#land(judged, reader);
-			} catch (error) {
-				failure = error;
-			}
-			this.#reader = null;
-			if (failure instanceof BranchHeld) moves += 1;
-			else failures += 1;
-			try {
-				await this.#recover(failure);
-				// The branch may have the group although moving or publishing it failed.
-				const id = await lastCommit(judged)?.catch(() => null);
-				if (id && (await branch.has(id))) return await this.#finish(judged, id);
-			} catch (error) {
-				failure = error;
-				break;
-			}
-			if (failure instanceof GitTimeout || failure instanceof DiskTimeout) break;
-		}
-		const busy =
-			failure instanceof BranchHeld
-				? new StoreBusy("the branch cannot be moved, or others keep moving it", 2)
-				: health.failed(failure);
-		for (const { reject } of group) reject(busy);
-	}
-
-	/** Adds what comes to a group while git is busy with its commits: it would have to wait for them in any case. */
-	async #joinWaiting(group: Pending[], reader: CommitReader, judged: Judged[]): Promise<void> {
-		while (group.length < maxGroup) {
-			await lastCommit(judged);
-			const more = this.#waiting.filter(({ meta }) => !meta.review).slice(0, maxGroup - group.length);
-			if (more.length === 0) return;
-			this.#waiting = this.#waiting.filter((one) => !more.includes(one));
-			group.push(...more);
-			await judgeGroup(more, reader, this.#context, judged);
-		}
-	}
-
-	/** The state that the next group is judged on. */
-	#readerAtHead(): CommitReader {
-		if (this.#reader?.commit !== this.tip || this.#reader.edits > maxReaderEdits) {
-			this.#reader = { at: this.#head.readerAt(this.tip), commit: this.tip, edits: 0 };
-		}
-		return this.#reader.at;
-	}
-
-	/**
-	 * Brings a judged group to the disk, the branch, the readers and its senders.
-	 * @throws {BranchHeld} where others have moved the branch first, or hold its lock
-	 */
-	async #land(judged: readonly Judged[], reader: CommitReader): Promise<void> {
-		const { writer, measure } = this.#context;
-		const from = this.tip;
-		const last = lastCommit(judged);
-		if (!last) return this.#answer(judged, from, Promise.resolve([]));
-		const to = await measured(measure, "checkpoint", async () => {
-			await writer.store();
-			const id = await last;
-			await writer.move(branchName, from, id);
-			return id;
-		});
-		this.#packs.written();
-		await this.#noteCommitted(judged);
-		const edits = judged.flatMap((one) => one.edits);
-		const range = { from, to, changes: changesOf(edits), at: reader };
-		const [published] = await Promise.all([this.#head.publish(range), this.#syncBranch()]);
-		if (this.#reader) this.#reader = { at: reader, commit: to, edits: this.#reader.edits + edits.length };
-		await this.#answer(judged, to, published.warnings);
-	}
-
-	/** Answers a group that the branch has, and that is published. */
-	async #finish(judged: readonly Judged[], id: string): Promise<void> {
-		await this.#noteCommitted(judged);
-		await this.#syncBranch();
-		await this.#answer(judged, id, Promise.resolve([]));
-	}
-
-	/** Puts the name of the branch's file on the disk. */
-	async #syncBranch(): Promise<void> {
-		const { repository, sync } = this.#context;
-		await sync(join(repository, "refs/heads"));
-	}
-
-	async #noteCommitted(judged: readonly Judged[]): Promise<void> {
-		this.#context.requests.noteCommitted(await usesOf(judged.filter(({ edits }) => edits.length > 0)));
-	}
-
-	/** Answers a group whose requests are on the disk. */
-	async #answer(judged: readonly Judged[], id: string, warnings: Promise<string[]>): Promise<void> {
-		const { requests, health } = this.#context;
-		await requests.keep(
-			await usesOf(
-				judged.filter(({ edits }) => edits.length === 0),
-				id,
-			),
-		);
-		if (lastCommit(judged)) health.recovered();
-		// The next group does not wait for files that are behind.
-		const answering = warnings.then(async (texts) => {
-			for (const { pending, refusal, commit, edits } of judged) {
-				if (refusal) pending.resolve(refusal);
-				else if (edits.length === 0) pending.resolve({ commit: (await commit) ?? id, changed: false });
-				else pending.resolve({ commit: (await commit) ?? id, changed: true, warnings: texts });
-			}
-		});
-		this.#answering.add(answering);
-		void answering.finally(() => this.#answering.delete(answering));
-	}
-
-	/** After a failure: ends the writer, follows the branch, and removes locks of killed processes. */
-	async #recover(failure: unknown): Promise<void> {
-		const { health, writer, repository, limits } = this.#context;
-		if (!(failure instanceof BranchHeld)) health.failed(failure);
-		writer.kill();
-		if (await this.#head.follow()) return;
-		const removed = await clearLocks(repository, branchLocks(branchName), limits.lockMs);
-		if (removed.length > 0) health.warn(`removed locks that a killed process left: ${removed.join(", ")}`);
-	}
 }
 
 function ending(): StoreBusy {
 	return new StoreBusy("the service is about to end", 5);
-}
-
-/** Id of the last commit of a group; undefined where it has none. */
-function lastCommit(judged: readonly Judged[]): Promise<string> | undefined {
-	return judged.findLast(({ edits }) => edits.length > 0)?.commit ?? undefined;
-}
-
-/** The signed requests among judged changes; `tip` is the commit of those that name no other. */
-function usesOf(judged: readonly Judged[], tip = ""): Promise<RequestUse[]> {
-	const signed = judged.flatMap((one) => {
-		const { request } = one.pending.meta;
-		return request === null ? [] : [{ ...one, request }];
-	});
-	return Promise.all(
-		signed.map(async ({ request, pending, refusal, commit }) => {
-			const { method = "-", time: timeMs } = pending.meta;
-			return [request, { method, timeMs, outcome: refusal?.status ?? (await commit) ?? tip }] as const;
-		}),
-	);
-}
-
-/** The paths that edits change, each once, sorted. */
-function changesOf(edits: readonly Edit[]): PathChange[] {
-	const modes = new Map(edits.map(({ path, text }) => [path, text === null ? null : "100644"]));
-	const sorted = [...modes].sort(([a], [b]) => (a < b ? -1 : 1));
-	return sorted.map(([path, mode]) => ({ path, mode, id: null }));
 }
 
 /** Whether a task ended within a time, in milliseconds. */

@@ -2,13 +2,15 @@ import { type FileHandle, mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readTextIfThere } from "../../files/if-there.ts";
 import { type SyncPath, syncPath } from "../../git/sync.ts";
-import { joinRanges, type TimeRange } from "./time-ranges.ts";
+
+/** First and last moment, in milliseconds since 1970. */
+type TimeRange = readonly [fromMs: number, toMs: number];
 
 /** What became of a signed request. */
 export interface Use {
 	/** `PUT` or `DELETE`: the method is not signed. `""` where only its commit is known. */
 	method: string;
-	/** When it was signed, in milliseconds since 1970. */
+	/** When it was signed, in milliseconds since 1970; kept without their fraction. */
 	timeMs: number;
 	/** The commit that its answer named, or the status of its refusal. */
 	outcome: string | number;
@@ -100,7 +102,8 @@ export class UsedRequests {
 
 	/** Whether a request signed at a time may have been used, and is forgotten. */
 	isForgotten(timeMs: number): boolean {
-		return this.#forgotten.some(([from, to]) => from <= timeMs && timeMs <= to);
+		const wholeMs = Math.floor(timeMs);
+		return this.#forgotten.some(([from, to]) => from <= wholeMs && wholeMs <= to);
 	}
 
 	/** Notes requests whose commits are on a branch. */
@@ -118,7 +121,9 @@ export class UsedRequests {
 		const first = uses.filter(([request]) => !this.find(request));
 		if (first.length === 0) return;
 		const period = await this.#write(
-			first.map(([request, { method, outcome, timeMs }]) => `${request} ${method} ${outcome} ${timeMs}`),
+			first.map(
+				([request, { method, outcome, timeMs }]) => `${request} ${method} ${outcome} ${Math.floor(timeMs)}`,
+			),
 		);
 		this.#note(first, period);
 	}
@@ -152,19 +157,20 @@ export class UsedRequests {
 			}
 		}
 		for (const [request, use] of await readCommits(head)) if (!found.has(request)) found.set(request, use);
-		const isOver = ([, { timeMs }]: RequestUse) => timeMs + 999 + this.#options.windowMs <= now();
+		const isOver = ([, { timeMs }]: RequestUse) => timeMs + this.#options.windowMs <= now();
 		const all = [...found];
 		this.#periods.push({ ...emptyPeriod(head, now()), files });
 		this.#note(all.filter((use) => !isOver(use)));
-		this.#forgotten.push(...all.filter(isOver).map(([, { timeMs }]) => rangeOf(timeMs, timeMs)));
+		this.#forgotten.push(...all.filter(isOver).map(([, { timeMs }]) => [timeMs, timeMs] as const));
 		this.#forgotten = joinRanges(this.#forgotten);
 	}
 
 	#note(uses: readonly RequestUse[], period = this.#current()): Period {
 		for (const [request, use] of uses) {
 			if (this.find(request)) continue;
-			period.uses.set(request, use);
-			period.latestMs = Math.max(period.latestMs, use.timeMs);
+			const timeMs = Math.floor(use.timeMs);
+			period.uses.set(request, { ...use, timeMs });
+			period.latestMs = Math.max(period.latestMs, timeMs);
 		}
 		return period;
 	}
@@ -186,11 +192,11 @@ export class UsedRequests {
 	#forget(): void {
 		const { now, windowMs } = this.#options;
 		for (let first = this.#periods[0]; first; first = this.#periods[0]) {
-			if (this.#periods.length === 1 || first.latestMs + 999 + windowMs > now()) break;
+			if (this.#periods.length === 1 || first.latestMs + windowMs > now()) break;
 			this.#periods.shift();
 			this.#over.push(...first.files);
 			const times = Array.from(first.uses.values(), ({ timeMs }) => timeMs);
-			if (times.length > 0) this.#forgotten.push(rangeOf(times.reduce(least), first.latestMs));
+			if (times.length > 0) this.#forgotten.push([times.reduce(least), first.latestMs]);
 		}
 		this.#forgotten = joinRanges(this.#forgotten);
 	}
@@ -249,12 +255,25 @@ async function append(file: FileHandle, lines: readonly string[]): Promise<void>
 	await file.datasync();
 }
 
-/** Whole seconds: commits know no parts of them. */
-function rangeOf(fromMs: number, toMs: number): TimeRange {
-	const second = (timeMs: number) => Math.floor(timeMs / 1000) * 1000;
-	return [second(fromMs), second(toMs) + 999];
-}
-
 function least(a: number, b: number): number {
 	return Math.min(a, b);
+}
+
+/** The fewest ranges, sorted, that cover all given ones; those nearest to each other become one where there are too many. */
+export function joinRanges(ranges: readonly TimeRange[], most = 64): TimeRange[] {
+	const apart: TimeRange[] = [];
+	for (const [from, to] of [...ranges].sort(([a], [b]) => a - b)) {
+		const last = apart.at(-1);
+		if (last && from <= last[1] + 1) apart[apart.length - 1] = [last[0], Math.max(last[1], to)];
+		else apart.push([from, to]);
+	}
+	const gapBefore = (index: number) => (apart[index] as TimeRange)[0] - (apart[index - 1] as TimeRange)[1];
+	const gaps = apart.map((_, index) => index).slice(1);
+	const widest = new Set(gaps.sort((a, b) => gapBefore(b) - gapBefore(a)).slice(0, most - 1));
+	return apart.reduce<TimeRange[]>((joined, range, index) => {
+		const last = joined.at(-1);
+		if (last && !widest.has(index)) joined[joined.length - 1] = [last[0], range[1]];
+		else joined.push(range);
+		return joined;
+	}, []);
 }

@@ -5,7 +5,7 @@ import { compiledSchemas } from "../../publish/validators.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** An older Node would end with words that help nobody. */
+/** An older Node would end with an error that does not name the reason. */
 const checkNode = [
 	'if (Number(process.versions.node.split(".")[0]) < 20) {',
 	'	console.error("refused, because it could not be checked: Node must be 20.11 or newer, not " + process.version);',

@@ -8,7 +8,7 @@ import type { Findings } from "./findings.ts";
 import { findTooLarge } from "./objects.ts";
 import { findRefProblem, isServices, servedRef, type Update } from "./updates.ts";
 
-/** What a push is told, and whether it is accepted. */
+/** What is printed on the screen of a pusher, and whether the push is accepted. */
 export interface Verdict {
 	isAccepted: boolean;
 	/** What the pusher's screen shows, a line each. */

@@ -101,10 +101,10 @@ test("a running service knows the geometry of what was harvested, after a change
 		await rm(join(local.folder, "fragments"));
 		await local.start();
 		assert.equal(await sorted(keys), expected, "where all is rendered again");
-		const version = local.publication.version();
+		const version = local.publication.table.version();
 		await describe(local, "points", "esriGeometryPolygon");
 		assert.equal(await sorted(keys), ["points", "areas", "plain", null, "many"]);
-		assert.not.equal(local.publication.version(), version, "answers that are kept are forgotten");
+		assert.not.equal(local.publication.table.version(), version, "answers that are kept are forgotten");
 	} finally {
 		await end();
 	}

@@ -9,7 +9,7 @@ import { acceptReview, parseReviewer } from "../../review/decide.ts";
 import { findWaiting } from "../../review/waiting.ts";
 import type { HarvestState } from "../../service/harvester/states.ts";
 import type { Sight } from "../../service/harvester/watcher.ts";
-import { createLayerStatuses } from "../../service/layer-status.ts";
+import { LayerStatuses } from "../../service/layer-status.ts";
 import { feature, Local, manual, noon, responseOf, temporaryFolder, tiles, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
 
@@ -140,7 +140,7 @@ test("a history that cannot be read is a fault, and no layer without a commit", 
 		`tree ${tree}\nparent ${parent}\nauthor ${person}\ncommitter ${person}\n\nx\n`,
 	);
 	await git("update-ref", "refs/heads/main", await git("hash-object", "-t", "commit", "-w", "commit"));
-	const statuses = createLayerStatuses({ repository, store: local.store, harvester: null });
+	const statuses = new LayerStatuses({ repository, store: local.store, harvester: null });
 	try {
 		const error = await statuses.read("roads", null).catch((reason: Error) => reason);
 		assert.instance(error, GitFailure, JSON.stringify(error));
@@ -155,7 +155,7 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	let state: HarvestState | null = null;
 	let sight: Sight | null = null;
 	const harvester = { stateOf: () => state, sightOf: () => sight };
-	const statuses = createLayerStatuses({ repository: local.repository, store: local.store, harvester });
+	const statuses = new LayerStatuses({ repository: local.repository, store: local.store, harvester });
 	try {
 		await local.put("wells", feature);
 		await local.put("roads", tiles);

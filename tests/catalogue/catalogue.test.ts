@@ -4,11 +4,11 @@ import { generateEntries } from "../../bench/entries.ts";
 import {
 	buildCatalogue,
 	type CatalogueSettings,
+	catalogueFiles,
 	maxLayerPages,
-	updateCatalogue,
 } from "../../catalogue/catalogue.ts";
 import type { CommitChanges } from "../../catalogue/changes.ts";
-import type { Files } from "../../catalogue/files.ts";
+import { type Files, IndexBroken } from "../../catalogue/chunks.ts";
 import { chunkOf, chunksFolder, type Entry, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { parseHealthReport } from "../../registry/health-report.ts";
 import { pageSettings } from "./pages.ts";
@@ -25,6 +25,8 @@ function commitOf(at: number, smallkey: string): CommitChanges {
 	const date = new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString().replace(".000", "");
 	return { commit: at.toString(16).padStart(40, "0"), date, layers: [{ smallkey, kind: "changed" }] };
 }
+
+const isBroken = (error: Error) => error instanceof IndexBroken;
 
 function apply(disk: Files, files: Files): Files {
 	const after = new Map(disk);
@@ -55,13 +57,12 @@ for (const isServed of [false, true]) {
 		const change = (smallkey: string, entry: Entry | null) => {
 			const commit = commitOf(history.length, smallkey);
 			const changes = { layers: new Map([[smallkey, entry]]), history: [commit] };
-			const files = updateCatalogue((path) => disk.get(path) ?? null, changes, own);
-			assert.ok(files);
-			disk = apply(disk, files as Files);
+			const files = catalogueFiles((path) => disk.get(path) ?? null, changes, own);
+			disk = apply(disk, files);
 			history.push(commit);
 			if (entry) present.set(smallkey, entry);
 			else present.delete(smallkey);
-			return [...(files as Files).keys()];
+			return [...files.keys()];
 		};
 		for (const entry of entries.slice(380)) {
 			const paths = change(entry.smallkey, entry);
@@ -93,7 +94,7 @@ test("files that are not whole are not built on", () => {
 	const chunk = parseManifest(disk.get(manifestPath) ?? "")?.chunks[chunkOf(some.smallkey)] ?? "";
 	for (const gone of [manifestPath, chunk, "index/health.json", "changes/index.json"]) {
 		const read = (path: string) => (path === gone ? null : (disk.get(path) ?? null));
-		assert.is(updateCatalogue(read, changes, settings), null, gone);
+		assert.throws(() => catalogueFiles(read, changes, settings), isBroken, gone);
 	}
 });
 
@@ -103,10 +104,7 @@ test("above 2,000 layers there are no pages of layers as files, and all files ar
 	assert.ok(disk.has(`en/layer/${entries[0]?.smallkey}.html`));
 	const more = { ...(entries[0] as Entry), smallkey: "one-more" };
 	const changes = { layers: new Map([["one-more", more]]), history: [] };
-	assert.is(
-		updateCatalogue((path) => disk.get(path) ?? null, changes, settings),
-		null,
-	);
+	assert.throws(() => catalogueFiles((path) => disk.get(path) ?? null, changes, settings), isBroken);
 	const large = { ...settings, pages: { ...pageSettings, hasLayerPages: false } };
 	assert.not.ok(buildCatalogue([...entries, more], null, large).has("en/layer/one-more.html"));
 });
@@ -120,22 +118,19 @@ test("the report of health has every sick layer, by owner and host, and counts w
 		...(health !== undefined && { health }),
 	});
 	const down = { state: "down" as const, since: "2026-W10" };
+	const empty = { state: "empty" as const, since: "2026-W01", cause: "has no features" };
 	const many = Array.from({ length: 500 }, (_, index) => at(`a${index}`, "one.example", down));
-	const others = [
-		at("b", "one.example", { state: "empty", since: "2026-W01" }),
-		at("c", "two.example", null),
-		at("d", "x", undefined),
-	];
+	const others = [at("b", "one.example", empty), at("c", "two.example", null), at("d", "x", undefined)];
 	const files = buildCatalogue([...many, ...others], null, settings);
 	const report = parseHealthReport(files.get("index/health.json") ?? "");
-	assert.equal([report?.sick, report?.unchecked, report?.groups.length], [501, 1, 2]);
+	assert.equal([report?.sick, report?.checked, report?.unchecked, report?.groups.length], [501, 502, 1, 2]);
 	const [first, second] = [...(report?.groups ?? [])].sort(
 		(one, other) => one.layers.length - other.layers.length,
 	);
 	assert.equal(first, {
 		owner: "",
 		host: "one.example",
-		layers: [{ smallkey: "b", title: { en: "b", fr: "b" }, state: "empty", since: "2026-W01" }],
+		layers: [{ smallkey: "b", title: { en: "b", fr: "b" }, ...empty }],
 	});
 	assert.equal([second?.owner, second?.layers.length, second?.layers[0]?.since], ["@org/a", 500, "2026-W10"]);
 });

@@ -3,15 +3,15 @@ import { SaxesParser } from "saxes";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import {
-	buildChanges,
 	type CommitChanges,
 	changesPath,
 	commitsPerPiece,
+	type FeedSettings,
 	keptPieces,
 	readChangesHead,
 	updateChanges,
 } from "../../catalogue/changes.ts";
-import type { Files } from "../../catalogue/files.ts";
+import type { Files } from "../../catalogue/chunks.ts";
 import { feedPath } from "../../catalogue/static/addresses.ts";
 
 const settings = { publicUrl: "" };
@@ -40,6 +40,11 @@ function apply(disk: Files, files: Files): Files {
 }
 
 const sizes = fc.array(fc.constantFrom(1, 1, 1, 2, 40, 500), { minLength: 1, maxLength: 180 });
+
+/** All files of a history. */
+function buildChanges(all: readonly CommitChanges[], own: FeedSettings): Files {
+	return updateChanges(null, all, own) as Files;
+}
 
 test("commits that come later give the files of a whole build", () => {
 	const property = fc.property(sizes, fc.array(fc.nat(180), { maxLength: 4 }), (given, cuts) => {

@@ -7,7 +7,7 @@ import { Index } from "../../catalogue/chunks.ts";
 import type { CatalogueOptions } from "../../catalogue/options.ts";
 import { catalogueOptions, senderNamesOf } from "../../catalogue/options.ts";
 import { readerOf } from "../../catalogue/output.ts";
-import { bringCatalogue, type CatalogueOutcome } from "../../catalogue/update.ts";
+import { type CatalogueOutcome, updateCatalogue } from "../../catalogue/update.ts";
 import { runGit } from "../../git/run.ts";
 import { chunksFolder, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { readConfiguration } from "../../service/settings.ts";
@@ -79,7 +79,7 @@ async function bring(
 ): Promise<CatalogueOutcome> {
 	const head = await git(folder, "rev-parse", "HEAD");
 	const source = { id: null, layers: { repository: folder, commit: head } };
-	return bringCatalogue(source, join(folder, out), options(more));
+	return updateCatalogue(source, join(folder, out), options(more));
 }
 
 /** Path → content of every file. */
@@ -93,7 +93,7 @@ async function filesOf(folder: string): Promise<Map<string, string>> {
 	return files;
 }
 
-/** That what has been gone on from is what a whole build writes, and each compressed copy what stands beside it. */
+/** That the range from the last commit leaves what the range from nothing writes, and each compressed copy what stands beside it. */
 async function assertWhole(folder: string, more: Partial<CatalogueOptions> = {}): Promise<void> {
 	const fresh = join(folder, "fresh");
 	await rm(fresh, { recursive: true, force: true });
@@ -119,7 +119,7 @@ async function read(folder: string, path: string): Promise<string> {
 
 /** What the index says of each layer. */
 async function entries(folder: string): Promise<Record<string, Record<string, unknown>>> {
-	const all = new Index(readerOf(join(folder, "out"))).all();
+	const all = new Index(readerOf(join(folder, "out"))).chunks().flat();
 	return Object.fromEntries(all.map((entry) => [entry.smallkey, { ...entry }]));
 }
 
@@ -148,7 +148,8 @@ update("any sequence of changes leaves the files of a whole build", async ({ fol
 				files[path] = null;
 				present.delete(key);
 			} else if (what === 1) {
-				if (random(2) === 0) sick.set(key, { state: "down", since: "2026-W09" });
+				if (random(2) === 0)
+					sick.set(key, { state: "down", since: "2026-W09", cause: `status ${random(2)}` });
 				else sick.delete(key);
 				files["layers/health.json"] = JSON.stringify({ sick: Object.fromEntries(sick) });
 			} else if (what === 2) {
@@ -252,7 +253,7 @@ update("what is deleted, cut off or of another history is made anew", async ({ f
 	await assertWhole(folder);
 });
 
-update("more than a thousand changes of few layers are not gone on from", async ({ folder }) => {
+update("more than a thousand changes of few layers are a range from nothing", async ({ folder }) => {
 	await bring(folder);
 	const keys = Array.from({ length: 1_001 }, (_, index) => `zz${index}`);
 	await commit(folder, Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));

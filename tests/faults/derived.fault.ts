@@ -106,7 +106,7 @@ test("`DATA_DIR/dist` cannot be written", async ({ world }) => {
 	assert.match(await world.readiness(), "503 ");
 	await rm(join(world.folder, "dist"));
 	await filesMended(world, "three");
-	await eventually(() => world.server.output.includes("are in step again"));
+	await eventually(() => world.server.output.includes("are current again"));
 	const log = world.log().map((line) => line.replace(/(cannot be written: \w+).*/, "$1 …"));
 	noteFault({
 		section: "derived",

@@ -1,11 +1,16 @@
-import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { signalIfThere } from "../process.ts";
 import { eventually } from "../wait.ts";
 import { noteFault } from "./row.ts";
 import { World } from "./world.ts";
+
+const run = promisify(execFile);
 
 const test = suite<{ world: World }>("processes");
 
@@ -16,6 +21,7 @@ test.after.each(({ world }) => world.end());
 
 for (const command of ["update-ref", "cat-file"]) {
 	test(`git ${command} is killed`, async ({ world }) => {
+		await eventually(() => world.server.gitProcesses(command).length > 0);
 		for (const pid of world.server.gitProcesses(command)) signalIfThere(pid, "SIGKILL");
 		const publisher = await world.put("three");
 		const reader = await world.readAll();
@@ -30,6 +36,7 @@ for (const command of ["update-ref", "cat-file"]) {
 	});
 
 	test(`git ${command} is stopped`, async ({ world }) => {
+		await eventually(() => world.server.gitProcesses(command).length > 0);
 		for (const pid of world.server.gitProcesses(command)) signalIfThere(pid, "SIGSTOP");
 		const heard = await world.put("three");
 		const reader = await world.readAll();
@@ -113,14 +120,31 @@ for (const [fault, script] of [
 	});
 }
 
+/** Notes that a repack begins, and does not let it end: a repack of few layers is shorter than a look at processes. */
+function slowRepack(git: string, mark: string): string {
+	return `case " $* " in
+*" repack "*) : > '${mark}'; '${git}' "$@"; sleep 600;;
+*) exec '${git}' "$@";;
+esac`;
+}
+
 test("kill -9 during a repack", async ({ world }) => {
+	const { stdout } = await run("/bin/sh", ["-c", "command -v git"]);
+	const mark = join(world.folder, "repacking");
+	await world.stop();
+	world.env.PATH = `${await otherGit(world, slowRepack(stdout.trim(), mark))}:${process.env.PATH}`;
+	await world.start();
 	for (let round = 0; round < 5; round += 1) {
-		for (let turn = 0; turn < 60; turn += 1) await world.put(`k${round}`, `turn ${turn}`);
-		await eventually(() => world.server.gitProcesses("repack").length > 0);
+		for (let change = 0; change < 60; change += 1) await world.put(`k${round}`, `change ${change}`);
+		await eventually(() => existsSync(mark));
 		await world.server.kill(true);
+		await rm(mark);
 		await world.start();
 		assert.is(await world.readAll(), "200, the last good state");
 	}
+	delete world.env.PATH;
+	await world.server.kill(true);
+	await world.start();
 	const packs = await readdir(join(world.repository, "objects/pack"));
 	assert.equal(
 		packs.filter((name) => name.includes("tmp")),

@@ -89,7 +89,7 @@ test("none of them a layer: accepted, and nothing changes for readers", async (w
 	const { local } = world;
 	const head = await local.git("rev-parse", "refs/heads/main");
 	await eventually(() => local.store.tip === head);
-	assert.equal([...local.publication.smallkeys()], ["one"]);
+	assert.equal([...local.publication.table.smallkeys()], ["one"]);
 	assert.equal(local.reported, []);
 });
 

@@ -56,7 +56,7 @@ test("a refused write is in French for who asks for that", async ({ engine }) =>
 	const answer = await fetch(`${engine.origin}${base}/register/x`, { method: "PUT", headers, body: "{}" });
 	assert.is(answer.status, 401);
 	const { errors } = (await answer.json()) as { errors: string[] };
-	assert.is(errors[0], "Authorization: l'en-tête est absent");
+	assert.is(errors[0], "Authorization: l’en-tête est absent");
 });
 
 test("healthz and every read are below BASE_PATH", async ({ engine }) => {

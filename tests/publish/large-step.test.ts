@@ -50,7 +50,7 @@ test("the event loop stays free while a step of thousands of layers is taken in"
 		await eventually(() => local.store.tip === tip);
 		isOver = true;
 		await watching;
-		assert.is(local.publication.size, layers + 1);
+		assert.is(local.publication.table.size, layers + 1);
 	} finally {
 		isOver = true;
 		await local.end();

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { temporaryFolder } from "../local.ts";
-import { type Ended, runScript } from "../process.ts";
+import { type Ended, root, runScript } from "../process.ts";
 import { type Files, ownersFile, Repository, wmsFile } from "../review/repository.ts";
 
 interface Scene {
@@ -144,6 +144,31 @@ test("of keys that differ only in case the first is built, and a wrong descripti
 	);
 	assert.match(stderr, "layers/bb/bbb.service.json: must be a service description");
 	assert.equal(["AAA", "aaa", "bbb"].map(served), ["twin", null, "other"]);
+});
+
+test("the last valid form has its harvested description, and a description alone is named", async ({
+	repository,
+	build,
+	out,
+}) => {
+	const stored = (path: string) => readFileSync(join(root, path), "utf8");
+	const paths = ["layers/oz/ozone.json", "layers/oz/ozone.service.json"];
+	repository.commit("described", Object.fromEntries(paths.map((path) => [path, stored(path)])));
+	assert.is((await build()).code, 0);
+	const fragment = () => readFileSync(join(out, "v0.9/doc/en/ozone"), "utf8");
+	const before = fragment();
+	repository.commit("break", { "layers/oz/ozone.json": "{", "layers/aa/aaa.service.json": "{}" });
+	assert.is((await build()).code, 1);
+	assert.is(fragment(), before);
+	rmSync(out, { recursive: true });
+	assert.is((await build()).code, 1);
+	assert.is(fragment(), before, "from nothing, too");
+	repository.commit("alone", { "layers/aa/aaa.json": null });
+	const alone = await build();
+	assert.match(
+		alone.stderr,
+		"layers/aa/aaa.service.json: describes a layer that is not at layers/aa/aaa.json",
+	);
 });
 
 test("where nothing is in order, or too much is not, nothing is written", async ({

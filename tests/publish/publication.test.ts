@@ -32,7 +32,7 @@ service.after.each(async ({ local, clone }) => {
 });
 
 const status = (local: Local, smallkey: string) => local.get(`/v0.9/doc/en/${smallkey}`).status;
-const served = (local: Local) => [...local.publication.smallkeys()].sort();
+const served = (local: Local) => [...local.publication.table.smallkeys()].sort();
 const file = (local: Local, smallkey: string, lang = "en") => join(local.out, `v0.9/doc/${lang}/${smallkey}`);
 
 async function layerNameIn(path: string): Promise<string | null> {
@@ -160,7 +160,7 @@ service("a push of thousands is served whole or not at all, and reads go on mean
 	let isOver = false;
 	const watch = (async () => {
 		while (!isOver) {
-			seen.add(local.publication.size);
+			seen.add(local.publication.table.size);
 			assert.is(status(local, "one"), 200);
 			// Often, and yet without keeping a processor from the push.
 			await sleep(1);
@@ -172,7 +172,7 @@ service("a push of thousands is served whole or not at all, and reads go on mean
 	await watch;
 	// One file is wrong, and one differs from another only in case.
 	assert.equal(
-		[...seen, local.publication.size]
+		[...seen, local.publication.table.size]
 			.sort((a, b) => a - b)
 			.filter((size, index, all) => size !== all[index - 1]),
 		[1, count],
@@ -188,7 +188,7 @@ service("a push of thousands is served whole or not at all, and reads go on mean
 	await clone.git("pull", "-q", "--rebase");
 	await clone.commit({ ...all, "layers/k0/K0-10.json": null });
 	assert.ok(await clone.push());
-	await eventually(() => local.publication.size === 1);
+	await eventually(() => local.publication.table.size === 1);
 	await local.filesIdle();
 	await eventually(async () => (await layerNameIn(file(local, "k9-19"))) === null);
 	assert.equal(served(local), ["one"]);
@@ -204,7 +204,7 @@ service("a push of thousands leaves the event loop to readers", async ({ local, 
 	assert.ok(await clone.push());
 	// Processor time and not time: a busy machine makes each turn of the loop longer.
 	let [longestMs, before] = [0, process.cpuUsage()];
-	while (local.publication.size <= count || local.publication.files.behind > 0) {
+	while (local.publication.table.size <= count || local.publication.files.behind > 0) {
 		await sleep(1);
 		const { user, system } = process.cpuUsage(before);
 		longestMs = Math.max(longestMs, (user + system) / 1_000);

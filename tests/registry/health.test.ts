@@ -4,6 +4,7 @@ import {
 	type Health,
 	healthText,
 	parseHealth,
+	type Seen,
 	type SickState,
 	updateHealth,
 	weekOf,
@@ -34,7 +35,8 @@ test("weeks are counted over the ends of years, and never below 1", () => {
 	}
 });
 
-const seen = (states: Record<string, SickState | null>) => new Map(Object.entries(states));
+const seen = (states: Record<string, SickState | null>) =>
+	new Map(Object.entries(states).map(([key, state]) => [key, state && { state }]));
 const all = () => true;
 
 test("a layer keeps its week while it is as it was, and is forgotten when it is well", () => {
@@ -49,6 +51,22 @@ test("a layer keeps its week while it is as it was, and is forgotten when it is 
 	assert.is(healthText(updateHealth(health, seen({ a: null }), "2026-W04", all)), null);
 });
 
+test("a layer keeps its week with another cause, and no cause is longer than a line", () => {
+	const at = (cause: string): ReadonlyMap<string, Seen> => new Map([["a", { state: "down", cause }]]);
+	const before = updateHealth(new Map(), at("answers with status 503"), "2026-W01", all);
+	const after = updateHealth(before, at("does not answer"), "2026-W02", all);
+	assert.equal(after.get("a"), { state: "down", since: "2026-W01", cause: "does not answer" });
+	assert.equal(parseHealth(healthText(after)), after);
+	const long = parseHealth(
+		`{"sick":{"a":{"state":"down","since":"2026-W01","cause":"${"x".repeat(5_000)}"}}}`,
+	);
+	assert.is(long.get("a")?.cause?.length, 160);
+	assert.is(
+		parseHealth('{"sick":{"a":{"state":"down","since":"2026-W01","cause":{}}}}').get("a")?.cause,
+		undefined,
+	);
+});
+
 test("a layer that was not looked at keeps what was known, as long as it is registered", () => {
 	const health = updateHealth(new Map(), seen({ a: "down", b: "down" }), "2026-W01", all);
 	const after = updateHealth(health, seen({ c: "empty" }), "2026-W05", (smallkey) => smallkey !== "b");
@@ -57,7 +75,7 @@ test("a layer that was not looked at keeps what was known, as long as it is regi
 });
 
 test("the file names 5,000 layers at most: those that are sick for longest", () => {
-	const many = Array.from({ length: 6000 }, (_, index) => [`k${index}`, "down"] as const);
+	const many = Array.from({ length: 6000 }, (_, index) => [`k${index}`, { state: "down" }] as const);
 	const old = updateHealth(new Map(), seen({ zz: "down" }), "2026-W01", all);
 	const text = String(healthText(updateHealth(old, new Map(many), "2026-W02", all)));
 	const known = parseHealth(text);

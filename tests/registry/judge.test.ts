@@ -1,7 +1,8 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type Code, judgeFiles, judgeNames, type LayerFile } from "../../registry/judge.ts";
+import { judgeFiles, judgeNames, type LayerFile } from "../../registry/judge.ts";
 import { layerPath } from "../../registry/smallkey.ts";
+import type { TextCode } from "../../registry/texts.ts";
 import { wms } from "../local.ts";
 
 /** Judges changes of files in `layers/ab`: a name that is written, or one with a minus that is removed. */
@@ -13,8 +14,8 @@ function judged(stored: string[], ...changes: string[]): [string, string, string
 	return judgeNames(edits, () => stored).map(({ code, file, text }) => [code, file, text]);
 }
 
-const twin = (one: string, kept: string, state = "is registered"): [Code, string, string] => [
-	"case-twin",
+const twin = (one: string, kept: string, state = "is registered"): [TextCode, string, string] => [
+	state === "is registered" ? "case-twin" : "case-twin-here",
 	layerPath(one),
 	`smallkey: ${one} differs only in case from ${kept}, which ${state}`,
 ];

@@ -302,7 +302,7 @@ test("a comment says where the base has no owners", () => {
 test("the command says what it wants", async () => {
 	const none = await runScript("review", []);
 	assert.is(none.code, 2);
-	assert.match(none.stderr, "--base: is needed; --help lists what can be said");
+	assert.match(none.stderr, "--base: is needed; --help lists the options");
 	const nowhere = await runScript("review", ["--base", "nowhere\n::error::x"]);
 	assert.is(nowhere.code, 2);
 	assert.match(nowhere.stderr, /^.*has no commit nowhere\\u000a::error::x$/m);

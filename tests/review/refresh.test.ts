@@ -92,6 +92,8 @@ async function propose(harvested: string, open = 0): Promise<string[]> {
 
 const weeksAgo = (weeks: number) => weekOf(new Date(Date.now() - weeks * 7 * 86_400_000));
 
+const cause = "answers with status 403";
+
 test("a refresh is one commit on the branch refresh and one pull request, with the health of the services", async () => {
 	const main = origin.git("rev-parse", "main");
 	const harvested = await harvest();
@@ -105,7 +107,7 @@ test("a refresh is one commit on the branch refresh and one pull request, with t
 	assert.is(origin.git("rev-parse", "main"), main);
 	assert.is(origin.git("rev-parse", "refresh~1"), main);
 	assert.match(origin.file("layers/we/wells.service.json", "refresh") ?? "", '"name": "Wells"');
-	const health = { sick: { energy: { state: "down", since: weeksAgo(0) } } };
+	const health = { sick: { energy: { state: "down", since: weeksAgo(0), cause } } };
 	assert.equal(JSON.parse(origin.file("layers/health.json", "refresh") ?? ""), health);
 });
 
@@ -126,7 +128,7 @@ test("the next one takes its place, and counts on from its branch", async () => 
 	assert.equal(await propose(harvested, 1), ["pr edit refresh --body-file harvested/text.md"]);
 	assert.is(origin.git("rev-parse", "refresh~1"), origin.git("rev-parse", "main"));
 	const { sick } = JSON.parse(origin.file("layers/health.json", "refresh") ?? "");
-	assert.equal(sick, { energy: before.sick.energy });
+	assert.equal(sick, { energy: { ...before.sick.energy, cause } });
 });
 
 test("where nothing is to be merged, an open pull request is closed, and nothing is opened", async () => {

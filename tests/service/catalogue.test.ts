@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { Index } from "../../catalogue/chunks.ts";
 import { catalogueOptions, senderNamesOf } from "../../catalogue/options.ts";
 import { readerOf } from "../../catalogue/output.ts";
-import { bringCatalogue } from "../../catalogue/update.ts";
+import { updateCatalogue } from "../../catalogue/update.ts";
 import { chunksFolder, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { readConfiguration } from "../../service/settings.ts";
@@ -35,7 +35,7 @@ catalogue.after(async ({ local, clone }) => {
 });
 
 async function inStep(local: Local): Promise<void> {
-	await eventually(() => local.catalogue?.inStep === local.store.tip);
+	await eventually(() => local.catalogue?.updatedTo === local.store.tip);
 }
 
 function put(local: Local, smallkey: string, body = manual): Promise<Response> {
@@ -67,7 +67,7 @@ async function assertWhole(local: Local): Promise<void> {
 	const out = join(local.folder, "whole");
 	await rm(out, { recursive: true, force: true });
 	const layers = { repository: local.repository, commit: local.store.tip };
-	await bringCatalogue({ id: null, layers }, out, options);
+	await updateCatalogue({ id: null, layers }, out, options);
 	const [given, expected] = [await filesOf(local.out), await filesOf(out)];
 	// The chunks before the last change stay for who has read the manifest before.
 	const named = parseManifest(expected.get(manifestPath) ?? "")?.chunks ?? [];
@@ -95,19 +95,22 @@ catalogue(
 	},
 );
 
-catalogue("a push of more layers than are gone on from is in step, too", async ({ local, clone }) => {
-	await clone.git("pull", "-q");
-	const keys = Array.from({ length: 1_200 }, (_, index) => `p${index.toString(36)}x`);
-	await clone.commit(
-		Object.fromEntries(keys.map((key) => [`layers/${key.slice(0, 2)}/${key}.json`, wms(key)])),
-	);
-	const before = local.store.tip;
-	assert.ok(await clone.push());
-	await eventually(() => local.store.tip !== before);
-	assert.is((await put(local, "after")).status, 201);
-	await inStep(local);
-	assert.is(await layersIn(local), 1_204);
-});
+catalogue(
+	"a push of so many layers that the range is from nothing is in the catalogue, too",
+	async ({ local, clone }) => {
+		await clone.git("pull", "-q");
+		const keys = Array.from({ length: 1_200 }, (_, index) => `p${index.toString(36)}x`);
+		await clone.commit(
+			Object.fromEntries(keys.map((key) => [`layers/${key.slice(0, 2)}/${key}.json`, wms(key)])),
+		);
+		const before = local.store.tip;
+		assert.ok(await clone.push());
+		await eventually(() => local.store.tip !== before);
+		assert.is((await put(local, "after")).status, 201);
+		await inStep(local);
+		assert.is(await layersIn(local), 1_204);
+	},
+);
 
 catalogue(
 	"what is deleted comes back by itself, and its process too when it is killed",
@@ -237,21 +240,18 @@ catalogue("its process stays from change to change, until it has much memory", a
 	local.catalogueLimits = {};
 });
 
-catalogue(
-	"after a restart it is gone on from, and with SITE=off nothing of it is left",
-	async ({ local }) => {
-		await local.stop();
-		assert.equal(catalogueWorkers(), []);
-		await local.start();
-		assert.is((await put(local, "later")).status, 201);
-		await inStep(local);
-		assert.is(await layersIn(local), 1_210);
-		await local.stop();
-		local.variables.SITE = "off";
-		await local.start();
-		assert.equal((await readdir(local.out)).sort(), [...targetNames].sort());
-		assert.is(local.pages, null);
-	},
-);
+catalogue("after a restart it is updated, and with SITE=off nothing of it is left", async ({ local }) => {
+	await local.stop();
+	assert.equal(catalogueWorkers(), []);
+	await local.start();
+	assert.is((await put(local, "later")).status, 201);
+	await inStep(local);
+	assert.is(await layersIn(local), 1_210);
+	await local.stop();
+	local.variables.SITE = "off";
+	await local.start();
+	assert.equal((await readdir(local.out)).sort(), [...targetNames].sort());
+	assert.is(local.pages, null);
+});
 
 catalogue.run();

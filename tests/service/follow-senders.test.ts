@@ -6,6 +6,7 @@ import { parseSenders } from "../../api/senders.ts";
 import { followSenders } from "../../service/follow-senders.ts";
 import { temporaryFolder } from "../local.ts";
 import { runScript } from "../process.ts";
+import { logTo } from "../store/git-store.ts";
 import { eventually } from "../wait.ts";
 
 test("changes of the file count without a restart, and are logged without a secret", async () => {
@@ -15,7 +16,7 @@ test("changes of the file count without a restart, and are logged without a secr
 	await writeFile(path, first);
 	const senders = new Map(parseSenders(first, path));
 	const lines: Record<string, unknown>[] = [];
-	const { state, end } = followSenders({ path, senders, log: (fields) => lines.push({ ...fields }) });
+	const { state, end } = followSenders({ path, senders, log: logTo([], lines) });
 	const env = { DATA_DIR: folder.path };
 
 	await runScript("sender", ["add", "c", "--all-layers"], env);

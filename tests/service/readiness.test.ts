@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Disk } from "../../service/disk.ts";
-import { watchStore } from "../../service/github-condition.ts";
+import { watchStore } from "../../service/github-composition.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import { Local, textOf, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
@@ -37,7 +37,7 @@ readiness("a disk that is nearly full is named before it is full, and writes go 
 readiness("a disk that cannot be looked at is named, without its path", async ({ local }) => {
 	local.freeBytes = Object.assign(new Error(`EIO: ${local.folder}`), { code: "EIO" });
 	await local.lookAtDisk();
-	assert.is(ready(local), "503 DATA_DIR cannot be looked at: EIO\n");
+	assert.is(ready(local), "503 DATA_DIR cannot be checked: EIO\n");
 });
 
 readiness("a disk that has become read-only is named before anybody writes", async () => {

@@ -169,7 +169,7 @@ service(
 		]);
 		const [status, errors] = await refused("fr", body, { Sender: "nobody" });
 		assert.is(status, 401);
-		assert.match(String(errors), /^Authorization: n'est pas la signature de ce chemin/);
+		assert.match(String(errors), /^Authorization: n’est pas la signature de ce chemin/);
 		assert.is((await fetch(`${url}/v0.9/doc/en/french`)).status, 404);
 	},
 );

@@ -152,7 +152,7 @@ start("a file that is not there is named in a sentence, and no call of the syste
 start("SENDERS={} serves, and says that nobody can publish", async ({ folder }) => {
 	const standby = await serve({ DATA_DIR: folder, SENDERS: "{}", SITE: "off" });
 	await standby.end();
-	assert.match(standby.output(), "\nSenders: none in SENDERS, so nobody can publish: leave SENDERS unset");
+	assert.match(standby.output(), "\nSenders: none in SENDERS, so no one can publish: leave SENDERS unset");
 	assert.not.match(standby.output(), "fragments put");
 });
 

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { pageHeaders } from "../../api/pages.ts";
 import { guideFiles } from "../../catalogue/guide/guide.ts";
+import { updateHealth } from "../../catalogue/health.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
 import { catalogueHtml } from "../../catalogue/static/pages.ts";
 import type { Description } from "../../registry/description.ts";
@@ -67,7 +69,9 @@ export class SiteWorld {
 		const entries = layers.map((layer) => world.#addLayer(layer));
 		world.publish(entries);
 		for (const lang of langs) world.files.set(`${lang}/index.html`, catalogueHtml(lang, assets, all, ""));
-		world.files.set("index/health.json", JSON.stringify(healthReport(entries)));
+		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);
+		const health = new Map(entries.map((entry) => [entry.smallkey, entry]));
+		world.files.set("index/health.json", updateHealth(null, new Map(), health, owners) ?? "");
 		world.server.server.prependListener("request", (request) => world.#route(request.url ?? ""));
 		return world;
 	}
@@ -139,7 +143,10 @@ export class SiteWorld {
 			const file = below === "" || below.endsWith("/") ? `${below}index.html` : below;
 			const content = path.startsWith(`${this.prefix}/`) ? this.files.get(file) : undefined;
 			if (content === undefined) return void response.writeHead(404).end();
-			const headers = { "Content-Type": typeOf(file), "Cache-Control": "max-age=60" };
+			const headers = {
+				"Content-Type": typeOf(file),
+				"Cache-Control": pageHeaders(file, false)["Cache-Control"],
+			};
 			if (!/\bgzip\b/.test(request.headers["accept-encoding"] ?? ""))
 				return void response.writeHead(200, headers).end(content);
 			response.writeHead(200, { ...headers, "Content-Encoding": "gzip" }).end(gzipSync(content));
@@ -147,18 +154,6 @@ export class SiteWorld {
 	}
 
 	readonly #ours = new Set<string>();
-}
-
-/** The report of health of some layers: those that start with `sick` have an owner. */
-function healthReport(entries: readonly Entry[]): object {
-	const sick = entries.filter(({ health }) => health);
-	const unchecked = entries.filter(({ health }) => health === null).length;
-	const groups = sick.map(({ smallkey, title, address, health }) => ({
-		owner: smallkey.startsWith("sick") ? "@org/menders" : "",
-		host: new URL(address.en).host,
-		layers: [{ smallkey, title, ...health, status: 503, cause: "Service unavailable" }],
-	}));
-	return { version: indexVersion, checked: entries.length - unchecked, unchecked, groups };
 }
 
 const types: Record<string, string> = {

@@ -8,7 +8,7 @@ import type { GitStore } from "../../store/git/store.ts";
 import { type Reader, StoreBusy } from "../../store/store.ts";
 import { temporaryFolder, wms } from "../local.ts";
 import { metaOf } from "./contract.ts";
-import { committed, git, openEmpty, put } from "./git-store.ts";
+import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
 import { loosen, objectFile } from "./loose-objects.ts";
 
 interface World {
@@ -93,7 +93,7 @@ for (const [what, name] of [
 		await loosen(repository);
 		await rm(await objectFile(repository, name as string));
 		const reported: unknown[] = [];
-		const store = await openEmpty(folder, { report: (error) => reported.push(error) });
+		const store = await openEmpty(folder, { log: logTo(reported) });
 		open.push(store);
 		const before = await git(folder, "rev-parse", "main");
 		// As a PUT does: what is stored is read first.

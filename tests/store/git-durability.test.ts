@@ -6,7 +6,7 @@ import { syncPath } from "../../git/sync.ts";
 import { isRefusal, StoreBusy } from "../../store/store.ts";
 import { temporaryFolder } from "../local.ts";
 import { metaOf } from "./contract.ts";
-import { committed, git, openEmpty, put } from "./git-store.ts";
+import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
 
 /** The id of a signed request. */
 const requestOf = (review: boolean): string => (review ? "b" : "a").repeat(64);
@@ -90,7 +90,7 @@ test("a change whose folders cannot be put on the disk is not acknowledged", asy
 		if (isBroken) throw new Error("EIO: i/o error, fsync");
 		await syncPath(path);
 	};
-	const store = await openEmpty(folder.path, { sync, report: (error) => reported.push(error) });
+	const store = await openEmpty(folder.path, { sync, log: logTo(reported) });
 	isBroken = true;
 	const error = await put(store, "one").then(
 		() => null,

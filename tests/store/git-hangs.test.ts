@@ -9,7 +9,7 @@ import { StoreBusy } from "../../store/store.ts";
 import { Local, temporaryFolder } from "../local.ts";
 import { descendantsWith, signalIfThere } from "../process.ts";
 import { eventually } from "../wait.ts";
-import { committed, git, openEmpty, put } from "./git-store.ts";
+import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
 
 /** Limits that a test can wait for. */
 const limits = {
@@ -33,7 +33,7 @@ const test = suite<World>("git that hangs or dies");
 test.before.each(async (world) => {
 	const { path, remove } = await temporaryFolder();
 	const reported: unknown[] = [];
-	const store = await openEmpty(path, { limits, report: (error) => reported.push(error) });
+	const store = await openEmpty(path, { limits, log: logTo(reported) });
 	await committed(put(store, "before"));
 	Object.assign(world, { folder: path, store, reported, remove });
 });

@@ -7,7 +7,7 @@ import * as assert from "uvu/assert";
 import type { GitStore } from "../../store/git/store.ts";
 import { StoreBusy } from "../../store/store.ts";
 import { noon, temporaryFolder } from "../local.ts";
-import { committed, git, openEmpty, put } from "./git-store.ts";
+import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
 
 const run = promisify(execFile);
 
@@ -23,7 +23,7 @@ const test = suite<World>("refs that others bring");
 test.before.each(async (world) => {
 	const { path, remove } = await temporaryFolder();
 	const reported: unknown[] = [];
-	const store = await openEmpty(path, { report: (error) => reported.push(error) });
+	const store = await openEmpty(path, { log: logTo(reported) });
 	Object.assign(world, { folder: path, store, reported, remove });
 });
 test.after.each(async ({ store, remove }) => {

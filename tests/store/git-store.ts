@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { runGit } from "../../git/run.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { GitStore, type GitStoreOptions } from "../../store/git/store.ts";
+import type { Log } from "../../store/log.ts";
 import { type Commit, isRefusal, type Meta, type Refusal } from "../../store/store.ts";
 import { wms } from "../local.ts";
 import { metaOf } from "./contract.ts";
@@ -12,8 +13,17 @@ export function optionsIn(folder: string, parts: Partial<GitStoreOptions> = {}):
 		repository: join(folder, "repository.git"),
 		now: () => new Date(),
 		publish: async () => ({ warnings: Promise.resolve([]) }),
-		report: () => undefined,
+		log: logTo([]),
 		...parts,
+	};
+}
+
+/** A log that keeps the errors, and the lines that are no warnings. */
+export function logTo(reported: unknown[], lines: object[] = []): Log {
+	return {
+		info: (fields) => lines.push(fields),
+		warn: () => undefined,
+		error: (error) => reported.push(error),
 	};
 }
 

@@ -2,8 +2,7 @@ import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { joinRanges } from "../../store/git/time-ranges.ts";
-import { type RequestUse, type Use, UsedRequests } from "../../store/git/used-requests.ts";
+import { joinRanges, type RequestUse, type Use, UsedRequests } from "../../store/git/used-requests.ts";
 import { noon, temporaryFolder } from "../local.ts";
 import { eventually } from "../wait.ts";
 
@@ -79,6 +78,20 @@ test("a use is found, also by the process after", async ({ fixture }) => {
 	assert.is(fixture.requests.find(id(3)), null);
 	await fixture.use(id(1), { outcome: 409 });
 	assert.equal(fixture.requests.find(id(1)), first, "the first use stays");
+});
+
+test("a request signed with microseconds is found by the process after, and forgotten with its time", async ({
+	fixture,
+}) => {
+	const timeMs = noon + 0.456;
+	await fixture.use(id(1), { timeMs });
+	await fixture.restart();
+	assert.is(fixture.requests.find(id(1))?.timeMs, noon);
+	fixture.now += hourMs;
+	await fixture.restart();
+	assert.is(fixture.requests.find(id(1)), null);
+	assert.is(fixture.requests.isForgotten(timeMs), true);
+	assert.is(fixture.requests.isForgotten(noon + 1), false);
 });
 
 test("what commits tell of is found, also by the process after, without a line in the log", async ({

@@ -73,7 +73,7 @@ for (const [name, summary] of summaries) {
 		assert.is(stdout, "");
 		assert.is(
 			stderr,
-			`error: unknown option '--hepl'\n(Did you mean --help?)\nnpx fragments ${name} --help lists what can be said\n`,
+			`error: unknown option '--hepl'\n(Did you mean --help?)\nnpx fragments ${name} --help lists the options\n`,
 		);
 	});
 }

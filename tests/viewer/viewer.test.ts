@@ -9,12 +9,14 @@ import { createNodeServer } from "../../api/node/serve.ts";
 import { createHarvestLayer } from "../../harvest/harvest-layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
-import { createHarvester } from "../../service/harvester/harvester.ts";
+import { Harvester } from "../../service/harvester/harvester.ts";
+import { systemTimers } from "../../service/harvester/schedule.ts";
 import { featureLayer, layerDocument, mapLayer, serveLayer } from "../harvest/arcgis-server.ts";
 import { json, Peer, text } from "../harvest/peer.ts";
 import { Local, manual } from "../local.ts";
 import { root } from "../process.ts";
 import { executable, openBrowser } from "../site/browser.ts";
+import { logTo } from "../store/git-store.ts";
 import { eventually } from "../wait.ts";
 import { assertAccepted } from "./viewer.ts";
 
@@ -104,14 +106,14 @@ function feature(address: string): string {
 async function harvest(local: Local, smallkey: string): Promise<void> {
 	const lines: object[] = [];
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
-	const harvester = createHarvester({
+	const harvester = new Harvester({
 		store: local.store,
 		harvest: createHarvestLayer({ ask, mapWkid: 3978 }),
 		everyMs: 86_400_000,
 		now: () => new Date(local.now),
-		allKeys: () => local.publication.smallkeys(),
-		log: (line) => lines.push(line),
-		report: (error) => local.reported.push(error),
+		allKeys: () => local.publication.table.smallkeys(),
+		timers: systemTimers,
+		log: logTo(local.reported, lines),
 	});
 	harvester.follow(smallkey);
 	await eventually(() => lines.length === 1);
@@ -128,7 +130,7 @@ viewer.before(async (context) => {
 	await local.put("zones", feature(maps.origin + featureLayer));
 	await local.put("later", feature(maps.origin + mapLayer));
 	await harvest(local, "zones");
-	const { fragments } = local.publication;
+	const { find: fragments } = local.publication.table;
 	const silent = { log: () => {}, allReads: false, count: () => {} };
 	context.server = createNodeServer({ context: local.context, fragments, version: null, ...silent }).server;
 	await new Promise<void>((resolve) => context.server.listen(0, "127.0.0.1", resolve));

@@ -97,14 +97,17 @@ records(
 		assert.equal(await ids("q=ontario%20every"), [], "words of two texts");
 		assert.equal(await ids("q=education"), ["schools"]);
 		assert.equal(await ids("q=bureau%20des"), ["schools"]);
-		assert.equal(await ids("bbox=-80,40,-70,45"), ["rivers", "schools"]);
-		assert.equal(await ids("bbox=170,50,-130,60"), ["schools"], "over 180 degrees");
-		assert.equal(await ids("bbox=-80,40,0,-70,45,9"), ["rivers", "schools"]);
+		const placed = "ids=rivers,schools&bbox";
+		assert.equal(await ids(`${placed}=-80,40,-70,45`), ["rivers", "schools"]);
+		assert.equal(await ids(`${placed}=170,50,-130,60`), ["schools"], "over 180 degrees");
+		assert.equal(await ids(`${placed}=-80,40,0,-70,45,9`), ["rivers", "schools"]);
+		assert.equal(await ids("ids=rivers,tiles&bbox=170,50,175,60"), ["tiles"], "of which no extent is known");
 		assert.equal(await ids("ids=tiles,none,rivers"), ["rivers", "tiles"]);
 		assert.equal(await ids("type=feature,ogcWmts"), ["schools", "tiles"]);
 		assert.equal(await ids("type=wms&q=rivers"), ["rivers"]);
 		assert.is((await ids("")).length, 10);
-		assert.equal(await ids("datetime=2026-01-01T00:00:00Z&ids=rivers"), ["rivers"]);
+		for (const time of ["2026-01-01T00:00:00Z", "2026-01-01", "../2026-01-01", "2026-01-01T00:00:00Z/"])
+			assert.equal(await ids(`datetime=${time}&ids=rivers`), ["rivers"], time);
 		const first = await read(`${items}?q=census&limit=150`);
 		assert.equal([first.numberMatched, first.numberReturned], [200, 150]);
 		const next = first.links.find(({ rel }: { rel: string }) => rel === "next").href;
@@ -121,6 +124,9 @@ records(
 			"bbox=0,9,1,8",
 			"bbox=a,b,c,d",
 			"f=xml",
+			"datetime=yesterday",
+			"datetime=2026-13-01",
+			"datetime=a/b/c",
 			"what=1",
 		]) {
 			const { code, description } = await read(`${items}?${wrong}`, 400);
@@ -136,6 +142,28 @@ records(
 		assert.is((await fetch(`${items}/rivers`, { headers: { "If-None-Match": etag } })).status, 304);
 	},
 );
+
+records("the landing page leads to what is declared, and nothing else is declared", async ({ address }) => {
+	const { conformsTo } = await read(`${address}/conformance`);
+	assert.equal(conformsTo, [
+		"http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core",
+		"http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections",
+		"http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/core",
+		"http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/geojson",
+		"http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/record-core",
+		"http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/record-collection",
+		"http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/json",
+	]);
+	const { links } = await read(`${address}/ogc`);
+	for (const rel of ["self", "conformance", "data"]) {
+		const { href, type } = links.find((one: { rel: string }) => one.rel === rel);
+		const response = await fetch(new URL(href, `${address}/ogc`));
+		assert.is(response.status, 200, rel);
+		assert.match(response.headers.get("content-type") ?? "", type);
+	}
+	const items = await fetch(`${address}/collections/layers/items`);
+	assert.match(items.headers.get("content-type") ?? "", "application/geo+json");
+});
 
 records(
 	"links name the service, its protocol and its layer as QGIS' MetaSearch reads them",

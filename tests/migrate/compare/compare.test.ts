@@ -214,7 +214,10 @@ test("what cannot be looked at is exit code 2, with its reason", async (scene) =
 	);
 	const wrong = await runScript("compare", ["rcs.example", now.address], { DATA_DIR: scene.folder });
 	assert.is(wrong.code, 2);
-	assert.match(wrong.stderr, /must be an http or https address, not rcs\.example/);
+	assert.match(
+		wrong.stderr,
+		/'rcs\.example' is invalid for argument 'old'\. It must be an http or https address\./,
+	);
 	old.lists.set("v1/docs", {});
 	const path = join(scene.folder, "keys");
 	const gone = await runScript("compare", [old.address, "http://127.0.0.1:9", "--keys", path], {

@@ -4,9 +4,9 @@ import { createHarvestLayer } from "../../../harvest/harvest-layer.ts";
 import { createAsk } from "../../../harvest/net/ask.ts";
 import { createFetch } from "../../../harvest/net/fetch.ts";
 import type { HarvestLine } from "../../../service/harvester/commit.ts";
-import { createHarvester, type Harvester } from "../../../service/harvester/harvester.ts";
-import { isDue, nextMoment } from "../../../service/harvester/moments.ts";
-import type { StartLine } from "../../../service/harvester/start-summary.ts";
+import { Harvester } from "../../../service/harvester/harvester.ts";
+import { isDue, nextMoment } from "../../../service/harvester/schedule.ts";
+import type { StartLine } from "../../../service/harvester/states.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { hang, json, Peer, type Route, streamForever } from "../../harvest/peer.ts";
 import { Local, tiles } from "../../local.ts";
@@ -40,14 +40,18 @@ test.after.each(async () => {
 
 function makeHarvester(everyMs: number): Harvester {
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }), sleep: async () => {} });
-	return createHarvester({
+	return new Harvester({
 		store: local.store,
 		harvest: createHarvestLayer({ ask, mapWkid: 3978 }),
 		everyMs,
 		now: () => new Date(local.now),
-		allKeys: () => local.publication.smallkeys(),
-		log: (line) => ("harvest" in line ? lines.push(line) : startLines.push(line)),
-		report: (error) => local.reported.push(error),
+		allKeys: () => local.publication.table.smallkeys(),
+		log: {
+			info: (line) =>
+				"harvest" in line ? lines.push(line as HarvestLine) : startLines.push(line as StartLine),
+			warn: () => undefined,
+			error: (error) => local.reported.push(error),
+		},
 		timers: {
 			set(run, ms) {
 				const timer = { run, ms };
@@ -87,7 +91,7 @@ async function remove(smallkey: string): Promise<void> {
 }
 
 function displayName(smallkey: string): string {
-	const fragment = local.publication.fragments("v0.9", "en", smallkey);
+	const fragment = local.publication.table.find("v0.9", "en", smallkey);
 	return fragment ? nodeOf(new TextDecoder().decode(fragment.body)).displayName : "(none)";
 }
 

@@ -1,13 +1,13 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { buildChanges } from "../../../catalogue/changes.ts";
+import { updateChanges } from "../../../catalogue/changes.ts";
 import { readHistory } from "../../../catalogue/history.ts";
 import { feedPath } from "../../../catalogue/static/addresses.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { writeProposal } from "../../../repair/branches.ts";
-import { createRepairs, type Repairs } from "../../../service/harvester/repairs.ts";
-import { createLayerStatuses } from "../../../service/layer-status.ts";
+import { Repairs } from "../../../service/harvester/repairs.ts";
+import { LayerStatuses } from "../../../service/layer-status.ts";
 import { Local, wms } from "../../local.ts";
 import { eventually } from "../../wait.ts";
 
@@ -26,7 +26,7 @@ test.before.each(async () => {
 		{ path: healthPath, text: JSON.stringify({ sick }) },
 	]);
 	[searches, timers] = [0, []];
-	repairs = createRepairs({
+	repairs = new Repairs({
 		repository: local.repository,
 		store: local.store,
 		readHealth: () => health(),
@@ -35,7 +35,11 @@ test.before.each(async () => {
 			if (searches === 1) await propose();
 		},
 		now: () => new Date(local.now),
-		report: (error) => local.reported.push(error),
+		log: {
+			info: () => undefined,
+			warn: () => undefined,
+			error: (error: unknown) => local.reported.push(error),
+		} as never,
 		timers: {
 			set(run, ms) {
 				timers.push({ run, ms });
@@ -100,7 +104,7 @@ test("the status, the health and the feed say that a repair waits, and say it no
 			moved: { state: "wrong", since: "2026-W09", repair: true },
 		},
 	});
-	const statuses = createLayerStatuses({ repository: local.repository, store: local.store, harvester: null });
+	const statuses = new LayerStatuses({ repository: local.repository, store: local.store, harvester: null });
 	const repairOf = async (smallkey: string) => {
 		const status = await statuses.read(smallkey, null);
 		return status && status !== "too many" ? status.health.repair : null;
@@ -110,7 +114,7 @@ test("the status, the health and the feed say that a repair waits, and say it no
 	await statuses.close();
 	const feed = async () => {
 		const history = await readHistory(local.repository, null, await local.git("rev-parse", main));
-		return buildChanges(history ?? [], { publicUrl: "" }).get(feedPath) as string;
+		return updateChanges(null, history ?? [], { publicUrl: "" })?.get(feedPath) as string;
 	};
 	assert.match(await feed(), "<title>moved: a repair is proposed · une réparation est proposée</title>");
 	const tip = await local.git("rev-parse", main);

@@ -12,6 +12,7 @@ import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server
 import { hang, json, Peer, text } from "../../harvest/peer.ts";
 import { temporaryFolder } from "../../local.ts";
 import { ServerProcess } from "../../process.ts";
+import { logTo } from "../../store/git-store.ts";
 import { eventually } from "../../wait.ts";
 
 const secret = "test_-k";
@@ -29,7 +30,7 @@ test.before.each(async () => {
 		repository,
 		now: () => new Date(),
 		publish: async () => ({ warnings: Promise.resolve([]) }),
-		report: () => {},
+		log: logTo([]),
 	};
 	await (await GitStore.open(options, async () => [])).close();
 });

@@ -6,7 +6,7 @@ import { createAsk } from "../../../harvest/net/ask.ts";
 import { createFetch } from "../../../harvest/net/fetch.ts";
 import { createWatchLayer } from "../../../harvest/watch-layer.ts";
 import type { Registration } from "../../../registry/registration.ts";
-import { createHarvestThreads, type HarvestThreads } from "../../../service/harvester/threads.ts";
+import { HarvestThreads } from "../../../service/harvester/threads.ts";
 import { mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { Peer } from "../../harvest/peer.ts";
 import { featureAt } from "../../viewer/viewer.ts";
@@ -25,7 +25,7 @@ let threads: HarvestThreads;
 /** Threads whose timers the test runs. */
 function open(entry: URL): HarvestThreads {
 	timers = [];
-	return createHarvestThreads({
+	return new HarvestThreads({
 		entry,
 		settings,
 		limits,

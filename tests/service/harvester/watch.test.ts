@@ -65,7 +65,7 @@ test("sick layers are written with the week since which they are so; where all a
 		/nothing to be seen:\n {2}layers\/oz\/ozone.json: .* has no features \(week 1\)/,
 	);
 	const written =
-		'{\n  "sick": {\n    "ozone": {"state":"empty","since":"2026-W10"},\n    "wrong": {"state":"wrong","since":"2026-W10"}\n  }\n}\n';
+		'{\n  "sick": {\n    "ozone": {"state":"empty","since":"2026-W10","cause":"has no features"},\n    "wrong": {"state":"wrong","since":"2026-W10","cause":"answers with status 404"}\n  }\n}\n';
 	assert.is(await health(), written);
 	week = "2026-03-18";
 	assert.match((await run()).output, /has no features \(week 3\)/);

@@ -3,9 +3,10 @@ import * as assert from "uvu/assert";
 import type { Watched } from "../../../harvest/watch-layer.ts";
 import { healthPath, type SickState, weekOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
-import { isDue } from "../../../service/harvester/moments.ts";
-import { createWatcher, type Watcher } from "../../../service/harvester/watcher.ts";
+import { isDue } from "../../../service/harvester/schedule.ts";
+import { Watcher } from "../../../service/harvester/watcher.ts";
 import { Local, wms } from "../../local.ts";
+import { logTo } from "../../store/git-store.ts";
 import { eventually } from "../../wait.ts";
 
 const day = 86_400_000;
@@ -26,7 +27,7 @@ test.before.each(async () => {
 	states = new Map();
 	looked = [];
 	failing = null;
-	watcher = createWatcher({
+	watcher = new Watcher({
 		store: local.store,
 		watch: async (registration) => watched(registration),
 		readHealth: async () => {
@@ -35,8 +36,8 @@ test.before.each(async () => {
 		},
 		everyMs: 7 * day,
 		now: () => new Date(local.now),
-		allKeys: () => local.publication.smallkeys(),
-		report: (error) => local.reported.push(error),
+		allKeys: () => local.publication.table.smallkeys(),
+		log: logTo(local.reported),
 		timers: {
 			set(run, ms) {
 				const timer = { run, ms };
@@ -108,7 +109,10 @@ test("what is seen of layers is gathered, and stored in one commit that names th
 	await eventually(async () => (await health()) !== null);
 	const since = weekOf(new Date(local.now));
 	assert.equal(JSON.parse((await health()) ?? ""), {
-		sick: { ab: { state: "empty", since }, cd: { state: "down", since } },
+		sick: {
+			ab: { state: "empty", since, cause: "ab is empty" },
+			cd: { state: "down", since, cause: "cd is down" },
+		},
 	});
 	const commit = await local.git("show", "--name-only", "--format=%an %s", "main");
 	assert.is(commit, `fragment-publisher health: 2 layers are sick\n\n${healthPath}`);

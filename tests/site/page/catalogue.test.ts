@@ -35,7 +35,7 @@ layers.push(
 	{
 		smallkey: "sick-one",
 		registration: wmsAt("https://gone.example.ca/wms", "g", ["Glaciers", "Glaciers du Canada"]),
-		health: { state: "down", since: "2026-W09" },
+		health: { state: "down", since: "2026-W09", cause: "answers with status 503" },
 	},
 	{
 		smallkey: "odd",
@@ -226,6 +226,49 @@ page("a row's key is copied, and the home page says how much there is and what i
 	await world.close();
 });
 
+page("the manifest is preloaded and asked for once, and rows wait for no other chunk", async (context) => {
+	const { browser, world } = context;
+	const { page: window, context: tab } = await openWindow(browser);
+	const asked: string[] = [];
+	window.on("request", (request) => asked.push(new URL(request.url()).pathname));
+	let release = () => {};
+	const rows = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	let chunks = 0;
+	await window.route("**/index/chunks/*", (route) => {
+		chunks += 1;
+		return (chunks === 1 ? Promise.resolve() : rows).then(() => route.continue());
+	});
+	await window.goto(world.url("en/"), { waitUntil: "commit" });
+	await window.locator(".results li").first().waitFor();
+	await window.getByText("so far").waitFor();
+	// Text is found by a worker, which is read once there is a text.
+	assert.not.ok(asked.some((path) => path.includes("/assets/worker-")));
+	release();
+	await window.getByText("44 layers", { exact: true }).waitFor();
+	const starts = `performance.getEntriesByType("resource").filter(({ name }) => name.endsWith("/index/index.json"))`;
+	assert.equal(await window.evaluate(`${starts}.map(({ initiatorType }) => initiatorType)`), ["link"]);
+	assert.is(new Set(asked).size, asked.length, asked.join("\n"));
+	await tab.close();
+});
+
+page("a layer that was removed is not shown again from the browser’s cache", async ({ browser }) => {
+	const world = await SiteWorld.open(layers);
+	const { page: window, context } = await openWindow(browser);
+	await window.goto(world.url("en/"));
+	await window.getByText("44 layers", { exact: true }).waitFor();
+	const text = world.files.get("index/index.json") as string;
+	const manifest = JSON.parse(text) as { layers: number; chunks: (string | null)[] };
+	const { entries } = JSON.parse(world.files.get(manifest.chunks.find(Boolean) as string) as string);
+	const chunks = manifest.chunks.with(manifest.chunks.findIndex(Boolean), null);
+	world.files.set("index/index.json", JSON.stringify({ ...manifest, chunks }));
+	await window.reload();
+	await window.getByText(`${44 - entries.length} layers`, { exact: true }).waitFor();
+	await context.close();
+	await world.close();
+});
+
 page("chunks that are missing, and a catalogue of another version, are named", async ({ browser }) => {
 	const world = await SiteWorld.open(layers);
 	const { page: window, context, faults } = await openWindow(browser);
@@ -355,11 +398,16 @@ page(
 			registration: wmsAt("https://maps.example.ca/wms", "n", ["Never", "Jamais"]),
 			health: null,
 		};
-		const world = await SiteWorld.open([...layers, never]);
+		const other = {
+			smallkey: "other",
+			registration: wmsAt("https://maps.example.ca/wms", "l", ["Other", "Autre"]),
+			health: { state: "wrong", since: "2026-W10", cause: "has no layer l among its 7" } as const,
+		};
+		const world = await SiteWorld.open([...layers, never, other]);
 		const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
 		await window.goto(world.url("fr/?page=health"));
 		await window
-			.getByText("44 couches vérifiées. 1 couche pas encore vérifiée. 1 couche avec un problème\u00a0:")
+			.getByText("45 couches vérifiées. 1 couche pas encore vérifiée. 2 couches avec un problème\u00a0:")
 			.waitFor();
 		const table = window.getByRole("table", {
 			name: "Qui peut corriger\u00a0: @org/menders (1 couche) – gone.example.ca",
@@ -367,14 +415,38 @@ page(
 		await table.waitFor();
 		assert.match(
 			await table.innerText(),
-			/Glaciers du Canada\s+Le service ne répond pas\s+Statut 503\s+Service unavailable\s+23 février 2026/,
+			/Glaciers du Canada\s+Le service ne répond pas\s+Statut 503\s+23 février 2026/,
 		);
+		await table.getByRole("button", { name: "Vérifier maintenant\u00a0: Glaciers du Canada" }).click();
+		await table.getByRole("status").getByText("gone.example.ca").waitFor();
+		const cause = window.getByRole("row", { name: "Autre" }).getByText("has no layer l among its 7");
+		assert.is(await cause.getAttribute("lang"), "en");
 		await table.getByRole("link", { name: "Glaciers du Canada" }).click();
 		await window.getByRole("heading", { level: 1, name: "Glaciers du Canada" }).waitFor();
 		await window.goto(world.url("fr/?layer=never"));
 		await window.getByText("Pas encore vérifiée").waitFor();
 		await tab.close();
 		await world.close();
+	},
+);
+
+page(
+	"what is read for a layer that was left is not read to its end, and French has its spaces",
+	async (context) => {
+		const { browser, world } = context;
+		const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
+		await window.goto(world.url("fr/?layer=layer-0"));
+		await window.getByText("Inscrite par\u00a0: Rivers Canada").waitFor();
+		const asked = window.waitForEvent("request", (request) => request.url().endsWith("/v0.9/doc/fr/layer-1"));
+		await window.route("**/v0.9/doc/**", () => undefined);
+		await window.goto(world.url("fr/?layer=layer-1"));
+		await asked;
+		const ended = window.waitForEvent("requestfailed", (request) =>
+			request.url().includes("/v0.9/doc/fr/layer-1"),
+		);
+		await window.getByRole("link", { name: "Retour aux couches" }).click();
+		await ended;
+		await tab.close();
 	},
 );
 

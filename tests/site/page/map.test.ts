@@ -378,6 +378,34 @@ map("the map's view filters, and stays in the address", async (context) => {
 	await far.context.close();
 });
 
+for (const [mapWkid, far] of [
+	[3857, "-7000000,5200000,-6900000,5300000"],
+	[3347, "8800000,1000000,8900000,1100000"],
+	[4269, "-60,44,-59,45"],
+] as const) {
+	map(
+		`the map's view filters in EPSG:${mapWkid}, over the outline of the land`,
+		async ({ browser, maps }) => {
+			const renderer: Renderer = { type: "simple", ...drawing(red, "one") };
+			const points = featureLayer("points", `${maps.origin}/points/MapServer/0`, renderer);
+			const world = await SiteWorld.open([points], { mapWkid });
+			const { page, context: window, faults } = await openWindow(browser);
+			await page.goto(world.url("en/"));
+			await page.getByText("Filters", { exact: true }).click();
+			await page.getByRole("checkbox", { name: "In the map’s view" }).check();
+			await eventually(() => page.url().includes("view="));
+			await page.getByText("1 layer", { exact: true }).waitFor();
+			// Land in the middle of Canada, and sea beside it.
+			await eventually(async () => isNear(await colourAt(page, ".overview .map", 0.5, 0.5), [247, 246, 241]));
+			await page.goto(world.url(`en/?view=${far}`));
+			await page.getByText("No layer matches.").waitFor();
+			assert.equal(faults, []);
+			await window.close();
+			await world.close();
+		},
+	);
+}
+
 if (executable || process.env.CI) map.run();
 else {
 	const skipped = suite("map");

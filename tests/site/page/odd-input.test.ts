@@ -61,7 +61,7 @@ odd.before(async (context) => {
 	]);
 	const server = await listen(local);
 	Object.assign(context, { browser, local, server, origin: server.origin });
-	await eventually(() => local.catalogue?.inStep === local.store.tip);
+	await eventually(() => local.catalogue?.updatedTo === local.store.tip);
 	context.window = await openWindow(browser, { width: 320, height: 640 });
 });
 
@@ -175,7 +175,7 @@ odd(
 		// One change of many layers: what the page has not read yet is gone or another piece now.
 		const removed = Array.from({ length: 150 }, (_, at) => ({ path: layerPath(`host${at}`), text: null }));
 		await local.store.change(async () => removed, { ...meta, time: local.now });
-		await eventually(() => local.catalogue?.inStep === local.store.tip);
+		await eventually(() => local.catalogue?.updatedTo === local.store.tip);
 		await page.goto(`${origin}/en/?layer=host3`);
 		await page.getByText("There is no layer host3.").waitFor();
 		await page.goto(`${origin}/en/?q=basin`);

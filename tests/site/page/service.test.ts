@@ -56,7 +56,7 @@ running.after(async ({ browser, maps, local, server }) => {
 });
 
 async function inStep(local: Local): Promise<void> {
-	await eventually(() => local.catalogue?.inStep === local.store.tip);
+	await eventually(() => local.catalogue?.updatedTo === local.store.tip);
 }
 
 async function isRed(page: Page): Promise<void> {

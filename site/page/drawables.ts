@@ -1,0 +1,56 @@
+import type { Lang } from "../../registry/smallkey.ts";
+import type { TargetName } from "../../registry/targets/target.ts";
+import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
+import { fill, h } from "./dom.ts";
+import { type Page, readFile } from "./page.ts";
+
+/** Targets whose fragments say how a layer is drawn, the most telling first. */
+const drawnTargets: readonly TargetName[] = ["v0.9", "v1", "v2"];
+
+/** Where a fragment is that the page reads or shows. Not by the table of targets, whose renderers the first load would carry. */
+export function docPath(target: TargetName, lang: Lang, smallkey: string): string {
+	const folder = target === "ramp4" ? target : `${target}/doc`;
+	return `${folder}/${lang}/${encodeURIComponent(smallkey)}`;
+}
+
+/** How a layer is drawn in one language; null where no fragment says it. @param failed is called where a file cannot be read */
+export async function readDrawable(
+	{ root, settings }: Page,
+	smallkey: string,
+	lang: Lang,
+	signal: AbortSignal,
+	failed: (error: unknown) => null,
+): Promise<Drawable | null> {
+	const read = async (target: TargetName): Promise<Drawable | null> => {
+		const text = await readFile(root, docPath(target, lang, smallkey), "now", signal).catch(failed);
+		return text === null ? null : parseFragment(target, text);
+	};
+	const v2 = settings.targets.includes("v2") ? read("v2") : null;
+	for (const target of drawnTargets.filter((one) => settings.targets.includes(one))) {
+		const drawable = await (target === "v2" ? v2 : read(target));
+		if (drawable) return withMetadata(drawable, await v2);
+	}
+	return null;
+}
+
+/**
+ * A button that asks the service of a layer now, from this browser.
+ * @param name what the button is called beside its text; empty: nothing
+ * @param readOne how the layer is drawn; null where that is not known
+ */
+export function lookButton(
+	{ texts }: Page,
+	name: string,
+	signal: AbortSignal,
+	readOne: () => Promise<Drawable | null>,
+): HTMLElement {
+	const answer = h("span", { role: "status", class: "hint" });
+	const look = async () => {
+		fill(answer, texts.infoAsking);
+		const [{ lookNow }, drawable] = await Promise.all([import("../map/look-now.ts"), readOne()]);
+		fill(answer, drawable ? await lookNow(texts, drawable, signal) : texts.mapNothing);
+	};
+	const label = name === "" ? undefined : `${texts.lookNow}${texts.colon} ${name}`;
+	const attributes = { class: "small", "aria-label": label, onclick: () => void look() };
+	return h("p", {}, h("button", attributes, texts.lookNow), " ", answer);
+}
