@@ -31,6 +31,11 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 	];
 	const content = [
 		`<h1>${escapeHtml(title)}</h1>`,
+		...(entry.thumbnail
+			? [
+					`<img class="thumbnail" src="${root}${escapeHtml(entry.thumbnail)}" alt="" width="64" height="64" loading="lazy">`,
+				]
+			: []),
 		...(description ? [`<p>${escapeHtml(description)}</p>`] : []),
 		`<p><a href="${root}${lang}/?layer=${encodeURIComponent(smallkey)}">${escapeHtml(texts.openInteractive)}</a></p>`,
 		`<dl>\n${rows.map(rowHtml).join("")}</dl>`,

@@ -87,9 +87,9 @@ browserTest(
 		assert.is(code, 0, stderr);
 		assert.match(stdout, "repair/moved: repair moved: the same layer at another place\n");
 		assert.match(stdout, "1 sick layer looked at, 1 repair proposed\n");
-		const accepted = await runScript("accept", ["repair/moved", "--by", "Ann"], env).catch(() => null);
-		if (accepted?.code !== 0) await local.git("update-ref", "refs/heads/main", "refs/heads/repair/moved");
-		const dist = join(local.folder, "proof");
+		// What a reviewer's merge does, without others who move the branch meanwhile.
+	await local.git("update-ref", "refs/heads/main", "refs/heads/repair/moved");
+	const dist = join(local.folder, "proof");
 		await buildOutput({ repository: local.repository, ref: "main" }, dist, { SITE: "on" });
 		const site = await serveFolder(dist);
 		const browser = await chromium.launch({
