@@ -11,6 +11,8 @@ export interface LayerStatus {
 	commit: string | null;
 	/** The change that waits for a reviewer, or null. */
 	review: { branch: string; commit: string; since: string } | null;
+	/** The reviewer's answer to the last change of the layer, its commit, where that was declined; null otherwise. */
+	declined: { commit: string; at: string; reason: string } | null;
 	harvest: HarvestStatus;
 	health: HealthStatus;
 }

@@ -36,3 +36,13 @@ export function fenced(lang: string, lines: readonly string[]): string {
 	const fence = "`".repeat(longest + 1);
 	return [fence + lang, ...shown, fence].join("\n");
 }
+
+/** The first lines of a text, as far as they fit into a number of characters. */
+export function linesWithin(lines: readonly string[], maxLength: number): string[] {
+	let length = 0;
+	const end = lines.findIndex((line) => {
+		length += line.length + 1;
+		return length > maxLength;
+	});
+	return lines.slice(0, end < 0 ? lines.length : end);
+}

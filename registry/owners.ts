@@ -64,3 +64,22 @@ export function ownersOf(owners: Owners, path: string): string[] {
 	if (!name) return owners.operators;
 	return owners.rules.findLast((rule) => matchesGlob(rule.glob, name.smallkey))?.owners ?? owners.operators;
 }
+
+/** Files that the same owners approve; one of the owners is enough. */
+export interface OwnedPaths {
+	owners: string[];
+	/** In the order in which they were given. */
+	paths: string[];
+}
+
+/** Groups paths by their owners, in the order of the first path of each group. */
+export function groupByOwners(owners: Owners, paths: Iterable<string>): OwnedPaths[] {
+	const groups = new Map<string, OwnedPaths>();
+	for (const path of paths) {
+		const names = ownersOf(owners, path);
+		const group = groups.get(names.join(" ")) ?? { owners: names, paths: [] };
+		group.paths.push(path);
+		groups.set(names.join(" "), group);
+	}
+	return [...groups.values()];
+}

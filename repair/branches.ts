@@ -1,6 +1,6 @@
 import { FastImport } from "../git/fast-import.ts";
 import { runGit } from "../git/run.ts";
-import { authorMail, repairBranch, serviceAuthor } from "../store/store.ts";
+import { authorMail, declinedFolder, repairBranch, serviceAuthor } from "../store/store.ts";
 import type { Proposal } from "./proposal.ts";
 
 /** A proposal that waits on its branch. */
@@ -36,10 +36,10 @@ function valuesOf(message: string, trailer: string): string[] {
 	});
 }
 
-/** The evidence of all proposals that were declined: a declined change stays on a branch below `declined/`. */
+/** The evidence of all proposals that were declined: a declined change stays on another branch. */
 export async function declinedEvidence(repository: string, base: string): Promise<Set<string>> {
 	const format = `--format=%(trailers:key=${trailers.evidence},valueonly)`;
-	const declined = `--glob=refs/heads/declined/${repairBranch("*")}`;
+	const declined = `--glob=refs/heads/${declinedFolder}/${repairBranch("*")}`;
 	const output = await runGit(repository, ["log", format, declined, "--not", base]);
 	return new Set(output.toString("utf8").split("\n").filter(Boolean));
 }

@@ -1,15 +1,8 @@
-import { dataOf } from "../store/github/refusal.ts";
+import { dataOf, listOf } from "../store/github/refusal.ts";
 import type { Github } from "../store/github/routes.ts";
 import { plain } from "../terminal/plain.ts";
-import { type Level, where } from "./annotations.ts";
-import type { Located } from "./locate.ts";
-
-/** A remark at a line of *Files changed*. */
-export interface Annotation {
-	level: Level;
-	title: string;
-	problem: Located;
-}
+import { where } from "./locate.ts";
+import type { Annotation } from "./report.ts";
 
 /** A check of a commit, as GitHub shows it beside a pull request. */
 export interface CheckRun {
@@ -41,10 +34,7 @@ export async function readCheckRuns(
 	sha: string,
 ): Promise<ListedCheckRun[]> {
 	const listed = paginate(rest.checks.listForRef, { ...repo, ref: sha, filter: "latest", per_page: 100 });
-	return dataOf(
-		listed.then((data) => ({ data })),
-		"list the check runs",
-	);
+	return listOf(listed, "list the check runs");
 }
 
 /** The check run that the App `author` (`name[bot]`) made; one of any other App means nothing. */

@@ -11,6 +11,7 @@ import {
 } from "../registry/judge.ts";
 import { ownersPath } from "../registry/owners.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey.ts";
+import { warningsOf } from "../registry/warnings.ts";
 import type { Change, Changes, Entry, FileReader } from "./changes.ts";
 import { type Located, locate } from "./locate.ts";
 
@@ -36,6 +37,8 @@ export interface Checked {
 	layers: ChangedLayer[];
 	/** In the order of the paths. */
 	problems: Located[];
+	/** What is accepted, but probably not meant. */
+	warnings: Located[];
 }
 
 /**
@@ -52,6 +55,7 @@ export async function checkChanges(changes: Changes, reader: FileReader): Promis
 	const wrongNames = judgeNames(edits, namesOf(changes.catalogue.keys()));
 	const misnamed = new Set(wrongNames.map(({ file }) => parseLayerPath(file)?.smallkey));
 	const problems = wrongNames.map((problem) => locate(problem));
+	const warnings: Located[] = [];
 	const groups = new Map<string, string[]>();
 	for (const change of changes.layers) {
 		const name = parseLayerPath(change.path);
@@ -64,12 +68,14 @@ export async function checkChanges(changes: Changes, reader: FileReader): Promis
 		async ([smallkey, paths]) => {
 			const checked = await checkLayer(smallkey, paths, { before: changes.catalogue, after: merged }, reader);
 			problems.push(...checked.problems);
+			warnings.push(...checked.warnings);
 			return misnamed.has(smallkey) ? { ...checked.layer, after: null } : checked.layer;
 		},
 		{ concurrency: atOnce },
 	);
-	problems.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
-	return { layers, problems };
+	for (const found of [problems, warnings])
+		found.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
+	return { layers, problems, warnings };
 }
 
 /** A file that is no layer's: the owners, or what has no place here. */
@@ -105,7 +111,10 @@ async function checkLayer(smallkey: string, paths: string[], states: States, rea
 		removed: states.before.has(own) && !states.after.has(own),
 		text: after.text,
 	};
-	return { layer, problems: after.problems };
+	const texts = layer.after && paths.includes(own) ? warningsOf(layer.after.registration) : [];
+	const lines = linesOf(after.text);
+	const warnings = texts.map((text) => locate({ file: own, text }, lines));
+	return { layer, problems: after.problems, warnings };
 }
 
 /**

@@ -1,8 +1,8 @@
-import { code, fenced } from "../registry/markdown.ts";
-import { where } from "./annotations.ts";
+import { code, fenced, linesWithin } from "../registry/markdown.ts";
 import type { FragmentChange } from "./fragments.ts";
 import { type Links, linked, noLinks, safeAddress } from "./links.ts";
-import type { Located } from "./locate.ts";
+import { type Located, where } from "./locate.ts";
+
 import { isWrong, type LayerChange, type Review } from "./review.ts";
 
 /** The line that a comment of ours starts with, by which it is found again; GitHub does not show it. */
@@ -12,7 +12,7 @@ export const marker = "<!-- fragment-publisher: review -->";
 export const longestComment = 65_000;
 
 /** Characters of one list: all lists together fit into a comment. */
-const longestList = 12_000;
+const longestList = 10_000;
 
 /** Room kept for the closing line. */
 const roomForClosing = 200;
@@ -32,6 +32,7 @@ export function renderComment(review: Review, links: Links = noLinks): string {
 		...list("To correct", review.problems, links),
 		...wrongDraftsBlock(review.layers),
 		...list("The services say that this change is wrong", review.services.wrong, links),
+		...list("Accepted, but probably not meant", review.warnings, links),
 		...list("Their server is down or odd. This blocks nothing.", review.services.down, links),
 		...unaskedBlock(review.services.unasked),
 		...approvalBlocks(review, links),
@@ -107,11 +108,7 @@ function wrongDraftsBlock(layers: readonly LayerChange[]): string[] {
 
 function titled(title: string, items: string[]): string[] {
 	if (items.length === 0) return [];
-	let length = 0;
-	const shown = items.filter((item) => {
-		length += item.length + 1;
-		return length <= longestList;
-	});
+	const shown = linesWithin(items, longestList);
 	const hidden = items.length - shown.length;
 	const more = hidden > 0 ? [`- and ${hidden} more`] : [];
 	return [[`#### ${title}`, "", ...shown, ...more].join("\n")];

@@ -1,7 +1,10 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { GitFailure, runGit } from "../git/run.ts";
 import { type FoundRepository, servedRef } from "../service/find-repository.ts";
+import { mainTrailer, type Review } from "../service/reviews.ts";
+import { declinedFolder } from "../store/store.ts";
 import { WrongError } from "../terminal/command-line.ts";
-import type { WaitingReview } from "./waiting.ts";
 
 /** How often a merge is tried again while others move the branch. */
 const maxAttempts = 5;
@@ -12,94 +15,102 @@ export interface Reviewer {
 	mail: string;
 }
 
-/** What a reviewer's name may be: it becomes a line of a commit. */
-const reviewerPattern = /^[^\p{Cc}<>]{1,100}$/u;
-
 /** @throws {Error} where a commit cannot have a name */
 export function parseReviewer(name: string): Reviewer {
-	if (!reviewerPattern.test(name))
+	if (!/^[^\p{Cc}<>]{1,100}$/u.test(name))
 		throw new Error("--by: must be a name of 1 to 100 characters without < and >");
 	const local = name.normalize("NFKD").replace(/[^A-Za-z0-9._-]+/g, "-");
 	return { name, mail: `${local || "reviewer"}@reviewer.invalid` };
 }
 
-/** @throws {Error} where the repository has a checkout: its reviews are pull requests */
-export async function refuseCheckout({ path, name }: FoundRepository): Promise<void> {
-	const output = await runGit(path, ["rev-parse", "--is-bare-repository"]);
-	if (output.toString("latin1").trim() === "true") return;
-	throw new Error(`${name}: is no repository of a service; a pull request is merged where it was opened`);
+/** @throws {Error} where a text is no reason: it is one line of a commit, which the publisher reads */
+export function parseReason(text: string): string {
+	const reason = text.trim();
+	if (/^[^\p{Cc}\p{Cs}]{1,500}$/u.test(reason)) return reason;
+	throw new Error("--why: must be a reason of 1 to 500 characters in one line; the publisher reads it");
+}
+
+/** @throws {Error} where the repository is a checkout, or belongs to another user than this one */
+export async function refuseOthers({ path, name }: FoundRepository): Promise<void> {
+	if ((await text(path, ["rev-parse", "--is-bare-repository"])) !== "true")
+		throw new Error(`${name}: is no repository of a service; a pull request is merged where it was opened`);
+	const { uid } = await stat(join(path, "refs", "heads"));
+	const own = process.getuid?.() ?? uid;
+	// Files of another user, and of root too, would stop the service at its next write.
+	if (uid !== own)
+		throw new Error(`${name}: belongs to the user ${uid}, and this is the user ${own}: run it as that user`);
 }
 
 /**
- * Merges a review into the served branch; a running service takes that in at once.
+ * Merges a review as it was shown into the served branch, and removes its branch; a running service takes that in at
+ * once. Both happen, or neither.
  * @returns the merge
- * @throws {WrongError} where the branch has changed the same since
+ * @throws {WrongError} where the review has changed since, or the served branch has changed the same
  */
-export async function acceptReview(
-	repository: string,
-	review: WaitingReview,
-	reviewer: Reviewer,
-): Promise<string> {
+export async function acceptReview(repository: string, review: Review, reviewer: Reviewer): Promise<string> {
+	const { branch, commit } = review;
 	for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-		const base = await resolve(repository, servedRef);
+		const base = await text(repository, ["rev-parse", "--verify", servedRef]);
 		const tree = await mergeTrees(repository, base, review);
-		const subject = `accept ${review.branch}`;
-		const parents = ["-p", base, "-p", review.commit];
-		const merge = await text(repository, [
-			...identity(reviewer),
-			"commit-tree",
-			tree,
-			...parents,
-			"-m",
-			subject,
-		]);
-		const moved = await runGit(repository, ["update-ref", "-m", subject, servedRef, merge, base]).then(
-			() => true,
-			() => false,
-		);
-		if (!moved) continue;
-		// Merged as it is: what a sender adds meanwhile is on the branch, and waits.
-		await runGit(repository, ["update-ref", "-d", `refs/heads/${review.branch}`, review.commit]).catch(
-			() => undefined,
-		);
-		return merge;
+		const subject = `accept ${branch}`;
+		const merge = await commitTree(repository, reviewer, tree, ["-p", base, "-p", commit, "-m", subject]);
+		const updates = [`update ${servedRef} ${merge} ${base}`, `delete refs/heads/${branch} ${commit}`];
+		if (await moveRefs(repository, subject, updates)) return merge;
+		await refuseChanged(repository, review);
 	}
 	throw new Error("others keep moving the branch main: try again");
 }
 
 /**
- * Takes a review off the list. What it was stays on a branch, with a last commit that says who declined it and why; a
- * clone brings it along.
+ * Takes a review off the list. It stays on another branch, with a last commit that says who declined it and why: the
+ * publisher's status and the audit read that, and a clone brings it along.
  * @returns the branch: `declined/register/23ax5t/0123456789ab`
+ * @throws {WrongError} where the review has changed since it was read
  */
 export async function declineReview(
 	repository: string,
-	{ branch, commit }: WaitingReview,
+	review: Review,
 	reviewer: Reviewer,
 	reason: string,
 ): Promise<string> {
-	const declined = `declined/${branch}/${commit.slice(0, 12)}`;
-	const words = ["-p", commit, "-m", `decline ${branch}`, "-m", reason];
-	const last = await text(repository, [...identity(reviewer), "commit-tree", `${commit}^{tree}`, ...words]);
-	await runGit(repository, ["update-ref", `refs/heads/${declined}`, last]);
-	await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]).catch(() => {
-		throw new Error(`${branch}: its sender has changed it meanwhile: look at it again`);
-	});
-	return declined;
+	const { branch, commit } = review;
+	const declined = `${declinedFolder}/${branch}/${commit.slice(0, 12)}`;
+	const subject = `decline ${branch}`;
+	const main = await text(repository, ["rev-parse", "--verify", servedRef]);
+	const words = ["-p", commit, "-m", subject, "-m", reason, "-m", `${mainTrailer}: ${main}`];
+	const last = await commitTree(repository, reviewer, `${commit}^{tree}`, words);
+	const updates = [`update refs/heads/${declined} ${last}`, `delete refs/heads/${branch} ${commit}`];
+	if (await moveRefs(repository, subject, updates)) return declined;
+	await refuseChanged(repository, review);
+	throw new Error(`${branch}: another process holds it: try again`);
+}
+
+/** Moves several refs, or none. @returns whether they were moved */
+async function moveRefs(repository: string, reason: string, updates: string[]): Promise<boolean> {
+	const input = updates.map((line) => `${line}\n`).join("");
+	return runGit(repository, ["update-ref", "-m", reason, "--stdin"], { input }).then(
+		() => true,
+		(error: unknown) => {
+			if (error instanceof GitFailure) return false;
+			throw error;
+		},
+	);
+}
+
+/** @throws {WrongError} where the branch of a review is no longer at its commit */
+async function refuseChanged(repository: string, { branch, name, commit }: Review): Promise<void> {
+	const there = await text(repository, ["for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`]);
+	if (there === commit) return;
+	throw new WrongError(
+		`${branch}: has changed since ${commit.slice(0, 12)} was shown: npx fragments review show ${name}`,
+	);
 }
 
 /** The tree of both branches together. */
-async function mergeTrees(
-	repository: string,
-	base: string,
-	{ branch, commit }: WaitingReview,
-): Promise<string> {
+async function mergeTrees(repository: string, base: string, { branch, commit }: Review): Promise<string> {
 	try {
-		return (
-			(await text(repository, ["merge-tree", "--write-tree", "--no-messages", base, commit])).split(
-				"\n",
-			)[0] ?? ""
-		);
+		const words = ["merge-tree", "--write-tree", "--no-messages", base, commit];
+		return (await text(repository, words)).split("\n")[0] ?? "";
 	} catch (error) {
 		if (!(error instanceof GitFailure) || /usage|unknown option/.test(error.message)) {
 			throw new Error("git: must be 2.38 or newer to merge a review", { cause: error });
@@ -110,12 +121,14 @@ async function mergeTrees(
 	}
 }
 
-function identity({ name, mail }: Reviewer): string[] {
-	return ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
-}
-
-async function resolve(repository: string, ref: string): Promise<string> {
-	return text(repository, ["rev-parse", "--verify", "--end-of-options", ref]);
+function commitTree(
+	repository: string,
+	{ name, mail }: Reviewer,
+	tree: string,
+	words: string[],
+): Promise<string> {
+	const identity = ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
+	return text(repository, [...identity, "commit-tree", tree, ...words]);
 }
 
 async function text(repository: string, args: string[]): Promise<string> {

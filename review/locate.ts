@@ -37,3 +37,8 @@ function lineOfSyntax(text: string): number {
 	const line = /^the document must be JSON: line (\d+),/.exec(text)?.[1];
 	return line === undefined ? 1 : Number(line);
 }
+
+/** A problem without its file: `/en/layer: is missing`. */
+export function where({ pointer, text }: Located): string {
+	return pointer === "" ? text : `${pointer}: ${text}`;
+}

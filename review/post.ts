@@ -1,16 +1,8 @@
 import { dataOf } from "../store/github/refusal.ts";
 import type { Github } from "../store/github/routes.ts";
-import { longestComment, marker } from "./comment.ts";
 
 /** Pages of comments that are looked through for our own. */
 const maxPages = 50;
-
-/** Checks a comment that is about to be posted. @throws {Error} where it is none of ours, or too long */
-export function checkComment(text: string): void {
-	if (!text.startsWith(`${marker}\n`)) throw new Error("the comment does not start with its marker");
-	if (text.length > longestComment) throw new Error(`the comment has more than ${longestComment} characters`);
-	if (/[^\P{Cc}\n]|\p{Cf}|\p{Cs}/u.test(text)) throw new Error("the comment holds control characters");
-}
 
 /** What became of a comment. */
 export type Posted = "posted" | "edited" | "unchanged";

@@ -1,5 +1,6 @@
-import { dataOf } from "../store/github/refusal.ts";
+import { listOf } from "../store/github/refusal.ts";
 import type { Github } from "../store/github/routes.ts";
+import { reviewFolders } from "../store/store.ts";
 import { findCheckRun, readCheckRuns } from "./check-run.ts";
 
 /** An open pull request, as GitHub lists it. */
@@ -21,18 +22,10 @@ export interface PullRef {
 /** Most pull requests of one run: GitHub makes at most 256 jobs of a matrix. */
 const maxPulls = 256;
 
-/** octokit's pages take a 409 for an empty list; no more than that is asked of an empty answer here. */
-export async function listAll<T>(pages: Promise<T[]>, what: string): Promise<T[]> {
-	return dataOf(
-		pages.then((data) => ({ data })),
-		what,
-	);
-}
-
 /** The open pull requests for a branch. */
 export async function openPulls({ rest, repo, paginate }: Github, base: string): Promise<OpenPull[]> {
 	const parameters = { ...repo, state: "open" as const, base, per_page: 100 };
-	return listAll(paginate(rest.pulls.list, parameters), "list the pull requests");
+	return listOf(paginate(rest.pulls.list, parameters), "list the pull requests");
 }
 
 /** Which pull requests are looked for. */
@@ -68,9 +61,14 @@ export function parsePulls(text: string): PullRef[] {
 	return pulls;
 }
 
-/** Branches of the service, of proposed repairs, and of the weekly refresh. */
+/** Whether a branch is of the service, or of a program that proposes changes. */
+export function isReviewBranch(branch: string): boolean {
+	return reviewFolders.some((folder) => branch.startsWith(`${folder}/`));
+}
+
+/** The same, or whether it is of the weekly refresh. */
 export function isOwnBranch(branch: string): boolean {
-	return /^(?:register|repair)\//.test(branch) || branch === "refresh";
+	return isReviewBranch(branch) || branch === "refresh";
 }
 
 /** Whether a pull request comes from a branch of this repository, and not from a fork. */

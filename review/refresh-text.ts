@@ -1,6 +1,6 @@
 import type { Watched } from "../harvest/watch-layer.ts";
 import { type Health, weeksSince } from "../registry/health.ts";
-import { code } from "../registry/markdown.ts";
+import { code, linesWithin } from "../registry/markdown.ts";
 import { type Owners, ownersOf } from "../registry/owners.ts";
 import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { counted } from "../terminal/plain.ts";
@@ -94,11 +94,7 @@ function seenOf(findings: Findings, lang: Lang): string {
 
 /** The lines as far as GitHub takes them: every line stands alone, so the text is well formed wherever it ends. */
 function bounded(lines: string[]): string {
-	let length = 0;
-	const end = lines.findIndex((line) => {
-		length += line.length + 1;
-		return length > longestBody;
-	});
-	if (end < 0) return lines.join("\n").trimEnd();
-	return [...lines.slice(0, end), "", "The rest has no room here: see the changed files."].join("\n");
+	const shown = linesWithin(lines, longestBody);
+	if (shown.length === lines.length) return lines.join("\n").trimEnd();
+	return [...shown, "", "The rest has no room here: see the changed files."].join("\n");
 }

@@ -1,6 +1,14 @@
-import type { Annotation } from "./check-run.ts";
-import { checkComment } from "./post.ts";
+import { longestComment, marker } from "./comment.ts";
+import type { Located } from "./locate.ts";
 import { isWrong, type Review } from "./review.ts";
+
+/** A remark at a line of *Files changed*. */
+export interface Annotation {
+	/** How much it matters. */
+	level: "error" | "warning";
+	title: string;
+	problem: Located;
+}
 
 /** What the job that reads foreign data hands to the one that may write. */
 export interface Report {
@@ -17,10 +25,11 @@ const maxAnnotations = 50;
 const maxAnnotationText = 2_000;
 
 /** The problems of a review, each with how much it matters and a title. */
-export function annotationsOf({ problems, services }: Review): Annotation[] {
+export function annotationsOf({ problems, warnings, services }: Review): Annotation[] {
 	const groups = [
 		["error", "Layer", problems],
 		["error", "Map service: this change is wrong", services.wrong],
+		["warning", "Layer: probably not meant", warnings],
 		["warning", "Map service: their server is down", services.down],
 	] as const;
 	return groups.flatMap(([level, title, found]) => found.map((problem) => ({ level, title, problem })));
@@ -49,4 +58,11 @@ function isAnnotation(value: unknown): value is Annotation {
 	const texts = [title, file, pointer, text];
 	const areTexts = texts.every((one) => typeof one === "string" && one.length <= maxAnnotationText);
 	return (level === "error" || level === "warning") && areTexts && Number.isSafeInteger(line);
+}
+
+/** Checks a comment that is about to be posted. @throws {Error} where it is none of ours, or too long */
+export function checkComment(text: string): void {
+	if (!text.startsWith(`${marker}\n`)) throw new Error("the comment does not start with its marker");
+	if (text.length > longestComment) throw new Error(`the comment has more than ${longestComment} characters`);
+	if (/[^\P{Cc}\n]|\p{Cf}|\p{Cs}/u.test(text)) throw new Error("the comment holds control characters");
 }

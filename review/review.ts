@@ -1,9 +1,8 @@
 import { type Draft, draftAddress } from "../registry/draft.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
-import { type Owners, ownersPath, parseOwners } from "../registry/owners.ts";
+import { groupByOwners, type OwnedPaths, type Owners, ownersPath, parseOwners } from "../registry/owners.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { type Approval, approvals } from "./approvers.ts";
 import { type Changes, FileReader, readChanges } from "./changes.ts";
 import { type ChangedLayer, checkChanges, entriesToRead } from "./check.ts";
 import { type FragmentChange, fragmentChanges } from "./fragments.ts";
@@ -39,11 +38,13 @@ export interface LayerChange {
 export interface Review {
 	/** What is wrong in the files: fails the check. */
 	problems: Located[];
+	/** What is accepted, but probably not meant. */
+	warnings: Located[];
 	services: ServiceFindings;
 	/** Sorted by smallkey. */
 	layers: LayerChange[];
-	/** null where the base has no usable owners file. */
-	approvals: Approval[] | null;
+	/** Who has to approve what; null where the base has no usable owners file. */
+	approvals: OwnedPaths[] | null;
 	/** Changed files outside `layers/`, in git's order. */
 	outside: string[];
 }
@@ -65,15 +66,17 @@ export async function review(options: ReviewOptions): Promise<Review> {
 	const changes = await readChanges(repository, base, head);
 	const reader = await FileReader.open(repository, entriesToRead(changes));
 	try {
-		const { layers, problems } = await checkChanges(changes, reader);
+		const { layers, problems, warnings } = await checkChanges(changes, reader);
 		const owners = await readOwners(changes, reader);
+		const paths = [...changes.outside, ...changes.layers.map(({ path }) => path)];
 		return {
 			problems,
+			warnings,
 			services: await askServices(layers, check),
 			layers: await Promise.all(
 				layers.map((layer, index) => layerChange(layer, index < mostRendered ? settings : null, publicUrl)),
 			),
-			approvals: owners && approvals(changes, owners),
+			approvals: owners && groupByOwners(owners, paths),
 			outside: changes.outside,
 		};
 	} finally {

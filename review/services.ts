@@ -1,17 +1,29 @@
 import pMap from "p-map";
+import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Finding } from "../harvest/finding.ts";
 import { linesOf } from "../registry/json.ts";
 import { type LangEntry, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
+import { askWith } from "../service/ask.ts";
 import { progress } from "../terminal/progress.ts";
 import type { ChangedLayer } from "./check.ts";
 import { type Located, locate } from "./locate.ts";
 
-/** Asks the services behind a registration; never rejects. `createCheckLayer` of harvest/check.ts makes one. */
+/** Asks the services behind a registration; never rejects. */
 export type CheckServices = (
 	smallkey: string,
 	registration: Registration,
 ) => Promise<{ findings: Finding[] }>;
+
+/** Longest that all services of a change are asked, in milliseconds, so that slow ones do not hold up the review. */
+const longestAsking = 8 * 60_000;
+
+/** Asks through the guarded fetch; services without an answer in time are reported as down. */
+export function createCheckServices(settings: Parameters<typeof askWith>[0]): CheckServices {
+	const end = AbortSignal.timeout(longestAsking);
+	const ask = askWith(settings);
+	return createCheckLayer((address, signal) => ask(address, signal ? AbortSignal.any([signal, end]) : end));
+}
 
 /** What the services say of a change. */
 export interface ServiceFindings {

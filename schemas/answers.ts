@@ -76,7 +76,7 @@ export const layerStatus = {
 	$id: "layer-status.schema.json",
 	title: "How a layer is",
 	type: "object",
-	required: ["smallkey", "registered", "commit", "review", "harvest", "health"],
+	required: ["smallkey", "registered", "commit", "review", "declined", "harvest", "health"],
 	properties: {
 		smallkey: { type: "string" },
 		registered: {
@@ -92,6 +92,17 @@ export const layerStatus = {
 					type: "object",
 					required: ["branch", "commit", "since"],
 					properties: { branch: { type: "string" }, commit: { type: "string" }, since: time },
+				},
+			],
+		},
+		declined: {
+			description: "The last change of the layer, by its commit, where a reviewer has declined it, and why.",
+			anyOf: [
+				{ type: "null" },
+				{
+					type: "object",
+					required: ["commit", "at", "reason"],
+					properties: { commit: { type: "string" }, at: time, reason: { type: "string" } },
 				},
 			],
 		},

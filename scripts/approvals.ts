@@ -1,8 +1,7 @@
 // npx fragments approvals: sets the check of the owners' approval on pull requests, and says who can still approve
 import { readIfThere } from "../files/if-there.ts";
 import { type Owners, ownersPath, parseOwners } from "../registry/owners.ts";
-import { judgePull, readTeams } from "../review/approvals/github.ts";
-import { unknownOwners } from "../review/approvals/known.ts";
+import { judgePull, readTeams, unknownOwners } from "../review/approvals/github.ts";
 import { openPulls, parsePulls } from "../review/pulls.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readTextIfThere } from "../files/if-there.ts";
 import { findCheckRun, readCheckRuns, setCheckRun } from "../review/check-run.ts";
 import { longestComment, marker } from "../review/comment.ts";
-import { labelPull } from "../review/label-pull.ts";
+import { labelPull } from "../review/labels.ts";
 import { readComments, writeComment } from "../review/post.ts";
 import { type PullRef, parsePulls } from "../review/pulls.ts";
 import { parseReport, type Report } from "../review/report.ts";

@@ -37,8 +37,11 @@ const runProgram = createRun(async (argv, _environment, io) => {
 /** Runs the command of the first word with the other words. @throws {Error} where it cannot be loaded */
 export const run: Run = async (argv, environment, io) => {
 	const [first = "", ...rest] = argv;
-	const [name = "", ...words] =
+	const [called = "", ...further] =
 		first === "help" && rest[0] !== undefined ? [rest[0], "--help"] : [first, ...rest];
+	const isVerb = called === "accept" || called === "decline";
+	// Shorter names of these two verbs.
+	const [name, words] = isVerb ? ["review", [called, ...further]] : [called, further];
 	if (!isCommand(name)) return runProgram(argv, environment, io);
 	const command = await load(name);
 	return command.run(words, environment, io);

@@ -1,33 +1,28 @@
-// npx fragments review: what a pull request changes, and what is wrong
-
+// npx fragments review: what a change does and what is wrong with it, and the reviews of a service on this machine
 import { writeFile } from "node:fs/promises";
-import { createCheckLayer } from "../harvest/check-layer.ts";
-import type { Ask } from "../harvest/net/ask.ts";
 import { resolveCommit } from "../publish/collect.ts";
-import { plainLine } from "../review/annotations.ts";
 import { renderComment } from "../review/comment.ts";
+import { approvalLines, remarkLine, summaryLine } from "../review/lines.ts";
 import { type Links, linksInto, noLinks } from "../review/links.ts";
 import { annotationsOf, reportOf } from "../review/report.ts";
-import { isWrong, type Review, review } from "../review/review.ts";
-import { askWith } from "../service/ask.ts";
+import { isWrong, review } from "../review/review.ts";
+import { createCheckServices } from "../review/services.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
-import { printError, printLine } from "../terminal/io.ts";
-import { counted, plain } from "../terminal/plain.ts";
+import { type Io, printError, printLine } from "../terminal/io.ts";
+import { plain } from "../terminal/plain.ts";
+import { accept, decline, list, show } from "./review/verbs.ts";
 
-/** Longest check of services in milliseconds, so that slow ones do not block the review. */
-const longestAsking = 8 * 60_000;
+const help = `
+Without a verb it compares two commits, as for a pull request. The verbs are for the changes that wait in the repository
+of a service on this machine; a review is named by its key or by its branch. A map server that is down blocks nothing.`;
 
-/** Aborts all requests with a signal; services without an answer by then are reported as down. */
-function askUntil(end: AbortSignal, ask: Ask): Ask {
-	return (address, signal) => ask(address, signal ? AbortSignal.any([signal, end]) : end);
-}
-
-/** The required approvals, a line each. */
-function approvalLines({ approvals }: Review): string[] {
-	return (approvals ?? []).map(({ owners, paths }) => {
-		return plain(`approval of ${owners.join(" or ")} for ${counted(paths.length, "file")}`);
-	});
+interface CompareOptions {
+	base?: string | undefined;
+	head: string;
+	repo: string;
+	out?: string | undefined;
+	report?: string | undefined;
 }
 
 /** Links to files and owners where this runs for a repository of GitHub's, which says so in these variables. */
@@ -37,41 +32,69 @@ async function readLinks(environment: Environment, repository: string, head: str
 	return linksInto(web, name, await resolveCommit(repository, head));
 }
 
+/** Compares two commits. @returns exit code */
+async function compare(options: CompareOptions, environment: Environment, io: Io): Promise<number> {
+	const { head, repo: repository, out, report } = options;
+	const base = needed("--base", options.base);
+	printError(io, plain(`Comparing ${base} with ${head} in ${repository}`));
+	const settings = readConfiguration(withoutStore(environment));
+	const { publicUrl, harvest } = settings;
+	const check = createCheckServices(harvest);
+	const outcome = await review({ repository, base, head, settings, publicUrl, check }).catch(
+		(error: Error) => {
+			throw new Error(plain(error.message));
+		},
+	);
+	for (const remark of annotationsOf(outcome)) printLine(io, remarkLine(remark));
+	const comment = renderComment(outcome, await readLinks(environment, repository, head));
+	if (out !== undefined) await writeFile(out, comment);
+	if (report !== undefined) await writeFile(report, JSON.stringify(reportOf(outcome, comment)));
+	for (const line of [...approvalLines(outcome), summaryLine(outcome)]) printLine(io, line);
+	return isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
+}
+
 export const run = createRun(async (argv, environment, io) => {
-	const options = createCommandLine("review", io)
-		.option("--base <ref>", "needed: the commit that the change would be merged into")
+	let code: number = exitCodes.done;
+	const line = createCommandLine("review", io)
+		// An option behind a verb is the verb's.
+		.enablePositionalOptions()
+		.option("--base <ref>", "needed without a verb: the commit that the change would be merged into")
 		.option("--head <ref>", "the commit with the change; it is read as data, nothing of it runs", "HEAD")
 		.option("--repo <dir>", "the git repository that has both", ".")
 		.option("--out <file>", "write the comment for the pull request there")
 		.option("--report <file>", "write the comment there with its annotations, for npx fragments comment")
-		.addHelpText("after", "\nA server that is down blocks nothing.")
-		.parse(argv, { from: "user" })
-		.opts();
-	const base = needed("--base", options.base);
-	printError(io, plain(`Comparing ${base} with ${options.head} in ${options.repo}`));
-	const configuration = readConfiguration(withoutStore(environment));
-	const outcome = await review({
-		repository: options.repo,
-		base,
-		head: options.head,
-		settings: configuration,
-		publicUrl: configuration.publicUrl,
-		check: createCheckLayer(askUntil(AbortSignal.timeout(longestAsking), askWith(configuration.harvest))),
-	}).catch((error: Error) => {
-		throw new Error(plain(error.message));
+		.addHelpText("after", help)
+		.action(async (options) => {
+			code = await compare(options, environment, io);
+		});
+	const verb = (name: string, description: string) =>
+		line
+			.command(name)
+			.description(description)
+			.option("--repo <dir>", "the repository of a service instead of that of DATA_DIR");
+	verb("list", "list the changes that wait for a reviewer").action(async ({ repo }) => {
+		code = await list(repo, environment, io);
 	});
-	for (const { level, problem } of annotationsOf(outcome)) printLine(io, plainLine(level, problem));
-	const links = await readLinks(environment, options.repo, options.head);
-	const comment = renderComment(outcome, links);
-	if (options.out !== undefined) await writeFile(options.out, comment);
-	if (options.report !== undefined)
-		await writeFile(options.report, JSON.stringify(reportOf(outcome, comment)));
-	for (const line of approvalLines(outcome)) printLine(io, line);
-	const { problems, services, layers } = outcome;
-	printLine(
-		io,
-		`${counted(layers.length, "layer")} changed, ${problems.length + services.wrong.length} to correct, ` +
-			`${services.down.length} warnings of servers that are down`,
-	);
-	return isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
+	verb("show", "show what a change does for viewers, what is wrong or odd, and who asked for it")
+		.argument("<key>", "the key, or the branch, such as register/my-layer")
+		.option("--markdown", "as a pull request's comment")
+		.action(async (key, { repo, markdown = false }) => {
+			code = await show(key, { repo, markdown }, environment, io);
+		});
+	verb("accept", "merge a change; without --commit it is shown, and a question asked first")
+		.argument("<key>", "the key, or the branch, such as register/my-layer")
+		.option("--commit <id>", "the commit that was shown: another one is not merged")
+		.option("--by <name>", "who accepts it (who is logged in)")
+		.action(async (key, options) => {
+			code = await accept(key, options, environment, io);
+		});
+	verb("decline", "reject a change; the publisher reads the reason in the status of the layer")
+		.argument("<key>", "the key, or the branch, such as register/my-layer")
+		.option("--why <text>", "needed: the reason, one line")
+		.option("--by <name>", "who declines it (who is logged in)")
+		.action(async (key, options) => {
+			code = await decline(key, options, environment, io);
+		});
+	await line.parseAsync(argv, { from: "user" });
+	return code;
 });

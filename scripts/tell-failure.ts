@@ -4,7 +4,7 @@ import { readTextIfThere } from "../files/if-there.ts";
 import { fenced } from "../registry/markdown.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
-import { dataOf } from "../store/github/refusal.ts";
+import { dataOf, listOf } from "../store/github/refusal.ts";
 import type { Github } from "../store/github/routes.ts";
 import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
 import { printLine } from "../terminal/io.ts";
@@ -16,10 +16,7 @@ A failed run notifies only the person who pushed, and no one where that was a bo
 /** The open issue about a workflow by `author`. */
 async function findIssue({ rest, repo, paginate }: Github, title: string, author: string) {
 	const issues = paginate(rest.issues.listForRepo, { ...repo, state: "open", per_page: 100 });
-	const all = await dataOf(
-		issues.then((data) => ({ data })),
-		"list the issues",
-	);
+	const all = await listOf(issues, "list the issues");
 	return all.find((issue) => !issue.pull_request && issue.title === title && issue.user?.login === author);
 }
 

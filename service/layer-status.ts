@@ -7,9 +7,10 @@ import { type Health, healthPath, parseHealth } from "../registry/health.ts";
 import { harvestedLangs, parseRegistration } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { readOpen } from "../repair/branches.ts";
-import { type Layer, reviewBranch, type Store, StoreBusy } from "../store/store.ts";
+import { type Layer, type Store, StoreBusy } from "../store/store.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { Remembered } from "./harvester/states.ts";
+import { readReviews } from "./reviews.ts";
 
 export interface LayerStatusOptions {
 	/** The bare repository of the store. */
@@ -77,11 +78,12 @@ export class LayerStatuses {
 	async #look(smallkey: string): Promise<LayerStatus | null> {
 		const { repository, store } = this.#options;
 		const [layer, review] = [await store.read(smallkey), await reviewOf(repository, smallkey)];
-		if (!layer && !review) return null;
+		const declined = review ? null : await declinedOf(repository, smallkey);
+		if (!layer && !review && !declined) return null;
 		const { commit, at } = await this.#registeredOf(smallkey);
 		const harvest = layer ? this.#harvestOf(smallkey, layer) : ({ state: "none" } as const);
 		const health = layer ? await this.#healthOf(smallkey) : ({ state: "unknown" } as const);
-		return { smallkey, registered: at, commit, review, harvest, health };
+		return { smallkey, registered: at, commit, review, declined, harvest, health };
 	}
 
 	async #registeredOf(smallkey: string): Promise<Registered> {
@@ -160,15 +162,23 @@ async function lastCommit(repository: string, ref: string, path: string): Promis
 
 /** The waiting change of a layer, or null. */
 async function reviewOf(repository: string, smallkey: string): Promise<LayerStatus["review"]> {
-	const branch = reviewBranch(smallkey);
-	const format = "--format=%(refname) %(objectname) %(committerdate:unix)";
-	const words = ["for-each-ref", `--no-merged=${mainRef}`, format, `refs/heads/${branch}`];
-	const lines = (await runGit(repository, words, { limitMs: historyMs })).toString("utf8").split("\n");
-	for (const line of lines) {
-		const [ref, commit = "", seconds = ""] = line.split(" ");
-		if (ref === `refs/heads/${branch}`) return { branch, commit, since: isoTime(Number(seconds) * 1_000) };
-	}
-	return null;
+	const newest = (await readReviews(repository, "waiting", smallkey, historyMs)).at(-1);
+	return newest ? { branch: newest.branch, commit: newest.commit, since: isoTime(newest.timeMs) } : null;
+}
+
+/** The declined change of a layer, where nothing has changed the layer since; else null. */
+async function declinedOf(repository: string, smallkey: string): Promise<LayerStatus["declined"]> {
+	const newest = (await readReviews(repository, "declined", smallkey, historyMs)).at(-1);
+	if (!newest?.main) return null;
+	const last = await lastCommit(repository, mainRef, layerPath(smallkey));
+	const isSame = ["merge-base", "--is-ancestor", last.commit ?? newest.main, newest.main];
+	const hasChanged = await runGit(repository, isSame, { limitMs: historyMs }).then(
+		() => false,
+		() => true,
+	);
+	if (hasChanged) return null;
+	const output = await runGit(repository, ["rev-parse", `${newest.commit}^`], { limitMs: historyMs });
+	return { commit: output.toString("latin1").trim(), at: isoTime(newest.timeMs), reason: newest.reason };
 }
 
 /** `2026-03-04T12:00:00Z` */

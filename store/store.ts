@@ -151,6 +151,12 @@ export function authorMail(author: string): string {
 	return `${author}@sender.invalid`;
 }
 
+/** Folders of the branches on which changes wait for review: those of senders, and those that a program proposes. */
+export const reviewFolders = ["register", "repair"] as const;
+
+/** Folder of the branches that keep declined reviews: `declined/register/<smallkey>/<commit>`. */
+export const declinedFolder = "declined";
+
 /** Branch on which a change of one layer waits for review. */
 export function reviewBranch(smallkey: string): string {
 	return `register/${smallkey}`;

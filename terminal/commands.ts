@@ -7,11 +7,10 @@ export const commands = {
 		validate: "check registrations without writing anything",
 	},
 	review: {
-		review: "show what a pull request changes for a viewer, and what is wrong with it",
+		review:
+			"show what a change does for viewers and what is wrong with it; list, accept and decline those that wait on this machine",
 		"pull-requests": "list the open pull requests that the workflow layers checks",
 		comment: "post what review found on its pull request, and set the check layers",
-		accept: "merge a change that waits for a review, in the repository of a service on this machine",
-		decline: "reject a change that waits for a review, with a reason",
 		approvals: "set the check of the owners' approval on pull requests, and say who can still approve",
 		"check-services": "check that the services behind the layers have what the registrations say",
 	},

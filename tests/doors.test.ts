@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readBatch, storeBatch } from "../migrate/batch.ts";
-import { where } from "../review/annotations.ts";
+import { where } from "../review/locate.ts";
 import { review } from "../review/review.ts";
 import { run as validate } from "../scripts/validate.ts";
 import { judgePush } from "../store/hook/push.ts";

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 
 /** The repository's root: where the scripts are started. */
@@ -39,7 +40,7 @@ export async function run(
 		cwd,
 		env: environment(env),
 		stdio: [stdin, "pipe", "pipe"],
-		timeout: patience,
+		signal: AbortSignal.timeout(patience),
 	});
 	const printed: Buffer[] = [];
 	const complaints: Buffer[] = [];
@@ -54,7 +55,12 @@ export async function run(
 /** Runs a command without reading its output. @returns its time in seconds */
 export async function timed(command: string, args: string[], cwd = root): Promise<number> {
 	const start = performance.now();
-	const child = spawn(command, args, { cwd, env: environment(), stdio: "ignore", timeout: patience });
+	const child = spawn(command, args, {
+		cwd,
+		env: environment(),
+		stdio: "ignore",
+		signal: AbortSignal.timeout(patience),
+	});
 	const [code] = (await once(child, "close")) as [number | null];
 	if (code !== 0) throw new Error(`${command} ${args.join(" ")}: ended with ${code}`);
 	return (performance.now() - start) / 1000;
@@ -105,12 +111,21 @@ export async function startProgram(
 	const end = () => child.kill("SIGTERM");
 	process.on("exit", end);
 	const found = await outputOf(child, ready);
+	// A measurement that fails ends: a server that still runs does not hold it.
+	unhold(child);
 	const stop = async () => {
+		child.ref();
 		process.off("exit", end);
 		end();
 		await ended;
 	};
 	return { found, pid: child.pid as number, stop };
+}
+
+/** Lets this process end although a child of it runs. */
+function unhold(child: ChildProcess): void {
+	child.unref();
+	for (const stream of [child.stdout, child.stderr]) (stream as Socket | null)?.unref();
 }
 
 function outputOf(child: ChildProcess, ready: RegExp): Promise<string> {

@@ -1,4 +1,5 @@
 import { code } from "../../registry/markdown.ts";
+import { isOwnBranch } from "../pulls.ts";
 import type { ApprovalGroup, Judgement } from "./judge.ts";
 
 /** The line that a comment on approvals starts with, by which it is found again; GitHub does not show it. */
@@ -21,7 +22,7 @@ export function renderApprovals({ state, description, groups }: Judgement): stri
 		...lines,
 		...(hidden > 0 ? [`- and ${hidden} more groups of files`] : []),
 		"",
-		"One owner of each group is enough. A new push needs a new approval. Who opened the pull request, or is author or committer of one of its commits, cannot approve it.",
+		"One owner of each group is enough. A new push needs a new approval. Who opened the pull request, pushed to its branch, or is author or committer of one of its commits, cannot approve it.",
 		"",
 	].join("\n");
 }
@@ -38,4 +39,34 @@ function groupLine({ paths, approvedBy, canApprove, unknownTeams }: ApprovalGrou
 function listed(names: readonly string[], most: number): string {
 	const more = names.length > most ? ` and ${names.length - most} more` : "";
 	return `${names.slice(0, most).map(code).join(", ")}${more}`;
+}
+
+/** The line that a comment on a conflict starts with, by which it is found again; GitHub does not show it. */
+export const conflictMarker = "<!-- fragment-publisher: conflict -->";
+
+/** The comment once there is no conflict any more. */
+export const conflictIsOver = `${conflictMarker}\nThe conflict is over.\n`;
+
+/**
+ * The comment on a merge conflict.
+ * @param base the branch that the pull request is for
+ * @param ownBranch its branch where that is one of this repository; null: a fork's
+ */
+export function conflictText(base: string, ownBranch: string | null): string {
+	return [
+		conflictMarker,
+		`### This cannot be merged: \`${base}\` has changed the same lines`,
+		"",
+		"GitHub runs no check of a pull request with a conflict, so the other comments are of an older state.",
+		"",
+		nextStep(base, ownBranch),
+		"",
+	].join("\n");
+}
+
+function nextStep(base: string, ownBranch: string | null): string {
+	if (ownBranch === "refresh") return "**Next:** start the workflow `refresh`, or wait until Monday.";
+	if (ownBranch !== null && isOwnBranch(ownBranch))
+		return `**Next:** close this pull request. Its sender then sends the same request again, which starts from \`${base}\`.`;
+	return `**Next:** press *Resolve conflicts* below, or merge \`${base}\` into your branch, and push.`;
 }

@@ -1,11 +1,10 @@
 import type { Owners } from "../../registry/owners.ts";
-import { dataOf, isAnswered } from "../../store/github/refusal.ts";
+import { dataOf, dataOrNull, isAnswered, listOf } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
 import { findCheckRun, readCheckRuns, setCheckRun } from "../check-run.ts";
 import { type Comment, findComment, readComments, writeComment } from "../post.ts";
-import { isOfRepository, listAll, type OpenPull } from "../pulls.ts";
-import { approvalsMarker, renderApprovals } from "./comment.ts";
-import { conflictIsOver, conflictMarker, conflictText } from "./conflict.ts";
+import { isOfRepository, type OpenPull } from "../pulls.ts";
+import { approvalsMarker, conflictIsOver, conflictMarker, conflictText, renderApprovals } from "./comment.ts";
 import { type GivenReview, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
 import { mergeApproved } from "./merge.ts";
 
@@ -39,8 +38,8 @@ export async function readProposal(
 ): Promise<PullState | null> {
 	const { rest, repo, paginate } = github;
 	const parameters = { ...repo, pull_number: pull.number, per_page: 100 };
-	const files = await listAll(paginate(rest.pulls.listFiles, parameters), "list the changed files");
-	const commits = await listAll(paginate(rest.pulls.listCommits, parameters), "list the commits");
+	const files = await listOf(paginate(rest.pulls.listFiles, parameters), "list the changed files");
+	const commits = await listOf(paginate(rest.pulls.listCommits, parameters), "list the commits");
 	const paths = files.flatMap(({ filename, previous_filename }) =>
 		previous_filename === undefined ? [filename] : [filename, previous_filename],
 	);
@@ -50,12 +49,27 @@ export async function readProposal(
 	const proposal = {
 		head: pull.head.sha,
 		author: pull.user?.login ?? null,
-		contributors: contributors.filter((login) => login !== undefined),
+		contributors: [
+			...contributors.filter((login) => login !== undefined),
+			...(await readPushers(github, pull)),
+		],
 		isRefresh: isOfRepository(github, pull) && pull.head.ref === "refresh" && pull.user?.login === author,
 		paths,
 		incomplete: incompleteOf(files.length, commits.length, shown),
 	};
 	return { proposal, isMergeable: shown.mergeable };
+}
+
+/**
+ * Logins of who has pushed to a pull request's branch: a commit's author is a mail address that anyone can write. None
+ * where GitHub does not show them, as of a private fork ("List repository activities").
+ */
+async function readPushers({ rest }: Github, { head }: OpenPull): Promise<string[]> {
+	const [owner, repo] = head.repo?.full_name.split("/") ?? [];
+	if (!owner || !repo) return [];
+	const about = { owner, repo, ref: `refs/heads/${head.ref}`, per_page: 100 };
+	const pushes = await rest.repos.listActivities(about).then(({ data }) => data, onlyIfRefused);
+	return (pushes ?? []).flatMap(({ actor }) => actor?.login ?? []);
 }
 
 /** Why GitHub has not listed a pull request completely; null where it has. */
@@ -74,7 +88,7 @@ function incompleteOf(
 /** All reviews of a pull request, oldest first. */
 export async function readReviews({ rest, repo, paginate }: Github, number: number): Promise<GivenReview[]> {
 	const parameters = { ...repo, pull_number: number, per_page: 100 };
-	const reviews = await listAll(paginate(rest.pulls.listReviews, parameters), "list the reviews");
+	const reviews = await listOf(paginate(rest.pulls.listReviews, parameters), "list the reviews");
 	return reviews.map(({ user, state, commit_id }) => ({
 		login: user?.login ?? null,
 		state,
@@ -82,16 +96,17 @@ export async function readReviews({ rest, repo, paginate }: Github, number: numb
 	}));
 }
 
-/** The teams among the owners: `@organisation/team`. */
-function teamsOf({ operators, rules }: Owners): Set<string> {
-	const names = [...operators, ...rules.flatMap((rule) => rule.owners)];
-	return new Set(names.filter((name) => name.includes("/")));
+/** The owners of anything: teams, which are `@organisation/team`, and people. */
+function namesOf({ operators, rules }: Owners): Set<string> {
+	return new Set([...operators, ...rules.flatMap((rule) => rule.owners)]);
 }
+
+const isTeam = (name: string) => name.includes("/");
 
 /** The members of every team among the owners. */
 export async function readTeams({ rest, paginate }: Github, owners: Owners): Promise<Teams> {
 	const teams = new Map<string, string[] | null>();
-	for (const name of teamsOf(owners)) {
+	for (const name of [...namesOf(owners)].filter(isTeam)) {
 		const [org = "", team_slug = ""] = name.slice(1).split("/");
 		const members = paginate(rest.teams.listMembersInOrg, { org, team_slug, per_page: 100 });
 		// A team that does not exist, and one that the token may not see: no members are known of either.
@@ -106,11 +121,36 @@ export async function readTeams({ rest, paginate }: Github, owners: Owners): Pro
 	return teams;
 }
 
-/** @throws {Error} where GitHub did not answer: that says nothing of a team */
+/** @throws {Error} where GitHub did not answer: that says nothing of what was asked for */
 function onlyIfRefused(error: unknown): null {
 	const isForbidden = error instanceof Error && /^GitHub answers 403 /.test(error.message);
 	if (isForbidden || isAnswered(error)) return null;
 	throw error;
+}
+
+/** An owner who cannot approve anything. */
+export interface UnknownOwner {
+	/** `@organisation/team` or `@login`. */
+	owner: string;
+	reason: string;
+}
+
+/** The owners who can never approve: teams without members, and names of no account. */
+export async function unknownOwners(github: Github, owners: Owners): Promise<UnknownOwner[]> {
+	const { rest } = github;
+	const unknown: UnknownOwner[] = [];
+	for (const [owner, members] of await readTeams(github, owners)) {
+		if (members === null)
+			unknown.push({ owner, reason: "there is no such team, or the token may not see it" });
+		else if (members.length === 0) unknown.push({ owner, reason: "the team has no members" });
+	}
+	for (const owner of namesOf(owners)) {
+		if (isTeam(owner)) continue;
+		const asked = rest.users.getByUsername({ username: owner.slice(1) });
+		if (!(await dataOrNull(asked, `show ${owner}`)))
+			unknown.push({ owner, reason: "there is no such account" });
+	}
+	return unknown;
 }
 
 /** Asks for the reviews that are missing, of people whom GitHub lets be asked: others only can be named. */

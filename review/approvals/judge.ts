@@ -1,5 +1,5 @@
 import { healthPath } from "../../registry/health.ts";
-import { type Owners, ownersOf } from "../../registry/owners.ts";
+import { groupByOwners, type OwnedPaths, type Owners } from "../../registry/owners.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 
 /** What of a pull request decides on its approval. */
@@ -8,7 +8,7 @@ export interface Proposal {
 	head: string;
 	/** Login of who opened it; null where that account is gone. */
 	author: string | null;
-	/** Logins of the authors and committers of its commits. */
+	/** Logins of the authors and committers of its commits, and of who has pushed to its branch. */
 	contributors: string[];
 	/** Whether the workflows' App opened it from the branch `refresh` of this repository. */
 	isRefresh: boolean;
@@ -30,10 +30,8 @@ export interface GivenReview {
 /** The members of each team among the owners, by the team's name; null where GitHub does not show them. */
 export type Teams = ReadonlyMap<string, readonly string[] | null>;
 
-/** Files that the same owners approve. */
-export interface ApprovalGroup {
-	owners: string[];
-	paths: string[];
+/** Files that the same owners approve, and who of them has. */
+export interface ApprovalGroup extends OwnedPaths {
 	/** Logins of owners who have approved this commit. */
 	approvedBy: string[];
 	/** Logins of owners who could. */
@@ -64,7 +62,7 @@ function isExempt({ isRefresh }: Proposal, path: string): boolean {
 /** Logins do not differ by case. */
 const normal = (login: string) => login.toLowerCase();
 
-/** Who made a proposal, and so cannot approve it: who opened it, and the authors and committers of its commits. */
+/** Who made a proposal, and so cannot approve it: who opened it, wrote or pushed any of it. */
 function makersOf({ author, contributors }: Proposal): Set<string> {
 	return new Set([...(author === null ? [] : [author]), ...contributors].map(normal));
 }
@@ -100,14 +98,8 @@ export function judgeApprovals(
 	if (!owners) return failure("layers/owners.json of the base branch cannot be read", []);
 	if (proposal.incomplete !== null) return failure(proposal.incomplete, []);
 	const approved = approvers(proposal, reviews);
-	const groups = new Map<string, ApprovalGroup>();
-	for (const path of proposal.paths.filter((one) => !isExempt(proposal, one))) {
-		const names = ownersOf(owners, path);
-		const group = groups.get(names.join(" ")) ?? groupOf(names, teams, proposal, approved);
-		group.paths.push(path);
-		groups.set(names.join(" "), group);
-	}
-	const all = [...groups.values()];
+	const paths = proposal.paths.filter((one) => !isExempt(proposal, one));
+	const all = groupByOwners(owners, paths).map((group) => groupOf(group, teams, proposal, approved));
 	const missing = all.filter(({ approvedBy }) => approvedBy.length === 0);
 	if (all.length === 0) return { state: "success", description: "needs no approval", groups: [] };
 	if (missing.length > 0) return failure(describeMissing(missing), all);
@@ -116,7 +108,7 @@ export function judgeApprovals(
 }
 
 function groupOf(
-	owners: string[],
+	{ owners, paths }: OwnedPaths,
 	teams: Teams,
 	proposal: Proposal,
 	approved: ReadonlySet<string>,
@@ -125,7 +117,7 @@ function groupOf(
 	const people = [...new Set(peopleOf(owners, teams))].filter((login) => !makers.has(normal(login)));
 	return {
 		owners,
-		paths: [],
+		paths,
 		approvedBy: people.filter((login) => approved.has(normal(login))),
 		canApprove: people.filter((login) => !approved.has(normal(login))),
 		unknownTeams: owners.filter((owner) => owner.includes("/") && !teams.get(owner)?.length),

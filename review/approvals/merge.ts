@@ -1,14 +1,14 @@
 import { dataOf } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
 import { findCheckRun, type ListedCheckRun } from "../check-run.ts";
-import { isOfRepository, type OpenPull } from "../pulls.ts";
+import { isOfRepository, isReviewBranch, type OpenPull } from "../pulls.ts";
 import type { Judgement } from "./judge.ts";
 
 /** Conclusions with which GitHub takes a required check as passed. */
 const passed = new Set(["success", "skipped", "neutral"]);
 
 /**
- * Merges a pull request of `register/*` that its owners have approved, so that no one with write access has to press a
+ * Merges a pull request of `register/*` or `repair/*` that its owners have approved, so that no one with write access has to press a
  * button. The App could bypass the ruleset, so its required checks are looked at here: `layers`, which only this App
  * sets, and `check`, which is CI's.
  * @param runs the check runs of its newest commit
@@ -23,7 +23,7 @@ export async function mergeApproved(
 	author: string,
 ): Promise<boolean> {
 	const { rest, repo } = github;
-	const isOwn = isOfRepository(github, pull) && pull.head.ref.startsWith("register/");
+	const isOwn = isOfRepository(github, pull) && isReviewBranch(pull.head.ref);
 	const isApproved = state === "success" && groups.length > 0;
 	const isInOrder = findCheckRun(runs, "layers", author)?.conclusion === "success";
 	const checks = runs.filter(({ name, app }) => name === "check" && app?.slug === "github-actions");

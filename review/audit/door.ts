@@ -16,6 +16,8 @@ export type Door =
 	| { kind: "merge" }
 	/** A request whose pull request GitHub squashed or rebased: GitHub is the committer, and kept the trailers. */
 	| { kind: "squashed"; sender: string }
+	/** The decision of a reviewer against a change that waited; it is on no served branch. */
+	| { kind: "declined"; reason: string }
 	/** A push, or a commit on GitHub. */
 	| { kind: "push" }
 	/** It says that it is a sender's, and cannot be: whoever pushed it has written that. */
@@ -27,7 +29,7 @@ const longestWaitMs = 5 * 60_000;
 /**
  * The door of a commit, by what stands in it. Nobody can prove from git alone that a request was signed; what the
  * service would never have written is found.
- * @param firstOf request → the first commit that carries it
+ * @param firstOf request → the first commit of the served branch that carries it
  */
 export function doorOf(commit: Commit, firstOf: ReadonlyMap<string, string>): Door {
 	const { trailers, parents } = commit;
@@ -106,6 +108,6 @@ function whyNoRequest(commit: Commit, firstOf: ReadonlyMap<string, string>): str
 		return "a request changes one layer, and this changes others";
 	const [smallkey] = smallkeys;
 	if (smallkey && !subject.split(" ").includes(smallkey)) return "its subject names another layer";
-	if (firstOf.get(request) !== id) return `its Request is copied from ${firstOf.get(request)?.slice(0, 12)}`;
-	return null;
+	const first = firstOf.get(request);
+	return first === undefined || first === id ? null : `its Request is copied from ${first.slice(0, 12)}`;
 }

@@ -5,9 +5,10 @@ import { parseRegistration } from "../../registry/registration.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { servedRef } from "../../service/find-repository.ts";
+import { readReviews } from "../../service/reviews.ts";
 import { type FragmentChange, fragmentChanges } from "../fragments.ts";
 import { type Door, doorOf } from "./door.ts";
-import { type Commit, firstOfRequests, readCommits } from "./history.ts";
+import { type Commit, firstOfRequests, readCommit, readCommits } from "./history.ts";
 
 /** One change of layers, as the branch has it. */
 export interface AuditEntry {
@@ -15,7 +16,7 @@ export interface AuditEntry {
 	door: Door;
 	/** What became of the layer that was asked for; null where a sender was asked for. */
 	change: LayerChange | null;
-	/** What a merge brought, the newest first. */
+	/** What a merge brought, or a reviewer declined, the newest first. */
 	merged: { commit: Commit; door: Door }[];
 }
 
@@ -44,9 +45,16 @@ export async function auditLayer(smallkey: string, options: AuditOptions): Promi
 	try {
 		const entries: AuditEntry[] = [];
 		for (const commit of commits.filter(({ committer }) => committer.timeMs >= sinceMs)) {
-			const merged = await readMerged(repository, commit, paths, firstOf);
+			const [first, second] = commit.parents;
+			const merged =
+				second === undefined ? [] : await readProposed(repository, `${first}..${second}`, paths, firstOf);
 			const change = await changeOf(catFile, commit, smallkey, settings);
 			entries.push({ commit, door: doorOf(commit, firstOf), change, merged });
+		}
+		for (const declined of await readDeclined(options, smallkey, paths, firstOf)) {
+			const isOlder = ({ commit }: AuditEntry) => commit.committer.timeMs < declined.commit.committer.timeMs;
+			const place = entries.findIndex(isOlder);
+			entries.splice(place < 0 ? entries.length : place, 0, declined);
 		}
 		return entries;
 	} finally {
@@ -54,17 +62,20 @@ export async function auditLayer(smallkey: string, options: AuditOptions): Promi
 	}
 }
 
-/** Everything that says of itself that it is a sender's, the newest first. */
+/** Everything that says of itself that it is a sender's, the newest first; what was declined comes first. */
 export async function auditSender(sender: string, options: AuditOptions): Promise<AuditEntry[]> {
 	const { repository, sinceMs } = options;
+	const isNamed = ({ trailers, author }: Commit) =>
+		trailers.Sender.includes(sender) || author.name === sender;
 	const commits = await readCommits(repository, { range: servedRef, isBranchOnly: false });
 	const firstOf = await firstOfRequests(repository, servedRef);
-	return commits
-		.filter(({ committer, trailers, author }) => {
-			const isNamed = trailers.Sender.includes(sender) || author.name === sender;
-			return isNamed && committer.timeMs >= sinceMs;
-		})
-		.map((commit) => ({ commit, door: doorOf(commit, firstOf), change: null, merged: [] }));
+	const declined = await readDeclined(options, null, [], firstOf);
+	return [
+		...declined.filter(({ merged }) => merged.some(({ commit }) => isNamed(commit))),
+		...commits
+			.filter((commit) => isNamed(commit) && commit.committer.timeMs >= sinceMs)
+			.map((commit) => ({ commit, door: doorOf(commit, firstOf), change: null, merged: [] })),
+	];
 }
 
 /** The smallkeys that a commit changes, sorted. */
@@ -73,16 +84,32 @@ export function smallkeysOf({ paths }: Commit): string[] {
 	return [...new Set(names.flatMap((name) => (name ? [name.smallkey] : [])))];
 }
 
-/** What a merge brought. */
-async function readMerged(
+/** The declined changes of a layer; null: of all layers. */
+async function readDeclined(
+	{ repository, sinceMs }: AuditOptions,
+	smallkey: string | null,
+	paths: string[],
+	firstOf: ReadonlyMap<string, string>,
+): Promise<AuditEntry[]> {
+	const entries: AuditEntry[] = [];
+	for (const { name, commit: id, timeMs, reason } of await readReviews(repository, "declined")) {
+		const isOfLayer = smallkey === null || name === smallkey || name.endsWith(".batch");
+		if (!isOfLayer || timeMs < sinceMs) continue;
+		const merged = await readProposed(repository, `${servedRef}..${id}`, paths, firstOf);
+		const commit = await readCommit(repository, id);
+		if (merged.length > 0) entries.push({ commit, door: { kind: "declined", reason }, change: null, merged });
+	}
+	return entries;
+}
+
+/** The commits that a review has on a branch of its own. */
+export async function readProposed(
 	repository: string,
-	{ parents }: Commit,
+	range: string,
 	paths: string[],
 	firstOf: ReadonlyMap<string, string>,
 ): Promise<AuditEntry["merged"]> {
-	const [first, second] = parents;
-	if (second === undefined) return [];
-	const commits = await readCommits(repository, { range: `${first}..${second}`, paths, isBranchOnly: false });
+	const commits = await readCommits(repository, { range, paths, isBranchOnly: false });
 	return commits.map((commit) => ({ commit, door: doorOf(commit, firstOf) }));
 }
 

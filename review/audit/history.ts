@@ -42,16 +42,25 @@ export async function readCommits(repository: string, options: HistoryOptions): 
 	const output = await runGit(repository, ["log", ...walk, ...show, ...limits]);
 	const listed = parsePaths(output.toString("utf8"));
 	const commits: Commit[] = [];
-	for await (const { message, ...commit } of readRaw(repository, [...listed.keys()])) {
-		const trailers = trailerNames.map((name) => [name, trailersOf(message, name)]);
-		commits.push({
-			...commit,
-			subject: subjectOf(message),
-			trailers: Object.fromEntries(trailers) as Commit["trailers"],
-			paths: listed.get(commit.id) ?? [],
-		});
-	}
+	for await (const commit of readRaw(repository, [...listed.keys()]))
+		commits.push(toCommit(commit, listed.get(commit.id) ?? []));
 	return commits;
+}
+
+/** Reads one commit, without its paths. */
+export async function readCommit(repository: string, id: string): Promise<Commit> {
+	for await (const commit of readRaw(repository, [id])) return toCommit(commit, []);
+	throw new Error(`${repository}: has no commit ${id}`);
+}
+
+function toCommit({ message, ...commit }: RawCommit, paths: string[]): Commit {
+	const trailers = trailerNames.map((name) => [name, trailersOf(message, name)]);
+	return {
+		...commit,
+		subject: subjectOf(message),
+		trailers: Object.fromEntries(trailers) as Commit["trailers"],
+		paths,
+	};
 }
 
 /** Reads `NUL mark NUL id NUL`, then the paths, each with a NUL: id → its paths under `layers/`, sorted. */

@@ -1,27 +1,39 @@
 import { personText } from "../../git/commits.ts";
+import { servedRef } from "../../service/find-repository.ts";
 import { plain } from "../../terminal/plain.ts";
+import { viewerLines } from "../lines.ts";
 import type { Door } from "./door.ts";
-import { type AuditEntry, smallkeysOf } from "./entries.ts";
-import type { Commit } from "./history.ts";
+import { type AuditEntry, readProposed, smallkeysOf } from "./entries.ts";
+import { type Commit, firstOfRequests } from "./history.ts";
 
-/** Lines of one fragment's difference that are shown. */
-const mostLines = 24;
 /** Smallkeys that are named of one commit. */
 const mostKeys = 5;
 
 /** One change, in a few lines. Everything that stands in a commit is shown without its control characters. */
 export function entryLines(entry: AuditEntry): string[] {
 	const { commit, door, change, merged } = entry;
-	const what = change ? change.verb : `changed ${keysText(smallkeysOf(commit))}`;
+	const isDeclined = door.kind === "declined";
+	const what = isDeclined ? "declined" : change ? change.verb : `changed ${keysText(smallkeysOf(commit))}`;
 	const lines = [
 		`${timeText(commit.committer.timeMs)}  ${commit.id.slice(0, 12)}  ${what}`,
 		...doorLines(commit, door),
 	];
-	for (const one of merged) {
-		lines.push(`  brought ${one.commit.id.slice(0, 12)} of ${timeText(one.commit.committer.timeMs)}`);
-		lines.push(...doorLines(one.commit, one.door).map((line) => `  ${line}`));
-	}
-	return [...lines, ...(change ? viewerLines(change) : [])].map(plain);
+	lines.push(...merged.flatMap((one) => bringLines(isDeclined ? "proposed" : "brought", one)));
+	return [...lines, ...(change ? changeLines(change) : [])].map(plain);
+}
+
+/** The commits of a review that waits, and by whom they are. */
+export async function proposalLines(repository: string, commit: string): Promise<string[]> {
+	const firstOf = await firstOfRequests(repository, servedRef);
+	const proposed = await readProposed(repository, `${servedRef}..${commit}`, [], firstOf);
+	return proposed.flatMap((one) => bringLines("proposed", one));
+}
+
+function bringLines(verb: string, { commit, door }: AuditEntry["merged"][number]): string[] {
+	return [
+		`  ${verb} ${commit.id.slice(0, 12)} of ${timeText(commit.committer.timeMs)}`,
+		...doorLines(commit, door).map((line) => `  ${line}`),
+	];
 }
 
 function doorLines(commit: Commit, door: Door): string[] {
@@ -38,6 +50,8 @@ function doorLines(commit: Commit, door: Door): string[] {
 			return [`  by the service itself: ${subject}`];
 		case "merge":
 			return [`  merged by ${personText(committer)}: ${subject}`];
+		case "declined":
+			return [`  by ${personText(committer)}: ${door.reason}`];
 		case "push":
 			return [
 				`  by ${personText(author)}, with a push or a pull request: ${subject}`,
@@ -56,15 +70,10 @@ function doorLines(commit: Commit, door: Door): string[] {
 	}
 }
 
-function viewerLines({ verb, fragments }: NonNullable<AuditEntry["change"]>): string[] {
+function changeLines({ verb, fragments }: NonNullable<AuditEntry["change"]>): string[] {
 	if (verb === "broken") return ["  the file is not in order: viewers read on what was served before"];
 	if (fragments.every(({ lines }) => lines.length === 0)) return ["  nothing changed for viewers"];
-	return fragments.flatMap(({ lang, lines, hidden }) => {
-		if (lines.length === 0) return [];
-		const left = hidden + Math.max(0, lines.length - mostLines);
-		const rest = left > 0 ? [`    … ${left} more lines`] : [];
-		return [`  viewers in ${lang} read:`, ...lines.slice(0, mostLines).map((line) => `    ${line}`), ...rest];
-	});
+	return viewerLines(fragments);
 }
 
 function keysText(keys: readonly string[]): string {

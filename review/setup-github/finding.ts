@@ -1,64 +1,57 @@
 import { isAnswered, messageOf } from "../../store/github/refusal.ts";
 
 /** One thing that a repository needs, and whether it has it. */
-export interface Finding {
+export interface Outcome {
 	/** `the label removal` */
 	what: string;
-	/** What is wrong with it; null where it is right. */
-	problem: string | null;
-	/** Puts it right; null where a person has to. */
-	fix: (() => Promise<unknown>) | null;
-	/** GitHub does not show it to this token: a person has to look, and it counts neither as right nor as missing. */
-	isUnseen?: boolean;
+	/** `unseen`: GitHub does not show it to this token, and a person has to look. */
+	state: "right" | "set" | "would be set" | "missing" | "unseen";
+	/** What was wrong, or is, or where a person looks; empty where it was right. */
+	text: string;
+}
+
+/** What was found, and what puts it right; without `fix` a person has to, where anything is wrong. */
+export interface Finding extends Outcome {
+	fix?: () => Promise<unknown>;
 }
 
 /** It is as it has to be. */
 export function right(what: string): Finding {
-	return { what, problem: null, fix: null };
+	return { what, state: "right", text: "" };
 }
 
-/** A person has to do something; `problem` says what. */
-export function byHand(what: string, problem: string): Finding {
-	return { what, problem, fix: null };
+/** A person has to do something; `text` says what. */
+export function byHand(what: string, text: string): Finding {
+	return { what, state: "missing", text };
 }
 
-/** GitHub does not show it to this token; `where` says where a person looks. */
-export function unseen(what: string, where: string): Finding {
-	return { what, problem: where, fix: null, isUnseen: true };
+/** GitHub does not show it to this token; `text` says where a person looks. */
+export function unseen(what: string, text: string): Finding {
+	return { what, state: "unseen", text };
 }
 
 /** It is put right by `fix`. */
-export function fixable(what: string, problem: string, fix: () => Promise<unknown>): Finding {
-	return { what, problem, fix };
-}
-
-/** How it is with one of the things that a repository needs, once it was tried to put it right. */
-export interface Outcome {
-	what: string;
-	state: "right" | "set" | "would be set" | "missing" | "unseen";
-	/** What was wrong, or is; empty where it was right. */
-	text: string;
+export function fixable(what: string, text: string, fix: () => Promise<unknown>): Finding {
+	return { what, state: "missing", text, fix };
 }
 
 /** Puts right what can be, one after the other: GitHub asks for that. */
 export async function apply(findings: readonly Finding[], isDryRun: boolean): Promise<Outcome[]> {
 	const outcomes: Outcome[] = [];
-	for (const { what, problem, fix, isUnseen } of findings) {
-		if (isUnseen) outcomes.push({ what, state: "unseen", text: problem ?? "" });
-		else if (problem === null) outcomes.push({ what, state: "right", text: "" });
-		else if (fix === null) outcomes.push({ what, state: "missing", text: problem });
-		else if (isDryRun) outcomes.push({ what, state: "would be set", text: problem });
-		else outcomes.push(await attempt(what, problem, fix));
+	for (const { fix, ...found } of findings) {
+		if (!fix) outcomes.push(found);
+		else if (isDryRun) outcomes.push({ ...found, state: "would be set" });
+		else outcomes.push(await attempt(found, fix));
 	}
 	return outcomes;
 }
 
-async function attempt(what: string, problem: string, fix: () => Promise<unknown>): Promise<Outcome> {
+async function attempt(found: Outcome, fix: () => Promise<unknown>): Promise<Outcome> {
 	try {
 		await fix();
-		return { what, state: "set", text: problem };
+		return { ...found, state: "set" };
 	} catch (error) {
-		return { what, state: "missing", text: `${problem}, and it cannot be set: ${reasonOf(error)}` };
+		return { ...found, text: `${found.text}, and it cannot be set: ${reasonOf(error)}` };
 	}
 }
 

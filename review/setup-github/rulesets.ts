@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { dataOrNull } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
 import type { App } from "./apps.ts";
@@ -7,7 +8,7 @@ import defaultBranch from "./rulesets/default-branch.json" with { type: "json" }
 import ownBranches from "./rulesets/own-branches.json" with { type: "json" };
 
 /** Branches of the service and of the workflow `refresh`, which no other ruleset may hold up. */
-const freeBranches = ["register/example", "refresh"];
+const freeBranches = ["register/example", "repair/example", "refresh"];
 
 /** The App that GitHub Actions is, on github.com: the source of what a workflow's job says. */
 const actionsAppId = 15_368;
@@ -47,19 +48,6 @@ export function rulesetsOf(
 	return [main, own];
 }
 
-/** Whether one value has all that another wants: members and elements beside those may be there; `false` wants nothing. */
-function includesAll(value: unknown, wanted: unknown): boolean {
-	if (wanted === false || wanted === 0) return true;
-	if (Array.isArray(wanted)) {
-		return Array.isArray(value) && wanted.every((one) => value.some((other) => includesAll(other, one)));
-	}
-	if (typeof wanted === "object" && wanted !== null) {
-		const members = (typeof value === "object" && value !== null ? value : {}) as Json;
-		return Object.entries(wanted).every(([name, one]) => includesAll(members[name], one));
-	}
-	return value === wanted;
-}
-
 /** What tells one element of a list from another: the type of a rule, the name of a check, an actor. */
 function identityOf(value: unknown): string {
 	if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -67,9 +55,11 @@ function identityOf(value: unknown): string {
 	return JSON.stringify([type, context, actor_type, actor_id]);
 }
 
-/** What is there, with what is wanted added or put right in it: nothing that others have added goes. */
+/**
+ * What is there, with what is wanted added or put right in it: nothing that others have added goes, and `false` and 0
+ * want nothing.
+ */
 function merged(value: unknown, wanted: unknown): unknown {
-	if (includesAll(value, wanted)) return value === undefined ? wanted : value;
 	if (Array.isArray(wanted)) {
 		const present = Array.isArray(value) ? value : [];
 		const find = (list: unknown[], one: unknown) =>
@@ -82,8 +72,8 @@ function merged(value: unknown, wanted: unknown): unknown {
 	}
 	if (typeof wanted !== "object" || wanted === null) return wanted;
 	const members = (typeof value === "object" && value !== null ? value : {}) as Json;
-	const own = Object.entries(wanted).map(([name, one]) => [name, merged(members[name], one)]);
-	return { ...members, ...Object.fromEntries(own) };
+	const own = Object.entries(wanted).filter(([, one]) => one !== false && one !== 0);
+	return { ...members, ...Object.fromEntries(own.map(([name, one]) => [name, merged(members[name], one)])) };
 }
 
 /** The rulesets of the repository, found by their names. */
@@ -113,10 +103,9 @@ export async function rulesetFindings(github: Github, options: RulesetOptions): 
 		}
 		const about = { ...repo, ruleset_id: listed.id };
 		const data = (await rest.repos.getRepoRuleset(about)).data as unknown as Json;
-		const lacking = Object.keys(wanted).filter((name) => !includesAll(data[name], wanted[name]));
-		const body = Object.fromEntries(
-			Object.keys(wanted).map((name) => [name, merged(data[name], wanted[name])]),
-		);
+		const names = Object.keys(wanted);
+		const body = Object.fromEntries(names.map((name) => [name, merged(data[name], wanted[name])]));
+		const lacking = names.filter((name) => !isDeepStrictEqual(data[name], body[name]));
 		const update = () => rest.repos.updateRepoRuleset({ ...about, ...body } as never);
 		findings.push(
 			lacking.length === 0
@@ -141,7 +130,7 @@ export async function otherRuleFindings(github: Github, target: Target, branch: 
 		);
 		const others = rules.filter(({ ruleset_id }) => ruleset_id === undefined || !own.has(ruleset_id));
 		const types = others.map(({ type }) => type).join(", ");
-		const how = "exclude refs/heads/register/** and refs/heads/refresh from the ruleset";
+		const how = "exclude refs/heads/register/**, refs/heads/repair/* and refs/heads/refresh from the ruleset";
 		findings.push(
 			others.length === 0
 				? right(what)

@@ -1,3 +1,4 @@
+import { dataOrNull } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
 import { type Label, labels } from "../labels.ts";
 import { byHand, emptyOn404, type Finding, fixable, right } from "./finding.ts";
@@ -12,17 +13,6 @@ export type EnvironmentName = (typeof environmentNames)[number];
 export interface NeededSecret {
 	name: string;
 	environment: EnvironmentName;
-}
-
-/** A request whose answer says that there is nothing; null then. */
-async function orNull<T>(asked: Promise<{ data: T }>): Promise<T | null> {
-	return asked.then(
-		({ data }) => data,
-		(error: { status?: number }) => {
-			if (error.status === 404) return null;
-			throw error;
-		},
-	);
 }
 
 export async function labelFindings({ rest, repo, paginate }: Github): Promise<Finding[]> {
@@ -40,7 +30,10 @@ export async function labelFindings({ rest, repo, paginate }: Github): Promise<F
 /** Which actions may run, and what the workflows' own token may do where a workflow does not say so itself. */
 export async function actionsFindings(github: Github): Promise<Finding[]> {
 	const { rest, repo } = github;
-	const actions = await orNull(rest.actions.getGithubActionsPermissionsRepository(repo));
+	const actions = await dataOrNull(
+		rest.actions.getGithubActionsPermissionsRepository(repo),
+		"show which actions may run",
+	);
 	const isSelected = actions?.allowed_actions === "selected";
 	const isLimited =
 		actions?.enabled && (isSelected || actions.allowed_actions === "local_only") && isPinned(actions);
@@ -54,7 +47,10 @@ export async function actionsFindings(github: Github): Promise<Finding[]> {
 	const isRight = isLimited && selected?.github_owned_allowed;
 	const limits = "are not limited to GitHub's own, each by the id of a commit";
 	const what = "the workflows' own token";
-	const token = await orNull(rest.actions.getGithubActionsDefaultWorkflowPermissionsRepository(repo));
+	const token = await dataOrNull(
+		rest.actions.getGithubActionsDefaultWorkflowPermissionsRepository(repo),
+		"show what workflows may do",
+	);
 	const set = () =>
 		rest.actions.setGithubActionsDefaultWorkflowPermissionsRepository({
 			...repo,
@@ -91,29 +87,27 @@ export async function environmentFindings(
 	target: Target,
 	environmentName: EnvironmentName,
 ): Promise<Finding[]> {
-	const branches = [target.defaultBranch];
+	const branch = target.defaultBranch;
 	const what = `environment ${environmentName}`;
+	const ofBranch = `${what}, the branch ${branch}`;
 	const about = { ...repo, environment_name: environmentName };
-	const found = await orNull(rest.repos.getEnvironment(about));
+	const found = await dataOrNull(rest.repos.getEnvironment(about), `show the ${what}`);
 	const custom = { protected_branches: false, custom_branch_policies: true };
 	const limit = () => rest.repos.createOrUpdateEnvironment({ ...about, deployment_branch_policy: custom });
-	const allow = (name: string) =>
-		fixable(`${what}, the branch ${name}`, "does not get the secrets", () =>
-			rest.repos.createDeploymentBranchPolicy({ ...about, name }),
-		);
-	if (!found?.deployment_branch_policy?.custom_branch_policies) {
-		const problem = found ? "gives its secrets to other branches" : "is not there";
-		return [fixable(what, problem, limit), ...branches.map(allow)];
-	}
+	const allow = fixable(ofBranch, "does not get the secrets", () =>
+		rest.repos.createDeploymentBranchPolicy({ ...about, name: branch }),
+	);
+	if (!found?.deployment_branch_policy?.custom_branch_policies)
+		return [fixable(what, found ? "gives its secrets to other branches" : "is not there", limit), allow];
 	const policies = await paginate(rest.repos.listDeploymentBranchPolicies, { ...about, per_page: 100 });
-	const names = policies.flatMap(({ name }) => (name === undefined ? [] : [name]));
-	const others = names.filter((name) => !branches.includes(name));
+	const names = policies.flatMap(({ name }) => name ?? []);
+	const others = names.filter((name) => name !== branch);
 	const page = `${target.webUrl}/settings/environments`;
 	return [
 		others.length === 0
 			? right(what)
 			: byHand(what, `gives its secrets to ${others.join(", ")} too: remove that at ${page}`),
-		...branches.map((name) => (names.includes(name) ? right(`${what}, the branch ${name}`) : allow(name))),
+		names.includes(branch) ? right(ofBranch) : allow,
 	];
 }
 

@@ -84,7 +84,10 @@ async function rest(github: Github, target: Target, options: SetupOptions): Prom
 	const { branch } = options.push;
 	const stored = await readVariables(github).catch(() => new Map<string, string>());
 	const [service, workflow] = await findApps(github, options, stored);
-	const wanted = wantedVariables(options, service, workflow);
+	const wanted = variablesFrom(options.environment);
+	if (service) wanted.set("SERVICE_APP_ID", String(service.id));
+	if (workflow) wanted.set("WORKFLOW_APP_ID", String(workflow.id));
+	if (workflow?.login) wanted.set("WORKFLOW_APP_LOGIN", workflow.login);
 	const variable = (name: string) => wanted.get(name) ?? stored.get(name);
 	const findings = [
 		await inspect("labels", () => labelFindings(github)),
@@ -130,28 +133,13 @@ async function findApps(github: Github, options: SetupOptions, stored: ReadonlyM
 		const id = Number(stored.get(idName));
 		return Number.isSafeInteger(id) && id > 0 ? { id, login: stored.get(loginName) ?? null } : null;
 	};
-	const { serviceApp, workflowApp } = options;
-	const service = serviceApp
-		? await findApp(github, serviceApp)
-		: known("SERVICE_APP_ID", "SERVICE_APP_LOGIN");
-	const workflow = workflowApp
-		? await findApp(github, workflowApp)
-		: known("WORKFLOW_APP_ID", "WORKFLOW_APP_LOGIN");
+	const find = async (name: string | undefined, prefix: string) =>
+		name ? findApp(github, name) : known(`${prefix}_ID`, `${prefix}_LOGIN`);
+	const service = await find(options.serviceApp, "SERVICE_APP");
+	const workflow = await find(options.workflowApp, "WORKFLOW_APP");
 	if (service && service.id === workflow?.id)
 		throw new Error(
 			"--workflow-app: must be another App than --service-app: no workflow may hold the service's key",
 		);
 	return [service, workflow] as const;
-}
-
-function wantedVariables(
-	{ environment }: SetupOptions,
-	service: App | null,
-	workflow: App | null,
-): Map<string, string> {
-	const wanted = variablesFrom(environment);
-	if (service) wanted.set("SERVICE_APP_ID", String(service.id));
-	if (workflow) wanted.set("WORKFLOW_APP_ID", String(workflow.id));
-	if (workflow?.login) wanted.set("WORKFLOW_APP_LOGIN", workflow.login);
-	return wanted;
 }

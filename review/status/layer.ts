@@ -34,10 +34,7 @@ async function ask({ url, smallkey }: LayerPlace): Promise<Told> {
  * @returns exit code: 1 where it is not registered there
  */
 export async function printStatus(place: LayerPlace, io: Io): Promise<number> {
-	const told = await ask(place);
-	if ("refusal" in told) return printRefusal(place, told, io);
-	for (const line of statusLines(told.status)) printLine(io, plain(line));
-	return exitCodes.done;
+	return printAnswer(place, await ask(place), io);
 }
 
 /**
@@ -46,40 +43,49 @@ export async function printStatus(place: LayerPlace, io: Io): Promise<number> {
  */
 export async function waitForHarvest(place: LayerPlace, maxSeconds: number, io: Io): Promise<number> {
 	const until = performance.now() + maxSeconds * 1_000;
-	for (let isFirst = true; ; isFirst = false) {
-		const told = await ask(place);
-		if ("refusal" in told) return printRefusal(place, told, io);
-		const { harvest } = told.status;
-		const isOver = harvest.state !== "waiting";
-		if (isOver || performance.now() > until) {
-			for (const line of statusLines(told.status)) printLine(io, plain(line));
-			if (isOver) return harvest.state === "failed" ? exitCodes.wrong : exitCodes.done;
-			printError(io, `The harvest still waits after ${maxSeconds} s: npx fragments status ${place.smallkey}`);
-			return exitCodes.unable;
-		}
-		if (isFirst) printError(io, "Waiting until its services are asked");
+	let told = await ask(place);
+	const isWaiting = () => "status" in told && told.status.harvest.state === "waiting";
+	if (isWaiting()) printError(io, "Waiting until its services are asked");
+	while (isWaiting() && performance.now() <= until) {
 		await sleep(pauseMs);
+		told = await ask(place);
 	}
+	const code = printAnswer(place, told, io);
+	if (!("status" in told) || !isWaiting())
+		return "status" in told && told.status.harvest.state === "failed" ? exitCodes.wrong : code;
+	printError(io, `The harvest still waits after ${maxSeconds} s: npx fragments status ${place.smallkey}`);
+	return exitCodes.unable;
 }
 
-function printRefusal(
-	{ url }: LayerPlace,
-	{ refusal, errors }: { refusal: number; errors: string[] },
-	io: Io,
-): number {
+/** Prints what a service says of a layer. @returns exit code */
+function printAnswer({ url }: LayerPlace, told: Told, io: Io): number {
+	if ("status" in told) {
+		for (const line of statusLines(told.status)) printLine(io, plain(line));
+		return exitCodes.done;
+	}
+	const { refusal, errors } = told;
 	printError(io, `${refusal} from ${url}`);
 	for (const error of errors) printError(io, plain(error));
 	return refusal === 404 || refusal === 400 ? exitCodes.wrong : exitCodes.unable;
 }
 
 /** A layer's status as lines for a person. */
-function statusLines({ smallkey, registered, commit, review, harvest, health }: LayerStatus): string[] {
+function statusLines({
+	smallkey,
+	registered,
+	commit,
+	review,
+	declined,
+	harvest,
+	health,
+}: LayerStatus): string[] {
 	const by = commit === null ? "" : ` by commit ${commit.slice(0, 12)}`;
 	return [
-		registered === null && review
+		registered === null && (review || declined)
 			? `${smallkey} is not registered yet`
 			: `${smallkey} registered ${registered ?? "some time ago"}${by}`,
 		...(review ? [`a change waits for a reviewer on ${review.branch}, since ${review.since}`] : []),
+		...(declined ? [`a change was declined at ${declined.at}: ${declined.reason}`] : []),
 		harvestLine(harvest),
 		...indented(harvest.findings),
 		...(harvest.next_try ? [`  its services are asked again at ${harvest.next_try}`] : []),

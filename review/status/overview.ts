@@ -6,7 +6,7 @@ import { healthPath, parseHealth } from "../../registry/health.ts";
 import { judgeFiles, problemLine } from "../../registry/judge.ts";
 import { harvestedLangs } from "../../registry/registration.ts";
 import { servedRef } from "../../service/find-repository.ts";
-import { readWaiting, type WaitingReview } from "../waiting.ts";
+import { type Review, readReviews } from "../../service/reviews.ts";
 
 /** How a catalogue is, from its repository and its disk alone. */
 export interface Overview {
@@ -18,7 +18,7 @@ export interface Overview {
 	sick: string[];
 	/** Smallkeys of layers whose service is harvested, and never was. */
 	neverHarvested: string[];
-	reviews: WaitingReview[];
+	reviews: Review[];
 	freeBytes: number;
 	sizeBytes: number;
 }
@@ -43,7 +43,7 @@ export async function readOverview(repository: string): Promise<Overview> {
 		problems: problems.map(problemLine),
 		sick: await readSick(repository, commit),
 		neverHarvested: neverHarvested.sort(),
-		reviews: await readWaiting(repository),
+		reviews: await readReviews(repository, "waiting"),
 		freeBytes: bavail * bsize,
 		sizeBytes: blocks * bsize,
 	};
@@ -88,7 +88,8 @@ function list(one: string, many: string, lines: readonly string[]): string[] {
 	];
 }
 
-function reviewLine({ branch, author, timeMs, subject }: WaitingReview): string {
+/** A review that waits, in a line. */
+export function reviewLine({ branch, author, timeMs, subject }: Review): string {
 	const day = new Date(timeMs).toISOString().slice(0, 10);
-	return `${branch}  of ${author}, ${day}: ${subject}  (npx fragments accept ${branch}, or decline)`;
+	return `${branch}  of ${author}, ${day}: ${subject}  (npx fragments review show ${branch})`;
 }

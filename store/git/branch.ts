@@ -1,6 +1,7 @@
 import type { CatFile } from "../../git/cat-file.ts";
 import { listCommits, personText, readCommits, trailersOf } from "../../git/commits.ts";
 import { GitDamage, GitTimeout, runGit } from "../../git/run.ts";
+import { declinedFolder, reviewFolders } from "../store.ts";
 import { parseTimestamp } from "../timestamp.ts";
 import { serviceIdentity } from "./new-commit.ts";
 import type { RequestUse } from "./used-requests.ts";
@@ -52,12 +53,14 @@ export class Branch {
 	}
 
 	/**
-	 * The signed requests that the service's own commits carry out, on the branch or one for review, each with its commit.
+	 * The signed requests that the service's own commits carry out, on the branch or one for review that waits or was
+	 * declined, each with its commit.
 	 * A pusher can write the same trailer, but cannot name the service as the committer: the hook refuses that.
 	 * @param since a commit: those in its history are left out; null, or one that is missing: the newest commits
 	 */
 	async requestsSince(since: string | null): Promise<RequestUse[]> {
-		const refs = ["--glob=refs/heads/register", `refs/heads/${this.name}`];
+		const folders = [...reviewFolders, declinedFolder].map((folder) => `--glob=refs/heads/${folder}`);
+		const refs = [...folders, `refs/heads/${this.name}`];
 		const list = (args: string[]) => this.#orNull(listCommits(this.#repository, args, this.#commandMs));
 		const newer = since ? await list([...refs, `^${since}`]) : null;
 		const ids = newer ?? (await list([`--max-count=${maxCommits}`, ...refs])) ?? [];

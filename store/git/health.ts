@@ -9,6 +9,7 @@ const retryAfterSeconds = 5;
 const noRoom = "there is no room on the disk";
 const readOnly = "the disk is read-only";
 const damaged = "the repository is damaged";
+const unknownFailure = "git failed";
 
 /** Messages of systems and of git, and the reason that a publisher gets. */
 const reasons: readonly [pattern: RegExp, reason: string][] = [
@@ -31,7 +32,7 @@ export function reasonOf(error: unknown): string {
 	const text = String(error);
 	const known = reasons.find(([pattern]) => pattern.test(text));
 	if (known) return known[1];
-	return error instanceof GitFailure ? "git failed" : "the repository cannot be written";
+	return error instanceof GitFailure ? unknownFailure : "the repository cannot be written";
 }
 
 /** Why the disk cannot be written, in a few words; null where something else failed. */
@@ -67,7 +68,9 @@ export class WriteHealth {
 	failed(error: unknown): StoreBusy {
 		// Others were faster: nothing is broken.
 		if (error instanceof StoreBusy) return error;
-		this.#reason = reasonOf(error);
+		const reason = reasonOf(error);
+		// Git that is tried again on a full disk does not always name the reason again.
+		if (this.#reason === null || reason !== unknownFailure) this.#reason = reason;
 		if (this.#reason === damaged) this.#options.damaged();
 		const text = String(error);
 		// What keeps failing is tried several times a second.

@@ -1,4 +1,4 @@
-import { code } from "../../registry/markdown.ts";
+import { code, linesWithin } from "../../registry/markdown.ts";
 import { pointerSegment } from "../../registry/problems.ts";
 import type { Edit, Meta } from "../store.ts";
 
@@ -60,11 +60,7 @@ function cell(text: string | undefined): string {
 /** The lines as far as GitHub takes them. */
 function bounded(head: string[], rows: string[]): string {
 	const room = longestBody - head.join("\n").length;
-	let length = 0;
-	const shown = rows.filter((row) => {
-		length += row.length + 1;
-		return length < room;
-	});
+	const shown = linesWithin(rows, room);
 	const hidden = rows.length - shown.length;
 	return [...head, ...shown, ...(hidden > 0 ? ["", `And ${hidden} more: see the changed files.`] : [])].join(
 		"\n",

@@ -65,6 +65,14 @@ export async function dataOf<T>(answer: Promise<{ data: T }>, what: string): Pro
 	}
 }
 
+/** All pages of a list, where octokit takes a 409 for an empty one. @throws {Error} as `dataOf` does */
+export function listOf<T>(pages: Promise<T[]>, what: string): Promise<T[]> {
+	return dataOf(
+		pages.then((data) => ({ data })),
+		what,
+	);
+}
+
 /** The data of an answer, or null where it is 404. @throws {Error} as `dataOf` does */
 export async function dataOrNull<T>(answer: Promise<{ data: T }>, what: string): Promise<T | null> {
 	try {

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { readObjects } from "../../git/blobs.ts";
 import { headerLines, listCommits, parseCommit } from "../../git/commits.ts";
 import { serviceName } from "../git/new-commit.ts";
-import { authorMail } from "../store.ts";
+import { authorMail, reviewFolders } from "../store.ts";
 import { servedRef } from "./updates.ts";
 
 /**
@@ -10,7 +10,8 @@ import { servedRef } from "./updates.ts";
  * own commits by their committer: after a crash, which signed requests they carry out.
  */
 export async function findCommitProblem(repository: string, to: string): Promise<string | null> {
-	const known = ["--not", "--ignore-missing", servedRef, "--glob=refs/heads/register/*"];
+	const reviews = reviewFolders.map((folder) => `--glob=refs/heads/${folder}/*`);
+	const known = ["--not", "--ignore-missing", servedRef, ...reviews];
 	const ids = await listCommits(repository, [to, ...known]);
 	let next = 0;
 	for await (const bodies of readObjects(repository, "commit", ids)) {

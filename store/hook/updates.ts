@@ -1,3 +1,5 @@
+import { declinedFolder, reviewFolders } from "../store.ts";
+
 /** One ref that a push would move, as git hands it to a hook (githooks(5), "pre-receive"). */
 export interface Update {
 	/** The commit that it stands at; null where there is no such ref. */
@@ -14,7 +16,7 @@ export const servedRef = "refs/heads/main";
 const branches = "refs/heads/";
 
 /** Where a change waits for a reviewer: `register/<smallkey>`, `register/<sender>.batch`. */
-const reviewRef = /^refs\/heads\/register\/[^/]+$/;
+const reviewRef = new RegExp(`^refs/heads/(?:${reviewFolders.join("|")})/[^/]+$`);
 
 /** Reads what git says to a hook: a line `<from> <to> <ref>` for each ref. */
 export function parseUpdates(text: string): Update[] {
@@ -47,8 +49,11 @@ export function findRefProblem({ from, to, ref }: Update): string | null {
 	// Git finds `main` and `heads/main` under several names (gitrevisions(7)), and then pushes to neither.
 	if (/^(?:head$|heads\/|refs\/)/.test(lower))
 		return "is a name that git takes for another one's: push it under a plain one";
-	const isReserved = lower === "register" || lower.startsWith("register/");
-	if (isReserved && (from === null || !reviewRef.test(ref))) {
+	const [folder = ""] = lower.split("/");
+	if (
+		[...reviewFolders, declinedFolder].some((name) => name === folder) &&
+		(from === null || !reviewRef.test(ref))
+	) {
 		return "is a name that the service keeps for reviews: push it under another one";
 	}
 	return null;

@@ -6,10 +6,10 @@ import { routeOf } from "../../api/app.ts";
 import { answerStatus } from "../../api/status.ts";
 import { GitFailure, runGit } from "../../git/run.ts";
 import { acceptReview, parseReviewer } from "../../review/decide.ts";
-import { findWaiting } from "../../review/waiting.ts";
 import type { HarvestState } from "../../service/harvester/states.ts";
 import type { Sight } from "../../service/harvester/watcher.ts";
 import { LayerStatuses } from "../../service/layer-status.ts";
+import { findWaiting } from "../../service/reviews.ts";
 import { feature, Local, manual, noon, responseOf, temporaryFolder, tiles, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
 
@@ -51,6 +51,7 @@ test("a receipt names where a registration is followed, and that says when it wa
 		registered: "2026-03-04T12:00:00Z",
 		commit: receipt.commit,
 		review: null,
+		declined: null,
 		harvest: { state: "off" },
 		health: { state: "unknown" },
 	});

@@ -224,7 +224,7 @@ test("the files that the page names are there", async () => {
 
 test("a bucket's name is in no workflow and no configuration that is deployed", async () => {
 	const config = await text("deploy/workers/objects.jsonc");
-	assert.match(config, "The name counts on this machine only");
+	assert.match(config, "This name is for this machine only");
 	assert.match(
 		await text(".github/workflows/publish.yml"),
 		/deploy --objects\n {8}env:\n {10}OBJECTS_BUCKET: \$\{\{ vars/,

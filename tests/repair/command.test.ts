@@ -87,9 +87,13 @@ browserTest(
 		assert.is(code, 0, stderr);
 		assert.match(stdout, "repair/moved: repair moved: the same layer at another place\n");
 		assert.match(stdout, "1 sick layer looked at, 1 repair proposed\n");
-		// What a reviewer's merge does, without others who move the branch meanwhile.
-	await local.git("update-ref", "refs/heads/main", "refs/heads/repair/moved");
-	const dist = join(local.folder, "proof");
+		const shown = await runScript("review", ["show", "repair/moved"], env);
+		assert.match(shown.stdout, "| fields | 5 | all of them | yes |");
+		const commit = await local.git("rev-parse", "refs/heads/repair/moved");
+		const words = ["accept", "repair/moved", "--by", "Ann", "--commit", commit.trim()];
+		const accepted = await runScript("review", words, env);
+		assert.is(accepted.code, 0, accepted.stderr);
+		const dist = join(local.folder, "proof");
 		await buildOutput({ repository: local.repository, ref: "main" }, dist, { SITE: "on" });
 		const site = await serveFolder(dist);
 		const browser = await chromium.launch({

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { unpackDraft } from "../../registry/draft.ts";
-import { plainLine } from "../../review/annotations.ts";
 import { longestComment, marker, renderComment } from "../../review/comment.ts";
+import { remarkLine } from "../../review/lines.ts";
 import { parseReport } from "../../review/report.ts";
 import type { Review } from "../../review/review.ts";
 import { runScript } from "../process.ts";
@@ -128,7 +128,7 @@ test("hostile names and texts stay text, in the comment, in the log and in the a
 test("a line of the log is no command of the runner's", () => {
 	const problem = { file: "layers/a,b:c%\n.json", line: 3, pointer: "/en/x", text: "100%\r\n::y" };
 	assert.is(
-		plainLine("error", { ...problem, file: "::a\nb##[x]" }),
+		remarkLine({ level: "error", problem: { ...problem, file: "::a\nb##[x]" } }),
 		"error ::a\\u000ab## [x]:3: /en/x: 100%\\u000d\\u000a::y",
 	);
 });
@@ -255,6 +255,7 @@ test("10 MB of JSON are told by their size wherever they stand, and shown nowher
 
 const empty: Review = {
 	problems: [],
+	warnings: [],
 	services: { wrong: [], down: [], unasked: [] },
 	layers: [],
 	approvals: [],
@@ -268,6 +269,7 @@ test("the longest of every list fits beside the others", () => {
 	const paths = located.map(({ file }) => file);
 	const comment = renderComment({
 		problems: located,
+		warnings: located,
 		services: { wrong: located, down: located, unasked: paths },
 		layers: [{ smallkey: "abc", verb: "wrong", fragments: [], draft: null, services: [] }],
 		approvals: located.map(({ file }) => ({ owners: ["@maps/operators"], paths: [file] })),

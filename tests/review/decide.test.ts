@@ -1,11 +1,11 @@
-import { writeFile } from "node:fs/promises";
+import { chown, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { healthPath } from "../../registry/health.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { feature, Local, textOf, wms } from "../local.ts";
-import { type Ended, runScript } from "../process.ts";
+import { feature, Local, temporaryFolder, textOf, wms } from "../local.ts";
+import { type Ended, runScript, ServerProcess } from "../process.ts";
 import { eventually } from "../wait.ts";
 import { Repository } from "./repository.ts";
 
@@ -25,6 +25,19 @@ function run(local: Local, name: string, ...words: string[]): Promise<Ended> {
 	return runScript(name, words, { DATA_DIR: local.folder });
 }
 
+/** Accepts what is there now. */
+async function accept(local: Local, name: string, ...words: string[]): Promise<Ended> {
+	const branch = name.includes("/") ? name : `register/${name}`;
+	const commit = await local.git("rev-parse", `refs/heads/${branch}`);
+	return run(local, "review", "accept", name, "--commit", commit, ...words);
+}
+
+/** What the publisher is told at `/status/<smallkey>`; null: nothing. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
+async function statusOf(local: Local, smallkey: string): Promise<any> {
+	return local.context.status?.(smallkey, null);
+}
+
 async function propose(local: Local, smallkey: string, body: string): Promise<void> {
 	const answer = await local.write({ target: `/register/${smallkey}`, sender: "careful", body });
 	assert.is(answer.status, 201);
@@ -41,14 +54,100 @@ test("status lists what is sick, never harvested, waiting, and the room on the d
 	assert.match(stdout, "2 layers never harvested\n  described\n  first\n");
 	assert.match(
 		stdout,
-		"1 review waits\n  register/waits  of careful, 2026-03-04: register waits (wms)  (npx fragments accept",
+		"1 review waits\n  register/waits  of careful, 2026-03-04: register waits (wms)  (npx fragments review show register/waits)",
 	);
 	assert.match(stdout, /\ndisk: [\d.]+ GB of [\d.]+ GB left\nno service runs on it\n$/);
 });
 
+test("a review is listed and shown: who asked, what viewers will read, warnings, and how to decide", async ({
+	local,
+}) => {
+	const none = await run(local, "review", "list");
+	assert.equal([none.code, none.stdout], [0, ""]);
+	assert.match(none.stderr, "no review waits in the repository of DATA_DIR");
+	const there = "http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en";
+	await propose(local, "waits", wms("waits").replaceAll(there, "https://maps.invalid/wms?x=1"));
+	const id = await local.git("rev-parse", "refs/heads/register/waits");
+	const { stdout } = await run(local, "review", "list");
+	assert.is(
+		stdout,
+		"register/waits  of careful, 2026-03-04: register waits (wms)  (npx fragments review show register/waits)\n",
+	);
+	const before = await local.state();
+	const shown = await run(local, "review", "show", "waits");
+	assert.is(shown.code, 0, shown.stderr);
+	assert.match(
+		shown.stdout,
+		`register/waits at commit ${id}\n  proposed ${id.slice(0, 12)} of 2026-03-04 12:00:00\n`,
+	);
+	assert.match(
+		shown.stdout,
+		"    by the sender careful, with a signed request of 2026-03-04T12:00:00.000Z\n",
+	);
+	assert.match(shown.stdout, /warning layers\/wa\/waits\.json:5: \/en\/service_url: has a query/);
+	assert.match(
+		shown.stdout,
+		/waits: added\n {2}viewers in en read:\n[\s\S]*\n {2}viewers in fr read:\n {4}\+/,
+	);
+	assert.match(shown.stdout, `npx fragments review accept register/waits --commit ${id.slice(0, 12)}\n`);
+	const markdown = await run(local, "review", "show", "register/waits", "--markdown");
+	assert.match(
+		markdown.stdout,
+		/^<!-- fragment-publisher: review -->\n### The layers of this change are in order\n/,
+	);
+	assert.match(markdown.stdout, "#### Accepted, but probably not meant");
+	assert.match(markdown.stdout, "`en`: what viewers will read.\n\n```diff\n+{");
+	assert.is(await local.state(), before, "and nothing was merged");
+});
+
+test("without a terminal only the commit that was shown is merged", async ({ local }) => {
+	await propose(local, "waits", wms("waits"));
+	const shown = await local.git("rev-parse", "refs/heads/register/waits");
+	const before = await local.state();
+	const unseen = await run(local, "review", "accept", "waits");
+	assert.is(unseen.code, 2);
+	assert.match(unseen.stderr, `--commit ${shown.slice(0, 12)}: is needed to merge this without a terminal`);
+	assert.is(await local.state(), before, "and nothing was merged");
+
+	local.now += 1_000;
+	await propose(local, "waits", wms("later"));
+	const moved = await local.state();
+	const { code, stderr } = await run(local, "review", "accept", "waits", "--commit", shown.slice(0, 12));
+	assert.is(code, 1);
+	assert.match(
+		stderr,
+		`register/waits: has changed since ${shown.slice(0, 12)} was shown: npx fragments review show`,
+	);
+	assert.is(await local.state(), moved, "and nothing was merged");
+});
+
+test("a change that comes while the reviewer is asked is not merged", async ({ local }) => {
+	await propose(local, "waits", wms("waits"));
+	let moved = "";
+	const ask = async () => {
+		local.now += 1_000;
+		await propose(local, "waits", wms("later"));
+		moved = await local.state();
+		return "y";
+	};
+	const { code, stderr } = await runScript(
+		"review",
+		["accept", "waits"],
+		{ DATA_DIR: local.folder },
+		{ ask },
+	);
+	assert.is(code, 1);
+	assert.match(stderr, /register\/waits: has changed since [0-9a-f]{12} was shown/);
+	assert.is(await local.state(), moved, "and nothing was merged");
+	const words = ["accept", "waits"];
+	const refused = await runScript("review", words, { DATA_DIR: local.folder }, { ask: async () => "" });
+	assert.equal([refused.code, refused.stderr.includes("Not accepted: nothing was merged")], [1, true]);
+	assert.is(await local.state(), moved);
+});
+
 test("an accepted change is served, and the audit names sender and reviewer", async ({ local }) => {
 	await propose(local, "waits", wms("waits"));
-	const { code, stdout, stderr } = await run(local, "accept", "waits", "--by", "Ann B");
+	const { code, stdout, stderr } = await accept(local, "waits", "--by", "Ann B");
 	assert.is(code, 0, stderr);
 	assert.match(stderr, "Accepting register/waits of careful in the repository of DATA_DIR");
 	assert.match(stdout, "waits: added\n  viewers in en read:\n");
@@ -65,14 +164,14 @@ test("an accepted change is served, and the audit names sender and reviewer", as
 test("what others have stored meanwhile stays, and what both changed is not merged", async ({ local }) => {
 	await propose(local, "waits", wms("waits"));
 	assert.is((await local.put("other", wms("other"))).status, 201);
-	assert.is((await run(local, "accept", "register/waits")).code, 0);
+	assert.is((await accept(local, "register/waits")).code, 0);
 	await eventually(() => local.get("/v0.9/doc/en/waits").status === 200);
 	assert.is(local.get("/v0.9/doc/en/other").status, 200);
 
 	await local.write({ target: "/register/first", sender: "careful", body: wms("careful") });
 	await local.put("first", wms("faster"));
 	const before = await local.git("rev-parse", "refs/heads/main");
-	const { code, stderr } = await run(local, "accept", "first");
+	const { code, stderr } = await accept(local, "first");
 	assert.is(code, 1);
 	assert.match(
 		stderr,
@@ -94,51 +193,177 @@ test("a branch whose layer is wrong is not merged", async ({ local }) => {
 	const commit = await local.git(...words, "-p", "refs/heads/register/waits");
 	await local.git("update-ref", "refs/heads/register/waits", commit);
 	const before = await local.state();
-	const { code, stdout, stderr } = await run(local, "accept", "waits");
+	const { code, stdout, stderr } = await accept(local, "waits");
 	assert.is(code, 1);
 	assert.match(stdout, /error layers\/wa\/waits\.json.*payload_type/);
 	assert.match(stderr, "Not accepted: the problems must be corrected first");
 	assert.is(await local.state(), before);
 });
 
-test("a declined change is off the list, and stays with who declined it and why", async ({ local }) => {
+test("a declined change is off the list; status and audit say who declined it and why", async ({ local }) => {
 	await propose(local, "waits", wms("waits"));
 	const id = await local.git("rev-parse", "refs/heads/register/waits");
-	const { code, stdout } = await run(local, "decline", "waits", "--why", "the wrong service", "--by", "Ann");
+	const words = ["waits", "--why", "the wrong service", "--by", "Ann"];
+	const { code, stdout } = await run(local, "review", "decline", ...words);
 	assert.is(code, 0);
 	const branch = `declined/register/waits/${id.slice(0, 12)}`;
 	assert.match(stdout, `Declined; the change is kept on the branch ${branch}\n`);
 	assert.match((await run(local, "status")).stdout, "\n0 reviews wait\n");
 	const said = await local.git("log", "-1", "--format=%an <%ae>%n%B", `refs/heads/${branch}`);
-	assert.is(said, "Ann <Ann@reviewer.invalid>\ndecline register/waits\n\nthe wrong service");
+	assert.match(said, "Ann <Ann@reviewer.invalid>\ndecline register/waits\n\nthe wrong service\n\nMain: ");
 	assert.is(await local.git("rev-parse", `refs/heads/${branch}^`), id);
+	const { registered, review, declined } = await statusOf(local, "waits");
+	assert.equal([registered, review, declined.commit, declined.reason], [null, null, id, "the wrong service"]);
+	const audit = await run(local, "audit", "waits");
+	assert.is(audit.code, 0, audit.stderr);
+	assert.match(
+		audit.stdout,
+		/^[\d-]{10} [\d:]{8} {2}[0-9a-f]{12} {2}declined\n {2}by Ann <.*>: the wrong service\n/,
+	);
+	assert.match(
+		audit.stdout,
+		`  proposed ${id.slice(0, 12)} of 2026-03-04 12:00:00\n    by the sender careful, with a`,
+	);
+	assert.is((await run(local, "audit", "first")).stdout.includes("declined"), false);
+	assert.match((await run(local, "audit", "--sender", "careful")).stdout, "declined\n  by Ann");
+
+	local.now += 1_000;
 	await propose(local, "waits", wms("better"));
 	assert.match((await run(local, "status")).stdout, "\n1 review waits\n", "its sender may try again");
+	const again = await statusOf(local, "waits");
+	assert.equal([again.review.branch, again.declined], ["register/waits", null]);
+});
+
+test("a layer that has changed since is no longer declined", async ({ local }) => {
+	await local.write({ target: "/register/first", sender: "careful", body: wms("careful") });
+	await run(local, "review", "decline", "first", "--why", "no");
+	assert.is((await statusOf(local, "first")).declined.reason, "no");
+	local.now += 1_000;
+	await local.put("first", wms("faster"));
+	assert.is((await statusOf(local, "first")).declined, null);
+	await local.delete("first");
+	assert.is(await statusOf(local, "first"), null);
+});
+
+test("a declined request cannot be sent again after a restart", async ({ local }) => {
+	const timestamp = new Date(local.now).toISOString();
+	const write = { target: "/register/waits", sender: "careful", body: wms("waits"), timestamp };
+	assert.is((await local.write(write)).status, 201);
+	await run(local, "review", "decline", "waits", "--why", "no");
+	await local.stop();
+	await local.start();
+	const before = await local.state();
+	assert.is((await local.write(write)).status, 401);
+	assert.is(await local.state(), before, "and nothing was stored");
+});
+
+test("a proposal on a branch repair/<smallkey> is decided in the same way", async ({ local }) => {
+	for (const smallkey of ["waits", "other"]) {
+		await propose(local, smallkey, wms(smallkey));
+		await local.git("branch", "-m", `register/${smallkey}`, `repair/${smallkey}`);
+	}
+	assert.match((await run(local, "review", "list")).stdout, /^repair\/other .*\nrepair\/waits /m);
+	assert.match((await run(local, "review", "show", "waits")).stdout, "waits: added\n");
+	assert.is((await statusOf(local, "waits")).review.branch, "repair/waits");
+	assert.is((await accept(local, "repair/waits")).code, 0);
+	await eventually(() => local.get("/v0.9/doc/en/waits").status === 200);
+	assert.is((await run(local, "review", "decline", "other", "--why", "not so")).code, 0);
+	assert.is((await statusOf(local, "other")).declined.reason, "not so");
+
+	local.now += 1_000;
+	await propose(local, "twice", wms("twice"));
+	await local.git("branch", "repair/twice", "register/twice");
+	const before = await local.state();
+	const { code, stderr } = await run(local, "review", "decline", "twice", "--why", "x");
+	assert.is(code, 2);
+	assert.match(stderr, /twice: is \S+ or \S+: name one of them/);
+	assert.is(await local.state(), before, "and nothing was declined");
 });
 
 test("what cannot be decided is refused, and nothing changes", async ({ local }) => {
 	await propose(local, "waits", wms("waits"));
 	const before = await local.state();
 	for (const [words, error] of [
-		[["accept", "nothing"], "nothing: does not wait for a review; these wait: register/waits"],
-		[["accept", "main"], "main: does not wait"],
-		[["accept", "../../x"], "../../x: does not wait"],
-		[["accept", "waits", "--by", "a <b>"], "--by: must be a name of 1 to 100 characters without < and >"],
-		[["accept"], "missing required argument 'branch'"],
-		[["decline", "waits"], "--why: is needed"],
-		[["decline", "nothing", "--why", "x"], "nothing: does not wait"],
+		["show nothing", "nothing: does not wait for a review; these wait: register/waits"],
+		["accept nothing", "nothing: does not wait for a review; these wait: register/waits"],
+		["accept main", "main: does not wait"],
+		["accept ../../x", "../../x: does not wait"],
+		["accept waits --by a<b>", "--by: must be a name of 1 to 100 characters without < and >"],
+		["accept waits --commit HEAD", "--commit: must be an id as npx fragments review show prints it"],
+		["accept", "missing required argument 'key'"],
+		["decline waits", "--why: is needed"],
+		["decline waits --why \n", "--why: must be a reason of 1 to 500 characters in one line"],
+		["decline nothing --why x", "nothing: does not wait"],
+		["acept waits", "too many arguments"],
 	] as const) {
-		const [name, ...rest] = words;
-		const { code, stderr } = await run(local, name, ...rest);
-		assert.is(code, 2, words.join(" "));
+		const { code, stderr } = await run(local, "review", ...words.split(" "));
+		assert.is(code, 2, words);
 		assert.match(stderr, error);
 	}
 	assert.is(await local.state(), before);
 	const checkout = new Repository({});
-	const { code, stderr } = await run(local, "accept", "waits", "--repo", checkout.path);
+	const { code, stderr } = await run(local, "review", "accept", "waits", "--repo", checkout.path);
 	checkout.remove();
 	assert.is(code, 2);
 	assert.match(stderr, "is no repository of a service; a pull request is merged where it was opened");
+});
+
+test("accept and decline are shorter names of the same verbs", async ({ local }) => {
+	await propose(local, "waits", wms("waits"));
+	assert.match((await run(local, "accept", "waits")).stderr, "is needed to merge this without a terminal");
+	assert.is((await run(local, "decline", "waits", "--why", "no")).code, 0);
+	assert.match((await run(local, "help", "accept")).stdout, "Usage: npx fragments review accept");
+});
+
+(process.getuid?.() === 0 ? test : test.skip)(
+	"another user than the repository's is refused, and nothing changes",
+	async ({ local }) => {
+		await propose(local, "waits", wms("waits"));
+		const before = await local.state();
+		await chown(join(local.repository, "refs", "heads"), 12_345, 12_345);
+		for (const words of ["accept waits --commit 0123456", "decline waits --why no"]) {
+			const { code, stderr } = await run(local, "review", ...words.split(" "));
+			assert.is(code, 2);
+			assert.match(stderr, "belongs to the user 12345, and this is the user 0: run it as that user");
+		}
+		assert.is(await local.state(), before);
+	},
+);
+
+test("a publisher and a reviewer, at a service in a process of its own", async () => {
+	const { path: DATA_DIR, remove } = await temporaryFolder();
+	const secret = "a secret of careful";
+	const server = await ServerProcess.start({
+		DATA_DIR,
+		SENDERS: JSON.stringify({ careful: { key: secret, review: true } }),
+	});
+	try {
+		const file = join(DATA_DIR, "waits.json");
+		const to = ["--url", server.url, "--sender", "careful"];
+		const put = async (layer: string) => {
+			await writeFile(file, wms(layer));
+			const { code, stderr } = await runScript("put", ["waits", file, ...to], { SENDER_SECRET: secret });
+			assert.is(code, 0, stderr);
+		};
+		const verb = (...words: string[]) => runScript("review", words, { DATA_DIR });
+		const status = async () => (await runScript("status", ["waits", "--url", server.url])).stdout;
+		await put("first");
+		assert.match(
+			await status(),
+			"waits is not registered yet\na change waits for a reviewer on register/waits",
+		);
+		assert.is((await verb("decline", "waits", "--why", "the address is a test")).code, 0);
+		assert.match(await status(), /a change was declined at \S+: the address is a test\n/);
+		await put("second");
+		const [, commit = ""] = /--commit ([0-9a-f]{12})/.exec((await verb("show", "waits")).stdout) ?? [];
+		assert.is((await verb("accept", "waits", "--commit", commit)).code, 0);
+		await eventually(async () => (await fetch(`${server.url}/v0.9/doc/en/waits`)).status === 200);
+		assert.match(await status(), /^waits registered 20\S+ by commit/);
+		assert.is((await status()).includes("declined"), false);
+	} finally {
+		await server.stop();
+		await remove();
+	}
 });
 
 test.run();

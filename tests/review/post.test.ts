@@ -5,9 +5,9 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { longestComment, marker } from "../../review/comment.ts";
 import { fittingLabels } from "../../review/labels.ts";
-import { checkComment } from "../../review/post.ts";
 import { isOwnBranch } from "../../review/pulls.ts";
 import type { Report } from "../../review/report.ts";
+import { checkComment } from "../../review/report.ts";
 import { runScript } from "../process.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
 

@@ -11,6 +11,8 @@ export interface PeerPull {
 	files: { filename: string; previous_filename?: string }[];
 	/** Logins of the author and the committer of each commit; null where GitHub knows no account. */
 	commits?: { author: string | null; committer: string | null }[];
+	/** Logins of who has pushed to its branch; not shown without it. */
+	pushers?: string[];
 	/** Where GitHub lists fewer commits than there are. */
 	allCommits?: number;
 	mergeable?: boolean | null;
@@ -208,6 +210,12 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		if (team) return peer.teams.get(`${team[1]}/${team[2]}`)?.map((login) => ({ login })) ?? null;
 		const login = /^\/users\/([^/]+)$/.exec(path)?.[1];
 		if (login !== undefined) return peer.accounts.has(login) ? { login } : null;
+		const activity = /^\/repos\/([^/]+)\/layers\/activity$/.exec(path);
+		if (activity) {
+			const from = `${activity[1]}:${query.get("ref")?.replace("refs/heads/", "")}`;
+			const pushers = peer.pulls.find((pull) => pull.from === from)?.pushers;
+			return pushers?.map((actor) => ({ activity_type: "push", actor: { login: actor } })) ?? null;
+		}
 		const own = path.replace("/repos/maps/layers", "");
 		for (const [wanted, pattern, handler] of routes) {
 			const match = pattern.exec(own);

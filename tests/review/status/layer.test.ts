@@ -43,6 +43,7 @@ const waiting: LayerStatus = {
 	registered: at,
 	commit: "0123456789abcdef0123456789abcdef01234567",
 	review: null,
+	declined: null,
 	harvest: { state: "waiting" },
 	health: { state: "unknown" },
 };

@@ -194,6 +194,8 @@ const refused: [title: string, craft: Craft, words: string | RegExp][] = [
 	["main in other case", asRef("HEAD:refs/heads/Main"), "differs only in case from the branch main"],
 	["a branch register", asRef("HEAD:refs/heads/register"), "is a name that the service keeps for reviews"],
 	["a new branch register/…", asRef("HEAD:refs/heads/register/two"), "is a name that the service keeps"],
+	["a new branch repair/…", asRef("HEAD:refs/heads/repair/two"), "is a name that the service keeps"],
+	["a declined review", asRef("HEAD:refs/heads/declined/register/x/1"), "is a name that the service keeps"],
 	["a branch below a review's", asRef("HEAD:refs/heads/register/two/x"), "is a name that the service keeps"],
 	["a branch Register/…", asRef("HEAD:refs/heads/Register/two"), "is a name that the service keeps"],
 	["a branch HEAD", asRef("HEAD:refs/heads/HEAD"), "is a name that git takes for another one's"],
