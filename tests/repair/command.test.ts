@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { suite } from "uvu";
@@ -115,5 +115,41 @@ browserTest(
 		}
 	},
 );
+
+test("what a reviewer declines is not proposed again, and nothing is merged", async ({ local, peer }) => {
+	await setHealth(local);
+	serve(peer, 5);
+	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
+	const main = await local.git("rev-parse", "main");
+	assert.match((await runScript("repair", [], env)).stdout, "1 repair proposed");
+	const words = ["decline", "repair/moved", "--by", "Ann", "--why", "The new number is a test."];
+	const declined = await runScript("review", words, env);
+	assert.is(declined.code, 0, declined.stderr);
+	assert.match((await runScript("repair", [], env)).stdout, "1 sick layer looked at, 0 repairs proposed\n");
+	assert.is(await local.git("for-each-ref", "refs/heads/repair"), "");
+	assert.is(await local.git("rev-parse", "main"), main);
+});
+
+test("for pull requests there is a patch, a title, a text and the evidence", async ({ local, peer }) => {
+	await setHealth(local);
+	serve(peer, 5);
+	const [folder, out] = [join(local.folder, "checkout"), join(local.folder, "repairs")];
+	const health = join(folder, healthPath);
+	const { code, stderr } = await runScript(
+		"repair",
+		["--repo", folder, "--ref", "HEAD", "--health", health, "--out", out],
+		{
+			HARVEST_ALLOW_PRIVATE: "on",
+		},
+	);
+	assert.is(code, 0, stderr);
+	const read = (name: string) => readFile(join(out, "repair/moved", name), "utf8");
+	assert.match(await read("repair.patch"), "MapServer/5");
+	assert.is(await read("title.txt"), "repair moved: the same layer at another place\n");
+	const evidence = (await read("evidence.txt")).trim();
+	assert.match(await read("text.md"), `\n\nEvidence: ${evidence}\n`);
+	assert.match(await readFile(health, "utf8"), '"repair":true');
+	await local.git("-C", folder, "apply", "--check", join(out, "repair/moved/repair.patch"));
+});
 
 test.run();
