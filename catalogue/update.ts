@@ -8,6 +8,7 @@ import type { SiteFiles } from "./site.ts";
 import { type CatalogueState, catalogueStamp, readState, removeState, writeState } from "./state.ts";
 import { type Assets, pageSettingsPath } from "./static/html.ts";
 import { searchEngineFiles } from "./static/search-engines.ts";
+import { placeThumbnails } from "./thumbnails.ts";
 
 /** Where the layers of a catalogue are. */
 export interface CatalogueSource {
@@ -90,6 +91,8 @@ async function writeRange(
 	const before = parseManifest(readerOf(out)(manifestPath) ?? "");
 	removeState(out);
 	removeTemporary(out);
+	// Other pictures are another stamp, and so a range from nothing.
+	if (!state) placeThumbnails(out, options.pictures, changes.layers.values());
 	const { written, removed } = writeFiles(out, files, options.isCompressed);
 	const stale = staleFiles(out, site && files, before);
 	writeFiles(out, stale, options.isCompressed);

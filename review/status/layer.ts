@@ -90,6 +90,7 @@ function statusLines({
 		...indented(harvest.findings),
 		...(harvest.next_try ? [`  its services are asked again at ${harvest.next_try}`] : []),
 		healthLine(health),
+		...(health.repair ? [`  a repair waits for a reviewer on ${health.repair}`] : []),
 		...indented(health.findings),
 	];
 }

@@ -133,6 +133,7 @@ export const french: Texts = {
 		unchecked: "Pas encore vérifiée",
 	},
 	since: (day) => `depuis la semaine du ${day}`,
+	repairProposed: "Une réparation est proposée.",
 	sick: "Avec un problème",
 	healthTitle: "État des couches",
 	healthIntro:

@@ -154,7 +154,7 @@ test("the labels that fit: by kind of change, and whose it is", () => {
 	assert.equal([...of("layers/ab/abc.service.json")], [], "what a machine writes");
 	assert.equal([...of("scripts/x.ts")], ["code"]);
 	assert.equal([...fittingLabels([], true)], ["service"]);
-	for (const branch of ["register/abc", "refresh"]) assert.ok(isOwnBranch(branch));
+	for (const branch of ["register/abc", "repair/abc", "refresh"]) assert.ok(isOwnBranch(branch));
 	for (const branch of ["registers", "refreshing", "main"]) assert.not(isOwnBranch(branch));
 });
 

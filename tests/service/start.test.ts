@@ -198,12 +198,13 @@ const wrong: Record<string, Record<string, string>> = {
 	WRITES_PER_MINUTE: { WRITES_PER_MINUTE: "-1" },
 	WRITES_BURST: { WRITES_BURST: "1.5" },
 	TRUSTED_PROXIES: { TRUSTED_PROXIES: "localhost" },
+	REPAIR: { REPAIR: "maybe" },
 	METRICS_PORT: { METRICS_PORT: "-1" },
 	METRICS_HOST: { METRICS_PORT: "0", METRICS_HOST: "192.0.2.1" },
 	LOG_READS: { LOG_READS: "ON" },
 };
 /** Any text will do for these. */
-const free = ["BASE_MAP_ATTRIBUTION", "GITHUB_BRANCH", "NO_PROXY"];
+const free = ["BASE_MAP_ATTRIBUTION", "GITHUB_BRANCH", "NO_PROXY", "PICTURES"];
 
 start("every setting that is wrong, each in turn, ends the start and is named", async ({ folder }) => {
 	const settings = await readFile(join(root, "docs/settings.md"), "utf8");

@@ -164,6 +164,7 @@ test("a ruleset asks for both checks from the workflows' App; another keeps the 
 		"refs/heads/register/*",
 		"refs/heads/register/**/*",
 		"refs/heads/repair/*",
+		"refs/heads/pictures",
 		"refs/heads/refresh",
 	];
 	assert.equal(own?.conditions, { ref_name: { include, exclude: [] } });
