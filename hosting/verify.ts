@@ -28,7 +28,8 @@ export async function listBuild(dist: string): Promise<string[]> {
 		const names = (await ifThere(folder, readdir(folder))) ?? [];
 		for (const name of names) if (!isCompanion(name)) paths.push(slotPath(slot, name));
 	}
-	if (paths.length === 0) throw new Error(`${dist}: has no fragments; npx fragments build makes them`);
+	if (paths.length === 0)
+		throw new Error(`${dist}: has no fragments; npx fragments build makes them, and --repo needs none`);
 	return paths.sort();
 }
 
