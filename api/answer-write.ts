@@ -52,7 +52,7 @@ export async function answerWrite(write: Write, context: Context): Promise<Reply
 	if (waitSeconds > 0) return refuseLimited("sender", waitSeconds);
 	const { action } = write;
 	const meta = metaOf(action, verified);
-	// The signature counts as used: it must not take effect later, on other stored layers or as another method.
+	// The signature is now used: it must not take effect later, on other stored layers or as another method.
 	const refuseForGood = async (refusal: Refusal) => {
 		await context.store.remember?.({ ...meta, status: refusal.status });
 		return refuse(refusal);

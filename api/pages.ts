@@ -178,6 +178,7 @@ export const pageTypes: Readonly<Record<string, string>> = {
 	js: "text/javascript; charset=utf-8",
 	css: "text/css; charset=utf-8",
 	svg: "image/svg+xml",
+	webp: "image/webp",
 	xml: "application/atom+xml; charset=utf-8",
 	txt: "text/plain; charset=utf-8",
 	json: fragmentHeaders["Content-Type"],

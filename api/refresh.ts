@@ -4,7 +4,7 @@ import type { Meta, Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import type { Verified } from "./write.ts";
 
-/** The number of layers that are looked at. Those whose service is harvested are harvested again. */
+/** The number of layers that are checked. Those whose service is harvested are harvested again. */
 export interface Refreshed {
 	layers: number;
 }

@@ -97,7 +97,7 @@ export async function sha256Hex(text: string, hashes = webHashes): Promise<strin
 	return hexOf(await hashes.sha256(encoder.encode(text)));
 }
 
-/** Whether a timestamp lies strictly inside two minutes around `now`. */
+/** Whether a timestamp is strictly inside two minutes around `now`. */
 export function isTimely(timestamp: string, now: Date): boolean {
 	const time = parseTimestamp(timestamp);
 	return time !== null && Math.abs(now.getTime() - time) < clockSkew;

@@ -35,6 +35,8 @@ export interface HealthStatus {
 	state: "unknown" | "well" | "wrong" | "down" | "empty";
 	/** The week in which it was first seen sick: `2026-W09`. */
 	since?: string;
+	/** The branch on which a repair waits for a reviewer. */
+	repair?: string;
 	at?: string;
 	findings?: string[];
 }

@@ -46,7 +46,7 @@ function percentile({ milliseconds }: Sent, part: number): number {
 }
 
 /** The most memory of a service and all its processes, at any moment of a task, in megabytes. */
-async function mostMemory(service: Served, task: () => Promise<unknown>): Promise<number> {
+async function maxMemory(service: Served, task: () => Promise<unknown>): Promise<number> {
 	let most = pssMegabytes(service.pid);
 	const timer = setInterval(() => {
 		most = Math.max(most, pssMegabytes(service.pid));
@@ -113,7 +113,7 @@ export const besideRows: Row[] = [
 		reach: { of: "ratio", most: 1 },
 		prepare: (world) =>
 			prepare(world, "puts-beside-memory", (service, layers) => {
-				return mostMemory(service, () => sendMany(service, layers));
+				return maxMemory(service, () => sendMany(service, layers));
 			}),
 	},
 ];

@@ -9,13 +9,13 @@ import type { World } from "./measure/world.ts";
 
 const build = (...args: string[]) => timed("npm", ["run", "-s", "build", "--", ...args]);
 
-/** A command that does nothing but start and end: what every build pays before it begins. */
+/** A command that only starts and ends: the fixed cost of every build. */
 export const startOnly = () => build("--help");
 
 /** Seconds that a build of one change may take beyond its start. */
 const allowance = 0.3;
 
-/** Removes an output and what the build notes of it. What is left to be written to the disk is written first. */
+/** Removes an output and what the build notes of it. The disk's pending writes are written first. */
 export async function removeOutput(out: string): Promise<void> {
 	await rm(out, { recursive: true, force: true });
 	for (const beside of [".manifest", ".catalogue"]) await rm(out + beside, { force: true });

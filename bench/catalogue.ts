@@ -47,7 +47,14 @@ async function prepareEntries({ layers }: World): Promise<Pair> {
 /** The page, its scripts and styles, without what it reads of the index. */
 async function prepareFirstLoad(): Promise<Pair> {
 	const fragments = fragmentSettings({ metadataUrl: "", catalogueUrl: "" });
-	const more = { publicUrl: "", site: plainSettings, version: "0", senderNames: {}, isCompressed: false };
+	const more = {
+		publicUrl: "",
+		site: plainSettings,
+		version: "0",
+		senderNames: {},
+		isCompressed: false,
+		pictures: null,
+	};
 	const site = await buildPages({ fragments, ...more, isServed: true });
 	return {
 		ours: async () => {

@@ -5,8 +5,8 @@ import { type Browser, chromium } from "playwright-core";
 import { answerPage, parsePage } from "../api/pages.ts";
 import { Index } from "../catalogue/chunks.ts";
 import { buildPages } from "../catalogue/pages.ts";
+import { browserArguments, browserPath } from "../prove/browser.ts";
 import { fragmentSettings } from "../publish/slots.ts";
-import { browserArguments, browserPath } from "../scripts/screenshots/browser.ts";
 import { plainSettings } from "../site/page/settings.ts";
 import { generateEntries } from "./entries.ts";
 import type { Pair, Row } from "./measure/row.ts";
@@ -20,7 +20,14 @@ const limit = 6;
 /** The files of a catalogue, and what they weigh on the way. */
 async function siteFiles(layers: number): Promise<Map<string, Buffer>> {
 	const fragments = fragmentSettings({ metadataUrl: "", catalogueUrl: "" });
-	const more = { publicUrl: "", site: plainSettings, version: "0", senderNames: {}, isCompressed: false };
+	const more = {
+		publicUrl: "",
+		site: plainSettings,
+		version: "0",
+		senderNames: {},
+		isCompressed: false,
+		pictures: null,
+	};
 	const { files } = await buildPages({ fragments, ...more, isServed: true });
 	const entries = new Map([...generateEntries(layers)].map((entry) => [entry.smallkey, entry]));
 	const index = new Index(null).change(entries, "a".repeat(40));

@@ -9,7 +9,7 @@ import type { Pair, Row } from "./measure/row.ts";
 import type { Served, World } from "./measure/world.ts";
 import { publish } from "./writes.ts";
 
-/** PUTs after which memory is looked at again. */
+/** PUTs after which memory is measured again. */
 const putsAfter = 10_000;
 /** Longest that a push may take until it is served, in milliseconds. */
 const patienceMs = 300_000;

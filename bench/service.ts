@@ -11,7 +11,7 @@ import { publish } from "./writes.ts";
 /** Most PUTs of one round of `growth`. */
 const growthPuts = 10_000;
 const megabyte = 1_000_000;
-/** How long an object store has to be the same to be at rest, and how long that is waited for, in milliseconds. */
+/** Time without a change after which an object store is at rest, and the longest wait for it, in milliseconds. */
 const rest = 10_000;
 const patience = 120_000;
 

@@ -14,9 +14,11 @@ export interface CommitChanges {
 	date: string;
 	/** Sorted by smallkey, each once. */
 	layers: { smallkey: string; kind: ChangeKind }[];
+	/** Smallkeys of layers for which a repair was proposed. */
+	repairs?: string[];
 }
 
-/** A commit as `changes/` has it: where too many layers changed, how many instead of which. */
+/** A commit as `changes/` has it. If too many layers changed, it has their number instead of their smallkeys. */
 export type ListedCommit = CommitChanges | { commit: string; date: string; many: number };
 
 /** Commits in one piece. */
@@ -67,7 +69,7 @@ export interface FeedSettings {
  * The files of `changes/` that differ after further commits.
  * @param read reads the files as they are; null: there are none
  * @param further oldest first
- * @returns null where what is there is not of this version, or not whole: everything has to be built
+ * @returns null where the files are not of this version, or not whole: everything has to be built
  */
 export function updateChanges(
 	read: ReadFile | null,
@@ -189,7 +191,7 @@ interface FeedEntry {
 	commit: string;
 	date: string;
 	smallkey: string;
-	kind: ChangeKind;
+	kind: ChangeKind | "repair";
 }
 
 /** The last changes, newest first. */
@@ -197,7 +199,8 @@ function feedEntries(commits: readonly ListedCommit[]): FeedEntry[] {
 	const entries: FeedEntry[] = [];
 	for (const one of [...commits].reverse()) {
 		if (!("layers" in one)) continue;
-		for (const { smallkey, kind } of one.layers) {
+		const repairs = (one.repairs ?? []).map((smallkey) => ({ smallkey, kind: "repair" as const }));
+		for (const { smallkey, kind } of [...one.layers, ...repairs]) {
 			entries.push({ commit: one.commit, date: one.date, smallkey, kind });
 			if (entries.length === feedLength) return entries;
 		}
@@ -205,10 +208,11 @@ function feedEntries(commits: readonly ListedCommit[]): FeedEntry[] {
 	return entries;
 }
 
-const kindWords: Record<ChangeKind, string> = {
+const kindWords: Record<FeedEntry["kind"], string> = {
 	added: "added · ajoutée",
 	changed: "changed · modifiée",
 	removed: "removed · retirée",
+	repair: "a repair is proposed · une réparation est proposée",
 };
 
 function escapeXml(text: string): string {

@@ -15,6 +15,8 @@ export interface KnownOfLayer {
 	changed?: Entry["changed"];
 	/** Public name of the sender who registered it last. */
 	sender?: Entry["sender"] | null;
+	/** Path of its picture below the site. */
+	thumbnail?: string | undefined;
 }
 
 /** Longest description in an entry, in characters. */
@@ -29,7 +31,7 @@ const partsOfDegree = 10_000;
 /** What the catalogue says of a layer. @param health what was seen of all layers */
 export function entryOf(
 	layer: CheckedLayer,
-	{ changed, sender }: KnownOfLayer,
+	{ changed, sender, thumbnail }: KnownOfLayer,
 	health: Health,
 	settings: FragmentSettings,
 ): Entry {
@@ -73,6 +75,7 @@ export function entryOf(
 		...(changed && { changed: { ...changed, commit: changed.commit.slice(0, commitDigits) } }),
 		...(sickness !== undefined && { health: sickness }),
 		...(bounds && { bounds: roundedOut(bounds) }),
+		...(thumbnail !== undefined && { thumbnail }),
 		...(unread.length > 0 && { unread }),
 	};
 }

@@ -2,7 +2,8 @@ import { isSenderId } from "../api/senders.ts";
 import { personText, type RawCommit, readCommits, trailersOf } from "../git/commits.ts";
 import { runGit } from "../git/run.ts";
 import type { PublicName } from "../registry/entries.ts";
-import { parseLayerPath } from "../registry/smallkey.ts";
+import { healthPath, repairTrailer } from "../registry/health.ts";
+import { parseLayerPath, parseSmallkey } from "../registry/smallkey.ts";
 import { serviceIdentity } from "../store/git/new-commit.ts";
 import type { ChangeKind, CommitChanges } from "./changes.ts";
 
@@ -47,15 +48,18 @@ export async function readHistory(
 	if (output === null) return null;
 	const commits = parseLog(output.toString("utf8"));
 	if (from !== null && commits[0]?.parent !== from) return null;
-	const touching = commits.filter(({ layers }) => layers.length > 0);
+	const touching = commits.filter(({ layers, isHealth }) => layers.length > 0 || isHealth);
 	const raw = readCommits(
 		repository,
 		touching.map(({ commit }) => commit),
 	);
 	const found: HistoryCommit[] = [];
+	let next = 0;
 	for await (const one of raw) {
-		const { parent: _, ...commit } = touching[found.length] as ListedCommit;
-		found.push({ ...commit, sender: senderOf(one) });
+		const { parent: _, isHealth, ...commit } = touching[next++] as ListedCommit;
+		const repairs = isHealth ? repairsOf(one) : [];
+		if (commit.layers.length === 0 && repairs.length === 0) continue;
+		found.push({ ...commit, ...(repairs.length > 0 && { repairs }), sender: senderOf(one) });
 	}
 	return found;
 }
@@ -66,8 +70,18 @@ function senderOf({ committer, message }: RawCommit): string | null {
 	return id !== undefined && isSenderId(id) ? id : null;
 }
 
+/** The layers for which the service says that repairs were proposed. */
+function repairsOf({ committer, message }: RawCommit): string[] {
+	if (personText(committer) !== serviceIdentity) return [];
+	return trailersOf(message, repairTrailer).filter((smallkey) => parseSmallkey(smallkey) !== null);
+}
+
 /** A commit as `git log` lists it. */
-type ListedCommit = Omit<HistoryCommit, "sender"> & { parent: string };
+type ListedCommit = Omit<HistoryCommit, "sender"> & {
+	parent: string;
+	/** Whether it changed what is known of the health of layers. */
+	isHealth: boolean;
+};
 
 async function isShallow(repository: string): Promise<boolean> {
 	return (
@@ -81,7 +95,8 @@ function parseLog(text: string): ListedCommit[] {
 		const match = /^([0-9a-f]{40,64}) (\d+) ?([0-9a-f]*)/.exec(head);
 		if (!match) return [];
 		const [, commit = "", seconds = "", parent = ""] = match;
-		return [{ commit, date: isoDate(Number(seconds)), parent, ...readLayers(fields) }];
+		const isHealth = fields.includes(healthPath);
+		return [{ commit, date: isoDate(Number(seconds)), parent, isHealth, ...readLayers(fields) }];
 	});
 }
 

@@ -3,6 +3,7 @@ import { fragmentSettings } from "../publish/slots.ts";
 import type { PublicName } from "../registry/entries.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { plainSettings, type SiteSettings } from "../site/page/settings.ts";
+import { type Pictures, picturesIn } from "./thumbnails.ts";
 
 /** Everything but the layers that decides what a catalogue holds; handed to other processes as it is. */
 export interface CatalogueOptions {
@@ -14,8 +15,10 @@ export interface CatalogueOptions {
 	version: string;
 	/** Sender's id → the public name that its operator gave it. */
 	senderNames: Readonly<Record<string, PublicName>>;
-	/** Whether a `.gz` stands beside each file. */
+	/** Whether each file gets a `.gz` beside it. */
 	isCompressed: boolean;
+	/** Pictures of layers; null where there are none. */
+	pictures: Pictures | null;
 	/** Whether a service renders pages of layers, the plain list and records when they are asked for. */
 	isServed: boolean;
 }
@@ -34,7 +37,7 @@ export interface PageSettings {
 
 /** Everything that a catalogue is made with, from a configuration. */
 export function catalogueOptions(
-	given: FragmentSettings & { publicUrl: string; page: PageSettings },
+	given: FragmentSettings & { publicUrl: string; page: PageSettings; pictures: string },
 	more: Pick<CatalogueOptions, "senderNames" | "isCompressed"> & { canSend: boolean },
 ): CatalogueOptions {
 	const { senderNames, isCompressed, canSend } = more;
@@ -52,6 +55,7 @@ export function catalogueOptions(
 		version: readVersion(),
 		senderNames,
 		isCompressed,
+		pictures: picturesIn(given.pictures),
 		// What takes signed requests is a service.
 		isServed: canSend,
 	};

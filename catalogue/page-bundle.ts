@@ -42,7 +42,7 @@ const withoutDefaults: Plugin = {
 	},
 };
 
-/** Bundles the scripts: what only a map or a draft needs is in files of its own, loaded when it is shown. */
+/** Bundles the scripts: the parts for maps and drafts are separate files, loaded when they are shown. */
 async function bundleScripts(): Promise<
 	Pick<PageBundle, "scripts" | "main" | "choose" | "worker" | "imports"> & { inputs: string[] }
 > {

@@ -13,7 +13,7 @@ export async function buildPages({
 	version,
 }: CatalogueOptions): Promise<SiteFiles> {
 	const { files, assets } = await buildSite(site, publicUrl);
-	// A relative address of a server counts from where the document is (OpenAPI Specification 3.1.1, "Server Object").
+	// A relative address of a server is relative to the document (OpenAPI Specification 3.1.1, "Server Object").
 	const url = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");
 	const schemas = schemaFiles({ version, targets: fragments.targets.map(targetOf), url });
 	for (const [name, text] of schemas) files.set(`schemas/${name}`, Buffer.from(text));

@@ -14,11 +14,12 @@ import { entryOf } from "./entry.ts";
 import type { OwnersOf } from "./health.ts";
 import { type LastChange, lastChanges, readHistory } from "./history.ts";
 import type { CatalogueOptions } from "./options.ts";
+import { readThumbnails, type Thumbnails } from "./thumbnails.ts";
 
 /** A commit's full id, or a folder of layers whose history is not known. */
 export type CatalogueLayers = { repository: string; commit: string } | { folder: string };
 
-/** A catalogue that is there: what it was made from, and its files. */
+/** An existing catalogue: its source, and its files. */
 export interface EarlierCatalogue {
 	/** The commit of its layers, in full. */
 	commit: string;
@@ -70,11 +71,13 @@ export async function readChanges(
 	for (const [smallkey, { changed, sender }] of before) {
 		if (changed && !last.has(smallkey)) last.set(smallkey, { changed, sender: sender ?? null });
 	}
+	const thumbnails = readThumbnails(options.pictures);
 	const changed = earlier && [...touched].map(layerPath).map((path) => ({ path, mode: "100644", id: null }));
 	const noted = nothingNoted();
 	const entries = new Map<string, Entry | null>();
 	for await (const some of servedLayers(repository, commit, changed, noted)) {
-		for (const layer of some) entries.set(layer.smallkey, newEntry(layer, last, health, options));
+		for (const layer of some)
+			entries.set(layer.smallkey, newEntry(layer, { last, health, thumbnails }, options));
 	}
 	// A layer came up of whose history nothing is known here: one that differs from it only in case has gone.
 	if (earlier && [...entries.keys()].some((smallkey) => !touched.has(smallkey))) return null;
@@ -84,22 +87,27 @@ export async function readChanges(
 	return { layers: entries, history: history ?? [], ...reviewers };
 }
 
-function newEntry(
-	layer: CheckedLayer,
-	last: ReadonlyMap<string, LastChange>,
-	health: Health,
-	{ fragments }: CatalogueOptions,
-): Entry {
-	return entryOf(layer, last.get(layer.smallkey) ?? {}, health, fragments);
+/** What is known of layers beside their own files. */
+interface Known {
+	last: ReadonlyMap<string, LastChange>;
+	health: Health;
+	thumbnails: Thumbnails;
+}
+
+function newEntry(layer: CheckedLayer, known: Known, { fragments }: CatalogueOptions): Entry {
+	const { last, health, thumbnails } = known;
+	const { smallkey } = layer;
+	return entryOf(layer, { ...last.get(smallkey), thumbnail: thumbnails.get(smallkey) }, health, fragments);
 }
 
 /** @throws {Error} where a file is wrong: nothing is served of it */
 function readFolder(folder: string, options: CatalogueOptions): ReadChanges {
 	const files = collectFolder(folder);
 	const { health, owners } = parseReviewers(files);
+	const thumbnails = readThumbnails(options.pictures);
 	const layers = new Map<string, Entry>();
 	const [problem] = judgeFiles(files, (layer) => {
-		layers.set(layer.smallkey, newEntry(layer, new Map(), health, options));
+		layers.set(layer.smallkey, newEntry(layer, { last: new Map(), health, thumbnails }, options));
 	});
 	if (problem) throw new Error(problemLine(problem));
 	return { layers, history: [], owners, reviewers: "" };
@@ -141,6 +149,6 @@ function otherHealth(read: ReadFile, now: Health): string[] {
 	const all = new Set([...known.keys(), ...now.keys()]);
 	return [...all].filter((smallkey) => {
 		const [before, after] = [known.get(smallkey), now.get(smallkey)];
-		return (["state", "since", "cause"] as const).some((name) => before?.[name] !== after?.[name]);
+		return (["state", "since", "cause", "repair"] as const).some((name) => before?.[name] !== after?.[name]);
 	});
 }

@@ -12,7 +12,7 @@ export interface SiteFiles {
 	assets: PageAssets;
 }
 
-/** Where everything with a content-hashed name is: nothing of it ever changes. */
+/** The folder of files whose names have a hash of their content: they never change. */
 export const assetFolder = "assets";
 
 /** A process reads it once. */

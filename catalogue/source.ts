@@ -13,7 +13,7 @@ import type { CatalogueSource } from "./update.ts";
  */
 export async function catalogueSource(source: Source, out: string): Promise<CatalogueSource> {
 	const manifest = readManifest(out);
-	// Fragments of which some are of earlier commits are of none.
+	// Fragments of several commits belong to none.
 	const id = manifest?.wrong ? null : (manifest?.source ?? null);
 	if ("repository" in source) {
 		// The branch may have moved on since the fragments were built.
@@ -25,7 +25,7 @@ export async function catalogueSource(source: Source, out: string): Promise<Cata
 	return { id, layers: committed ?? { folder: source.folder } };
 }
 
-/** The commit that a folder is of; null where it is of none, or holds what is in no commit. */
+/** The commit of a folder; null where it has none, or has uncommitted changes. */
 async function committedFolder(folder: string): Promise<{ repository: string; commit: string } | null> {
 	const git = async (...args: string[]) => (await runGit(folder, args)).toString("utf8").trim();
 	const repository = await git("rev-parse", "--show-toplevel");

@@ -8,6 +8,7 @@ import type { SiteFiles } from "./site.ts";
 import { type CatalogueState, catalogueStamp, readState, removeState, writeState } from "./state.ts";
 import { type Assets, pageSettingsPath } from "./static/html.ts";
 import { searchEngineFiles } from "./static/search-engines.ts";
+import { placeThumbnails } from "./thumbnails.ts";
 
 /** Where the layers of a catalogue are. */
 export interface CatalogueSource {
@@ -25,7 +26,7 @@ export interface CatalogueOutcome {
 }
 
 /**
- * Updates the catalogue in an output to its layers: by the range from the commit of the catalogue that is there, if it
+ * Updates the catalogue in an output to its layers: by the range from the commit of the existing catalogue, if it
  * is whole and was made in the same way, and else by the range from nothing. Both give the same files.
  * @param fresh whether the range is from nothing in any case
  * @throws {Error} where a file cannot be written or the layers cannot be read
@@ -90,6 +91,8 @@ async function writeRange(
 	const before = parseManifest(readerOf(out)(manifestPath) ?? "");
 	removeState(out);
 	removeTemporary(out);
+	// Other pictures are another stamp, and so a range from nothing.
+	if (!state) placeThumbnails(out, options.pictures, changes.layers.values());
 	const { written, removed } = writeFiles(out, files, options.isCompressed);
 	const stale = staleFiles(out, site && files, before);
 	writeFiles(out, stale, options.isCompressed);

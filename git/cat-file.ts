@@ -1,5 +1,5 @@
 import { GitProcess } from "./process.ts";
-import { GitKilled, GitTimeout, ordinarySilenceMs } from "./run.ts";
+import { GitFailure, GitKilled, GitTimeout, ordinarySilenceMs } from "./run.ts";
 
 /** An object of a repository. */
 export interface GitObject {
@@ -35,7 +35,8 @@ export class CatFile {
 	#process: GitProcess | null = null;
 	/** Reads that the process was asked for. */
 	#reads = 0;
-	#isKilled = false;
+	/** Whether no other process starts. */
+	#hasEnded = false;
 	#waiting: Waiting[] = [];
 	#chunks: Buffer[] = [];
 	#bufferedBytes = 0;
@@ -48,7 +49,7 @@ export class CatFile {
 	}
 
 	/**
-	 * The object that a name stands for, or null. A name holds no line break.
+	 * The object of a name, or null. A name holds no line break.
 	 * @throws {GitTimeout} where git is silent for too long; the next read asks another process
 	 */
 	async read(name: string): Promise<GitObject | null> {
@@ -64,18 +65,20 @@ export class CatFile {
 		this.#endRenewed();
 	}
 
-	/** Ends the process; reads that wait are answered first. */
+	/** Ends the process for good; reads that wait are answered first, unless it fails. */
 	async close(): Promise<void> {
+		this.#hasEnded = true;
 		await this.#process?.close();
 	}
 
-	/** Ends the process at once; reads that wait are refused. */
+	/** Ends the process for good, at once; reads that wait are refused. */
 	kill(): void {
-		this.#isKilled = true;
+		this.#hasEnded = true;
 		this.#process?.kill();
 	}
 
 	#ask(waiting: Waiting): void {
+		if (this.#hasEnded) return waiting.reject(new GitFailure("git cat-file: has ended"));
 		try {
 			const process = this.#start();
 			this.#waiting.push(waiting);
@@ -118,7 +121,7 @@ export class CatFile {
 		this.#neededBytes = 1;
 		// Git ends where it meets a broken object: the fault of the read that came first, not of those behind it.
 		const isFirstAtFault = !(error instanceof GitKilled) || waiting[0]?.isRepeated === true;
-		const faults = error instanceof GitTimeout || this.#isKilled ? waiting.length : Number(isFirstAtFault);
+		const faults = error instanceof GitTimeout || this.#hasEnded ? waiting.length : Number(isFirstAtFault);
 		for (const { reject } of waiting.slice(0, faults)) reject(error);
 		for (const again of waiting.slice(faults)) this.#ask({ ...again, isRepeated: true });
 	}

@@ -58,7 +58,7 @@ export function enterQuarantine(environment: NodeJS.ProcessEnv): void {
 }
 
 /**
- * The environment of every git process here: nothing of the operator's own git reaches it, and no secret of the
+ * The environment of every git process here: the operator's own git settings do not reach it, and no secret of the
  * service. The hooks of a repository and its own configuration still count.
  */
 function environment(): NodeJS.ProcessEnv {
@@ -155,7 +155,7 @@ export function startGit(
 
 /**
  * What a process prints, as it comes.
- * @throws {GitTimeout} where it is silent for too long; it is ended then
+ * @throws {GitTimeout} where it gives no output for too long; it is ended then
  */
 export async function* outputOf(
 	child: ChildProcessWithoutNullStreams,
@@ -182,6 +182,6 @@ export function killGroup({ pid }: ChildProcess): void {
 	try {
 		process.kill(-pid, "SIGKILL");
 	} catch {
-		// It has ended by itself.
+		// It has already ended.
 	}
 }

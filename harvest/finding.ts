@@ -40,7 +40,7 @@ export type Answered =
 	  }
 	| { description: null; trouble: Trouble };
 
-/** The answer of a service of which nothing is known. */
+/** The result for a service without an answer. */
 export function undescribed(kind: Fault, text: string): Answered {
 	return { description: null, trouble: { kind, text } };
 }

@@ -6,21 +6,12 @@ import {
 } from "../registry/description.ts";
 import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
+import { createFindAlike, type HarvestOptions, otherLayerText } from "./alike.ts";
 import { describeArcgisService } from "./arcgis/describe-service.ts";
 import { describeLayer } from "./arcgis/feature-layer.ts";
-import type { Answered, Finding } from "./finding.ts";
-import type { Ask } from "./net/ask.ts";
+import { type Answered, type Finding, undescribed } from "./finding.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
-import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
-
-export interface HarvestOptions {
-	/** The client for services, shared by all layers. */
-	ask: Ask;
-	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
-	mapWkid: number;
-	/** Reads capabilities; handed in where other work reads the same ones. */
-	read?: ReadCapabilities;
-}
+import { createReadCapabilities } from "./wms/read-capabilities.ts";
 
 /** What the services behind one layer answered. */
 export interface Harvested {
@@ -34,23 +25,61 @@ export interface Harvested {
 /**
  * Asks the services behind a layer, once where both languages name the same: what a feature layer is, what an OGC service
  * says of the named layers, or the layers of a service that is taken whole. Never rejects.
+ * @param known what was harvested last: an address at which another layer has taken the place of this one is no answer
  */
-export type HarvestLayer = (registration: Registration, signal?: AbortSignal) => Promise<Harvested>;
+export type HarvestLayer = (
+	registration: Registration,
+	signal?: AbortSignal,
+	known?: Description | null,
+) => Promise<Harvested>;
 
-/** Makes the harvest that all layers harvested together share, so that capabilities are asked for once. */
-export function createHarvestLayer(options: HarvestOptions): HarvestLayer {
-	const { ask, mapWkid, read = createReadCapabilities(ask) } = options;
+/** Asks the service behind one language of a layer. */
+export type DescribeLang = (
+	registration: Registration,
+	lang: Lang,
+	signal?: AbortSignal,
+) => Promise<Answered>;
 
-	function describe(registration: Registration, lang: Lang, signal?: AbortSignal): Promise<Answered> {
+/** Makes what asks one service for one language. */
+export function createDescribe({
+	ask,
+	mapWkid,
+	read = createReadCapabilities(ask),
+}: HarvestOptions): DescribeLang {
+	return (registration, lang, signal) => {
 		const { service_url: address } = registration[lang];
 		const type = serviceTypeOf(registration, lang);
 		if (type === "esriFeature") return describeLayer(address, ask, mapWkid, signal);
 		if (type !== "ogcWms" && type !== "ogcWmts") return describeArcgisService(address, ask, signal);
 		const names = namedLayers(registration, lang);
 		return describeLayers(type === "ogcWms" ? "WMS" : "WMTS", address, names, read, signal);
+	};
+}
+
+/** Makes the harvest that all layers harvested together share, so that capabilities are asked for once. */
+export function createHarvestLayer(given: HarvestOptions): HarvestLayer {
+	const options = { ...given, read: given.read ?? createReadCapabilities(given.ask) };
+	const describe = createDescribe(options);
+	const find = createFindAlike(options);
+
+	/** The answer of a service, unless it is that of another layer. */
+	async function ownAnswer(
+		registration: Registration,
+		lang: Lang,
+		known: Description | null,
+		signal?: AbortSignal,
+	): Promise<Answered> {
+		const answer = await describe(registration, lang, signal);
+		if (!answer.description) return answer;
+		const other = await otherLayerText(
+			currentDescription(registration, known, lang),
+			answer.description,
+			find,
+		);
+		return other === null ? answer : undescribed("registration", other);
 	}
 
-	return async (registration, signal) => {
+	return async (registration, signal, known = null) => {
 		const harvested: Harvested = { found: {}, partial: new Set(), findings: [] };
 		const answers = new Map<string, Answered>();
 		for (const lang of harvestedLangs(registration)) {
@@ -58,7 +87,7 @@ export function createHarvestLayer(options: HarvestOptions): HarvestLayer {
 			const asked = [serviceTypeOf(registration, lang), address, ...namedLayers(registration, lang)].join(
 				"\n",
 			);
-			const answer = answers.get(asked) ?? (await describe(registration, lang, signal));
+			const answer = answers.get(asked) ?? (await ownAnswer(registration, lang, known, signal));
 			answers.set(asked, answer);
 			addAnswer(harvested, lang, address, answer);
 		}

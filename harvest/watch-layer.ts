@@ -1,11 +1,15 @@
+import { currentDescription, type Description, type LangDescription } from "../registry/description.ts";
 import { type Seen, type SickState, sickStates } from "../registry/health.ts";
 import { namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
+import { createFindAlike, otherLayerText } from "./alike.ts";
 import { numberOf, objectOf, parseAnswer } from "./answer.ts";
 import { serviceAddress } from "./arcgis/answers.ts";
+import { askLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { type CheckedServices, createCheckLayer } from "./check-layer.ts";
 import { type Look, quote, seen, unseen } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
+import { describeLayers } from "./wms/describe-layers.ts";
 import { lookAtWms } from "./wms/look.ts";
 import { createReadCapabilities } from "./wms/read-capabilities.ts";
 
@@ -31,11 +35,39 @@ export function seenOf({ state, findings }: Watched): Seen | null {
  * Looks at a layer as a viewer would: its service's capabilities or its own document, then one picture or one feature.
  * Never rejects.
  */
-export type WatchLayer = (registration: Registration, signal?: AbortSignal) => Promise<Watched>;
+export type WatchLayer = (
+	registration: Registration,
+	signal?: AbortSignal,
+	known?: Description | null,
+) => Promise<Watched>;
 
 /** Makes the watch that a run shares. @param ask as `createAsk` makes it */
 export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): WatchLayer {
 	const check = createCheckLayer(ask, read);
+	const find = createFindAlike({ ask, mapWkid: 4326, read });
+
+	/** Whether another layer has taken the place of the known one; null: no. */
+	async function otherLayer(
+		registration: Registration,
+		lang: Lang,
+		known: Description,
+	): Promise<Look | null> {
+		const before = currentDescription(registration, known, lang);
+		if (!before || "entries" in before) return null;
+		const { service_url: address } = registration[lang];
+		const now = "renderer" in before ? await sketch(address) : await named(address, before.layers);
+		const text = now && (await otherLayerText(before, now, find));
+		return text === null ? null : unseen("registration", text);
+	}
+
+	async function sketch(address: string): Promise<LangDescription | null> {
+		const { layer } = await askLayer(address, ask);
+		return layer && sketchLayer(address, layer);
+	}
+
+	async function named(address: string, layers: readonly string[]): Promise<LangDescription | null> {
+		return (await describeLayers("WMS", address, layers, read)).description;
+	}
 
 	/** Looks at one language, where the check found nothing wrong. */
 	async function look(registration: Registration, lang: Lang, signal?: AbortSignal): Promise<Look> {
@@ -49,7 +81,7 @@ export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): 
 		return layer ? lookAtWms(address, name, layer, ask, signal) : seen;
 	}
 
-	return async (registration, signal) => {
+	return async (registration, signal, known = null) => {
 		const checked = await check("", registration);
 		const findings: Watched["findings"] = checked.findings.map(({ kind, ...finding }) => ({
 			state: kind === "registration" ? "wrong" : "down",
@@ -59,7 +91,10 @@ export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): 
 		for (const lang of langs.filter((one) => findings.every((finding) => finding.lang !== one))) {
 			const { service_url: address } = registration[lang];
 			const name = `${serviceTypeOf(registration, lang)} ${namedLayers(registration, lang)[0]} ${address}`;
-			const found = looks.get(name) ?? (await look(registration, lang, signal));
+			const found =
+				looks.get(name) ??
+				(known && (await otherLayer(registration, lang, known))) ??
+				(await look(registration, lang, signal));
 			looks.set(name, found);
 			if (found.state === null) continue;
 			const { state, text } = found;

@@ -202,7 +202,7 @@ function cloudfront({ targets, root }: StaticHost): string {
 	};
 	const folders = targets.map((name) => `${targetOf(name).doc}/*`);
 	const { pages } = Object.fromEntries(siteGroups.map((group) => [group.name, group]));
-	return `# the files, with the headers that each object keeps; the types of the catalogue's are known by their endings
+	return `# the files, with the headers of each object; the endings of the catalogue's files give their types
 ${sync(root, folders, `--content-type '${contentType}' --cache-control '${caching}'`)}
 ${siteGroups
 	.map(({ paths, headers }) =>
@@ -213,13 +213,13 @@ ${siteGroups
 		),
 	)
 	.join("\n")}
-# a browser's preflight is the bucket's to answer
+# the bucket answers the preflight requests of browsers
 aws s3api put-bucket-cors --bucket BUCKET --cors-configuration '${shellJson(cors)}'
-# the rest is added by CloudFront: name the policy in the distribution's behaviour, with OPTIONS among its methods
+# CloudFront adds the other headers: name the policy in the distribution's behaviour, with OPTIONS among its methods
 aws cloudfront create-response-headers-policy --response-headers-policy-config '${shellJson(policy)}'
 # the catalogue's pages are read by people, at their own site only: for the behaviours of ${pages?.paths.join(" ")}
 aws cloudfront create-response-headers-policy --response-headers-policy-config '${shellJson(pagesPolicy(pages?.headers ?? {}))}'
-# CloudFront serves no folder: its default root object is index.html, and pages are asked for as /en/index.html
+# CloudFront serves no folder: its default root object is index.html, and the address of a page is /en/index.html
 `;
 }
 

@@ -18,7 +18,7 @@ const patience = 15_000;
 const maxAttempts = 3;
 
 /** A smallkey that is not registered anywhere, as far as possible. */
-const unknownKey = "=verify=nobody=";
+const unknownKey = "=verify=none=";
 
 /** The fragments of a build, sorted: `v0.9/doc/en/23ax5t`. @throws {Error} where there are none */
 export async function listBuild(dist: string): Promise<string[]> {

@@ -63,7 +63,7 @@ export function collectFolder(folder: string): LayerFile[] {
 	return readFound(folder, listFolder(folder));
 }
 
-/** The id of the commit that a name stands for. @throws {Error} where there is none */
+/** The id of the commit of a name. @throws {Error} where there is none */
 export async function resolveCommit(repository: string, ref: string): Promise<string> {
 	const output = await runGit(repository, [
 		"rev-parse",

@@ -89,7 +89,7 @@ export function loadSnapshot(path: string, renderer: string, log: Log): Snapshot
 	if (!file) return null;
 	const end = file.length - checksumLength;
 	if (!isWhole(file, end)) {
-		log.warn(`${path} is not whole, or of another version, and not used: all layers are read anew`);
+		log.warn(`${path} is not whole, or of another version, and not used: all layers are read again`);
 		return null;
 	}
 	const [head, start] = readLine(file, 0) as [Head, number];

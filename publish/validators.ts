@@ -8,7 +8,7 @@ import { owners } from "../schemas/owners.ts";
 import { registration1 } from "../schemas/registration-1.ts";
 import { registration2 } from "../schemas/registration-2.ts";
 
-/** The modules that compile schemas: what each exports, of which schema, compiled how. */
+/** The modules that compile schemas: the exports of each, with their schema and their options. */
 const validators: Record<string, { options: Options; exports: Record<string, { $id: string }> }> = {
 	"validate-description.ts": {
 		options: firstError,

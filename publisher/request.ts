@@ -122,7 +122,7 @@ export async function sendRequest(
 	);
 	if (answer.ok) {
 		const receipt = answer.text === "" ? `${answer.status} ${smallkey}` : parseAnswer(answer.text);
-		if (receipt === null) throw new Error(`${address}: answers what is no receipt`);
+		if (receipt === null) throw new Error(`${address}: its answer is not a receipt`);
 		const text = typeof receipt === "string" ? receipt : JSON.stringify(receipt, null, 2);
 		for (const line of text.split("\n")) printLine(io, plain(line));
 		return exitCodes.done;

@@ -19,7 +19,7 @@ export type Bounds = readonly [west: number, south: number, east: number, north:
 /** Public name of a sender: one text for both languages, or two. */
 export type PublicName = string | Record<Lang, string>;
 
-/** What the catalogue says of one layer: what a row and a filter need. */
+/** A layer in the catalogue, with the values for its row and the filters. */
 export interface Entry {
 	smallkey: string;
 	/** `wms`, `feature`, or the service type of a registration of version 2.0. */
@@ -52,7 +52,7 @@ export interface Manifest {
 	version: typeof indexVersion;
 	/** Number of layers. */
 	layers: number;
-	/** The commit that all this is of; left out where it is not known. */
+	/** The commit of all entries; left out where it is not known. */
 	commit?: string;
 	/** Path of each chunk below the site, by its number; null where it has no layers. Names hold the hash of the content. */
 	chunks: readonly (string | null)[];

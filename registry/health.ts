@@ -17,10 +17,12 @@ export interface Sickness {
 	since: string;
 	/** What was seen last, such as `answers with status 503`: plain text of one line, which may quote a service. */
 	cause?: string;
+	/** Whether a repair waits for a decision on a branch `repair/…`. */
+	repair?: true;
 }
 
 /** What a look at a layer found. */
-export type Seen = Omit<Sickness, "since">;
+export type Seen = Omit<Sickness, "since" | "repair">;
 
 /** Smallkey → what is wrong. Healthy layers are not listed. */
 export type Health = ReadonlyMap<string, Sickness>;
@@ -49,8 +51,9 @@ export function parseHealth(text: string | null): Health {
 /** Longest cause, in characters. */
 const maxCause = 160;
 
-function bare({ state, since, cause }: Sickness): Sickness {
-	return { state, since, ...(typeof cause === "string" && { cause: cause.slice(0, maxCause) }) };
+function bare({ state, since, cause, repair }: Sickness): Sickness {
+	const known = { state, since, ...(typeof cause === "string" && { cause: cause.slice(0, maxCause) }) };
+	return { ...known, ...(repair === true && { repair }) };
 }
 
 function isSickness(value: unknown): value is Sickness {
@@ -100,9 +103,22 @@ export function updateHealth(
 	for (const [smallkey, found] of seen) {
 		if (found === null) continue;
 		const known = before.get(smallkey);
-		after.set(smallkey, { ...found, since: known?.state === found.state ? known.since : week });
+		const isSame = known?.state === found.state;
+		const repair = isSame && known.repair ? { repair: known.repair } : {};
+		after.set(smallkey, { ...found, since: isSame ? known.since : week, ...repair });
 	}
 	return after;
+}
+
+/** Trailer of a commit of the health that names a layer for which a repair was proposed. */
+export const repairTrailer = "Repair-Proposed";
+
+/** The health with a mark on those layers whose repair waits for a decision, and on no others. */
+export function markRepairs(health: Health, proposed: ReadonlySet<string>): Health {
+	const marked = [...health].map(([smallkey, { repair: _, ...sickness }]): [string, Sickness] => {
+		return [smallkey, { ...sickness, ...(proposed.has(smallkey) && { repair: true }) }];
+	});
+	return new Map(marked);
 }
 
 /** The ISO 8601 week of a time, in UTC: `2026-W09`. */

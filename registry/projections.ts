@@ -134,7 +134,7 @@ function converterOf(source: string, target: string): Converter {
 	return converter;
 }
 
-/** null where a point lies nowhere on the map, such as the far pole of a conic projection. */
+/** null where a point is not on the map, such as the far pole of a conic projection. */
 function extentOf(points: Point[], wkid: number): Extent | null {
 	const limit = isGeographic(wkid) ? 360 : farthest;
 	const usable = points.every((point) => point.every((number) => Math.abs(number) <= limit));

@@ -25,7 +25,7 @@ const table = {
 	address: ["must be an http or https address, not {}", "doit être une adresse http ou https, et non {}"],
 	markup: [
 		"must not hold < before a letter, / or !, which viewers take for markup, not {}",
-		"ne doit pas contenir < devant une lettre, / ou !, que les visualiseurs prennent pour du balisage : {}",
+		"ne doit pas contenir < devant une lettre, / ou !, que les visualiseurs interprètent comme du balisage : {}",
 	],
 	"media-type": [
 		"must be a media type, such as image/png, not {}",
@@ -101,7 +101,7 @@ const table = {
 	],
 	"query-empty": [
 		"ends with ?, which is left out: viewers write their own",
-		"finit par ?, qui est omis : les visualiseurs écrivent le leur",
+		"se termine par ?, qui est omis : les visualiseurs ajoutent le leur",
 	],
 	"query-request": [
 		"already says SERVICE or REQUEST, which viewers say themselves",
@@ -109,7 +109,7 @@ const table = {
 	],
 	"query-lost": [
 		"has a query, which RAMP 4.0 loses where it asks for a legend or for what was clicked on",
-		"a une chaîne de requête, que RAMP 4.0 perd quand il demande une légende ou ce qui a été cliqué",
+		"a une chaîne de requête, que RAMP 4.0 perd lorsqu’il demande une légende ou l’information sur un point cliqué",
 	],
 	"query-harmless": [
 		"has a query that changes nothing, which is left out at v2: GeoView fails on it",
@@ -125,15 +125,15 @@ const table = {
 	],
 	"private-host": [
 		"is at {}, which readers elsewhere cannot reach",
-		"est à {}, que l’on ne peut pas joindre d’ailleurs",
+		"est à {}, une adresse inaccessible aux autres réseaux",
 	],
 	"not-https": [
 		"is not https: a page that is cannot show what comes from it",
-		"n’est pas en https : une page qui l’est ne peut pas montrer ce qui en vient",
+		"n’est pas en https : une page en https ne peut pas afficher son contenu",
 	],
 	"several-layers": [
 		"names several layers of a FeatureServer, which no viewer draws: register each by itself",
-		"nomme plusieurs couches d’un FeatureServer, ce qu’aucun visualiseur ne dessine : inscrivez-les une à une",
+		"nomme plusieurs couches d’un FeatureServer, qu’aucun visualiseur ne dessine ensemble : inscrivez-les une à une",
 	],
 	"unread-info": [
 		"viewers read {} only, and ask for nothing else",
@@ -159,7 +159,7 @@ const table = {
 	],
 	"json-unknown": [
 		"the document must be JSON: it has an error that was not located",
-		"le document doit être en JSON : il a une erreur qui n’a pas été trouvée",
+		"le document doit être en JSON : il contient une erreur dont l’endroit est inconnu",
 	],
 	"repeated-name": ["stands there more than once", "y figure plus d’une fois"],
 	"lone-name": [
@@ -169,7 +169,7 @@ const table = {
 	"lone-surrogate": ["must not hold a lone surrogate", "ne doit pas contenir de demi-codet isolé"],
 	"stored-size": [
 		"the document must have at most {} bytes in the form in which it is stored, not {}",
-		"le document doit avoir au plus {} octets sous la forme dans laquelle il est conservé, et non {}",
+		"le document doit avoir au plus {} octets sous sa forme conservée, et non {}",
 	],
 	"document-size": [
 		"the document must have at most {} bytes, not {}",
@@ -197,7 +197,7 @@ const table = {
 	InvalidCommentToken: ["must not be a comment", "ne doit pas être un commentaire"],
 	UnexpectedEndOfString: [
 		"must be a text that ends with a quote on its line",
-		"doit être un texte qui finit par un guillemet sur sa ligne",
+		"doit être un texte qui se termine par un guillemet sur la même ligne",
 	],
 	UnexpectedEndOfNumber: ["is a number without its last digits", "est un nombre sans ses derniers chiffres"],
 	InvalidUnicode: [
@@ -206,7 +206,7 @@ const table = {
 	],
 	InvalidEscapeCharacter: [
 		"must not have other characters after a backslash than JSON knows",
-		"ne doit pas avoir après une barre oblique inversée d’autres caractères que ceux de JSON",
+		"ne doit avoir après une barre oblique inversée que des caractères permis par JSON",
 	],
 	InvalidCharacter: [
 		"must have its control characters escaped",
@@ -271,7 +271,7 @@ const table = {
 	],
 	clock: [
 		"this server's clock went back to a time that is over, and may have seen this: sign again",
-		"l’horloge de ce serveur est revenue à un moment passé, et il a peut-être déjà vu cette demande : signez de nouveau",
+		"l’horloge de ce serveur a reculé, et il a peut-être déjà reçu cette requête : signez de nouveau",
 	],
 	timestamp: [
 		"must be an ISO 8601 time in UTC within two minutes of this server's, which is {}",
@@ -279,7 +279,7 @@ const table = {
 	],
 	hint: [
 		"check the sender's id and secret; that the body is signed as it is sent: curl -d drops line breaks, --data-binary keeps them; that the signed path is the whole path, such as {}; npx fragments sign --explain shows the text that has to be signed",
-		"vérifiez l’identifiant et le secret de l’expéditeur; que le corps est signé tel qu’il est envoyé : curl -d enlève les sauts de ligne, --data-binary les garde; que le chemin signé est le chemin entier, comme {}; npx fragments sign --explain montre le texte à signer",
+		"vérifiez l’identifiant et le secret de l’expéditeur; que le corps est signé tel qu’il est envoyé : curl -d enlève les sauts de ligne, --data-binary les conserve; que le chemin signé est le chemin entier, comme {}; npx fragments sign --explain montre le texte à signer",
 	],
 	query: ["a write must have no query", "une écriture ne doit pas avoir de paramètres"],
 	"path-length": [
@@ -292,20 +292,20 @@ const table = {
 	],
 	"path-refresh": [
 		"must end with all or a number of days, and at v2 with a number of layers behind it",
-		"doit finir par all ou par un nombre de jours, suivi en v2 d’un nombre de couches",
+		"doit se terminer par all ou par un nombre de jours, suivi en v2 d’un nombre de couches",
 	],
 	path: ["must be {}/register/<smallkey>", "doit être {}/register/<smallkey>"],
 	"no-harvest": [
 		"this service does not harvest: its operator, or the weekly workflow, does",
-		"ce service ne moissonne pas : la personne qui l’exploite ou le flux de travail hebdomadaire le fait",
+		"ce service ne moissonne pas : son exploitant ou le flux de travail hebdomadaire s’en charge",
 	],
 	"limit-address": [
 		"too many writes of this address: try again after {} seconds",
-		"trop d’écritures de cette adresse : réessayez après {} secondes",
+		"trop d’écritures de cette adresse : réessayez dans {} secondes",
 	],
 	"limit-sender": [
 		"too many writes of this sender: try again after {} seconds",
-		"trop d’écritures de cet expéditeur : réessayez après {} secondes",
+		"trop d’écritures de cet expéditeur : réessayez dans {} secondes",
 	],
 	busy: ["the layers cannot be changed now: {}", "les couches ne peuvent pas être modifiées maintenant : {}"],
 	failed: [

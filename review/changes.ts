@@ -11,7 +11,7 @@ export interface Entry {
 	id: string;
 }
 
-/** A path that differs: what it is on the base now, and what it will be; null where there is none. */
+/** A path that differs, with its content on the base and on the head; null where there is none. */
 export interface Change {
 	path: string;
 	before: Entry | null;

@@ -47,7 +47,7 @@ export function findCheckRun(
 }
 
 /**
- * Sets a check of a commit; one that says the same already is left alone.
+ * Sets a check of a commit; one with the same content stays as it is.
  * @param before the check run of this name that is there
  */
 export async function setCheckRun(

@@ -15,7 +15,7 @@ import { warningsOf } from "../registry/warnings.ts";
 import type { Change, Changes, Entry, FileReader } from "./changes.ts";
 import { type Located, locate } from "./locate.ts";
 
-/** Layers that are looked at at once. */
+/** Layers that are checked at once. */
 const atOnce = 32;
 
 /** A layer that a head changes, as it is on the base and as it will be; null where there is none, or it is wrong. */
@@ -27,7 +27,7 @@ export interface ChangedLayer {
 	paths: string[];
 	/** Whether the registration is removed. */
 	removed: boolean;
-	/** Text of the registration as it will be, for the lines of what is said of it. */
+	/** Text of the registration on the head, to find the lines of its problems. */
 	text: string;
 }
 

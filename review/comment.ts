@@ -97,7 +97,7 @@ function list(title: string, problems: Located[], links: Links): string[] {
 	);
 }
 
-/** Layers that are wrong, as drafts on the map: what is wrong with them is said there, too. */
+/** Wrong layers, as drafts on the map: the draft page shows their problems, too. */
 function wrongDraftsBlock(layers: readonly LayerChange[]): string[] {
 	const drafts = layers.filter(({ verb, draft }) => verb === "wrong" && draft !== null);
 	return titled(
@@ -148,7 +148,7 @@ function layerBlock(layer: LayerChange): string {
 	return [title, "", ...parts.flatMap((part) => [part, ""]), "</details>"].join("\n");
 }
 
-/** Where a layer can be looked at: as a draft on the map, and its services. */
+/** Links of a layer: its draft on the map, and its services. */
 function layerLinks({ draft, services }: LayerChange): string[] {
 	const addresses = services.flatMap(({ lang, address }) => {
 		const safe = safeAddress(address);

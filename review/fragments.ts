@@ -20,10 +20,10 @@ export interface FragmentChange {
 const longestString = 200;
 
 /** Lines shown of one fragment's difference. */
-const mostLines = 80;
+const maxLines = 80;
 
 /** Most lines that may differ for a difference to be looked for: the time for it grows with their square. */
-const mostEdits = 2_000;
+const maxEdits = 2_000;
 
 /**
  * What a layer's fragments are before and after, language by language, in the first target that can express it. A layer
@@ -35,7 +35,7 @@ export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings)
 		const after = textsOf(layer.after, lang, settings);
 		const found = after.findIndex((text, index) => text !== null || before[index] != null);
 		const all = differences(linesOf(before[found]), linesOf(after[found]));
-		return { lang, lines: all.slice(0, mostLines), hidden: Math.max(0, all.length - mostLines) };
+		return { lang, lines: all.slice(0, maxLines), hidden: Math.max(0, all.length - maxLines) };
 	});
 }
 
@@ -62,7 +62,7 @@ function shorten(_name: string, value: unknown): unknown {
 function differences(before: string[], after: string[]): string[] {
 	if (before.length === 0) return after.map((line) => `+${line}`);
 	if (after.length === 0) return before.map((line) => `-${line}`);
-	const options = { context: 3, maxEditLength: mostEdits };
+	const options = { context: 3, maxEditLength: maxEdits };
 	const patch = structuredPatch("", "", join(before), join(after), "", "", options);
 	if (!patch) return [`-${before.length} lines`, `+${after.length} other lines`];
 	return patch.hunks.flatMap((hunk, index) => [...(index > 0 ? [" …"] : []), ...hunk.lines]);

@@ -6,7 +6,7 @@ import { type Annotation, annotationsOf } from "./report.ts";
 import type { LayerChange, Review } from "./review.ts";
 
 /** Lines of one fragment's difference that are shown. */
-const mostLines = 40;
+const maxLines = 40;
 
 /**
  * A remark as a line for a person. It starts with a word of ours and holds no line break and no `##[`: the runner takes
@@ -56,8 +56,8 @@ function layerLines({ smallkey, verb, fragments, services, draft }: LayerChange)
 export function viewerLines(fragments: readonly FragmentChange[]): string[] {
 	return fragments.flatMap(({ lang, lines, hidden }) => {
 		if (lines.length === 0) return [];
-		const left = hidden + Math.max(0, lines.length - mostLines);
+		const left = hidden + Math.max(0, lines.length - maxLines);
 		const rest = left > 0 ? [`    … ${left} more lines`] : [];
-		return [`  viewers in ${lang} read:`, ...lines.slice(0, mostLines).map((line) => `    ${line}`), ...rest];
+		return [`  viewers in ${lang} read:`, ...lines.slice(0, maxLines).map((line) => `    ${line}`), ...rest];
 	});
 }

@@ -16,7 +16,7 @@ export const noLinks: Links = { file: () => null, owner: () => null };
  * Links into a repository of GitHub.
  * @param web `https://github.com`
  * @param repository `owner/name`
- * @param head id of the commit that is looked at; that of a fork's pull request can be read in the base's repository
+ * @param head id of the reviewed commit; that of a fork's pull request can be read in the base's repository
  */
 export function linksInto(web: string, repository: string, head: string): Links {
 	return {
@@ -30,7 +30,7 @@ export function linksInto(web: string, repository: string, head: string): Links 
 	};
 }
 
-/** A part of an address in which nothing is left that Markdown could read. */
+/** A part of an address, with everything escaped that Markdown could interpret. */
 function escaped(text: string): string {
 	// A lone surrogate has no percent-encoding.
 	const whole = text.replace(/\p{Cs}/gu, "\ufffd");

@@ -26,7 +26,7 @@ export function locate({ file, text }: Remark, lines = noLines): Located {
 	return { file, line: lineAt(lines, pointer), pointer, text: text.slice(pointer.length + 2) };
 }
 
-/** The pointer that a problem starts with. A member's name may itself hold `: `, so the longest that is there counts. */
+/** The pointer that a problem starts with. A member's name may itself hold `: `, so the longest pointer that exists is used. */
 function pointerIn(text: string, lines: ReadonlyMap<string, number>): string {
 	const pointers = Array.from(text.matchAll(/: /g), ({ index }) => text.slice(0, index));
 	return pointers.findLast((pointer) => lines.has(pointer)) ?? pointers[0] ?? "";

@@ -12,7 +12,7 @@ export interface OpenPull {
 	requested_reviewers?: { login: string }[] | null;
 }
 
-/** A pull request and the commit at which it is looked at: the jobs of the workflow `layers` pass these on as JSON. */
+/** A pull request and its reviewed commit: the jobs of the workflow `layers` pass these on as JSON. */
 export interface PullRef {
 	number: number;
 	/** Id of its newest commit. */

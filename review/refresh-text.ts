@@ -22,7 +22,7 @@ export interface LayerHealth {
 }
 
 /**
- * The text of the weekly pull request: who has failed for long, then a table for each owner of the layers that
+ * The text of the weekly pull request: services that have failed for long, then a table for each owner of the layers that
  * changed or fail. All that is well is only counted.
  */
 export function refreshText(
@@ -40,7 +40,7 @@ export function refreshText(
 	const notable = layers.filter(({ changed, findings }) => changed || findings.length > 0);
 	const changed = notable.filter((layer) => layer.changed).length;
 	const intro = [
-		`${counted(layers.length, "layer")} looked at: ${changed} service descriptions changed, `,
+		`${counted(layers.length, "layer")} checked: ${changed} service descriptions changed, `,
 		`${counted(notable.filter(({ findings }) => findings.length > 0).length, "layer")} with findings.`,
 	].join("");
 	const groups = new Map<string, LayerHealth[]>();
@@ -92,7 +92,7 @@ function seenOf(findings: Findings, lang: Lang): string {
 	return own.length === 0 ? "well" : own.map(({ state, text }) => `${state}: ${code(text)}`).join(", ");
 }
 
-/** The lines as far as GitHub takes them: every line stands alone, so the text is well formed wherever it ends. */
+/** The lines as far as GitHub takes them: every line is complete in itself, so the text is well formed wherever it ends. */
 function bounded(lines: string[]): string {
 	const shown = linesWithin(lines, longestBody);
 	if (shown.length === lines.length) return lines.join("\n").trimEnd();

@@ -28,13 +28,13 @@ export interface LayerChange {
 	verb: "added" | "removed" | "changed" | "wrong";
 	/** null where there are too many layers for that. */
 	fragments: FragmentChange[] | null;
-	/** Address at which it can be looked at on the map before it is merged; null where there is none. */
+	/** Address of its draft on the map, before it is merged; null where there is none. */
 	draft: string | null;
 	/** Addresses of its service; none of a layer that is wrong. */
 	services: { lang: Lang; address: string }[];
 }
 
-/** Everything that is said of a change. */
+/** The result of a review. */
 export interface Review {
 	/** What is wrong in the files: fails the check. */
 	problems: Located[];
@@ -50,7 +50,7 @@ export interface Review {
 }
 
 /** Layers whose fragments are rendered: a comment has no room for more. */
-const mostRendered = 100;
+const maxRendered = 100;
 
 /** Longest address of a draft in a comment, in characters: there is more to be said in it. */
 const maxDraftAddress = 4_000;
@@ -74,7 +74,7 @@ export async function review(options: ReviewOptions): Promise<Review> {
 			warnings,
 			services: await askServices(layers, check),
 			layers: await Promise.all(
-				layers.map((layer, index) => layerChange(layer, index < mostRendered ? settings : null, publicUrl)),
+				layers.map((layer, index) => layerChange(layer, index < maxRendered ? settings : null, publicUrl)),
 			),
 			approvals: owners && groupByOwners(owners, paths),
 			outside: changes.outside,

@@ -36,7 +36,7 @@ export interface ServiceFindings {
 }
 
 /** Layers of one change whose services are asked: a larger one is a batch, whose services the weekly check asks. */
-const mostAsked = 200;
+const maxAsked = 200;
 
 /** Layers that are worked on at once; how many requests are under way is bounded elsewhere. */
 const atOnce = 16;
@@ -47,7 +47,7 @@ export async function askServices(
 	check: CheckServices,
 ): Promise<ServiceFindings> {
 	const touched = layers.filter((layer) => touchedLangs(layer).length > 0);
-	const asked = touched.slice(0, mostAsked);
+	const asked = touched.slice(0, maxAsked);
 	const bar = progress(asked.length, "asking services");
 	const found = await pMap(
 		asked,
@@ -63,7 +63,7 @@ export async function askServices(
 	return {
 		wrong: of("registration"),
 		down: of("server"),
-		unasked: touched.slice(mostAsked).map(({ smallkey }) => smallkey),
+		unasked: touched.slice(maxAsked).map(({ smallkey }) => smallkey),
 	};
 }
 
@@ -81,7 +81,7 @@ async function findingsOf(layer: ChangedLayer, check: CheckServices) {
 		});
 }
 
-/** The languages in which a change says something new of a service. */
+/** The languages in which a change touches a service. */
 function touchedLangs({ before, after }: ChangedLayer): Lang[] {
 	if (!after) return [];
 	const [old, fresh] = [before?.registration, after.registration];

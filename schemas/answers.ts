@@ -127,6 +127,7 @@ export const layerStatus = {
 			properties: {
 				state: { enum: ["unknown", "well", "wrong", "down", "empty"] },
 				since: { description: "The week since when it is sick: 2026-W09.", type: "string" },
+				repair: { description: "The branch on which a repair waits for a reviewer.", type: "string" },
 				at: time,
 				findings,
 			},

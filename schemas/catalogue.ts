@@ -22,6 +22,7 @@ const inBothLanguages = {
 	properties: { en: text, fr: text },
 	additionalProperties: false,
 } as const;
+const repair = { description: "Whether a repair of the layer waits for a decision.", const: true } as const;
 const state = {
 	description:
 		"wrong: the registration is; down: the service does not answer; empty: there is nothing to be seen.",
@@ -118,7 +119,7 @@ export const catalogueChunk = file("catalogue-chunk", "The entries of some layer
 						{
 							type: "object",
 							required: ["state", "since"],
-							properties: { state, since: { type: "string", pattern: "^\\d{4}-W\\d{2}$" }, cause },
+							properties: { state, since: { type: "string", pattern: "^\\d{4}-W\\d{2}$" }, cause, repair },
 							additionalProperties: false,
 						},
 					],
@@ -173,6 +174,7 @@ export const catalogueHealth = file("catalogue-health", "The sick layers and the
 								pattern: "^\\d{4}-W\\d{2}$",
 							},
 							cause,
+							repair,
 						},
 						additionalProperties: false,
 					},
@@ -222,6 +224,11 @@ export const changesPiece = file("changes-piece", "Commits that touched layers, 
 						properties: { smallkey, kind: { enum: ["added", "changed", "removed"] } },
 						additionalProperties: false,
 					},
+				},
+				repairs: {
+					description: "Smallkeys of layers for which a repair was proposed.",
+					type: "array",
+					items: smallkey,
 				},
 				many: {
 					description: "The number of layers, instead of a list of them: read the index again.",

@@ -18,7 +18,7 @@ export const maxAbstract = 2000;
 export const maxKeywords = 20;
 export const maxKeyword = 100;
 
-/** What a service says of a layer in words, for the catalogue. Each is left out where the service says nothing. */
+/** A service's texts about a layer, for the catalogue. A text that the service does not have is left out. */
 const about = {
 	abstract: { type: "string", maxLength: maxAbstract },
 	keywords: {

@@ -42,7 +42,7 @@ const titles = {
 const unable = {
 	name: checkName,
 	conclusion: "failure" as const,
-	title: "could not be looked at",
+	title: "could not be checked",
 	summary: "The workflow `layers` has failed; its log says why. It looks again with the next push.",
 };
 

@@ -15,7 +15,7 @@ import { counted, plain } from "../terminal/plain.ts";
 import { progress } from "../terminal/progress.ts";
 
 const help = `
-An address is what stands before /v1/docs/… or /v2/docs/…; nothing is written to either service.
+An address is the part before /v1/docs/… or /v2/docs/…; nothing is written to either service.
 Without --keys the layers of the repository in DATA_DIR are read.
 Ends with 1 where a viewer would draw or ask a layer otherwise.`;
 

@@ -62,7 +62,7 @@ function parseAge(text: string): number {
 
 async function harvest(layer: CheckedLayer, folder: string, ask: HarvestLayer): Promise<Outcome> {
 	const { smallkey, registration } = layer;
-	const harvested = await ask(registration);
+	const harvested = await ask(registration, undefined, layer.description);
 	const path = descriptionPath(smallkey);
 	const before = await readStored(folder, path);
 	const merged = mergeDescription(registration, harvested, before);

@@ -1,16 +1,15 @@
 // npx fragments screenshots: screenshots of the catalogue with this checkout's layers, for the README and for inspection
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { folderPages } from "../api/node/pages.ts";
 import { buildOutput } from "../hosting/output.ts";
+import { browserArguments, browserPath, missingBrowser } from "../prove/browser.ts";
+import { serveFolder } from "../prove/serve-folder.ts";
 import type { Environment } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printLine } from "../terminal/io.ts";
-import { browserArguments, browserPath } from "./screenshots/browser.ts";
+
 import { answerAsMapService } from "./screenshots/map-service.ts";
 
 /** One picture: a page in one language, size and scheme. */
@@ -76,20 +75,6 @@ const readmePicture: Picture = {
 	...{ width: 1_200, height: 760, dark: false, whole: false },
 };
 
-/** Serves a build on this machine. */
-async function serve(dist: string): Promise<{ server: Server; address: string }> {
-	const files = folderPages(dist, false);
-	const server = createServer(async (request, response) => {
-		const path = new URL(request.url ?? "/", "http://host").pathname.slice(1);
-		const file = path === "" || path.endsWith("/") ? `${path}index.html` : decodeURIComponent(path);
-		const wanted = { kind: "page" as const, file, root: "/" };
-		const { status, headers, body } = await files(wanted, { ifNoneMatch: null, acceptEncoding: "" });
-		response.writeHead(status, headers).end(body);
-	});
-	await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-	return { server, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
-}
-
 async function take(browser: Browser, address: string, picture: Picture, path: string): Promise<void> {
 	const { width, height, dark, whole } = picture;
 	const context = await browser.newContext({
@@ -127,7 +112,7 @@ async function takeAll(pictures: readonly Picture[], out: string, env: Environme
 	const dist = join(folder, "dist");
 	const { problems } = await buildOutput({ folder: "layers" }, dist, { ...env, SITE: "on" });
 	if (problems.length > 0) throw new Error(problems.join("\n"));
-	const { server, address } = await serve(dist);
+	const { address, close } = await serveFolder(dist);
 	const browser = await chromium.launch({ executablePath: browserPath as string, args: browserArguments() });
 	try {
 		await mkdir(out, { recursive: true });
@@ -138,7 +123,7 @@ async function takeAll(pictures: readonly Picture[], out: string, env: Environme
 		}
 	} finally {
 		await browser.close();
-		server.close();
+		close();
 		await rm(folder, { recursive: true, force: true });
 	}
 }
@@ -152,7 +137,7 @@ export const run = createRun(async (argv, environment, io) => {
 		)
 		.parse(argv, { from: "user" })
 		.opts();
-	if (!browserPath) throw new Error("there is no Chromium (Debian: apt-get install chromium)");
+	if (!browserPath) throw new Error(missingBrowser);
 	await takeAll(options.all ? allPictures() : [readmePicture], resolve(options.out), environment, io);
 	return exitCodes.done;
 });

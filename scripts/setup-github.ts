@@ -9,7 +9,7 @@ import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
 const help = `
-GITHUB_TOKEN: a token of a person who may administer the repository; it never goes on the command line. A classic
+GITHUB_TOKEN: a token of a person who may administer the repository; never write it on the command line. A classic
 one needs the scopes repo and workflow (and read:org), a fine-grained one the permissions Administration, Actions,
 Contents, Environments, Issues, Secrets, Variables and Workflows.
 The workflows' variables (HOSTING, PUBLIC_URL, CLOUDFLARE_ACCOUNT_ID, …) are set as they are set here.

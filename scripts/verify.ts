@@ -85,7 +85,7 @@ async function verify(
 	const looked = `${fragments} of ${questions.total} fragments${ofCatalogue}`;
 	printLine(
 		io,
-		`${looked} looked at: ${differences.length === 0 ? "all as built" : `${differences.length} differ`}`,
+		`${looked} checked: ${differences.length === 0 ? "all as built" : `${differences.length} differ`}`,
 	);
 	return differences.length === 0 ? exitCodes.done : exitCodes.wrong;
 }

@@ -1,30 +1,15 @@
 // npx fragments watch-services: checks each layer as a viewer sees it, and writes the sick ones into layers/health.json
 
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { readIfThere } from "../files/if-there.ts";
 import { runGit } from "../git/run.ts";
-import {
-	healthPath,
-	healthText,
-	parseHealth,
-	type SickState,
-	updateHealth,
-	weekOf,
-	weeksSince,
-} from "../registry/health.ts";
+import { type SickState, weekOf, weeksSince } from "../registry/health.ts";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
 import { layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { type LayerHealth, refreshText } from "../review/refresh-text.ts";
 import { askWith } from "../service/ask.ts";
-import {
-	fileIn,
-	readLayers,
-	readStored,
-	statesOf,
-	type WatchedLayer,
-	watchAll,
-	writeStored,
-} from "../service/harvester/layers.ts";
+import { readLayers, statesOf, type WatchedLayer, watchAll } from "../service/harvester/layers.ts";
+import { writeHealth } from "../service/harvester/write-health.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printLine } from "../terminal/io.ts";
@@ -61,19 +46,11 @@ export const run = createRun(async (argv, environment, io) => {
 	const { layers: folder, text: textFile } = line.opts();
 	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
 	const ask = askWith(readConfiguration(withoutStore(environment)).harvest);
-	const registered = new Set((await readLayers({ folder }, [], io)).map(({ smallkey }) => smallkey));
+	const registered = await readLayers({ folder }, [], io);
 	const layers = await readLayers({ folder }, line.processedArgs[0], io);
 	const all = await watchAll(layers, ask);
-	const before = await readStored(folder, healthPath);
 	const week = weekOf(io.now());
-	const health = updateHealth(parseHealth(before), statesOf(all), week, (smallkey) =>
-		registered.has(smallkey),
-	);
-	const text = healthText(health);
-	if (text !== before) {
-		if (text === null) await rm(fileIn(folder, healthPath), { force: true });
-		else await writeStored(folder, healthPath, text, before);
-	}
+	const health = await writeHealth(folder, statesOf(all), registered, io.now());
 	if (textFile !== undefined) {
 		const changed = await changedDescriptions(folder);
 		const found = all.map(({ layer: { smallkey }, watched }): LayerHealth => {
@@ -92,7 +69,7 @@ function print(all: readonly WatchedLayer[], weeksOf: (smallkey: string) => numb
 	const count = (state: SickState | null) => counts.get(state) ?? 0;
 	printLine(
 		io,
-		`looked at ${counted(all.length, "layer")}: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty`,
+		`checked ${counted(all.length, "layer")}: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty`,
 	);
 	for (const [state, title] of Object.entries(titles)) {
 		const lines = all.flatMap(({ layer: { smallkey }, watched }) =>

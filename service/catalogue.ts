@@ -7,7 +7,7 @@ import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
 
 /** Times of the catalogue in milliseconds, and its memory. */
 export interface CatalogueLimits {
-	/** How long changes are gathered before an update. */
+	/** How long changes are collected before an update. */
 	gatherMs: number;
 	/** How often the files are checked. */
 	checkMs: number;

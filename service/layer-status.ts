@@ -6,6 +6,7 @@ import { isDescribed, parseDescription } from "../registry/description.ts";
 import { type Health, healthPath, parseHealth } from "../registry/health.ts";
 import { harvestedLangs, parseRegistration } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
+import { readOpen } from "../repair/branches.ts";
 import { type Layer, type Store, StoreBusy } from "../store/store.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { Remembered } from "./harvester/states.ts";
@@ -113,9 +114,18 @@ export class LayerStatuses {
 	async #healthOf(smallkey: string): Promise<HealthStatus> {
 		const sickness = await this.#sicknessOf(smallkey);
 		const sight = this.#options.harvester?.sightOf(smallkey) ?? null;
-		if (!sight) return sickness ? { state: sickness.state, since: sickness.since } : { state: "unknown" };
-		const since = sight.state !== null && sickness ? { since: sickness.since } : {};
+		const repair = sickness ? await this.#repairOf(smallkey) : {};
+		if (!sight)
+			return sickness ? { state: sickness.state, since: sickness.since, ...repair } : { state: "unknown" };
+		const since = sight.state !== null && sickness ? { since: sickness.since, ...repair } : {};
 		return { state: sight.state ?? "well", ...since, at: isoTime(sight.at), findings: sight.findings };
+	}
+
+	/** The branch on which a repair of a layer waits. */
+	async #repairOf(smallkey: string): Promise<{ repair?: string }> {
+		const open = await readOpen(this.#options.repository, mainRef);
+		const own = open.find(({ smallkeys }) => smallkeys.includes(smallkey));
+		return own ? { repair: own.branch } : {};
 	}
 
 	async #sicknessOf(smallkey: string) {

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import {
 	type Environment,
 	type GitHubSettings,
@@ -18,6 +18,8 @@ export { type Environment, type GitHubSettings, parseSpan } from "../api/configu
 /** The settings of the harvest. */
 export interface HarvestSettings {
 	on: boolean;
+	/** Whether services of sick layers are looked for, and repairs proposed (`REPAIR`). */
+	repair: boolean;
 	/** Whether services on private addresses may be requested. */
 	allowPrivate: boolean;
 	/** Milliseconds between two harvests of one layer. */
@@ -48,6 +50,8 @@ export interface Configuration extends Omit<Settings, "senders"> {
 	/** Whether the catalogue is built and served. */
 	site: boolean;
 	page: PageSettings;
+	/** The folder of pictures of layers, as an absolute path. */
+	pictures: string;
 }
 
 /** The data folder of a trial. */
@@ -83,6 +87,7 @@ function readAll(variables: Variables, env: Environment): Configuration {
 		harvest: readHarvest(variables),
 		github: readGitHub(variables),
 		page: readPage(variables),
+		pictures: resolve(variables.text("PICTURES", join(variables.text("DATA_DIR", trialDataDir), "pictures"))),
 	};
 }
 
@@ -138,6 +143,7 @@ function readMetrics(variables: Variables): Configuration["metrics"] {
 function readHarvest(variables: Variables): HarvestSettings {
 	return {
 		on: variables.flag("HARVEST", true),
+		repair: variables.flag("REPAIR", true),
 		allowPrivate: variables.flag("HARVEST_ALLOW_PRIVATE", false),
 		every: variables.span("HARVEST_EVERY", "7d"),
 		httpsProxy: readProxy(variables),

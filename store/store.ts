@@ -162,6 +162,14 @@ export function reviewBranch(smallkey: string): string {
 	return `register/${smallkey}`;
 }
 
+/** The author of the service's own commits. */
+export const serviceAuthor = "fragment-publisher";
+
+/** Branch on which the repair of a layer is proposed. */
+export function repairBranch(smallkey: string): string {
+	return `repair/${smallkey}`;
+}
+
 /** Branch on which a batch of many layers waits for review: the dot keeps it apart from that of every smallkey. */
 export function batchBranch(author: string): string {
 	return `register/${author}.batch`;

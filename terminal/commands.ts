@@ -34,6 +34,8 @@ export const commands = {
 		audit: "show who changed a layer, when and how, and what it changed for viewers",
 		harvest: "read the descriptions of feature layers from their services",
 		"watch-services": "check each layer as a viewer sees it, and write the sick ones into layers/health.json",
+		repair: "look for the services of layers that stay sick, and propose what to register in their place",
+		prove: "draw layers in a browser, and keep for each whether it can be seen, with a picture",
 		"tell-failure": "keep one issue open for as long as a workflow fails",
 	},
 	move: {

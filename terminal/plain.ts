@@ -11,5 +11,5 @@ export function plain(text: string): string {
 
 /** A count with its noun: `1 layer`, `2 layers`. */
 export function counted(count: number, noun: string): string {
-	return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+	return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

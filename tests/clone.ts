@@ -6,7 +6,7 @@ import { temporaryFolder } from "./local.ts";
 
 const run = promisify(execFile);
 
-/** Somebody's ordinary clone of the repository. */
+/** An ordinary clone of the repository. */
 export class Clone {
 	private constructor(
 		readonly path: string,

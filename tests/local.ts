@@ -108,7 +108,7 @@ export class Local {
 	variables: Record<string, string> = {};
 	/** Other limits of the catalogue than those of tests. */
 	catalogueLimits: Outside["catalogueLimits"] = {};
-	/** Bytes that the disk has left, as the service sees it; an error where it cannot be looked at. */
+	/** Bytes that the disk has left, as the service sees it; an error where it cannot be read. */
 	freeBytes: number | Error = 2 ** 40;
 	/** What is wrong with the senders file, as the service sees it. */
 	sendersProblem: string | null = null;
@@ -208,7 +208,7 @@ export class Local {
 		await this.#service.close();
 	}
 
-	/** Has the disk looked at now, and not after ten seconds. */
+	/** Checks the disk now, and not after ten seconds. */
 	async lookAtDisk(): Promise<void> {
 		await this.#service.disk.look();
 	}

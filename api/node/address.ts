@@ -3,12 +3,12 @@ import ipaddr from "ipaddr.js";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Ranges of addresses whose `X-Forwarded-For` counts. */
+/** Ranges of addresses whose `X-Forwarded-For` is trusted. */
 export type TrustedProxies = readonly [Address, number][];
 
-/** Shortest prefixes of a range, in bits: what is wider is no range of proxies, but half the net. */
+/** Shortest prefixes of a range, in bits: a wider range would be half the internet. */
 const minPrefix = { ipv4: 8, ipv6: 16 } as const;
-/** Most of an `X-Forwarded-For` that is looked at, from its end, in characters: what proxies add stands there. */
+/** Longest part of an `X-Forwarded-For` that is read, from its end, in characters: proxies add their part at the end. */
 const maxForwardedLength = 8_192;
 
 /**
@@ -55,7 +55,7 @@ export interface Client {
 	/**
 	 * What the writes of that address are counted as: itself, or with IPv6 its network of 64 bits, which one client has
 	 * to itself; null for this machine itself, whose writes are not limited unless a proxy has handed them on: it may have
-	 * another proxy in front of it that says nothing of its clients.
+	 * another proxy in front of it that does not name its clients.
 	 */
 	counted: string | null;
 }

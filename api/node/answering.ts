@@ -141,7 +141,7 @@ export class Answering {
 		exchange.reason = answer.reason;
 		const isWrite = isWriteMethod(method);
 		const reply = isWrite ? inLanguageOf(answer, request.headers["accept-language"] ?? null) : answer;
-		// What is left of a body is dropped, so that its sender can still read the answer.
+		// The rest of a body is read and dropped, so that its sender can still read the answer.
 		if (method !== "GET" && method !== "HEAD") request.resume();
 		if (reply.status < 400 && !isWrite && !this.#options.allReads) {
 			this.#options.count();

@@ -1,6 +1,6 @@
 /** One answer, for the log. It holds no secret and no signature. */
 export interface Answered {
-	/** Stands in the answer's `X-Request-Id`, too. */
+	/** The answer's `X-Request-Id`. */
 	id: string;
 	method: string;
 	/** Path without the query. */

@@ -17,7 +17,7 @@ export interface NodeTimes {
 	readerBytesPerSecond: number;
 	/** How long a bad signature, or one write too many of an address, waits for its answer. */
 	badWriteDelayMs: number;
-	/** How often heads and bodies are looked at. */
+	/** How often heads and bodies are checked. */
 	checkEveryMs: number;
 	/** Equal refusals of one address are counted into one log line for so long. */
 	logEveryMs: number;
@@ -41,17 +41,17 @@ export interface NodeOptions {
 	version: (() => number) | null;
 	/** Where the catalogue is read; left out where there is none. */
 	pages?: Pages | undefined;
-	/** Told of each write and of each answer from 400 up; of every answer with `allReads`. */
+	/** Called for each write and for each answer from 400 up; for every answer with `allReads`. */
 	log: (answered: Answered) => void;
 	allReads: boolean;
-	/** Told of each other read. */
+	/** Called for each other read. */
 	count: () => void;
 	/**
-	 * Told of every answer once it is handed on: whom it is for, its status, the milliseconds since the request's head,
-	 * and why a write was refused. Nothing is measured without it.
+	 * Called for every answer after it was handed on, with its route, its status, the milliseconds since the request's
+	 * head, and why a write was refused. Without it nothing is measured.
 	 */
 	measure?: ((route: RouteName, status: number, ms: number, reason: string | undefined) => void) | undefined;
-	/** Proxies whose `X-Forwarded-For` counts; none where it is not given. */
+	/** Proxies whose `X-Forwarded-For` is trusted; none by default. */
 	trustedProxies?: TrustedProxies;
 	/** Only what differs from the defaults. */
 	times?: Partial<NodeTimes>;
@@ -59,7 +59,7 @@ export interface NodeOptions {
 	maxHeldBytes?: number;
 }
 
-/** The times that count, with the defaults filled in. */
+/** The times of a server, with the defaults filled in. */
 export function timesOf({ times }: NodeOptions): NodeTimes {
 	return { ...defaultTimes, ...times };
 }

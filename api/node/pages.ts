@@ -8,7 +8,7 @@ import { answerErrorPage, answerPage, type PageWanted, type RecordsRequest } fro
 import { Rendered } from "../rendered.ts";
 import type { Reply } from "../reply.ts";
 
-/** What a request says that counts for a file of the catalogue. */
+/** The parts of a request that a file of the catalogue depends on. */
 export interface PageQuestion {
 	/** `If-None-Match`, or null. */
 	ifNoneMatch: string | null;
@@ -29,8 +29,8 @@ const codings = [
 ] as const;
 
 /**
- * Serves the catalogue from a folder, compressed where a compressed copy stands there. Another process keeps the files in
- * step: each time it is looked at whether a file is still the same.
+ * Serves the catalogue from a folder, compressed where a compressed copy is there. Another process may write the files,
+ * so each request checks whether a file is still the same.
  * @param isSecure whether it is served over https only
  */
 export function folderPages(folder: string, isSecure: boolean): Pages {
@@ -65,7 +65,7 @@ export function folderPages(folder: string, isSecure: boolean): Pages {
 	};
 }
 
-/** Longest `Accept-Encoding` that is looked at, in characters: what is longer comes from no browser. */
+/** Longest `Accept-Encoding` that is read, in characters: no browser sends a longer one. */
 const maxAcceptLength = 1_000;
 
 /** Whether an `Accept-Encoding` names a coding, and not as one that is not taken (RFC 9110, section 12.5.3). */
@@ -132,6 +132,6 @@ const noFile: ReadonlySet<string | undefined> = new Set([
 	"ENOTDIR",
 	"ENAMETOOLONG",
 	"ELOOP",
-	// A NUL in it, of which Node.js asks no file system.
+	// It has a NUL, which Node.js refuses in a path.
 	"ERR_INVALID_ARG_VALUE",
 ]);

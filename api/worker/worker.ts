@@ -1,4 +1,4 @@
-// The worker: what static assets do not answer (wrangler.jsonc, docs/hosting.md).
+// The worker: it answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
 import {
 	answerFailure,
 	answerHealth,

@@ -1,4 +1,4 @@
-// A bare node:http server that sends the bytes of one answer from memory: what reads are measured against.
+// A bare node:http server that sends the bytes of one answer from memory: the reference for reads.
 // node --import tsx bench/measure/bare-server.ts URL: fetches URL once, prints its address, answers every request with it.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -68,7 +68,7 @@ export async function timed(command: string, args: string[], cwd = root): Promis
 
 /** Runs a command without reading its output. @returns CPU seconds, user and system, with all its children */
 export async function cpuOf(command: string, args: string[], cwd = root): Promise<number> {
-	// bash prints what `times` knows of all its ended children: user, then system.
+	// bash prints the `times` of all its ended children: user, then system.
 	const script = '"$@" >/dev/null 2>&1 || exit 1; times';
 	const printed = await run("bash", ["-c", script, "bash", command, ...args], { cwd });
 	const seconds = [...(printed.trim().split("\n").at(-1) ?? "").matchAll(/(\d+)m([\d.]+)s/g)];

@@ -34,7 +34,7 @@ export interface Sent {
 
 type GeneratedLayer = ReturnType<typeof generateLayers> extends Generator<infer Layer> ? Layer : never;
 
-/** A PUT of which the signature is made. */
+/** A PUT that gets signed. */
 interface SignedPut {
 	smallkey: string;
 	path: string;

@@ -1,6 +1,6 @@
 import type { World } from "./world.ts";
 
-/** One line of the table: what is measured, against what, and what to reach. */
+/** One line of the table: what is measured, the reference, and the goal. */
 export interface Row {
 	/** What `--only` names. */
 	name: string;
@@ -9,7 +9,7 @@ export interface Row {
 	/** What it is measured against, in the same run. */
 	reference: string;
 	unit: "s" | "ms" | "µs" | "requests/s" | "changes/s" | "MB" | "kB" | "files" | "misses";
-	/** What the figure has to be: the ratio of ours to the reference, or ours alone. */
+	/** The goal of the figure: the ratio of ours to the reference, or ours alone. */
 	reach: Reach;
 	/** Makes everything that is not timed. */
 	prepare: (world: World) => Promise<Pair>;

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { Measured, Reach, Spread } from "./row.ts";
 
-/** What stands above the rows; Markdown, as they are. */
+/** The text above the rows, in Markdown. */
 export function tableHead(layers: number, rounds: number): string {
 	const setting = `${layers} layers, ${rounds} rounds, ${availableParallelism()} cores, Node ${process.versions.node}`;
 	const head = "| row | what | reference | ours | reference | ratio | to reach | reached |";

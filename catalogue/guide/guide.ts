@@ -11,7 +11,7 @@ export function readGuidePages(): GuidePage[] {
 	const names = readdirSync(docs, { recursive: true, encoding: "utf8" });
 	const paths = names.map((name) => name.replaceAll("\\", "/")).filter((name) => name.endsWith(".md"));
 	const pages = paths.sort().map((path) => ({ path, markdown: readFileSync(join(docs, path), "utf8") }));
-	// It lies where GitHub looks for it, and its links count from there.
+	// GitHub expects it at this place, and its links are relative to it.
 	const security = readFileSync(join(docs, "..", securityFile), "utf8");
 	return [...pages, { path: securityPage, markdown: security.replaceAll("](docs/", "](") }];
 }

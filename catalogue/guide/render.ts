@@ -3,7 +3,7 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { frameHtml } from "../static/frame.ts";
 import { type Assets, escapeHtml } from "../static/html.ts";
 
-/** One page of the documents, as it lies in `docs/`. */
+/** One page of the documents, as it is in `docs/`. */
 export interface GuidePage {
 	/** Path below `docs/`: `publish.md`, `fr/publish.md`. */
 	path: string;
@@ -62,7 +62,7 @@ function titleOf({ path, markdown }: GuidePage): string {
 }
 
 /**
- * Markdown as HTML: nothing of it is taken for HTML that somebody has written, and links lead to the pages of the guide.
+ * Markdown as HTML: HTML in it is shown as text, and links lead to the pages of the guide.
  * What is not there, such as a source file, is its text alone.
  */
 function renderMarkdown(markdown: string, path: string, known: ReadonlySet<string>, lang: Lang): string {

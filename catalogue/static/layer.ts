@@ -31,6 +31,11 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 	];
 	const content = [
 		`<h1>${escapeHtml(title)}</h1>`,
+		...(entry.thumbnail
+			? [
+					`<img class="thumbnail" src="${root}${escapeHtml(entry.thumbnail)}" alt="" width="64" height="64" loading="lazy">`,
+				]
+			: []),
 		...(description ? [`<p>${escapeHtml(description)}</p>`] : []),
 		`<p><a href="${root}${lang}/?layer=${encodeURIComponent(smallkey)}">${escapeHtml(texts.openInteractive)}</a></p>`,
 		`<dl>\n${rows.map(rowHtml).join("")}</dl>`,
@@ -72,7 +77,8 @@ function healthText({ health }: Entry, lang: Lang): string {
 	const { states, since, colon } = textsOf(lang);
 	if (!health) return (health === null ? states.unchecked : states.ok) ?? "";
 	const day = new Date(mondayOf(health.since)).toISOString().slice(0, 10);
-	return [`${states[health.state]}, ${since(day)}`, health.cause].filter(Boolean).join(`${colon} `);
+	const words = [`${states[health.state]}, ${since(day)}`, health.cause].filter(Boolean).join(`${colon} `);
+	return health.repair ? `${words}. ${textsOf(lang).repairProposed}` : words;
 }
 
 function fragmentsHtml({ smallkey, unread = [] }: Entry, lang: Lang, { targets }: PageSettings): string {

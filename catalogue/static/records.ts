@@ -254,7 +254,7 @@ export function crawlablePage(chunk: number, entries: readonly Entry[], publicUr
 	return `${JSON.stringify({ ...catalogOf(links, `${collectionId}-${chunk}`), records })}\n`;
 }
 
-/** The crawlable catalogue: what a hosting of files has in place of the search. */
+/** The crawlable catalogue: a hosting of files has it in place of the search. */
 export const crawlablePath = "records/index.json";
 
 /** The file with the records of one chunk. */

@@ -26,7 +26,7 @@ ${urls.join("\n")}
 `;
 }
 
-/** `robots.txt`, `sitemap.xml` and the descriptions of the search, by path: what does not depend on any layer. */
+/** `robots.txt`, `sitemap.xml` and the descriptions of the search, by path: files that do not depend on layers. */
 export function searchEngineFiles({
 	publicUrl,
 	hasLayerPages,

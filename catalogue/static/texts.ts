@@ -38,7 +38,7 @@ const inEnglish = {
 
 /** The same in French. */
 const inFrench: typeof inEnglish = {
-	description: (title, type) => `Couche cartographique : ${title} (${type})`,
+	description: (title, type) => `Couche cartographique : ${title} (${type})`,
 	openInteractive: "Afficher sur la carte, avec sa légende",
 	layers: "Couches dans le service",
 	bounds: "Étendue",
@@ -59,10 +59,10 @@ const inFrench: typeof inEnglish = {
 	pages: "Pages",
 	notFound: "Cette page n’existe pas",
 	notFoundHint: "Elle a peut-être été retirée, ou son adresse s’écrit autrement.",
-	badRequest: "Cette adresse ne peut être comprise",
+	badRequest: "Cette adresse n’est pas valide",
 	badRequestHint: "Une de ses parties n’appartient à aucune page de ce site.",
 	building: "Le catalogue est en préparation",
-	buildingHint: "Cette page se recharge d’elle-même dans quelques secondes.",
+	buildingHint: "Cette page se rechargera automatiquement dans quelques secondes.",
 	home: "Vers les couches cartographiques",
 };
 

@@ -1,4 +1,4 @@
-// Brings the local runtime's R2 bucket in step with a build, as npx fragments publish-objects does with a real one.
+// Writes a build into the local runtime's R2 bucket, as npx fragments publish-objects does into a real one.
 // A process of its own, because the runtime's library ends the process that loads it at a signal.
 //
 //   node deploy/workers/fill-bucket.mjs CONFIGURATION PERSIST DIST FOLDER…

@@ -3,7 +3,7 @@ import { type Answered, entriesTrouble, type Trouble, undescribed } from "../fin
 import type { Ask } from "../net/ask.ts";
 import { askDocument } from "./answers.ts";
 
-/** The `parentLayerId` of a layer that lies in no group; older servers leave it out of services without groups. */
+/** The `parentLayerId` of a layer without a group; older servers leave it out of services without groups. */
 const noParent = -1;
 
 /**

@@ -19,6 +19,9 @@ const maxFields = 1000;
 /** Largest description of one language, in characters: it is in every fragment of the layer. */
 const maxDescriptionLength = 512 * 1024;
 
+/** The spatial reference of a sketch's extent, which is not used: where a layer lies is compared in degrees. */
+const sketchWkid = 4326;
+
 /** Asks for the document of one feature layer: `<service_url>?f=json`. Never throws. */
 export async function askLayer(address: string, ask: Ask, signal?: AbortSignal): Promise<LayerDocument> {
 	const { document, ...rest } = await askDocument(address, "layer", ask, signal);
@@ -56,6 +59,25 @@ export async function describeLayer(
 		return tooMuch(`symbols and fields of more than ${maxDescriptionLength / 1024} KiB`);
 	}
 	return { description, missing: legend.missing ?? count.missing };
+}
+
+/** What a layer's document alone says of it, without its legend and its number of features. */
+export function sketchLayer(address: string, layer: Record<string, unknown>): FeatureDescription {
+	const fields = listOf(layer.fields).filter(isObject).slice(0, maxFields).map(readField);
+	const build = (document: Record<string, unknown>) =>
+		buildDescription(address, document, fields, [], null, sketchWkid);
+	// Without a renderer there is nothing of which there could be too much.
+	return build(layer) ?? (build({ ...layer, drawingInfo: {} }) as FeatureDescription);
+}
+
+/** The documents of all layers of the service that a layer is in; empty where the service does not have them at once. */
+export async function askAllLayers(
+	address: string,
+	ask: Ask,
+	signal?: AbortSignal,
+): Promise<Record<string, unknown>[]> {
+	const { document } = await askExtra(serviceAddress(address, "/../layers", { f: "json" }), ask, signal);
+	return listOf(document.layers).filter(isObject);
 }
 
 function tooMuch(what: string): Answered {

@@ -4,7 +4,7 @@ import { pictureImage } from "./symbol.ts";
 /** One entry of a layer's legend. */
 export interface LegendEntry {
 	label: string;
-	/** Values of the class that it stands for; older servers name none. */
+	/** Values of its class; older servers name none. */
 	values: string[];
 	/** A data URI; null where the service's image is not usable. */
 	image: string | null;
@@ -37,7 +37,7 @@ export interface Paired {
 
 /**
  * Finds the image of each class in a layer's legend: by position where the two lists fit, since several classes may
- * have one label; else by the values that the entries name, then by label, then by position for what is left.
+ * have one label; else by the values that the entries name, then by label, then the rest by position.
  * @param defaultLabel label of the renderer's default symbol; null where it has none
  */
 export function pairLegend(

@@ -1,7 +1,7 @@
 import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import ipaddr from "ipaddr.js";
 
-/** Azure's metadata and DNS address: it lies in a public range, and answers inside the network only. */
+/** Azure's metadata and DNS address: it is in a public range, but answers only inside the network. */
 const azureMetadata = "168.63.129.16";
 
 /** Global unicast (RFC 4291, section 2.4): outside it are the old IPv4-in-IPv6 forms, such as `::127.0.0.1`. */

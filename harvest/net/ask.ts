@@ -76,23 +76,24 @@ export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions):
 		}
 	}
 
-	async function askHost(address: string, host: string, signal?: AbortSignal): Promise<Answer> {
-		const known = troubles.get(host);
+	// By origin: a host that has closed http may answer https.
+	async function askHost(address: string, origin: string, signal?: AbortSignal): Promise<Answer> {
+		const known = troubles.get(origin);
 		if (known && known.until > now()) return known.answer;
 		const { again: _again, host: state, ...answer } = await askWithRetries(address, signal);
 		if (answer.ok || !state) {
-			if (!signal?.aborted) troubles.delete(host);
+			if (!signal?.aborted) troubles.delete(origin);
 			return answer;
 		}
 		const failures = (known?.failures ?? 0) + 1;
 		const isSilent = state === "dead" || failures >= maxFailures;
-		troubles.set(host, { failures, until: isSilent ? now() + silentHostPauseMs : 0, answer });
+		troubles.set(origin, { failures, until: isSilent ? now() + silentHostPauseMs : 0, answer });
 		return answer;
 	}
 
 	return async (address, signal) => {
-		const { host } = new URL(address);
-		return pool.oneByOne(host, () => askHost(address, host, signal));
+		const { host, origin } = new URL(address);
+		return pool.oneByOne(host, () => askHost(address, origin, signal));
 	};
 }
 

@@ -20,6 +20,8 @@ export interface FetchOptions {
 	noProxy?: string;
 	/** Resolves names; tests hand in one of their own. */
 	resolve?: Resolve;
+	/** Connects in place of the network, in tests. */
+	connect?: buildConnector.connector;
 }
 
 /** In milliseconds. */
@@ -148,7 +150,8 @@ function createDispatchers(options: FetchOptions): (url: URL) => Dispatcher {
 	// A literal address is never looked up: `checkTarget` has judged it.
 	const lookup = allowPrivate ? {} : { lookup: createLookup(resolve) };
 	const connectMs = Math.min(timeoutMs, maxConnectMs);
-	const direct = new Agent({ connect: { timeout: connectMs, ...lookup } as buildConnector.BuildOptions });
+	const network = { timeout: connectMs, ...lookup } as buildConnector.BuildOptions;
+	const direct = new Agent({ connect: options.connect ?? network });
 	const proxies = new Map<string, ProxyAgent>();
 	return (url) => {
 		const proxy = url.protocol === "https:" ? options.httpsProxy : options.httpProxy;

@@ -18,7 +18,7 @@ export interface CapabilitiesLayer {
 	queryable: boolean;
 	/** Media types of the legends of its own styles; those of its parents' styles apply as well. */
 	ownLegendFormats: string[];
-	/** The layer that it lies in. */
+	/** The layer around it. */
 	parent: CapabilitiesLayer | null;
 	/** Longitudes and latitudes of its own box, in degrees, as far as they are given. */
 	edges: Partial<Box>;
@@ -32,7 +32,7 @@ export interface Box {
 	north: number;
 }
 
-/** Where a layer lies: its own box, else that of the nearest parent that has one (06-042, section 7.2.4.6.6); or null. */
+/** The extent of a layer: its own box, else that of the nearest parent that has one (06-042, section 7.2.4.6.6); or null. */
 export function boxOf(layer: CapabilitiesLayer): Box | null {
 	for (let one: CapabilitiesLayer | null = layer; one; one = one.parent) {
 		const { west, south, east, north } = one.edges;
@@ -147,7 +147,7 @@ interface OpenLayer extends CapabilitiesLayer {
 class Reader {
 	readonly #path: string[] = [];
 	readonly #open: OpenLayer[] = [];
-	/** All layers, in the order in which they begin: a group stands before what is in it. */
+	/** All layers, in the order in which they begin: a group comes before its layers. */
 	readonly #layers: OpenLayer[] = [];
 	readonly #service: OgcService;
 	readonly #capabilities: Capabilities = {

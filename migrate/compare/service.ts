@@ -52,7 +52,7 @@ export class ReadService {
 		// The answer of v2 to a single unknown key.
 		if (smallkeys.length === 1 && elements?.length === 0) return [{ node: null }];
 		if (smallkeys.length === 1) {
-			const reason = status === 200 ? "answers what is no list of one layer" : `answers ${status}`;
+			const reason = status === 200 ? "answers without a list of one layer" : `answers ${status}`;
 			return [{ failure: reason }];
 		}
 		// One failing layer must not hide the others.

@@ -123,7 +123,7 @@ interface Outcome {
 	senders: MovedSenders | null;
 }
 
-/** Where a document stands in its file. */
+/** Where a document is in its file. */
 function placeOf(offset: number | undefined, file: string | null): string {
 	return offset === undefined ? "" : ` (at byte ${offset} of ${file})`;
 }

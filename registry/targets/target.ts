@@ -8,7 +8,7 @@ export type TargetName = string;
 export interface Envelope {
 	/** Before the array. */
 	open: string;
-	/** Between the array and the same array once more; null where it is there once. */
+	/** Text between the array and its repetition; null where the answer has the array once. */
 	between: string | null;
 	/** After the last array. */
 	close: string;

@@ -62,7 +62,7 @@ function isExempt({ isRefresh }: Proposal, path: string): boolean {
 /** Logins do not differ by case. */
 const normal = (login: string) => login.toLowerCase();
 
-/** Who made a proposal, and so cannot approve it: who opened it, wrote or pushed any of it. */
+/** The people who cannot approve a proposal: those who opened it, or wrote or pushed a part of it. */
 function makersOf({ author, contributors }: Proposal): Set<string> {
 	return new Set([...(author === null ? [] : [author]), ...contributors].map(normal));
 }

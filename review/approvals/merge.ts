@@ -9,7 +9,7 @@ const passed = new Set(["success", "skipped", "neutral"]);
 
 /**
  * Merges a pull request of `register/*` or `repair/*` that its owners have approved, so that no one with write access has to press a
- * button. The App could bypass the ruleset, so its required checks are looked at here: `layers`, which only this App
+ * button. The App could bypass the ruleset, so its required checks are read here: `layers`, which only this App
  * sets, and `check`, which is CI's.
  * @param runs the check runs of its newest commit
  * @returns whether it was merged

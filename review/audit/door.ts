@@ -20,14 +20,14 @@ export type Door =
 	| { kind: "declined"; reason: string }
 	/** A push, or a commit on GitHub. */
 	| { kind: "push" }
-	/** It says that it is a sender's, and cannot be: whoever pushed it has written that. */
+	/** It names a sender, but cannot be the sender's: its pusher has written that. */
 	| { kind: "forged"; sender: string; why: string };
 
 /** How long the service may take at most from a request's timestamp to its commit, in milliseconds. */
 const longestWaitMs = 5 * 60_000;
 
 /**
- * The door of a commit, by what stands in it. Nobody can prove from git alone that a request was signed; what the
+ * The way by which a commit came, read from its content. Git alone cannot prove that a request was signed; what the
  * service would never have written is found.
  * @param firstOf request → the first commit of the served branch that carries it
  */

@@ -7,10 +7,10 @@ import {
 } from "../../git/commits.ts";
 import { runGit } from "../../git/run.ts";
 
-/** A commit that changes layers: whoever may push can write anything into one. */
+/** A commit that changes layers: a user who may push can write anything into it. */
 export interface Commit extends Omit<RawCommit, "message"> {
 	subject: string;
-	/** The values of the trailers that a signed request leaves; of one that is there twice both. */
+	/** The values of the trailers that a signed request leaves; both values of one that occurs twice. */
 	trailers: Record<TrailerName, string[]>;
 	/** Paths under `layers/` that differ from the first parent, sorted. */
 	paths: string[];

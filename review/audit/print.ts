@@ -7,9 +7,9 @@ import { type AuditEntry, readProposed, smallkeysOf } from "./entries.ts";
 import { type Commit, firstOfRequests } from "./history.ts";
 
 /** Smallkeys that are named of one commit. */
-const mostKeys = 5;
+const maxKeys = 5;
 
-/** One change, in a few lines. Everything that stands in a commit is shown without its control characters. */
+/** One change, in a few lines. All text of a commit is shown without its control characters. */
 export function entryLines(entry: AuditEntry): string[] {
 	const { commit, door, change, merged } = entry;
 	const isDeclined = door.kind === "declined";
@@ -22,7 +22,7 @@ export function entryLines(entry: AuditEntry): string[] {
 	return [...lines, ...(change ? changeLines(change) : [])].map(plain);
 }
 
-/** The commits of a review that waits, and by whom they are. */
+/** The commits of a waiting review, with their authors. */
 export async function proposalLines(repository: string, commit: string): Promise<string[]> {
 	const firstOf = await firstOfRequests(repository, servedRef);
 	const proposed = await readProposed(repository, `${servedRef}..${commit}`, [], firstOf);
@@ -77,9 +77,9 @@ function changeLines({ verb, fragments }: NonNullable<AuditEntry["change"]>): st
 }
 
 function keysText(keys: readonly string[]): string {
-	const rest = keys.length - mostKeys;
+	const rest = keys.length - maxKeys;
 	if (keys.length === 0) return "no layer";
-	return `${keys.slice(0, mostKeys).join(" ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+	return `${keys.slice(0, maxKeys).join(" ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
 /** `2026-03-04 12:00:00` in UTC */

@@ -37,7 +37,7 @@ export interface App {
 	login: string | null;
 }
 
-/** The address of a form in which an App is filled in as it has to be; a person presses the button. */
+/** The address of a form with all fields of an App filled in; a person presses the button. */
 export function registrationAddress(
 	{ owner, name, isOrganization, webUrl }: Target,
 	purpose: Purpose,

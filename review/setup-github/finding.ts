@@ -15,7 +15,7 @@ export interface Finding extends Outcome {
 	fix?: () => Promise<unknown>;
 }
 
-/** It is as it has to be. */
+/** It is correct. */
 export function right(what: string): Finding {
 	return { what, state: "right", text: "" };
 }
@@ -30,7 +30,7 @@ export function unseen(what: string, text: string): Finding {
 	return { what, state: "unseen", text };
 }
 
-/** It is put right by `fix`. */
+/** `fix` corrects it. */
 export function fixable(what: string, text: string, fix: () => Promise<unknown>): Finding {
 	return { what, state: "missing", text, fix };
 }
@@ -55,12 +55,12 @@ async function attempt(found: Outcome, fix: () => Promise<unknown>): Promise<Out
 	}
 }
 
-/** What is found of something; where GitHub does not show it, that is what is found. */
+/** The findings of one check; where GitHub does not show its state, that is the finding. */
 export async function inspect(what: string, find: () => Promise<Finding[]>): Promise<Finding[]> {
 	try {
 		return await find();
 	} catch (error) {
-		return [byHand(what, `cannot be looked at: ${reasonOf(error)}`)];
+		return [byHand(what, `cannot be checked: ${reasonOf(error)}`)];
 	}
 }
 

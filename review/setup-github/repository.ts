@@ -62,7 +62,7 @@ export async function createRepository({ rest, repo }: Github, isPrivate: boolea
 	else await rest.repos.createForAuthenticatedUser(wanted);
 }
 
-/** What the repository itself has to be. */
+/** The settings that the repository itself needs. */
 export function repositoryFindings({ rest, repo }: Github, target: Target, branch: string): Finding[] {
 	const { isFork, isArchived, defaultBranch, deletesBranches, hasIssues } = target;
 	const findings: Finding[] = [];

@@ -56,7 +56,7 @@ function identityOf(value: unknown): string {
 }
 
 /**
- * What is there, with what is wanted added or put right in it: nothing that others have added goes, and `false` and 0
+ * The existing ruleset, with the wanted rules added or corrected. What others have added stays, and `false` and 0
  * want nothing.
  */
 function merged(value: unknown, wanted: unknown): unknown {

@@ -48,7 +48,7 @@ export interface Setup {
 const unseenAfterMaking =
 	"GitHub does not show the new repository to this token: a fine-grained one has to be for all repositories; run this again with such a token";
 
-/** Looks at all that a repository needs, and puts right what it can. */
+/** Checks everything that a repository needs, and corrects what it can. */
 export async function setUp(github: Github, options: SetupOptions): Promise<Setup> {
 	const { isDryRun, create, push } = options;
 	const slug = `${github.repo.owner}/${github.repo.repo}`;

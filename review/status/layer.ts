@@ -17,16 +17,16 @@ export interface LayerPlace {
 }
 
 /** What a service says of a layer, or why it says nothing. */
-type Told = { status: LayerStatus } | { refusal: number; errors: string[] };
+type Answer = { status: LayerStatus } | { refusal: number; errors: string[] };
 
 /** Asks a service how a layer is. @throws {Error} where it does not answer, or answers something else */
-async function ask({ url, smallkey }: LayerPlace): Promise<Told> {
+async function ask({ url, smallkey }: LayerPlace): Promise<Answer> {
 	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
 	const answer = await askService(address, timeoutMs);
 	if (!answer.ok) return { refusal: answer.status, errors: errorsOf(answer) };
 	const value = parseAnswer(answer.text) as Partial<LayerStatus> | null;
 	if (value?.harvest && value.health) return { status: value as LayerStatus };
-	throw new Error(`${address}: answers what is no status of a layer`);
+	throw new Error(`${address}: its answer is not the status of a layer`);
 }
 
 /**
@@ -43,27 +43,27 @@ export async function printStatus(place: LayerPlace, io: Io): Promise<number> {
  */
 export async function waitForHarvest(place: LayerPlace, maxSeconds: number, io: Io): Promise<number> {
 	const until = performance.now() + maxSeconds * 1_000;
-	let told = await ask(place);
-	const isWaiting = () => "status" in told && told.status.harvest.state === "waiting";
+	let answer = await ask(place);
+	const isWaiting = () => "status" in answer && answer.status.harvest.state === "waiting";
 	if (isWaiting()) printError(io, "Waiting until its services are asked");
 	while (isWaiting() && performance.now() <= until) {
 		await sleep(pauseMs);
-		told = await ask(place);
+		answer = await ask(place);
 	}
-	const code = printAnswer(place, told, io);
-	if (!("status" in told) || !isWaiting())
-		return "status" in told && told.status.harvest.state === "failed" ? exitCodes.wrong : code;
+	const code = printAnswer(place, answer, io);
+	if (!("status" in answer) || !isWaiting())
+		return "status" in answer && answer.status.harvest.state === "failed" ? exitCodes.wrong : code;
 	printError(io, `The harvest still waits after ${maxSeconds} s: npx fragments status ${place.smallkey}`);
 	return exitCodes.unable;
 }
 
 /** Prints what a service says of a layer. @returns exit code */
-function printAnswer({ url }: LayerPlace, told: Told, io: Io): number {
-	if ("status" in told) {
-		for (const line of statusLines(told.status)) printLine(io, plain(line));
+function printAnswer({ url }: LayerPlace, answer: Answer, io: Io): number {
+	if ("status" in answer) {
+		for (const line of statusLines(answer.status)) printLine(io, plain(line));
 		return exitCodes.done;
 	}
-	const { refusal, errors } = told;
+	const { refusal, errors } = answer;
 	printError(io, `${refusal} from ${url}`);
 	for (const error of errors) printError(io, plain(error));
 	return refusal === 404 || refusal === 400 ? exitCodes.wrong : exitCodes.unable;
@@ -90,14 +90,15 @@ function statusLines({
 		...indented(harvest.findings),
 		...(harvest.next_try ? [`  its services are asked again at ${harvest.next_try}`] : []),
 		healthLine(health),
+		...(health.repair ? [`  a repair waits for a reviewer on ${health.repair}`] : []),
 		...indented(health.findings),
 	];
 }
 
 const harvestWords: Readonly<Record<HarvestStatus["state"], string>> = {
 	none: "nothing to be harvested",
-	off: "not harvested: this service asks nobody",
-	waiting: "harvest: waits for its turn",
+	off: "not harvested: this service does not harvest",
+	waiting: "harvest: waiting",
 	done: "harvest: done",
 	failed: "harvest: failed, no service of the layer answered",
 };
@@ -107,7 +108,7 @@ function harvestLine({ state, at }: HarvestStatus): string {
 }
 
 function healthLine({ state, since, at }: HealthStatus): string {
-	if (state === "unknown") return "health: not looked at yet";
+	if (state === "unknown") return "health: not checked yet";
 	return `health: ${state}${since ? ` since ${since}` : ""}${at ? `, seen at ${at}` : ""}`;
 }
 

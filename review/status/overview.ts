@@ -62,7 +62,7 @@ async function readSick(repository: string, commit: string): Promise<string[]> {
 }
 
 /** Lines of one list that are shown. */
-const mostLines = 20;
+const maxLines = 20;
 
 /** The overview as lines. */
 export function overviewLines(overview: Overview, isServed: boolean): string[] {
@@ -80,10 +80,10 @@ export function overviewLines(overview: Overview, isServed: boolean): string[] {
 }
 
 function list(one: string, many: string, lines: readonly string[]): string[] {
-	const rest = lines.length - mostLines;
+	const rest = lines.length - maxLines;
 	return [
 		`${lines.length} ${lines.length === 1 ? one : many}`,
-		...lines.slice(0, mostLines).map((line) => `  ${line}`),
+		...lines.slice(0, maxLines).map((line) => `  ${line}`),
 		...(rest > 0 ? [`  and ${rest} more`] : []),
 	];
 }

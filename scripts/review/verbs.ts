@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import { runGit } from "../../git/run.ts";
 import { proposalLines } from "../../review/audit/print.ts";
 import { renderComment } from "../../review/comment.ts";
 import {
@@ -15,6 +16,7 @@ import { reviewLine } from "../../review/status/overview.ts";
 import { findRepository, servedRef } from "../../service/find-repository.ts";
 import { findWaiting, readReviews } from "../../service/reviews.ts";
 import { type Environment, readConfiguration, withoutStore } from "../../service/settings.ts";
+import { repairBranch } from "../../store/store.ts";
 import { exitCodes, needed, WrongError } from "../../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../../terminal/io.ts";
 import { plain } from "../../terminal/plain.ts";
@@ -59,6 +61,7 @@ export async function show(
 	const text = [
 		`${branch} at commit ${commit}`,
 		...(await proposalLines(opened.found.path, commit)),
+		...(branch.startsWith(repairBranch("")) ? await evidenceLines(opened.found.path, commit) : []),
 		...changeLines(outcome),
 		summaryLine(outcome),
 		`To merge exactly this: npx fragments review accept ${branch} --commit ${commit.slice(0, 12)}`,
@@ -66,6 +69,12 @@ export async function show(
 	];
 	for (const line of markdown ? [renderComment(outcome).trimEnd()] : text.map(plain)) printLine(io, line);
 	return isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
+}
+
+/** The evidence of a repair, as its commit has it. */
+async function evidenceLines(repository: string, commit: string): Promise<string[]> {
+	const message = await runGit(repository, ["log", "-1", "--format=%b", commit]);
+	return message.toString("utf8").trim().split("\n");
 }
 
 interface DecideOptions {

@@ -2,11 +2,18 @@ import { type Harvested, mergeDescription } from "../../harvest/harvest-layer.ts
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
 import { harvestedLangs, parseRegistration, type Registration } from "../../registry/registration.ts";
 import { descriptionPath, langs } from "../../registry/smallkey.ts";
-import { type Edit, isRefusal, type Layer, type Reader, type Store } from "../../store/store.ts";
+import {
+	type Edit,
+	isRefusal,
+	type Layer,
+	type Reader,
+	type Store,
+	serviceAuthor,
+} from "../../store/store.ts";
 
 /** What a commit of the service itself has, beside its subject. */
 export function serviceMeta(now: () => Date) {
-	return { author: "fragment-publisher", time: now().getTime(), trailers: [], request: null, review: false };
+	return { author: serviceAuthor, time: now().getTime(), trailers: [], request: null, review: false };
 }
 
 /** The result of one harvest, as a line of the log. */
@@ -18,7 +25,11 @@ export interface HarvestLine {
 	findings?: string[];
 }
 
-export type HarvestLayer = (registration: Registration, signal: AbortSignal) => Promise<Harvested>;
+export type HarvestLayer = (
+	registration: Registration,
+	signal: AbortSignal,
+	known?: Description | null,
+) => Promise<Harvested>;
 
 export interface CommitOptions {
 	store: Store;
@@ -54,7 +65,7 @@ export async function harvestOne(
 	const layer = await store.read(smallkey);
 	const registration = layer && harvestedOf(layer);
 	if (!registration || signal.aborted) return null;
-	const harvested = await harvest(registration, signal);
+	const harvested = await harvest(registration, signal, descriptionOf(layer));
 	if (signal.aborted) return null;
 	const findings = harvested.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
 	const done = (outcome: HarvestLine["outcome"]): Done => ({

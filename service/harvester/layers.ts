@@ -90,7 +90,7 @@ export async function watchAll(layers: readonly CheckedLayer[], ask: Ask): Promi
 	const all = await pMap(
 		layers,
 		async (layer) => {
-			const watched = await watch(layer.registration);
+			const watched = await watch(layer.registration, undefined, layer.description);
 			bar.tick();
 			return { layer, watched };
 		},

@@ -6,6 +6,7 @@ import type { Measures } from "../measures.ts";
 import { repositoryPath } from "../open-store.ts";
 import type { Configuration } from "../settings.ts";
 import { Harvester } from "./harvester.ts";
+import { Repairs, searchProcess } from "./repairs.ts";
 import { systemTimers } from "./schedule.ts";
 import { threadLimits } from "./thread.ts";
 import { HarvestThreads } from "./threads.ts";
@@ -14,15 +15,17 @@ import { type Sight, Watcher } from "./watcher.ts";
 /** The harvester of the running service, with the watcher. Both are idle until their first call. */
 export class ServiceHarvester extends Harvester {
 	readonly #watcher: Watcher;
+	readonly #repairs: Repairs | null;
 	readonly #threads: HarvestThreads;
 
 	/** @param allKeys all smallkeys, in any order */
 	constructor(
-		{ harvest, mapWkid, dataDir }: Configuration,
+		configuration: Configuration,
 		store: Store,
 		allKeys: () => Iterable<string>,
 		measures: Measures | null = null,
 	) {
+		const { harvest, mapWkid, dataDir } = configuration;
 		const threads = new HarvestThreads({
 			entry: new URL("./thread-entry.mjs", import.meta.url),
 			settings: { harvest, mapWkid },
@@ -34,6 +37,9 @@ export class ServiceHarvester extends Harvester {
 		super({ ...common, harvest: threads.harvest, count: (outcome) => measures?.harvest(outcome) });
 		const readHealth = () => readHealthIn(repositoryPath(dataDir));
 		this.#watcher = new Watcher({ ...common, watch: threads.watch, readHealth });
+		const search = searchProcess(configuration);
+		const repository = repositoryPath(dataDir);
+		this.#repairs = harvest.repair ? new Repairs({ ...common, repository, readHealth, search }) : null;
 		this.#threads = threads;
 	}
 
@@ -45,6 +51,7 @@ export class ServiceHarvester extends Harvester {
 	override start(): void {
 		super.start();
 		this.#watcher.start();
+		this.#repairs?.start();
 	}
 
 	/** The last check of a layer; null where it was not checked since the start. */
@@ -53,7 +60,7 @@ export class ServiceHarvester extends Harvester {
 	}
 
 	override async close(): Promise<void> {
-		await Promise.all([super.close(), this.#watcher.close()]);
+		await Promise.all([super.close(), this.#watcher.close(), this.#repairs?.close()]);
 		await this.#threads.close();
 	}
 }

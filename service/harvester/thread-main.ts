@@ -4,7 +4,7 @@ import { createHarvestLayer } from "../../harvest/harvest-layer.ts";
 import { createWatchLayer } from "../../harvest/watch-layer.ts";
 import { createReadCapabilities } from "../../harvest/wms/read-capabilities.ts";
 import { askWith } from "../ask.ts";
-import type { FromThread, ThreadSettings, ToThread } from "./thread.ts";
+import type { FromThread, Results, Task, ThreadSettings, ToThread } from "./thread.ts";
 
 if (!parentPort) throw new Error("thread-main.ts: must run in a worker thread");
 const port = parentPort;
@@ -22,11 +22,12 @@ function send(message: FromThread): void {
 port.on("message", (message: ToThread) => {
 	if (message.kind === "ping") return send({ kind: "alive" });
 	if (message.kind === "abort") return underWay.get(message.id)?.abort();
-	const { kind, id, registration } = message;
+	const { kind, id, registration, known } = message;
 	const controller = new AbortController();
 	underWay.set(id, controller);
 	const { signal } = controller;
-	const task = kind === "harvest" ? harvest(registration, signal) : watch(registration, signal);
+	const work = kind === "harvest" ? harvest : watch;
+	const task: Promise<Results[Task]> = work(registration, signal, known);
 	// A rejection is a bug: it ends the thread, and is reported by the thread's "error" event.
 	void task.then((result) => {
 		underWay.delete(id);

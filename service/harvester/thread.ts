@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Harvested } from "../../harvest/harvest-layer.ts";
 import type { Watched } from "../../harvest/watch-layer.ts";
+import type { Description } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
 import type { HarvestSettings } from "../settings.ts";
 import type { Timers } from "./schedule.ts";
@@ -18,9 +19,15 @@ export interface Results {
 }
 export type Task = keyof Results;
 
+/** A layer, and what was harvested of it before. */
+export interface AskedLayer {
+	registration: Registration;
+	known: Description | null;
+}
+
 /** Messages to a thread. */
 export type ToThread =
-	| { kind: Task; id: number; registration: Registration }
+	| ({ kind: Task; id: number } & AskedLayer)
 	| { kind: "abort"; id: number }
 	| { kind: "ping" };
 
@@ -126,7 +133,7 @@ export class Thread {
 	 * Harvests or watches a layer. At the time limit its requests are aborted, which its findings say.
 	 * @throws {ThreadEnded} where the thread ends first
 	 */
-	async run<T extends Task>(task: T, registration: Registration, signal: AbortSignal): Promise<Results[T]> {
+	async run<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal): Promise<Results[T]> {
 		signal.throwIfAborted();
 		this.#lastId += 1;
 		const id = this.#lastId;
@@ -141,7 +148,7 @@ export class Thread {
 			return await new Promise<Results[T]>((resolve, reject) => {
 				this.#jobs.set(id, { resolve: (result) => resolve(result as Results[T]), reject });
 				if (this.#hasEnded) reject(new ThreadEnded(this.#reason, 1));
-				else this.#send({ kind: task, id, registration });
+				else this.#send({ kind: task, id, ...layer });
 			});
 		} finally {
 			this.#jobs.delete(id);

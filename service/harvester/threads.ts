@@ -1,10 +1,17 @@
 import type { Finding } from "../../harvest/finding.ts";
-import type { Harvested } from "../../harvest/harvest-layer.ts";
 import { createPool } from "../../harvest/net/pool.ts";
-import type { Watched } from "../../harvest/watch-layer.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { type Results, type Task, Thread, ThreadEnded, type ThreadOptions } from "./thread.ts";
+import type { HarvestLayer } from "./commit.ts";
+import {
+	type AskedLayer,
+	type Results,
+	type Task,
+	Thread,
+	ThreadEnded,
+	type ThreadOptions,
+} from "./thread.ts";
+import type { WatchLayer } from "./watcher.ts";
 
 /** After this idle time a thread is ended, to free its memory, in milliseconds. */
 const idleMs = 30_000;
@@ -26,15 +33,15 @@ export class HarvestThreads {
 	}
 
 	/** Harvests a layer. Rejects only where its signal aborts. */
-	readonly harvest = async (registration: Registration, signal: AbortSignal): Promise<Harvested> => {
-		const result = await this.#run("harvest", registration, signal);
+	readonly harvest: HarvestLayer = async (registration, signal, known = null) => {
+		const result = await this.#run("harvest", { registration, known }, signal);
 		if (!(result instanceof ThreadEnded)) return result;
 		return { found: {}, partial: new Set(), findings: findingsOf(registration, result) };
 	};
 
 	/** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
-	readonly watch = async (registration: Registration, signal: AbortSignal): Promise<Watched> => {
-		const result = await this.#run("watch", registration, signal);
+	readonly watch: WatchLayer = async (registration, signal, known = null) => {
+		const result = await this.#run("watch", { registration, known }, signal);
 		if (!(result instanceof ThreadEnded)) return result;
 		const findings = findingsOf(registration, result);
 		return {
@@ -52,21 +59,21 @@ export class HarvestThreads {
 	/** The result of a task, or why its services' answers end a thread. */
 	async #run<T extends Task>(
 		task: T,
-		registration: Registration,
+		layer: AskedLayer,
 		signal: AbortSignal,
 	): Promise<Results[T] | ThreadEnded> {
-		const together = await this.#runTogether(task, registration, signal).catch(endedOnly);
+		const together = await this.#runTogether(task, layer, signal).catch(endedOnly);
 		if (!(together instanceof ThreadEnded) || together.layers === 1) return together;
-		return this.#alone.withSlot(() => this.#runAlone(task, registration, signal).catch(endedOnly));
+		return this.#alone.withSlot(() => this.#runAlone(task, layer, signal).catch(endedOnly));
 	}
 
-	async #runTogether<T extends Task>(task: T, registration: Registration, signal: AbortSignal) {
+	async #runTogether<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal) {
 		const { timers } = this.#options;
 		timers.clear(this.#idle);
 		if (!this.#common || this.#common.hasEnded) this.#common = this.#start();
 		const thread = this.#common;
 		try {
-			return await thread.run(task, registration, signal);
+			return await thread.run(task, layer, signal);
 		} finally {
 			if (thread.hasEnded) this.#threads.delete(thread);
 			else if (thread.layers === 0) {
@@ -78,11 +85,11 @@ export class HarvestThreads {
 		}
 	}
 
-	async #runAlone<T extends Task>(task: T, registration: Registration, signal: AbortSignal) {
+	async #runAlone<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal) {
 		signal.throwIfAborted();
 		const thread = this.#start();
 		try {
-			return await thread.run(task, registration, signal);
+			return await thread.run(task, layer, signal);
 		} finally {
 			await this.#end(thread);
 		}

@@ -1,4 +1,5 @@
 import { seenOf, type Watched } from "../../harvest/watch-layer.ts";
+import type { Description } from "../../registry/description.ts";
 import {
 	healthPath,
 	healthText,
@@ -11,13 +12,17 @@ import {
 import { parseRegistration, type Registration } from "../../registry/registration.ts";
 import type { Log } from "../../store/log.ts";
 import { isRefusal, type Layer, type Store } from "../../store/store.ts";
-import { serviceMeta } from "./commit.ts";
+import { descriptionOf, serviceMeta } from "./commit.ts";
 import { HostQueue } from "./queue.ts";
 import { lookForDue, NamedTimers, type Schedule } from "./schedule.ts";
 import { Remembered } from "./states.ts";
 
 /** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
-export type WatchLayer = (registration: Registration, signal: AbortSignal) => Promise<Watched>;
+export type WatchLayer = (
+	registration: Registration,
+	signal: AbortSignal,
+	known?: Description | null,
+) => Promise<Watched>;
 
 interface WatcherOptions extends Schedule {
 	store: Store;
@@ -120,9 +125,10 @@ export class Watcher {
 		const { store, watch, now, log } = this.#options;
 		const { signal } = this.#ending;
 		try {
-			const registration = registrationOf(await store.read(smallkey));
-			if (!registration || signal.aborted) return;
-			const watched = await watch(registration, signal);
+			const layer = await store.read(smallkey);
+			const registration = registrationOf(layer);
+			if (!layer || !registration || signal.aborted) return;
+			const watched = await watch(registration, signal, descriptionOf(layer));
 			const findings = watched.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
 			this.#sights.set(smallkey, { state: watched.state, at: now().getTime(), findings });
 			if (this.#seen.size === 0) this.#timers.set("store", () => this.#storeLater(), gatherMs);

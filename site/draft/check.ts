@@ -42,7 +42,7 @@ export function draftFragments(
 	return targets.map((target, at) => ({ target, fragments: { en: en[at] ?? null, fr: fr[at] ?? null } }));
 }
 
-/** How a draft is drawn in one language, by its most telling fragment; null where none says it. */
+/** How a draft is drawn in one language, by the fragment with the most detail; null where none has it. */
 export function draftDrawable(rendered: ReturnType<typeof draftFragments>, lang: Lang): Drawable | null {
 	const read = ({ target, fragments }: (typeof rendered)[number]) => {
 		const text = fragments[lang];

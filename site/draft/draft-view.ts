@@ -13,7 +13,7 @@ import { DraftForm } from "./form.ts";
 import { type PlacedProblem, placedProblem, problemList } from "./problems.ts";
 import { RegisterPanel } from "./register-panel.ts";
 
-/** How long typing pauses before the draft is looked at, in milliseconds. */
+/** Pause in typing after which the draft is checked, in milliseconds. */
 const pauseMs = 250;
 
 /** What the page begins with. */

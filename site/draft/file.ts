@@ -2,14 +2,14 @@ import { largestRegistration } from "../../registry/registration.ts";
 import { h } from "../page/dom.ts";
 import type { Page } from "../page/page.ts";
 
-/** A file that somebody chose or dropped. */
+/** A file that the user chose or dropped. */
 export interface TakenFile {
 	/** Its name without `.json` and `.service.json`; empty where it has another ending. */
 	name: string;
 	text: string;
 }
 
-/** Told of a file, or why it is not taken. */
+/** Receives a file, or the reason why it is not taken. */
 export interface FileTaken {
 	take(file: TakenFile): void;
 	warn(text: string): void;

@@ -8,7 +8,7 @@ export interface OfferedLayer {
 }
 
 /** Layers that are offered at most. */
-const mostOffered = 500;
+const maxOffered = 500;
 
 /** `…/MapServer` or `…/FeatureServer`, with or without the number of a layer. */
 const arcgisService = /^([^?#]*\/(?:Map|Feature)Server)(?:\/\d*)?\/?(?:[?#].*)?$/i;
@@ -25,7 +25,7 @@ export async function layersOf(
 	signal: AbortSignal,
 ): Promise<OfferedLayer[]> {
 	const layers = kind === "wms" ? await namedLayers(address, signal) : await numberedLayers(address, signal);
-	return layers.slice(0, mostOffered);
+	return layers.slice(0, maxOffered);
 }
 
 async function namedLayers(address: string, signal: AbortSignal): Promise<OfferedLayer[]> {

@@ -26,7 +26,7 @@ export interface Receipt {
 	isReviewed: boolean;
 }
 
-/** Sends a registration, signed here and now. @throws {TypeError} where nobody answers */
+/** Sends a registration, signed here and now. @throws {TypeError} where there is no answer */
 export async function sendSigned(
 	address: URL,
 	sender: string,

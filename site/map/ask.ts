@@ -4,7 +4,7 @@ import type { Texts } from "../text/texts.ts";
 export const patienceMs = 10_000;
 
 /** Most characters of a service's own words that are shown. */
-const mostWords = 300;
+const maxWords = 300;
 
 /** Why a service gave no map. */
 export type Failure =
@@ -40,7 +40,7 @@ export function failureText(texts: Texts, failure: Failure): string {
 	}
 }
 
-/** What keeps a page from asking an address at all; null where nothing does. */
+/** Why a page cannot ask an address; null where it can. */
 export function obstacle(address: string, pageProtocol: string): Failure | null {
 	let url: URL;
 	try {
@@ -99,7 +99,7 @@ export async function askJson(address: string, signal?: AbortSignal): Promise<Re
 	throw new ServiceFailed({ kind: "said", host, text: said });
 }
 
-/** Why a picture did not come: its address is asked once more, for what the service says instead. */
+/** Why a picture did not come: its address is asked again, for the service's error message. */
 export async function whyNoPicture(address: string): Promise<Failure> {
 	const { host } = new URL(address);
 	try {
@@ -134,5 +134,5 @@ function objectOf(text: string): Record<string, unknown> | null {
 /** A service's words on one line, without what could be markup of another page. */
 function words(text: string): string {
 	const line = text.replace(/\s+/g, " ").trim();
-	return line.length > mostWords ? `${line.slice(0, mostWords)}…` : line;
+	return line.length > maxWords ? `${line.slice(0, maxWords)}…` : line;
 }

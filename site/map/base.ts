@@ -67,7 +67,7 @@ export function openBaseMap(
 			new PinchZoom(),
 			new KeyboardPan({ duration }),
 			new KeyboardZoom({ duration }),
-			// The page scrolls over a map that nobody has chosen.
+			// The page scrolls over a map without the focus.
 			new MouseWheelZoom({ condition: hasFocus, duration }),
 		],
 	});
@@ -107,7 +107,7 @@ function land(urls: { light: string; dark: string }): ImageLayer<ImageStatic> {
 			imageExtent: [...landExtent],
 			projection: projectionOf(3978),
 		});
-		// A map at rest draws a picture that took another one's place only when it is told to.
+		// A map at rest draws a picture that took another one's place only after changed().
 		source.on("imageloadend", () => layer.changed());
 		layer.setSource(source);
 	};

@@ -14,7 +14,7 @@ import type { Drawable } from "./drawable.ts";
 import { type Colours, coloursOf, type Drawn, symbolOf } from "./symbols.ts";
 
 /** Most features that are drawn at once. */
-export const mostFeatures = 1_000;
+export const maxFeatures = 1_000;
 
 /** What was drawn of a view. */
 export interface DrawnView {
@@ -26,7 +26,7 @@ export interface DrawnView {
 /** Features over the map. */
 export interface Features {
 	layer: VectorLayer<VectorSource<Feature<Geometry>>>;
-	/** Asks for what lies in a rectangle and draws it. @throws {ServiceFailed} */
+	/** Asks for the features in a rectangle and draws them. @throws {ServiceFailed} */
 	draw(box: Box, signal: AbortSignal): Promise<DrawnView>;
 	/** The attributes of what is drawn at a pixel. */
 	at(pixel: number[]): Record<string, unknown>[];
@@ -53,7 +53,7 @@ export function openFeatures(base: BaseMap, drawable: Drawable, wkid: number): F
 				queryAddress(drawable.url, box, wkid, base.view.getResolution() ?? 1),
 				signal,
 			);
-			const features = ((answer.features ?? []) as EsriFeature[]).slice(0, mostFeatures).flatMap(readFeature);
+			const features = ((answer.features ?? []) as EsriFeature[]).slice(0, maxFeatures).flatMap(readFeature);
 			source.clear(true);
 			source.addFeatures(features);
 			return { features: features.length, hasMore: answer.exceededTransferLimit === true };
@@ -65,7 +65,7 @@ export function openFeatures(base: BaseMap, drawable: Drawable, wkid: number): F
 	};
 }
 
-/** The query that RAMP asks as the map moves: what lies in the view, in the map's reference, simplified to a pixel. */
+/** The query that RAMP asks as the map moves: the features in the view, in the map's reference, simplified to a pixel. */
 function queryAddress(url: string, box: Box, wkid: number, resolution: number): string {
 	const address = new URL(url);
 	address.pathname = `${address.pathname.replace(/(?<!\/)\/+$/, "")}/query`;
@@ -80,7 +80,7 @@ function queryAddress(url: string, box: Box, wkid: number, resolution: number): 
 		outFields: "*",
 		returnGeometry: "true",
 		maxAllowableOffset: String(resolution),
-		resultRecordCount: String(mostFeatures),
+		resultRecordCount: String(maxFeatures),
 	};
 	for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
 	return address.href;
@@ -106,7 +106,7 @@ class Styles {
 	readonly #icons = new Map<string, Style>();
 	readonly #colours = new Map<string, Style | null>();
 
-	/** @param changed told when a picture was read, and what it is the symbol of can be drawn */
+	/** @param changed called when a picture was read, so that its features can be drawn */
 	constructor(changed: () => void) {
 		this.#changed = changed;
 	}

@@ -4,11 +4,11 @@ import { ask, failureText, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";
 
 /** Most characters of an answer that are shown. */
-const mostText = 20_000;
+const maxText = 20_000;
 
 /** Most features and members of one that are shown. */
-const mostShown = 10;
-const mostMembers = 200;
+const maxShown = 10;
+const maxMembers = 200;
 
 /**
  * What a WMS says of a place, as the viewer's parser would show it. HTML is shown in a frame of its own, without
@@ -25,7 +25,7 @@ export async function serviceInfo(texts: Texts, address: string, type: string): 
 		return h(
 			"pre",
 			{ tabindex: "0", role: "region", "aria-label": texts.infoFrame },
-			shown.slice(0, mostText),
+			shown.slice(0, maxText),
 		);
 	} catch (error) {
 		if (!(error instanceof ServiceFailed)) throw error;
@@ -48,7 +48,7 @@ export function featureInfo(
 	features: Record<string, unknown>[],
 ): HTMLElement {
 	if (features.length === 0) return h("p", {}, texts.infoNone);
-	const shown = features.slice(0, mostShown).map((attributes) =>
+	const shown = features.slice(0, maxShown).map((attributes) =>
 		h(
 			"section",
 			{},
@@ -57,17 +57,17 @@ export function featureInfo(
 				"dl",
 				{},
 				Object.entries(attributes)
-					.slice(0, mostMembers)
+					.slice(0, maxMembers)
 					.flatMap(([name, value]) => [h("dt", {}, aliases[name] ?? name), h("dd", {}, shownValue(value))]),
 			),
 		),
 	);
-	const all = features.length > mostShown && h("p", {}, texts.infoFirst(mostShown, features.length));
+	const all = features.length > maxShown && h("p", {}, texts.infoFirst(maxShown, features.length));
 	return h("div", {}, all, shown);
 }
 
 function shownValue(value: unknown): Node | string {
 	if (value === null || value === undefined) return "–";
 	const text = String(value);
-	return /^https?:\/\/\S+$/.test(text) ? outside(text, text) : breakable(text.slice(0, mostText));
+	return /^https?:\/\/\S+$/.test(text) ? outside(text, text) : breakable(text.slice(0, maxText));
 }

@@ -84,7 +84,7 @@ export class LayerMap {
 		this.#help.hidden = false;
 	}
 
-	/** Asks the service once more. */
+	/** Asks the service again. */
 	#again(): void {
 		this.#target.focus();
 		this.#say(this.#page.texts.mapLoading);
@@ -201,6 +201,7 @@ export class LayerMap {
 		this.#say(texts.mapLoading);
 		try {
 			const drawn = await features.draw(this.#base.shown() as Box, under.signal);
+			this.#target.dataset.features = String(drawn.features);
 			if (drawn.features === 0) return this.#say(texts.mapNone);
 			this.#say(drawn.hasMore ? texts.mapTooMany(drawn.features) : texts.mapFeatures(drawn.features));
 		} catch (error) {

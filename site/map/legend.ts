@@ -3,11 +3,11 @@ import type { Texts } from "../text/texts.ts";
 import { type Symbology, symbolsOf } from "./symbols.ts";
 
 /** Most symbols of a legend that are shown. */
-const mostSymbols = 200;
+const maxSymbols = 200;
 
 /** The legend that a fragment's symbols make. */
 export function legendOf(texts: Texts, symbology: Symbology): HTMLElement {
-	const symbols = symbolsOf(symbology).slice(0, mostSymbols);
+	const symbols = symbolsOf(symbology).slice(0, maxSymbols);
 	return h(
 		"div",
 		{},

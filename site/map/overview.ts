@@ -12,7 +12,7 @@ export interface Overview {
 
 /**
  * @param view to begin with; null: Canada
- * @param moved told of each view that it comes to rest at, in whole metres, but not of one that it was given
+ * @param moved called with each view after a movement ends, in whole metres, but not with a view that the page set
  */
 export function openOverview(
 	place: HTMLElement,

@@ -18,14 +18,14 @@ export interface State {
 	isEmbedded: boolean;
 	/** Results that are shown. */
 	shown: number;
-	/** The layer that is looked at; null: none. */
+	/** The open layer; null: none. */
 	layer: string | null;
 }
 
 /** Results on the first screen, how many come with each *more*, and at most. */
 export const firstShown = 10;
 export const moreShown = 30;
-const mostShown = 1_000;
+const maxShown = 1_000;
 
 /** Longest text of one parameter. */
 export const longestText = 500;
@@ -47,7 +47,7 @@ export function readState(search: string): State {
 		view: readBox(text("view")),
 		sort: sorts.find((one) => one === text("sort")) ?? "best",
 		isEmbedded: text("embed") === "map",
-		shown: Number.isNaN(shown) ? firstShown : Math.min(Math.max(shown, firstShown), mostShown),
+		shown: Number.isNaN(shown) ? firstShown : Math.min(Math.max(shown, firstShown), maxShown),
 		layer: parseSmallkey(text("layer")),
 	};
 }

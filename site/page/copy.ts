@@ -1,7 +1,7 @@
 import type { Texts } from "../text/texts.ts";
 import { fill, h } from "./dom.ts";
 
-/** A button that copies a text, and says so to everybody. */
+/** A button that copies a text, and announces it, to screen readers too. */
 export function copyButton(texts: Texts, label: string, text: () => string | Promise<string>): HTMLElement {
 	const said = h("span", { role: "status", class: "said" });
 	const button = h(
@@ -23,7 +23,7 @@ export function copyButton(texts: Texts, label: string, text: () => string | Pro
 }
 
 /** Longest text that is printed, in characters: paper is no place to copy more from. */
-const mostPrinted = 400;
+const maxPrinted = 400;
 
 /** A text that can be marked, with a button that copies it. */
 export function copyBox(texts: Texts, name: string, text: string): HTMLElement {
@@ -31,7 +31,7 @@ export function copyBox(texts: Texts, name: string, text: string): HTMLElement {
 	button.querySelector("button")?.setAttribute("aria-label", `${texts.copy}: ${name}`);
 	return h(
 		"div",
-		{ class: text.length > mostPrinted ? "copybox long" : "copybox" },
+		{ class: text.length > maxPrinted ? "copybox long" : "copybox" },
 		h("div", { class: "copyhead" }, h("span", {}, name), button),
 		h("pre", { tabindex: "0", role: "region", "aria-label": name }, h("code", {}, text)),
 	);

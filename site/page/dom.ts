@@ -1,4 +1,4 @@
-/** What an element may hold: nothing of it is ever read as HTML. */
+/** Content of an element, which is never read as HTML. */
 export type Child = Node | string | null | undefined | false;
 
 /** Attributes by name; false and undefined are left out, true is an empty one, a function listens. */
@@ -83,7 +83,7 @@ export function webAddress(text: string): URL | null {
 /** A link to another site; its text where the address is none. */
 export function outside(address: string, text: string): HTMLElement {
 	if (!webAddress(address)) return h("span", {}, breakable(text));
-	// On paper an address that stands there need not follow once more.
+	// On paper an address that is the text itself need not follow once more.
 	const name = address === text ? "address" : undefined;
 	return h("a", { href: address, rel: "noopener noreferrer", class: name }, breakable(text));
 }

@@ -4,7 +4,7 @@ import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
 import { fill, h } from "./dom.ts";
 import { type Page, readFile } from "./page.ts";
 
-/** Targets whose fragments say how a layer is drawn, the most telling first. */
+/** Targets whose fragments say how a layer is drawn, the one with the most detail first. */
 const drawnTargets: readonly TargetName[] = ["v0.9", "v1", "v2"];
 
 /** Where a fragment is that the page reads or shows. Not by the table of targets, whose renderers the first load would carry. */

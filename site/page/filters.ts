@@ -5,7 +5,7 @@ import { type Page, stateText, typeText } from "./page.ts";
 import { ViewFilter } from "./view-filter.ts";
 
 /** Most values of one filter that are offered. */
-const mostOffered = 500;
+const maxOffered = 500;
 
 /** The filters: they work before any text is typed, and offer what there is. */
 export class Filters {
@@ -23,7 +23,7 @@ export class Filters {
 	readonly #chips = h("ul", { class: "chips" });
 	readonly #details: HTMLDetailsElement;
 	readonly element: HTMLElement;
-	/** What is offered once the filters are looked at. */
+	/** What is offered once the filters are open. */
 	#chosen: Chosen | null = null;
 
 	/** @param change is called with the state with other filters */
@@ -121,7 +121,7 @@ export class Filters {
 		offerIn(this.#sender, sender, String);
 		offerIn(this.#health, health, stateText.bind(null, texts));
 		fill(this.#oneTitleCount, ` (${chosen.oneTitle})`);
-		const hosts = host.slice(0, mostOffered);
+		const hosts = host.slice(0, maxOffered);
 		const key = hosts.join();
 		if (this.#hosts.dataset.key === key) return;
 		this.#hosts.dataset.key = key;
@@ -159,7 +159,7 @@ function offerIn(
 	const offered =
 		values.some(([value]) => value === chosen) || chosen === "" ? values : [...values, [chosen, 0] as const];
 	const options = offered
-		.slice(0, mostOffered)
+		.slice(0, maxOffered)
 		.map(([value, count]) => h("option", { value }, `${textOf(value)} (${count})`));
 	select.replaceChildren(...(any ? [any] : []), ...options);
 	select.value = chosen;

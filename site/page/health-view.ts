@@ -76,7 +76,7 @@ export class HealthView implements View {
 		);
 	}
 
-	#row({ smallkey, title, state, since, cause }: SickLayer): HTMLElement {
+	#row({ smallkey, title, state, since, cause, repair }: SickLayer): HTMLElement {
 		const { lang, texts } = this.#page;
 		const { signal } = this.#under;
 		const name = title[lang] || smallkey;
@@ -92,7 +92,13 @@ export class HealthView implements View {
 			"tr",
 			{},
 			h("th", { scope: "row" }, layer),
-			h("td", {}, stateText(texts, state), causeText(texts, cause)),
+			h(
+				"td",
+				{},
+				stateText(texts, state),
+				causeText(texts, cause),
+				repair && h("span", { class: "block" }, texts.repairProposed),
+			),
 			h("td", {}, weekText(lang, since)),
 			h("td", {}, look),
 		);

@@ -5,9 +5,9 @@ import { type Page, stateLink } from "./page.ts";
 import { dayText } from "./week.ts";
 
 /** Layers that are named as new. */
-const mostNew = 3;
+const maxNew = 3;
 
-/** What stands over the list while nothing is looked for: how much there is, and what was changed last. */
+/** What is above the list while there is no search: the number of layers, and the last changes. */
 export class Home {
 	readonly #page: Page;
 	readonly element = h("div", { class: "home" });
@@ -21,7 +21,7 @@ export class Home {
 		const { texts, catalogue, lang } = this.#page;
 		this.element.hidden = isAsking || !catalogue.isComplete || catalogue.selection.size === 0;
 		if (this.element.hidden) return;
-		const newest = catalogue.selection.newest(mostNew);
+		const newest = catalogue.selection.newest(maxNew);
 		const rows = newest.map((entry) => {
 			const state = { ...this.#page.state(), layer: entry.smallkey };
 			const { date } = entry.changed ?? { date: "" };

@@ -156,13 +156,14 @@ export class LayerView implements View {
 		if (!entry) return h("p", {}, texts.unknown);
 		if (entry.health === null) return h("p", {}, texts.states.unchecked);
 		if (!entry.health) return h("p", {}, texts.states.ok);
-		const { state, since, cause } = entry.health;
+		const { state, since, cause, repair } = entry.health;
 		return h(
 			"p",
 			{},
 			h("strong", { class: "bad" }, stateText(texts, state)),
 			`, ${texts.since(weekText(lang, since))}`,
 			causeText(texts, cause),
+			repair && h("span", { class: "block" }, texts.repairProposed),
 		);
 	}
 

@@ -22,7 +22,7 @@ export class ListView implements View {
 	readonly #home: Home;
 	readonly #results: Results;
 	readonly element: HTMLElement;
-	/** Number of the search that counts: an older one that comes later is not shown. */
+	/** Number of the newest search: the result of an older one is not shown. */
 	#serial = 0;
 	/** The layer to go back to in the list; null: none. */
 	#left: string | null;
@@ -31,7 +31,7 @@ export class ListView implements View {
 	/** Until when typing belongs to the search before. */
 	#sameUntil = 0;
 
-	/** @param left the layer that was looked at before: the focus goes back to it, and the list to where it is */
+	/** @param left the layer that was open before: the focus goes back to it, and the list to where it is */
 	constructor(page: Page, left: string | null) {
 		this.#page = page;
 		this.#left = left;

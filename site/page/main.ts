@@ -17,7 +17,7 @@ const main = document.querySelector("main") as HTMLElement;
 
 /**
  * Opens the view of a state.
- * @param left the layer that was looked at before; null: none
+ * @param left the layer that was open before; null: none
  */
 async function openView(page: Page, state: State, left: string | null): Promise<View> {
 	if (state.layer !== null) return new LayerView(page, state.layer);
@@ -35,7 +35,7 @@ function viewKey({ page, layer }: State): string {
 class Site {
 	#view: View | null = null;
 	#key = "";
-	/** The layer that is looked at. */
+	/** The open layer. */
 	#layer: string | null = null;
 	readonly #page: Page;
 

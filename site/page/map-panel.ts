@@ -28,7 +28,7 @@ export class MapPanel {
 		);
 	}
 
-	/** Draws, once the panel stands in the page. */
+	/** Draws, once the panel is in the page. */
 	open(): void {
 		void this.#show(this.#lang);
 	}

@@ -3,7 +3,7 @@ import type { Texts } from "../text/texts.ts";
 import { h } from "./dom.ts";
 
 /** Most different problems that are named at once. */
-const mostNamed = 3;
+const maxNamed = 3;
 
 /** What is said of parts of the catalogue that cannot be used, with a way to try again; null where all are whole. */
 export function problemBox(
@@ -16,7 +16,7 @@ export function problemBox(
 	return h(
 		"div",
 		{ class: "warning", role: "alert" },
-		[...named].slice(0, mostNamed).map((text) => h("p", {}, text)),
+		[...named].slice(0, maxNamed).map((text) => h("p", {}, text)),
 		h("button", { onclick: retry }, texts.tryAgain),
 	);
 }

@@ -4,7 +4,7 @@ import type { State } from "./address.ts";
 import { describe, fill, h, warning } from "./dom.ts";
 import type { Page } from "./page.ts";
 
-/** The filter by a map's view: a box to tick, and the map whose view counts. */
+/** The filter by a map's view: a box to tick, and the map whose view filters. */
 export class ViewFilter {
 	readonly #page: Page;
 	readonly #change: (view: Box | null) => void;
@@ -13,13 +13,13 @@ export class ViewFilter {
 	readonly #place = h("div", { class: "overview" });
 	/** The box with its name. */
 	readonly label: HTMLElement;
-	/** What stands below the filters. */
+	/** What is below the filters. */
 	readonly element: HTMLElement;
 	/** Ticked, and the map has not come to rest yet. */
 	#isAsked = false;
 	#map: Overview | "opening" | null = null;
 
-	/** @param change told of the view that filters; null: none */
+	/** @param change called with the view that filters; null: none */
 	constructor(page: Page, change: (view: Box | null) => void) {
 		this.#page = page;
 		this.#change = change;
@@ -35,7 +35,7 @@ export class ViewFilter {
 		});
 	}
 
-	/** @param isShown whether the filters are looked at: no map is loaded before */
+	/** @param isShown whether the filters are open: no map is loaded before */
 	update({ view }: State, isShown: boolean): void {
 		if (view !== null) this.#isAsked = false;
 		const isOn = view !== null || this.#isAsked;

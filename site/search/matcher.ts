@@ -34,7 +34,7 @@ interface Indexed {
 	place: string;
 }
 
-/** How much a word counts in each field. */
+/** The weight of a word in each field. */
 const boost = { title: 6, key: 4, keywords: 3, sender: 2, place: 2, description: 1 };
 
 /** Fields in which `CamelCase` and `a1` are two words each. */

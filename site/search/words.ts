@@ -24,7 +24,7 @@ const emptyWords: ReadonlySet<string> = new Set(
 	).split(" "),
 );
 
-/** Longest word that is told apart, in UTF-16 units. */
+/** Longest part of a word that is compared, in UTF-16 units. */
 const longestWord = 32;
 
 /** The parts of a text that are words: letters and figures. `CamelCase` and `a1` are two words each where `isKey`. */
@@ -52,13 +52,13 @@ export function queryWords(text: string, most = 12): string[] {
  */
 export function stem(word: string): string {
 	const known = stems.get(word) ?? cut(word);
-	if (stems.size < mostStems) stems.set(word, known);
+	if (stems.size < maxStems) stems.set(word, known);
 	return known;
 }
 
 /** Words stand in many titles. */
 const stems = new Map<string, string>();
-const mostStems = 100_000;
+const maxStems = 100_000;
 
 function cut(word: string): string {
 	if (word.length < 4) return word;

@@ -129,6 +129,7 @@ export const english = {
 		unchecked: "Not checked yet",
 	} as Record<string, string>,
 	since: (day: string): string => `since the week of ${day}`,
+	repairProposed: "A repair is proposed.",
 	sick: "Sick",
 	healthTitle: "Health of the layers",
 	healthIntro:

@@ -1,6 +1,6 @@
 import type { Texts } from "./texts.ts";
 
-/** Un nombre comme on l'écrit en français : une espace insécable entre les milliers. */
+/** Un nombre comme on l’écrit en français : une espace insécable entre les milliers. */
 const count = (number: number): string => number.toLocaleString("fr-CA");
 
 /** « 1 couche », « 2 couches » : le pluriel commence à deux. */
@@ -36,7 +36,7 @@ export const french: Texts = {
 	colon: "\u00a0:",
 	apiTitle: "Interface de programmation",
 	apiIntro:
-		"Tout ce à quoi ce service répond, et les schémas de ce qu’il reçoit et donne. Le document entier :",
+		"Toutes les requêtes auxquelles ce service répond, et les schémas de leurs données. Le document complet :",
 	apiSigned: "Requête signée.",
 	apiParameters: "Paramètres",
 	apiAnswers: "Réponses",
@@ -68,7 +68,7 @@ export const french: Texts = {
 	sorts: { best: "Pertinence", title: "Titre", changed: "Dernière modification" },
 	found: (number) => layers(number),
 	foundSoFar: (number, read, all) =>
-		`${layers(number)} jusqu’ici : ${count(read)} sur ${count(all)} sont lues`,
+		`${layers(number)} pour l’instant : ${count(read)} sur ${count(all)} ont été lues`,
 	foundNone: "Aucune couche ne correspond.",
 	foundNoneHint: "Essayez d’autres mots, en français ou en anglais, ou retirez un filtre.",
 	empty: "Aucune couche n’est encore inscrite.",
@@ -76,9 +76,9 @@ export const french: Texts = {
 	results: "Couches trouvées",
 
 	problemVersion:
-		"Le catalogue est d’une autre version que cette page. Rechargez la page; entre-temps, la liste simple fonctionne.",
+		"Cette page et le catalogue ne sont pas de la même version. Rechargez la page; entre-temps, la liste simple fonctionne.",
 	problemPiece: (path) =>
-		`Une partie du catalogue manque ou est incomplète (${path}) : une nouvelle publication vient peut-être d’avoir lieu. Ce qui est là est affiché.`,
+		`Une partie du catalogue manque ou est incomplète (${path}) : une nouvelle version vient peut-être d’être publiée. Le reste est affiché.`,
 	problemNetwork: "Ce site ne répond pas : vérifiez la connexion, puis réessayez.",
 	tryAgain: "Réessayer",
 
@@ -96,13 +96,13 @@ export const french: Texts = {
 	address: "Adresse du service",
 	layerField: "Couche dans le service",
 	nameField: "Champ qui nomme une entité",
-	same: "pareil dans les deux langues",
+	same: "identique dans les deux langues",
 	sameAddress: "l’adresse française est l’adresse anglaise",
 	otherName: "la couche porte un autre nom",
 	metadata: "Métadonnées",
 	catalogue: "Page du catalogue",
 	servicePage: "La page du service",
-	reading: "Copier comme",
+	reading: "Copier sous la forme",
 	copy: "Copier",
 	copied: "Copié",
 	copyFailed: "Copie impossible : sélectionnez le texte et copiez-le vous-même",
@@ -122,7 +122,7 @@ export const french: Texts = {
 	history: "son historique",
 	unknown: "Inconnu ici",
 	senderField: "Inscrite par",
-	notThere: "n’y est pas servie",
+	notThere: "n’y est pas offerte",
 	fragments: "Fragments",
 
 	states: {
@@ -133,7 +133,8 @@ export const french: Texts = {
 		unchecked: "Pas encore vérifiée",
 	},
 	since: (day) => `depuis la semaine du ${day}`,
-	sick: "En défaut",
+	repairProposed: "Une réparation est proposée.",
+	sick: "Avec un problème",
 	healthTitle: "État des couches",
 	healthIntro:
 		"Chaque service est interrogé une fois par semaine, comme le ferait un visualiseur. « Vérifier maintenant » l’interroge depuis votre navigateur.",
@@ -144,16 +145,16 @@ export const french: Texts = {
 	healthStatus: (status) => `Statut ${status}`,
 	lookNow: "Vérifier maintenant",
 	lookedWell: (host) => `${host} répond.`,
-	healthOf: (owner, number) => `Qui peut corriger : ${owner} (${layers(number)})`,
+	healthOf: (owner, number) => `Responsable : ${owner} (${layers(number)})`,
 	healthLayer: "Couche",
 	healthState: "Ce qui a été vu",
 	healthSince: "Depuis la semaine du",
-	healthUnknown: "responsable non nommé",
-	healthMissing: "Il n’y a pas de rapport sur l’état des couches ici.",
+	healthUnknown: "aucun responsable nommé",
+	healthMissing: "Aucun rapport sur l’état des couches n’est disponible ici.",
 
 	map: "Carte",
 	mapLabel: (title) =>
-		`Carte de ${title}. Les flèches la déplacent, plus et moins changent l’échelle, Entrée demande ce qui est en son centre.`,
+		`Carte de ${title}. Les flèches la déplacent, plus et moins changent l’échelle, Entrée affiche ce qui se trouve au centre.`,
 	mapOverview: "Carte du Canada. Les flèches la déplacent, plus et moins changent l’échelle.",
 	mapLoading: "Dessin en cours…",
 	mapDrawn: "Dessinée.",
@@ -161,7 +162,7 @@ export const french: Texts = {
 	mapTooMany: (number) =>
 		`Seules ${count(number)} entités sont dessinées : agrandissez pour voir les autres.`,
 	mapNone: "Il n’y a rien dans cette vue.",
-	mapNothing: "Ce que les visualiseurs lisent de cette couche n’a pas pu être lu : il n’y a rien à dessiner.",
+	mapNothing: "Les fragments de cette couche n’ont pas pu être lus : il n’y a rien à dessiner.",
 	mapScale: "La couche n’est dessinée qu’à d’autres échelles : agrandissez ou réduisez.",
 	mapFailed: "La carte n’a pas pu être chargée. Tout le reste de cette page fonctionne.",
 	mapCannot: "Ce genre de couche ne peut pas être dessiné ici.",
@@ -178,10 +179,10 @@ export const french: Texts = {
 	langOnMap: "Service en",
 	legend: "Légende",
 	otherValues: "Autres",
-	info: "Ce qui est ici",
-	infoNone: "Il n’y a rien ici.",
+	info: "À cet endroit",
+	infoNone: "Il n’y a rien à cet endroit.",
 	infoCannot:
-		"L’inscription ne nomme aucun type d’information : les visualiseurs ne demandent rien à cette couche.",
+		"L’inscription ne précise aucun type d’information : les visualiseurs n’interrogent pas cette couche.",
 	infoAsking: "Interrogation du service…",
 	infoFrame: "La réponse du service",
 	infoFirst: (shown, all) => `Les ${count(shown)} premières sur ${count(all)}.`,
@@ -192,13 +193,13 @@ export const french: Texts = {
 	failMixed: (host) =>
 		`${host} est inscrit avec une adresse http. Une page reçue par https ne peut pas l’interroger : cela ne dit pas si le service fonctionne.`,
 	failStatus: (host, status) => `${host} a répondu avec le statut ${status}.`,
-	failSaid: (host, text) => `${host} dit : ${text}`,
-	failOdd: (host) => `${host} a répondu par autre chose qu’une carte.`,
-	failAddress: (address) => `${address} n’est pas une adresse qui peut être interrogée.`,
+	failSaid: (host, text) => `${host} répond : ${text}`,
+	failOdd: (host) => `${host} a donné une réponse qui n’est pas une carte.`,
+	failAddress: (address) => `${address} n’est pas une adresse que l’on peut interroger.`,
 
 	draftTitle: "Essayer une ébauche",
 	draftIntro:
-		"Une ébauche reste dans cette page et dans son adresse : rien n’est envoyé avant que vous ne l’envoyiez. Remplissez le formulaire, ou collez ou déposez un fichier.",
+		"Une ébauche reste dans cette page et dans son adresse : rien n’est transmis tant que vous ne l’envoyez pas. Remplissez le formulaire, ou collez ou déposez un fichier.",
 	draftText: "L’inscription (JSON)",
 	draftForm: "Formulaire",
 	draftDrop: "Déposez un fichier JSON ici, ou",
@@ -208,43 +209,45 @@ export const french: Texts = {
 	draftKeyWrong: "La clé doit avoir 1 à 64 caractères parmi A-Z a-z 0-9 _ - + =",
 	draftKeyTaken: "Cette clé est inscrite : envoyer l’ébauche modifie cette couche.",
 	draftKeyFree: "Cette clé est libre.",
-	draftKind: "Genre de service",
+	draftKind: "Type de service",
 	draftUrl: (lang) => `Adresse (${lang.toLowerCase()})`,
 	draftLayer: (lang) => `Couche dans le service (${lang.toLowerCase()})`,
 	draftName: (lang) => `Titre (${lang.toLowerCase()})`,
-	draftNameHint: "Ce que montrent les visualiseurs; sinon, ce que dit le service",
+	draftNameHint: "Le titre qu’affichent les visualiseurs; sinon, celui du service",
 	draftFormOther:
 		"Le formulaire montre les membres de la version 1.0.0 dont la plupart des couches ont besoin; tout autre membre reste tel quel dans le texte.",
 	draftExample: "Charger un exemple",
 	draftOffer: (lang) => `Lister les couches du service (${lang.toLowerCase()})`,
 	draftChooseLayer: (number) => `Choisissez parmi ${layers(number)}`,
-	draftGood: "L’inscription est en ordre.",
-	draftProblems: (number) => (number < 2 ? "Une chose à corriger :" : `${count(number)} choses à corriger :`),
-	draftFrom: "L’ébauche dans l’adresse n’a pas pu être lue : elle est coupée, ou ce n’en est pas une.",
-	draftLarge: (limit) => `Le fichier dépasse ${limit} octets, ce qu’aucune inscription ne peut faire.`,
+	draftGood: "L’inscription est valide.",
+	draftProblems: (number) =>
+		number < 2 ? "Un problème à corriger :" : `${count(number)} problèmes à corriger :`,
+	draftFrom:
+		"L’ébauche dans l’adresse n’a pas pu être lue : l’adresse est tronquée, ou ne contient pas d’ébauche.",
+	draftLarge: (limit) => `Le fichier dépasse ${limit} octets, la taille maximale d’une inscription.`,
 	draftFileFailed: "Le fichier n’a pas pu être lu.",
 	draftFragments: "Ce que liraient les visualiseurs",
-	draftNotHere: "Cette couche ne peut pas être exprimée ici.",
-	draftSymbols: "Les symboles et les champs sont lus du service une fois la couche inscrite.",
+	draftNotHere: "Cette cible ne peut pas exprimer la couche.",
+	draftSymbols: "Les symboles et les champs sont lus auprès du service une fois la couche inscrite.",
 	draftShare: "Copier l’adresse de l’ébauche",
 	draftDo: "L’inscrire",
 	draftCurl: "Commande curl signée",
 	draftCurlHint:
-		"La commande signe sur votre machine : mettez d’abord le secret dans la variable SECRET. Elle vaut deux minutes à partir du moment où elle est lancée.",
+		"La commande signe sur votre machine : mettez d’abord le secret dans la variable SECRET. La signature est valide deux minutes après le lancement.",
 	draftSend: "L’envoyer signée",
-	draftSendHint: "Le secret reste dans cette page : seule la signature est envoyée, et rien n’est gardé.",
+	draftSendHint: "Le secret reste dans cette page : seule la signature est envoyée, et rien n’est conservé.",
 	draftSender: "Identifiant de l’expéditeur",
 	draftSecret: "Secret",
 	draftSendButton: "Signer et envoyer",
 	draftSending: "Envoi en cours…",
 	draftSent: (status) => `Acceptée (${status}).`,
-	draftReview: "Un réviseur doit donner son accord avant qu’elle ne soit servie.",
+	draftReview: "Un réviseur doit l’approuver avant qu’elle soit offerte aux visualiseurs.",
 	draftRefused: (status) => `Refusée (${status}) :`,
 	draftSendFailed: "Le service n’a pas répondu.",
 	draftOpen: "Ouvrir la couche",
 	draftPropose: "La proposer par une demande de tirage",
 	draftProposeLink: "Ouvrir GitHub avec le fichier rempli",
 	draftProposeLong:
-		"L’inscription est trop longue pour une adresse : copiez le texte dans un nouveau fichier là-bas.",
+		"L’inscription est trop longue pour une adresse : copiez le texte dans un nouveau fichier sur GitHub.",
 	warnings: "Bon à savoir :",
 };

@@ -61,10 +61,10 @@ async function readIfThere(path: string): Promise<string | null> {
 }
 
 /** Most of a broken branch that is quoted, in characters. */
-const mostQuoted = 60;
+const maxQuoted = 60;
 
 function brokenBranch(repository: string, branch: string, named: string): string {
-	const quoted = JSON.stringify(named.trim().slice(0, mostQuoted));
+	const quoted = JSON.stringify(named.trim().slice(0, maxQuoted));
 	const file = join(repository, "refs/heads", branch);
 	return [
 		`${file}: must name a commit of the repository, and says ${quoted}.`,

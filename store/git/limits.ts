@@ -12,7 +12,7 @@ export interface StoreLimits {
 	closeMs: number;
 	/** How long a lock stays the same file until it is taken for that of a killed process. */
 	lockMs: number;
-	/** How often the branch is looked at for pushes. */
+	/** How often the branch is checked for pushes. */
 	lookMs: number;
 	/** How often a writer at rest is asked for a sign of life, and a store that failed is tried again. */
 	probeMs: number;

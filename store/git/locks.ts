@@ -2,13 +2,13 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How often a lock is looked at, in milliseconds, and how long at most while it keeps changing hands. */
+/** How often a lock is checked, in milliseconds, and how long at most while it keeps changing hands. */
 const lookEveryMs = 50;
-const mostPatiences = 3;
+const maxPatiences = 3;
 
 /**
- * Removes locks of git that a killed process left, and waits for those that are held. A lock counts as left when
- * the very same file stays for `patienceMs` by the monotonic clock: its time says nothing, since the clock that wrote
+ * Removes locks of git that a killed process left, and waits for those that are held. A lock is taken as left when
+ * the very same file stays for `patienceMs` by the monotonic clock: its time is no sign, because the clock that wrote
  * it may have jumped.
  * @param names paths in the repository: `HEAD.lock`
  * @param patienceMs longer than git ever holds a lock, in milliseconds
@@ -35,7 +35,7 @@ export async function listLocks(repository: string): Promise<string[]> {
 /** Locks beside those of single refs. */
 const generalLocks = ["HEAD.lock", "packed-refs.lock", "config.lock", "index.lock"];
 
-/** The locks that git takes to move a branch; `HEAD` too, where that stands for it. */
+/** The locks that git takes to move a branch; `HEAD` too, where that names it. */
 export function branchLocks(branch: string): string[] {
 	return ["HEAD.lock", "packed-refs.lock", `refs/heads/${branch}.lock`];
 }
@@ -44,7 +44,7 @@ export function branchLocks(branch: string): string[] {
 async function clearLock(path: string, patienceMs: number): Promise<boolean> {
 	let seen = await identityOf(path);
 	let since = performance.now();
-	for (const end = since + mostPatiences * patienceMs; seen !== null && performance.now() < end; ) {
+	for (const end = since + maxPatiences * patienceMs; seen !== null && performance.now() < end; ) {
 		await sleep(Math.min(lookEveryMs, patienceMs));
 		const now = await identityOf(path);
 		if (now !== seen) {

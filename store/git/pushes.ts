@@ -19,12 +19,12 @@ export interface Push {
 	layers: number;
 }
 
-/** Commits that are looked at and named, and people; those that are left out are in the history. */
+/** Commits that are read and named, and people; those that are left out are in the history. */
 const maxCommits = 1_000;
 const maxNewest = 10;
 const maxPeople = 10;
 
-/** Paths that are looked at in one turn of the event loop. */
+/** Paths that are read in one turn of the event loop. */
 const pathsAtOnce = 1_000;
 
 /** Longest name of a person, in characters. */

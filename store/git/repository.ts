@@ -47,7 +47,7 @@ export async function openRepository(options: OpenOptions): Promise<void> {
 		const reason = diskReasonOf(error) ?? (await diskReasonAt(repository));
 		if (reason === null) throw error;
 		if (isNew) throw new Error(`DATA_DIR: ${reason}, and ${repository} has to be made there`);
-		log.warn(`${repository} is used as it is, and was not set up anew: ${reason}`);
+		log.warn(`${repository} is used without an update of its settings and hook: ${reason}`);
 	}
 }
 

@@ -13,7 +13,7 @@ const settings: ReadonlyMap<string, readonly string[]> = new Map([
 	["receive.fsckobjects", ["true"]],
 	// A pack that is larger is refused while it comes in; 100,000 layers take some 40 MB.
 	["receive.maxinputsize", ["268435456"]],
-	// What is larger is neither unpacked in memory nor looked at for deltas.
+	// What is larger is neither unpacked in memory nor stored as a delta.
 	["core.bigfilethreshold", ["8388608"]],
 	// A pusher with an account of his own may name another folder of hooks in his configuration.
 	["core.hookspath", ["hooks"]],
@@ -53,7 +53,7 @@ async function readSettings(repository: string): Promise<Map<string, string[]>> 
 	const output = await runGit(repository, ["config", "--local", "--list", "-z"]);
 	const found = new Map<string, string[]>();
 	for (const record of output.toString("utf8").split("\0").filter(Boolean)) {
-		// `<name>\n<value>`; a name without a value stands for true.
+		// `<name>\n<value>`; a name without a value means true.
 		const end = record.indexOf("\n");
 		const name = end < 0 ? record : record.slice(0, end);
 		found.set(name, [...(found.get(name) ?? []), end < 0 ? "true" : record.slice(end + 1)]);

@@ -109,7 +109,7 @@ export class UsedRequests {
 	/** Notes requests whose commits are on a branch. */
 	noteCommitted(uses: readonly RequestUse[]): void {
 		const period = this.#note(uses);
-		// The log says nothing of these; but each period has a file, so that older ones can go.
+		// The log does not have these; but each period has a file, so that older ones can go.
 		if (period.files.length === 0) this.#write([]).catch(() => undefined);
 	}
 

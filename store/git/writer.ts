@@ -83,7 +83,7 @@ export class Writer {
 		this.#heardMs = performance.now();
 	}
 
-	/** Starts both processes anew and asks for a sign of life. @throws {GitFailure} where they do not give one */
+	/** Restarts both processes and checks that they answer. @throws {GitFailure} where they do not */
 	async restart(): Promise<void> {
 		this.kill();
 		await Promise.all([this.#startRefs().ping(), this.#startImport().ping()]);

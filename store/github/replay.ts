@@ -23,7 +23,7 @@ export interface Replays {
 	wasUsed(github: Github, head: Head, meta: Meta): Promise<boolean>;
 }
 
-/** The repository's history is what counts; what this process remembers saves reading it, and holds where it lags. */
+/** The repository's history decides. The memory of this process saves reading it, and is used where the history lags. */
 export function createReplays(now: () => Date): Replays {
 	const used = new Map<string, number>();
 

@@ -30,7 +30,7 @@ export interface Judged {
 /**
  * Judges the files that differ between two commits, and no others: by the rules of what is written, as a PUT and a
  * pull request are.
- * @param from the commit that the branch stands at; null where there is no branch
+ * @param from the commit of the branch; null where there is no branch
  */
 export async function judgeFiles(repository: string, from: string | null, to: string): Promise<Judged> {
 	const judged: Judged = { layerFiles: 0, problems: new Findings(), warnings: new Findings() };

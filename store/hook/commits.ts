@@ -37,13 +37,13 @@ function findUnclear(body: Buffer): string | null {
 	return isUtf8(body) ? null : "must be in UTF-8, and is not";
 }
 
-/** Why a commit cannot be told from one of the service's; null where it can. */
+/** Why a commit looks like one of the service's; null where it does not. */
 function findForged(id: string, body: Buffer): string | null {
 	const { name, mail } = parseCommit(id, body).committer;
 	const isOwn = name.toLowerCase() === serviceName || mail.toLowerCase() === authorMail(serviceName);
 	if (!isOwn) return null;
 	return (
-		`names ${serviceName} as its committer, and is not known here: what the service writes has to be told from ` +
-		"what is pushed. Commit it in your own name (git rebase --force-rebase), or have whoever runs the service fetch it"
+		`names ${serviceName} as its committer, and is not known here: the service has to recognize its own commits. ` +
+		"Commit it in your own name (git rebase --force-rebase), or ask the operator of the service to fetch it"
 	);
 }

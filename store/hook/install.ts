@@ -7,16 +7,16 @@ import { hookStamp, readBundle } from "./stamped.ts";
 
 const script = fileURLToPath(new URL("pre-receive.sh", import.meta.url));
 
-/** By this a hook of this project is told from somebody else's. */
+/** The line by which a hook of this project is recognized. */
 const mark = "# The hook of fragment-publisher,";
 
 /** What judges a push, beside the hook that runs it. */
 const bundleName = "fragment-publisher.mjs";
 
 /**
- * Puts the hook into a repository that judges what is pushed; what is as it should be is not written again. Somebody
- * else's hook stays as `pre-receive.local`, which runs after it.
- * @param warn told of what whoever runs the service should know
+ * Puts the hook that judges pushes into a repository; a correct file is not written again. Another hook stays as
+ * `pre-receive.local`, which runs after it.
+ * @param warn called with what the operator should know
  * @param node the Node that runs it, by its absolute path
  * @returns whether the hook can run there: git skips one that may not be executed, without a word. Where it cannot be
  * written, as on a full disk, the one before stays: that is no reason not to serve
@@ -33,7 +33,7 @@ export async function installHook(
 		);
 	});
 	const hookPath = join(folder, "pre-receive");
-	// One that cannot be read was told of above, and is not known to be this project's.
+	// A hook that cannot be read was reported above, and is not known to be this project's.
 	const hook = await readTextIfThere(hookPath).catch(() => null);
 	const isOwn = hook?.includes(mark) && (await exists(join(folder, bundleName)));
 	if (!isOwn) return false;
@@ -67,7 +67,7 @@ async function keepForeign(folder: string, warn: (text: string) => void): Promis
 	await rename(path, join(folder, name));
 	const runs =
 		name === "pre-receive.local" ? "runs after the service's own" : "does not run: pre-receive.local does";
-	warn(`${path} was somebody else's: it is called ${name} now, and ${runs}`);
+	warn(`${path} is not of this project: it is called ${name} now, and ${runs}`);
 }
 
 /** A word of a shell (POSIX, "Single-Quotes"). */
@@ -81,7 +81,7 @@ async function write(path: string, text: string, mode: number): Promise<void> {
 	const file = await open(temporary, "w", mode);
 	try {
 		await file.writeFile(text);
-		// Whoever pushes may be another user than the service, whatever the service's umask is.
+		// The user who pushes may be another one than the service, whatever the service's umask is.
 		await file.chmod(mode);
 		await file.sync();
 	} finally {

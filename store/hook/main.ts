@@ -7,7 +7,7 @@ import { parseUpdates } from "./updates.ts";
 
 function unjudged(error: unknown): Verdict {
 	const reason = error instanceof Error ? error.message : String(error);
-	const line = `refused, because it could not be checked: ${reason}. Try again, or tell whoever runs the service`;
+	const line = `refused, because it could not be checked: ${reason}. Try again, or ask the operator of the service`;
 	return { isAccepted: false, lines: [visible(line)] };
 }
 

@@ -1,12 +1,12 @@
 #!/bin/sh
-# The hook of fragment-publisher, written anew at each start of the service.
+# The hook of fragment-publisher, written again at each start of the service.
 # A hook of your own goes beside it, as pre-receive.local: it runs after this one has accepted a push.
 own=@NODE@
 folder=${0%/*}
 
 refuse() {
 	printf '%s\n' "refused, because it could not be checked: $1" \
-		"Whoever runs the service: start it again with a Node that stays where it is, or put Node 20.11 or newer into the PATH of the user $(id -un)." >&2
+		"Operator of the service: start it again with a Node that stays where it is, or put Node 20.11 or newer into the PATH of the user $(id -un)." >&2
 	exit 1
 }
 

@@ -2,7 +2,7 @@ import { declinedFolder, reviewFolders } from "../store.ts";
 
 /** One ref that a push would move, as git hands it to a hook (githooks(5), "pre-receive"). */
 export interface Update {
-	/** The commit that it stands at; null where there is no such ref. */
+	/** Its commit; null where there is no such ref. */
 	from: string | null;
 	/** The commit that it would stand at; null where it would go. */
 	to: string | null;
@@ -32,7 +32,7 @@ function commitOf(id: string): string | null {
 	return /^0+$/.test(id) ? null : id;
 }
 
-/** Whether a ref is the service's: it only ever goes on, and what is on it is what the service wrote or accepted. */
+/** Whether a ref is the service's: commits are only added to it, and all of them were written or accepted by the service. */
 export function isServices(ref: string): boolean {
 	return ref === servedRef || reviewRef.test(ref);
 }

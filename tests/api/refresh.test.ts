@@ -55,7 +55,7 @@ test("a sender has its own layers asked for", async ({ local, asked }) => {
 	assert.not(isWanted?.("other"));
 });
 
-test("another argument, or a body, is 400, and nobody is asked", async ({ local, asked }) => {
+test("another argument, or a body, is 400, and no service is asked", async ({ local, asked }) => {
 	for (const target of [
 		"/v1/update/",
 		"/v1/update/ALL",
@@ -79,7 +79,7 @@ test("another argument, or a body, is 400, and nobody is asked", async ({ local,
 	assert.equal(asked, []);
 });
 
-test("the same request again, after a restart as well, asks nobody again", async ({ local, asked }) => {
+test("the same request again, after a restart as well, asks no service again", async ({ local, asked }) => {
 	const once = { target: "/v1/update/all", method: "POST", timestamp: new Date(local.now).toISOString() };
 	assert.is((await local.write(once)).status, 202);
 	local.now += 1000;

@@ -90,7 +90,7 @@ writes("with PUBLIC_URL the receipt says where the registration is seen on a map
 });
 
 writes(
-	"what cannot be read everywhere is accepted, and its publisher is told where it cannot",
+	"what cannot be read everywhere is accepted, and its publisher learns where it cannot",
 	async ({ local }) => {
 		const node = { service_type: "esriTile", service_url: "https://host.example/MapServer" };
 		const body = JSON.stringify({
@@ -635,7 +635,7 @@ writes("a request that was refused is used, too", async ({ local }) => {
 	await refused(local, early, 401, /used before/);
 });
 
-writes("an old commit that somebody pushes hides no request from a restart", async ({ local }) => {
+writes("an old commit that is pushed hides no request from a restart", async ({ local }) => {
 	const first = { target: "/register/k", body: wms("one"), timestamp: "2026-03-04T12:00:00Z" };
 	await local.write(first);
 	local.now += 10_000;

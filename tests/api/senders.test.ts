@@ -24,7 +24,7 @@ test("during a rotation both secrets count, until the time that is set", async (
 	assert.ok(await isSignedBy(forever, signed, byOld as string, end));
 });
 
-test("what stands in for a secret that is not there is nobody's", async () => {
+test("the substitute for a missing secret is no sender's", async () => {
 	const signature = await sign("no sender has this secret", signed);
 	const now = new Date("2026-03-04T12:00:00Z");
 	assert.not.ok(await isSignedBy(undefined, signed, signature, now));

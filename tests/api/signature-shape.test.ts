@@ -58,7 +58,7 @@ test("a 401 says so beside its one text, which does not tell a wrong signature f
 		for (const word of ["secret", "curl -d", " /rcs/register/<smallkey>;", "npx fragments sign --explain"]) {
 			assert.match(said, word);
 		}
-		assert.is(await hint({ sender: "nobody" }), said, "nobody learns which senders there are");
+		assert.is(await hint({ sender: "nobody" }), said, "the answer does not show which senders there are");
 		assert.is(await hint({ timestamp: "yesterday" }), undefined);
 		await local.stop();
 		local.variables = {};

@@ -67,7 +67,7 @@ test("a receipt names where a registration is followed, and that says when it wa
 	assert.equal(await statusOf(local, "%323ax5t"), status, "percent-encoded");
 });
 
-test("a change that waits for a reviewer is there, and nobody's id", async ({ local }) => {
+test("a change that waits for a reviewer is there, and no one's id", async ({ local }) => {
 	const body = { target: "/register/fresh", body: manual, sender: "careful" };
 	const { commit } = (await (await local.write(body)).json()) as { commit: string };
 	const review = { branch: "register/fresh", commit, since: "2026-03-04T12:00:00Z" };
@@ -97,7 +97,7 @@ test("after an accepted review it names the merge, and when that was", async ({ 
 	assert.is(Date.parse(status.registered), seconds * 1_000);
 });
 
-test("a smallkey that is none, or that nobody registered, is refused with its reason", async ({ local }) => {
+test("a smallkey that is none, or that is not registered, is refused with its reason", async ({ local }) => {
 	const none = await ask(local, "/status/none");
 	assert.is(none.status, 404);
 	assert.equal(await none.json(), { errors: ["smallkey: none is not registered"] });
@@ -200,7 +200,7 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	}
 });
 
-test("so many ask at once that some are told to come again", async ({ local }) => {
+test("with too many requests at once some get Retry-After", async ({ local }) => {
 	await local.put("a");
 	const answers = await Promise.all(Array.from({ length: 60 }, () => ask(local, "/status/a")));
 	const statuses = answers.map(({ status }) => status);

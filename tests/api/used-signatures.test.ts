@@ -137,7 +137,7 @@ test("what was refused for a while is usable: 503", async ({ local }) => {
 	const put = capture(local, { target: "/register/k", body: manual });
 	for (const pid of descendantsWith(process.pid, local.folder, "update-ref")) signalIfThere(pid, "SIGSTOP");
 	await expect(local, put, 503);
-	await expect(local, put, 201, "as it was told");
+	await expect(local, put, 201, "as it was answered");
 	await restart(local);
 	local.now += 1_000;
 	await expect(local, put, 201);

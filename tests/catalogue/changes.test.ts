@@ -68,7 +68,7 @@ test("commits that come later give the files of a whole build", () => {
 	fc.assert(property, { numRuns: 60 });
 });
 
-test("one commit touches few files, and whoever follows reads at most 20 kB", () => {
+test("one commit touches few files, and a follower reads at most 20 kB", () => {
 	let disk = buildChanges(history(Array.from({ length: 33_333 }, () => 1)), settings);
 	for (let at = 33_333; at < 33_333 + 2 * commitsPerPiece; at += 1) {
 		const files = updateChanges(

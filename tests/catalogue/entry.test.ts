@@ -46,7 +46,7 @@ test("bounds are in degrees, whatever reference the service has", () => {
 	assert.is(boundsOf({ wkid: 1, xmin: 0, ymin: 0, xmax: 1, ymax: 1 }), undefined);
 });
 
-test("a layer that was never looked at is not in order: its health is not known", () => {
+test("a layer that was never checked is not in order: its health is not known", () => {
 	const seen = new Map([["abc", { state: "down" as const, since: "2026-W10" }]]);
 	const layer = { ...one, description: null };
 	assert.is(entryOf(layer, {}, new Map(), settings).health, null);

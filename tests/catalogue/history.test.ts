@@ -107,7 +107,7 @@ history(
 	},
 );
 
-history("is not told of a shallow clone, and not from a commit that is no ancestor", async ({ folder }) => {
+history("is not read from a shallow clone, and not from a commit that is no ancestor", async ({ folder }) => {
 	await commit(folder, { "layers/ab/abc.json": "1" });
 	await commit(folder, { "layers/ab/abc.json": "2" });
 	const clone = join(folder, "clone");

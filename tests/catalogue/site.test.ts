@@ -123,7 +123,7 @@ test("the outline of the land is small, and as large as it says", () => {
 	assert.match(svg, /viewBox="0 0 4000 3200"/);
 });
 
-test("every text stands in both languages", () => {
+test("every text is there in both languages", () => {
 	assert.equal(Object.keys(french), Object.keys(english));
 	assert.equal(Object.keys(french.states), Object.keys(english.states));
 });

@@ -54,7 +54,7 @@ test("what is not there, or was cut off, is no catalogue; what cannot be read is
 		await rm(`${out}.catalogue`);
 		await mkdir(`${out}.catalogue`);
 		assert.throws(() => readState(out), `${out}.catalogue: cannot be read`);
-		// A link to itself is there, and nobody can follow it.
+		// A link to itself is there, and cannot be followed.
 		await rm(out, { recursive: true });
 		await symlink(out, out);
 		assert.throws(() => hasCatalogue(out), `${out}: cannot be read`);

@@ -51,7 +51,7 @@ async function git(folder: string, ...args: string[]): Promise<string> {
 	return (await runGit(folder, args)).toString("utf8").trim();
 }
 
-/** Commits files, null for one that goes: a sender's request, which the service commits, or somebody's push. */
+/** Commits files, null for one that goes: a sender's request, which the service commits, or a push. */
 async function commit(
 	folder: string,
 	files: Record<string, string | null>,
@@ -170,7 +170,7 @@ update("any sequence of changes leaves the files of a whole build", async ({ fol
 });
 
 update(
-	"the public name is that of who registered a layer last, and nobody's id is in any file",
+	"the public name is that of who registered a layer last, and no sender's id is in any file",
 	async ({ folder }) => {
 		await bring(folder);
 		await commit(folder, { "layers/ab/abd.json": wms("lakes") }, "other");
@@ -194,7 +194,7 @@ update(
 	},
 );
 
-update("a trailer that somebody else than the service wrote shows no sender's name", async ({ folder }) => {
+update("a trailer that the service did not write shows no sender's name", async ({ folder }) => {
 	await bring(folder);
 	await commit(folder, { "layers/ab/abd.json": wms("lakes") }, "office", "Pusher <pusher@example.ca>");
 	await commit(folder, { "layers/23/23ax5t.json": wms("x") }, "other", "fragment-publisher <t@example.ca>");

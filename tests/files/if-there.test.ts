@@ -9,7 +9,7 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { root, runScript } from "../process.ts";
 import { featureFile, Repository } from "../review/repository.ts";
 
-/** A folder stands where a file should: that is there, and nobody can read it as a file, root neither. */
+/** A folder in place of a file: it exists, and no user can read it as a file, not even root. */
 const reason = "cannot be read: EISDIR: illegal operation on a directory, read\n";
 
 function failureOf(work: Promise<unknown>): Promise<Error> {
@@ -39,9 +39,9 @@ test("what is not there is null, and what is there is read", async () => {
 });
 
 test("every other failure is thrown, with the path and the reason", async () => {
-	const told = await failureOf(readIfThere("layers"));
-	assert.is(told.message, "layers: cannot be read");
-	assert.match((told.cause as Error).message, "EISDIR");
+	const failure = await failureOf(readIfThere("layers"));
+	assert.is(failure.message, "layers: cannot be read");
+	assert.match((failure.cause as Error).message, "EISDIR");
 	const denied = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
 	const failed = await failureOf(ifThere("x", Promise.reject(denied)));
 	assert.is(failed.cause, denied);

@@ -10,7 +10,7 @@ export class Peer {
 	/** Targets in the order in which they were asked for. */
 	readonly asked: string[] = [];
 	/** Most requests that were under way at once. */
-	mostAtOnce = 0;
+	maxAtOnce = 0;
 	#underWay = 0;
 	readonly #sockets = new Set<Socket>();
 
@@ -52,7 +52,7 @@ export class Peer {
 		const target = request.url ?? "";
 		this.asked.push(target);
 		this.#underWay += 1;
-		this.mostAtOnce = Math.max(this.mostAtOnce, this.#underWay);
+		this.maxAtOnce = Math.max(this.maxAtOnce, this.#underWay);
 		response.on("close", () => {
 			this.#underWay -= 1;
 		});

@@ -8,7 +8,7 @@ import { blank, drawn, picture } from "./pictures.ts";
 test("one colour, or nothing but transparency, is blank; a single pixel is not", () => {
 	assert.ok(isBlank(blank));
 	assert.ok(isBlank(picture(() => [255, 255, 255, 255])));
-	assert.ok(isBlank(picture((x) => [x, x, x, 0])), "colours that nobody sees");
+	assert.ok(isBlank(picture((x) => [x, x, x, 0])), "colours that are transparent");
 	assert.not(isBlank(drawn));
 	assert.not(isBlank(picture((x, y) => [x === 63 && y === 63 ? 1 : 0, 0, 0, 255])));
 });

@@ -281,7 +281,7 @@ test("an ArcGIS error with status 200: a layer that is not there, and a server i
 	}
 });
 
-test("an extent of NaN, and one in a spatial reference that nobody knows: the generic extent", async () => {
+test("an extent of NaN, and one in an unknown spatial reference: the generic extent", async () => {
 	const canada = { xmin: -2681457, ymin: -883440, xmax: 3549492, ymax: 3482193 };
 	for (const extent of [
 		{ xmin: "NaN", ymin: "NaN", xmax: "NaN", ymax: "NaN", spatialReference: { wkid: 4269 } },

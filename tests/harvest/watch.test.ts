@@ -100,7 +100,7 @@ test("an exception or a page in place of the picture, and a server that refuses 
 	assert.is((await watch(wms())).state, null, "a picture that cannot be looked into");
 });
 
-test("a wrong registration is not looked at, and is worse than a service that is down", async () => {
+test("a wrong registration is not checked, and is worse than a service that is down", async () => {
 	serveWms(() => text("no", "text/plain", 503));
 	const wrong = await watch(wms("rails", "roads"));
 	assert.is(wrong.state, "wrong");
@@ -129,7 +129,7 @@ test("a feature layer is well with a feature, empty without, and down where the 
 	assert.not(peer.asked.some((target) => target.includes("/query")));
 });
 
-test("registrations of version 2.0: named layers of a WMS are looked at, pictures and whole services are not", async () => {
+test("registrations of version 2.0: named layers of a WMS are checked, pictures and whole services are not", async () => {
 	serveWms(() => png(blank));
 	const node = (more: object) => ({ service_url: `${peer.origin}/wms`, ...more }) as Registration2["en"];
 	const version2 = (more: object): Registration2 => ({ version: "2.0", en: node(more), fr: node(more) });

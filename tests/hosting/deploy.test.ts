@@ -49,7 +49,7 @@ test("more files than the plan takes are an error that names the way out", async
 	assert.is(asWorkflow.stderr, stderr, "with no variable set in the repository");
 });
 
-test("words that do not fit are told", async ({ folder }) => {
+test("wrong words are refused with their reason", async ({ folder }) => {
 	const dist = await makeDist(folder, 1);
 	const gold = await runScript("deploy", ["--dist", dist, "--plan", "gold"]);
 	assert.is(gold.code, 2);

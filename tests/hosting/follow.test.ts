@@ -42,7 +42,7 @@ function words({ folder, remote }: Scene, ...more: string[]): string[] {
 	return ["--out", join(folder, "dist"), "--remote", remote.path, ...more];
 }
 
-/** Follows until it is told to end. */
+/** Follows until it is stopped. */
 function start(scene: Scene, env: Record<string, string> = {}) {
 	const controller = new AbortController();
 	let output = "";

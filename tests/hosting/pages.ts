@@ -15,7 +15,7 @@ export const pages = [
 	...["assets/main-ABCDEFGH.js", "assets/styles-0123456789.css", "assets/land-0123456789.svg"],
 ] as const;
 
-/** What stands in such a file. */
+/** The content of such a file. */
 export function contentOf(path: string): string {
 	return `content of ${path}`;
 }

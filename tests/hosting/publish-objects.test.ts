@@ -101,7 +101,7 @@ test("the next one uploads what changed, and then removes what is gone", async (
 	assert.equal(methods, ["PUT", "PUT", "PUT", "PUT", "DELETE", "DELETE"], "nothing goes before all is there");
 });
 
-test("a publication that is cut leaves the old one serving, and the next run goes on", async (scene) => {
+test("a publication that is cut leaves the old one serving, and the next run continues it", async (scene) => {
 	await run(scene);
 	const before = await built(scene);
 	const next = new Map([...layers].map(([smallkey]) => [smallkey, wms(`next ${smallkey}`)] as const));
@@ -167,7 +167,7 @@ test("a store that is busy for a moment is asked again", async (scene) => {
 	await assertInStep(scene);
 });
 
-test("a wrong key, a bucket that is not there and a spoiled manifest are told, and nothing is changed", async (scene) => {
+test("a wrong key, a bucket that is not there and a spoiled manifest are reported, and nothing is changed", async (scene) => {
 	const wrong = { ...scene.peer.env, AWS_SECRET_ACCESS_KEY: "another secret" };
 	const forbidden = await runScript("publish-objects", ["--dist", scene.dist], wrong);
 	assert.is(forbidden.code, 2);

@@ -65,13 +65,13 @@ async function serve(scene: Scene, request: IncomingMessage, response: ServerRes
 
 test("a hosting that serves the build is verified, all of it or a sample", async ({ url, dist }) => {
 	const all = await runScript("verify", [url, "--dist", dist]);
-	assert.equal([all.code, all.stdout], [0, "118 of 118 fragments looked at: all as built\n"]);
+	assert.equal([all.code, all.stdout], [0, "118 of 118 fragments checked: all as built\n"]);
 	assert.is(
 		all.stderr,
 		`Comparing ${url} with the build in ${dist}\nAsking for 118 of 118 fragments: 241 requests\n`,
 	);
 	const some = await runScript("verify", [`${url}/`, "--dist", dist, "--sample", "5"]);
-	assert.equal([some.code, some.stdout], [0, "5 of 118 fragments looked at: all as built\n"]);
+	assert.equal([some.code, some.stdout], [0, "5 of 118 fragments checked: all as built\n"]);
 });
 
 test("every difference is named, and the exit code is 1", async (scene) => {
@@ -101,7 +101,7 @@ test("every difference is named, and the exit code is 1", async (scene) => {
 			);
 		},
 		"v0.9/doc/fr/feature": (response) => response.destroy(),
-		"v0.9/doc/en/=verify=nobody=": (response) => response.writeHead(200).end("{}"),
+		"v0.9/doc/en/=verify=none=": (response) => response.writeHead(200).end("{}"),
 	};
 	scene.spoil = (path, response, request) => {
 		spoilers[path]?.(response, request);
@@ -109,26 +109,26 @@ test("every difference is named, and the exit code is 1", async (scene) => {
 	};
 	const { code, stdout, stderr } = await runScript("verify", [scene.url, "--dist", scene.dist]);
 	assert.is(code, 1);
-	assert.is(stdout, "118 of 118 fragments looked at: 8 differ\n");
+	assert.is(stdout, "118 of 118 fragments checked: 8 differ\n");
 	const [, , ...lines] = stderr.trim().split("\n");
 	assert.equal(
 		lines.map((line) => line.split(": ", 1)[0]),
 		Object.keys(spoilers).sort(),
 	);
-	const told = (path: string) => lines.find((line) => line.startsWith(`${path}: `));
-	assert.is(told("v0.9/doc/en/-"), "v0.9/doc/en/-: answers 404");
+	const lineOf = (path: string) => lines.find((line) => line.startsWith(`${path}: `));
+	assert.is(lineOf("v0.9/doc/en/-"), "v0.9/doc/en/-: answers 404");
 	assert.match(
-		told("v0.9/doc/en/23ax5t") ?? "",
+		lineOf("v0.9/doc/en/23ax5t") ?? "",
 		/is not what was built: differs from byte 19 \(21 bytes, not \d+\)/,
 	);
-	assert.is(told("v0.9/doc/en/Z"), "v0.9/doc/en/Z: answers 307");
+	assert.is(lineOf("v0.9/doc/en/Z"), "v0.9/doc/en/Z: answers 307");
 	assert.match(
-		told("v0.9/doc/fr/-") ?? "",
+		lineOf("v0.9/doc/fr/-") ?? "",
 		/its ETag "1" is not stable: a conditional request is answered with 200/,
 	);
-	assert.match(told("v0.9/doc/fr/23ax5t") ?? "", /has no ETag/);
-	assert.match(told("v0.9/doc/fr/Z") ?? "", /has the Content-Type text\/html, not application\/json/);
-	assert.match(told("v0.9/doc/en/=verify=nobody=") ?? "", /answers 200, where 404 is right/);
+	assert.match(lineOf("v0.9/doc/fr/23ax5t") ?? "", /has no ETag/);
+	assert.match(lineOf("v0.9/doc/fr/Z") ?? "", /has the Content-Type text\/html, not application\/json/);
+	assert.match(lineOf("v0.9/doc/en/=verify=none=") ?? "", /answers 200, where 404 is right/);
 });
 
 test("a server that fails for a moment is asked again", async (scene) => {
@@ -152,7 +152,7 @@ test("--wait looks again at what differs, until the hosting has changed over", a
 		return true;
 	};
 	const patient = await runScript("verify", [scene.url, "--dist", scene.dist, "--wait", "30"]);
-	assert.equal([patient.code, patient.stdout], [0, "118 of 118 fragments looked at: all as built\n"]);
+	assert.equal([patient.code, patient.stdout], [0, "118 of 118 fragments checked: all as built\n"]);
 	assert.is(counts.get("v0.9/doc/en/-"), 2, "what was as built is not asked for again");
 });
 
@@ -207,7 +207,7 @@ test("the catalogue of a build is compared, too: pages, index, changes and schem
 		const words = [scene.url, "--dist", scene.dist];
 		const all = await runScript("verify", [...words, "--all"]);
 		const count = `${files.size} of ${files.size} files of the catalogue`;
-		assert.equal([all.code, all.stdout], [0, `118 of 118 fragments and ${count} looked at: all as built\n`]);
+		assert.equal([all.code, all.stdout], [0, `118 of 118 fragments and ${count} checked: all as built\n`]);
 		assert.match(all.stderr, `and ${count}: ${241 + 2 * files.size} requests`);
 		scene.spoil = (path, response, request) => {
 			if (path !== "changes/feed.xml") return false;
@@ -235,7 +235,7 @@ test("the catalogue of a build is compared, too: pages, index, changes and schem
 		};
 		const spoilt = await runScript("verify", [...words, "--all"]);
 		assert.is(spoilt.code, 1);
-		assert.match(spoilt.stdout, "looked at: 4 differ");
+		assert.match(spoilt.stdout, "checked: 4 differ");
 		assert.match(
 			spoilt.stderr,
 			/^changes\/feed\.xml: has the Content-Type text\/html, not application\/atom\+xml$/m,
@@ -273,7 +273,7 @@ test("a sample is spread over all, and the same each time", () => {
 	assert.equal(sample([0, 1], 4), [0, 1]);
 });
 
-test("words that do not fit are told", async ({ url, dist }) => {
+test("wrong words are refused with their reason", async ({ url, dist }) => {
 	for (const words of [
 		[],
 		[url, "more"],

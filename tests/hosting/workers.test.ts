@@ -110,7 +110,9 @@ test("docs answers 200 different keys", async ({ engine }) => {
 	);
 });
 
-test("without a store a write is verified first, and then told that there is none", async ({ engine }) => {
+test("without a store a write is verified first, and then refused, because there is none", async ({
+	engine,
+}) => {
 	const target = `${base}/register/new`;
 	const unsigned = await write(engine.origin, "PUT", target, { body: manual, secret: "another" });
 	assert.is(unsigned.status, 401);
@@ -149,7 +151,7 @@ test("npx fragments verify finds what is served as it was built", async ({ engin
 	assert.is(code, 0, stderr);
 	assert.match(
 		stdout,
-		/^40 of 2010 fragments and (\d+) of \1 files of the catalogue looked at: all as built\n$/,
+		/^40 of 2010 fragments and (\d+) of \1 files of the catalogue checked: all as built\n$/,
 	);
 });
 
@@ -163,7 +165,7 @@ test("SIGTERM ends the engine with it, and removes its folder", async ({ engine,
 	assert.ok(gone, "nothing listens any more");
 });
 
-test("a bad variable, a taken port or a build with problems is told before anything starts", async ({
+test("a bad variable, a taken port or a build with problems is reported before anything starts", async ({
 	folder,
 }) => {
 	const env = { DATA_DIR: join(folder, "data"), PORT: "0" };

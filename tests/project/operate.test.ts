@@ -134,7 +134,7 @@ test("a data folder of an older version is taken over as it is", async ({ folder
 	const stream = `commit refs/heads/main\ncommitter a <a@b> 1700000000 +0000\ndata 1\nx\nM 100644 inline ${layerPath("older")}\ndata ${text.length}\n${text}\n`;
 	await runGit(repository, ["fast-import", "--quiet"], { input: stream });
 	await writeFile(join(DATA_DIR, "senders.json"), '{"jstest":"test_-k"}', { mode: 0o600 });
-	// What other versions have left: a table of another renderer, and files that nobody serves any more.
+	// What other versions have left: a table of another renderer, and files that are not served any more.
 	await writeFile(join(DATA_DIR, "fragments"), '{"commit":"0","renderer":"older"}\n');
 	await mkdir(join(DATA_DIR, "requests"));
 	await writeFile(join(DATA_DIR, "requests", "older"), "older\n");

@@ -63,7 +63,7 @@ function steps(): [string, Step][] {
 }
 
 test("there are these workflows", () => {
-	const names = ["check", "layers", "packages", "publish", "pull-request", "refresh", "release"];
+	const names = ["check", "layers", "packages", "prove", "publish", "pull-request", "refresh", "release"];
 	assert.equal(
 		paths,
 		names.map((name) => `.github/workflows/${name}.yml`),
@@ -113,6 +113,10 @@ test("a workflow has no permissions of its own, and a job only those that it nee
 		"layers.yml: report": read,
 		"layers.yml: approvals": read,
 		"packages.yml: packages": read,
+		"prove.yml: prove": read,
+		"prove.yml: keep": read,
+		"prove.yml: tell": tell,
+		"publish.yml: pictures": read,
 		"publish.yml: publish": read,
 		"publish.yml: validate": read,
 		"publish.yml: harvest": read,
@@ -121,6 +125,7 @@ test("a workflow has no permissions of its own, and a job only those that it nee
 		"pull-request.yml: trigger": {},
 		"refresh.yml: harvest": read,
 		"refresh.yml: propose": read,
+		"refresh.yml: repair": read,
 		"refresh.yml: tell": tell,
 		"release.yml: release": { ...read, "id-token": "write", attestations: "write" },
 	});
@@ -161,7 +166,7 @@ function secretProblems({ on, env }: Workflow, job: Job): string[] {
 			problems.push(`it uses ${uses}`);
 		if (/\bgit (?:checkout|switch|merge|worktree|pull|reset|clone|submodule)\b/.test(run))
 			problems.push("it checks out other code");
-		if (/npx fragments (?:harvest|watch-services|check-services)\b/.test(run))
+		if (/npx fragments (?:harvest|watch-services|check-services|repair|prove)\b/.test(run))
 			problems.push("it asks foreign servers");
 	}
 	// What another branch has brought is never run.
@@ -179,9 +184,11 @@ test("a job with a secret runs only the default branch's code, at the run's own 
 		[
 			"layers.yml: report",
 			"layers.yml: approvals",
+			"prove.yml: keep",
 			"publish.yml: publish",
 			"publish.yml: describe",
 			"refresh.yml: propose",
+			"refresh.yml: repair",
 		],
 	);
 	for (const [path, one] of workflows)
@@ -242,7 +249,7 @@ function checkoutOf(job: Job): Record<string, unknown> {
 
 for (const [what, attack, reason] of attacks) {
 	test(`a job with a secret is refused: ${what}`, () => {
-		for (const name of ["layers", "publish", "refresh"]) {
+		for (const name of ["layers", "prove", "publish", "refresh"]) {
 			const changed = structuredClone(workflow(name));
 			const job = Object.values(changed.jobs).find((one) => JSON.stringify(one).includes("secrets."));
 			attack(job as Job, changed);
@@ -341,7 +348,7 @@ test("the events of one pull request wait for each other, and none is dropped", 
 	assert.match(group, "github.event.workflow_run.head_branch");
 });
 
-test("a pull request that is pointed at another branch is looked at, and layers alone are no code", () => {
+test("a pull request that is pointed at another branch is reviewed, and layers alone are no code", () => {
 	const { types } = workflow("pull-request").on.pull_request as { types: string[] };
 	assert.ok(types.includes("edited"));
 	assert.equal(workflow("check").on.push, { branches: ["main"], "paths-ignore": ["layers/**"] });
@@ -457,7 +464,7 @@ test("what a version is made of is attested, by a job that writes nothing else",
 	assert.ok(steps.indexOf(gather as Step) < steps.indexOf(attest as Step));
 });
 
-test("packages are looked at each week, and where they change", () => {
+test("packages are checked each week, and where they change", () => {
 	const { on, jobs } = workflow("packages");
 	assert.ok("schedule" in on && "pull_request" in on);
 	const { run = "" } = jobs.packages?.steps.at(-1) ?? {};

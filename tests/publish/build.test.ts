@@ -257,7 +257,7 @@ building("validate checks files without writing", async ({ layers }) => {
 });
 
 building(
-	"a compressed copy goes before its file changes, or with it, whoever made the copy",
+	"a compressed copy goes before its file changes, or with it, no matter what made the copy",
 	async (context) => {
 		const { layers, out } = context;
 		const words = ["--layers", layers, "--out", out];

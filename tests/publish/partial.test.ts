@@ -90,7 +90,7 @@ test("beside a file that stays wrong only what changed is built, and it is named
 	const more = Array.from({ length: 3 }, (_, index) => [`layers/m${index}/m${index}x.json`, wmsFile("more")]);
 	repository.commit("more, and break", { ...Object.fromEntries(more), "layers/aa/aaa.json": "{" });
 	assert.is((await build()).code, 1);
-	// A file of a layer that does not change: whoever builds everything would put it right.
+	// A file of a layer that does not change: a whole build would correct it.
 	const other = join(out, "v0.9/doc/en/m1x");
 	writeFileSync(other, readFileSync(other, "utf8").replaceAll("more", "left"));
 	repository.commit("change another", { "layers/bb/bbb.json": wmsFile("newer"), "layers/cc/ccc.json": "{" });

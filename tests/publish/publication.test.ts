@@ -84,16 +84,13 @@ service(
 	},
 );
 
-service(
-	"a folder of files that somebody removed is made again, with all that was in it",
-	async ({ local }) => {
-		await local.filesIdle();
-		await rm(local.out, { recursive: true });
-		assert.is((await local.put("two")).status, 201);
-		await eventually(async () => (await layerNameIn(file(local, "one", "fr"))) === "one");
-		assert.is(await layerNameIn(file(local, "two")), "limits");
-	},
-);
+service("a folder of files that was removed is made again, with all that was in it", async ({ local }) => {
+	await local.filesIdle();
+	await rm(local.out, { recursive: true });
+	assert.is((await local.put("two")).status, 201);
+	await eventually(async () => (await layerNameIn(file(local, "one", "fr"))) === "one");
+	assert.is(await layerNameIn(file(local, "two")), "limits");
+});
 
 service("of keys that differ only in case the first by path is served, after any order", async (context) => {
 	const { local, clone } = context;

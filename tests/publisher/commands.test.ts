@@ -162,7 +162,7 @@ test("what a server answers is printed with its control characters spelled out, 
 	scene.answer = { status: 200, text: hostile };
 	const page = await run(scene, "put", words);
 	assert.equal([page.code, page.stdout], [2, ""]);
-	assert.is(page.stderr, `${scene.url}/register/my-layer: answers what is no receipt\n`);
+	assert.is(page.stderr, `${scene.url}/register/my-layer: its answer is not a receipt\n`);
 });
 
 test("an answer without end is given up", async (scene) => {
@@ -247,7 +247,7 @@ test("sign prints the three headers, and --explain how they come about, without 
 	assert.equal(scene.asked, []);
 });
 
-test("the secret comes from SENDERS, the senders file, or a person; else the way out is told", async (scene) => {
+test("the secret comes from SENDERS, the senders file, or a person; else the message says what to do", async (scene) => {
 	const header = `Authorization: ${await signatureOf("")}\n`;
 	const now = () => new Date(noon);
 	const words = ["my-layer", "--url", scene.url];
@@ -274,7 +274,7 @@ test("the secret comes from SENDERS, the senders file, or a person; else the way
 	assert.is(await readFile(join(scene.folder, "senders.json"), "utf8"), '{"other":"other secret"}');
 });
 
-test("a file that is not there, and an address that is none, are told", async (scene) => {
+test("a file that is not there, and a wrong address, are reported", async (scene) => {
 	const absent = await run(scene, "put", ["my-layer", join(scene.folder, "none.json")]);
 	assert.is(absent.code, 2);
 	assert.match(absent.stderr, "none.json");

@@ -191,7 +191,7 @@ test("a lone question mark at the end of a wms address goes, a query stays", () 
 		assert.is(urlOf(address), address);
 });
 
-test("a stored name that the viewer would take for HTML is shown harmless, and asked of the service as it is", () => {
+test("a stored name that the viewer would take for HTML is shown escaped, and asked of the service as it is", () => {
 	const shown = (more: Partial<LangEntry>) => {
 		const text = renderFragment("en", "k", wmsWith(more), null, settings);
 		assertAccepted(text);
@@ -325,7 +325,7 @@ test("the viewer appends to the address, so its trailing slash goes", () => {
 	for (const end of ["?token=a/", "?path=/a/#/", "#/"]) assert.is(urlOf(address + end), address + end);
 });
 
-test("whatever stands in a description, the fragment is one that the viewer accepts", () => {
+test("whatever a description holds, the fragment is one that the viewer accepts", () => {
 	const text = descriptionText(described);
 	const broken = [
 		"",

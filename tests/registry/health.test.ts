@@ -67,7 +67,7 @@ test("a layer keeps its week with another cause, and no cause is longer than a l
 	);
 });
 
-test("a layer that was not looked at keeps what was known, as long as it is registered", () => {
+test("a layer that was not checked keeps what was known, as long as it is registered", () => {
 	const health = updateHealth(new Map(), seen({ a: "down", b: "down" }), "2026-W01", all);
 	const after = updateHealth(health, seen({ c: "empty" }), "2026-W05", (smallkey) => smallkey !== "b");
 	assert.equal([...after.keys()].sort(), ["a", "c"]);

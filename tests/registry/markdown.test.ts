@@ -20,7 +20,7 @@ test("a text's invisible characters are spelled out", () => {
 	);
 });
 
-test("no line ends the block that it stands in", () => {
+test("no line ends its block", () => {
 	assert.is(fenced("diff", ["+a"]), "```diff\n+a\n```");
 	assert.is(fenced("diff", ["```", "`````", "+\n```"]), "``````diff\n```\n`````\n+\\u000a```\n``````");
 });

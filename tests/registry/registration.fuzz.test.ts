@@ -91,7 +91,7 @@ const brokenTexts = fc
 		}, text),
 	);
 
-test("the rule of what is written, and what makes a stored text harmless, agree on what markup is", () => {
+test("the rule of what is written, and the escaping of a stored text, agree on what markup is", () => {
 	const texts = fc.string({ unit: fc.constantFrom("<", "a", "Z", "/", "!", "?", "0", " ", "\n", "é") });
 	fc.assert(
 		fc.property(registrations1, texts, (registration, service_name) => {

@@ -227,7 +227,7 @@ test("three thousand files with hostile names are counted, and none says anythin
 		assert.ok(!/^::(?!(?:error|warning) )|##\[|[^\P{C}]/u.test(line), JSON.stringify(line));
 });
 
-test("10 MB of JSON are told by their size wherever they stand, and shown nowhere", async () => {
+test("10 MB of JSON are given by their size in every place, and never shown", async () => {
 	const megabytes = 10 * 1024 * 1024;
 	const long = `{"name": "${"x".repeat(megabytes)}"}`;
 	const files: Files = {

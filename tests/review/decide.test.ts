@@ -32,7 +32,7 @@ async function accept(local: Local, name: string, ...words: string[]): Promise<E
 	return run(local, "review", "accept", name, "--commit", commit, ...words);
 }
 
-/** What the publisher is told at `/status/<smallkey>`; null: nothing. */
+/** What the publisher reads at `/status/<smallkey>`; null: nothing. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
 async function statusOf(local: Local, smallkey: string): Promise<any> {
 	return local.context.status?.(smallkey, null);

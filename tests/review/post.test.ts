@@ -116,9 +116,9 @@ test("the check layers has the same text on its page, and an annotation at the l
 test("where there is no report the check says so, and the comment stays", async () => {
 	const before = await comments();
 	const { code, stdout } = await comment(null);
-	assert.equal([code, stdout], [0, `#${number}: could not be looked at\n`]);
+	assert.equal([code, stdout], [0, `#${number}: could not be checked\n`]);
 	const [newest] = (await checks()).sort((a, b) => b.id - a.id);
-	assert.equal([newest?.conclusion, newest?.output.title], ["failure", "could not be looked at"]);
+	assert.equal([newest?.conclusion, newest?.output.title], ["failure", "could not be checked"]);
 	assert.equal(await comments(), before);
 });
 
@@ -154,7 +154,7 @@ test("the labels that fit: by kind of change, and whose it is", () => {
 	assert.equal([...of("layers/ab/abc.service.json")], [], "what a machine writes");
 	assert.equal([...of("scripts/x.ts")], ["code"]);
 	assert.equal([...fittingLabels([], true)], ["service"]);
-	for (const branch of ["register/abc", "refresh"]) assert.ok(isOwnBranch(branch));
+	for (const branch of ["register/abc", "repair/abc", "refresh"]) assert.ok(isOwnBranch(branch));
 	for (const branch of ["registers", "refreshing", "main"]) assert.not(isOwnBranch(branch));
 });
 

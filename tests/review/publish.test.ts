@@ -177,8 +177,11 @@ test("a wrong layer holds nothing up: all others are published, and it is in the
 	mkdirSync(join(cwd, "problems"));
 	copyFileSync(join(cwd, "problems.txt"), join(cwd, "problems", "problems.txt"));
 	const env = { GITHUB_TOKEN: peer.token, GITHUB_API_URL: peer.proxy.url, RUN: "https://run/1" };
-	const told = await runJob(cwd, commands("publish", "tell"), { ...env, RESULTS: "success failure skipped" });
-	assert.is(told.status, 0, told.output);
+	const reported = await runJob(cwd, commands("publish", "tell"), {
+		...env,
+		RESULTS: "success failure skipped",
+	});
+	assert.is(reported.status, 0, reported.output);
 	const { data } = await peer.api<{ title: string; body: string }[]>("GET", "/issues");
 	assert.is(data[0]?.title, "The workflow publish fails");
 	assert.match(data[0]?.body ?? "", "layers/ot/other.json: the document must be JSON");

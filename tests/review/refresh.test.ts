@@ -98,7 +98,7 @@ test("a refresh is one commit on the branch refresh and one pull request, with t
 	const main = origin.git("rev-parse", "main");
 	const harvested = await harvest();
 	const text = readFileSync(join(harvested, "text.md"), "utf8");
-	assert.match(text, "2 layers looked at: 1 service descriptions changed, 1 layer with findings.");
+	assert.match(text, "2 layers checked: 1 service descriptions changed, 1 layer with findings.");
 	assert.match(text, /<code>wells<\/code> \| changed \| well \| well \|/);
 	assert.match(text, /\| <code>energy<\/code> \| {2}\| down: .* \| 1 \|/);
 	assert.equal(await propose(harvested), [

@@ -68,7 +68,7 @@ test("what viewers take for markup is a problem where it is written, and none wh
 	);
 });
 
-test("a member's name that looks like a place is told apart from one", async () => {
+test("a member's name that looks like a place is not taken for one", async () => {
 	const { outcome } = await reviewed({
 		"layers/ab/abc.json": wmsFile("roads", "https://maps.example/wms", { "x: y": 1 }),
 	});
@@ -258,7 +258,7 @@ test("an edit of one language is not blocked by the other's server", async () =>
 	assert.is(outcome.services.down.length, 1);
 });
 
-test("a change of type asks again, a removal asks nobody", async () => {
+test("a change of type asks again, a removal asks no service", async () => {
 	const files = {
 		"layers/ab/abc.json": featureFile("https://maps.example/wms"),
 		"layers/en/energy-1.json": null,
@@ -283,7 +283,7 @@ test("those who own the layers on the base have to approve, not those that the c
 	assert.equal(outcome.outside, [".github/workflows/review.yml"]);
 });
 
-test("without owners on the base nobody is named", async () => {
+test("without owners on the base no owner is named", async () => {
 	const { outcome } = await reviewed({ "layers/ab/abc.json": wmsFile("x") }, {}, { "README.md": "" });
 	assert.is(outcome.approvals, null);
 	assert.equal(outcome.problems, []);

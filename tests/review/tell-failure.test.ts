@@ -50,7 +50,7 @@ test("a workflow that fails has one issue, until it works again", async () => {
 	assert.is((await issues()).length, 2);
 });
 
-test("an issue of that title by somebody else is left alone", async () => {
+test("an issue of that title by another author is left alone", async () => {
 	await tell("success", "https://run/6");
 	await peer.api("POST", "/issues", { title: "The workflow publish fails", body: "mine" });
 	const words = ["--workflow", "publish", "--results", "success", "--run", "x", "--author", "somebody"];

@@ -56,7 +56,7 @@ test("the check of a wrong one fails, with the place as an annotation", async ()
 	assert.equal([problem?.pointer, problem?.text.slice(0, 15)], ["/en/service_url", "must be an http"]);
 });
 
-test("code that a pull request brings is looked at and never run", async () => {
+test("code that a pull request brings is read and never run", async () => {
 	const pwned = join(origin.folder, "pwned");
 	const evil = `require("node:fs").writeFileSync(${JSON.stringify(pwned)}, "")`;
 	const { status, output, report, cwd } = await check(3, {

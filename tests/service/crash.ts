@@ -92,7 +92,7 @@ async function checkRound(url: string, repository: string, writers: Publishers):
 	for (const smallkey of writers.refused) assert.not(files.has(layerPath(smallkey)), smallkey);
 }
 
-/** Whether every object is whole; asked while no service repacks, which takes packs away under whoever reads them. */
+/** Whether every object is whole; asked while no service repacks, which removes packs that are being read. */
 async function checkObjects(repository: string): Promise<void> {
 	const fsck = await promisify(execFile)("git", ["-C", repository, "fsck", "--strict", "--no-dangling"]);
 	assert.is(fsck.stdout, "");

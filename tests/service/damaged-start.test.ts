@@ -26,7 +26,7 @@ start.before.each(async (context) => {
 start.after.each(({ local }) => local.end());
 
 start(
-	"what was kept is served, writes are 503, and it goes on once the repository is whole",
+	"what was kept is served, writes are 503, and it continues once the repository is whole",
 	async (context) => {
 		const { local, path, lost } = context;
 		await local.start();

@@ -34,7 +34,7 @@ readiness("a disk that is nearly full is named before it is full, and writes go 
 	assert.is(ready(local), "200 ok\n");
 });
 
-readiness("a disk that cannot be looked at is named, without its path", async ({ local }) => {
+readiness("a disk that cannot be read is named, without its path", async ({ local }) => {
 	local.freeBytes = Object.assign(new Error(`EIO: ${local.folder}`), { code: "EIO" });
 	await local.lookAtDisk();
 	assert.is(ready(local), "503 DATA_DIR cannot be checked: EIO\n");
@@ -64,7 +64,7 @@ readiness("a senders file that cannot be read is named; reads and writes go on",
 	assert.is(ready(local), "200 ok\n");
 });
 
-readiness("a branch that somebody has removed is named; what is served stays", async ({ local }) => {
+readiness("a branch that was removed is named; what is served stays", async ({ local }) => {
 	await local.put("a", wms("stays"));
 	const tip = local.store.tip;
 	await local.git("update-ref", "-d", "refs/heads/main");

@@ -66,7 +66,7 @@ const bad: [string, Record<string, string>, RegExp][] = [
 ];
 
 for (const [what, env, text] of bad) {
-	start(`${what} that is wrong is told with its setting, and nothing starts`, async ({ folder }) => {
+	start(`${what} that is wrong is reported with its setting, and nothing starts`, async ({ folder }) => {
 		const { code, stdout, stderr } = await runScript("serve", [], { DATA_DIR: folder, PORT: "0", ...env });
 		assert.is(code, 2);
 		assert.match(stderr, text);
@@ -75,7 +75,7 @@ for (const [what, env, text] of bad) {
 	});
 }
 
-start("a DATA_DIR that cannot be is told with the setting and the way out", async ({ folder }) => {
+start("a DATA_DIR that cannot be is reported with the setting and what to do", async ({ folder }) => {
 	await writeFile(join(folder, "file"), "");
 	await symlink(join(folder, "nowhere"), join(folder, "dangling"));
 	for (const [path, reason] of [
@@ -93,7 +93,7 @@ start("a DATA_DIR that cannot be is told with the setting and the way out", asyn
 const isRoot = process.getuid?.() === 0;
 if (isRoot) console.log("skipped: a folder without the right to write: root may write everywhere");
 
-(isRoot ? start.skip : start)("a folder without the right to write is told, too", async ({ folder }) => {
+(isRoot ? start.skip : start)("a folder without the right to write is reported, too", async ({ folder }) => {
 	const path = join(folder, "mine");
 	await mkdir(path);
 	await chmod(path, 0o500);
@@ -137,7 +137,7 @@ if (!mayOtherRun)
 	},
 );
 
-start("a port that is taken is told with the way out", async ({ folder }) => {
+start("a port that is taken is reported with what to do", async ({ folder }) => {
 	const other = createServer();
 	await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
 	const { port } = other.address() as AddressInfo;
@@ -185,7 +185,7 @@ start("a file that is not there is named in a sentence, and no call of the syste
 	assert.is(stderr, `${folder}/none.json: there is no such file or folder (ENOENT, stat)\n`);
 });
 
-start("SENDERS={} serves, and says that nobody can publish", async ({ folder }) => {
+start("SENDERS={} serves, and says that no one can publish", async ({ folder }) => {
 	const standby = await serve({ DATA_DIR: folder, SENDERS: "{}", SITE: "off" });
 	await standby.end();
 	assert.match(standby.output(), "\nSenders: none in SENDERS, so no one can publish: leave SENDERS unset");
@@ -234,12 +234,13 @@ const wrong: Record<string, Record<string, string>> = {
 	WRITES_PER_MINUTE: { WRITES_PER_MINUTE: "-1" },
 	WRITES_BURST: { WRITES_BURST: "1.5" },
 	TRUSTED_PROXIES: { TRUSTED_PROXIES: "localhost" },
+	REPAIR: { REPAIR: "maybe" },
 	METRICS_PORT: { METRICS_PORT: "-1" },
 	METRICS_HOST: { METRICS_PORT: "0", METRICS_HOST: "192.0.2.1" },
 	LOG_READS: { LOG_READS: "ON" },
 };
 /** Any text will do for these. */
-const free = ["BASE_MAP_ATTRIBUTION", "GITHUB_BRANCH", "NO_PROXY"];
+const free = ["BASE_MAP_ATTRIBUTION", "GITHUB_BRANCH", "NO_PROXY", "PICTURES"];
 
 start("every setting that is wrong, each in turn, ends the start and is named", async ({ folder }) => {
 	const settings = await readFile(join(root, "docs/settings.md"), "utf8");

@@ -91,7 +91,7 @@ test("every problem and every warning of a registration has a French text", () =
 	}
 });
 
-test("a problem's pointer is told apart from its text; what is not known stays in English", () => {
+test("a problem's pointer is separated from its text; what is not known stays in English", () => {
 	assert.equal(placedProblem("/en/a: b: is missing", "en"), {
 		pointer: "/en/a",
 		text: "b: is missing",

@@ -72,7 +72,7 @@ async function accepted(change: ReturnType<Store["change"]>): Promise<Commit> {
 
 /**
  * What every store promises, by its interface alone.
- * @param open makes a store that nobody else uses
+ * @param open makes a store that only this test uses
  */
 export function testStore(name: string, open: () => Promise<Fresh>): void {
 	const test = suite(name);
@@ -160,7 +160,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.is(again.commit, first.commit);
 	});
 
-	check("edits that throw stop nobody else", async (store) => {
+	check("edits that throw stop no other change", async (store) => {
 		const broken = async () => {
 			throw new Error("a fault of the test");
 		};

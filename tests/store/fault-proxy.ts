@@ -12,9 +12,9 @@ export type Effect =
 			text?: string;
 			json?: unknown;
 	  }
-	/** The peer never sees it, and nobody answers. */
+	/** The peer never sees it, and there is no answer. */
 	| { kind: "silence" }
-	/** The peer deals with it, and nobody answers. */
+	/** The peer handles it, and there is no answer. */
 	| { kind: "lost answer" }
 	/** The peer never sees it; the connection ends. */
 	| { kind: "cut before" }
@@ -22,7 +22,7 @@ export type Effect =
 	| { kind: "cut answer" }
 	/** The peer's answer comes after so many milliseconds. */
 	| { kind: "slow"; ms: number }
-	/** Something else happens first: somebody else moves the branch. */
+	/** Something else happens first: another writer moves the branch. */
 	| { kind: "meanwhile"; run: () => Promise<unknown> }
 	/** The peer's answer is changed. */
 	| { kind: "rewrite"; body: (body: unknown) => unknown };
@@ -51,7 +51,7 @@ export interface FaultProxy {
 	/** Each request so far: `GET /repos/o/r/commits`. */
 	requests: string[];
 	/**
-	 * As the global one; a request that nobody will answer fails at once as it does at the end of its time, so that no
+	 * As the global one; a request without an answer fails at once as it does at the end of its time, so that no
 	 * time has to be waited for, and none is short for a request that is answered.
 	 */
 	fetch: typeof fetch;
@@ -83,7 +83,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 		return fetch(input, { ...init, headers, signal: AbortSignal.any(signals) });
 	}
 
-	/** Nobody will answer a request. */
+	/** A request will get no answer. */
 	function giveUp({ headers }: IncomingMessage): void {
 		endings.get(String(headers[numberHeader]))?.();
 	}

@@ -111,7 +111,7 @@ for (const [what, name] of [
 	});
 }
 
-test("what is not damaged goes on, also that there is no folder yet", async ({ folder, repository }) => {
+test("what is not damaged works, also without a folder", async ({ folder, repository }) => {
 	await loosen(repository);
 	await rm(await objectFile(repository, "main:layers/on"));
 	const store = await openEmpty(folder);

@@ -104,7 +104,7 @@ test("a change whose folders cannot be put on the disk is not acknowledged", asy
 	await folder.remove();
 });
 
-test("a disk that does not answer is told to publishers, and nothing was stored", async () => {
+test("a disk that does not answer is a refusal for publishers, and nothing was stored", async () => {
 	const folder = await temporaryFolder();
 	let goOn = (): void => undefined;
 	let hangs: Promise<void> = Promise.resolve();

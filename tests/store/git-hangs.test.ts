@@ -57,7 +57,7 @@ function outcomeOf(change: Promise<unknown>): Promise<unknown> {
 	return change.catch((error: unknown) => error);
 }
 
-test("a stopped writer is ended and replaced: what waits is told to come back, the next is written", async ({
+test("a stopped writer is ended and replaced: what waits is refused for a retry, the next is written", async ({
 	folder,
 	store,
 	reported,
@@ -74,7 +74,7 @@ test("a stopped writer is ended and replaced: what waits is told to come back, t
 	assert.is(store.state(), null);
 	assert.ok(await store.read("before"));
 	assert.ok(await store.read("after"));
-	assert.is(await store.read("while"), null, "it was told that nothing was stored");
+	assert.is(await store.read("while"), null, "its answer was that nothing was stored");
 });
 
 test("a git that stores commits and is stopped is ended and replaced, too", async ({ folder, store }) => {
@@ -131,7 +131,7 @@ test("what is at work while git is stopped is answered, and nothing acknowledged
 	assert.is(await git(folder, "fsck", "--strict", "--no-dangling"), "");
 });
 
-test("a writer that dies is replaced, and nobody is told", async ({ folder, store }) => {
+test("a writer that dies is replaced, and no caller notices", async ({ folder, store }) => {
 	for (let round = 0; round < 5; round += 1) {
 		const changes = Array.from({ length: 8 }, (_, index) => put(store, `k${round}-${index}`));
 		signal(folder, "update-ref", "SIGKILL");
@@ -140,7 +140,7 @@ test("a writer that dies is replaced, and nobody is told", async ({ folder, stor
 	assert.is(await git(folder, "rev-list", "--count", "refs/heads/main"), "42");
 });
 
-test("a reader that dies is replaced, and nobody is told", async ({ folder, store }) => {
+test("a reader that dies is replaced, and no caller notices", async ({ folder, store }) => {
 	await store.read("before");
 	for (let round = 0; round < 5; round += 1) {
 		const reads = Array.from({ length: 8 }, () => store.read("before"));
@@ -158,7 +158,7 @@ test("a writer at rest that was stopped is found before anybody waits for it", a
 });
 
 for (const command of ["update-ref", "fast-import", "cat-file"]) {
-	test(`an end comes although ${command} is stopped, and somebody waits`, async ({ folder, store }) => {
+	test(`an end comes although ${command} is stopped, and a caller waits`, async ({ folder, store }) => {
 		await store.read("before");
 		signal(folder, command, "SIGSTOP");
 		const waiting = outcomeOf(put(store, "while"));

@@ -32,7 +32,7 @@ test("a push of thousands of layers is counted in turns, and readers have theirs
 	};
 	try {
 		const { from, to } = await twoCommits(folder);
-		/** Turns of the event loop in which paths were looked at. */
+		/** Turns of the event loop in which paths were read. */
 		const turns = new Set<number>();
 		const changes = Array.from({ length: 10_000 }, (_, at) => ({
 			get path() {

@@ -59,7 +59,7 @@ for (const ref of [
 test("a replacement that is there all the same changes nothing", async ({ folder, store }) => {
 	const first = await committed(put(store, "one"));
 	const second = await committed(put(store, "two"));
-	// Whoever reads the second commit would read the first in its place, without the layer two.
+	// A reader of the second commit would read the first in its place, without the layer two.
 	await git(folder, "update-ref", `refs/replace/${second}`, first);
 	await committed(put(store, "three"));
 	for (const smallkey of ["one", "two", "three"]) assert.ok(await store.read(smallkey), smallkey);

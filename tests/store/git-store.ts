@@ -7,7 +7,7 @@ import { type Commit, isRefusal, type Meta, type Refusal } from "../../store/sto
 import { wms } from "../local.ts";
 import { metaOf } from "./contract.ts";
 
-/** Options of a store in a folder that nobody reads from. */
+/** Options of a store in a folder without readers. */
 export function optionsIn(folder: string, parts: Partial<GitStoreOptions> = {}): GitStoreOptions {
 	return {
 		repository: join(folder, "repository.git"),

@@ -29,7 +29,7 @@ store(
 	"a layer that is pushed in another spelling is the same to a PUT, although it was put before",
 	async ({ local, clone }) => {
 		assert.is((await local.put("two", manual)).status, 201);
-		assert.is((await local.store.ids("two"))?.isCanonical, false, "told to decisions only");
+		assert.is((await local.store.ids("two"))?.isCanonical, false, "known to decisions only");
 		await clone.git("pull", "-q");
 		await clone.commit({ "layers/tw/two.json": JSON.stringify(JSON.parse(manual), null, 3) });
 		assert.ok(await clone.push());
@@ -74,7 +74,7 @@ store("a push and PUTs at the same moment: neither is lost", async ({ local, clo
 		const puts = Array.from({ length: 8 }, (_, index) => local.put(`put-${round}-${index}`));
 		const [pushed, ...answers] = await Promise.all([clone.push(), ...puts]);
 		assert.ok(answers.every((answer) => answer.status === 201));
-		// Whoever comes second is built on the other: a late push is refused until it is rebased.
+		// The second one is built on the first: a late push is refused until it is rebased.
 		for (let ok = pushed; !ok; ) {
 			await clone.git("pull", "-q", "--rebase");
 			ok = await clone.push();
@@ -186,7 +186,7 @@ store("acknowledged commits are made durable by git", async ({ local }) => {
 	for (const [name, value] of Object.entries(expected)) assert.is(await local.git("config", name), value);
 });
 
-store("packs are gathered at rest, and nobody keeps the old ones", async ({ local }) => {
+store("packs are repacked at rest, and no process keeps the old ones open", async ({ local }) => {
 	for (let round = 0; round < 55; round += 1) assert.is((await local.put(`layer-${round}`)).status, 201);
 	const packs = async () => Number(/^packs: (\d+)$/m.exec(await local.git("count-objects", "-v"))?.[1]);
 	assert.ok((await packs()) >= 50);

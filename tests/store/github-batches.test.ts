@@ -146,7 +146,7 @@ test("the clock of limits stands still while its ticks are late", () => {
 	assert.is(after(50), 270);
 });
 
-test("each of them is told its own outcome", () =>
+test("each of them gets its own outcome", () =>
 	withPeer(async (peer) => {
 		await peer.push(layerPath("same"), "1\n");
 		const store = together(peer);
@@ -194,7 +194,7 @@ test("two keys that differ only in case and come together: one is registered", (
 		assert.equal(await store.keys("ab"), ["ab"]);
 	}));
 
-test("somebody else moves the branch meanwhile: all of them are built anew, and none twice", () =>
+test("another writer moves the branch meanwhile: all of them are built anew, and none twice", () =>
 	withPeer(async (peer) => {
 		const run = () => peer.push(layerPath("zz"), "theirs\n");
 		peer.proxy.faults.push({ method: "PATCH", path: /refs/, times: 1, effect: { kind: "meanwhile", run } });
@@ -277,7 +277,7 @@ test("a history that cannot be read proves nothing: 503, and nothing is stored",
 			const store = peer.store({ report, sleep: async () => undefined });
 			await store.change(putting("nhn", "1\n"), used).then(
 				(outcome) =>
-					assert.unreachable(`nobody can tell whether the signature was used: ${JSON.stringify(outcome)}`),
+					assert.unreachable(`it is unknown whether the signature was used: ${JSON.stringify(outcome)}`),
 				(error: unknown) => assert.instance(error, StoreBusy),
 			);
 			assert.is(reported.length, 1);
@@ -460,7 +460,7 @@ test("only a 409 that says so is an empty repository", () =>
 		assert.equal(await store.keys("nh"), []);
 		peer.proxy.faults.push({ method: "GET", path: /commits$/, times: 1_000, effect: answer(409, "odd") });
 		await store.keys("nh").then(
-			() => assert.unreachable("nobody can tell"),
+			() => assert.unreachable("unknown outcome"),
 			(error: unknown) => assert.match(String(error), /409.*odd/),
 		);
 	}));

@@ -6,7 +6,7 @@ import { metaOf } from "./contract.ts";
 import type { Effect, Fault } from "./fault-proxy.ts";
 import { type Peer, pausingClock, startPeer } from "./github-peer.ts";
 
-/** The service's own limits, but for the time of one request: what nobody answers ends at once. */
+/** The service's own limits, but for the time of one request: a request without an answer ends at once. */
 const impatient = { waitMs: 9_000, raceMs: 8_000, batchMs: 14_000 };
 
 async function withPeer(body: (peer: Peer) => Promise<void>): Promise<void> {
@@ -117,7 +117,7 @@ for (const status of [403, 429]) {
 			assert.ok(clock.slept() >= 3_000 && clock.slept() < 4_000, String(clock.slept()));
 		}));
 
-	test(`${status} with a long Retry-After: nobody asks GitHub before its end`, () =>
+	test(`${status} with a long Retry-After: GitHub is not asked before its end`, () =>
 		withPeer(async (peer) => {
 			const clock = pausingClock();
 			const store = peer.store(clock);
@@ -251,7 +251,7 @@ for (const [name, method, path, effect, text] of refusals) {
 		}));
 }
 
-test("somebody else moves the branch between the read and the write: both are kept", () =>
+test("another writer moves the branch between the read and the write: both are kept", () =>
 	withPeer(async (peer) => {
 		let pushes = 0;
 		const run = () => {
@@ -266,7 +266,7 @@ test("somebody else moves the branch between the read and the write: both are ke
 		assert.is(await commitsAbout(peer, "nhn"), 1);
 	}));
 
-test("somebody else moves the branch each time: 503 after five tries, and nothing of it is there", () =>
+test("another writer moves the branch each time: 503 after five tries, and nothing of it is there", () =>
 	withPeer(async (peer) => {
 		let pushes = 0;
 		const run = () => {
@@ -287,7 +287,7 @@ test("somebody else moves the branch each time: 503 after five tries, and nothin
 		assert.is(await peer.file(layerPath("nhn")), null);
 	}));
 
-test("somebody else writes the same meanwhile: success, and no second commit", () =>
+test("another writer writes the same meanwhile: success, and no second commit", () =>
 	withPeer(async (peer) => {
 		const run = () => peer.push(layerPath("nhn"), "1\n");
 		peer.proxy.faults.push({ method: "PATCH", path: /refs/, times: 1, effect: { kind: "meanwhile", run } });
@@ -297,7 +297,7 @@ test("somebody else writes the same meanwhile: success, and no second commit", (
 		assert.is(head?.commit.message, `push ${layerPath("nhn")}`);
 	}));
 
-test("somebody else changes the key meanwhile: the edits decide anew on that", () =>
+test("another writer changes the key meanwhile: the edits decide anew on that", () =>
 	withPeer(async (peer) => {
 		const run = () => peer.push(layerPath("nhn"), "theirs\n");
 		peer.proxy.faults.push({ method: "PATCH", path: /refs/, times: 1, effect: { kind: "meanwhile", run } });

@@ -19,7 +19,7 @@ export interface Peer {
 	commits(branch?: string): Promise<PeerCommit[]>;
 	/** The text of a file on a branch, or null. */
 	file(path: string, branch?: string): Promise<string | null>;
-	/** Writes a file as somebody else would. */
+	/** Writes a file as another writer would. */
 	push(path: string, text: string, branch?: string): Promise<void>;
 	close(): Promise<void>;
 }

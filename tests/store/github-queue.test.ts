@@ -26,7 +26,7 @@ function queueOf(run: Run, { now = clock().now, maxEntries = 20 } = {}): BatchQu
 /** Settles each job by its own name, and keeps who was done together. */
 function recorder(batches: string[][]): Run {
 	return async (batch) => {
-		// Whoever comes at the same time is there now.
+		// Jobs that came at the same time are there now.
 		await new Promise((resolve) => setImmediate(resolve));
 		batch.fill();
 		batches.push(batch.entries.map(({ job }) => job));
@@ -81,7 +81,7 @@ test("who has waited long enough leaves the queue, and is never done", async () 
 	assert.equal(seen, ["a", "c"]);
 });
 
-test("a failure is everybody's who was done together, and nobody else's", async () => {
+test("a failure is that of all jobs of a batch, and of no other", async () => {
 	let runs = 0;
 	const queue = queueOf(async (batch) => {
 		runs += 1;
@@ -98,7 +98,7 @@ test("a failure is everybody's who was done together, and nobody else's", async 
 	assert.equal(await queue.submit("c", patientMs), { outcome: "c done" });
 });
 
-test("what is given back is done next, before whoever came later", async () => {
+test("what is given back is done next, before what came later", async () => {
 	const batches: string[][] = [];
 	const record = recorder(batches);
 	const queue = queueOf(async (batch) => {

@@ -29,12 +29,12 @@ function put(store: ReturnType<Peer["store"]>) {
 	return store.change(async () => [{ path, text: "{}\n" }], meta as never);
 }
 
-/** What the operator is told of a PUT that cannot succeed. */
+/** What the log says of a PUT that cannot succeed. */
 async function refusalOf(store: ReturnType<Peer["store"]>): Promise<string> {
 	try {
 		await put(store);
 	} catch (error) {
-		assert.not.instance(error, StoreBusy, "a publisher is not told to come back: that would not help");
+		assert.not.instance(error, StoreBusy, "a publisher gets no Retry-After: a retry would not help");
 		return (error as Error).message;
 	}
 	throw new Error("it cannot have worked");

@@ -20,7 +20,7 @@ function requestFrom(remoteAddress: string, forwarded: string | null = null): In
 
 test("only what trusted proxies say counts, from the connection's end on", () => {
 	assert.is(from("192.0.2.9", "198.51.100.1"), "192.0.2.9", "the connection's own address is no proxy's");
-	assert.is(from("127.0.0.1", "198.51.100.1", ""), "127.0.0.1", "nobody is trusted");
+	assert.is(from("127.0.0.1", "198.51.100.1", ""), "127.0.0.1", "no proxy is trusted");
 	assert.is(from("127.0.0.1", null), "127.0.0.1");
 	assert.is(from("127.0.0.1", "198.51.100.1"), "198.51.100.1");
 	assert.is(from("::ffff:127.0.0.1", "198.51.100.1"), "198.51.100.1");
@@ -44,7 +44,7 @@ test("of proxies in a row, on this machine too, the address before them counts",
 	assert.is(counted(null), null);
 });
 
-test("junk in the header hides nobody", () => {
+test("junk in the header hides no address", () => {
 	for (const junk of [
 		"unknown",
 		"",

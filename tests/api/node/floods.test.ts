@@ -20,7 +20,7 @@ async function startNoting() {
 	return { server, statuses, count };
 }
 
-/** Waits until `condition` holds; it is looked at in each turn of the event loop. */
+/** Waits until `condition` holds; it is checked in each turn of the event loop. */
 async function turnsUntil(condition: () => boolean): Promise<void> {
 	const deadline = performance.now() + 5_000;
 	while (!condition()) {
@@ -29,7 +29,7 @@ async function turnsUntil(condition: () => boolean): Promise<void> {
 	}
 }
 
-flood("whoever asks for what is not there waits behind those who read", async () => {
+flood("requests for what is not there wait behind those of readers", async () => {
 	const { server, statuses, count } = await startNoting();
 	const reader = server.connect();
 	reader.send(await server.put("wanted"));
@@ -109,7 +109,7 @@ flood("a signature of the wrong shape or time is refused before the body comes",
 	await server.end();
 });
 
-flood("whoever asks before it sends a body hears its refusal instead of 100 Continue", async () => {
+flood("a client that asks before it sends a body gets its refusal instead of 100 Continue", async () => {
 	const server = await TestServer.start();
 	const expect = { Expect: "100-continue" };
 	const refused = server.connect();
@@ -184,7 +184,7 @@ flood("one write too many waits for its answer, and reads do not", async () => {
 	await server.end();
 });
 
-flood("whoever goes away while its refusals wait is in the log, with its address", async () => {
+flood("a client that disconnects while its refusals wait is in the log, with its address", async () => {
 	const server = await startTrusting({ times: { logEveryMs: 20 } });
 	const gone = server.connect();
 	gone.send(`GET /no HTTP/1.1\r\nHost: h\r\n${client}\r\n`.repeat(requests));

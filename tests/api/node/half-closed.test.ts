@@ -5,7 +5,7 @@ import { TestServer } from "./node-server.ts";
 const half = suite("half-closed connections");
 half.after.each(() => TestServer.closeAll());
 
-half("whoever says no more after a request gets its answer, and the connection ends", async () => {
+half("a client that closes its side after a request gets its answer, and the connection ends", async () => {
 	const server = await TestServer.start();
 	const reader = server.connect();
 	reader.socket.end("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -54,10 +54,10 @@ half("a body that ends before it is whole is never stored, and others are served
 
 half("half a head and no more is no request, and others are served", async () => {
 	const server = await TestServer.start();
-	const nobody = server.connect();
-	nobody.socket.end("GET /healthz HTTP/1.1\r\nHo");
-	await nobody.closed;
-	assert.not.match(nobody.text, "HTTP/1.1 200");
+	const unanswered = server.connect();
+	unanswered.socket.end("GET /healthz HTTP/1.1\r\nHo");
+	await unanswered.closed;
+	assert.not.match(unanswered.text, "HTTP/1.1 200");
 	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
 	await server.end();
 });

@@ -27,7 +27,7 @@ async function startWith(first: string, more: TestOptions = {}) {
 	return { server, change, measured, lookups: () => lookups };
 }
 
-/** All of an answer but when it was given, and how its connection goes on. */
+/** All of an answer but its time, and whether its connection stays open. */
 async function answerOf(url: string, init?: RequestInit) {
 	const answer = await fetch(url, init);
 	const headers = [...answer.headers].filter(([name]) => !/^(?:date|connection|keep-alive)$/.test(name));

@@ -30,7 +30,7 @@ node("a read that is pipelined behind a write is answered from after the write",
 	one.send(doc + (await server.put("piped")) + doc + (await server.put("second")) + get("/healthz", close));
 	other.send(get("/v0.9/doc/en/piped", close));
 	await other.closed;
-	assert.equal(other.statuses, [404], "another connection waits for nobody");
+	assert.equal(other.statuses, [404], "another connection does not wait");
 	await eventually(() => one.statuses.length === 1);
 	held.open();
 	await one.closed;

@@ -59,7 +59,7 @@ test("a compressed copy is for those who ask for it, in a header of a browser's 
 	assert.is(await sent(`${",".repeat(60_000)}br`), "plain");
 });
 
-test("a list of tags is looked at to the length that browsers send", async ({ folder }) => {
+test("a list of tags is read to the length that browsers send", async ({ folder }) => {
 	const pages = folderPages(folder, false);
 	await writeFile(join(folder, "site.json"), "{}");
 	const { ETag = "" } = (await pages(page("site.json"), plain)).headers;

@@ -92,7 +92,7 @@ test("search engines read where it is, its pair, and a data set of schema.org", 
 	assert.is(dataset.spatialCoverage.geo.box, "45 -80.5 50 -75");
 });
 
-test("health is not said to be good where nobody has looked", () => {
+test("health is not said to be good before it was checked", () => {
 	const { health: _, ...well } = entry;
 	assert.match(layerHtml("en", { ...entry, health: null }, pageSettings), "<dd>Not checked yet</dd>");
 	assert.match(layerHtml("fr", { ...entry, health: null }, pageSettings), "<dd>Pas encore vérifiée</dd>");

@@ -49,7 +49,7 @@ test("an area has its fill, hatching and outline", () => {
 	for (const one of drawings) assert.match(one, 'stroke="rgb(255,0,0)"');
 });
 
-test("whatever stands in a symbol, the drawing is whole", () => {
+test("whatever a symbol holds, the drawing is whole", () => {
 	for (const type of ["esriSMS", "esriSLS", "esriSFS"]) {
 		for (const odd of [null, "9", -5, 1e300, {}, [], '"/><script>', Number.NaN, { toString: 1 }]) {
 			const symbol = { type, style: odd, color: [odd, odd, odd, odd], size: odd, width: odd, outline: odd };

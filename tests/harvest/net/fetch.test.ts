@@ -173,7 +173,7 @@ test("a redirect's target is checked as the first address is", async () => {
 	const resolve = (_host: string, _options: object, done: (error: null, all: never) => void) =>
 		done(null, [{ address: "127.0.0.1", family: 4 }] as never);
 	const fetch = createFetch({ httpProxy: proxy.address, noProxy: "inside.example", resolve });
-	// Those that would answer come first: an address that nobody has would be waited for.
+	// Those that would answer come first: an address without a host would be waited for.
 	const targets: [target: string, words: RegExp][] = [
 		[`http://127.0.0.1:${peer.port}/inside`, /127.0.0.1 is not an address of the public/],
 		[`http://inside.example:${peer.port}/inside`, /inside.example is not an address of the public/],

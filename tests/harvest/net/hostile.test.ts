@@ -56,7 +56,7 @@ test("a name that points into the machine at its second request is refused then"
 	const { resolve } = changing("8.8.8.8", "127.0.0.1");
 	const fetch = createFetch({ resolve, timeoutMs: 300 });
 	const address = `http://map.example:${peer.port}/`;
-	// The first address is of the public internet: nobody answers there in time.
+	// The first address is of the public internet: no host answers there in time.
 	assert.is.not((await failure(fetch(address))).reason, "address");
 	assert.is((await failure(fetch(address))).reason, "address");
 	assert.equal(peer.asked, []);

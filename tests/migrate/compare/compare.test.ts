@@ -193,7 +193,7 @@ test("the keys may be those of a dump, or of the repository in DATA_DIR", async 
 	assert.match(stored.stdout, /^ +1 {2}the same in both$/m);
 });
 
-test("what cannot be looked at is exit code 2, with its reason", async (scene) => {
+test("what cannot be compared is exit code 2, with its reason", async (scene) => {
 	const { old, now } = scene;
 	const table: [keys: string, reason: RegExp][] = [
 		["a b/c", /keys: a smallkey must be 1 to 64 of .*, not "b\/c"$/m],
@@ -205,7 +205,7 @@ test("what cannot be looked at is exit code 2, with its reason", async (scene) =
 		assert.is(code, 2, keys);
 		assert.match(stderr, reason);
 	}
-	assert.equal([...old.asked, ...now.asked], [], "nobody is asked");
+	assert.equal([...old.asked, ...now.asked], [], "no service is asked");
 	const nothing = await compare(scene, "a");
 	assert.is(nothing.code, 2);
 	assert.match(

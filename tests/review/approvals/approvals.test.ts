@@ -281,7 +281,7 @@ approvals("more files than GitHub lists are not approved", async ({ peer }) => {
 	);
 });
 
-approvals("a team that is empty, or that nobody can see, is named", async ({ peer }) => {
+approvals("a team that is empty, or that is invisible, is named", async ({ peer }) => {
 	propose(peer, { files: [{ filename: "layers/em/empty-x.json" }] });
 	peer.teams.delete("maps/energy");
 	propose(peer, { files: [{ filename: "layers/en/energy-x.json" }] });
@@ -308,7 +308,7 @@ approvals("an owner who was removed from the file approves no more", async ({ pe
 });
 
 approvals("owners and a layer in one change: those of the branch below count for both", async ({ peer }) => {
-	// Whoever makes himself the owner in his own change is none yet.
+	// An author who adds himself as owner in the same change is not an owner yet.
 	const files = [{ filename: "layers/owners.json" }, { filename: "layers/en/energy-x.json" }];
 	const pull = propose(peer, { author: "mallory", files, reviews: [approval("mallory"), approval("eve")] });
 	assert.equal(await judge(peer), ["failure: can still approve: boss"]);
@@ -344,7 +344,7 @@ approvals("300 reviews by gone accounts and on older commits hide none that coun
 });
 
 approvals(
-	"a push while it is looked at: the files of the new commit say nothing of the old one",
+	"a push during the judgement: the files of the new commit say nothing of the old one",
 	async ({ peer }) => {
 		// An approval of the old one must not be taken for one of other files, to which the branch is moved back later.
 		const pull = propose(peer, {
@@ -417,7 +417,7 @@ approvals("where GitHub does not answer nothing is judged", async ({ peer }) => 
 	propose(peer, { reviews: [approval("bob")] });
 	peer.answers.push({ path: /reviews$/, status: 401, message: "Bad credentials" });
 	await judge(peer).then(
-		() => assert.unreachable("nobody can tell"),
+		() => assert.unreachable("unknown outcome"),
 		(error: unknown) => assert.match(String(error), /401 .*Bad credentials/),
 	);
 	assert.equal(peer.checks, []);

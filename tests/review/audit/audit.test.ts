@@ -66,7 +66,7 @@ const trailers = (sender: string, time: string, sum = request) =>
 	`Sender: ${sender}\nTimeStamp: ${time}\nRequest: ${sum}`;
 const noonText = "2026-03-04T12:00:00.000Z";
 
-test("a layer's changes are told with sender, time, door, request and what viewers read", async ({
+test("a layer's changes are listed with sender, time, door, request and what viewers read", async ({
 	local,
 }) => {
 	local.now = noon + 60_000;
@@ -107,7 +107,7 @@ test("--since leaves out what is older, as a span or a date", async ({ local }) 
 	assert.match(bad.stderr, "--since: must be a time such as 7d or 2026-03-04, not yesterday");
 });
 
-test("a push is told as one, and a description that the service found as its own", async ({ local }) => {
+test("a push is listed as one, and a description that the service found as its own", async ({ local }) => {
 	await local.put("pushed", feature);
 	const changed = feature.replace("https", "http");
 	await push(local, "pushed", changed, {

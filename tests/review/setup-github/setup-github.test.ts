@@ -164,6 +164,7 @@ test("a ruleset asks for both checks from the workflows' App; another keeps the 
 		"refs/heads/register/*",
 		"refs/heads/register/**/*",
 		"refs/heads/repair/*",
+		"refs/heads/pictures",
 		"refs/heads/refresh",
 	];
 	assert.equal(own?.conditions, { ref_name: { include, exclude: [] } });
@@ -345,7 +346,7 @@ test("rules over register/* and refresh, an older protection and a suspended App
 	assert.match(stdout, / 4 missing\n$/);
 });
 
-test("what GitHub does not show this token is to be looked at, and counts as nothing else", async () => {
+test("what GitHub does not show this token is to be checked by hand, and is in no other group", async () => {
 	await doByHand();
 	await setUp(apps, hosting);
 	const message = "Must be an organization owner";

@@ -91,7 +91,7 @@ test("an unregistered key is exit code 1, no service 2, and words for all layers
 	scene.answers = [{ status: 200, body: { ok: true } }];
 	const other = await runScript("status", ["wells", "--url", server.url]);
 	assert.is(other.code, 2);
-	assert.match(other.stderr, /answers what is no status of a layer/);
+	assert.match(other.stderr, /its answer is not the status of a layer/);
 	const gone = await runScript("status", ["wells", "--url", "http://127.0.0.1:9"]);
 	assert.is(gone.code, 2);
 	assert.is(gone.stderr, "http://127.0.0.1:9/status/wells: cannot be reached, or breaks off\n");

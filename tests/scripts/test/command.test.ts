@@ -64,7 +64,7 @@ test("it repeats at its end which files failed: by a test, before one, and witho
 	assert.match(stdout, "at once");
 });
 
-test("skipped tests are counted, and their reason is told", async ({ folder }) => {
+test("skipped tests are counted, and their reason is printed", async ({ folder }) => {
 	const skips = `${head}console.log("skipped: no browser");\ntest.skip("a", () => {});\ntest.run();\n`;
 	const { code, stdout } = await runFiles(folder, { skips });
 	assert.is(code, 0);

@@ -85,7 +85,7 @@ test("harvest tells wrong registrations from services that are down, and keeps w
 	const known = await stored("ozone");
 	serveLayer(peer, { layer: text("busy", "text/plain", 403) });
 	const down = await run("harvest", "ozone");
-	assert.is(down.code, 0, "a service that is down is nobody's fault here");
+	assert.is(down.code, 0, "a service that is down is no error of the registration");
 	assert.match(
 		down.output,
 		/Services that are down.*\n {2}layers\/oz\/ozone.json: \/en\/service_url: http.* answers with status 403/,
@@ -103,7 +103,7 @@ test("harvest tells wrong registrations from services that are down, and keeps w
 	);
 });
 
-test("harvest --older-than leaves alone what was looked at lately", async () => {
+test("harvest --older-than leaves alone what was checked lately", async () => {
 	serveLayer(peer);
 	await storeFeature("ozone");
 	await storeFeature("parks");
@@ -115,7 +115,7 @@ test("harvest --older-than leaves alone what was looked at lately", async () => 
 	const old = await run("harvest", "--older-than", "7d");
 	assert.match(old.output, "1 layer asked, 0 descriptions changed");
 	const { mtime } = await stat(join(folder.path, descriptionPath("ozone")));
-	assert.ok(mtime > long, "its time says that it was looked at");
+	assert.ok(mtime > long, "its time says that it was checked");
 });
 
 test("addresses that are not public are not asked unless that is allowed", async () => {

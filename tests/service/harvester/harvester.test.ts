@@ -207,7 +207,7 @@ test("at start, what was never harvested is; tiles and a described layer are not
 	for (const smallkey of smallkeys) assert.is(harvester.stateOf(smallkey)?.state, "done");
 	assert.is(harvester.stateOf("picture"), null);
 	assert.equal(lines, []);
-	assert.is(peer.mostAtOnce, 1, "one request at a time to one host");
+	assert.is(peer.maxAtOnce, 1, "one request at a time to one host");
 });
 
 test("a layer that was just registered goes before those that wait", async () => {

@@ -69,7 +69,7 @@ test("clearing forgets what waits, and idle waits for what is under way", async 
 });
 
 test("a large batch of one host costs no more for each of its layers", () => {
-	// Work for every layer that looked at all that wait would take minutes here.
+	// Work for each layer that read the whole queue would take minutes here.
 	const { queue, begun } = stepwise(4);
 	for (let index = 0; index < 200_000; index += 1) queue.add(`layer-${index}`, "one.example", false);
 	assert.is(queue.size, 200_000);

@@ -15,7 +15,7 @@ import { eventually } from "../../wait.ts";
 const limits = { maxHeapMb: 24, maxBusyMs: 5_000, maxStartMs: 7_000, maxLayerMs: 9_000 };
 const idleMs = 30_000;
 const settings = {
-	harvest: { on: true, allowPrivate: true, every: 1, httpsProxy: "", noProxy: "" },
+	harvest: { on: true, repair: true, allowPrivate: true, every: 1, httpsProxy: "", noProxy: "" },
 	mapWkid: 3978,
 };
 

@@ -55,7 +55,7 @@ test("sick layers are written with the week since which they are so; where all a
 	await storeFeature("wrong", "/nothing/MapServer/1");
 	const first = await run();
 	assert.is(first.code, 1);
-	assert.match(first.output, "looked at 2 layers: 0 well, 1 wrong, 0 down, 1 empty\n");
+	assert.match(first.output, "checked 2 layers: 0 well, 1 wrong, 0 down, 1 empty\n");
 	assert.match(
 		first.output,
 		/Wrong registrations.*\n {2}layers\/wr\/wrong.json: \/en\/service_url: http.* 404 \(week 1\)/,
@@ -74,7 +74,7 @@ test("sick layers are written with the week since which they are so; where all a
 	await rm(join(folder.path, layerPath("wrong")));
 	const well = await run();
 	assert.is(well.code, 0);
-	assert.match(well.output, "looked at 1 layer: 1 well, 0 wrong, 0 down, 0 empty\n");
+	assert.match(well.output, "checked 1 layer: 1 well, 0 wrong, 0 down, 0 empty\n");
 	assert.is(await health(), null);
 });
 
@@ -84,7 +84,7 @@ test("layers that are not named keep what is known of them", async () => {
 	await storeFeature("parks");
 	await run();
 	serveLayer(peer);
-	assert.match((await run("parks")).output, "looked at 1 layer: 1 well");
+	assert.match((await run("parks")).output, "checked 1 layer: 1 well");
 	assert.equal(Object.keys(JSON.parse((await health()) ?? "").sick), ["ozone"]);
 });
 
@@ -93,7 +93,7 @@ test("where no host at all can be asked, it is this machine that is sick: nothin
 	serveLayer(peer, { layer: text("no", "text/plain", 403) });
 	serveLayer(other, { layer: text("no", "text/plain", 403) });
 	await storeFeature("ozone");
-	assert.is((await run()).code, 0, "of one host alone nobody can tell");
+	assert.is((await run()).code, 0, "one host alone says nothing about the connection");
 	const before = await health();
 	await storeFeature("parks", mapLayer, other.origin);
 	const { code, output } = await run();

@@ -139,7 +139,7 @@ test("what is known already makes no commit, and a layer that is well or gone is
 	assert.equal(local.reported, []);
 });
 
-test("every layer is looked at once in a period, and a layer that is none of this is left out", async () => {
+test("every layer is checked once in a period, and a layer that is none of this is left out", async () => {
 	await put("ab");
 	watcher.start();
 	let moments = 0;
@@ -160,7 +160,7 @@ test("every layer is looked at once in a period, and a layer that is none of thi
 	assert.equal(looked, ["ab", "ab"]);
 });
 
-test("a batch waits for its moments: only some of it is looked at soon", async () => {
+test("a batch waits for its moments: only some of it is checked soon", async () => {
 	for (let index = 0; index < 500; index += 1) watcher.follow(`key-${index}`);
 	assert.is(timers.length, 100);
 });

@@ -120,10 +120,15 @@ for (const [what, words, code, text] of [
 	["a contact of two lines", ["add", "y", "--all-layers", "--contact", "a\nb"], 2, /contact must be a text/],
 	["both kinds of layers", ["add", "y", "--all-layers", "--smallkeys", "a"], 2, /only one of them/],
 	["a time that is none", ["rotate", "x", "--keep", "soon"], 2, /must be a time such as 7d/],
-	["a rotation of nobody", ["rotate", "y"], 1, /has no sender y; npx fragments sender list names them/],
-	["a removal of nobody", ["remove", "y"], 1, /has no sender y/],
-	["a change of nobody", ["change", "y", "--review"], 1, /has no sender y/],
-	["a look at nobody", ["show", "y"], 1, /has no sender y/],
+	[
+		"a rotation of an unknown sender",
+		["rotate", "y"],
+		1,
+		/has no sender y; npx fragments sender list names them/,
+	],
+	["a removal of an unknown sender", ["remove", "y"], 1, /has no sender y/],
+	["a change of an unknown sender", ["change", "y", "--review"], 1, /has no sender y/],
+	["the secret of an unknown sender", ["show", "y"], 1, /has no sender y/],
 	["a verb that is none", ["ad", "y"], 2, /unknown command 'ad'\n\(Did you mean add\?\)/],
 	["no verb", [], 2, /Usage: npx fragments sender /],
 ] as const) {
@@ -138,7 +143,7 @@ for (const [what, words, code, text] of [
 	});
 }
 
-test("a file that is wrong is told with line and column, and left alone", async (scene) => {
+test("a file that is wrong is reported with line and column, and left alone", async (scene) => {
 	await writeFile(scene.path, '{\n  "a" "hidden"\n}\n');
 	const before = await state(scene);
 	const ended = await sender(scene, "add", "x", "--all-layers");

@@ -194,7 +194,7 @@ people(
 		await page.keyboard.press("Enter");
 		await page.getByRole("heading", { level: 1, name: "Rivers" }).waitFor();
 		assert.is(await page.evaluate("document.activeElement.tagName"), "H1");
-		await page.waitForFunction('document.title === "Rivers – Map layers"');
+		await eventually(async () => (await page.title()) === "Rivers – Map layers");
 		await page.locator('.map[data-state="drawn"]').waitFor();
 		await page.locator(".map").focus();
 		await page.keyboard.press("Enter");

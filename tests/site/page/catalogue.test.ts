@@ -410,7 +410,7 @@ page(
 			.getByText("45 couches vérifiées. 1 couche pas encore vérifiée. 2 couches avec un problème\u00a0:")
 			.waitFor();
 		const table = window.getByRole("table", {
-			name: "Qui peut corriger\u00a0: @org/menders (1 couche) – gone.example.ca",
+			name: "Responsable\u00a0: @org/menders (1 couche) – gone.example.ca",
 		});
 		await table.waitFor();
 		assert.match(

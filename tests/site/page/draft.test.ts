@@ -110,7 +110,7 @@ draft("a French page says in French what is wrong and what is odd, at the fields
 	await page.locator(".verdict li", { hasText: "/en/layer" }).getByText("ne doit pas être vide").waitFor();
 	await page.locator(".fieldproblems").getByText("doit être une adresse http ou https").first().waitFor();
 	await page.getByRole("button", { name: "Charger un exemple" }).click();
-	await page.getByText("L’inscription est en ordre.").waitFor();
+	await page.getByText("L’inscription est valide.").waitFor();
 	assert.is(await page.locator(".fieldproblems p").count(), 0);
 	assert.is(await page.getByLabel("Adresse (anglais)").getAttribute("aria-invalid"), "false");
 	await page.getByLabel("Adresse (anglais)").fill("http://127.0.0.1/wms");
@@ -258,7 +258,7 @@ draft(
 		const { page, context, faults } = await openWindow(browser);
 		await page.goto(world.url("fr/?page=draft#draft=AAAA"));
 		await page.getByText("L’ébauche dans l’adresse n’a pas pu être lue").waitFor();
-		// What stands there in its place is nobody's draft yet, and is not judged.
+		// The example in its place is no draft of the user's, and is not judged.
 		assert.is(await page.locator(".verdict").innerText(), "");
 		const input = page.locator("input[type=file]");
 		const text = JSON.stringify(wmsAt("https://maps.example.ca/wms", "x", ["One", "Un"]));
@@ -267,7 +267,7 @@ draft(
 			mimeType: "application/json",
 			buffer: Buffer.from(text),
 		});
-		await page.getByText("L’inscription est en ordre.").waitFor();
+		await page.getByText("L’inscription est valide.").waitFor();
 		assert.is(await page.getByLabel("Clé", { exact: true }).inputValue(), "nrn-7");
 		await input.setInputFiles({
 			name: "large.json",

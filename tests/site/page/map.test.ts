@@ -202,7 +202,7 @@ map("features have the fragment's symbols: one for all, by value, by range", asy
 	await assertColour(unique.page, 0.42, 0.5, red);
 	await assertColour(unique.page, 0.58, 0.5, blue);
 	assert.match(await unique.page.locator(".legend").innerText(), /Legend\s+one\s+two/);
-	// Paper is spared a configuration that nobody copies from it.
+	// A configuration is not printed: no one copies it from paper.
 	await unique.page.locator("pre:visible", { hasText: "esri-feature" }).waitFor();
 	await unique.page.emulateMedia({ media: "print" });
 	assert.is(await unique.page.locator("pre:visible", { hasText: "esri-feature" }).count(), 0);

@@ -144,9 +144,9 @@ odd("drafts that are no registration, too long or full of markup", async ({ orig
 	] as const;
 	await page.goto(`${origin}/en/?page=draft`);
 	const field = page.getByLabel("The registration (JSON)");
-	for (const [text, told] of texts) {
+	for (const [text, verdict] of texts) {
 		await field.fill(text);
-		await page.locator(".verdict li").getByText(told).first().waitFor();
+		await page.locator(".verdict li").getByText(verdict).first().waitFor();
 		await assertHarmless(page, text.slice(0, 40));
 	}
 	await page.goto(

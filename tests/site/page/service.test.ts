@@ -21,7 +21,7 @@ interface Context {
 	origin: string;
 }
 
-/** The catalogue as the running service serves it: nothing stands in for any part of it. */
+/** The catalogue as the running service serves it: no part of it is a substitute. */
 const running = suite<Context>("the catalogue of the running service, in a browser");
 
 running.before(async (context) => {
@@ -80,7 +80,7 @@ running(
 		const { page, context: window, faults } = await openWindow(browser, { locale: "fr-CA" });
 		await page.goto(draft);
 		await page.waitForURL(`${origin}/fr/?page=draft#draft=*`);
-		await page.getByText("L’inscription est en ordre.").waitFor();
+		await page.getByText("L’inscription est valide.").waitFor();
 		await isRed(page);
 		await page.getByLabel("Clé", { exact: true }).fill("schools-2");
 		await page.getByLabel("Identifiant de l’expéditeur").fill("jstest");

@@ -1,4 +1,4 @@
-/** What somebody types, and the layer that is meant. Written before the search was run for the first time. */
+/** What a user types, and the layer that is meant. Written before the search was run for the first time. */
 export const queries: [text: string, smallkey: string][] = [
 	// Exact titles, in either language.
 	["Population centres", "statcan-pop-centres"],

@@ -195,7 +195,7 @@ service("a hook that cannot run refuses every push, with the way out", async ({ 
 		const { isAccepted, screen } = await pusher.push();
 		assert.is(isAccepted, false, screen);
 		assert.match(screen, words);
-		assert.match(screen, "Whoever runs the service");
+		assert.match(screen, "Operator of the service");
 	}
 	await writeFile(hookOf(local), hook);
 	assert.ok((await pusher.push()).isAccepted);
@@ -213,7 +213,7 @@ install.before.each(async (world) => {
 });
 install.after.each(({ remove }) => remove());
 
-install("somebody else's hook is kept, and runs after it", async ({ folder, warnings }) => {
+install("another hook is kept, and runs after it", async ({ folder, warnings }) => {
 	const hooks = join(folder, "hooks");
 	await mkdir(hooks);
 	await writeFile(join(hooks, "pre-receive"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
@@ -227,7 +227,7 @@ install("somebody else's hook is kept, and runs after it", async ({ folder, warn
 	assert.match(String(warnings[1]), "pre-receive.local-2 now, and does not run");
 });
 
-install("what is as it should be is not written again, and what is not is mended", async ({ folder }) => {
+install("what is as it should be is not written again, and what is not is corrected", async ({ folder }) => {
 	const paths = ["pre-receive", "fragment-publisher.mjs"].map((name) => join(folder, "hooks", name));
 	const inodes = () => Promise.all(paths.map(async (path) => (await stat(path)).ino));
 	const warn = (text: string) => assert.unreachable(text);
@@ -257,7 +257,7 @@ install("where it cannot be written the one before stays, and that is said", asy
 	assert.match(String(warnings[1]), "hooks: the hook that judges pushes cannot be written: EISDIR");
 });
 
-install("an older Node is told so, and refuses", async ({ folder }) => {
+install("an older Node refuses, and says so", async ({ folder }) => {
 	await installHook(folder, () => undefined);
 	const disguise = join(folder, "disguise.cjs");
 	const versions = '{ ...process.versions, node: "18.20.4" }';

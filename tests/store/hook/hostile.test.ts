@@ -450,7 +450,7 @@ for (const [title, craft, words] of refused) {
 service("reads and writes go on after all that was refused", async ({ local }) => answers(local));
 
 for (const [title, craft] of harmless) {
-	service(`${title}: accepted, and harmless`, async ({ local, pusher }) => {
+	service(`${title}: accepted, without harm`, async ({ local, pusher }) => {
 		await pusher.pull();
 		const args = await craft(pusher);
 		const pushed = await pusher.push(...(args ?? []));

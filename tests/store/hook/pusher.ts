@@ -3,13 +3,13 @@ import { buffer } from "node:stream/consumers";
 import { Clone } from "../../clone.ts";
 import { cleanEnvironment } from "../../process.ts";
 
-/** What a push was told: its screen, and whether it was accepted. */
+/** What a push got: its screen, and whether it was accepted. */
 export interface Pushed {
 	isAccepted: boolean;
 	screen: string;
 }
 
-/** Somebody who pushes, and knows git better than is good for others. */
+/** A pusher who knows git well enough to attack with it. */
 export class Pusher {
 	private constructor(readonly clone: Clone) {}
 
@@ -22,7 +22,7 @@ export class Pusher {
 		await this.clone.git("checkout", "-q", "-f", "-B", "main", "origin/main");
 	}
 
-	/** Goes on from what is on the branch now. */
+	/** Continues from the head of the branch. */
 	async pull(): Promise<void> {
 		await this.clone.git("fetch", "-q", "--prune", "origin");
 		await this.reset();

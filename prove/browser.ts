@@ -23,3 +23,7 @@ export function browserArguments(): string[] {
 	const offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
 	return process.getuid?.() === 0 ? [offline, "--no-sandbox"] : [offline];
 }
+
+/** What to do where there is no browser. */
+export const missingBrowser =
+	"there is no Chromium: install it (Debian: apt-get install chromium-headless-shell; Ubuntu: Google Chrome)";

@@ -1,0 +1,124 @@
+import type { FeatureDescription, LangDescription, NamedDescription } from "../registry/description.ts";
+import { arcgisPath } from "../registry/service-kind.ts";
+import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
+import { isObject, listOf, numberOf, textOf } from "./answer.ts";
+import { askDocument, serviceAddress } from "./arcgis/answers.ts";
+import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
+import { quote } from "./finding.ts";
+import type { Ask } from "./net/ask.ts";
+import { describeLayers } from "./wms/describe-layers.ts";
+import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
+
+/** What harvesting needs. */
+export interface HarvestOptions {
+	/** The client for services, shared by all layers. */
+	ask: Ask;
+	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
+	mapWkid: number;
+	/** Reads capabilities; handed in where other work reads the same ones. */
+	read?: ReadCapabilities;
+}
+
+/** A layer of a service that agrees with a known one, at least in part. */
+export interface Alike {
+	service_url: string;
+	/** Its name in a WMS. */
+	layer?: string;
+	description: LangDescription;
+	agreement: Agreement;
+}
+
+/**
+ * Finds the layers of a service that agree with a known one: under another number of an ArcGIS service, or under another
+ * name of a WMS. Empty where there are more than five, which tells nothing. Never rejects.
+ * @param address of a layer of the ArcGIS service, or of the WMS; that layer itself is left out
+ */
+export type FindAlike = (known: LangDescription, address: string) => Promise<Alike[]>;
+
+/** Most layers that are compared in full, and that may agree. */
+const maxAlike = 5;
+
+/** Makes the search that shares its requests with other work. */
+export function createFindAlike({
+	ask,
+	mapWkid,
+	read = createReadCapabilities(ask),
+}: HarvestOptions): FindAlike {
+	async function inArcgis(known: FeatureDescription, address: string): Promise<Alike[]> {
+		const { document } = await askDocument(serviceAddress(address, "/..", {}), "service", ask);
+		if (!document) return [];
+		const others = listOf(document.layers)
+			.filter(isObject)
+			.filter(({ id }) => id !== numberIn(address));
+		const named = others.filter(({ name }) => textOf(name).toLowerCase() === known.name.toLowerCase());
+		const found = await describeAll(
+			known,
+			address,
+			named.map(({ id }) => id),
+		);
+		if (found.length > 0 || named.length > maxAlike) return found;
+		// Of a renamed layer only its document tells that it is the same.
+		const documents = (await askAllLayers(address, ask)).filter(({ id }) => id !== numberIn(address));
+		const alike = documents.filter((one) => agreementOf(known, sketchLayer(address, one)).sure !== null);
+		return describeAll(
+			known,
+			address,
+			alike.map(({ id }) => id),
+		);
+	}
+
+	async function describeAll(known: FeatureDescription, address: string, ids: unknown[]): Promise<Alike[]> {
+		if (ids.length > maxAlike) return [];
+		const found: Alike[] = [];
+		for (const id of ids.flatMap((one) => numberOf(one) ?? [])) {
+			const service_url = serviceAddress(address, `/../${id}`, {});
+			const { description } = await describeLayer(service_url, ask, mapWkid);
+			if (description) found.push({ service_url, description, agreement: agreementOf(known, description) });
+		}
+		return found.filter(({ agreement }) => agreement.sure !== null);
+	}
+
+	async function inWms(known: NamedDescription, address: string): Promise<Alike[]> {
+		const [own] = known.layers;
+		const { capabilities } = await read("WMS", address, null);
+		const found: Alike[] = [];
+		for (const layer of capabilities?.layers.keys() ?? []) {
+			if (layer === own || known.layers.length > 1) continue;
+			const { description } = await describeLayers("WMS", address, [layer], read);
+			if (!description) continue;
+			const agreement = agreementOf(known, description);
+			if (agreement.sure) found.push({ service_url: address, layer, description, agreement });
+		}
+		return found.length > maxAlike ? [] : found;
+	}
+
+	return async (known, address) => {
+		if ("renderer" in known)
+			return arcgisPath.test(new URL(address).pathname) ? inArcgis(known, address) : [];
+		return "layers" in known ? inWms(known, address) : [];
+	};
+}
+
+function numberIn(address: string): number {
+	return Number(arcgisPath.exec(new URL(address).pathname)?.[2] ?? -1);
+}
+
+/**
+ * Why an address that answers is no longer the layer's: another one has taken its number or its name, and the known one
+ * has another. null where it is the layer, also where it was made anew.
+ */
+export async function otherLayerText(
+	known: LangDescription | null,
+	now: LangDescription,
+	find: FindAlike,
+): Promise<string | null> {
+	if (!known || known.from || hasItsName(agreementOf(known, now))) return null;
+	const same = (await find(known, now.service_url)).find(({ agreement }) => agreement.sure === "same");
+	if (!same) return null;
+	const place = same.layer ?? same.service_url;
+	return `answers for another layer, ${quote(nameOf(now))}: ${quote(nameOf(known))} is at ${quote(place)} now`;
+}
+
+function nameOf(description: LangDescription): string {
+	return ("renderer" in description ? description.name : description.title) ?? "";
+}

@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { proofsFile } from "../catalogue/thumbnails.ts";
+import { readTextIfThere } from "../files/if-there.ts";
+import { placeFile } from "../publish/place-file.mjs";
+import { folderOf, type Lang, parseSmallkey } from "../registry/smallkey.ts";
+import type { Drawn } from "./draw.ts";
+
+/** What was seen of a layer in one language, without its picture. */
+export type LangProof = Omit<Drawn, "picture">;
+
+/** What is known of a layer from the last time that it was drawn. */
+export interface Proof {
+	/** The day: `2026-03-04`. */
+	day: string;
+	/** The day on which it was first seen not to be drawn; left out where it is drawn. */
+	since?: string;
+	langs: Partial<Record<Lang, LangProof>>;
+	/** The file of its picture in the folder of proofs; of a layer that is not drawn any more, the last one. */
+	picture?: string;
+}
+
+/** Smallkey → proof. */
+export type Proofs = Map<string, Proof>;
+
+/** The file of a run that has not ended, in the folder of proofs. */
+const unfinishedFile = "unfinished.json";
+
+/** Version of these files. */
+const version = 1;
+
+/** The proofs in a folder; empty where there are none, or they cannot be read. */
+export async function readProofs(folder: string): Promise<Proofs> {
+	try {
+		const value = JSON.parse((await readTextIfThere(join(folder, proofsFile))) ?? "{}");
+		const layers = value.version === version ? (value.layers as Record<string, Proof>) : {};
+		return new Map(Object.entries(layers).filter(([smallkey]) => parseSmallkey(smallkey) !== null));
+	} catch {
+		return new Map();
+	}
+}
+
+/** Writes all proofs, sorted by smallkey. */
+export function writeProofs(folder: string, proofs: Proofs): void {
+	const lines = [...proofs]
+		.sort(([a], [b]) => (a < b ? -1 : 1))
+		.map(([smallkey, proof]) => `${JSON.stringify(smallkey)}: ${JSON.stringify(proof)}`);
+	placeFile(folder, proofsFile, Buffer.from(`{"version":${version},"layers":{\n${lines.join(",\n")}\n}}\n`));
+}
+
+/** The layers that an unfinished run over the same layers has drawn. @param run what it is about, as one text */
+export async function readUnfinished(folder: string, run: string): Promise<Set<string>> {
+	const text = await readFile(join(folder, unfinishedFile), "utf8").catch(() => "");
+	const [name, ...done] = text.split("\n").filter(Boolean);
+	return new Set(name === run ? done : []);
+}
+
+/** Notes which layers a run has drawn; an empty list is the end of the run. */
+export async function writeUnfinished(folder: string, run: string, done: readonly string[]): Promise<void> {
+	if (done.length === 0) return rm(join(folder, unfinishedFile), { force: true });
+	await mkdir(folder, { recursive: true });
+	placeFile(folder, unfinishedFile, Buffer.from([run, ...done, ""].join("\n")));
+}
+
+/**
+ * The proof of a layer after it was drawn. Its picture is written below the folder, under a name with a hash of its
+ * content.
+ */
+export async function addProof(
+	folder: string,
+	proofs: Proofs,
+	smallkey: string,
+	drawn: Partial<Record<Lang, Drawn>>,
+	day: string,
+): Promise<void> {
+	const before = proofs.get(smallkey);
+	const all = Object.entries(drawn);
+	const langs = Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest]));
+	const isDrawn = all.every(([, one]) => one.isDrawn);
+	const bytes = all.map(([, { picture }]) => picture).find((one) => one !== null);
+	const picture = bytes ? pictureName(smallkey, bytes) : before?.picture;
+	if (bytes) {
+		await mkdir(join(folder, folderOf(smallkey)), { recursive: true });
+		placeFile(folder, pictureName(smallkey, bytes), Buffer.from(bytes));
+	}
+	if (before?.picture !== undefined && before.picture !== picture)
+		await rm(join(folder, before.picture), { force: true });
+	proofs.set(smallkey, {
+		day,
+		...(!isDrawn && { since: before?.since ?? day }),
+		langs,
+		...(picture !== undefined && { picture }),
+	});
+}
+
+function pictureName(smallkey: string, bytes: Uint8Array): string {
+	const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
+	return `${folderOf(smallkey)}/${smallkey}.${hash}.webp`;
+}

@@ -1,0 +1,149 @@
+import { escapeHtml } from "../catalogue/static/html.ts";
+import type { Lang } from "../registry/smallkey.ts";
+import type { LangProof, Proof, Proofs } from "./proofs.ts";
+
+/** What a report says of a layer beside its proof. */
+export interface ReportedLayer {
+	title: Record<Lang, string>;
+}
+
+/** Smallkey → the layer. */
+export type ReportedLayers = ReadonlyMap<string, ReportedLayer>;
+
+/** How many layers are drawn, and which are not. Sorted by smallkey; those that are not drawn first by day. */
+export interface ProofReport {
+	layers: number;
+	drawn: number;
+	notDrawn: ({ smallkey: string } & Proof)[];
+	neverDrawn: number;
+	proofs: ({ smallkey: string } & Proof)[];
+}
+
+/** The report of all layers, also of those that no run has drawn yet. */
+export function reportOf(proofs: Proofs, layers: ReportedLayers): ProofReport {
+	const known = [...layers.keys()].sort().flatMap((smallkey) => {
+		const proof = proofs.get(smallkey);
+		return proof ? [{ smallkey, ...proof }] : [];
+	});
+	const notDrawn = known.filter(({ since }) => since !== undefined);
+	return {
+		layers: layers.size,
+		drawn: known.length - notDrawn.length,
+		notDrawn: notDrawn.sort((a, b) => ((a.since ?? "") < (b.since ?? "") ? -1 : 1)),
+		neverDrawn: layers.size - known.length,
+		proofs: known,
+	};
+}
+
+const texts = {
+	en: {
+		title: "Proof that the layers draw",
+		other: "Français",
+		counts: (drawn: number, all: number) => `${drawn} of ${all} layers draw.`,
+		unknown: (number: number) => `${number} ${number === 1 ? "was" : "were"} not drawn by any run yet.`,
+		notDrawn: "Layers that do not draw",
+		all: "Layers that draw",
+		since: (day: string) => `not drawn since ${day}`,
+		last: "the last picture",
+		features: (number: number) => `${number} ${number === 1 ? "feature" : "features"}`,
+		share: (percent: string) => `${percent}\u00a0% of the map coloured`,
+		seconds: (seconds: string) => `${seconds}\u00a0s`,
+		picture: (title: string) => `Map of ${title}`,
+		only: { en: "English only:", fr: "French only:" },
+		locale: "en-CA",
+	},
+	fr: {
+		title: "Preuve que les couches se dessinent",
+		other: "English",
+		counts: (drawn: number, all: number) =>
+			`${drawn} ${drawn < 2 ? "couche" : "couches"} sur ${all} ${drawn < 2 ? "se dessine" : "se dessinent"}.`,
+		unknown: (number: number) =>
+			`${number} ${number < 2 ? "n’a pas encore été dessinée" : "n’ont pas encore été dessinées"}.`,
+		notDrawn: "Couches qui ne se dessinent pas",
+		all: "Couches qui se dessinent",
+		since: (day: string) => `pas dessinée depuis le ${day}`,
+		last: "la dernière image",
+		features: (number: number) => `${number} ${number < 2 ? "entité" : "entités"}`,
+		share: (percent: string) => `${percent}\u00a0% de la carte en couleur`,
+		seconds: (seconds: string) => `${seconds}\u00a0s`,
+		picture: (title: string) => `Carte de ${title}`,
+		only: { en: "Anglais seulement\u00a0:", fr: "Français seulement\u00a0:" },
+		locale: "fr-CA",
+	},
+};
+
+const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;color:#1d1d1d;background:#fff}
+ul{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:1.5rem;list-style:none;padding:0}
+li{border:1px solid #bbb;border-radius:4px;overflow:hidden}li img{display:block;width:100%;aspect-ratio:4/3;object-fit:cover;background:#e8eef2}
+li div{padding:.5rem .75rem}h3{margin:0;font-size:1rem}p{margin:.25rem 0}.bad{color:#a40000}.old{opacity:.5}code{font-size:.875rem}time{white-space:nowrap}`;
+
+/** The report as a page. Its pictures lie beside it, and it has no script. */
+export function reportHtml(report: ProofReport, layers: ReportedLayers, lang: Lang): string {
+	const words = texts[lang];
+	const other = lang === "en" ? "fr" : "en";
+	const list = (proofs: ProofReport["proofs"]) =>
+		`<ul>\n${proofs.map((proof) => itemHtml(proof, layers, lang)).join("\n")}\n</ul>`;
+	const drawn = report.proofs.filter(({ since }) => since === undefined);
+	const counts = [
+		words.counts(report.drawn, report.layers),
+		report.neverDrawn > 0 && words.unknown(report.neverDrawn),
+	];
+	return `<!doctype html>
+<html lang="${lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${words.title}</title>
+<style>${style}</style>
+</head>
+<body>
+<p><a href="report.${other}.html" lang="${other}" hreflang="${other}">${words.other}</a></p>
+<h1>${words.title}</h1>
+<p><strong>${counts.filter(Boolean).join(" ")}</strong></p>
+${report.notDrawn.length > 0 ? `<h2>${words.notDrawn}</h2>\n${list(report.notDrawn)}\n` : ""}<h2>${words.all}</h2>
+${list(drawn)}
+</body>
+</html>
+`;
+}
+
+function itemHtml(proof: ProofReport["proofs"][number], layers: ReportedLayers, lang: Lang): string {
+	const { smallkey, since, picture, langs } = proof;
+	const words = texts[lang];
+	const title = layers.get(smallkey)?.title[lang] || smallkey;
+	const isOld = since !== undefined;
+	const image = picture
+		? `<img src="${escapeHtml(picture)}" alt="${escapeHtml(isOld ? words.last : words.picture(title))}" width="240" height="180" loading="lazy"${isOld ? ' class="old"' : ""}>`
+		: "";
+	const own = langs[lang] ?? langs.en ?? langs.fr;
+	const lines = [
+		since !== undefined && `<span class="bad">${words.since(`<time>${since}</time>`)}</span>`,
+		own && escapeHtml(isOld ? failures(langs, lang) : factsText(own, lang)),
+		`<time>${proof.day}</time>`,
+	];
+	return `<li>${image}<div><h3>${escapeHtml(title)}</h3><p><code>${escapeHtml(smallkey)}</code></p>
+${lines
+	.filter(Boolean)
+	.map((line) => `<p>${line}</p>`)
+	.join("\n")}</div></li>`;
+}
+
+/** What the page said: in the report's language, or in the only one that was not drawn. */
+function failures(langs: Proof["langs"], lang: Lang): string {
+	const failed = Object.entries(langs).filter(([, one]) => !one.isDrawn) as [Lang, LangProof][];
+	const [first] = failed;
+	if (failed.length === 1 && first) return `${texts[lang].only[first[0]]} ${first[1].text}`;
+	return langs[lang]?.text ?? "";
+}
+
+function factsText({ features, share, ms }: LangProof, lang: Lang): string {
+	const words = texts[lang];
+	const number = (value: number, digits: number) =>
+		value.toLocaleString(words.locale, { maximumFractionDigits: digits });
+	const facts = [
+		features !== undefined && words.features(features),
+		words.share(number(share * 100, share < 0.1 ? 1 : 0)),
+		words.seconds(number(ms / 1000, 1)),
+	];
+	return facts.filter(Boolean).join(", ");
+}

@@ -1,0 +1,85 @@
+import { FastImport } from "../git/fast-import.ts";
+import { runGit } from "../git/run.ts";
+import { authorMail, declinedFolder, repairBranch, serviceAuthor } from "../store/store.ts";
+import type { Proposal } from "./proposal.ts";
+
+/** A proposal that waits on its branch. */
+export interface OpenProposal {
+	branch: string;
+	commit: string;
+	smallkeys: string[];
+	evidence: string[];
+}
+
+/** Names of the trailers of a proposal's commit, one of each for every layer. */
+const trailers = { smallkey: "Repairs", evidence: "Evidence" } as const;
+
+const folder = `refs/heads/${repairBranch("")}`;
+
+/** The proposals that wait in a repository. @param base the branch, or the commit, into which they would be merged */
+export async function readOpen(repository: string, base: string): Promise<OpenProposal[]> {
+	const format = "--format=%(refname)%00%(objectname)%00%(contents)%01";
+	const output = await runGit(repository, ["for-each-ref", `--no-merged=${base}`, format, folder]);
+	const records = output.toString("utf8").split("\x01\n").filter(Boolean);
+	return records.map((record) => {
+		const [ref = "", commit = "", message = ""] = record.split("\0");
+		const branch = ref.slice("refs/heads/".length);
+		const { smallkey, evidence } = trailers;
+		return { branch, commit, smallkeys: valuesOf(message, smallkey), evidence: valuesOf(message, evidence) };
+	});
+}
+
+/** The texts of a trailer. No other line of a proposal's message begins with a word of a trailer. */
+function valuesOf(message: string, trailer: string): string[] {
+	return message.split("\n").flatMap((line) => {
+		return line.startsWith(`${trailer}: `) ? [line.slice(trailer.length + 2)] : [];
+	});
+}
+
+/** The evidence of all proposals that were declined: a declined change stays on another branch. */
+export async function declinedEvidence(repository: string, base: string): Promise<Set<string>> {
+	const format = `--format=%(trailers:key=${trailers.evidence},valueonly)`;
+	const declined = `--glob=refs/heads/${declinedFolder}/${repairBranch("*")}`;
+	const output = await runGit(repository, ["log", format, declined, "--not", base]);
+	return new Set(output.toString("utf8").split("\n").filter(Boolean));
+}
+
+/**
+ * Puts a proposal on its branch, on top of `base`; an earlier one there is replaced. The branch moves only where it is as
+ * it was read.
+ */
+export async function writeProposal(
+	repository: string,
+	base: string,
+	proposal: Proposal,
+	before: OpenProposal | undefined,
+	now: Date,
+): Promise<void> {
+	const parent = (await runGit(repository, ["rev-parse", "--verify", "--end-of-options", `${base}^{commit}`]))
+		.toString("latin1")
+		.trim();
+	const identity = `${serviceAuthor} <${authorMail(serviceAuthor)}> ${Math.floor(now.getTime() / 1000)} +0000`;
+	const git = new FastImport(repository);
+	try {
+		const message = messageOf(proposal);
+		const { edits } = proposal;
+		const commit = await git.commit(parent, { author: identity, committer: identity, message, edits });
+		await git.store();
+		await runGit(repository, ["update-ref", `refs/heads/${proposal.branch}`, commit, before?.commit ?? ""]);
+	} finally {
+		await git.close();
+	}
+}
+
+function messageOf({ subject, text, smallkeys, evidence }: Proposal): string {
+	const lines = [
+		...smallkeys.map((smallkey) => `${trailers.smallkey}: ${smallkey}`),
+		...evidence.map((hash) => `${trailers.evidence}: ${hash}`),
+	];
+	return `${subject}\n\n${text.trim()}\n\n${lines.join("\n")}\n`;
+}
+
+/** Removes a proposal that is of no use any more. */
+export async function withdraw(repository: string, { branch, commit }: OpenProposal): Promise<void> {
+	await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
+}

@@ -1,0 +1,223 @@
+import { type Agreement, agreementOf } from "../harvest/agreement.ts";
+import { type Alike, createFindAlike } from "../harvest/alike.ts";
+import { isObject, listOf, objectOf, parseAnswer, textOf } from "../harvest/answer.ts";
+import { createDescribe } from "../harvest/harvest-layer.ts";
+import type { Ask } from "../harvest/net/ask.ts";
+import { createReadCapabilities } from "../harvest/wms/read-capabilities.ts";
+import type { LangDescription } from "../registry/description.ts";
+import { isVersion2, namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
+import type { Lang } from "../registry/smallkey.ts";
+
+/** What could be registered for one language in place of what is. */
+export interface Candidate {
+	service_url: string;
+	/** The name in the WMS, where it is another one. */
+	layer?: string;
+	/** What the service says of it there. */
+	description: LangDescription;
+	agreement: Agreement;
+	/** Whether it is what is registered already. */
+	isRegistered: boolean;
+	/** Which attempt found it. */
+	by: "https" | "redirect" | "service" | "folder";
+}
+
+/** What the search needs. */
+export interface SearchOptions {
+	/** The client for services, with its limits of requests. */
+	ask: Ask;
+	/** The guarded fetch, for what it must not follow; its requests fall under the same limits. */
+	fetch: typeof fetch;
+	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
+	mapWkid: number;
+}
+
+/**
+ * Looks for the service of one language of a sick layer. Cheapest first: https in place of http, the target of a
+ * permanent redirect, another number or name in the same service, another folder of the same server. It ends where one
+ * attempt finds the same layer. Never another host, unless a permanent redirect leads there. Never rejects.
+ * @param known what was last harvested of it
+ * @returns the best candidates: one, or several that agree alike; none where nothing agrees enough
+ */
+export type FindCandidates = (
+	registration: Registration,
+	lang: Lang,
+	known: LangDescription,
+) => Promise<Candidate[]>;
+
+/** Most folders of a server, and most addresses of one attempt, that are asked. */
+const maxFolders = 20;
+const maxAddresses = 5;
+
+/** Most redirects in a row that are followed; each has to be permanent. */
+const maxHops = 3;
+
+/** Most candidates that are shown side by side. */
+const maxShown = 5;
+
+/** Makes the search that shares its requests between layers. */
+export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions): FindCandidates {
+	const read = createReadCapabilities(ask);
+	const describe = createDescribe({ ask, mapWkid, read });
+	const findAlike = createFindAlike({ ask, mapWkid, read });
+
+	/** What an address says of the layer itself, and of the other layers of its service. */
+	async function lookAt(
+		registration: Registration,
+		lang: Lang,
+		known: LangDescription,
+		address: string,
+	): Promise<Alike[]> {
+		const moved = withEntry(registration, lang, { service_url: address });
+		const { description } = await describe(moved, lang);
+		const agreement = description ? agreementOf(known, description) : null;
+		const own: Alike[] =
+			description && agreement?.sure ? [{ service_url: address, description, agreement }] : [];
+		if (own.some((one) => one.agreement.sure === "same")) return own;
+		return [...own, ...(await findAlike(known, address))];
+	}
+
+	return async (registration, lang, known) => {
+		const { service_url: address } = registration[lang];
+		const isArcgis = !["ogcWms", "ogcWmts"].includes(serviceTypeOf(registration, lang));
+		const attempts: [Candidate["by"], () => Promise<string[]>][] = [
+			["https", async () => (address.startsWith("http:") ? [address.replace(/^http:/, "https:")] : [])],
+			["redirect", async () => targetsOf(await permanentTarget(address, isArcgis, fetch))],
+			["service", async () => [address]],
+			[
+				"folder",
+				() =>
+					isArcgis || arcgisWms.test(address) ? otherFolders(address, ask) : linkedServices(address, ask),
+			],
+		];
+		const asked = new Set<string>();
+		const found: Candidate[] = [];
+		for (const [by, addressesOf] of attempts) {
+			const addresses = (await addressesOf()).filter((one) => !asked.has(one)).slice(0, maxAddresses);
+			const first = found.length;
+			for (const one of addresses) {
+				asked.add(one);
+				const alike = await lookAt(registration, lang, known, one);
+				found.push(
+					...alike.map((candidate) => {
+						const isRegistered = candidate.service_url === address && candidate.layer === undefined;
+						return { ...candidate, by, isRegistered };
+					}),
+				);
+			}
+			if (found.slice(first).some(({ agreement }) => agreement.sure === "same"))
+				return best(found.slice(first));
+		}
+		return best(found);
+	};
+}
+
+/** The candidates that agree most; none where there are too many to be shown. */
+function best(found: readonly Candidate[]): Candidate[] {
+	const most = Math.max(...found.map(weightOf));
+	const top = found.filter((one) => weightOf(one) === most);
+	return top.length > maxShown ? [] : top;
+}
+
+function weightOf({ agreement: { sure, rows } }: Candidate): number {
+	return (sure === "same" ? 1000 : 0) + rows.filter((row) => row.agrees).length;
+}
+
+/** A registration with other members in one language. */
+export function withEntry(
+	registration: Registration,
+	lang: Lang,
+	{ service_url, layer }: { service_url: string; layer?: string | undefined },
+): Registration {
+	const named = layer === undefined ? {} : isVersion2(registration) ? { scrape_only: [layer] } : { layer };
+	return { ...registration, [lang]: { ...registration[lang], service_url, ...named } } as Registration;
+}
+
+/** Whether the search can tell one layer of a service from another: it is one, by a number or a name. */
+export function isSearched(registration: Registration, lang: Lang): boolean {
+	return serviceTypeOf(registration, lang) === "esriFeature" || namedLayers(registration, lang).length === 1;
+}
+
+function targetsOf(target: string | null): string[] {
+	return target === null ? [] : [target];
+}
+
+/** Statuses of a redirect that is to be remembered (RFC 9110, section 15.4). */
+const permanent = new Set([301, 308]);
+
+/** The parameters with which an address is asked; a redirect's target is registered without them. */
+const ownParameters = /^(?:f|service|request|version)$/i;
+
+/** Where an address leads by permanent redirects alone; null where it does not, or one of them is temporary. */
+async function permanentTarget(
+	address: string,
+	isArcgis: boolean,
+	fetch: SearchOptions["fetch"],
+): Promise<string | null> {
+	let url = new URL(address);
+	const query = isArcgis ? { f: "json" } : { SERVICE: "WMS", REQUEST: "GetCapabilities" };
+	for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+	for (let hops = 0; hops <= maxHops; hops += 1) {
+		const answer = await fetch(url, { redirect: "manual" }).catch(() => null);
+		await answer?.body?.cancel();
+		const location = answer?.headers.get("Location") ?? null;
+		if (!answer) return null;
+		if (answer.status < 300 || answer.status > 399) return hops === 0 ? null : plainAddress(url);
+		if (!permanent.has(answer.status) || location === null || !URL.canParse(location, url)) return null;
+		url = new URL(location, url);
+	}
+	return null;
+}
+
+function plainAddress(url: URL): string {
+	const plain = new URL(url);
+	for (const name of [...plain.searchParams.keys()])
+		if (ownParameters.test(name)) plain.searchParams.delete(name);
+	plain.hash = "";
+	return plain.href;
+}
+
+/** A service of an ArcGIS server, and the WMS of one. */
+const arcgisService =
+	/^(.*\/rest\/services)\/(?:.+\/)?([^/]+)\/(MapServer|FeatureServer|ImageServer)(\/\d+)?\/?$/i;
+const arcgisWms = /^(.*)\/services\/(?:.+\/)?([^/]+)\/(MapServer|ImageServer)\/WMSServer\/?(?:\?.*)?$/i;
+
+/** The addresses of the same service in other folders of its ArcGIS server's catalogue. */
+async function otherFolders(address: string, ask: Ask): Promise<string[]> {
+	const [, root, name, type, layer = ""] = arcgisService.exec(address) ?? [];
+	const [, wmsRoot, wmsName, wmsType] = arcgisWms.exec(address) ?? [];
+	const catalogue = root ?? (wmsRoot === undefined ? null : `${wmsRoot}/rest/services`);
+	if (catalogue === null) return [];
+	const top = await askJson(`${catalogue}?f=json`, ask);
+	const folders = listOf(top.folders).map(textOf).filter(Boolean).slice(0, maxFolders);
+	const lists = [top];
+	for (const folder of folders) lists.push(await askJson(`${catalogue}/${encodeURI(folder)}?f=json`, ask));
+	const services = lists.flatMap((list) => listOf(list.services).filter(isObject));
+	const same = services.filter((service) => {
+		const ownName = textOf(service.name).split("/").at(-1);
+		return ownName === (name ?? wmsName) && textOf(service.type) === (type ?? wmsType);
+	});
+	return same.map((service) => {
+		const place = `${encodeURI(textOf(service.name))}/${textOf(service.type)}`;
+		return root === undefined ? `${wmsRoot}/services/${place}/WMSServer` : `${root}/${place}${layer}`;
+	});
+}
+
+async function askJson(address: string, ask: Ask): Promise<Record<string, unknown>> {
+	const answer = await ask(address);
+	return answer.ok ? objectOf(parseAnswer(answer.bytes)) : {};
+}
+
+/** The WMS addresses of the same host to which its front page links. */
+async function linkedServices(address: string, ask: Ask): Promise<string[]> {
+	const front = new URL("/", address);
+	const answer = await ask(front.href);
+	if (!answer.ok) return [];
+	const html = new TextDecoder().decode(answer.bytes);
+	const links = [...html.matchAll(/\bhref\s*=\s*["']([^"'<>]{1,2000})["']/gi)].map(([, link = ""]) =>
+		link.replaceAll("&amp;", "&"),
+	);
+	const urls = links.flatMap((link) => (URL.canParse(link, front) ? [new URL(link, front)] : []));
+	const own = urls.filter(({ host, href }) => host === front.host && /\bwms\b/i.test(href));
+	return [...new Set(own.map(plainAddress))];
+}

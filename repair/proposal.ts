@@ -1,0 +1,162 @@
+import { createHash } from "node:crypto";
+import type { Evidence } from "../harvest/agreement.ts";
+import { canonicalText } from "../registry/canonical.ts";
+import { descriptionText } from "../registry/description.ts";
+import { code } from "../registry/markdown.ts";
+import { namedLayers, type Registration } from "../registry/registration.ts";
+import { descriptionPath, type Lang, langs, layerPath } from "../registry/smallkey.ts";
+import { type Edit, repairBranch } from "../store/store.ts";
+import { counted, plain } from "../terminal/plain.ts";
+import type { Candidate } from "./candidates.ts";
+import type { LangRepair, Repair } from "./repair.ts";
+
+/** A change that repairs one layer, or the layers of one service that moved together. */
+export interface Proposal {
+	/** `repair/<first smallkey>` */
+	branch: string;
+	smallkeys: string[];
+	sure: Repair["sure"];
+	/** First line: what is proposed. */
+	subject: string;
+	/** The evidence as plain text, for the commit, and in Markdown, for a pull request. */
+	text: string;
+	markdown: string;
+	/** What it is based on, as a hash for each layer: a declined one is not proposed again for the same. */
+	evidence: string[];
+	/** The files that change; none where someone has to choose. */
+	edits: Edit[];
+}
+
+/**
+ * Makes the proposals of some repairs: one for each layer, or for each service whose layers moved together.
+ * @param declined evidence of what was declined, which is left out
+ */
+export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<string>): Proposal[] {
+	const groups = new Map<string, Repair[]>();
+	for (const repair of repairs.filter((one) => !declined.has(evidenceOf(one)))) {
+		const name = groupOf(repair);
+		groups.set(name, [...(groups.get(name) ?? []), repair]);
+	}
+	const proposals = [...groups.values()].map((group): Proposal => {
+		const sorted = group.toSorted((a, b) => (a.layer.smallkey < b.layer.smallkey ? -1 : 1));
+		const smallkeys = sorted.map(({ layer }) => layer.smallkey);
+		const [{ sure }] = sorted as [Repair];
+		return {
+			branch: repairBranch(smallkeys[0] as string),
+			smallkeys,
+			sure,
+			subject: subjectOf(smallkeys, sure),
+			text: sorted.map((repair) => repairText(repair, cut)).join("\n"),
+			markdown: sorted.map((repair) => repairText(repair, code)).join("\n"),
+			evidence: sorted.map(evidenceOf),
+			edits: sure === "choose" ? [] : sorted.flatMap(editsOf),
+		};
+	});
+	return proposals.sort((a, b) => (a.branch < b.branch ? -1 : 1));
+}
+
+/** Layers move together where all of them are known to be the same, and went from one service to one other. */
+function groupOf({ layer, registration, langs, sure }: Repair): string {
+	if (sure !== "same") return layer.smallkey;
+	const ways = langs.map(({ lang }) => [serviceOf(layer.registration, lang), serviceOf(registration, lang)]);
+	return JSON.stringify(ways);
+}
+
+function serviceOf(registration: Registration, lang: Lang): string {
+	return registration[lang].service_url.replace(/\/\d+\/?$/, "");
+}
+
+function subjectOf(smallkeys: readonly string[], sure: Repair["sure"]): string {
+	const what =
+		smallkeys.length === 1
+			? smallkeys[0]
+			: `${smallkeys[0]} and ${counted(smallkeys.length - 1, "other layer")}`;
+	if (sure === "choose") return `repair ${what}: choose one of several places`;
+	return `repair ${what}: ${sure === "same" ? "the same layer" : "perhaps the same layer"} at another place`;
+}
+
+function editsOf({ layer: { smallkey }, registration, description }: Repair): Edit[] {
+	return [
+		{ path: layerPath(smallkey), text: canonicalText(registration) },
+		{ path: descriptionPath(smallkey), text: descriptionText(description) },
+	];
+}
+
+/**
+ * The evidence of a repair as a hash: from where to where, and what agrees. Numbers that change from day to day are left
+ * out, so that a declined proposal does not come back with a new number of features.
+ */
+function evidenceOf({ layer, langs }: Repair): string {
+	const facts = langs.map(({ lang, candidates }) => [
+		lang,
+		placeOf(layer.registration, lang),
+		...candidates.map(({ service_url, layer: name = null, agreement }) => [
+			[service_url, name],
+			agreement.rows.filter(({ trait }) => trait !== "count").map(({ trait, agrees }) => [trait, agrees]),
+		]),
+	]);
+	const hash = createHash("sha256").update(JSON.stringify([layer.smallkey, facts]));
+	return hash.digest("hex").slice(0, 16);
+}
+
+function placeOf(registration: Registration, lang: Lang): string[] {
+	return [registration[lang].service_url, ...namedLayers(registration, lang)];
+}
+
+const attempts: Record<Candidate["by"], string> = {
+	https: "https in place of http",
+	redirect: "the server redirects there permanently",
+	service: "the same service",
+	folder: "another folder of the same server",
+};
+
+/** How a foreign text is written. */
+type Write = (text: string) => string;
+
+/** Longest foreign text in a commit, in characters. */
+const maxText = 200;
+
+function cut(text: string): string {
+	return plain(text.length > maxText ? `${text.slice(0, maxText).toWellFormed()}…` : text);
+}
+
+/** What was found for one layer. */
+function repairText({ layer, langs: found, sure }: Repair, write: Write): string {
+	const lines = [`Layer ${write(layer.smallkey)}`, ""];
+	if (sure === "choose")
+		lines.push("Several places agree alike. Nothing is changed: register the one that is right.", "");
+	for (const { langs: names, candidates } of together(found)) {
+		const [lang] = names as [Lang];
+		lines.push(`Registered (${names.join(", ")}): ${write(placeOf(layer.registration, lang).join(" "))}`, "");
+		for (const candidate of candidates) lines.push(...candidateLines(candidate, write));
+	}
+	return lines.join("\n");
+}
+
+/** Both languages at once, where the same was found for both. */
+function together(found: readonly LangRepair[]): { langs: Lang[]; candidates: Candidate[] }[] {
+	const [first, second] = found;
+	if (first && first.candidates === second?.candidates)
+		return [{ langs: [...langs], candidates: first.candidates }];
+	return found.map(({ lang, candidates }) => ({ langs: [lang], candidates }));
+}
+
+function candidateLines(
+	{ service_url, layer, by, agreement: { rows, sure } }: Candidate,
+	write: Write,
+): string[] {
+	const place = write(layer === undefined ? service_url : `${service_url} ${layer}`);
+	return [
+		`Found: ${place} (${attempts[by]}), ${sure === "same" ? "the same layer" : "perhaps the same layer"}`,
+		"",
+		"| | known | found | agrees |",
+		"|---|---|---|---|",
+		...rows.map((row) => rowText(row, write)),
+		"",
+	];
+}
+
+function rowText({ trait, before, after, agrees }: Evidence, write: Write): string {
+	const cell = (text: string) => (text === "" ? "" : write(text));
+	return `| ${trait} | ${cell(before)} | ${cell(after)} | ${agrees ? "yes" : "**no**"} |`;
+}

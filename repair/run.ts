@@ -1,0 +1,100 @@
+import pMap from "p-map";
+import type { Health } from "../registry/health.ts";
+import type { CheckedLayer } from "../registry/judge.ts";
+import { progress } from "../terminal/progress.ts";
+import { declinedEvidence, readOpen, withdraw, writeProposal } from "./branches.ts";
+import type { SearchOptions } from "./candidates.ts";
+import { limitRequests } from "./limits.ts";
+import { type Proposal, proposalsOf } from "./proposal.ts";
+import { createFindRepair } from "./repair.ts";
+
+/** What one run works on. */
+export interface RepairRun extends SearchOptions {
+	/** A git repository, bare or not. */
+	repository: string;
+	/** The branch, or the commit, that proposals are made for. */
+	base: string;
+	/** All layers of that commit. */
+	layers: readonly CheckedLayer[];
+	/** Which of them were seen sick, and since which week. */
+	health: Health;
+	/** The present week. */
+	week: string;
+	now: Date;
+	/** Most proposals that wait at once. */
+	maxOpen: number;
+}
+
+/** The result of one run. */
+export interface RepairOutcome {
+	/** Number of layers that were looked at. */
+	looked: number;
+	/** In the order of their branches. */
+	proposed: Proposal[];
+	/** Branches of proposals that are of no use any more. */
+	withdrawn: string[];
+	/** Proposals that had no room. */
+	postponed: number;
+}
+
+/** Layers that are looked for at a time; requests are limited for each host. */
+const layersAtOnce = 8;
+
+/**
+ * Looks for the services of the layers that were sick in an earlier week and still are, and proposes what to register on
+ * a branch for each. `base` itself is never changed.
+ */
+export async function runRepair(options: RepairRun): Promise<RepairOutcome> {
+	const { repository, base, layers, health, week, now, maxOpen } = options;
+	const findRepair = createFindRepair({ ...options, ...limitRequests(options) }, layers);
+	const sick = layers.filter(({ smallkey }) => {
+		const sickness = health.get(smallkey);
+		return sickness !== undefined && sickness.state !== "empty" && sickness.since < week;
+	});
+	const bar = progress(sick.length, "looking for services");
+	const looked = await pMap(
+		startAt(sick, now),
+		async (layer) => {
+			const { isSick, repair } = await findRepair(layer);
+			bar.tick();
+			return { smallkey: layer.smallkey, isSick, repair };
+		},
+		{ concurrency: layersAtOnce },
+	).finally(() => bar.stop());
+	const stillSick = new Set(looked.filter(({ isSick }) => isSick).map(({ smallkey }) => smallkey));
+	const declined = await declinedEvidence(repository, base);
+	const open = await readOpen(repository, base);
+	const repairs = looked.map(({ repair }) => repair).filter((repair) => repair !== null);
+	const wanted = proposalsOf(repairs, declined);
+	const outdated = open.filter(({ branch, smallkeys }) => {
+		return !smallkeys.every((key) => stillSick.has(key)) && !wanted.some((one) => one.branch === branch);
+	});
+	for (const proposal of outdated) await withdraw(repository, proposal);
+	const kept = open.filter((one) => !outdated.includes(one));
+	const outcome: RepairOutcome = {
+		looked: looked.length,
+		proposed: [],
+		withdrawn: outdated.map(({ branch }) => branch),
+		postponed: 0,
+	};
+	let room = maxOpen - kept.length;
+	for (const proposal of wanted) {
+		const before = kept.find(({ branch }) => branch === proposal.branch);
+		if (kept.some(({ evidence }) => proposal.evidence.every((hash) => evidence.includes(hash)))) continue;
+		if (!before && room <= 0) {
+			outcome.postponed += 1;
+			continue;
+		}
+		if (!before) room -= 1;
+		await writeProposal(repository, base, proposal, before, now);
+		outcome.proposed.push(proposal);
+	}
+	return outcome;
+}
+
+/** The layers from another one each day on, so that a limit of requests does not always meet the same ones. */
+function startAt(layers: readonly CheckedLayer[], now: Date): CheckedLayer[] {
+	const day = Math.floor(now.getTime() / 86_400_000);
+	const first = layers.length === 0 ? 0 : day % layers.length;
+	return [...layers.slice(first), ...layers.slice(0, first)];
+}

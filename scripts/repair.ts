@@ -1,0 +1,107 @@
+// npx fragments repair: looks for the services of layers that stay sick, and proposes what to register in their place
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { runGit } from "../git/run.ts";
+import { healthPath, healthText, markRepairs, parseHealth, weekOf } from "../registry/health.ts";
+import { readOpen } from "../repair/branches.ts";
+import type { Proposal } from "../repair/proposal.ts";
+import { runRepair } from "../repair/run.ts";
+import { clientsWith } from "../service/ask.ts";
+import { findRepository, servedRef } from "../service/find-repository.ts";
+import { readLayers } from "../service/harvester/layers.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
+import { printError, printLine } from "../terminal/io.ts";
+import { counted, plain } from "../terminal/plain.ts";
+
+const help = `
+It looks at the layers that layers/health.json names since an earlier week, and compares what it finds with what was last
+harvested of them. Each proposal is a branch repair/<smallkey>; the branch main is never changed. A running service does
+this once a day. REPAIR=off turns it off.`;
+
+/** Most proposals that wait at once, where the command line says nothing. */
+const maxOpen = 20;
+
+async function readHealthAt(repository: string, ref: string): Promise<string | null> {
+	const listed = await runGit(repository, ["ls-tree", ref, "--", healthPath]);
+	if (listed.length === 0) return null;
+	return (await runGit(repository, ["cat-file", "blob", `${ref}:${healthPath}`])).toString("utf8");
+}
+
+/** Writes what a pull request needs: its patch, its title, its text, and the evidence that it is told again by. */
+async function writePull(repository: string, base: string, proposal: Proposal, out: string): Promise<void> {
+	const { branch, subject, markdown, evidence } = proposal;
+	const folder = join(out, branch);
+	await mkdir(folder, { recursive: true });
+	const range = [base, `refs/heads/${branch}`];
+	await writeFile(join(folder, "repair.patch"), await runGit(repository, ["diff", "--binary", ...range]));
+	await writeFile(join(folder, "title.txt"), `${subject}\n`);
+	await writeFile(join(folder, "evidence.txt"), `${evidence.join(" ")}\n`);
+	await writeFile(join(folder, "text.md"), `${markdown}\n\nEvidence: ${evidence.join(" ")}\n`);
+}
+
+/** Notes in a file of health for which layers a repair waits. */
+async function noteRepairs(file: string, repository: string, base: string): Promise<void> {
+	const before = await readFile(file, "utf8").catch(() => null);
+	const open = await readOpen(repository, base);
+	const text = healthText(
+		markRepairs(parseHealth(before), new Set(open.flatMap(({ smallkeys }) => smallkeys))),
+	);
+	if (text !== null && text !== before) await writeFile(file, text);
+}
+
+export const run = createRun(async (argv, environment, io) => {
+	const options = createCommandLine("repair", io)
+		.option("--repo <dir>", "a git repository instead of that of DATA_DIR, or of this checkout")
+		.option("--ref <ref>", "the commit that the proposals are for", servedRef)
+		.option(
+			"--health <file>",
+			"a newer layers/health.json than that of the commit; proposals are noted in it",
+		)
+		.option("--max <number>", "most proposals that wait at once", parseCount, maxOpen)
+		.option("--out <dir>", "write a patch and a text for each proposal there, for pull requests")
+		.addHelpText("after", help)
+		.parse(argv, { from: "user" })
+		.opts();
+	const { harvest, dataDir, mapWkid } = readConfiguration(withoutStore(environment));
+	if (!harvest.on || !harvest.repair) {
+		printLine(io, `${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
+		return exitCodes.done;
+	}
+	const { path: repository, name } =
+		options.repo === undefined
+			? await findRepository(undefined, dataDir)
+			: { path: resolve(options.repo), name: `the repository ${options.repo}` };
+	const base = (
+		await runGit(repository, ["rev-parse", "--verify", "--end-of-options", `${options.ref}^{commit}`])
+	)
+		.toString("latin1")
+		.trim();
+	printError(io, plain(`Looking for the services of sick layers of ${name}`));
+	const health =
+		options.health === undefined
+			? await readHealthAt(repository, base)
+			: await readFile(options.health, "utf8").catch(() => null);
+	const outcome = await runRepair({
+		...clientsWith(harvest),
+		...{ repository, base, mapWkid, maxOpen: options.max },
+		layers: await readLayers({ repository, ref: base }, [], io),
+		health: parseHealth(health),
+		week: weekOf(io.now()),
+		now: io.now(),
+	});
+	for (const { subject, branch } of outcome.proposed) printLine(io, plain(`${branch}: ${subject}`));
+	for (const branch of outcome.withdrawn)
+		printLine(io, plain(`${branch}: withdrawn, since it is of no use any more`));
+	const { out } = options;
+	if (options.health !== undefined) await noteRepairs(options.health, repository, base);
+	if (out !== undefined)
+		for (const proposal of outcome.proposed.filter(({ sure }) => sure !== "choose"))
+			await writePull(repository, base, proposal, out);
+	const { looked, proposed, postponed } = outcome;
+	printLine(
+		io,
+		`${counted(looked, "sick layer")} looked at, ${counted(proposed.length, "repair")} proposed${postponed > 0 ? `, ${postponed} postponed: too many wait` : ""}`,
+	);
+	return exitCodes.done;
+});

@@ -1,0 +1,43 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import glob from "fast-glob";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { root } from "../process.ts";
+
+/** Words that make a sentence a riddle: say who or what does it, and what happens. */
+const riddles =
+	/\b(?:nobody|somebody|whoever|told|in step|stands in|goes on|gone on|looked at|mended|most telling)\b/gi;
+
+/** Tests hold such words as data, and the suites of these folders stay as they are: only comments of the others are read. */
+const comment = /^\s*(?:\/\/|\/\*|\*).*/gm;
+const unread = ["tests/{conformance,faults,replays,viewer,fixtures}/**"];
+
+/** Each riddle of the files that match, as `docs/review.md:12: whoever`. */
+async function riddlesOf(patterns: string[], ignore: string[], part = /^.*$/gm): Promise<string[]> {
+	const paths = await glob(patterns, { cwd: root, dot: true, ignore: ["**/node_modules/**", ...ignore] });
+	assert.ok(paths.length > 10, `${paths.length} files for ${patterns}`);
+	const found = paths.sort().map(async (path) => {
+		const text = await readFile(join(root, path), "utf8");
+		return [...text.matchAll(part)].flatMap((piece) =>
+			[...piece[0].matchAll(riddles)].map((word) => {
+				const line = text.slice(0, piece.index + word.index).split("\n").length;
+				return `${path}:${line}: ${word[0]}`;
+			}),
+		);
+	});
+	return (await Promise.all(found)).flat();
+}
+
+test("the documents, and the code with its comments and messages, use plain words", async () => {
+	const rooms =
+		"{api,bench,catalogue,deploy,files,git,harvest,hosting,migrate,publish,publisher,registry,review,schemas,scripts,service,site,store,terminal,.github}";
+	const patterns = ["*.md", "docs/**/*.md", `${rooms}/**/*.{ts,cts,cjs,mjs,sh,css,json,yml,md}`];
+	assert.equal(await riddlesOf(patterns, []), []);
+});
+
+test("the comments of tests use plain words", async () => {
+	assert.equal(await riddlesOf(["tests/**/*.ts"], [...unread, "tests/project/words.test.ts"], comment), []);
+});
+
+test.run();

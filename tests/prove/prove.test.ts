@@ -1,0 +1,176 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { buildOutput } from "../../hosting/output.ts";
+import { browserArguments, browserPath } from "../../prove/browser.ts";
+import { readProofs, readUnfinished } from "../../prove/proofs.ts";
+import { reportHtml, reportOf } from "../../prove/report.ts";
+import { type ProveRun, runProofs } from "../../prove/run.ts";
+import { type ServedFolder, serveFolder } from "../../prove/serve-folder.ts";
+import type { CheckedLayer } from "../../registry/judge.ts";
+import { readLayers } from "../../service/harvester/layers.ts";
+import { processIo } from "../../terminal/io.ts";
+import { blank } from "../harvest/pictures.ts";
+import { temporaryFolder } from "../local.ts";
+import { drawingNetwork } from "./services.ts";
+
+interface Scene {
+	site: ServedFolder;
+	layers: CheckedLayer[];
+	folder: string;
+	remove: (() => Promise<void>)[];
+}
+
+const test = suite<Scene>("proofs of layers");
+
+test.before(async (scene) => {
+	const { path, remove } = await temporaryFolder();
+	scene.remove = [remove];
+	scene.layers = await readLayers({ folder: "layers" }, [], processIo());
+	await buildOutput({ folder: "layers" }, join(path, "dist"), { SITE: "on" });
+	scene.site = await serveFolder(join(path, "dist"));
+});
+test.after(async ({ site, remove }) => {
+	site.close();
+	for (const one of remove) await one();
+});
+test.before.each(async (scene) => {
+	const { path, remove } = await temporaryFolder();
+	scene.folder = path;
+	scene.remove.push(remove);
+});
+
+/** Draws layers of the examples by services of the test. */
+function prove({ site, layers, folder }: Scene, smallkeys: string[], more: Partial<ProveRun> = {}) {
+	return runProofs({
+		openBrowser: () => chromium.launch({ executablePath: browserPath as string, args: browserArguments() }),
+		site: site.address,
+		fetch: drawingNetwork(),
+		clock: () => performance.now(),
+		layers: layers.filter(({ smallkey }) => smallkeys.includes(smallkey)),
+		registered: new Set(layers.map(({ smallkey }) => smallkey)),
+		folder,
+		name: smallkeys.join(),
+		now: new Date("2026-03-04T12:00:00Z"),
+		signal: new AbortController().signal,
+		...more,
+	});
+}
+
+const browserTest = browserPath ? test : test.skip;
+
+browserTest("pictures of a WMS and features are drawn, and each has a small picture", async (scene) => {
+	const { proofs } = await prove(scene, ["nhn", "drought"]);
+	const [pictures, features] = [proofs.get("nhn"), proofs.get("drought")];
+	assert.is(pictures?.since, undefined);
+	assert.is(pictures?.langs.en?.isDrawn, true);
+	assert.is(pictures?.langs.fr?.isDrawn, true, "the French service is another one");
+	assert.ok((pictures?.langs.en?.share ?? 0) > 0.1);
+	assert.is(pictures?.langs.en?.features, undefined);
+	assert.is(features?.langs.en?.features, 81);
+	for (const proof of proofs.values()) {
+		const bytes = await readFile(join(scene.folder, proof.picture ?? ""));
+		assert.is(bytes.toString("latin1", 8, 12), "WEBP");
+		assert.ok(bytes.length > 500 && bytes.length <= 12_000, `${bytes.length} bytes`);
+	}
+	assert.equal(await readProofs(scene.folder), proofs, "kept");
+});
+
+browserTest(
+	"a service that fails, an empty picture, and what a page may not read are not drawn",
+	async (scene) => {
+		await prove(scene, ["drought", "nhn", "railway"]);
+		const picture = (await readProofs(scene.folder)).get("drought")?.picture;
+		const host = (smallkey: string) => {
+			const layer = scene.layers.find((one) => one.smallkey === smallkey) as CheckedLayer;
+			return new URL(layer.registration.en.service_url).host;
+		};
+		const network = drawingNetwork({
+			[host("drought")]: () => Response.json({ features: [] }),
+			[host("nhn")]: () => new Response(new Uint8Array(blank), { headers: { "Content-Type": "image/png" } }),
+		});
+		const { proofs } = await prove(scene, ["drought", "nhn"], {
+			fetch: network,
+			now: new Date("2026-03-11T12:00:00Z"),
+		});
+		assert.is(proofs.get("drought")?.since, "2026-03-11");
+		assert.is(proofs.get("drought")?.picture, picture, "the last picture stays");
+		assert.match(proofs.get("drought")?.langs.en?.text ?? "", "could not be reached from this page");
+		assert.is(proofs.get("nhn")?.langs.en?.isDrawn, false);
+		assert.is(proofs.get("nhn")?.since, "2026-03-11");
+		assert.is(proofs.get("railway")?.since, undefined, "not looked at again");
+		const later = await prove(scene, ["nhn"], { fetch: network, now: new Date("2026-03-18T12:00:00Z") });
+		assert.is(later.proofs.get("nhn")?.since, "2026-03-11", "since the first time");
+	},
+);
+
+browserTest(
+	"a run that was interrupted goes on where it ended, and a gone layer is forgotten",
+	async (scene) => {
+		const controller = new AbortController();
+		const asked: string[] = [];
+		const network = drawingNetwork();
+		const counting: typeof fetch = async (input, init) => {
+			asked.push(String(input));
+			controller.abort();
+			return network(input, init);
+		};
+		const keys = ["nacei-1", "nacei-2", "nacei-3"];
+		const first = await prove(scene, keys, { fetch: counting, signal: controller.signal });
+		assert.equal(first.drawn, ["nacei-1"], "one at a time of one host");
+		assert.equal([...(await readUnfinished(scene.folder, keys.join()))], ["nacei-1"]);
+		asked.length = 0;
+		const second = await prove(scene, keys, { fetch: counting });
+		assert.equal(second.drawn, keys);
+		assert.not(
+			asked.some((address) => address.includes("show%3A1")),
+			"not drawn again",
+		);
+		assert.equal([...(await readUnfinished(scene.folder, keys.join()))], [], "the run is over");
+		const rest = await prove(scene, [], { registered: new Set(["nacei-2"]) });
+		assert.equal([...rest.proofs.keys()], ["nacei-2"]);
+	},
+);
+
+browserTest("what the guarded fetch refuses does not reach the page", async (scene) => {
+	const { proofs } = await prove(scene, ["nhn"], {
+		fetch: async () => {
+			throw new Error("10.0.0.7 is not an address of the public internet");
+		},
+	});
+	assert.is(proofs.get("nhn")?.langs.en?.isDrawn, false);
+	assert.equal((await readdir(scene.folder)).sort(), ["proofs.json"], "no picture");
+});
+
+test("the report counts what draws and what does not, in both languages, and escapes what services say", async () => {
+	const seen = (isDrawn: boolean, text: string) => ({ isDrawn, share: isDrawn ? 0.25 : 0, ms: 1900, text });
+	const proofs = new Map([
+		["good", { day: "2026-03-04", langs: { en: seen(true, "Drawn.") }, picture: "go/good.0.webp" }],
+		[
+			"bad",
+			{ day: "2026-03-04", since: "2026-02-25", langs: { en: seen(false, "<b>no</b>"), fr: seen(true, "") } },
+		],
+		["gone", { day: "2026-03-04", langs: {} }],
+	]);
+	const layers = new Map(
+		["good", "bad", "new"].map((key) => [key, { title: { en: `The ${key}`, fr: `La ${key}` } }]),
+	);
+	const report = reportOf(proofs, layers);
+	const { layers: all, drawn, neverDrawn, notDrawn } = report;
+	assert.equal([all, drawn, neverDrawn, notDrawn.map(({ smallkey }) => smallkey)], [3, 1, 1, ["bad"]]);
+	const [en, fr] = [reportHtml(report, layers, "en"), reportHtml(report, layers, "fr")];
+	assert.match(en, "1 of 3 layers draw. 1 was not drawn by any run yet.");
+	assert.match(en, "not drawn since <time>2026-02-25</time>");
+	assert.match(en, "English only: &lt;b&gt;no&lt;/b&gt;");
+	assert.match(
+		en,
+		'<img src="go/good.0.webp" alt="Map of The good" width="240" height="180" loading="lazy">',
+	);
+	assert.match(fr, "1 couche sur 3 se dessine. 1 n’a pas encore été dessinée.");
+	assert.match(fr, "25\u00a0% de la carte en couleur, 1,9\u00a0s");
+	assert.is(en.match(/<img/g)?.length, 1, "nothing is shown where there is no picture");
+});
+
+test.run();

@@ -1,0 +1,135 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { updateChanges } from "../../../catalogue/changes.ts";
+import { readHistory } from "../../../catalogue/history.ts";
+import { feedPath } from "../../../catalogue/static/addresses.ts";
+import { healthPath } from "../../../registry/health.ts";
+import { layerPath } from "../../../registry/smallkey.ts";
+import { writeProposal } from "../../../repair/branches.ts";
+import { Repairs } from "../../../service/harvester/repairs.ts";
+import { LayerStatuses } from "../../../service/layer-status.ts";
+import { Local, wms } from "../../local.ts";
+import { eventually } from "../../wait.ts";
+
+const main = "refs/heads/main";
+const hour = 3_600_000;
+
+let local: Local;
+let repairs: Repairs;
+let searches: number;
+let timers: { run: () => void; ms: number }[];
+
+test.before.each(async () => {
+	const sick = { moved: { state: "wrong", since: "2026-W09" }, fresh: { state: "down", since: "2026-W10" } };
+	local = await Local.open([
+		...["moved", "fresh"].map((smallkey) => ({ path: layerPath(smallkey), text: wms(smallkey) })),
+		{ path: healthPath, text: JSON.stringify({ sick }) },
+	]);
+	[searches, timers] = [0, []];
+	repairs = new Repairs({
+		repository: local.repository,
+		store: local.store,
+		readHealth: () => health(),
+		search: async () => {
+			searches += 1;
+			if (searches === 1) await propose();
+		},
+		now: () => new Date(local.now),
+		log: {
+			info: () => undefined,
+			warn: () => undefined,
+			error: (error: unknown) => local.reported.push(error),
+		} as never,
+		timers: {
+			set(run, ms) {
+				timers.push({ run, ms });
+				return timers.at(-1);
+			},
+			clear: () => undefined,
+		},
+	});
+	repairs.start();
+});
+test.after.each(async () => {
+	await repairs.close();
+	await local.end();
+	assert.equal(local.reported, []);
+});
+
+async function health(): Promise<string> {
+	return `${await local.git("show", `${main}:${healthPath}`)}\n`;
+}
+
+async function propose(): Promise<void> {
+	const edits = [{ path: layerPath("moved"), text: wms("new") }];
+	const words = {
+		sure: "same",
+		subject: "repair moved",
+		text: "",
+		markdown: "",
+		evidence: ["0123456789abcdef"],
+	} as const;
+	const proposal = {
+		...words,
+		branch: "repair/moved",
+		smallkeys: ["moved"],
+		edits,
+		evidence: [...words.evidence],
+	};
+	await writeProposal(local.repository, main, proposal, undefined, new Date(local.now));
+}
+
+/** Lets the next timer ring. @returns the wait before it, in milliseconds */
+async function next(): Promise<number> {
+	const timer = timers.shift();
+	timer?.run();
+	await eventually(async () => timers.length === 1);
+	return timer?.ms ?? 0;
+}
+
+test("a search runs soon after the start, then once a day, and never writes the layer itself", async () => {
+	const layer = await local.git("show", `${main}:${layerPath("moved")}`);
+	assert.ok((await next()) < hour);
+	assert.is(searches, 1);
+	assert.is(await next(), 24 * hour);
+	assert.is(searches, 2);
+	assert.is(await local.git("show", `${main}:${layerPath("moved")}`), layer);
+});
+
+test("the status, the health and the feed say that a repair waits, and say it no more once it is gone", async () => {
+	await next();
+	assert.equal(JSON.parse(await health()), {
+		sick: {
+			fresh: { state: "down", since: "2026-W10" },
+			moved: { state: "wrong", since: "2026-W09", repair: true },
+		},
+	});
+	const statuses = new LayerStatuses({ repository: local.repository, store: local.store, harvester: null });
+	const repairOf = async (smallkey: string) => {
+		const status = await statuses.read(smallkey, null);
+		return status && status !== "too many" ? status.health.repair : null;
+	};
+	assert.is(await repairOf("moved"), "repair/moved");
+	assert.is(await repairOf("fresh"), undefined);
+	await statuses.close();
+	const feed = async () => {
+		const history = await readHistory(local.repository, null, await local.git("rev-parse", main));
+		return updateChanges(null, history ?? [], { publicUrl: "" })?.get(feedPath) as string;
+	};
+	assert.match(await feed(), "<title>moved: a repair is proposed · une réparation est proposée</title>");
+	const tip = await local.git("rev-parse", main);
+	await next();
+	assert.is(await local.git("rev-parse", main), tip, "nothing new is no commit");
+	await local.git("update-ref", "-d", "refs/heads/repair/moved");
+	await next();
+	assert.not.match(await health(), "repair");
+	assert.is((await feed()).match(/a repair is proposed/g)?.length, 1);
+});
+
+test("no search runs where no layer was sick in an earlier week", async () => {
+	local.now = Date.UTC(2026, 1, 25);
+	await next();
+	assert.is(searches, 0);
+});
+
+test.run();
