@@ -160,7 +160,7 @@ function fieldsOf({ fields }: FeatureDescription): Set<string> {
 	);
 }
 
-/** How features are told apart; not the pictures, which a newer server draws in another way. */
+/** How features are distinguished; not the pictures, which a newer server draws in another way. */
 function symbolsOf({ renderer }: FeatureDescription): string {
 	if (renderer.type === "simple") return `one: ${renderer.label}`;
 	const by = renderer.type === "unique" ? renderer.fields.join(", ") : renderer.field;

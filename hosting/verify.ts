@@ -28,7 +28,8 @@ export async function listBuild(dist: string): Promise<string[]> {
 		const names = (await ifThere(folder, readdir(folder))) ?? [];
 		for (const name of names) if (!isCompanion(name)) paths.push(slotPath(slot, name));
 	}
-	if (paths.length === 0) throw new Error(`${dist}: has no fragments; npx fragments build makes them`);
+	if (paths.length === 0)
+		throw new Error(`${dist}: has no fragments; npx fragments build makes them, and --repo needs none`);
 	return paths.sort();
 }
 
@@ -161,6 +162,13 @@ async function lookForNothing(address: string, path: string): Promise<string | n
 	return status === 404 ? null : `answers ${status}, where 404 is right: no layer is there`;
 }
 
+/** A host that takes types from the endings of files (Workers) serves the feed as plain XML. */
+const plainXml: readonly (string | undefined)[] = ["application/xml", "text/xml"];
+
+function fits(type: string | undefined, expected: string): boolean {
+	return type === expected || (expected === "application/atom+xml" && plainXml.includes(type));
+}
+
 /** The difference at one path, or null. */
 async function compare(
 	address: string,
@@ -174,7 +182,7 @@ async function compare(
 	if (status !== 200) return `answers ${status}`;
 	if (!body.equals(built)) return differenceOf(body, built);
 	const type = headers.get("Content-Type");
-	if (type?.split(";")[0] !== expectedType) return `has the Content-Type ${type}, not ${expectedType}`;
+	if (!fits(type?.split(";")[0], expectedType)) return `has the Content-Type ${type}, not ${expectedType}`;
 	const etag = headers.get("ETag");
 	if (etag === null) return "has no ETag";
 	const again = await ask(url, { "If-None-Match": etag });

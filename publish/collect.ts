@@ -1,4 +1,4 @@
-import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { closeSync, existsSync, lstatSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { readBlobs } from "../git/blobs.ts";
 import { runGit } from "../git/run.ts";
@@ -72,7 +72,8 @@ export async function resolveCommit(repository: string, ref: string): Promise<st
 		"--end-of-options",
 		`${ref}^{commit}`,
 	]).catch(() => {
-		throw new Error(`${repository}: has no commit ${ref}`);
+		const what = existsSync(repository) ? `has no commit ${ref}` : "there is no such folder";
+		throw new Error(`${repository}: ${what}`);
 	});
 	return output.toString("latin1").trim();
 }

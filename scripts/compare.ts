@@ -40,7 +40,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("compare", io)
 		.argument("<old>", "the older service, such as http://rcs.example", parseUrl)
 		.argument("<new>", "this one, with its base path", parseUrl)
-		.option("--keys <file>", "the smallkeys, with spaces, commas or lines between them; or the dump")
+		.option("--keys <file>", "a file of smallkeys with spaces, commas or lines between them, or the dump")
 		.option("--all", "name all smallkeys of each kind, not three of them", false)
 		.addHelpText("after", help)
 		.parse(argv, { from: "user" });

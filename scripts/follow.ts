@@ -48,7 +48,7 @@ async function follow(
 			const { message } = error as Error;
 			if (options.once) throw error;
 			// A lasting problem is printed once. Meanwhile the previous build is served.
-			if (message !== trouble) printError(io, plain(`not updated: ${message}`));
+			if (message !== trouble) printError(io, plain(`not updated: ${message.trim().replace(/\n+/g, "; ")}`));
 			trouble = message;
 		}
 		if (stop.aborted) return exitCodes.done;

@@ -25,7 +25,7 @@ import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
 It draws as the catalogue's map does, one layer at a time for each host. The folder gets a picture for each layer, of at
-most 12 kB, and report.en.html, report.fr.html and report.json. A run that was interrupted goes on where it ended. For a
+most 12 kB, and report.en.html, report.fr.html and report.json. A run that was interrupted continues where it ended. For a
 folder of layers it also writes layers/health.json, as npx fragments watch-services does. It needs Chromium.`;
 
 /** One of several parts of all layers: `3/7`. */
@@ -148,7 +148,7 @@ export const run = createRun(async (argv, environment, io) => {
 			printLine(io, plain(`${smallkey}: not drawn since ${since}`));
 		printLine(
 			io,
-			`${report.drawn} of ${counted(report.layers, "layer")} draw, ${report.neverDrawn} not looked at yet: ${folder}`,
+			`${report.drawn} of ${counted(report.layers, "layer")} draw, ${report.neverDrawn} not checked yet: ${folder}`,
 		);
 		return exitCodes.done;
 	} finally {

@@ -28,7 +28,7 @@ async function readHealthAt(repository: string, ref: string): Promise<string | n
 	return (await runGit(repository, ["cat-file", "blob", `${ref}:${healthPath}`])).toString("utf8");
 }
 
-/** Writes what a pull request needs: its patch, its title, its text, and the evidence that it is told again by. */
+/** Writes what a pull request needs: its patch, its title, its text, and the evidence that identifies it later. */
 async function writePull(repository: string, base: string, proposal: Proposal, out: string): Promise<void> {
 	const { branch, subject, markdown, evidence } = proposal;
 	const folder = join(out, branch);
@@ -101,7 +101,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const { looked, proposed, postponed } = outcome;
 	printLine(
 		io,
-		`${counted(looked, "sick layer")} looked at, ${counted(proposed.length, "repair")} proposed${postponed > 0 ? `, ${postponed} postponed: too many wait` : ""}`,
+		`${counted(looked, "sick layer")} checked, ${counted(proposed.length, "repair")} proposed${postponed > 0 ? `, ${postponed} postponed: too many wait` : ""}`,
 	);
 	return exitCodes.done;
 });

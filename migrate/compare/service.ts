@@ -1,3 +1,4 @@
+import { FetchFailure, toFailure } from "../../harvest/net/failure.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { targetOf } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
@@ -62,12 +63,13 @@ export class ReadService {
 
 	async #ask(path: string): Promise<{ status: number; text: string }> {
 		for (let attempt = 1; ; attempt += 1) {
+			const signal = AbortSignal.timeout(timeoutMs);
 			try {
-				const signal = AbortSignal.timeout(timeoutMs);
 				const answer = await fetch(`${this.address}/${path}`, { signal, redirect: "manual" });
 				return { status: answer.status, text: await textOf(answer) };
 			} catch (error) {
-				if (attempt === maxAttempts) throw new Error(`${this.address}/${path}`, { cause: error });
+				if (attempt === maxAttempts)
+					throw new Error(`${this.address}/${path}`, { cause: toFailure(error, signal) });
 			}
 		}
 	}
@@ -78,7 +80,7 @@ async function textOf(answer: Response): Promise<string> {
 	let bytes = 0;
 	for await (const chunk of answer.body ?? []) {
 		bytes += chunk.length;
-		if (bytes > maxAnswerBytes) throw new Error(`has over ${maxAnswerBytes} bytes`);
+		if (bytes > maxAnswerBytes) throw new FetchFailure("size", `has over ${maxAnswerBytes} bytes`);
 		chunks.push(chunk);
 	}
 	return Buffer.concat(chunks).toString("utf8");

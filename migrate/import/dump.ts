@@ -42,7 +42,7 @@ function parseElement(bytes: Buffer, offset: number): unknown {
 /** The document of an element; null for a deleted one. */
 function documentOf(element: unknown, offset: number): Json | null {
 	if (!isObject(element)) throw new DumpError(`holds something else than documents, at byte ${offset}`);
-	const isRow = "value" in element && "key" in element && !("_id" in element);
+	const isRow = !("_id" in element) && ("doc" in element || "value" in element);
 	if (!isRow) return element;
 	if (!("doc" in element))
 		throw new DumpError("has rows without documents: ask for _all_docs?include_docs=true");

@@ -13,7 +13,7 @@ import { fileIn, readStored, writeStored } from "./layers.ts";
 
 /**
  * Writes what was seen of layers into the health.json of their folder. Where nothing has changed, neither does the file.
- * @param seen the layers that were looked at; null: healthy
+ * @param seen the layers that were checked; null: healthy
  * @param all every layer of the folder
  */
 export async function writeHealth(

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, open, readdir, rm } from "node:fs/promises";
+import { access, constants, mkdir, open, readdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { GitFailure, runGit } from "../../git/run.ts";
 import type { SyncPath } from "../../git/sync.ts";
@@ -39,6 +39,7 @@ export async function openRepository(options: OpenOptions): Promise<void> {
 	await checkVersion();
 	try {
 		await mkdir(repository, { recursive: true });
+		await checkRights(repository);
 		await clearLeftovers(repository, lockMs, log);
 		await setUp(options);
 		if (isNew) await syncNew(repository, sync);
@@ -48,6 +49,18 @@ export async function openRepository(options: OpenOptions): Promise<void> {
 		if (isNew) throw new Error(`DATA_DIR: ${reason}, and ${repository} has to be made there`);
 		log.warn(`${repository} is used without an update of its settings and hook: ${reason}`);
 	}
+}
+
+/** @throws {Error} where the repository belongs to another user, such as root, who has restored a backup */
+async function checkRights(repository: string): Promise<void> {
+	const code = await access(repository, constants.W_OK).then(
+		() => null,
+		(error: NodeJS.ErrnoException) => error.code,
+	);
+	if (code !== "EACCES") return;
+	throw new Error(
+		`${repository}: must belong to the user of the service; "chown -R USER ${dirname(repository)}" makes it so`,
+	);
 }
 
 /** Why a folder cannot be written; null where it can. Git does not always name the reason. */

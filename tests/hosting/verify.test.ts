@@ -209,6 +209,14 @@ test("the catalogue of a build is compared, too: pages, index, changes and schem
 		const count = `${files.size} of ${files.size} files of the catalogue`;
 		assert.equal([all.code, all.stdout], [0, `118 of 118 fragments and ${count} checked: all as built\n`]);
 		assert.match(all.stderr, `and ${count}: ${241 + 2 * files.size} requests`);
+		scene.spoil = (path, response, request) => {
+			if (path !== "changes/feed.xml") return false;
+			const headers = { "Content-Type": "application/xml", ETag: '"1"' };
+			response.writeHead(request.headers["if-none-match"] ? 304 : 200, headers).end(files.get(path));
+			return true;
+		};
+		const plain = await runScript("verify", [...words, "--all"]);
+		assert.is(plain.code, 0, "a host may serve the feed as plain XML");
 		const pieces = [...files.keys()].filter((path) => path.startsWith("index/chunks/"));
 		const spoilers: Record<string, (response: ServerResponse) => void> = {
 			// Stale: what was published before.

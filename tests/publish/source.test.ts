@@ -57,7 +57,7 @@ test("words that do not fit together are refused", async ({ repository: { path }
 		[["--repo", path, "--layers", "layers"], /cannot be used with option/],
 		[["--repo", path, "layers/to/toporama.json"], /both cannot be checked at once/],
 		[["--repo", path, "--ref", "none"], /has no commit none/],
-		[["--repo", join(path, "none")], /none/],
+		[["--repo", join(path, "none")], /none: there is no such folder/],
 	] as const) {
 		const { code, stderr } = await runScript("validate", [...words]);
 		assert.is(code, 2, words.join(" "));

@@ -86,7 +86,7 @@ browserTest(
 		const { code, stdout, stderr } = await runScript("repair", [], env);
 		assert.is(code, 0, stderr);
 		assert.match(stdout, "repair/moved: repair moved: the same layer at another place\n");
-		assert.match(stdout, "1 sick layer looked at, 1 repair proposed\n");
+		assert.match(stdout, "1 sick layer checked, 1 repair proposed\n");
 		const shown = await runScript("review", ["show", "repair/moved"], env);
 		assert.match(shown.stdout, "| fields | 5 | all of them | yes |");
 		const commit = await local.git("rev-parse", "refs/heads/repair/moved");
@@ -125,7 +125,7 @@ test("what a reviewer declines is not proposed again, and nothing is merged", as
 	const words = ["decline", "repair/moved", "--by", "Ann", "--why", "The new number is a test."];
 	const declined = await runScript("review", words, env);
 	assert.is(declined.code, 0, declined.stderr);
-	assert.match((await runScript("repair", [], env)).stdout, "1 sick layer looked at, 0 repairs proposed\n");
+	assert.match((await runScript("repair", [], env)).stdout, "1 sick layer checked, 0 repairs proposed\n");
 	assert.is(await local.git("for-each-ref", "refs/heads/repair"), "");
 	assert.is(await local.git("rev-parse", "main"), main);
 });

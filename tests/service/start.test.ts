@@ -1,4 +1,5 @@
-import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
@@ -6,7 +7,7 @@ import * as assert from "uvu/assert";
 import { versionLine } from "../../files/version.ts";
 import { misspeltSettings } from "../../service/settings.ts";
 import { temporaryFolder } from "../local.ts";
-import { root, runScript } from "../process.ts";
+import { cleanEnvironment, root, runScript } from "../process.ts";
 import { serve } from "../serving.ts";
 
 const start = suite<{ folder: string; remove: () => Promise<void> }>("npm start");
@@ -100,6 +101,41 @@ if (isRoot) console.log("skipped: a folder without the right to write: root may 
 	assert.is(code, 2);
 	assert.match(stderr, "DATA_DIR: must be a folder that this user may write");
 });
+
+const other = { uid: 65_534, gid: 65_534 };
+const mayOtherRun =
+	isRoot && spawnSync("test", ["-r", join(root, "scripts/fragments.cjs")], other).status === 0;
+if (!mayOtherRun)
+	console.log("skipped: a repository of root: it needs root, and a checkout that others may read");
+
+(mayOtherRun ? start : start.skip)(
+	"a repository that root has restored is refused with what to do, and not changed",
+	async () => {
+		// The other folders of the tests are the tester's alone.
+		const folder = await mkdtemp("/tmp/restored-");
+		const repository = join(folder, "repository.git");
+		execFileSync("git", ["init", "-q", "--bare", repository]);
+		await chown(folder, other.uid, other.gid);
+		const before = await readFile(join(repository, "config"), "utf8");
+		const env = { DATA_DIR: folder, TMPDIR: folder, PORT: "0", HARVEST: "off", SITE: "off" };
+		try {
+			const ended = spawnSync(process.execPath, [join(root, "scripts/fragments.cjs"), "serve"], {
+				...other,
+				cwd: root,
+				env: cleanEnvironment(env),
+				encoding: "utf8",
+			});
+			assert.is(
+				ended.stderr,
+				`${repository}: must belong to the user of the service; "chown -R USER ${folder}" makes it so\n`,
+			);
+			assert.is(ended.status, 2);
+			assert.is(await readFile(join(repository, "config"), "utf8"), before);
+		} finally {
+			await rm(folder, { recursive: true });
+		}
+	},
+);
 
 start("a port that is taken is reported with what to do", async ({ folder }) => {
 	const other = createServer();

@@ -301,6 +301,7 @@ importing("every form of a dump, and what is in it beside documents", async (con
 	const dumps = [
 		{ new_edits: false, docs: [design, ...documents, gone] },
 		{ total_rows: 6, offset: 0, rows: [...rows, goneRow] },
+		{ rows: documents.map((doc) => ({ doc })) },
 	];
 	for (const dump of dumps) {
 		const trial = await run(context, dump, { isTrial: true });
@@ -426,6 +427,7 @@ importing("a dump that cannot be read is an error, and nothing is stored", async
 		["[]", /must have one array of documents/],
 		['{"docs":[7]}', /holds something else than documents/],
 		['{"rows":[{"id":"a","key":"a","value":{"rev":"1"}}]}', /ask for _all_docs\?include_docs=true/],
+		['{"rows":[{"id":"a","value":{"rev":"1"}}]}', /ask for _all_docs\?include_docs=true/],
 		['{"docs":[],"rows":[]}', /must have one array of documents/],
 	];
 	for (const [dump, rule] of bad) {
