@@ -1,0 +1,96 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { commands, Origin, runJob } from "./origin.ts";
+import { wmsFile } from "./repository.ts";
+
+const origin = new Origin({ "layers/mo/moved.json": wmsFile("before") });
+test.after(() => origin.remove());
+
+const picture = "RIFF of a picture";
+const evidence = "0123456789abcdef";
+
+/** A checkout with what the job that asks the services hands over: the change of one layer, and more that it must not bring. */
+function found(change: Record<string, string>): string {
+	const cwd = origin.checkout();
+	const git = (...words: string[]) => execFileSync("git", ["-C", cwd, ...words], { encoding: "utf8" });
+	for (const [path, text] of Object.entries(change)) writeFileSync(join(cwd, path), text);
+	git("add", "--intent-to-add", "--", ...Object.keys(change));
+	const patch = git("diff", "--binary", "--", ...Object.keys(change));
+	git("reset", "-q", "--hard");
+	const folder = join(cwd, "found/repair/moved");
+	mkdirSync(folder, { recursive: true });
+	const files = { "repair.patch": patch, "title.txt": "repair moved\n", "text.md": "The table\n" };
+	for (const [name, text] of Object.entries({ ...files, "evidence.txt": `${evidence}\n` }))
+		writeFileSync(join(folder, name), text);
+	return cwd;
+}
+
+/** Runs the job that proposes repairs; what gh was called with. */
+async function propose(cwd: string, open = 0): Promise<string[]> {
+	const { env, calls } = origin.gh(cwd, open);
+	const ended = await runJob(cwd, commands("refresh", "repair"), env);
+	assert.is(ended.status, 0, ended.output);
+	return calls().filter((call) => !call.startsWith("auth ") && !call.startsWith("pr list "));
+}
+
+test("a repair is a commit on its own branch and a pull request; only layers come with it", async () => {
+	const main = origin.git("rev-parse", "main");
+	const change = {
+		"layers/mo/moved.json": wmsFile("after"),
+		"layers/health.json": "{}",
+		"README.md": "mine\n",
+	};
+	assert.equal(await propose(found(change)), [
+		"pr create --head repair/moved --base main --title repair moved --body-file found/repair/moved/text.md",
+	]);
+	assert.is(origin.git("rev-parse", "main"), main, "main is not written");
+	assert.is(origin.git("rev-parse", "repair/moved~1"), main);
+	assert.is(origin.git("diff", "--name-only", "main", "repair/moved"), "layers/mo/moved.json");
+	assert.match(origin.file("layers/mo/moved.json", "repair/moved") ?? "", "after");
+});
+
+test("a repair that the review refuses is neither pushed nor proposed", async () => {
+	const before = origin.git("for-each-ref");
+	const cwd = found({ "layers/mo/moved.json": '{"version":"1.1.0"}\n' });
+	const { env, calls } = origin.gh(cwd);
+	assert.is.not((await runJob(cwd, commands("refresh", "repair"), env)).status, 0);
+	assert.equal(calls(), []);
+	assert.is(origin.git("for-each-ref"), before);
+});
+
+test("a repair that waits is updated, and no second pull request is opened", async () => {
+	const before = origin.git("rev-parse", "repair/moved");
+	const change = { "layers/mo/moved.json": wmsFile("later") };
+	assert.equal(await propose(found(change), 1), [
+		"pr edit repair/moved --body-file found/repair/moved/text.md",
+	]);
+	assert.is.not(origin.git("rev-parse", "repair/moved"), before);
+});
+
+test("pictures are one commit on a branch without history, and the publication takes them over", async () => {
+	for (const round of ["first", "second"]) {
+		const cwd = origin.checkout();
+		mkdirSync(join(cwd, "pictures/mo"), { recursive: true });
+		writeFileSync(join(cwd, "pictures/mo/moved.0.webp"), `${picture} ${round}`);
+		const ended = await runJob(cwd, commands("prove", "keep"), origin.gh(cwd).env);
+		assert.is(ended.status, 0, ended.output);
+		assert.is(origin.git("rev-list", "--count", "pictures"), "1", "the branch has no history");
+		assert.is(origin.git("ls-tree", "-r", "--name-only", "pictures"), "mo/moved.0.webp", "and no layers");
+	}
+	const cwd = origin.checkout();
+	const taken = await runJob(cwd, commands("publish", "pictures"), {});
+	assert.is(taken.status, 0, taken.output);
+	assert.is(readFileSync(join(cwd, "pictures/mo/moved.0.webp"), "utf8"), `${picture} second`);
+});
+
+test("without pictures there is nothing to take over, and no failure", async () => {
+	origin.git("update-ref", "-d", "refs/heads/pictures");
+	const cwd = origin.checkout();
+	assert.is((await runJob(cwd, commands("publish", "pictures"), {})).status, 0);
+	assert.not.ok(existsSync(join(cwd, "pictures/mo")));
+});
+
+test.run();
