@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 
 /** The repository's root: where the scripts are started. */
@@ -111,21 +110,12 @@ export async function startProgram(
 	const end = () => child.kill("SIGTERM");
 	process.on("exit", end);
 	const found = await outputOf(child, ready);
-	// A measurement that fails ends: a server that still runs does not hold it.
-	unhold(child);
 	const stop = async () => {
-		child.ref();
 		process.off("exit", end);
 		end();
 		await ended;
 	};
 	return { found, pid: child.pid as number, stop };
-}
-
-/** Lets this process end although a child of it runs. */
-function unhold(child: ChildProcess): void {
-	child.unref();
-	for (const stream of [child.stdout, child.stderr]) (stream as Socket | null)?.unref();
 }
 
 function outputOf(child: ChildProcess, ready: RegExp): Promise<string> {
