@@ -87,6 +87,14 @@ export interface Running {
 	stop: () => Promise<void>;
 }
 
+/** The programs that run, which would keep this process alive. */
+const running = new Set<() => Promise<void>>();
+
+/** Stops every program that was started and not stopped, as those of a row that failed. */
+export async function stopAll(): Promise<void> {
+	await Promise.all([...running].map((stop) => stop()));
+}
+
 /**
  * Starts a TypeScript program and waits until its output has what `ready` finds.
  * @param cwd the checkout that it is of
@@ -106,15 +114,17 @@ export async function startProgram(
 		stdio: ["ignore", "pipe", "pipe"],
 	});
 	const ended = once(child, "close");
-	// The end of the measurement ends its servers, too.
+	// The end of this process, as by Ctrl-C, ends its servers, too.
 	const end = () => child.kill("SIGTERM");
 	process.on("exit", end);
-	const found = await outputOf(child, ready);
 	const stop = async () => {
+		running.delete(stop);
 		process.off("exit", end);
 		end();
 		await ended;
 	};
+	running.add(stop);
+	const found = await outputOf(child, ready);
 	return { found, pid: child.pid as number, stop };
 }
 
