@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { Option } from "@commander-js/extra-typings";
 import glob from "fast-glob";
-import { buildWorker, bundlePath, sizeLine } from "../hosting/bundle.ts";
+import { buildWorker, bundlePath } from "../hosting/bundle.ts";
 import { buildFolder } from "../hosting/output.ts";
 import { parseSecretFile, readSecretFiles, type SecretFile } from "../hosting/secrets.ts";
 import {
@@ -14,7 +14,6 @@ import {
 } from "../hosting/wrangler.ts";
 import type { Environment } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
-import { type Io, printLine } from "../terminal/io.ts";
 
 /** Most static assets of one deployment (Cloudflare Workers, "Limits"); wrangler's dry run does not check it. */
 const plans: ReadonlyMap<string, number> = new Map([
@@ -51,7 +50,7 @@ or past that the fragments in a bucket: npx fragments publish-objects, then npx 
  * Deploys. The worker keeps its variables and secrets at Cloudflare and in wrangler.jsonc; only the named secrets are
  * uploaded.
  */
-async function deploy(env: Environment, options: Options, passed: string[], io: Io): Promise<number> {
+async function deploy(env: Environment, options: Options, passed: string[]): Promise<number> {
 	const dist = resolve(options.dist ?? "dist");
 	const secrets = await readSecretFiles(options.secret ?? []);
 	const bucket = env.OBJECTS_BUCKET;
@@ -60,7 +59,7 @@ async function deploy(env: Environment, options: Options, passed: string[], io: 
 		if (options.dist === undefined) await buildFolder(options.layers, dist, env);
 		await checkFileCount(dist, options.plan);
 	}
-	for (const size of await buildWorker()) printLine(io, sizeLine(size));
+	await buildWorker();
 	await installEngine();
 	const folder = await makeDeployFolder(options.objects ? "objects" : "assets", bucket, secrets);
 	try {
@@ -99,5 +98,5 @@ export const run = createRun(async (argv, environment, io) => {
 		)
 		.option("--dry-run", "everything but the deployment")
 		.parse(argv, { from: "user" });
-	return deploy(environment, line.opts(), line.processedArgs[0], io);
+	return deploy(environment, line.opts(), line.processedArgs[0]);
 });

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Option } from "@commander-js/extra-typings";
-import { buildWorker, bundlePath, sizeLine } from "../hosting/bundle.ts";
+import { buildWorker, bundlePath } from "../hosting/bundle.ts";
 import { buildFolder } from "../hosting/output.ts";
 import {
 	ended,
@@ -109,7 +109,7 @@ async function serve(env: Environment, options: Options, io: Io): Promise<number
 	const dist = resolve(options.dist ?? "dist");
 	await installEngine();
 	if (options.dist === undefined) await buildFolder(options.layers, dist, env);
-	for (const size of await buildWorker()) printLine(io, sizeLine(size));
+	await buildWorker();
 	const folder = await makeRunFolder(hosting, await variablesFor(env, configuration, io));
 	try {
 		if (hosting === "objects") await fillLocalBucket(folder, join(configuration.dataDir, "workers"), dist);

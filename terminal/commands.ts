@@ -16,7 +16,6 @@ export const commands = {
 	},
 	host: {
 		build: "render every fragment as a static file",
-		catalogue: "write the catalogue page, with its index and all fragments, as a static site",
 		"setup-github": "set up a repository on GitHub for production, or check it",
 		headers:
 			"print the configuration with which nginx, Apache, Caddy or CloudFront serves a build as static files",

@@ -1,6 +1,5 @@
-import { runGit } from "../../git/run.ts";
-import { healthPath } from "../../registry/health.ts";
 import type { Store } from "../../store/store.ts";
+import { readHealth as readHealthIn } from "../find-repository.ts";
 import { serviceLog } from "../log.ts";
 import type { Measures } from "../measures.ts";
 import { repositoryPath } from "../open-store.ts";
@@ -35,10 +34,10 @@ export class ServiceHarvester extends Harvester {
 		const now = () => new Date();
 		const common = { store, everyMs: harvest.every, now, allKeys, log: serviceLog, timers: systemTimers };
 		super({ ...common, harvest: threads.harvest, count: (outcome) => measures?.harvest(outcome) });
-		const readHealth = () => readHealthIn(repositoryPath(dataDir));
+		const repository = repositoryPath(dataDir);
+		const readHealth = () => readHealthIn(repository);
 		this.#watcher = new Watcher({ ...common, watch: threads.watch, readHealth });
 		const search = searchProcess(configuration);
-		const repository = repositoryPath(dataDir);
 		this.#repairs = harvest.repair ? new Repairs({ ...common, repository, readHealth, search }) : null;
 		this.#threads = threads;
 	}
@@ -63,12 +62,4 @@ export class ServiceHarvester extends Harvester {
 		await Promise.all([super.close(), this.#watcher.close(), this.#repairs?.close()]);
 		await this.#threads.close();
 	}
-}
-
-/** Text of `layers/health.json` on the branch; null where there is none. @throws {Error} where git fails */
-async function readHealthIn(repository: string): Promise<string | null> {
-	const branch = "refs/heads/main";
-	const listed = await runGit(repository, ["ls-tree", branch, "--", healthPath]);
-	if (listed.length === 0) return null;
-	return (await runGit(repository, ["cat-file", "blob", `${branch}:${healthPath}`])).toString("utf8");
 }
