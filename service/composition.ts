@@ -121,9 +121,8 @@ export async function openLocal(
 	await disk.start();
 	const counting = countCommits(store, measures);
 	if (configuration.harvest.on) {
-		const { ServiceHarvester } = await import("./harvester/open.ts");
-		harvester = new ServiceHarvester(configuration, counting, () => publication.table.smallkeys(), measures);
-		harvester.start();
+		const { openHarvester } = await import("./harvester/open.ts");
+		harvester = openHarvester(configuration, counting, () => publication.table.smallkeys(), measures);
 	}
 	const statuses = new LayerStatuses({ repository, store, harvester });
 	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();

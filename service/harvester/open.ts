@@ -1,5 +1,5 @@
 import type { Store } from "../../store/store.ts";
-import { readHealth as readHealthIn } from "../find-repository.ts";
+import { readHealth } from "../find-repository.ts";
 import { serviceLog } from "../log.ts";
 import type { Measures } from "../measures.ts";
 import { repositoryPath } from "../open-store.ts";
@@ -9,57 +9,61 @@ import { Repairs, searchProcess } from "./repairs.ts";
 import { systemTimers } from "./schedule.ts";
 import { threadLimits } from "./thread.ts";
 import { HarvestThreads } from "./threads.ts";
-import { type Sight, Watcher } from "./watcher.ts";
+import { Watcher } from "./watcher.ts";
 
-/** The harvester of the running service, with the watcher. Both are idle until their first call. */
-export class ServiceHarvester extends Harvester {
-	readonly #watcher: Watcher;
-	readonly #repairs: Repairs | null;
-	readonly #threads: HarvestThreads;
+/** What asks the services of a running service's layers. */
+export type ServiceHarvester = Pick<
+	Harvester & Watcher,
+	"follow" | "refresh" | "stateOf" | "sightOf" | "waiting" | "close"
+>;
 
-	/** @param allKeys all smallkeys, in any order */
-	constructor(
-		configuration: Configuration,
-		store: Store,
-		allKeys: () => Iterable<string>,
-		measures: Measures | null = null,
-	) {
-		const { harvest, mapWkid, dataDir } = configuration;
-		const threads = new HarvestThreads({
-			entry: new URL("./thread-entry.mjs", import.meta.url),
-			settings: { harvest, mapWkid },
-			limits: threadLimits,
-			timers: systemTimers,
-		});
-		const now = () => new Date();
-		const common = { store, everyMs: harvest.every, now, allKeys, log: serviceLog, timers: systemTimers };
-		super({ ...common, harvest: threads.harvest, count: (outcome) => measures?.harvest(outcome) });
-		const repository = repositoryPath(dataDir);
-		const readHealth = () => readHealthIn(repository);
-		this.#watcher = new Watcher({ ...common, watch: threads.watch, readHealth });
-		const search = searchProcess(configuration);
-		this.#repairs = harvest.repair ? new Repairs({ ...common, repository, readHealth, search }) : null;
-		this.#threads = threads;
-	}
-
-	override follow(smallkey: string): void {
-		super.follow(smallkey);
-		this.#watcher.follow(smallkey);
-	}
-
-	override start(): void {
-		super.start();
-		this.#watcher.start();
-		this.#repairs?.start();
-	}
-
-	/** The last check of a layer; null where it was not checked since the start. */
-	sightOf(smallkey: string): Sight | null {
-		return this.#watcher.sightOf(smallkey);
-	}
-
-	override async close(): Promise<void> {
-		await Promise.all([super.close(), this.#watcher.close(), this.#repairs?.close()]);
-		await this.#threads.close();
-	}
+/** Starts the harvester of the running service, with the watcher. @param allKeys all smallkeys, in any order */
+export function openHarvester(
+	configuration: Configuration,
+	store: Store,
+	allKeys: () => Iterable<string>,
+	measures: Measures | null = null,
+): ServiceHarvester {
+	const { harvest, mapWkid, dataDir } = configuration;
+	const threads = new HarvestThreads({
+		entry: new URL("./thread-entry.mjs", import.meta.url),
+		settings: { harvest, mapWkid },
+		limits: threadLimits,
+		timers: systemTimers,
+	});
+	const repository = repositoryPath(dataDir);
+	const common = {
+		store,
+		everyMs: harvest.every,
+		now: () => new Date(),
+		allKeys,
+		log: serviceLog,
+		timers: systemTimers,
+		readHealth: () => readHealth(repository),
+	};
+	const watcher = new Watcher({ ...common, watch: threads.watch });
+	const harvester = new Harvester({
+		...common,
+		harvest: threads.harvest,
+		count: (outcome) => measures?.harvest(outcome),
+		look: watcher.look,
+	});
+	const search = searchProcess(configuration);
+	const repairs = harvest.repair ? new Repairs({ ...common, repository, search }) : null;
+	harvester.start();
+	repairs?.start();
+	return {
+		follow: (smallkey) => harvester.follow(smallkey),
+		refresh: harvester.refresh,
+		stateOf: (smallkey) => harvester.stateOf(smallkey),
+		sightOf: (smallkey) => watcher.sightOf(smallkey),
+		get waiting() {
+			return harvester.waiting;
+		},
+		close: async () => {
+			await Promise.all([harvester.close(), repairs?.close()]);
+			await watcher.close();
+			await threads.close();
+		},
+	};
 }
