@@ -12,7 +12,7 @@ import { lockFolder } from "../service/lock.ts";
 import { ReadCount, serviceLog } from "../service/log.ts";
 import type { Metrics } from "../service/metrics/metrics.ts";
 import { type MetricsServer, serveMetrics } from "../service/metrics/server.ts";
-import { countLacking } from "../service/open-store.ts";
+import { countExamples } from "../service/open-store.ts";
 import { readSenders } from "../service/senders-file.ts";
 import type { Service } from "../service/service.ts";
 import { type Configuration, misspeltSettings, readConfiguration } from "../service/settings.ts";
@@ -103,15 +103,17 @@ export const run = createRun(async (argv, environment, io) => {
 		try {
 			const metricsServer = metrics && (await listenForMetrics(metrics, service, configuration));
 			const started = (url: string) => {
+				const has = configuration.isTrial ? service.has : null;
 				const started = {
 					url,
 					layers: service.layers(),
 					layersPlace: service.place,
-					lacking: configuration.isTrial && service.has ? countLacking(service.has) : 0,
+					examples: has ? countExamples(has) : { served: 0, lacking: 0 },
 					senders: configured,
 					configuration,
+					metrics: metricsServer?.url ?? null,
 				};
-				printLine(io, welcome({ ...started, metrics: metricsServer?.url ?? null }));
+				printLine(io, welcome(started));
 			};
 			await serve(service, configuration, started, io, metrics).finally(() => metricsServer?.close());
 		} finally {
