@@ -1,11 +1,11 @@
 // npx fragments compare: the differences of the same layers on two services (docs/moving.md)
-import { createReadStream, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { compareServices } from "../migrate/compare/compare.ts";
 import { isJson, keysOfRepository, readKeys } from "../migrate/compare/keys.ts";
 import { reportLines } from "../migrate/compare/report.ts";
 import { comparedTargets, ReadService } from "../migrate/compare/service.ts";
 import { keyOf } from "../migrate/import/document.ts";
-import { readDump } from "../migrate/import/dump.ts";
+import { readDump, readDumpFile } from "../migrate/import/dump.ts";
 import { parseSmallkey } from "../registry/smallkey.ts";
 import { repositoryPath } from "../service/open-store.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
@@ -23,7 +23,7 @@ Ends with 1 where a viewer would draw or ask a layer otherwise.`;
 async function readList(path: string): Promise<string[]> {
 	if (!(await isJson(path))) return readKeys(path);
 	const keys: string[] = [];
-	for await (const entry of readDump(createReadStream(path))) {
+	for (const entry of readDump(await readDumpFile(path))) {
 		const smallkey = "document" in entry ? parseSmallkey(keyOf(entry.document)) : null;
 		if (smallkey !== null) keys.push(smallkey);
 	}
