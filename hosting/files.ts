@@ -12,7 +12,7 @@ import { isCompanion, placeFile } from "../publish/place-file.mjs";
 import { slotFolder, slotsOf } from "../publish/slots.ts";
 import { targetNames, targetOf } from "../registry/targets/table.ts";
 import type { TargetName } from "../registry/targets/target.ts";
-import { progress } from "../terminal/progress.ts";
+import { mapWithProgress } from "../terminal/progress.ts";
 import { siteGroups } from "./site-headers.ts";
 
 /** A file in an output folder that has compressed copies. */
@@ -107,20 +107,10 @@ async function syncCompanions(out: string, folder: string, compress: boolean): P
 	const stale = names.filter((name) => isCompanion(name) && !wanted.has(name));
 	await pMap(stale, (name) => rm(join(out, folder, name)), { concurrency: atOnce });
 	if (!compress) return;
-	const bar = progress(plain.length, `compressing ${folder}`);
-	try {
-		const present = new Set(names);
-		await pMap(
-			plain,
-			async (name) => {
-				await compressFile(out, `${folder}/${name}`, (ending) => present.has(name + ending));
-				bar.tick();
-			},
-			{ concurrency: atOnce },
-		);
-	} finally {
-		bar.stop();
-	}
+	const present = new Set(names);
+	await mapWithProgress(plain, `compressing ${folder}`, atOnce, (name) => {
+		return compressFile(out, `${folder}/${name}`, (ending) => present.has(name + ending));
+	});
 }
 
 /** Updates the compressed copies of a file in the output folder itself, or removes them. */

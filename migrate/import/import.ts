@@ -39,8 +39,7 @@ export interface Import {
 export async function importDump(task: Import, configuration: Configuration, io: Io): Promise<boolean> {
 	const senders = task.senders === null ? null : await readSendersDump(task.senders, configuration);
 	const moves = await readLayersDump(task.dump, configuration);
-	const bar = progress(moves.layers.size, "comparing");
-	const stored = await storeAll(moves, task, configuration, () => bar.tick()).finally(() => bar.stop());
+	const stored = await storeAll(moves, task, configuration);
 	if (isRefusal(stored)) {
 		for (const error of stored.errors) printError(io, plain(error));
 		return false;
@@ -60,16 +59,13 @@ async function storeAll(
 	{ layers }: Moves,
 	task: Import,
 	configuration: Configuration,
-	tick: () => void,
 ): Promise<Stored | Refusal> {
 	// A dry run creates no repository.
 	const isNew = !configuration.github && !existsSync(repositoryPath(configuration.dataDir));
-	if (task.isTrial && isNew) return tryMoves(emptyReader, layers, tick);
+	if (task.isTrial && isNew) return tryMoves(emptyReader, layers);
 	const open = await openStore(configuration);
 	try {
-		return await (task.isTrial
-			? tryMoves(open.store, layers, tick)
-			: storeMoves(open.store, layers, { ...task, tick }));
+		return await (task.isTrial ? tryMoves(open.store, layers) : storeMoves(open.store, layers, task));
 	} finally {
 		await open.close();
 	}
