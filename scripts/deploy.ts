@@ -2,14 +2,15 @@
 import { resolve } from "node:path";
 import { Option } from "@commander-js/extra-typings";
 import glob from "fast-glob";
+import { withTemporaryFolder } from "../files/temporary-folder.ts";
 import { buildWorker, bundlePath } from "../hosting/bundle.ts";
 import { buildFolder } from "../hosting/output.ts";
 import { parseSecretFile, readSecretFiles, type SecretFile } from "../hosting/secrets.ts";
 import {
 	deploymentEnvironment,
 	ended,
+	fillDeployFolder,
 	installEngine,
-	makeDeployFolder,
 	spawnWrangler,
 } from "../hosting/wrangler.ts";
 import type { Environment } from "../service/settings.ts";
@@ -61,16 +62,15 @@ async function deploy(env: Environment, options: Options, passed: string[]): Pro
 	}
 	await buildWorker();
 	await installEngine();
-	const folder = await makeDeployFolder(options.objects ? "objects" : "assets", bucket, secrets);
-	try {
-		const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", ...folder.words];
+	const hosting = options.objects ? "objects" : "assets";
+	return withTemporaryFolder("deploy-", async (folder) => {
+		const files = await fillDeployFolder(folder, hosting, bucket, secrets);
+		const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", ...files];
 		if (!options.objects) args.push("--assets", dist);
 		if (options.dryRun) args.push("--dry-run");
 		const code = await ended(spawnWrangler([...args, ...passed], deploymentEnvironment(env), "inherit"));
 		return code === 0 ? exitCodes.done : exitCodes.unable;
-	} finally {
-		await folder.remove();
-	}
+	});
 }
 
 export const run = createRun(async (argv, environment, io) => {

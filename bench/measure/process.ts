@@ -65,15 +65,6 @@ export async function timed(command: string, args: string[], cwd = root): Promis
 	return (performance.now() - start) / 1000;
 }
 
-/** Runs a command without reading its output. @returns CPU seconds, user and system, with all its children */
-export async function cpuOf(command: string, args: string[], cwd = root): Promise<number> {
-	// bash prints the `times` of all its ended children: user, then system.
-	const script = '"$@" >/dev/null 2>&1 || exit 1; times';
-	const printed = await run("bash", ["-c", script, "bash", command, ...args], { cwd });
-	const seconds = [...(printed.trim().split("\n").at(-1) ?? "").matchAll(/(\d+)m([\d.]+)s/g)];
-	return seconds.reduce((sum, [, minutes, rest]) => sum + Number(minutes) * 60 + Number(rest), 0);
-}
-
 /** Runs a TypeScript program of this repository under Node; what it printed. */
 export function runProgram(path: string, args: string[], input?: string): Promise<string> {
 	return run(process.execPath, ["--import", "tsx", path, ...args], input === undefined ? {} : { input });
