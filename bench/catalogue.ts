@@ -11,7 +11,7 @@ import { browserArguments, browserPath } from "../prove/browser.ts";
 import { fragmentSettings } from "../publish/slots.ts";
 import type { Entry } from "../registry/entries.ts";
 import { plainSettings } from "../site/page/settings.ts";
-import { generateEntries } from "./entries.ts";
+import { generateEntries } from "../tests/catalogue/entries.ts";
 import { randomFrom } from "./layers.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { World } from "./measure/world.ts";

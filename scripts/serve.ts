@@ -96,9 +96,7 @@ export const run = createRun(async (argv, environment, io) => {
 		const senders = new Map(configured.senders);
 		const metrics = configuration.metrics && (await openMetrics());
 		const following =
-			configured.place === "SENDERS"
-				? null
-				: followSenders({ path: configured.place, senders, log: serviceLog });
+			configured.place === "SENDERS" ? null : followSenders(configured.place, senders, serviceLog);
 		const service = await openService(configuration, senders, metrics, following?.state);
 		try {
 			const metricsServer = metrics && (await listenForMetrics(metrics, service, configuration));
