@@ -1,13 +1,12 @@
 // npm start: the service on this machine
 import { once } from "node:events";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { TokenBuckets } from "../api/limits.ts";
 import { createNodeServer } from "../api/node/serve.ts";
 import { versionLine } from "../files/version.ts";
 import { openService } from "../service/composition.ts";
 import { makeDataDir } from "../service/data-dir.ts";
 import { followSenders } from "../service/follow-senders.ts";
+import { listen } from "../service/listen.ts";
 import { lockFolder } from "../service/lock.ts";
 import { ReadCount, serviceLog } from "../service/log.ts";
 import type { Metrics } from "../service/metrics/metrics.ts";
@@ -19,19 +18,6 @@ import { type Configuration, misspeltSettings, readConfiguration } from "../serv
 import { welcome } from "../service/welcome.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
-
-/** Waits until the server listens. @returns its address @throws {Error} that names the settings, where it cannot */
-async function listen(server: Server, { host, port }: Configuration): Promise<string> {
-	server.listen(port, host);
-	await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
-		const reason = error.code === "EADDRINUSE" ? "another process listens there" : error.message;
-		throw new Error(
-			`PORT, HOST: cannot listen on ${host}:${port}: ${reason}. Set others; PORT=0 is any free port`,
-		);
-	});
-	const { port: listening } = server.address() as AddressInfo;
-	return `http://${host.includes(":") ? `[${host}]` : host}:${listening}`;
-}
 
 /** Imported on demand, to save memory. */
 async function openMetrics(): Promise<Metrics> {
@@ -72,7 +58,7 @@ async function serve(
 		measure: metrics?.answer,
 	});
 	try {
-		started(await listen(server, configuration));
+		started(await listen(server, configuration, "PORT, HOST", ". Set others; PORT=0 is any free port"));
 		if (!interrupted.aborted) await once(interrupted, "abort");
 		printError(io, "Ending: what was accepted is answered and stored first. Once more ends it at once.");
 		await end();
