@@ -14,7 +14,7 @@ export type Trait =
 	| "keywords"
 	| "layers";
 
-/** One row of evidence: what was known, what was found, and whether that agrees. The texts may quote a service. */
+/** One row of evidence: what was known, what was found, and whether that agrees. The texts are of no language, and may quote a service. */
 export interface Evidence {
 	trait: Trait;
 	before: string;
@@ -105,7 +105,7 @@ function ofEntries(known: readonly unknown[], found: readonly unknown[]): Agreem
 	const present = new Set(found);
 	const common = known.filter((entry) => present.has(entry)).length;
 	const isSame = common === known.length && common === found.length;
-	const after = `${common} of them, ${found.length - common} new`;
+	const after = `${found.length}: -${known.length - common} +${found.length - common}`;
 	const rows: Evidence[] = [{ trait: "layers", before: `${known.length}`, after, agrees: isSame }];
 	if (isSame) return { sure: "same", rows };
 	return { sure: common / known.length >= minShare ? "perhaps" : null, rows };
@@ -136,16 +136,12 @@ function plain(text: string): string {
 
 function fieldsRow(known: FeatureDescription, found: FeatureDescription): Evidence {
 	const [before, after] = [fieldsOf(known), fieldsOf(found)];
-	const [gone, fresh] = [
-		[...before].filter((one) => !after.has(one)),
-		[...after].filter((one) => !before.has(one)),
+	const changes = [
+		...[...before].filter((one) => !after.has(one)).map((one) => `-${one}`),
+		...[...after].filter((one) => !before.has(one)).map((one) => `+${one}`),
 	];
-	const words = [
-		gone.length === 0 ? "all of them" : `${before.size - gone.length} of them, without ${gone.join(", ")}`,
-		...(fresh.length > 0 ? [`new: ${fresh.join(", ")}`] : []),
-	];
-	const isSame = gone.length === 0 && fresh.length === 0;
-	return { trait: "fields", before: `${before.size}`, after: words.join("; "), agrees: isSame };
+	const text = [`${after.size}`, ...(changes.length > 0 ? [changes.join(", ")] : [])].join(": ");
+	return { trait: "fields", before: `${before.size}`, after: text, agrees: changes.length === 0 };
 }
 
 function shareOf(known: FeatureDescription, found: FeatureDescription): number {
@@ -162,9 +158,9 @@ function fieldsOf({ fields }: FeatureDescription): Set<string> {
 
 /** How features are distinguished; not the pictures, which a newer server draws in another way. */
 function symbolsOf({ renderer }: FeatureDescription): string {
-	if (renderer.type === "simple") return `one: ${renderer.label}`;
+	if (renderer.type === "simple") return renderer.label;
 	const by = renderer.type === "unique" ? renderer.fields.join(", ") : renderer.field;
-	return `${renderer.classes.length} by ${by}: ${renderer.classes.map(({ label }) => label).join(", ")}`;
+	return `${by}: ${renderer.classes.map(({ label }) => label).join(", ")}`;
 }
 
 function countRow(before: number | null, after: number | null): Evidence | null {

@@ -63,12 +63,17 @@ export async function writeUnfinished(folder: string, run: string, done: readonl
 	placeFile(folder, unfinishedFile, Buffer.from([run, ...done, ""].join("\n")));
 }
 
-/**
- * The proof of a layer after it was drawn. Its picture is written below the folder, under a name with a hash of its
- * content.
- */
+/** How the pictures of a run are kept. */
+export interface PictureOptions {
+	/** The folder of proofs and pictures. */
+	folder: string;
+	/** Whether a layer's picture always has the same name, for texts that link to it; else the name has a hash. */
+	hasFixedNames?: boolean;
+}
+
+/** Notes what was seen of a layer, and writes its picture below the folder. @param day of this look */
 export async function addProof(
-	folder: string,
+	{ folder, hasFixedNames = false }: PictureOptions,
 	proofs: Proofs,
 	smallkey: string,
 	drawn: Partial<Record<Lang, Drawn>>,
@@ -79,10 +84,12 @@ export async function addProof(
 	const langs = Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest]));
 	const isDrawn = all.every(([, one]) => one.isDrawn);
 	const bytes = all.map(([, { picture }]) => picture).find((one) => one !== null);
-	const picture = bytes ? pictureName(smallkey, bytes) : before?.picture;
+	const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
+	const name = hasFixedNames ? `${smallkey}.webp` : `${smallkey}.${hash}.webp`;
+	const picture = bytes ? `${folderOf(smallkey)}/${name}` : before?.picture;
 	if (bytes) {
 		await mkdir(join(folder, folderOf(smallkey)), { recursive: true });
-		placeFile(folder, pictureName(smallkey, bytes), Buffer.from(bytes));
+		placeFile(folder, `${folderOf(smallkey)}/${name}`, Buffer.from(bytes));
 	}
 	if (before?.picture !== undefined && before.picture !== picture)
 		await rm(join(folder, before.picture), { force: true });
@@ -92,9 +99,4 @@ export async function addProof(
 		langs,
 		...(picture !== undefined && { picture }),
 	});
-}
-
-function pictureName(smallkey: string, bytes: Uint8Array): string {
-	const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
-	return `${folderOf(smallkey)}/${smallkey}.${hash}.webp`;
 }

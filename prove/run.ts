@@ -1,3 +1,5 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import pMap from "p-map";
 import type { Browser } from "playwright-core";
 import type { CheckedLayer } from "../registry/judge.ts";
@@ -5,17 +7,23 @@ import { namedLayers } from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { progress } from "../terminal/progress.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
-import { addProof, type Proofs, readProofs, readUnfinished, writeProofs, writeUnfinished } from "./proofs.ts";
+import {
+	addProof,
+	type PictureOptions,
+	type Proofs,
+	readProofs,
+	readUnfinished,
+	writeProofs,
+	writeUnfinished,
+} from "./proofs.ts";
 
 /** What one run works on. */
-export interface ProveRun extends Omit<DrawOptions, "browser"> {
+export interface ProveRun extends Omit<DrawOptions, "browser">, PictureOptions {
 	openBrowser: () => Promise<Browser>;
 	/** The layers that are drawn. */
 	layers: readonly CheckedLayer[];
 	/** All smallkeys: what is known of others is forgotten. */
 	registered: ReadonlySet<string>;
-	/** The folder of proofs and pictures. */
-	folder: string;
 	/** Which layers these are, in words: an unfinished run of the same goes on where it ended. */
 	name: string;
 	now: Date;
@@ -33,7 +41,11 @@ const layersPerBrowser = 200;
 export async function runProofs(options: ProveRun): Promise<{ proofs: Proofs; drawn: string[] }> {
 	const { layers, folder, name, registered, now, signal } = options;
 	const proofs = await readProofs(folder);
-	for (const smallkey of proofs.keys()) if (!registered.has(smallkey)) proofs.delete(smallkey);
+	for (const [smallkey, { picture }] of proofs) {
+		if (registered.has(smallkey)) continue;
+		if (picture !== undefined) await rm(join(folder, picture), { force: true });
+		proofs.delete(smallkey);
+	}
 	const done = await readUnfinished(folder, name);
 	const bar = progress(layers.length, "drawing layers");
 	bar.tick(done.size);
@@ -50,7 +62,7 @@ export async function runProofs(options: ProveRun): Promise<{ proofs: Proofs; dr
 				for (const layer of ofHost) {
 					if (signal.aborted) return;
 					const drawn = await browsers.use((browser) => drawLangs({ ...options, browser }, layer));
-					await addProof(folder, proofs, layer.smallkey, drawn, now.toISOString().slice(0, 10));
+					await addProof(options, proofs, layer.smallkey, drawn, now.toISOString().slice(0, 10));
 					done.add(layer.smallkey);
 					bar.tick();
 					if (done.size % layersPerWrite === 0) await save();

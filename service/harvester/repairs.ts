@@ -8,7 +8,6 @@ import {
 	markRepairs,
 	parseHealth,
 	repairTrailer,
-	weekOf,
 } from "../../registry/health.ts";
 import { readOpen } from "../../repair/branches.ts";
 import type { Log } from "../../store/log.ts";
@@ -77,13 +76,10 @@ export class Repairs {
 	}
 
 	async #run(): Promise<void> {
-		const { readHealth, search, now } = this.#options;
-		const sicknesses = [...parseHealth(await readHealth()).values()];
-		const week = weekOf(now());
-		const isSick = sicknesses.some(({ since }) => since < week);
-		if (isSick) await search(this.#ending.signal);
-		const isMarked = sicknesses.some(({ repair }) => repair);
-		if ((isSick || isMarked) && !this.#ending.signal.aborted) await this.#mark();
+		const { readHealth, search } = this.#options;
+		if (parseHealth(await readHealth()).size === 0) return;
+		await search(this.#ending.signal);
+		if (!this.#ending.signal.aborted) await this.#mark();
 	}
 
 	/** Notes for which layers a repair waits, so that the catalogue says it. */

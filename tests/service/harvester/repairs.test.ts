@@ -17,6 +17,7 @@ const hour = 3_600_000;
 let local: Local;
 let repairs: Repairs;
 let searches: number;
+let stored: () => Promise<string | null>;
 let timers: { run: () => void; ms: number }[];
 
 test.before.each(async () => {
@@ -25,11 +26,11 @@ test.before.each(async () => {
 		...["moved", "fresh"].map((smallkey) => ({ path: layerPath(smallkey), text: wms(smallkey) })),
 		{ path: healthPath, text: JSON.stringify({ sick }) },
 	]);
-	[searches, timers] = [0, []];
+	[searches, timers, stored] = [0, [], health];
 	repairs = new Repairs({
 		repository: local.repository,
 		store: local.store,
-		readHealth: () => health(),
+		readHealth: () => stored(),
 		search: async () => {
 			searches += 1;
 			if (searches === 1) await propose();
@@ -126,8 +127,8 @@ test("the status, the health and the feed say that a repair waits, and say it no
 	assert.is((await feed()).match(/a repair is proposed/g)?.length, 1);
 });
 
-test("no search runs where no layer was sick in an earlier week", async () => {
-	local.now = Date.UTC(2026, 1, 25);
+test("no search runs where no layer is sick", async () => {
+	stored = async () => null;
 	await next();
 	assert.is(searches, 0);
 });
