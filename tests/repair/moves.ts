@@ -364,6 +364,17 @@ const features: Move[] = [
 		maxRequests: 40,
 	},
 	{
+		name: "the server sends the document of another layer with status 200 at every address",
+		...{ registered, before },
+		after: {
+			[maps]: (url) => arcgis({ "Air/MapServer": [roads] })(new URL(`${air}/5${url.search}`)),
+			[secure]: (url) => arcgis({ "Air/MapServer": [roads] })(new URL(`${air}/5${url.search}`)),
+		},
+		expected: "nothing",
+		isWell: true,
+		maxRequests: 40,
+	},
+	{
 		name: "the server lists 10,000 layers, and one of them is the layer",
 		...{ registered, before },
 		after: airWith(
@@ -524,6 +535,35 @@ const pictures: Move[] = [
 			]),
 		},
 		expected: { sure: "same", ...named("last") },
+		maxRequests: 40,
+	},
+	{
+		name: "a WMS lists 10,000 layers, all of its title",
+		...{ registered: river, before: wmsBefore },
+		after: {
+			[maps]: wms(
+				"/ows",
+				Array.from({ length: 10_000 }, (_, at) => ({ ...rivers, name: `n${at}` })),
+			),
+		},
+		expected: "nothing",
+		maxRequests: 40,
+	},
+	{
+		name: "the server of a WMS sends a page with status 200 at every address",
+		...{ registered: river, before: wmsBefore },
+		after: { [maps]: always(page), [secure]: always(page) },
+		expected: "nothing",
+		maxRequests: 40,
+	},
+	{
+		name: "the server of a WMS sends capabilities of other layers with status 200 at every address",
+		...{ registered: river, before: wmsBefore },
+		after: {
+			[maps]: () => wms("/", [woods])(new URL(`${maps}/?REQUEST=GetCapabilities`)),
+			[secure]: () => wms("/", [woods])(new URL(`${maps}/?REQUEST=GetCapabilities`)),
+		},
+		expected: "nothing",
 		maxRequests: 40,
 	},
 	{
