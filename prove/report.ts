@@ -44,9 +44,10 @@ const texts = {
 		notDrawn: "Layers that do not draw",
 		all: "Layers that draw",
 		since: (day: string) => `not drawn since ${day}`,
+		seen: "last look:",
 		last: "the last picture",
 		features: (number: number) => `${number} ${number === 1 ? "feature" : "features"}`,
-		share: (percent: string) => `${percent}\u00a0% of the map coloured`,
+		share: (percent: string) => `${percent}% of the map coloured`,
 		seconds: (seconds: string) => `${seconds}\u00a0s`,
 		picture: (title: string) => `Map of ${title}`,
 		only: { en: "English only:", fr: "French only:" },
@@ -62,6 +63,7 @@ const texts = {
 		notDrawn: "Couches qui ne se dessinent pas",
 		all: "Couches qui se dessinent",
 		since: (day: string) => `pas dessinée depuis le ${day}`,
+		seen: "dernier examen\u00a0:",
 		last: "la dernière image",
 		features: (number: number) => `${number} ${number < 2 ? "entité" : "entités"}`,
 		share: (percent: string) => `${percent}\u00a0% de la carte en couleur`,
@@ -119,7 +121,7 @@ function itemHtml(proof: ProofReport["proofs"][number], layers: ReportedLayers, 
 	const lines = [
 		since !== undefined && `<span class="bad">${words.since(`<time>${since}</time>`)}</span>`,
 		own && escapeHtml(isOld ? failures(langs, lang) : factsText(own, lang)),
-		`<time>${proof.day}</time>`,
+		`${words.seen} <time>${proof.day}</time>`,
 	];
 	return `<li>${image}<div><h3>${escapeHtml(title)}</h3><p><code>${escapeHtml(smallkey)}</code></p>
 ${lines
