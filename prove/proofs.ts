@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { proofsFile } from "../catalogue/thumbnails.ts";
 import { readTextIfThere } from "../files/if-there.ts";
@@ -24,9 +24,6 @@ export interface Proof {
 /** Smallkey → proof. */
 export type Proofs = Map<string, Proof>;
 
-/** The file of a run that has not ended, in the folder of proofs. */
-const unfinishedFile = "unfinished.json";
-
 /** Version of these files. */
 const version = 1;
 
@@ -47,20 +44,6 @@ export function writeProofs(folder: string, proofs: Proofs): void {
 		.sort(([a], [b]) => (a < b ? -1 : 1))
 		.map(([smallkey, proof]) => `${JSON.stringify(smallkey)}: ${JSON.stringify(proof)}`);
 	placeFile(folder, proofsFile, Buffer.from(`{"version":${version},"layers":{\n${lines.join(",\n")}\n}}\n`));
-}
-
-/** The layers that an unfinished run over the same layers has drawn. @param run what it is about, as one text */
-export async function readUnfinished(folder: string, run: string): Promise<Set<string>> {
-	const text = await readFile(join(folder, unfinishedFile), "utf8").catch(() => "");
-	const [name, ...done] = text.split("\n").filter(Boolean);
-	return new Set(name === run ? done : []);
-}
-
-/** Notes which layers a run has drawn; an empty list is the end of the run. */
-export async function writeUnfinished(folder: string, run: string, done: readonly string[]): Promise<void> {
-	if (done.length === 0) return rm(join(folder, unfinishedFile), { force: true });
-	await mkdir(folder, { recursive: true });
-	placeFile(folder, unfinishedFile, Buffer.from([run, ...done, ""].join("\n")));
 }
 
 /** How the pictures of a run are kept. */

@@ -1,22 +1,23 @@
 // npx fragments prove: draws layers in a browser, and keeps for each whether it can be seen, with a picture
+import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
+import type { Ask } from "../harvest/net/ask.ts";
 import { seenOf } from "../harvest/watch-layer.ts";
 import { buildOutput } from "../hosting/output.ts";
-import { browserArguments, browserPath, missingBrowser } from "../prove/browser.ts";
+import { needBrowser, serveFolder } from "../prove/browser.ts";
 import type { Proofs } from "../prove/proofs.ts";
 import { addPictures, proposedFolder, writeProposedLayers } from "../prove/proposed.ts";
 import { reportHtml, reportOf } from "../prove/report.ts";
 import { runProofs } from "../prove/run.ts";
-import { serveFolder } from "../prove/serve-folder.ts";
 import type { Source } from "../publish/build.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import { describedFor } from "../registry/described.ts";
 import { healthPath, type Seen } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
-import { langs } from "../registry/smallkey.ts";
+import { type Lang, langs } from "../registry/smallkey.ts";
 import { type OpenProposal, readOpen } from "../repair/branches.ts";
 import { clientsWith } from "../service/ask.ts";
 import { readLayers, watchAll } from "../service/harvester/layers.ts";
@@ -28,7 +29,8 @@ import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
 It draws as the catalogue's map does, one layer at a time for each host. The folder gets a picture for each layer, of at
-most 12 kB, and report.en.html, report.fr.html and report.json. A run that was interrupted continues where it ended. For a
+most 12 kB, and report.en.html, report.fr.html and report.json. What was drawn today is not drawn again, unless it is named, so
+that an interrupted run continues. For a
 folder of layers it also writes layers/health.json, as npx fragments watch-services does. It needs Chromium.
 --proposed draws the layers of the repairs that wait, as they would be, into the folder proposed/ beside the other pictures.`;
 
@@ -62,23 +64,17 @@ export function chooseLayers<Layer extends Pick<CheckedLayer, "smallkey">>(
 	return ofPart.sort((a, b) => hashOf(day + a.smallkey) - hashOf(day + b.smallkey)).slice(0, sample);
 }
 
-/** A number from 0 to 2³² that a text always has (FNV-1a). */
+/** A number that a text always has, from 0 to 2³². */
 function hashOf(text: string): number {
-	let hash = 0x811c9dc5;
-	for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-	return hash;
+	return createHash("sha256").update(text).digest().readUInt32BE();
 }
 
 /** Title of each layer in both languages. */
-export function titlesOf(layers: readonly CheckedLayer[]) {
+function titlesOf(layers: readonly CheckedLayer[]): Map<string, Record<Lang, string>> {
+	const titleIn = (layer: CheckedLayer, lang: Lang) =>
+		layer.registration[lang].service_name ?? describedFor(layer, lang).title ?? layer.smallkey;
 	return new Map(
-		layers.map((layer) => {
-			const titles = langs.map((lang) => {
-				const { service_name } = layer.registration[lang] as { service_name?: string };
-				return [lang, service_name ?? describedFor(layer, lang).title ?? layer.smallkey];
-			});
-			return [layer.smallkey, { title: Object.fromEntries(titles) as Record<"en" | "fr", string> }];
-		}),
+		layers.map((layer) => [layer.smallkey, { en: titleIn(layer, "en"), fr: titleIn(layer, "fr") }]),
 	);
 }
 
@@ -86,15 +82,14 @@ export function titlesOf(layers: readonly CheckedLayer[]) {
 async function statesOf(
 	drawn: readonly CheckedLayer[],
 	proofs: Proofs,
-	ask: Parameters<typeof watchAll>[1],
+	ask: Ask,
 ): Promise<Map<string, Seen | null>> {
+	const states = new Map<string, Seen | null>(drawn.map(({ smallkey }) => [smallkey, null]));
 	const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
-	const watched = await watchAll(failed, ask);
-	const said = new Map(watched.map(({ layer, watched: one }) => [layer.smallkey, seenOf(one)]));
 	const nothingSeen: Seen = { state: "empty", cause: "draws nothing on the map" };
-	return new Map(
-		drawn.map(({ smallkey }) => [smallkey, said.has(smallkey) ? (said.get(smallkey) ?? nothingSeen) : null]),
-	);
+	for (const { layer, watched } of await watchAll(failed, ask))
+		states.set(layer.smallkey, seenOf(watched) ?? nothingSeen);
+	return states;
 }
 
 /** The repairs that wait in a repository. @throws {Error} where the source is a folder */
@@ -117,8 +112,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.addHelpText("after", help)
 		.parse(argv, { from: "user" });
 	const { sample, part, proposed, text, out, ...given } = line.opts();
-	const executablePath = browserPath;
-	if (executablePath === undefined) throw new Error(missingBrowser);
+	needBrowser();
 	const configuration = readConfiguration(withoutStore(environment));
 	const pictures = resolve(out ?? configuration.pictures);
 	const folder = proposed ? join(pictures, proposedFolder) : pictures;
@@ -138,12 +132,10 @@ export const run = createRun(async (argv, environment, io) => {
 		const dist = join(temporary, "dist");
 		const { problems } = await buildOutput(source, dist, { ...environment, SITE: "on", BASE_MAP: undefined });
 		for (const problem of problems) printError(io, plain(problem));
-		const { chromium } = await import("playwright-core");
 		const { address, close } = await serveFolder(dist);
 		const { ask, fetch } = clientsWith(configuration.harvest);
-		const choice = [part && `part ${part.number}/${part.of}`, sample, ...named];
-		const { proofs, drawn } = await runProofs({
-			openBrowser: () => chromium.launch({ executablePath, args: browserArguments() }),
+		const day = io.now().toISOString().slice(0, 10);
+		const proofs = await runProofs({
 			site: address,
 			fetch,
 			clock: () => performance.now(),
@@ -151,26 +143,24 @@ export const run = createRun(async (argv, environment, io) => {
 			registered: new Set(all.map(({ smallkey }) => smallkey)),
 			folder,
 			hasFixedNames: proposed ?? false,
-			name: [name, ...choice, ...repairs.map(({ commit }) => commit)].filter(Boolean).join(" "),
-			now: io.now(),
+			isAgain: proposed ?? named.length > 0,
+			day,
 			signal: io.interrupted(),
 		}).finally(close);
 		if (text !== undefined) await addPictures(text, repairs, pictures, picturesAddress(environment));
 		if ("folder" in registered) {
-			const seen = layers.filter(({ smallkey }) => drawn.includes(smallkey));
-			await writeHealth(registered.folder, await statesOf(seen, proofs, ask), all, io.now());
+			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
+			await writeHealth(registered.folder, await statesOf(drawn, proofs, ask), all, io.now());
 			printLine(io, `${healthPath} is written`);
 		}
-		const titles = titlesOf(all);
-		const report = reportOf(proofs, titles);
-		for (const lang of langs)
-			await writeFile(join(folder, `report.${lang}.html`), reportHtml(report, titles, lang));
+		const report = reportOf(proofs, titlesOf(all));
+		for (const lang of langs) await writeFile(join(folder, `report.${lang}.html`), reportHtml(report, lang));
 		await writeFile(join(folder, "report.json"), `${JSON.stringify(report, null, 1)}\n`);
 		for (const { smallkey, since } of report.notDrawn)
 			printLine(io, plain(`${smallkey}: not drawn since ${since}`));
 		printLine(
 			io,
-			`${report.drawn} of ${counted(report.layers, "layer")} draw, ${report.neverDrawn} not checked yet: ${folder}`,
+			`${report.drawn.length} of ${counted(report.layers, "layer")} draw, ${report.unknown} not checked yet: ${folder}`,
 		);
 		return exitCodes.done;
 	} finally {

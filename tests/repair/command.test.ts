@@ -1,13 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import { buildOutput } from "../../hosting/output.ts";
-import { browserArguments, browserPath } from "../../prove/browser.ts";
+import { browserPath, openBrowser, serveFolder } from "../../prove/browser.ts";
 import { drawLayer } from "../../prove/draw.ts";
-import { serveFolder } from "../../prove/serve-folder.ts";
 import { healthPath } from "../../registry/health.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { Peer } from "../harvest/peer.ts";
@@ -79,10 +77,7 @@ browserTest(
 		const dist = join(local.folder, "proof");
 		await buildOutput({ repository: local.repository, ref: "main" }, dist, { SITE: "on" });
 		const site = await serveFolder(dist);
-		const browser = await chromium.launch({
-			executablePath: browserPath as string,
-			args: browserArguments(),
-		});
+		const browser = await openBrowser();
 		try {
 			const fetch = createFetch({ allowPrivate: true });
 			const drawn = await drawLayer(
