@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { canonicalText } from "../registry/canonical.ts";
 import { descriptionText } from "../registry/description.ts";
 import { code } from "../registry/markdown.ts";
-import { namedLayers, type Registration } from "../registry/registration.ts";
+import type { Registration } from "../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { type Edit, repairBranch } from "../store/store.ts";
 import { counted, plain } from "../terminal/plain.ts";
-import type { Candidate } from "./candidates.ts";
+import { type Candidate, placeOf } from "./candidates.ts";
 import type { LangRepair, Repair } from "./repair.ts";
 
 /** A change that repairs one layer, or the layers of one service that moved together. */
@@ -98,10 +98,6 @@ function evidenceOf({ layer, langs }: Repair): string {
 	return hash.digest("hex").slice(0, 16);
 }
 
-function placeOf(registration: Registration, lang: Lang): string[] {
-	return [registration[lang].service_url, ...namedLayers(registration, lang)];
-}
-
 const texts = {
 	en: {
 		layer: "Layer",
@@ -182,7 +178,7 @@ function repairText({ layer, langs: found, sure }: Repair, lang: Lang, write: Wr
 	if (sure === "choose") lines.push(words.choose, "");
 	for (const { langs: names, candidates } of together(found)) {
 		const [first] = names as [Lang];
-		const registered = write(placeOf(layer.registration, first).join(" "));
+		const registered = write(placeOf(layer.registration, first));
 		lines.push(`${words.registered} (${names.join(", ")}): ${registered}`, "");
 		for (const candidate of candidates) lines.push(...candidateLines(candidate, lang, write));
 	}

@@ -6,7 +6,7 @@ import { feedPath } from "../../../catalogue/static/addresses.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { writeProposal } from "../../../repair/branches.ts";
-import { Repairs } from "../../../service/harvester/repairs.ts";
+import { startRepairs } from "../../../service/harvester/repairs.ts";
 import { LayerStatuses } from "../../../service/layer-status.ts";
 import { Local, wms } from "../../local.ts";
 import { eventually } from "../../wait.ts";
@@ -15,7 +15,7 @@ const main = "refs/heads/main";
 const hour = 3_600_000;
 
 let local: Local;
-let repairs: Repairs;
+let end: () => Promise<void>;
 let searches: number;
 let stored: () => Promise<string | null>;
 let timers: { run: () => void; ms: number }[];
@@ -27,7 +27,7 @@ test.before.each(async () => {
 		{ path: healthPath, text: JSON.stringify({ sick }) },
 	]);
 	[searches, timers, stored] = [0, [], health];
-	repairs = new Repairs({
+	end = startRepairs({
 		repository: local.repository,
 		store: local.store,
 		readHealth: () => stored(),
@@ -49,10 +49,9 @@ test.before.each(async () => {
 			clear: () => undefined,
 		},
 	});
-	repairs.start();
 });
 test.after.each(async () => {
-	await repairs.close();
+	await end();
 	await local.end();
 	assert.equal(local.reported, []);
 });
