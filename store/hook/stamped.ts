@@ -1,21 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cacheFolder, filesStamp, keepFile } from "../../files/cache.ts";
+import { cacheFolder, keepFile } from "../../files/cache.ts";
 
-/** The files that the bundle may be made of; a test holds that against what it is made of. */
-export const bundledFiles = ["registry/*.ts", "schemas/*.ts", "api/*.ts", "git/*.ts", "store/*.ts"].concat([
-	"store/git/*.ts",
-	"store/hook/*.ts",
-	"publish/*.ts",
-	"package.json",
-]);
-
-/** A stamp of everything that the bundle may be made of: 64 hexadecimal digits. */
-export function hookStamp(): Promise<string> {
-	return filesStamp(bundledFiles);
-}
-
-/** The text of the bundle, its stamp in the first line; made where no earlier start has kept it: it takes half a second. */
+/**
+ * The text of the bundle, its stamp in the first line; made where no earlier start has kept it: it takes half a second.
+ * @param stamp that of the code
+ */
 export async function readBundle(stamp: string): Promise<string> {
 	const path = join(cacheFolder, `pre-receive-${stamp}.mjs`);
 	const kept = await readFile(path, "utf8").catch(() => null);
