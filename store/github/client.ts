@@ -12,8 +12,6 @@ export interface Connection {
 	apiUrl: string;
 	fetch: typeof fetch;
 	now: () => Date;
-	/** The clock of deadlines. */
-	limitNow: () => Date;
 	/** Waits a number of milliseconds. */
 	sleep: (ms: number) => Promise<void>;
 	/** A number from 0 to 1, for jitter. */
@@ -22,7 +20,7 @@ export interface Connection {
 	requestTimeoutMs: number;
 }
 
-/** Makes a way to ask GitHub that gives up at a time of `limitNow`, in milliseconds; asked for it at each request. */
+/** Makes a way to ask GitHub that gives up at a time, in milliseconds; asked for it at each request. */
 export type Connect = (deadline: () => number) => Github;
 
 /** GitHub cannot be used now; `reason` is for the operator, and holds no secret. */
@@ -102,14 +100,14 @@ const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
  * octokit's error for 404, 409 and 422, and Error where it refuses the service. No text of theirs holds a token.
  */
 export function connect(connection: Connection, authorize: Authorize): Connect {
-	const { owner, repo, now, limitNow, sleep, random } = connection;
+	const { owner, repo, now, sleep, random } = connection;
 	let pausedUntil = 0;
 
 	/** Waits for the end of a pause that GitHub has asked for, where there is time for that. */
 	async function waitForPause(until: number): Promise<void> {
 		const pauseMs = pausedUntil - now().getTime();
 		if (pauseMs <= 0) return;
-		if (limitNow().getTime() + pauseMs >= until) {
+		if (now().getTime() + pauseMs >= until) {
 			const seconds = spread(pauseMs / 1000, random);
 			throw new GithubBusy("GitHub asks for a pause", seconds, "GitHub: the pause it asked for is not over");
 		}
@@ -123,7 +121,7 @@ export function connect(connection: Connection, authorize: Authorize): Connect {
 		const isAuthorized = options.headers.authorization !== undefined;
 		for (let attempts = 1; ; attempts += 1) {
 			await waitForPause(until);
-			const leftMs = until - limitNow().getTime();
+			const leftMs = until - now().getTime();
 			if (leftMs <= 0)
 				throw new GithubBusy(noAnswer, spread(ordinaryRetryAfterSeconds, random), "no time left");
 			const timeoutMs = Math.min(connection.requestTimeoutMs, leftMs);
@@ -134,7 +132,7 @@ export function connect(connection: Connection, authorize: Authorize): Connect {
 			pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pauseMs);
 			const waitMs = trouble.pauseMs || 100 * 2 ** attempts * (0.5 + random());
 			const isLost = trouble.isUnknown && isLasting(method, url);
-			if (isLost || attempts === maxAttempts || limitNow().getTime() + waitMs >= until) {
+			if (isLost || attempts === maxAttempts || now().getTime() + waitMs >= until) {
 				const Busy = isLost ? LostAnswer : GithubBusy;
 				const seconds = spread(trouble.pauseMs / 1000 || ordinaryRetryAfterSeconds, random);
 				throw new Busy(trouble.text, seconds, `GitHub: ${method} ${url}: ${trouble.reason}`);
