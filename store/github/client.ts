@@ -67,8 +67,11 @@ function isLasting(method: string, url: string): boolean {
 /** An answer as octokit hands it over. */
 type Answer = Awaited<ReturnType<Rest["request"]>>;
 
-/** What became of one attempt: an answer, with octokit's error where it is one of an error; or why there is none. */
-type Attempt = { answer: Answer; error?: unknown } | { reason: string };
+/** What became of one attempt: octokit throws every answer from 400 up, and where there is none. */
+interface Attempt {
+	answer: Answer | undefined;
+	error?: { message?: string } | undefined;
+}
 
 /** Why a request has to be sent again. */
 interface Trouble {
@@ -128,7 +131,10 @@ export function connect(connection: Connection, authorize: Authorize): Connect {
 			if (!isAuthorized) options.headers.authorization = await authorize(github);
 			const attempt = await sendOnce(send, options, timeoutMs);
 			const trouble = troubleOf(attempt, options, now(), () => !isAuthorized && authorize.forget());
-			if (trouble === null) return answerOf(attempt);
+			if (trouble === null) {
+				if (attempt.error) throw attempt.error;
+				return attempt.answer as Answer;
+			}
 			pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pauseMs);
 			const waitMs = trouble.pauseMs || 100 * 2 ** attempts * (0.5 + random());
 			const isLost = trouble.isUnknown && isLasting(method, url);
@@ -160,26 +166,15 @@ export function connect(connection: Connection, authorize: Authorize): Connect {
 async function sendOnce(send: Send, options: SentOptions, timeoutMs: number): Promise<Attempt> {
 	options.headers["x-github-api-version"] = "2022-11-28";
 	options.request = { ...options.request, signal: AbortSignal.timeout(timeoutMs) };
-	try {
-		return wholeAnswer(await send(options));
-	} catch (error) {
-		// octokit throws every answer from 400 up.
-		const { response, message } = error as { response?: Answer; message?: string };
-		return response ? wholeAnswer(response, error) : { reason: message ?? "no answer" };
-	}
+	return send(options).then(
+		(answer) => ({ answer }),
+		(error) => ({ answer: error.response, error }),
+	);
 }
 
-/** @throws octokit's error where the answer is one */
-function answerOf(attempt: Attempt): Answer {
-	if ("error" in attempt && attempt.error) throw attempt.error;
-	if (!("answer" in attempt)) throw new Error("there is no answer");
-	return attempt.answer;
-}
-
-/** An answer that has arrived with its JSON; octokit passes one that was cut off on as an empty text. */
-function wholeAnswer(answer: Answer, error?: unknown): Attempt {
-	const isWhole = answer.status === 204 || (typeof answer.data === "object" && answer.data !== null);
-	return isWhole || !isUsable(answer.status) ? { answer, error } : { reason: "an answer without JSON" };
+/** Whether an answer has arrived with its JSON; octokit passes one that was cut off on as an empty text. */
+function isWhole({ status, data }: Answer): boolean {
+	return status === 204 || (typeof data === "object" && data !== null);
 }
 
 /** Whether an answer of this status is handed on. */
@@ -192,17 +187,17 @@ function isUsable(status: number): boolean {
  * @throws {Error} where GitHub refuses the service for good
  */
 function troubleOf(
-	attempt: Attempt,
+	{ answer, error }: Attempt,
 	sent: SentOptions,
 	now: Date,
 	forgetToken: () => boolean,
 ): Trouble | null {
-	if (!("answer" in attempt)) {
-		return { text: noAnswer, pauseMs: 0, reason: attempt.reason, isUnknown: true };
-	}
-	const { answer } = attempt;
+	if (!answer) return { text: noAnswer, pauseMs: 0, reason: error?.message ?? "no answer", isUnknown: true };
 	const { status, data } = answer;
-	if (isUsable(status)) return null;
+	if (isUsable(status)) {
+		if (isWhole(answer)) return null;
+		return { text: noAnswer, pauseMs: 0, reason: "an answer without JSON", isUnknown: true };
+	}
 	const reason = `${status}, ${messageOf(data)}`;
 	if (status >= 500) {
 		const text = `GitHub answers ${status}; send the same again later`;

@@ -1,7 +1,6 @@
 import { folderOf, parseSmallkey } from "../../registry/smallkey.ts";
 import { blobId } from "../blob-id.ts";
 import type { Edit, Layer, LayerIds, Reader } from "../store.ts";
-import { base64Bytes } from "./base64.ts";
 import type { Head } from "./history.ts";
 import { dataOf, dataOrNull } from "./refusal.ts";
 import type { Github } from "./routes.ts";
@@ -96,8 +95,7 @@ export class CommitFiles {
 	async #readBlob(id: string): Promise<string> {
 		const { rest, repo } = this.#github;
 		const { content } = await dataOf(rest.git.getBlob({ ...repo, file_sha: id }), `show the blob ${id}`);
-		const bytes = base64Bytes(content);
-		if (!bytes) throw new Error(`GitHub: the blob ${id} is not base64`);
+		const bytes = Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
 		return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 	}
 }
