@@ -1,5 +1,5 @@
 import pMap from "p-map";
-import { linesOf } from "../registry/json.ts";
+import { lineAt, linesOf } from "../registry/json.ts";
 import {
 	type CheckedLayer,
 	judgeFile,
@@ -8,15 +8,36 @@ import {
 	type LayerFile,
 	namesOf,
 	type Problem,
+	type Remark,
 } from "../registry/judge.ts";
 import { ownersPath } from "../registry/owners.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import type { Change, Changes, Entry, FileReader } from "./changes.ts";
-import { type Located, locate } from "./locate.ts";
 
 /** Layers that are checked at once. */
 const atOnce = 32;
+
+/** A problem at its place in a file; its text begins with the JSON pointer, where it is about a member. */
+export interface Located extends Remark {
+	/** From 1. */
+	line: number;
+}
+
+/**
+ * Finds the line that a problem is about.
+ * @param lines of the file's members, as `linesOf` finds them; none where the problem is not about its content
+ */
+export function locate({ file, text }: Remark, lines: ReadonlyMap<string, number> = new Map()): Located {
+	if (!text.startsWith("/")) {
+		const line = /^the document must be JSON: line (\d+),/.exec(text)?.[1] ?? 1;
+		return { file, line: Number(line), text };
+	}
+	// A member's name may itself hold `: `, so the longest pointer that exists is used.
+	const pointers = Array.from(text.matchAll(/: /g), ({ index }) => text.slice(0, index));
+	const pointer = pointers.findLast((one) => lines.has(one)) ?? pointers[0] ?? "";
+	return { file, line: lineAt(lines, pointer), text };
+}
 
 /** A layer that a head changes, as it is on the base and as it will be; null where there is none, or it is wrong. */
 export interface ChangedLayer {

@@ -4,9 +4,8 @@ import { groupByOwners, type OwnedPaths, type Owners, ownersPath, parseOwners } 
 import { type Lang, langs } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { type Changes, FileReader, readChanges } from "./changes.ts";
-import { type ChangedLayer, checkChanges, entriesToRead } from "./check.ts";
+import { type ChangedLayer, checkChanges, entriesToRead, type Located } from "./check.ts";
 import { type FragmentChange, fragmentChanges } from "./fragments.ts";
-import type { Located } from "./locate.ts";
 import { askServices, type CheckServices, type ServiceFindings } from "./services.ts";
 
 /** What a review looks at, and with what. */
