@@ -47,7 +47,7 @@ const changes: Readonly<Record<Exclude<WriteAction, "refresh">, Change>> = {
 /** Answers a write: verify → 401, limit → 429, parse → 400, ownership → 403, store → the action's answer. */
 export async function answerWrite(write: Write, context: Context): Promise<Reply> {
 	const verified = await verifyWrite(write, context);
-	if (isRefusal(verified)) return refuse(verified, hintOf(verified, context));
+	if (isRefusal(verified)) return refuse(verified, hintOf(verified, write, context));
 	const waitSeconds = (await context.limiter?.sender(verified.sender.id, verified.request)) ?? 0;
 	if (waitSeconds > 0) return refuseLimited("sender", waitSeconds);
 	const { action } = write;

@@ -109,7 +109,7 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 			[
 				"a member twice",
 				manual.replace("{", '{"version":"1.0.0",'),
-				/^\/version: stands there more than once/,
+				/^\/version: occurs more than once/,
 			],
 			["an unknown member", manual.replace("{", '{"__proto__":{},'), /^\/__proto__: is not a known member$/],
 			["a lone surrogate", manual.replace('"limits"', '"\\ud800"'), /^\/en\/layer: .*lone surrogate/],
