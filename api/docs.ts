@@ -1,11 +1,23 @@
 import { middleRank } from "../registry/drawing-order.ts";
-import { parseSmallkey } from "../registry/smallkey.ts";
+import { type Lang, parseSmallkey } from "../registry/smallkey.ts";
 import { targetOf } from "../registry/targets/table.ts";
-import type { Envelope } from "../registry/targets/target.ts";
+import type { Envelope, TargetName } from "../registry/targets/target.ts";
 import { etagOfTags, type Tag } from "./etag.ts";
-import type { Fragment, Fragments } from "./fragment.ts";
 import type { Pieces } from "./reply.ts";
 import type { WantedDocs } from "./wanted.ts";
+
+/** A fragment as sent. */
+export interface Fragment {
+	/** UTF-8 JSON. */
+	body: Uint8Array;
+	/** What its strong entity tag is made of (RFC 9110, section 8.8.3). */
+	etag: Tag;
+	/** The layer's rank in drawing order, lowest first; absent where it is not known. */
+	rank?: number;
+}
+
+/** Reads the fragment of a target (`v0.9`), a language and a smallkey; null where there is none. */
+export type Fragments = (target: TargetName, lang: Lang, smallkey: string) => Fragment | null;
 
 /** Largest answer to one `docs` in bytes, repeats counted. */
 export const maxDocsBytes = 32_000_000;
