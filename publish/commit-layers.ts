@@ -9,6 +9,7 @@ import {
 	layerPath,
 	parseLayerPath,
 } from "../registry/smallkey.ts";
+import type { CommitReader } from "../store/git/reader.ts";
 import { changesOf, type Noted, type ReadSpellings, type StoredLayer } from "./changes.ts";
 import { streamEntries } from "./collect.ts";
 
@@ -51,16 +52,8 @@ export function commitLayers(repository: string, commit: string): ReadSpellings 
 	};
 }
 
-/** What a store has read of a commit. */
-export interface ReadCommit {
-	/** The stored smallkeys that are the same but for case, sorted. */
-	spellings: (smallkey: string) => Promise<string[]>;
-	/** One file of a layer, or null. */
-	file: (path: string) => Promise<LayerFile | null>;
-}
-
 /** Reads layers through the store, which remembers folders: for few. */
-export function storeLayers(at: ReadCommit): ReadSpellings {
+export function storeLayers(at: CommitReader): ReadSpellings {
 	return async function* (wanted) {
 		const smallkeys = [...wanted];
 		for (let start = 0; start < smallkeys.length; start += readAtOnce) {
@@ -70,7 +63,7 @@ export function storeLayers(at: ReadCommit): ReadSpellings {
 	};
 }
 
-async function readSpellings(lower: string, at: ReadCommit): Promise<StoredLayer[]> {
+async function readSpellings(lower: string, at: CommitReader): Promise<StoredLayer[]> {
 	const smallkeys = await at.spellings(lower);
 	const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
 	const files = await Promise.all(paths.map((path) => at.file(path)));
