@@ -14,7 +14,7 @@ const settings = { metadataUrl: "", catalogueUrl: "" };
 async function reachedModules(): Promise<string[]> {
 	const { metafile } = await build({
 		absWorkingDir: root,
-		entryPoints: ["registry/targets/render.ts", "registry/judge.ts"],
+		entryPoints: ["registry/targets/table.ts", "registry/judge.ts"],
 		bundle: true,
 		write: false,
 		metafile: true,
