@@ -212,7 +212,6 @@ const table = {
 		"must have its control characters escaped",
 		"doit avoir ses caractères de contrôle échappés",
 	],
-	nested: ["is nested deeper than {}", "a plus de {} niveaux"],
 	// Files under layers/, their names and their owners.
 	smallkey: [`${smallkeyRule}, not {}`, "doit être de 1 à 64 caractères A-Z a-z 0-9 _ - + =, et non {}"],
 	"case-twin": [
