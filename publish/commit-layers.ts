@@ -11,12 +11,15 @@ import {
 } from "../registry/smallkey.ts";
 import type { CommitReader } from "../store/git/reader.ts";
 import { changesOf, type Noted, type ReadSpellings, type StoredLayer } from "./changes.ts";
-import { streamEntries } from "./collect.ts";
+import { readEntries } from "./collect.ts";
 
 /** Folders up to which only they are listed. */
 const maxFolders = 200;
 /** Layers that are read from the store at once. */
 const readAtOnce = 64;
+
+/** Layers of a commit that are read by one process of git, and kept in memory at once. */
+const groupsAtOnce = 500;
 
 /** Most wrong files whose last valid form is looked for. */
 const maxWrong = 1_000;
@@ -71,7 +74,7 @@ async function readSpellings(lower: string, at: CommitReader): Promise<StoredLay
 }
 
 /**
- * Reads listed layers of a commit, in portions as they come: of each all spellings.
+ * Reads listed layers of a commit, in portions: of each all spellings.
  * @param listed sorted by path
  * @param wanted smallkeys in lower case; null: all
  */
@@ -81,17 +84,10 @@ export async function* streamLayers(
 	wanted: ReadonlySet<string> | null = null,
 ): AsyncGenerator<StoredLayer[][]> {
 	const groups = groupSpellings(listed, wanted);
-	let files: LayerFile[] = [];
-	let next = 0;
-	for await (const some of streamEntries(repository, groups.flat())) {
-		const portion: StoredLayer[][] = [];
-		for (const file of some) {
-			if (files.push(file) < (groups[next]?.length ?? 0)) continue;
-			portion.push(layersOf(files));
-			files = [];
-			next += 1;
-		}
-		yield portion;
+	for (let start = 0; start < groups.length; start += groupsAtOnce) {
+		const some = groups.slice(start, start + groupsAtOnce);
+		const files = await readEntries(repository, some.flat());
+		yield some.map(({ length }) => layersOf(files.splice(0, length)));
 	}
 }
 

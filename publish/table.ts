@@ -13,8 +13,6 @@ const maxAtOnce = 1_000;
 export class Table {
 	/** Target → language → position among the slots. */
 	readonly #positions = new Map<string, Map<string, number>>();
-	/** The slot that was asked for last: a list asks for one again and again. */
-	#last = { target: "", lang: "", slot: -1 };
 	#entries = new Map<string, Entry>();
 	#version = 0;
 
@@ -28,18 +26,9 @@ export class Table {
 	/** The fragment of a target, language and smallkey, or null. */
 	readonly find: Fragments = (target, lang, smallkey) => {
 		const entry = this.#entries.get(smallkey);
-		if (!entry) return null;
-		const slot = this.#slotOf(target, lang);
-		return slot < 0 ? null : fragmentOf(entry, slot);
+		const slot = this.#positions.get(target)?.get(lang);
+		return entry && slot !== undefined ? fragmentOf(entry, slot) : null;
 	};
-
-	/** The position of a slot, or -1. */
-	#slotOf(target: string, lang: string): number {
-		const last = this.#last;
-		if (last.target === target && last.lang === lang) return last.slot;
-		this.#last = { target, lang, slot: this.#positions.get(target)?.get(lang) ?? -1 };
-		return this.#last.slot;
-	}
 
 	/** A number that changes with any fragment. */
 	readonly version = (): number => this.#version;
