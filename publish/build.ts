@@ -1,5 +1,6 @@
 import { diffTree, type PathChange } from "../git/tree.ts";
-import { type CheckedLayer, judgeFiles, problemLine, type Remark } from "../registry/judge.ts";
+import { type CheckedLayer, judgeFiles, problemLine } from "../registry/judge.ts";
+import type { Remark } from "../registry/judge-names.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { progress } from "../terminal/progress.ts";
 import { nothingNoted } from "./changes.ts";

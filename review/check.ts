@@ -1,14 +1,7 @@
 import pMap from "p-map";
 import { linesOf } from "../registry/json.ts";
-import {
-	type CheckedLayer,
-	judgeFile,
-	judgeNames,
-	judgePlace,
-	type LayerFile,
-	namesOf,
-	type Problem,
-} from "../registry/judge.ts";
+import { type CheckedLayer, judgeFile, judgePlace, type LayerFile } from "../registry/judge.ts";
+import { judgeNames, namesOf, type Problem } from "../registry/judge-names.ts";
 import { ownersPath } from "../registry/owners.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";

@@ -1,5 +1,5 @@
 import { lineAt } from "../registry/json.ts";
-import type { Remark } from "../registry/judge.ts";
+import type { Remark } from "../registry/judge-names.ts";
 
 /** A problem at its place in a file. */
 export interface Located {

@@ -1,4 +1,4 @@
-import type { Remark } from "../../registry/judge.ts";
+import type { Remark } from "../../registry/judge-names.ts";
 
 /** Problems that are kept to be shown; the others are counted. */
 const maxKept = 50;
