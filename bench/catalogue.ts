@@ -1,13 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { answerPage, parsePage } from "../api/pages.ts";
 import { buildCatalogue, catalogueFiles } from "../catalogue/catalogue.ts";
 import type { CommitChanges } from "../catalogue/changes.ts";
 import { Index } from "../catalogue/chunks.ts";
 import { buildPages } from "../catalogue/pages.ts";
-import { browserArguments, browserPath } from "../prove/browser.ts";
+import { needBrowser, openBrowser } from "../prove/browser.ts";
 import { fragmentSettings } from "../publish/slots.ts";
 import type { Entry } from "../registry/entries.ts";
 import { plainSettings } from "../site/page/settings.ts";
@@ -144,7 +144,7 @@ async function untilFirstRow(browser: Browser, address: string): Promise<number>
 }
 
 async function prepareFirstRows({ layers }: World): Promise<Pair> {
-	if (!browserPath) throw new Error("there is no Chromium (Debian: apt-get install chromium)");
+	needBrowser();
 	const all = [...(await pages()).files, ...indexFiles(layers)].filter(([, content]) => content !== null);
 	const files = new Map(all.map(([path, content]) => [path, gzipSync(content ?? "")]));
 	const server = createServer((request, response) => {
@@ -155,7 +155,7 @@ async function prepareFirstRows({ layers }: World): Promise<Pair> {
 		response.writeHead(status, headers).end(body);
 	});
 	await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-	const browser = await chromium.launch({ executablePath: browserPath, args: browserArguments() });
+	const browser = await openBrowser();
 	const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/en/`;
 	return {
 		ours: () => untilFirstRow(browser, address),

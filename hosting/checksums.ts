@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import glob from "fast-glob";
 import pMap from "p-map";
+import { filesBelow } from "../files/below.ts";
 import { placeFile } from "../publish/place-file.mjs";
 
 /** The file of a build's hashes. */
@@ -14,7 +14,7 @@ const manifestName = "manifest.json";
  */
 export async function writeChecksums(out: string): Promise<void> {
 	await removeChecksums(out);
-	const paths = (await glob("**", { cwd: out, dot: true })).sort();
+	const paths = filesBelow(out).sort();
 	const hashOf = async (path: string) => {
 		const bytes = await readFile(join(out, path));
 		return [path, createHash("sha256").update(bytes).digest("hex")];

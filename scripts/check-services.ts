@@ -42,7 +42,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const check = createCheckLayer(askWith(readConfiguration(withoutStore(environment)).harvest));
 	const layers = await readLayers(source, line.processedArgs[0], io);
 	const results = await mapWithProgress(layers, "checking", layersAtOnce, async (layer) => {
-		return { layer, checked: await check(layer.smallkey, layer.registration) };
+		return { layer, checked: await check(layer.registration) };
 	});
 	for (const { layer, checked } of results) printLine(io, factLines(layer, checked).join("\n"));
 	return printFindings(

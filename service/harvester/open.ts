@@ -5,7 +5,7 @@ import type { Measures } from "../measures.ts";
 import { repositoryPath } from "../open-store.ts";
 import type { Configuration } from "../settings.ts";
 import { Harvester } from "./harvester.ts";
-import { Repairs, searchProcess } from "./repairs.ts";
+import { searchProcess, startRepairs } from "./repairs.ts";
 import { systemTimers } from "./schedule.ts";
 import { threadLimits } from "./thread.ts";
 import { HarvestThreads } from "./threads.ts";
@@ -49,9 +49,8 @@ export function openHarvester(
 		look: watcher.look,
 	});
 	const search = searchProcess(configuration);
-	const repairs = harvest.repair ? new Repairs({ ...common, repository, search }) : null;
 	harvester.start();
-	repairs?.start();
+	const endRepairs = harvest.repair ? startRepairs({ ...common, repository, search }) : null;
 	return {
 		follow: (smallkey) => harvester.follow(smallkey),
 		refresh: harvester.refresh,
@@ -61,7 +60,7 @@ export function openHarvester(
 			return harvester.waiting;
 		},
 		close: async () => {
-			await Promise.all([harvester.close(), repairs?.close()]);
+			await Promise.all([harvester.close(), endRepairs?.()]);
 			await watcher.close();
 			await threads.close();
 		},

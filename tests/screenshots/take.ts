@@ -3,10 +3,9 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { buildOutput } from "../../hosting/output.ts";
-import { browserArguments, browserPath, missingBrowser } from "../../prove/browser.ts";
-import { serveFolder } from "../../prove/serve-folder.ts";
+import { needBrowser, openBrowser, serveFolder } from "../../prove/browser.ts";
 
 import { answerAsMapService } from "./map-service.ts";
 
@@ -111,7 +110,7 @@ async function takeAll(pictures: readonly Picture[], out: string): Promise<void>
 	const { problems } = await buildOutput({ folder: "layers" }, dist, { ...process.env, SITE: "on" });
 	if (problems.length > 0) throw new Error(problems.join("\n"));
 	const { address, close } = await serveFolder(dist);
-	const browser = await chromium.launch({ executablePath: browserPath as string, args: browserArguments() });
+	const browser = await openBrowser();
 	try {
 		await mkdir(out, { recursive: true });
 		for (const picture of pictures) {
@@ -134,5 +133,5 @@ const { values } = parseArgs({
 		all: { type: "boolean", default: false },
 	},
 });
-if (!browserPath) throw new Error(missingBrowser);
+needBrowser();
 await takeAll(values.all ? allPictures() : [readmePicture], resolve(values.out));
