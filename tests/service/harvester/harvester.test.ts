@@ -20,7 +20,7 @@ let harvester: Harvester;
 /** The log's lines of single layers, and those of starts. */
 let lines: HarvestLine[];
 let startLines: StartLine[];
-/** The layers that were looked at, each with the name that it was served by then. */
+/** The checked layers, each with the name that it was served by then. */
 let looks: string[];
 let timers: { run: () => void; ms: number }[];
 
