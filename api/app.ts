@@ -25,7 +25,6 @@ export interface Refused {
 	allow?: string;
 }
 
-/** What a request is routed to. */
 export type Route =
 	| Wanted
 	| { kind: "write"; action: WriteAction }
@@ -124,7 +123,6 @@ function refused(status: number, error: string): Refused {
 	return { kind: "refused", status, errors: [error] };
 }
 
-/** The answer to a request that its route refuses. */
 export function answerRefused({ status, errors, allow, root }: Refused): Reply {
 	if (root !== undefined) return answerErrorPage(status === 400 ? "badRequest" : "notFound", status, root);
 	if (errors === null) return refuseRead(status);
@@ -189,7 +187,6 @@ export function refuseUnsigned(write: Omit<Write, "body">, context: Context): Re
 	);
 }
 
-/** Answers a write. */
 export async function handleWrite(write: Write, context: Context): Promise<Reply> {
 	try {
 		return await answerWrite(write, context);

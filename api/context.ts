@@ -13,7 +13,6 @@ export interface Settings extends ReadSettings, Omit<FragmentSettings, "targets"
 	publicUrl?: string;
 }
 
-/** The layers whose services are to be harvested again. */
 export interface Refresh {
 	/** Only layers that were last harvested at least so long ago, in milliseconds; null: all. */
 	olderThanMs: number | null;
@@ -26,7 +25,6 @@ export interface Refresh {
 export interface Context {
 	store: Store;
 	settings: Settings;
-	/** The clock. */
 	now: () => Date;
 	/** Logs an internal error, which clients must not see. */
 	report: (error: unknown) => void;
@@ -40,6 +38,5 @@ export interface Context {
 	status?: ReadStatus;
 	/** First digits of the commit that runs; null or absent where that is not known. */
 	commit?: string | null;
-	/** Absent where writes are not limited. */
 	limiter?: WriteLimiter;
 }

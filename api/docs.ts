@@ -6,7 +6,6 @@ import { etagOfTags, type Tag } from "./etag.ts";
 import type { Pieces } from "./reply.ts";
 import type { WantedDocs } from "./wanted.ts";
 
-/** A fragment as sent. */
 export interface Fragment {
 	/** UTF-8 JSON. */
 	body: Uint8Array;
@@ -28,7 +27,6 @@ const maxJoinedBytes = 1_000_000;
 const encoder = new TextEncoder();
 const comma = encoder.encode(",");
 
-/** An answer to `docs`. */
 export interface Docs {
 	etag: string;
 	pieces: Uint8Array[];
@@ -109,7 +107,6 @@ function layerIn(body: Uint8Array, envelope: Envelope | undefined): Uint8Array {
 	return envelope ? body.subarray(envelope.open.length + 1, body.length - envelope.close.length - 1) : body;
 }
 
-/** The body of an answer; a large one in pieces. */
 export function bodyOf({ pieces, length }: Docs): Uint8Array | Pieces {
 	if (length <= maxJoinedBytes) return joined(pieces, length);
 	return { length, [Symbol.iterator]: () => pieces.values() };

@@ -37,7 +37,6 @@ export const reservedSegments: ReadonlyMap<string, SegmentUse> = new Map([
 	...every("kept", "status"),
 ]);
 
-/** The first segments of a target's paths. */
 function firstSegments({ doc, docs, aliases, queryDoor }: Target): string[] {
 	const paths = [
 		doc,
@@ -74,7 +73,6 @@ export interface PageWanted {
 	root: string;
 }
 
-/** A request of OGC API Records. */
 export interface RecordsRequest {
 	/** Below the API's root, without a slash at its end: `collections/layers/items`; empty for the landing page. */
 	path: string;
@@ -140,7 +138,6 @@ export function siteRootOf(target: string, basePath: string): string {
 	return rootFrom(target.slice(basePath.length + 1).split("?", 1)[0] ?? "");
 }
 
-/** Redirects to a folder of the catalogue. */
 export function answerMoved(location: string): Reply {
 	return { status: 301, headers: { Location: location, "Cache-Control": "no-cache" }, body: emptyBody };
 }
@@ -160,9 +157,7 @@ export function answerPage(
 	return isUnchanged ? { status: 304, headers, body: emptyBody } : { status: 200, headers, body: bytes };
 }
 
-/** What an answer depends on beside the file. */
 export interface PageRequest {
-	/** The `If-None-Match` header, or null. */
 	ifNoneMatch: string | null;
 	/** Whether the catalogue is served over https only. */
 	isSecure: boolean;

@@ -31,7 +31,6 @@ import { emptyBody, type Reply } from "./reply.ts";
 /** Reads a file of the catalogue as text; null where it is not there. */
 export type ReadText = (file: string) => Promise<string | null>;
 
-/** A chunk that was read, and what was made of it. */
 interface KnownChunk {
 	path: string;
 	entries: readonly Entry[];

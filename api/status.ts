@@ -9,7 +9,6 @@ export interface LayerStatus {
 	/** When it was last registered, and by which commit; null where it is not registered, or that is not known. */
 	registered: string | null;
 	commit: string | null;
-	/** The change that waits for a reviewer, or null. */
 	review: { branch: string; commit: string; since: string } | null;
 	/** The reviewer's answer to the last change of the layer, its commit, where that was declined; null otherwise. */
 	declined: { commit: string; at: string; reason: string } | null;

@@ -2,7 +2,6 @@ import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/
 import { targetOf } from "../registry/targets/table.ts";
 import type { Envelope, Target, TargetName } from "../registry/targets/target.ts";
 
-/** One fragment. */
 export interface WantedDoc {
 	kind: "doc";
 	/** Name of the target: `v0.9`. */
@@ -13,7 +12,6 @@ export interface WantedDoc {
 	callback: string | null;
 }
 
-/** Several fragments. */
 export interface WantedDocs {
 	kind: "docs";
 	target: TargetName;
@@ -32,16 +30,12 @@ export interface WantedDocs {
 	isSorted: boolean;
 }
 
-/** What a read requests. */
 export type Wanted = WantedDoc | WantedDocs;
 
-/** The settings of reads. */
 export interface ReadSettings {
-	/** Prefix before every route. */
 	basePath: string;
 	/** Most distinct keys of one `docs`; more is 414. */
 	docsMaxKeys: number;
-	/** The served targets. */
 	targets: readonly TargetName[];
 	/** Whether the catalogue is served: its pages, index and changes; absent: no. */
 	site?: boolean;

@@ -39,15 +39,12 @@ export interface ChangedLayer {
 	smallkey: string;
 	before: CheckedLayer | null;
 	after: CheckedLayer | null;
-	/** Paths of its files that differ. */
 	paths: string[];
-	/** Whether the registration is removed. */
 	removed: boolean;
 	/** Text of the registration on the head, to find the lines of its problems. */
 	text: string;
 }
 
-/** What is in order and what is not. */
 export interface Checked {
 	/** Sorted by smallkey. */
 	layers: ChangedLayer[];
@@ -111,7 +108,6 @@ function checkOther(path: string, file: LayerFile | null): Located[] {
 	return file ? locateAll(judgeFile(file, "written").problems, file) : [];
 }
 
-/** Problems of one file at their lines. */
 function locateAll(problems: readonly Problem[], { bytes }: LayerFile): Located[] {
 	const lines = problems.length > 0 ? linesOf(new TextDecoder().decode(bytes)) : undefined;
 	return problems.map((problem) => locate(problem, lines));

@@ -3,10 +3,8 @@ import { dataOf, isAnswered, listOf } from "../store/github/refusal.ts";
 import type { Github } from "../store/github/routes.ts";
 import { isOfRepository, isOwnBranch, type OpenPull } from "./pulls.ts";
 
-/** A label of issues and pull requests, as GitHub keeps it. */
 export interface Label {
 	name: string;
-	/** Six hex digits. */
 	color: string;
 	description: string;
 }
@@ -18,13 +16,11 @@ export const kindLabels = {
 	code: { name: "code", color: "5319e7", description: "Changes files outside layers/" },
 } as const satisfies Record<string, Label>;
 
-/** All labels that are used. */
 export const labels = {
 	...kindLabels,
 	service: { name: "service", color: "1d76db", description: "Opened by the service or its workflows" },
 } as const satisfies Record<string, Label>;
 
-/** A changed file of a pull request, as GitHub lists it. */
 export interface ChangedFile {
 	filename: string;
 	status: string;

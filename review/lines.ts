@@ -15,14 +15,12 @@ export function remarkLine({ level, file, line, text }: Omit<Annotation, "title"
 	return plain(`${level} ${problemLine({ file: `${file}:${line}`, text })}`);
 }
 
-/** The required approvals, a line each. */
 export function approvalLines({ approvals }: Review): string[] {
 	return (approvals ?? []).map(({ owners, paths }) =>
 		plain(`approval of ${owners.join(" or ")} for ${counted(paths.length, "file")}`),
 	);
 }
 
-/** What was found, in a line. */
 export function summaryLine({ problems, warnings, services, layers }: Review): string {
 	return [
 		`${counted(layers.length, "layer")} changed`,

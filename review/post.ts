@@ -4,10 +4,8 @@ import type { Github } from "../store/github/routes.ts";
 /** Pages of comments that are looked through for our own. */
 const maxPages = 50;
 
-/** What became of a comment. */
 export type Posted = "posted" | "edited" | "unchanged";
 
-/** A comment of a pull request. */
 export interface Comment {
 	id: number;
 	body?: string | undefined;
@@ -36,7 +34,6 @@ export async function readComments(
 	return found;
 }
 
-/** The comment that starts with a marker. */
 export function findComment(comments: readonly Comment[], marker: string): Comment | undefined {
 	return comments.find(({ body }) => body?.startsWith(marker));
 }

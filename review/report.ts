@@ -4,7 +4,6 @@ import { isWrong, type Review } from "./review.ts";
 
 /** A remark at a line of *Files changed*. */
 export interface Annotation extends Located {
-	/** How much it matters. */
 	level: "error" | "warning";
 	title: string;
 }
@@ -12,7 +11,6 @@ export interface Annotation extends Located {
 /** What the job that reads foreign data hands to the one that may write. */
 export interface Report {
 	conclusion: "success" | "failure";
-	/** The comment, as Markdown. */
 	comment: string;
 	annotations: Annotation[];
 }
@@ -20,7 +18,6 @@ export interface Report {
 /** Most annotations of a report: GitHub takes 50 at once, and the comment lists the others. */
 const maxAnnotations = 50;
 
-/** The longest text of an annotation, in characters. */
 const maxAnnotationText = 2_000;
 
 /** The problems of a review, each with how much it matters and a title. */

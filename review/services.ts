@@ -24,7 +24,6 @@ export function createCheckServices(settings: Parameters<typeof askWith>[0]): Ch
 	return createCheckLayer((address, signal) => ask(address, signal ? AbortSignal.any([signal, end]) : end));
 }
 
-/** What the services say of a change. */
 export interface ServiceFindings {
 	/** The change is wrong: these fail the check. */
 	wrong: Located[];
@@ -80,7 +79,6 @@ async function findingsOf(layer: ChangedLayer, check: CheckServices) {
 		});
 }
 
-/** The languages in which a change touches a service. */
 function touchedLangs({ before, after }: ChangedLayer): Lang[] {
 	if (!after) return [];
 	const [old, fresh] = [before?.registration, after.registration];

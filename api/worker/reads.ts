@@ -69,7 +69,6 @@ async function fetchAsset(assets: Assets, path: string): Promise<Fragment | null
 	return { body, etag: response.headers.get("ETag")?.replace(/^W\//, "") ?? etagOf(body) };
 }
 
-/** Most concurrent fetches of one request. */
 const atOnce = 24;
 
 /** Answers a read with fragments from the hosting. @throws {Error} where a binding is missing or fails */

@@ -23,7 +23,6 @@ import { readBody, targetOf, toResponse, writeOf } from "./messages.ts";
 import { type Bindings, fetchPage, fragmentsOf, handleFetchedRead } from "./reads.ts";
 import { makeContext, readSettings } from "./settings.ts";
 
-/** A worker, as the engine calls it. */
 export interface Worker {
 	fetch(request: Request, bindings: Bindings): Promise<Response>;
 }
@@ -130,7 +129,6 @@ function bundledCommit(): string | null {
 	return typeof BUNDLED_COMMIT === "string" ? BUNDLED_COMMIT : null;
 }
 
-/** Makes a value once for each environment of the worker. */
 function once<T>(made: WeakMap<Bindings, T>, bindings: Bindings, make: () => T): T {
 	const value = made.get(bindings) ?? make();
 	made.set(bindings, value);

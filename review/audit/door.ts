@@ -4,7 +4,6 @@ import { serviceName } from "../../store/git/new-commit.ts";
 import { authorMail, clockSkew } from "../../store/store.ts";
 import type { Commit } from "./history.ts";
 
-/** The way by which a change came in. */
 export type Door =
 	/** A signed `PUT`, `DELETE` or the like: `request` is the SHA-256 of its signature. */
 	| { kind: "request"; sender: string; timestamp: string; request: string }
@@ -64,7 +63,6 @@ function ownDoor({ parents, paths }: Commit): Door {
 	return { kind: "forged", sender: "the service itself", why: "the service changes no registration" };
 }
 
-/** Whether a commit is one of the service's own. */
 function isOwn({ author, committer }: Commit): boolean {
 	return [author, committer].every(
 		({ name, mail }) => name === serviceName && mail === authorMail(serviceName),

@@ -10,7 +10,6 @@ import { type FragmentChange, fragmentChanges } from "../fragments.ts";
 import { type Door, doorOf } from "./door.ts";
 import { type Commit, firstOfRequests, readCommit, readCommits } from "./history.ts";
 
-/** One change of layers, as the branch has it. */
 export interface AuditEntry {
 	commit: Commit;
 	door: Door;
@@ -20,14 +19,12 @@ export interface AuditEntry {
 	merged: { commit: Commit; door: Door }[];
 }
 
-/** What one commit made of a layer. */
 export interface LayerChange {
 	verb: "added" | "changed" | "removed" | "broken";
 	/** For a viewer, by language; without lines nothing is different. */
 	fragments: FragmentChange[];
 }
 
-/** What is looked for. */
 export interface AuditOptions {
 	repository: string;
 	/** Milliseconds since 1970; what is older is left out. */
@@ -78,7 +75,6 @@ export async function auditSender(sender: string, options: AuditOptions): Promis
 	];
 }
 
-/** The smallkeys that a commit changes, sorted. */
 export function smallkeysOf({ paths }: Commit): string[] {
 	const names = paths.map(parseLayerPath);
 	return [...new Set(names.flatMap((name) => (name ? [name.smallkey] : [])))];

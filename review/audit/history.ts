@@ -23,7 +23,6 @@ export type TrailerName = (typeof trailerNames)[number];
 /** Stands before each commit: no id and no path is so. */
 const mark = "\x01";
 
-/** Which commits are read. */
 export interface HistoryOptions {
 	/** A ref, or a range of commits. */
 	range: string;
@@ -47,7 +46,6 @@ export async function readCommits(repository: string, options: HistoryOptions): 
 	return commits;
 }
 
-/** Reads one commit, without its paths. */
 export async function readCommit(repository: string, id: string): Promise<Commit> {
 	for await (const commit of readRaw(repository, [id])) return toCommit(commit, []);
 	throw new Error(`${repository}: has no commit ${id}`);

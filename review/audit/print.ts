@@ -6,7 +6,6 @@ import type { Door } from "./door.ts";
 import { type AuditEntry, readProposed, smallkeysOf } from "./entries.ts";
 import { type Commit, firstOfRequests } from "./history.ts";
 
-/** Smallkeys that are named of one commit. */
 const maxKeys = 5;
 
 /** One change, in a few lines. All text of a commit is shown without its control characters. */

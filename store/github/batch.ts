@@ -11,16 +11,12 @@ import type { Github } from "./routes.ts";
 type ChangeEntry = Entry<Change, Commit | Refusal>;
 export type ChangeBatch = Batch<Change, Commit | Refusal>;
 
-/** What changes are made with. */
 export interface BatchContext {
 	github: Github;
-	/** The branch that is changed. */
 	branch: string;
 	heads: Heads;
 	now: () => Date;
-	/** Waits a number of milliseconds. */
 	sleep: (ms: number) => Promise<void>;
-	/** A number from 0 to 1, for jitter. */
 	random: () => number;
 	/** How long changes are built again because others were faster, in milliseconds. */
 	raceMs: number;

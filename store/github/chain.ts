@@ -87,7 +87,6 @@ async function decideOne({ edits }: Change, snapshot: Snapshot): Promise<Decisio
 	}
 }
 
-/** What a change came to. */
 export type Outcome = { commit: Commit } | { refusal: Refusal } | { thrown: unknown };
 
 /** Commits of which each follows the one before; on no branch yet. */

@@ -18,7 +18,6 @@ import { dataOf } from "./refusal.ts";
 import type { Github } from "./routes.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
 
-/** What a proposal needs of the store. */
 export interface Proposing {
 	github: Github;
 	/** The branch that reviewers merge into. */
@@ -34,7 +33,6 @@ export interface Proposing {
 	written: Text | null;
 }
 
-/** What a pull request says of itself. */
 interface Text {
 	title: string;
 	body: string;
@@ -44,7 +42,6 @@ interface PullRequest {
 	number: number;
 	html_url: string;
 	title: string;
-	/** Null where it is empty. */
 	body: string | null;
 }
 

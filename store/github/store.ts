@@ -7,9 +7,7 @@ import { Heads, readHead } from "./history.ts";
 import { BatchQueue } from "./queue.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
 
-/** Longest times. */
 export interface Limits {
-	/** One request to GitHub. */
 	requestMs: number;
 	/** A change's wait for the changes before it. */
 	waitMs: number;
@@ -43,7 +41,6 @@ export interface GithubOptions {
 	apiUrl?: string;
 	/** The engine's own without it. */
 	fetch?: typeof fetch;
-	/** Waits a number of milliseconds. */
 	sleep?: (ms: number) => Promise<void>;
 	/** A number from 0 to 1, for jitter. */
 	random?: () => number;
