@@ -159,12 +159,12 @@ export function handleRead(
 	wanted: Wanted,
 	ifNoneMatch: string | null,
 	fragments: Fragments,
-	report: Context["report"],
+	log: Context["log"],
 ): Reply {
 	try {
 		return answerRead(wanted, ifNoneMatch, fragments);
 	} catch (error) {
-		report(error);
+		log.error(error);
 		return refuseRead(500);
 	}
 }
@@ -191,17 +191,17 @@ export async function handleWrite(write: Write, context: Context): Promise<Reply
 	try {
 		return await answerWrite(write, context);
 	} catch (error) {
-		return answerFailure(error, "write", context.report);
+		return answerFailure(error, "write", context.log);
 	}
 }
 
-/** The answer to an internal error: without a stack trace. The error goes to `report`. */
-export function answerFailure(error: unknown, kind: Route["kind"], report: Context["report"]): Reply {
+/** The answer to an internal error: without a stack trace. The error is logged. */
+export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
 	if (error instanceof StoreBusy) {
 		const reason = textOf("busy", error.message);
 		return refuseWrite(503, [reason], { "Retry-After": String(error.retryAfter) });
 	}
-	report(error);
+	log.error(error);
 	if (kind === "write") return refuseWrite(500, [textOf("failed")]);
 	return refuseRead(500);
 }

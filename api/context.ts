@@ -1,5 +1,6 @@
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Hashes } from "../store/hashes.ts";
+import type { Log } from "../store/log.ts";
 import type { Store } from "../store/store.ts";
 import type { WriteLimiter } from "./limits.ts";
 import type { Senders } from "./senders.ts";
@@ -26,8 +27,8 @@ export interface Context {
 	store: Store;
 	settings: Settings;
 	now: () => Date;
-	/** Logs an internal error, which clients must not see. */
-	report: (error: unknown) => void;
+	/** Gets internal errors, which clients must not see. */
+	log: Pick<Log, "error">;
 	/** Why the service is not ready, in one line, for `/readyz`; null where it is. */
 	readiness: () => string | null;
 	/** The engine's hashes; by default those of the Web Cryptography API. */

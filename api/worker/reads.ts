@@ -76,12 +76,12 @@ export async function handleFetchedRead(
 	wanted: Wanted,
 	ifNoneMatch: string | null,
 	bindings: Bindings,
-	report: Context["report"],
+	log: Context["log"],
 ): Promise<Reply> {
 	const fetched = await fetchWanted(wanted, bindings);
 	if (!fetched) return refuseRead(414);
 	const find = (_target: unknown, _lang: unknown, smallkey: string) => fetched.get(smallkey) ?? null;
-	return handleRead(wanted, ifNoneMatch, find, report);
+	return handleRead(wanted, ifNoneMatch, find, log);
 }
 
 /**
