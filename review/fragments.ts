@@ -27,7 +27,10 @@ const maxEdits = 2_000;
  * What a layer's fragments are before and after, language by language, in the first target that can express it. A layer
  * that is wrong has none.
  */
-export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings): FragmentChange[] {
+export function fragmentChanges(
+	layer: Pick<ChangedLayer, "smallkey" | "before" | "after">,
+	settings: FragmentSettings,
+): FragmentChange[] {
 	return langs.map((lang) => {
 		const before = textsOf(layer.before, lang, settings);
 		const after = textsOf(layer.after, lang, settings);
