@@ -1,4 +1,5 @@
-import { judgeAsker, type Problem } from "../registry/judge.ts";
+import { judgeAsker } from "../registry/judge.ts";
+import type { Problem } from "../registry/judge-names.ts";
 import { shownValue } from "../registry/problems.ts";
 import { largestRegistration, type Registration } from "../registry/registration.ts";
 import { type TextCode, textAt, textOf } from "../registry/texts.ts";

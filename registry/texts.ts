@@ -1,3 +1,4 @@
+import { keyTexts } from "./key-rules.ts";
 import { smallkeyRule } from "./smallkey.ts";
 
 /**
@@ -212,17 +213,9 @@ const table = {
 		"must have its control characters escaped",
 		"doit avoir ses caractères de contrôle échappés",
 	],
-	nested: ["is nested deeper than {}", "a plus de {} niveaux"],
 	// Files under layers/, their names and their owners.
 	smallkey: [`${smallkeyRule}, not {}`, "doit être de 1 à 64 caractères A-Z a-z 0-9 _ - + =, et non {}"],
-	"case-twin": [
-		"{} differs only in case from {}, which is registered",
-		"{} ne diffère que par la casse de {}, qui est inscrit",
-	],
-	"case-twin-here": [
-		"{} differs only in case from {}, which the same change registers",
-		"{} ne diffère que par la casse de {}, que le même changement inscrit",
-	],
+	...keyTexts,
 	owner: [
 		"sender {} may change these keys only: {}; not {}",
 		"l’expéditeur {} ne peut modifier que ces clés : {}; pas {}",

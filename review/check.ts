@@ -1,14 +1,6 @@
 import { lineAt, linesOf } from "../registry/json.ts";
-import {
-	type CheckedLayer,
-	judgeFile,
-	judgeNames,
-	judgePlace,
-	type LayerFile,
-	namesOf,
-	type Problem,
-	type Remark,
-} from "../registry/judge.ts";
+import { type CheckedLayer, judgeFile, judgePlace, type LayerFile } from "../registry/judge.ts";
+import { judgeNames, namesOf, type Problem, type Remark } from "../registry/judge-names.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import type { Changes, Entry } from "./changes.ts";

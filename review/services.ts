@@ -21,7 +21,10 @@ const longestAsking = 8 * 60_000;
 export function createCheckServices(settings: Parameters<typeof askWith>[0]): CheckServices {
 	const end = AbortSignal.timeout(longestAsking);
 	const ask = askWith(settings);
-	return createCheckLayer((address, signal) => ask(address, signal ? AbortSignal.any([signal, end]) : end));
+	const check = createCheckLayer((address, signal) =>
+		ask(address, signal ? AbortSignal.any([signal, end]) : end),
+	);
+	return (_smallkey, registration) => check(registration);
 }
 
 export interface ServiceFindings {

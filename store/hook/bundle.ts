@@ -1,22 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cacheFolder, filesStamp, keepFile } from "../../files/cache.ts";
+import { cacheFolder, keepFile } from "../../files/cache.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-
-/** The files that the bundle may be made of; a test compares that with what it is made of. */
-export const bundledFiles = ["registry/*.ts", "schemas/*.ts", "api/*.ts", "git/*.ts", "store/*.ts"].concat([
-	"store/git/*.ts",
-	"store/hook/*.ts",
-	"publish/*.ts",
-	"package.json",
-]);
-
-/** A stamp of everything that the bundle may be made of: 64 hexadecimal digits. */
-export function hookStamp(): Promise<string> {
-	return filesStamp(bundledFiles);
-}
 
 /** The text of the bundle, its stamp in the first line; kept between starts, since it takes half a second. */
 export async function readBundle(stamp: string): Promise<string> {

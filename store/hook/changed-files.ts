@@ -6,13 +6,12 @@ import { diffTree, kindOfMode, type PathChange } from "../../git/tree.ts";
 import {
 	judgeFile,
 	judgeKind,
-	judgeNames,
 	judgePlace,
 	type LayerFile,
 	maxBytesOf,
 	maxOtherBytes,
-	type Remark,
 } from "../../registry/judge.ts";
+import { judgeNames, type Remark } from "../../registry/judge-names.ts";
 import { ownersPath } from "../../registry/owners.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { warningsOf } from "../../registry/warnings.ts";

@@ -2,9 +2,10 @@ import { constants } from "node:fs";
 import { access, lstat, mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { codeStamp } from "../../files/code-stamp.ts";
 import { readTextIfThere } from "../../files/if-there.ts";
 import type { Log } from "../log.ts";
-import { hookStamp, readBundle } from "./bundle.ts";
+import { readBundle } from "./bundle.ts";
 
 const script = fileURLToPath(new URL("pre-receive.sh", import.meta.url));
 
@@ -48,7 +49,7 @@ async function renew(folder: string, warn: Log["warn"], node: string): Promise<v
 	await mkdir(folder, { recursive: true });
 	await keepForeign(folder, warn);
 	const bundlePath = join(folder, bundleName);
-	const stamp = await hookStamp();
+	const stamp = codeStamp();
 	const present = await readTextIfThere(bundlePath);
 	if (!present?.startsWith(`// ${stamp}\n`)) await write(bundlePath, await readBundle(stamp), 0o644);
 	const hookPath = join(folder, "pre-receive");

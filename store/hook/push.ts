@@ -1,6 +1,7 @@
 import { runGit } from "../../git/run.ts";
 import { findTooMany } from "../../git/tree.ts";
-import { problemLine, type Remark } from "../../registry/judge.ts";
+import { problemLine } from "../../registry/judge.ts";
+import type { Remark } from "../../registry/judge-names.ts";
 import { visible } from "../../registry/markdown.ts";
 import { judgeFiles } from "./changed-files.ts";
 import { findCommitProblem } from "./commits.ts";
