@@ -1,6 +1,6 @@
 import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/smallkey.ts";
 import { targetOf } from "../registry/targets/table.ts";
-import type { Envelope, Target, TargetName } from "../registry/targets/target.ts";
+import type { Target, TargetName } from "../registry/targets/target.ts";
 
 export interface WantedDoc {
 	kind: "doc";
@@ -20,12 +20,8 @@ export interface WantedDocs {
 	items: string[];
 	/** The JSONP callback; null where JSON is requested. */
 	callback: string | null;
-	/** The element of an unknown item among `count` items, as JSON; null where it is left out. */
-	absent: Target["absent"];
-	/** Whether a fragment is treated as unknown; null where none is. */
-	isUnlisted: ((body: Uint8Array) => boolean) | null;
-	/** The text around the array; null where the array is the whole answer. */
-	envelope: Envelope | null;
+	/** Whether lang and keys came in the query, which has an answer of its own (`queryDoor`). */
+	isQuery: boolean;
 	/** Whether the items are sorted by drawing order, where it is known. */
 	isSorted: boolean;
 }
@@ -167,15 +163,8 @@ function parseDocs(
 	const trimmed = items.map(trimSpaces);
 	const isTooMany = items.length > settings.docsMaxKeys && smallkeysOf(trimmed).length > settings.docsMaxKeys;
 	if (isTooMany) return 414;
-	const { name, queryDoor, absent, isUnlisted = null, envelope = null } = path.target;
-	const wanted = { kind: "docs" as const, target: name, lang, items: trimmed, callback, isSorted };
-	return path.kind === "query" && queryDoor
-		? { ...wanted, absent: leaveOut, isUnlisted: null, envelope: queryDoor.envelope(lang) }
-		: { ...wanted, absent, isUnlisted, envelope };
-}
-
-function leaveOut(): null {
-	return null;
+	const target = path.target.name;
+	return { kind: "docs", target, lang, items: trimmed, callback, isQuery: path.kind === "query", isSorted };
 }
 
 function decodeItem(item: string): string {

@@ -3,7 +3,6 @@ import {
 	batchBranch,
 	type Commit,
 	type Edit,
-	type Edits,
 	isRefusal,
 	type Meta,
 	type Reader,
@@ -11,27 +10,13 @@ import {
 	reviewBranch,
 	usedBefore,
 } from "../store.ts";
+import type { Change, ChangeContext } from "./chain.ts";
 import { commitTree, moveBranch, placeBranch, writeTree } from "./commit.ts";
-import { carriesRequest, type Heads, wasUsed } from "./history.ts";
+import { carriesRequest, wasUsed } from "./history.ts";
 import { batchBody, layerBody } from "./pull-request.ts";
 import { dataOf } from "./refusal.ts";
 import type { Github } from "./routes.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
-
-export interface Proposing {
-	github: Github;
-	/** The branch that reviewers merge into. */
-	branch: string;
-	heads: Heads;
-	now: () => Date;
-	/** When the change came in. */
-	started: Date;
-	/**
-	 * The pull request's text of an earlier try that got as far as writing, else null: its commit may be there although
-	 * the answer was lost.
-	 */
-	written: Text | null;
-}
 
 interface Text {
 	title: string;
@@ -48,24 +33,25 @@ interface PullRequest {
 /**
  * Makes a change on a branch of its own, with a pull request; a further change before the merge joins it. The branch
  * of a pull request that was closed or merged is started again.
- * @param proposing the same at each try
+ * @param tried the same at each try: the pull request's text once one got as far as writing, whose commit may be there
+ * although the answer was lost
  * @throws {Conflict} where another writer was faster
  */
 export async function proposeChange(
-	proposing: Proposing,
-	edits: Edits,
-	meta: Meta,
+	context: ChangeContext,
+	{ edits, meta, started }: Change,
+	tried: { text: Text | null },
 ): Promise<Commit | Refusal> {
-	const { github, branch, heads, now, started } = proposing;
+	const { github, branch, heads, now } = context;
 	const { smallkey, author } = meta;
 	const proposal = smallkey === null ? batchBranch(author) : reviewBranch(smallkey);
 	const main = await heads.read(github, branch);
-	const open = await findPullRequest(proposing, proposal);
+	const open = await findPullRequest(context, proposal);
 	const base = open ? await heads.read(github, proposal) : main;
 	const receipt = open ? { branch: proposal, pullRequest: open.html_url } : {};
-	const landed = proposing.written && open && base.recent.find((commit) => carriesRequest(commit, meta));
+	const landed = tried.text && open && base.recent.find((commit) => carriesRequest(commit, meta));
 	if (landed) {
-		await updateWhereDifferent(github, open, proposing.written as Text);
+		await updateWhereDifferent(github, open, tried.text as Text);
 		return { commit: landed.sha, changed: true, ...receipt };
 	}
 	const proposed = new Snapshot(new CommitFiles(github, base));
@@ -75,7 +61,7 @@ export async function proposeChange(
 	const text = () => pullRequestText(meta, wanted, below, proposed);
 	if (wanted.length === 0) {
 		// An earlier try may have ended between the commit and the text. A batch's text tells its edits: here are none.
-		const whole = proposing.written ?? (smallkey === null ? null : await text());
+		const whole = tried.text ?? (smallkey === null ? null : await text());
 		if (open && whole) await updateWhereDifferent(github, open, whole);
 		return { commit: base.commit, changed: false, ...receipt };
 	}
@@ -83,12 +69,12 @@ export async function proposeChange(
 	const tree = await writeTree(github, base.tree, wanted);
 	if (tree === base.tree) return { commit: base.commit, changed: false, ...receipt };
 	const commit = await commitTree(github, base, tree, meta, started);
-	proposing.written = await text();
+	tried.text = await text();
 	await (open ? moveBranch : placeBranch)(github, proposal, commit);
 	if (open) heads.replaced(base.commit);
 	const { html_url } = open
-		? await updatePullRequest(github, open, proposing.written)
-		: await openPullRequest(proposing, proposal, proposing.written);
+		? await updatePullRequest(github, open, tried.text)
+		: await openPullRequest(context, proposal, tried.text);
 	return { commit, changed: true, branch: proposal, pullRequest: html_url };
 }
 
@@ -103,7 +89,10 @@ async function pullRequestText(meta: Meta, edits: Edit[], main: Reader, proposed
 	return { title: subject, body };
 }
 
-async function findPullRequest({ github, branch }: Proposing, proposal: string): Promise<PullRequest | null> {
+async function findPullRequest(
+	{ github, branch }: ChangeContext,
+	proposal: string,
+): Promise<PullRequest | null> {
 	const { rest, repo } = github;
 	const head = `${repo.owner}:${proposal}`;
 	const asked = rest.pulls.list({ ...repo, state: "open", head, base: branch });
@@ -124,7 +113,11 @@ function updatePullRequest(
 	return dataOf(rest.pulls.update({ ...repo, pull_number: number, ...text }), "update the pull request");
 }
 
-function openPullRequest({ github, branch }: Proposing, proposal: string, text: Text): Promise<PullRequest> {
+function openPullRequest(
+	{ github, branch }: ChangeContext,
+	proposal: string,
+	text: Text,
+): Promise<PullRequest> {
 	const { rest, repo } = github;
 	const asked = rest.pulls.create({ ...repo, ...text, head: proposal, base: branch });
 	return dataOf(asked, "open a pull request");
