@@ -31,7 +31,6 @@ export interface ChangedLayer {
 	smallkey: string;
 	before: CheckedLayer | null;
 	after: CheckedLayer | null;
-	paths: string[];
 	removed: boolean;
 	/** Text of the registration on the head, to find the lines of its problems. */
 	text: string;
@@ -83,7 +82,6 @@ export function checkChanges(changes: Changes): Checked {
 				smallkey,
 				before: before.layer,
 				after: isWrong || misnamed.has(smallkey) ? null : after.layer,
-				paths,
 				removed: changes.catalogue.has(own) && !merged.has(own),
 				text: after.text,
 			};

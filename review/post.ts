@@ -11,12 +11,6 @@ export interface Comment {
 	body?: string | undefined;
 }
 
-/** A text of ours, and the line at its start by which its comment is found again. */
-export interface MarkedText {
-	marker: string;
-	text: string;
-}
-
 /** The comments of a pull request that `author` wrote: a marker in a comment of anyone else means nothing. */
 export async function readComments(
 	{ rest, repo, paginate }: Github,
@@ -45,7 +39,7 @@ export function findComment(comments: readonly Comment[], marker: string): Comme
 export async function writeComment(
 	{ rest, repo }: Github,
 	number: number,
-	{ marker, text }: MarkedText,
+	{ marker, text }: { marker: string; text: string },
 	comments: readonly Comment[],
 ): Promise<Posted> {
 	const before = findComment(comments, marker);

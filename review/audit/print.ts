@@ -1,7 +1,7 @@
 import { personText } from "../../git/commits.ts";
 import { servedRef } from "../../service/find-repository.ts";
 import { plain } from "../../terminal/plain.ts";
-import { viewerLines } from "../lines.ts";
+import { viewerLines } from "../report.ts";
 import { type AuditEntry, smallkeysOf } from "./entries.ts";
 import { type Commit, History } from "./history.ts";
 
