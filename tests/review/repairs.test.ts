@@ -53,6 +53,15 @@ test("a repair is a commit on its own branch and a pull request; only layers com
 	assert.is(origin.git("log", "-1", "--format=%B", "repair/moved"), message.trim(), "later runs read it");
 });
 
+test("where several places agree alike, the pull request shows them and changes nothing", async () => {
+	const cwd = found({ "layers/mo/moved.json": wmsFile("after") });
+	writeFileSync(join(cwd, "found/repair/moved/repair.patch"), "");
+	assert.is((await propose(cwd)).length, 1);
+	assert.is(origin.git("diff", "main", "repair/moved"), "");
+	assert.is(origin.git("rev-list", "--count", "main..repair/moved"), "1");
+	origin.git("update-ref", "-d", "refs/heads/repair/moved");
+});
+
 test("a repair that the review refuses is neither pushed nor proposed", async () => {
 	const before = origin.git("for-each-ref");
 	assert.equal(await propose(found({ "layers/mo/moved.json": '{"version":"1.1.0"}\n' })), []);
@@ -60,6 +69,7 @@ test("a repair that the review refuses is neither pushed nor proposed", async ()
 });
 
 test("a repair that waits is updated, and no second pull request is opened", async () => {
+	await propose(found({ "layers/mo/moved.json": wmsFile("after") }));
 	const before = origin.git("rev-parse", "repair/moved");
 	const change = { "layers/mo/moved.json": wmsFile("later") };
 	assert.equal(await propose(found(change), 1), [
