@@ -137,7 +137,6 @@ export const run = createRun(async (argv, environment, io) => {
 		const proofs = await runProofs({
 			site: address,
 			fetch,
-			clock: () => performance.now(),
 			layers,
 			registered: new Set(all.map(({ smallkey }) => smallkey)),
 			folder,

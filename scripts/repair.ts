@@ -12,7 +12,7 @@ import { clientsWith } from "../service/ask.ts";
 import { findRepository, servedRef } from "../service/find-repository.ts";
 import { readLayers } from "../service/harvester/layers.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
-import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
 import { counted, plain } from "../terminal/plain.ts";
 
@@ -21,7 +21,7 @@ It looks at the layers that layers/health.json named before today (UTC), and com
 harvested of them. Each proposal is a branch repair/<smallkey>; the branch main is never changed. A running service does
 this once a day. REPAIR=off turns it off.`;
 
-/** Most proposals that wait at once, where the command line says nothing. */
+/** Most proposals that wait at once. */
 const maxOpen = 20;
 
 /** `layers/health.json` as it was before a day; null where there was none. */
@@ -39,14 +39,12 @@ function picturesAddress({ GITHUB_SERVER_URL = "https://github.com", GITHUB_REPO
 	return `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
 }
 
-/** Writes what a pull request needs: its patch, the message of its commit, its title and its text. */
+/** Writes what a pull request needs: its patch, the message of its commit, and its text. */
 async function writePull(folder: string, proposal: Proposal, patch: Buffer, pictures: string): Promise<void> {
-	const { subject, markdown } = proposal;
 	await mkdir(folder, { recursive: true });
 	await writeFile(join(folder, "repair.patch"), patch);
 	await writeFile(join(folder, "message.txt"), messageOf(proposal));
-	await writeFile(join(folder, "title.txt"), `${subject}\n`);
-	await writeFile(join(folder, "text.md"), `${markdown}\n${pictures}\n`);
+	await writeFile(join(folder, "text.md"), `${proposal.markdown}\n${pictures}\n`);
 }
 
 /** Notes in a file of health for which layers a repair waits. */
@@ -67,7 +65,6 @@ export const run = createRun(async (argv, environment, io) => {
 			"--health <file>",
 			"a layers/health.json of an earlier day, instead of that of the commit; proposals are noted in it",
 		)
-		.option("--max <number>", "most proposals that wait at once", parseCount, maxOpen)
 		.option(
 			"--out <dir>",
 			"write there what pull requests need: the patch and the text of each proposal, and what is withdrawn",
@@ -93,7 +90,7 @@ export const run = createRun(async (argv, environment, io) => {
 			: await readFile(options.health, "utf8").catch(() => null);
 	const outcome = await runRepair({
 		...clientsWith(harvest),
-		...{ repository, base, mapWkid, maxOpen: options.max },
+		...{ repository, base, mapWkid, maxOpen },
 		layers: await readLayers({ repository, ref: base }, [], io),
 		health: parseHealth(health),
 		now,

@@ -22,7 +22,7 @@ function found(change: Record<string, string>): string {
 	git("reset", "-q", "--hard");
 	const folder = join(cwd, "found/repair/moved");
 	mkdirSync(folder, { recursive: true });
-	const files = { "repair.patch": patch, "message.txt": message, "title.txt": "repair moved\n" };
+	const files = { "repair.patch": patch, "message.txt": message };
 	for (const [name, text] of Object.entries({ ...files, "text.md": "The table\n" }))
 		writeFileSync(join(folder, name), text);
 	return cwd;
