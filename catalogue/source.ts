@@ -4,25 +4,20 @@ import { runGit } from "../git/run.ts";
 import type { Source } from "../publish/build.ts";
 import { resolveCommit } from "../publish/collect.ts";
 import { readManifest } from "../publish/manifest.ts";
-import type { CatalogueSource } from "./update.ts";
+import type { CatalogueLayers } from "./read-layers.ts";
 
 /**
  * The layers of a build, for the catalogue. A folder of a checkout without changes is its last commit, so that the
  * catalogue has its history.
  * @param out output of the build, which says what the fragments there are of
  */
-export async function catalogueSource(source: Source, out: string): Promise<CatalogueSource> {
-	const manifest = readManifest(out);
-	// Fragments of several commits belong to none.
-	const id = manifest?.wrong ? null : (manifest?.source ?? null);
+export async function catalogueSource(source: Source, out: string): Promise<CatalogueLayers> {
 	if ("repository" in source) {
 		// The branch may have moved on since the fragments were built.
-		const built = /^commit ([0-9a-f]+)$/.exec(manifest?.source ?? "")?.[1];
-		const commit = built ?? (await resolveCommit(source.repository, source.ref));
-		return { id, layers: { repository: source.repository, commit } };
+		const commit = readManifest(out)?.commit ?? (await resolveCommit(source.repository, source.ref));
+		return { repository: source.repository, commit };
 	}
-	const committed = await committedFolder(source.folder).catch(() => null);
-	return { id, layers: committed ?? { folder: source.folder } };
+	return (await committedFolder(source.folder).catch(() => null)) ?? { folder: source.folder };
 }
 
 /** The commit of a folder; null where it has none, or has uncommitted changes. */

@@ -14,8 +14,6 @@ import { type Assets, pageSettingsPath } from "./static/html.ts";
 export interface CatalogueState {
 	/** Stamp of everything but the layers that decides what is written. */
 	stamp: string;
-	/** What the fragments beside it were built from, as their manifest says; null where that is not known. */
-	source: string | null;
 	/** The commit of the layers, in full; null where they were of no commit. */
 	commit: string | null;
 	/** Stamp of the files beside the layers: who owns them, and which are sick. */

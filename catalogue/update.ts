@@ -10,13 +10,6 @@ import { type Assets, pageSettingsPath } from "./static/html.ts";
 import { searchEngineFiles } from "./static/search-engines.ts";
 import { placeThumbnails } from "./thumbnails.ts";
 
-/** Where the layers of a catalogue are. */
-export interface CatalogueSource {
-	/** What the fragments beside it were built from, as their manifest says; null where that is not known. */
-	id: string | null;
-	layers: CatalogueLayers;
-}
-
 /** The result of an update of a catalogue: nothing was to be done, only what has changed, or all of it. */
 export interface CatalogueOutcome {
 	how: "nothing" | "changes" | "all";
@@ -32,7 +25,7 @@ export interface CatalogueOutcome {
  * @throws {Error} where a file cannot be written or the layers cannot be read
  */
 export async function updateCatalogue(
-	source: CatalogueSource,
+	layers: CatalogueLayers,
 	out: string,
 	options: CatalogueOptions,
 	fresh = false,
@@ -40,18 +33,17 @@ export async function updateCatalogue(
 	const stamp = catalogueStamp(options);
 	const known = fresh ? null : readState(out);
 	const state = known?.stamp === stamp ? known : null;
-	const commit = "commit" in source.layers ? source.layers.commit : null;
-	const isCurrent =
-		commit === null ? source.id !== null && state?.source === source.id : state?.commit === commit;
-	if (state && isCurrent) return { how: "nothing", layers: countLayers(out), written: 0, removed: 0 };
+	const commit = "commit" in layers ? layers.commit : null;
+	if (commit !== null && state?.commit === commit)
+		return { how: "nothing", layers: countLayers(out), written: 0, removed: 0 };
 	const isRange = state !== null && state.commit !== null && commit !== null;
 	try {
-		const outcome = isRange && (await writeRange(source, state, stamp, out, options));
+		const outcome = isRange && (await writeRange(layers, state, stamp, out, options));
 		if (outcome) return outcome;
 	} catch (error) {
 		if (!(error instanceof IndexBroken)) throw error;
 	}
-	return (await writeRange(source, null, stamp, out, options)) as CatalogueOutcome;
+	return (await writeRange(layers, null, stamp, out, options)) as CatalogueOutcome;
 }
 
 /** Number of layers in an index; 0 where it is not there or cut off. */
@@ -66,7 +58,7 @@ function countLayers(out: string): number {
  * @throws {IndexBroken} where the catalogue that is there is not whole
  */
 async function writeRange(
-	{ id, layers }: CatalogueSource,
+	layers: CatalogueLayers,
 	state: CatalogueState | null,
 	stamp: string,
 	out: string,
@@ -96,7 +88,7 @@ async function writeRange(
 	const { written, removed } = writeFiles(out, files, options.isCompressed);
 	const stale = staleFiles(out, site && files, before);
 	writeFiles(out, stale, options.isCompressed);
-	writeState(out, { stamp, source: id, commit, reviewers: changes.reviewers, assets });
+	writeState(out, { stamp, commit, reviewers: changes.reviewers, assets });
 	return { how: state ? "changes" : "all", layers: countLayers(out), written, removed: removed + stale.size };
 }
 

@@ -29,7 +29,7 @@ process.on("disconnect", () => void last.finally(() => process.exit(0)));
 
 async function carryOut({ repository, commit, out, options }: CatalogueOrder): Promise<CatalogueReport> {
 	try {
-		const source = { id: null, layers: { repository, commit } };
+		const source = { repository, commit };
 		const outcome = await updateCatalogue(source, out, options);
 		return { outcome, residentBytes: process.memoryUsage.rss() };
 	} catch (error) {

@@ -78,7 +78,7 @@ async function bring(
 	more: Partial<CatalogueOptions> = {},
 ): Promise<CatalogueOutcome> {
 	const head = await git(folder, "rev-parse", "HEAD");
-	const source = { id: null, layers: { repository: folder, commit: head } };
+	const source = { repository: folder, commit: head };
 	return updateCatalogue(source, join(folder, out), options(more));
 }
 
