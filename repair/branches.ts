@@ -54,7 +54,7 @@ export async function writeProposal(
 	const identity = `${serviceAuthor} <${authorMail(serviceAuthor)}> ${Math.floor(now.getTime() / 1000)} +0000`;
 	const git = new FastImport(repository);
 	try {
-		const message = messageOf(proposal);
+		const message = messageOf(proposal, proposal.text);
 		const { edits } = proposal;
 		const commit = await git.commit(base, { author: identity, committer: identity, message, edits });
 		await git.store();
@@ -64,13 +64,13 @@ export async function writeProposal(
 	}
 }
 
-/** The message of a proposal's commit. Its trailers are what later runs read. */
-export function messageOf({ subject, text, smallkeys, evidence }: Proposal): string {
+/** The message of a proposal's commit. Its trailers are what later runs read. @param text the evidence, if it is wanted */
+export function messageOf({ subject, smallkeys, evidence }: Proposal, text = ""): string {
 	const lines = [
 		...smallkeys.map((smallkey) => `${repairedTrailer}: ${smallkey}`),
 		...evidence.map((hash) => `${evidenceTrailer}: ${hash}`),
 	];
-	return `${subject}\n\n${text.trim()}\n\n${lines.join("\n")}\n`;
+	return `${[subject, text.trim(), lines.join("\n")].filter(Boolean).join("\n\n")}\n`;
 }
 
 /** Removes a proposal that is of no use any more. */

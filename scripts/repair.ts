@@ -43,6 +43,7 @@ function picturesAddress({ GITHUB_SERVER_URL = "https://github.com", GITHUB_REPO
 async function writePull(folder: string, proposal: Proposal, patch: Buffer, pictures: string): Promise<void> {
 	await mkdir(folder, { recursive: true });
 	await writeFile(join(folder, "repair.patch"), patch);
+	// In a commit GitHub reads foreign words as commands, such as those that close an issue.
 	await writeFile(join(folder, "message.txt"), messageOf(proposal));
 	await writeFile(join(folder, "text.md"), `${proposal.markdown}\n${pictures}\n`);
 }
