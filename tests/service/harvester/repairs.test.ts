@@ -76,7 +76,13 @@ async function propose(): Promise<void> {
 		edits,
 		evidence: [...words.evidence],
 	};
-	await writeProposal(local.repository, main, proposal, undefined, new Date(local.now));
+	await writeProposal(
+		local.repository,
+		(await local.git("rev-parse", main)).trim(),
+		proposal,
+		undefined,
+		new Date(local.now),
+	);
 }
 
 /** Lets the next timer ring. @returns the wait before it, in milliseconds */
