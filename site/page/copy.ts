@@ -28,7 +28,7 @@ const maxPrinted = 400;
 /** A text that can be marked, with a button that copies it. */
 export function copyBox(texts: Texts, name: string, text: string): HTMLElement {
 	const button = copyButton(texts, texts.copy, () => text);
-	button.querySelector("button")?.setAttribute("aria-label", `${texts.copy}: ${name}`);
+	button.querySelector("button")?.setAttribute("aria-label", `${texts.copy}${texts.colon} ${name}`);
 	return h(
 		"div",
 		{ class: text.length > maxPrinted ? "copybox long" : "copybox" },

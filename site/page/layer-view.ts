@@ -196,7 +196,6 @@ export class LayerView implements View {
 		const boxes = snippets
 			.filter(({ name }) => name !== "RAMP4")
 			.map(({ name, text }) => copyBox(texts, texts.snippets[name] ?? name, text));
-		if (settings.targets.includes("v0.9")) boxes.splice(1, 0, copyBox(texts, texts.copyKeys, this.#smallkey));
 		const ramp4 = snippets.find(({ name }) => name === "RAMP4");
 		if (ramp4) boxes.push(this.#ramp4(ramp4.text));
 		return boxes;

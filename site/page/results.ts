@@ -26,6 +26,7 @@ export class Results {
 	readonly #page: Page;
 	readonly #count = h("p", { class: "count", role: "status" });
 	readonly #sort = h("select", { id: newId() });
+	readonly #order: HTMLElement;
 	readonly #problems = h("div", { class: "problems" });
 	readonly #list = h("ol", { class: "results" });
 	readonly #more: HTMLButtonElement;
@@ -44,12 +45,12 @@ export class Results {
 		this.#more = h("button", { hidden: true, onclick: () => this.#askMore() }, texts.more);
 		this.#sort.append(...sorts.map((sort) => h("option", { value: sort }, texts.sorts[sort])));
 		this.#sort.addEventListener("change", () => sorted(this.#sort.value as Sort));
-		const order = h("p", { class: "order" }, h("label", { for: this.#sort.id }, texts.sort), this.#sort);
+		this.#order = h("p", { class: "order" }, h("label", { for: this.#sort.id }, texts.sort), this.#sort);
 		const foot = h("div", { class: "more" }, this.#more);
 		this.element = h(
 			"div",
 			{},
-			h("div", { class: "resultshead" }, this.#count, order),
+			h("div", { class: "resultshead" }, this.#count, this.#order),
 			this.#problems,
 			this.#list,
 			foot,
@@ -68,6 +69,7 @@ export class Results {
 		this.element.toggleAttribute("aria-busy", false);
 		if (!isDone && shown.hits.length === 0) return this.wait();
 		this.#sort.value = state.sort;
+		this.#order.hidden = shown.hits.length === 0;
 		fill(this.#count, this.#countText(shown, isDone));
 		fill(this.#problems, problemBox(texts, shown.problems, retry));
 		this.#fillRows(state, shown);

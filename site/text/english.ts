@@ -103,15 +103,14 @@ export const english = {
 	copyFailed: "Could not copy: select the text and copy it yourself",
 	/** Names of snippets that say more than the program. */
 	snippets: {
-		"RAMP 4.0": "RAMP 4.0: address of the fragment (v0.9)",
-		"RAMP 5": "RAMP 5: address of the fragment (v1)",
-		FGPV: "FGPV: address of the fragment (v2)",
+		"RAMP 4.0": "RAMP 4.0: its service, in RAMP-starter.js",
+		"RAMP 5": "RAMP 5: its service, in RAMP-starter.js",
+		FGPV: "FGPV: the map in its page",
 		GeoView: "GeoView: configuration of the layer",
 		Terria: "Terria: member of a catalogue",
 		Leaflet: "Leaflet (ArcGIS services: with esri-leaflet)",
 		"<iframe>": "HTML: the map in a frame of your page",
 	} as Record<string, string>,
-	copyKeys: "RAMP 4.0: the key for its list of keys",
 	copyRamp4: "RAMP4: configuration of the layer",
 	lastChange: "Last change",
 	changedOn: (date: string, commit: string): string => `${date}, commit ${commit}`,

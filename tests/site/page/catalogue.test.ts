@@ -346,9 +346,11 @@ page(
 		const capabilities = "https://maps.example.ca/wms?SERVICE=WMS&REQUEST=GetCapabilities";
 		assert.is(await own.getAttribute("href"), capabilities);
 		const copies = await window.locator(".copybox pre").allTextContents();
-		assert.ok(copies.includes("same"));
-		assert.ok(copies.includes(world.url("v0.9/doc/en/same")));
-		assert.ok(copies.includes(world.url("v2/doc/en/same")));
+		const starter = `RAMP.configServiceURL = "${world.url("v0.9/")}";\n`;
+		assert.ok(copies.some((text) => text.startsWith(starter) && text.endsWith("?keys=same")));
+		assert.ok(
+			copies.some((text) => text.includes(`rv-service-endpoint="${world.url("")}" rv-keys='["same"]'`)),
+		);
 		assert.ok(copies.includes(`curl --fail --compressed '${world.url("v0.9/doc/en/same")}'`));
 		assert.ok(
 			copies.some((text) => JSON.parse(text.startsWith("{") ? text : "{}").layerType === "ogc-wms"),
