@@ -83,7 +83,7 @@ export function pagesStamp(checkout: string): string {
 	const hash = createHash("sha256");
 	const paths = pageRooms.flatMap((room) => {
 		const modules = filesBelow(join(checkout, room))
-			.filter((name) => /\.(?:ts|css|md)$/.test(name))
+			.filter((name) => /\.(?:ts|css|md|svg)$/.test(name))
 			.sort();
 		return modules.map((name) => `${room}/${name}`);
 	});

@@ -37,7 +37,7 @@ export class LayerMap {
 		const frame = h("div", { class: "mapframe" }, this.#target);
 		const opacity = opacitySlider(texts, (value) => this.#setOpacity(value));
 		fill(place, frame, opacity, this.#status, this.#help, this.#info, this.#legend);
-		this.#base = openBaseMap(this.#target, page.settings, page.land);
+		this.#base = openBaseMap(this.#target, page);
 		frame.append(zoomButtons(this.#base, texts, () => this.#home()));
 		this.#home();
 	}

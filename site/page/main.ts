@@ -51,10 +51,7 @@ class Site {
 				lang,
 				new URL(dataset.worker ?? "", location.href),
 			),
-			land: {
-				light: new URL(dataset.landLight ?? "", location.href).href,
-				dark: new URL(dataset.landDark ?? "", location.href).href,
-			},
+			land: { light: dataset.landLight ?? "", dark: dataset.landDark ?? "" },
 			now: () => new Date(),
 			state: () => readState(location.search),
 			go: (state, replace = false) => this.#go(state, replace),

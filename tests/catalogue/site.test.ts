@@ -1,17 +1,11 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import ignore from "ignore";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { bundlePage, type PageBundle } from "../../catalogue/page-bundle.ts";
-import { bundledFiles, readPageBundle } from "../../catalogue/page-stamped.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
 import { contentPolicy } from "../../registry/content-policy.ts";
 import { plainSettings } from "../../site/page/settings.ts";
 import { english } from "../../site/text/english.ts";
 import { french } from "../../site/text/french.ts";
-import { temporaryFolder } from "../local.ts";
 
 const site = await buildSite(plainSettings);
 
@@ -83,38 +77,6 @@ test("names hold the hash of their content, so that what has one never changes",
 	for (const path of site.files.keys()) {
 		if (path.startsWith("assets/")) assert.match(path, /-[0-9A-Za-z]{8,10}\.(?:js|css|svg)$/, path);
 	}
-});
-
-test("what is kept for the next process is what would be made, and its stamp covers all that it is made of", async () => {
-	const { bundle, inputs } = await bundlePage();
-	assert.equal(await readPageBundle(), bundle);
-	// The patterns with braces are those of a glob, and not of an ignore file.
-	const patterns = bundledFiles.flatMap((pattern) => {
-		const [, start, names, end] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? [];
-		return names ? names.split(",").map((name) => `${start}${name}${end}`) : [pattern];
-	});
-	const covered = ignore().add(patterns.map((pattern) => `/${pattern}`));
-	const own = inputs.filter((path) => !path.startsWith("node_modules/"));
-	assert.ok(own.includes("site/page/main.ts"));
-	assert.equal(
-		own.filter((path) => !covered.ignores(path)),
-		[],
-	);
-});
-
-test("what another source was kept for, or what is broken, is made anew", async () => {
-	const { path: folder, remove } = await temporaryFolder();
-	const path = join(folder, "bundle.json");
-	let made = 0;
-	const read = () => readPageBundle(path, async () => ({ styles: `made ${++made}` }) as PageBundle);
-	assert.is((await read()).styles, "made 1");
-	assert.is((await read()).styles, "made 1", "as it was kept");
-	await writeFile(path, JSON.stringify({ stamp: "0".repeat(64), bundle: { styles: "old" } }));
-	assert.is((await read()).styles, "made 2");
-	await writeFile(path, '{"stamp":');
-	assert.is((await read()).styles, "made 3");
-	assert.is((await read()).styles, "made 3");
-	await remove();
 });
 
 test("the outline of the land is small, and as large as it says", () => {
