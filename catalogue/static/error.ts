@@ -4,7 +4,7 @@ import { escapeHtml } from "./html.ts";
 import { staticTexts } from "./texts.ts";
 
 /** What a page says in place of the one that was asked for. */
-export type ErrorKind = "notFound" | "badRequest" | "building";
+export type ErrorKind = "notFound" | "building";
 
 /** Seconds after which a page that waits for the catalogue loads itself again. */
 export const reloadSeconds = 3;

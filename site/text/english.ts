@@ -39,7 +39,6 @@ export const english = {
 
 	search: "Search layers",
 	searchHint: "Words in either language, a smallkey, a publisher, or the address of a service",
-	clear: "Clear",
 	filters: "Filters",
 	filtersOn: (number: number): string => `Filters (${number} on)`,
 	any: "Any",
@@ -86,7 +85,6 @@ export const english = {
 	english: "English",
 	french: "French",
 	both: "Both languages",
-	field: "Field",
 	titleField: "Title",
 	address: "Address of the service",
 	layerField: "Layer in the service",
@@ -129,7 +127,6 @@ export const english = {
 	} as Record<string, string>,
 	since: (day: string): string => `since the week of ${day}`,
 	repairProposed: "A repair is proposed.",
-	sick: "Sick",
 	healthTitle: "Health of the layers",
 	healthIntro:
 		"Each service is asked once a week as a viewer would ask it. “Check now” asks it from your browser.",

@@ -44,7 +44,6 @@ export const french: Texts = {
 
 	search: "Rechercher des couches",
 	searchHint: "Des mots dans l’une ou l’autre langue, une clé, un diffuseur ou l’adresse d’un service",
-	clear: "Effacer",
 	filters: "Filtres",
 	filtersOn: (number) => `Filtres (${number} ${number < 2 ? "actif" : "actifs"})`,
 	any: "Tous",
@@ -91,7 +90,6 @@ export const french: Texts = {
 	english: "Anglais",
 	french: "Français",
 	both: "Les deux langues",
-	field: "Champ",
 	titleField: "Titre",
 	address: "Adresse du service",
 	layerField: "Couche dans le service",
@@ -133,7 +131,6 @@ export const french: Texts = {
 	},
 	since: (day) => `depuis la semaine du ${day}`,
 	repairProposed: "Une réparation est proposée.",
-	sick: "Avec un problème",
 	healthTitle: "État des couches",
 	healthIntro:
 		"Chaque service est interrogé une fois par semaine, comme le ferait un visualiseur. « Vérifier maintenant » l’interroge depuis votre navigateur.",
