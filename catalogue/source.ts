@@ -4,25 +4,19 @@ import { runGit } from "../git/run.ts";
 import type { Source } from "../publish/build.ts";
 import { resolveCommit } from "../publish/collect.ts";
 import { readManifest } from "../publish/manifest.ts";
-import type { CatalogueSource } from "./update.ts";
+import type { CatalogueLayers } from "./read-layers.ts";
 
 /**
  * The layers of a build, for the catalogue. A folder of a checkout without changes is its last commit, so that the
  * catalogue has its history.
  * @param out output of the build, which says what the fragments there are of
  */
-export async function catalogueSource(source: Source, out: string): Promise<CatalogueSource> {
-	const manifest = readManifest(out);
-	// Fragments of several commits belong to none.
-	const id = manifest?.wrong ? null : (manifest?.source ?? null);
-	if ("repository" in source) {
-		// The branch may have moved on since the fragments were built.
-		const built = /^commit ([0-9a-f]+)$/.exec(manifest?.source ?? "")?.[1];
-		const commit = built ?? (await resolveCommit(source.repository, source.ref));
-		return { id, layers: { repository: source.repository, commit } };
-	}
-	const committed = await committedFolder(source.folder).catch(() => null);
-	return { id, layers: committed ?? { folder: source.folder } };
+export async function catalogueSource(source: Source, out: string): Promise<CatalogueLayers> {
+	if ("folder" in source) return (await committedFolder(source.folder).catch(() => null)) ?? source;
+	// The branch may have moved on since the fragments were built.
+	const built = /^commit ([0-9a-f]+)$/.exec(readManifest(out)?.source ?? "")?.[1];
+	const { repository, ref } = source;
+	return { repository, commit: built ?? (await resolveCommit(repository, ref)) };
 }
 
 /** The commit of a folder; null where it has none, or has uncommitted changes. */

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { filesBelow } from "../files/below.ts";
+import { filesStamp } from "../files/cache.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import { rendererStamp } from "../publish/manifest.ts";
 import { isCompanion } from "../publish/place-file.mjs";
@@ -16,12 +15,8 @@ import { type Assets, pageSettingsPath } from "./static/html.ts";
 export interface CatalogueState {
 	/** Stamp of everything but the layers that decides what is written. */
 	stamp: string;
-	/** What the fragments beside it were built from, as their manifest says; null where that is not known. */
-	source: string | null;
 	/** The commit of the layers, in full; null where they were of no commit. */
 	commit: string | null;
-	/** Stamp of the files beside the layers: who owns them, and which are sick. */
-	reviewers: string;
 	assets: Assets;
 	/** Folder of the output → number of the catalogue's files in it. */
 	counts: Record<string, number>;
@@ -56,41 +51,19 @@ export const catalogueFiles: readonly string[] = [
 	"sitemap.xml",
 ];
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+/** The files that decide how the pages look, beside the modules of the renderer. */
+export const pageFiles = ["site/**/*.{ts,svg}", "catalogue/**/*.{ts,css}", "docs/**/*.md", "SECURITY.md"];
 
-/** Folders whose files decide how the pages look, beside the modules of the renderer; and the page of the guide that is in none. */
-const pageRooms = ["site", "catalogue", "catalogue/guide", "docs"];
-const pageFiles = ["SECURITY.md"];
-
-/** The modules of a running process do not change: their stamp is made once for each set of options. */
-const stamps = new Map<string, string>();
+/** They do not change while a process runs. */
+let pagesStamp: Promise<string> | undefined;
 
 /** A stamp of everything but the layers that decides what a catalogue holds. */
-export function catalogueStamp(options: CatalogueOptions): string {
-	const key = JSON.stringify(options);
-	const stamp = stamps.get(key) ?? makeStamp(options);
-	stamps.set(key, stamp);
-	return stamp;
-}
-
-function makeStamp(options: CatalogueOptions): string {
-	const hash = createHash("sha256").update(rendererStamp(options.fragments)).update(pagesStamp(root));
+export async function catalogueStamp(options: CatalogueOptions): Promise<string> {
+	pagesStamp ??= filesStamp(pageFiles);
+	const hash = createHash("sha256")
+		.update(rendererStamp(options.fragments))
+		.update(await pagesStamp);
 	return hash.update(JSON.stringify(options)).digest("hex");
-}
-
-/** A stamp of the files in a checkout of this project that decide how the pages look. */
-export function pagesStamp(checkout: string): string {
-	const hash = createHash("sha256");
-	const paths = pageRooms.flatMap((room) => {
-		const modules = filesBelow(join(checkout, room))
-			.filter((name) => /\.(?:ts|css|md|svg)$/.test(name))
-			.sort();
-		return modules.map((name) => `${room}/${name}`);
-	});
-	for (const path of [...paths, ...pageFiles]) {
-		hash.update(`${path}\n`).update(readFileSync(join(checkout, path)));
-	}
-	return hash.digest("hex");
 }
 
 function statePath(out: string): string {

@@ -10,13 +10,6 @@ import { type Assets, pageSettingsPath } from "./static/html.ts";
 import { searchEngineFiles } from "./static/search-engines.ts";
 import { placeThumbnails } from "./thumbnails.ts";
 
-/** Where the layers of a catalogue are. */
-export interface CatalogueSource {
-	/** What the fragments beside it were built from, as their manifest says; null where that is not known. */
-	id: string | null;
-	layers: CatalogueLayers;
-}
-
 /** The result of an update of a catalogue: nothing was to be done, only what has changed, or all of it. */
 export interface CatalogueOutcome {
 	how: "nothing" | "changes" | "all";
@@ -32,26 +25,24 @@ export interface CatalogueOutcome {
  * @throws {Error} where a file cannot be written or the layers cannot be read
  */
 export async function updateCatalogue(
-	source: CatalogueSource,
+	layers: CatalogueLayers,
 	out: string,
 	options: CatalogueOptions,
 	fresh = false,
 ): Promise<CatalogueOutcome> {
-	const stamp = catalogueStamp(options);
-	const known = fresh ? null : readState(out);
-	const state = known?.stamp === stamp ? known : null;
-	const commit = "commit" in source.layers ? source.layers.commit : null;
-	const isCurrent =
-		commit === null ? source.id !== null && state?.source === source.id : state?.commit === commit;
-	if (state && isCurrent) return { how: "nothing", layers: countLayers(out), written: 0, removed: 0 };
-	const isRange = state !== null && state.commit !== null && commit !== null;
-	try {
-		const outcome = isRange && (await writeRange(source, state, stamp, out, options));
-		if (outcome) return outcome;
-	} catch (error) {
-		if (!(error instanceof IndexBroken)) throw error;
+	const stamp = await catalogueStamp(options);
+	const state = fresh || "folder" in layers ? null : readState(out);
+	if (state?.stamp === stamp && "commit" in layers) {
+		if (state.commit === layers.commit)
+			return { how: "nothing", layers: countLayers(out), written: 0, removed: 0 };
+		try {
+			const outcome = state.commit && (await writeRange(layers, state, stamp, out, options));
+			if (outcome) return outcome;
+		} catch (error) {
+			if (!(error instanceof IndexBroken)) throw error;
+		}
 	}
-	return (await writeRange(source, null, stamp, out, options)) as CatalogueOutcome;
+	return (await writeRange(layers, null, stamp, out, options)) as CatalogueOutcome;
 }
 
 /** Number of layers in an index; 0 where it is not there or cut off. */
@@ -66,7 +57,7 @@ function countLayers(out: string): number {
  * @throws {IndexBroken} where the catalogue that is there is not whole
  */
 async function writeRange(
-	{ id, layers }: CatalogueSource,
+	layers: CatalogueLayers,
 	state: CatalogueState | null,
 	stamp: string,
 	out: string,
@@ -74,8 +65,7 @@ async function writeRange(
 ): Promise<CatalogueOutcome | null> {
 	const read = state && readerOf(out);
 	const index = new Index(read);
-	const earlier =
-		read && state.commit ? { commit: state.commit, reviewers: state.reviewers, read, index } : null;
+	const earlier = read && state.commit ? { commit: state.commit, read, index } : null;
 	const changes = await readChanges(layers, earlier, options);
 	if (!changes) return null;
 	// Loaded only here: the bundler takes memory that a running service needs only at its first start.
@@ -96,7 +86,7 @@ async function writeRange(
 	const { written, removed } = writeFiles(out, files, options.isCompressed);
 	const stale = staleFiles(out, site && files, before);
 	writeFiles(out, stale, options.isCompressed);
-	writeState(out, { stamp, source: id, commit, reviewers: changes.reviewers, assets });
+	writeState(out, { stamp, commit, assets });
 	return { how: state ? "changes" : "all", layers: countLayers(out), written, removed: removed + stale.size };
 }
 

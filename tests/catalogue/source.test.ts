@@ -40,7 +40,7 @@ source(
 		const out = join(folder, "dist");
 		await buildOutput(given, out, { SITE: "off", DATA_DIR: join(folder, "data") });
 		await commit(folder, { "layers/cd/cde.json": wms("lakes") });
-		assert.equal((await catalogueSource(given, out)).layers, { repository: folder, commit: first });
+		assert.equal(await catalogueSource(given, out), { repository: folder, commit: first });
 	},
 );
 

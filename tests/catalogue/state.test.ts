@@ -5,7 +5,8 @@ import * as assert from "uvu/assert";
 import { readGuidePages } from "../../catalogue/guide/guide.ts";
 import { securityFile, securityPage } from "../../catalogue/guide/render.ts";
 import { hasCatalogue } from "../../catalogue/output.ts";
-import { namesIn, pagesStamp, readState } from "../../catalogue/state.ts";
+import { namesIn, pageFiles, readState } from "../../catalogue/state.ts";
+import { filesStamp } from "../../files/cache.ts";
 import { temporaryFolder } from "../local.ts";
 import { root } from "../process.ts";
 
@@ -15,7 +16,7 @@ test("a change of any page of the guide, or of a module that makes pages, is ano
 		for (const name of ["site", "catalogue", "catalogue/guide", "docs", securityFile]) {
 			await cp(join(root, name), join(folder.path, name), { recursive: true });
 		}
-		const stamps = [pagesStamp(root), pagesStamp(folder.path)];
+		const stamps = [await filesStamp(pageFiles, root), await filesStamp(pageFiles, folder.path)];
 		assert.is(stamps[0], stamps[1]);
 		const pages = readGuidePages().map(({ path }) => (path === securityPage ? securityFile : `docs/${path}`));
 		assert.ok(pages.includes("SECURITY.md") && pages.includes("docs/fr/publish.md"));
@@ -26,7 +27,7 @@ test("a change of any page of the guide, or of a module that makes pages, is ano
 			"catalogue/static/styles.css",
 		]) {
 			await appendFile(join(folder.path, path), "\n");
-			const stamp = pagesStamp(folder.path);
+			const stamp = await filesStamp(pageFiles, folder.path);
 			assert.not(stamps.includes(stamp), path);
 			stamps.push(stamp);
 		}

@@ -78,8 +78,7 @@ async function bring(
 	more: Partial<CatalogueOptions> = {},
 ): Promise<CatalogueOutcome> {
 	const head = await git(folder, "rev-parse", "HEAD");
-	const source = { id: null, layers: { repository: folder, commit: head } };
-	return updateCatalogue(source, join(folder, out), options(more));
+	return updateCatalogue({ repository: folder, commit: head }, join(folder, out), options(more));
 }
 
 /** Path → content of every file. */

@@ -67,7 +67,7 @@ async function assertWhole(local: Local): Promise<void> {
 	const out = join(local.folder, "whole");
 	await rm(out, { recursive: true, force: true });
 	const layers = { repository: local.repository, commit: local.store.tip };
-	await updateCatalogue({ id: null, layers }, out, options);
+	await updateCatalogue(layers, out, options);
 	const [given, expected] = [await filesOf(local.out), await filesOf(out)];
 	// The chunks before the last change stay for who has read the manifest before.
 	const named = parseManifest(expected.get(manifestPath) ?? "")?.chunks ?? [];

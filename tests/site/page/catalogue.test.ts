@@ -359,6 +359,8 @@ page(
 		await window.emulateMedia({ media: "print" });
 		assert.is(await window.locator("button:visible").count(), 0);
 		await window.emulateMedia({ media: "screen" });
+		await window.goto(world.url("fr/?layer=same"));
+		await window.getByRole("button", { name: "Copier\u00a0: curl" }).waitFor();
 		await window.goto(world.url("en/?layer=not-there"));
 		await window.getByRole("heading", { name: "There is no layer not-there." }).waitFor();
 		await window.getByRole("link", { name: "Search for not-there" }).click();
