@@ -1,5 +1,6 @@
 import type { Files, ReadFile } from "./chunks.ts";
 import { feedPath } from "./static/addresses.ts";
+import { escapeHtml } from "./static/html.ts";
 
 /** Version of these files; a reader that finds another one reads no further. */
 export const changesVersion = 2;
@@ -215,21 +216,13 @@ const kindWords: Record<FeedEntry["kind"], string> = {
 	repair: "a repair is proposed · une réparation est proposée",
 };
 
-function escapeXml(text: string): string {
-	return text
-		.replaceAll("&", "&amp;")
-		.replaceAll("<", "&lt;")
-		.replaceAll(">", "&gt;")
-		.replaceAll('"', "&quot;");
-}
-
 /**
  * The last 100 changes as an Atom feed (RFC 4287). Its ids are made from the commits, so that they are the same on
  * whatever host the feed stands; a smallkey and a commit hold no character that XML knows.
  */
 function feedText(commits: readonly ListedCommit[], { publicUrl }: FeedSettings): string {
 	const { date } = commits.at(-1) as ListedCommit;
-	const base = escapeXml(publicUrl);
+	const base = escapeHtml(publicUrl);
 	const entries = feedEntries(commits).map(
 		({ commit, date, smallkey, kind }) => `<entry>
 <id>urn:x-layer-change:${commit}:${encodeURIComponent(smallkey)}</id>

@@ -1,6 +1,6 @@
+import type { Texts } from "../../site/text/english.ts";
 import { english } from "../../site/text/english.ts";
 import { french } from "../../site/text/french.ts";
-import type { Texts } from "../../site/text/texts.ts";
 import { frameHtml } from "./frame.ts";
 import { type Assets, escapeHtml } from "./html.ts";
 

@@ -1,7 +1,7 @@
 import type { Lang } from "../../registry/smallkey.ts";
+import type { Texts } from "../../site/text/english.ts";
 import { english } from "../../site/text/english.ts";
 import { french } from "../../site/text/french.ts";
-import type { Texts } from "../../site/text/texts.ts";
 
 /** The texts that the pages with and without a script share. */
 export function textsOf(lang: Lang): Texts {

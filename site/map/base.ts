@@ -12,8 +12,8 @@ import { layerExtent } from "../../registry/extent.ts";
 import { fill, h, newId } from "../page/dom.ts";
 import type { Page } from "../page/page.ts";
 import type { SiteSettings } from "../page/settings.ts";
-import type { Texts } from "../text/texts.ts";
-import { type Box, landExtent } from "./box.ts";
+import type { Texts } from "../text/english.ts";
+import type { Box } from "./drawable.ts";
 import { projectionOf, resolutions } from "./grid.ts";
 
 /** A map with its base, its size followed, without any layer on it. */
@@ -94,7 +94,8 @@ function landLayer(urls: Page["land"]): ImageLayer<ImageStatic> {
 	const show = () => {
 		const source = new ImageStatic({
 			url: dark.matches ? urls.dark : urls.light,
-			imageExtent: [...landExtent],
+			// As site/map/land.svg says.
+			imageExtent: [-6_000_000, -3_600_000, 6_000_000, 6_000_000],
 			projection: projectionOf(3978),
 		});
 		// A map at rest draws a picture that took another one's place only after changed().

@@ -1,7 +1,7 @@
 import { fill, h } from "../page/dom.ts";
 import type { Page } from "../page/page.ts";
 import { canadaBox, openBaseMap, zoomButtons } from "./base.ts";
-import type { Box } from "./box.ts";
+import type { Box } from "./drawable.ts";
 
 /** A map without any layer, whose view is a filter. */
 export interface Overview {

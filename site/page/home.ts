@@ -1,8 +1,7 @@
 import { titleOf } from "../search/entry.ts";
 import type { facetNames } from "../search/select.ts";
 import { fill, h } from "./dom.ts";
-import { type Page, stateLink } from "./page.ts";
-import { dayText } from "./week.ts";
+import { dayText, type Page, stateLink } from "./page.ts";
 
 /** Layers that are named as new. */
 const maxNew = 3;

@@ -11,9 +11,17 @@ import { breakable, fill, h } from "./dom.ts";
 import { docPath, lookButton, readDrawable } from "./drawables.ts";
 import { causeText } from "./health-view.ts";
 import { MapPanel } from "./map-panel.ts";
-import { type Page, readFile, stateLink, stateText, typeText, type View } from "./page.ts";
-import { problemBox } from "./problem-box.ts";
-import { dayText, weekText } from "./week.ts";
+import {
+	dayText,
+	type Page,
+	problemBox,
+	readFile,
+	stateLink,
+	stateText,
+	typeText,
+	type View,
+	weekText,
+} from "./page.ts";
 
 /** One layer: its map, both languages side by side, its health, its last change, and how it is read. */
 export class LayerView implements View {

@@ -6,8 +6,7 @@ import { fold, stem } from "../search/words.ts";
 import { firstShown, moreShown, type State } from "./address.ts";
 import { copyButton } from "./copy.ts";
 import { breakable, fill, h, newId } from "./dom.ts";
-import { type Page, stateLink, stateText, typeText } from "./page.ts";
-import { problemBox } from "./problem-box.ts";
+import { type Page, problemBox, stateLink, stateText, typeText } from "./page.ts";
 
 /** What is shown of a search. */
 export interface Shown {
@@ -124,10 +123,7 @@ export class Results {
 		link.dataset.layer = smallkey;
 		const second = entry.title[other] !== entry.title[lang] ? entry.title[other] : "";
 		const said = entry.description?.[lang] ?? "";
-		const copy = copyButton(texts, texts.copySmallkey, () => smallkey);
-		copy
-			.querySelector("button")
-			?.setAttribute("aria-label", `${texts.copySmallkey}${texts.colon} ${smallkey}`);
+		const copy = copyButton(texts, texts.copySmallkey, () => smallkey, smallkey);
 		const health = stateOf(entry);
 		const sender = senderOf(entry, lang);
 		const picture = entry.thumbnail && {

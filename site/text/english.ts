@@ -4,7 +4,10 @@ const count = (number: number): string => number.toLocaleString("en-CA");
 /** `1 layer`, `2 layers` */
 const layers = (number: number): string => `${count(number)} ${number === 1 ? "layer" : "layers"}`;
 
-/** Everything that the pages say, in English. */
+/** Everything that the pages say in one language. */
+export type Texts = typeof english;
+
+/** The same in English. */
 export const english = {
 	title: "Map layers",
 	tagline:

@@ -1,4 +1,4 @@
-import type { Texts } from "./texts.ts";
+import type { Texts } from "./english.ts";
 
 /** Un nombre comme on l’écrit en français : une espace insécable entre les milliers. */
 const count = (number: number): string => number.toLocaleString("fr-CA");

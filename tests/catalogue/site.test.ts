@@ -46,7 +46,7 @@ test("the first load is at most 60 kB, of which 20 are left to the index at any 
 test("a map is loaded in pieces: pictures at most 75 kB, features at most 105, proj4 by itself", () => {
 	const pictures = added("layer-map");
 	assert.ok(weight(pictures) <= 75_000, String(weight(pictures)));
-	const features = new Set([...pictures, ...added("features"), ...added("legend")]);
+	const features = new Set([...pictures, ...added("features")]);
 	assert.ok(weight(features) <= 105_000, String(weight(features)));
 	for (const path of [...first, ...features]) assert.not.match(textOf(site, path), /\+proj=lcc/, path);
 	const reproject = [...withImports(scriptCalled("reproject"))].map((path) => textOf(site, path));

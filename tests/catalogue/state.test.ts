@@ -2,8 +2,7 @@ import { appendFile, cp, mkdir, rm, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { readGuidePages } from "../../catalogue/guide/guide.ts";
-import { securityFile, securityPage } from "../../catalogue/guide/render.ts";
+import { readGuidePages, securityFile, securityPage } from "../../catalogue/guide/guide.ts";
 import { hasCatalogue } from "../../catalogue/output.ts";
 import { namesIn, pageFiles, readState } from "../../catalogue/state.ts";
 import { filesStamp } from "../../files/cache.ts";
@@ -23,7 +22,7 @@ test("a change of any page of the guide, or of a module that makes pages, is ano
 		for (const path of [
 			...pages,
 			"site/page/page.ts",
-			"catalogue/guide/render.ts",
+			"catalogue/guide/guide.ts",
 			"catalogue/static/styles.css",
 		]) {
 			await appendFile(join(folder.path, path), "\n");

@@ -253,6 +253,22 @@ page("the manifest is preloaded and asked for once, and rows wait for no other c
 	await tab.close();
 });
 
+page(
+	"where the worker that finds texts cannot be loaded, the page says so, and can try again",
+	async (context) => {
+		const { browser, world } = context;
+		const { page: window, context: tab } = await openWindow(browser);
+		await window.route("**/assets/worker-*", (route) => route.abort());
+		await window.goto(world.url("en/?q=radon"));
+		await window.getByText("This site does not answer").waitFor();
+		assert.is(await window.getByText("No layer matches").count(), 0);
+		await window.unroute("**/assets/worker-*");
+		await window.getByRole("button", { name: "Try again" }).click();
+		await window.locator(".results mark").first().waitFor();
+		await tab.close();
+	},
+);
+
 page("a layer that was removed is not shown again from the browser’s cache", async ({ browser }) => {
 	const world = await SiteWorld.open(layers);
 	const { page: window, context } = await openWindow(browser);
