@@ -1,5 +1,6 @@
 import { canonicalText } from "../registry/canonical.ts";
-import { judgeFile, judgeNames } from "../registry/judge.ts";
+import { judgeFile } from "../registry/judge.ts";
+import { judgeNames } from "../registry/judge-names.ts";
 import { kindOf, parseRegistration, type Registration } from "../registry/registration.ts";
 import { descriptionPath, folderOf, layerPath } from "../registry/smallkey.ts";
 import { textOf } from "../registry/texts.ts";

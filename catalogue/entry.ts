@@ -6,8 +6,7 @@ import type { CheckedLayer } from "../registry/judge.ts";
 import { kindOf } from "../registry/registration.ts";
 import { langs } from "../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../registry/targets/facts.ts";
-import { renderAt } from "../registry/targets/render.ts";
-import { targetNames } from "../registry/targets/table.ts";
+import { renderAt, targetNames } from "../registry/targets/table.ts";
 
 /** What is known of a layer beside its own files. */
 export interface KnownOfLayer {

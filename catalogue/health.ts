@@ -5,7 +5,6 @@ import {
 	parseHealthReport,
 	type SickLayer,
 } from "../registry/health-report.ts";
-import { hostOf } from "../registry/hosts.ts";
 
 /** Who can correct a layer, by its smallkey. */
 export type OwnersOf = (smallkey: string) => readonly string[];
@@ -75,4 +74,9 @@ function groupsOf(sick: readonly PlacedLayer[]): HealthGroup[] {
 	}
 	for (const { layers } of groups.values()) layers.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
 	return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+}
+
+/** Host of an address, with its port where it has one; empty where it has none. */
+function hostOf(address: string): string {
+	return URL.canParse(address) ? new URL(address).host : "";
 }

@@ -14,9 +14,8 @@ import type { CatalogueLayers } from "./read-layers.ts";
 export async function catalogueSource(source: Source, out: string): Promise<CatalogueLayers> {
 	if ("folder" in source) return (await committedFolder(source.folder).catch(() => null)) ?? source;
 	// The branch may have moved on since the fragments were built.
-	const built = /^commit ([0-9a-f]+)$/.exec(readManifest(out)?.source ?? "")?.[1];
 	const { repository, ref } = source;
-	return { repository, commit: built ?? (await resolveCommit(repository, ref)) };
+	return { repository, commit: readManifest(out)?.commit ?? (await resolveCommit(repository, ref)) };
 }
 
 /** The commit of a folder; null where it has none, or has uncommitted changes. */

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { filesStamp } from "../files/cache.ts";
+import { codeStamp } from "../files/code-stamp.ts";
 import { ifThereSync } from "../files/if-there.ts";
-import { rendererStamp } from "../publish/manifest.ts";
 import { isCompanion } from "../publish/place-file.mjs";
 import { chunksFolder } from "../registry/entries.ts";
 import { langs } from "../registry/smallkey.ts";
@@ -51,19 +50,9 @@ export const catalogueFiles: readonly string[] = [
 	"sitemap.xml",
 ];
 
-/** The files that decide how the pages look, beside the modules of the renderer. */
-export const pageFiles = ["site/**/*.{ts,svg}", "catalogue/**/*.{ts,css}", "docs/**/*.md", "SECURITY.md"];
-
-/** They do not change while a process runs. */
-let pagesStamp: Promise<string> | undefined;
-
 /** A stamp of everything but the layers that decides what a catalogue holds. */
-export async function catalogueStamp(options: CatalogueOptions): Promise<string> {
-	pagesStamp ??= filesStamp(pageFiles);
-	const hash = createHash("sha256")
-		.update(rendererStamp(options.fragments))
-		.update(await pagesStamp);
-	return hash.update(JSON.stringify(options)).digest("hex");
+export function catalogueStamp(options: CatalogueOptions): string {
+	return createHash("sha256").update(codeStamp()).update(JSON.stringify(options)).digest("hex");
 }
 
 function statePath(out: string): string {

@@ -30,7 +30,7 @@ export async function updateCatalogue(
 	options: CatalogueOptions,
 	fresh = false,
 ): Promise<CatalogueOutcome> {
-	const stamp = await catalogueStamp(options);
+	const stamp = catalogueStamp(options);
 	const state = fresh || "folder" in layers ? null : readState(out);
 	if (state?.stamp === stamp && "commit" in layers) {
 		if (state.commit === layers.commit)

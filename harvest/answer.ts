@@ -1,3 +1,5 @@
+import { isNestedBeyond } from "../registry/json.ts";
+
 /** Deepest nesting of an answer that is read; ArcGIS needs about ten. It bounds the stack of recursive readers. */
 const maxDepth = 100;
 
@@ -16,32 +18,12 @@ const maxTextLength = 512;
  */
 export function parseAnswer(bytes: Uint8Array): unknown {
 	const text = new TextDecoder().decode(bytes);
-	if (isTooMuch(text)) return undefined;
+	if (isNestedBeyond(text, maxDepth, maxContainers)) return undefined;
 	try {
 		return JSON.parse(text);
 	} catch {
 		return undefined;
 	}
-}
-
-/** Counts the brackets outside strings, before the text is parsed. */
-function isTooMuch(text: string): boolean {
-	let depth = 0;
-	let containers = 0;
-	let inString = false;
-	for (let index = 0; index < text.length; index += 1) {
-		const character = text[index];
-		if (inString) {
-			if (character === "\\") index += 1;
-			else if (character === '"') inString = false;
-		} else if (character === '"') inString = true;
-		else if (character === "{" || character === "[") {
-			depth += 1;
-			containers += 1;
-		} else if (character === "}" || character === "]") depth -= 1;
-		if (depth > maxDepth || containers > maxContainers) return true;
-	}
-	return false;
 }
 
 /** `value` as an object whose members are unknown; an empty one where it is none. */

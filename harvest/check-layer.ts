@@ -14,8 +14,6 @@ import type { Ask } from "./net/ask.ts";
 import { type Capabilities, type CapabilitiesLayer, legendFormatsOf } from "./wms/capabilities.ts";
 import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
 
-export type { Fault, Finding } from "./finding.ts";
-
 /** What a WMS says about one registered layer. */
 export interface WmsFacts {
 	title: string;
@@ -38,7 +36,7 @@ export interface CheckedServices {
  * Asks the services behind one layer whether its registration is right: for wms GetCapabilities, for feature the
  * layer's own document, for version 2.0 the service's, in both languages. It never rejects: a service that fails is a finding of kind `server`.
  */
-export type CheckLayer = (smallkey: string, registration: Registration) => Promise<CheckedServices>;
+export type CheckLayer = (registration: Registration) => Promise<CheckedServices>;
 
 /** The result of checking one language: facts where the service gave any, and what is wrong, each at a member. */
 interface Checked {
@@ -62,7 +60,7 @@ export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)): 
 		if (isVersion2(registration)) return checkNode(registration[lang], read, ask);
 		return checkWms(registration[lang], read);
 	};
-	return async (_smallkey, registration) => {
+	return async (registration) => {
 		const checked: CheckedServices = { facts: {}, findings: [] };
 		for (const lang of langs) {
 			const { facts, wrong } = await checkService(registration, lang);

@@ -6,7 +6,7 @@ import { createFindAlike, otherLayerText } from "./alike.ts";
 import { numberOf, objectOf, parseAnswer } from "./answer.ts";
 import { serviceAddress } from "./arcgis/answers.ts";
 import { askLayer, sketchLayer } from "./arcgis/feature-layer.ts";
-import { type CheckedServices, createCheckLayer } from "./check-layer.ts";
+import { createCheckLayer } from "./check-layer.ts";
 import { type Look, quote, seen, unseen } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
@@ -19,8 +19,6 @@ export interface Watched {
 	state: SickState | null;
 	/** What is wrong, each in its language; plain text that may quote a service. */
 	findings: { state: SickState; lang: Lang; pointer: string; text: string }[];
-	/** What its services say of it. */
-	checked: CheckedServices;
 }
 
 /** What is stored of a look, with the first finding as the cause; null where nothing is wrong. */
@@ -82,7 +80,7 @@ export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): 
 	}
 
 	return async (registration, signal, known = null) => {
-		const checked = await check("", registration);
+		const checked = await check(registration);
 		const findings: Watched["findings"] = checked.findings.map(({ kind, ...finding }) => ({
 			state: kind === "registration" ? "wrong" : "down",
 			...finding,
@@ -101,7 +99,7 @@ export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): 
 			findings.push({ state, lang, pointer: `/${lang}/service_url`, text: `${address} ${text}` });
 		}
 		const state = sickStates.find((one) => findings.some((finding) => finding.state === one)) ?? null;
-		return { state, findings, checked };
+		return { state, findings };
 	};
 }
 

@@ -1,20 +1,14 @@
 import { diffTree, type PathChange } from "../git/tree.ts";
-import { type CheckedLayer, judgeFiles, problemLine, type Remark } from "../registry/judge.ts";
+import { type CheckedLayer, judgeFiles, problemLine } from "../registry/judge.ts";
+import type { Remark } from "../registry/judge-names.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { progress } from "../terminal/progress.ts";
 import { nothingNoted } from "./changes.ts";
-import { listFolder, readFound, resolveCommit } from "./collect.ts";
+import { collectFolder, resolveCommit } from "./collect.ts";
 import { servedLayers } from "./commit-layers.ts";
 import type { Report } from "./folder-thread.mjs";
 import { FolderThread } from "./folder-thread.ts";
-import {
-	folderStamp,
-	type Manifest,
-	readManifest,
-	removeManifest,
-	rendererStamp,
-	writeManifest,
-} from "./manifest.ts";
+import { type Manifest, readManifest, removeManifest, rendererStamp, writeManifest } from "./manifest.ts";
 import { fragmentSettings, renderSlots, slotsOf } from "./slots.ts";
 
 /** What is built: a folder of layers, or one commit of a git repository. */
@@ -80,30 +74,19 @@ export async function build(
 	return buildCommit(source.repository, await resolveCommit(source.repository, source.ref), target);
 }
 
-/** The result of a build whose output is current already. */
-function nothingToDo(manifest: Manifest): Built {
-	return { problems: [], written: { written: 0, removed: 0, unchanged: manifest.fragments } };
-}
-
 async function buildFolder(folder: string, target: Target): Promise<Built> {
-	const files = listFolder(folder);
-	const stamp = folderStamp(folder, files);
-	if (target.earlier && stamp && target.earlier.source === stamp) return nothingToDo(target.earlier);
 	const layers: Found["layers"] = new Map();
-	const problems = judgeFiles(readFound(folder, files), (layer) => layers.set(layer.smallkey, layer));
+	const problems = judgeFiles(collectFolder(folder), (layer) => layers.set(layer.smallkey, layer));
 	if (problems.length > 0) return { problems: problems.map(problemLine), written: null };
-	return { problems: [], written: await write({ layers, problems, isWhole: true }, stamp, target) };
+	return { problems: [], written: await write({ layers, problems, isWhole: true }, null, target) };
 }
 
 async function buildCommit(repository: string, commit: string, target: Target): Promise<Built> {
 	const { earlier } = target;
-	const source = `commit ${commit}`;
-	// Wrong files are read again, and reported.
-	if (earlier?.source === source && !earlier.wrong) return nothingToDo(earlier);
 	const changed = earlier && (await changesSince(earlier, repository, commit));
 	const part = changed && (await readLayers(repository, commit, changed));
 	const found = part && isUsable(part) ? part : await readLayers(repository, commit, null);
-	const written = isUsable(found) ? await write(found, source, target) : null;
+	const written = isUsable(found) ? await write(found, commit, target) : null;
 	return { problems: found.problems.map(problemLine), written };
 }
 
@@ -112,12 +95,11 @@ async function buildCommit(repository: string, commit: string, target: Target): 
  * @returns null where that commit is unknown here or too much has changed: everything has to be built
  */
 async function changesSince(
-	{ source, wrong = [] }: Manifest,
+	{ commit: before, wrong = [] }: Manifest,
 	repository: string,
 	commit: string,
 ): Promise<PathChange[] | null> {
-	const before = /^commit ([0-9a-f]+)$/.exec(source)?.[1];
-	const changes = before && (await diffTree(repository, before, commit, "layers").catch(() => null));
+	const changes = await diffTree(repository, before, commit, "layers").catch(() => null);
 	if (!changes || changes.length > maxChanges) return null;
 	const known = new Set(changes.map(({ path }) => path));
 	const still = wrong.filter((path) => !known.has(path));
@@ -152,10 +134,13 @@ function wrongFiles(problems: readonly Remark[]): string[] {
 	return [...new Set(problems.map(({ file }) => file))].sort();
 }
 
-/** Writes layers, and removes the files of those that are gone; of a whole build those of all others. */
+/**
+ * Writes layers, and removes the files of those that are gone; of a whole build those of all others.
+ * @param commit that was built; null: a folder, of which the next build is whole again
+ */
 async function write(
 	{ layers, problems, isWhole }: Found,
-	source: string | null,
+	commit: string | null,
 	target: Target,
 ): Promise<Written> {
 	const { out, settings, renderer, earlier } = target;
@@ -193,6 +178,6 @@ async function write(
 	const { added, changed, removed } = count;
 	const fragments = isWhole ? count.same + added + changed : (earlier?.fragments ?? 0) + added - removed;
 	const wrong = wrongFiles(problems);
-	if (source) writeManifest(out, { renderer, source, fragments, ...(wrong.length > 0 ? { wrong } : {}) });
+	if (commit) writeManifest(out, { renderer, commit, fragments, ...(wrong.length > 0 ? { wrong } : {}) });
 	return { written: added + changed, removed, unchanged: fragments - added - changed };
 }

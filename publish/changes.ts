@@ -1,13 +1,6 @@
 import type { PathChange } from "../git/tree.ts";
-import {
-	type CheckedLayer,
-	judgeFile,
-	judgePlace,
-	type LayerFile,
-	orphanProblem,
-	type Remark,
-	twinProblem,
-} from "../registry/judge.ts";
+import { type CheckedLayer, judgeFile, judgePlace, type LayerFile } from "../registry/judge.ts";
+import { orphanProblem, type Remark, twinProblem } from "../registry/judge-names.ts";
 import { parseLayerPath } from "../registry/smallkey.ts";
 
 /** The files of a layer, as stored at one commit; at least one of them. */

@@ -83,38 +83,18 @@ export async function collectCommit(repository: string, commit: string): Promise
 	return readEntries(repository, await listTree(repository, commit, "layers/"));
 }
 
-/** Reads the files of tree entries, in their order. */
-export async function readEntries(repository: string, entries: PathChange[]): Promise<LayerFile[]> {
-	const files: LayerFile[] = [];
-	for await (const some of streamEntries(repository, entries)) files.push(...some);
-	return files;
-}
-
-/** Reads the files of tree entries in their order, in portions as they come. */
-export async function* streamEntries(
-	repository: string,
-	entries: readonly PathChange[],
-): AsyncGenerator<LayerFile[]> {
-	const ids = entries.flatMap((entry) => (isPlain(entry) ? [entry.id as string] : []));
-	let next = 0;
-	/** What is no plain file, up to the next one that is: it has no content here. */
-	const others = (): LayerFile[] => {
-		const files: LayerFile[] = [];
-		for (let entry = entries[next]; entry && !isPlain(entry); entry = entries[++next]) {
-			files.push({ path: entry.path, kind: kindOfMode(entry.mode ?? ""), bytes: new Uint8Array(0) });
-		}
-		return files;
-	};
-	yield others();
-	for await (const blobs of readBlobs(repository, ids)) {
-		const files: LayerFile[] = [];
-		for (const bytes of blobs) {
-			files.push({ path: (entries[next++] as PathChange).path, kind: "file", bytes }, ...others());
-		}
-		yield files;
+/** Reads the files of tree entries, in their order; what is no plain file has no content here. */
+export async function readEntries(repository: string, entries: readonly PathChange[]): Promise<LayerFile[]> {
+	const plain = entries.filter(({ mode, id }) => id !== null && kindOfMode(mode ?? "") === "file");
+	const contents = new Map<PathChange, Buffer>();
+	for await (const blobs of readBlobs(
+		repository,
+		plain.map(({ id }) => id as string),
+	)) {
+		for (const bytes of blobs) contents.set(plain[contents.size] as PathChange, bytes);
 	}
-}
-
-function isPlain({ mode, id }: PathChange): boolean {
-	return id !== null && kindOfMode(mode ?? "") === "file";
+	return entries.map((entry) => {
+		const bytes = contents.get(entry) ?? new Uint8Array(0);
+		return { path: entry.path, kind: kindOfMode(entry.mode ?? ""), bytes };
+	});
 }

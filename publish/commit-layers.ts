@@ -9,13 +9,17 @@ import {
 	layerPath,
 	parseLayerPath,
 } from "../registry/smallkey.ts";
+import type { CommitReader } from "../store/git/reader.ts";
 import { changesOf, type Noted, type ReadSpellings, type StoredLayer } from "./changes.ts";
-import { streamEntries } from "./collect.ts";
+import { readEntries } from "./collect.ts";
 
 /** Folders up to which only they are listed. */
 const maxFolders = 200;
 /** Layers that are read from the store at once. */
 const readAtOnce = 64;
+
+/** Layers of a commit that are read by one process of git, and kept in memory at once. */
+const groupsAtOnce = 500;
 
 /** Most wrong files whose last valid form is looked for. */
 const maxWrong = 1_000;
@@ -51,16 +55,8 @@ export function commitLayers(repository: string, commit: string): ReadSpellings 
 	};
 }
 
-/** What a store has read of a commit. */
-export interface ReadCommit {
-	/** The stored smallkeys that are the same but for case, sorted. */
-	spellings: (smallkey: string) => Promise<string[]>;
-	/** One file of a layer, or null. */
-	file: (path: string) => Promise<LayerFile | null>;
-}
-
 /** Reads layers through the store, which remembers folders: for few. */
-export function storeLayers(at: ReadCommit): ReadSpellings {
+export function storeLayers(at: CommitReader): ReadSpellings {
 	return async function* (wanted) {
 		const smallkeys = [...wanted];
 		for (let start = 0; start < smallkeys.length; start += readAtOnce) {
@@ -70,7 +66,7 @@ export function storeLayers(at: ReadCommit): ReadSpellings {
 	};
 }
 
-async function readSpellings(lower: string, at: ReadCommit): Promise<StoredLayer[]> {
+async function readSpellings(lower: string, at: CommitReader): Promise<StoredLayer[]> {
 	const smallkeys = await at.spellings(lower);
 	const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
 	const files = await Promise.all(paths.map((path) => at.file(path)));
@@ -78,7 +74,7 @@ async function readSpellings(lower: string, at: ReadCommit): Promise<StoredLayer
 }
 
 /**
- * Reads listed layers of a commit, in portions as they come: of each all spellings.
+ * Reads listed layers of a commit, in portions: of each all spellings.
  * @param listed sorted by path
  * @param wanted smallkeys in lower case; null: all
  */
@@ -88,17 +84,10 @@ export async function* streamLayers(
 	wanted: ReadonlySet<string> | null = null,
 ): AsyncGenerator<StoredLayer[][]> {
 	const groups = groupSpellings(listed, wanted);
-	let files: LayerFile[] = [];
-	let next = 0;
-	for await (const some of streamEntries(repository, groups.flat())) {
-		const portion: StoredLayer[][] = [];
-		for (const file of some) {
-			if (files.push(file) < (groups[next]?.length ?? 0)) continue;
-			portion.push(layersOf(files));
-			files = [];
-			next += 1;
-		}
-		yield portion;
+	for (let start = 0; start < groups.length; start += groupsAtOnce) {
+		const some = groups.slice(start, start + groupsAtOnce);
+		const files = await readEntries(repository, some.flat());
+		yield some.map(({ length }) => layersOf(files.splice(0, length)));
 	}
 }
 

@@ -1,99 +1,26 @@
 import { createHash } from "node:crypto";
-import { lstatSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { filesBelow } from "../files/below.ts";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { codeStamp } from "../files/code-stamp.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { targetNames } from "../registry/targets/table.ts";
-import type { FoundFile } from "./collect.ts";
-import { fragmentSettings, slotFolder, slotsOf } from "./slots.ts";
+import { fragmentSettings } from "./slots.ts";
 
 /** What an output folder was built from: kept beside it, as `<out>.manifest`, never served. */
 export interface Manifest {
 	/** Stamp of the renderer and its settings. */
 	renderer: string;
-	/** Stamp of the folder of layers, or `commit <id>`. */
-	source: string;
-	/** Stamp of the output's folders: it changes when a file comes or goes. */
-	output: string;
+	/** Id of the commit that was built. */
+	commit: string;
 	/** Number of fragments. */
 	fragments: number;
 	/** Paths of the source's wrong files, which are there in earlier forms or not at all; none where all is in order. */
 	wrong?: readonly string[];
 }
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-
-/** Files this young may still change within the step of the file system's clock, in milliseconds. */
-const clockStep = 50;
-
-/** Rooms of the project that decide how a registration is rendered, with all that is below them. */
-const rendererRooms = ["registry", "schemas"];
-
-/**
- * A stamp of everything that decides how a registration is rendered: every module that the renderer reaches, the
- * versions of what it uses, and the settings.
- * @param project folder of the project
- */
-export function rendererStamp(given: FragmentSettings, project = root): string {
-	const settings = fragmentSettings(given);
-	if (project !== root) return makeStamp(settings, project);
-	const key = JSON.stringify(settings);
-	const stamp = stamps.get(key) ?? makeStamp(settings, project);
-	stamps.set(key, stamp);
-	return stamp;
-}
-
-/** The modules of a running process do not change: their stamp is made once for each set of settings. */
-const stamps = new Map<string, string>();
-
-function makeStamp(settings: Required<FragmentSettings>, project: string): string {
-	const hash = createHash("sha256");
-	for (const path of [...rendererRooms.flatMap((room) => listModules(project, room)), "package.json"]) {
-		hash.update(`${path}\n`).update(readFileSync(join(project, path)));
-	}
-	return hash.update(JSON.stringify(settings)).digest("hex");
-}
-
-function listModules(project: string, room: string): string[] {
-	return filesBelow(join(project, room))
-		.filter((name) => /\.(?:ts|json)$/.test(name))
-		.map((name) => `${room}/${name}`)
-		.sort();
-}
-
-/**
- * A stamp of a folder of layers: names, sizes and times. Null where a file is so young that it could change again
- * without its time showing it.
- */
-export function folderStamp(folder: string, found: readonly FoundFile[]): string | null {
-	const hash = createHash("sha256");
-	const youngest = Date.now() - clockStep;
-	let lines: string[] = [];
-	for (const { path } of found) {
-		const { size, mtimeMs, ctimeMs, ino } = lstatSync(join(folder, path.slice("layers/".length)));
-		if (mtimeMs > youngest || ctimeMs > youngest) return null;
-		lines.push(`${path} ${size} ${mtimeMs} ${ctimeMs} ${ino}`);
-		if (lines.length < 1000) continue;
-		hash.update(lines.join("\n"));
-		lines = [];
-	}
-	return `folder ${hash.update(lines.join("\n")).digest("hex")}`;
-}
-
-/** Folders in which fragments of any target stand, below an output folder. */
-const everyFolder = slotsOf({ targets: targetNames }).map(slotFolder);
-
-/** A stamp of an output's folders. */
-export function outputStamp(out: string): string {
-	return everyFolder
-		.map((folder) => {
-			const path = join(out, folder);
-			const found = ifThereSync(path, () => statSync(path));
-			return found ? `${found.ino} ${found.mtimeMs}` : "none";
-		})
-		.join(", ");
+/** A stamp of everything that decides how a registration is rendered: the code and the settings. */
+export function rendererStamp(settings: FragmentSettings): string {
+	const text = codeStamp() + JSON.stringify(fragmentSettings(settings));
+	return createHash("sha256").update(text).digest("hex");
 }
 
 function manifestPath(out: string): string {
@@ -101,20 +28,14 @@ function manifestPath(out: string): string {
 }
 
 /**
- * The manifest of an output folder; null where there is none that is whole and still describes the folder.
+ * The manifest of an output folder; null where there is none that is whole, or the folder is gone.
  * @throws {Error} with the path where it is there and cannot be read: a build from nothing would hide the fault
  */
 export function readManifest(out: string): Manifest | null {
 	const path = manifestPath(out);
-	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
-	const manifest = text === null ? null : parseManifest(text);
-	return manifest && manifest.output === outputStamp(out) ? manifest : null;
-}
-
-/** Null for what was cut off. */
-function parseManifest(text: string): Manifest | null {
+	const text = existsSync(out) ? ifThereSync(path, () => readFileSync(path, "utf8")) : null;
 	try {
-		return JSON.parse(text) as Manifest | null;
+		return text === null ? null : (JSON.parse(text) as Manifest | null);
 	} catch {
 		return null;
 	}
@@ -126,7 +47,6 @@ export function removeManifest(out: string): void {
 }
 
 /** Keeps what an output was built from, once it is whole. */
-export function writeManifest(out: string, manifest: Omit<Manifest, "output">): void {
-	const complete: Manifest = { ...manifest, output: outputStamp(out) };
-	writeFileSync(manifestPath(out), `${JSON.stringify(complete, null, "\t")}\n`);
+export function writeManifest(out: string, manifest: Manifest): void {
+	writeFileSync(manifestPath(out), `${JSON.stringify(manifest, null, "\t")}\n`);
 }

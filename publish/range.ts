@@ -2,26 +2,13 @@ import { type ChildProcess, fork } from "node:child_process";
 import { setPriority } from "node:os";
 import { GitFailure } from "../git/run.ts";
 import type { PathChange } from "../git/tree.ts";
-import { drawingRank } from "../registry/drawing-order.ts";
-import type { CheckedLayer } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
+import type { CommitRange } from "../store/git/store.ts";
 import { changesOf, type Noted, nothingNoted } from "./changes.ts";
-import { type ReadCommit, storeLayers } from "./commit-layers.ts";
-import { type Entry, entriesIn, entryOf } from "./entry.ts";
+import { storeLayers } from "./commit-layers.ts";
+import { type Entry, entriesIn, renderEntry } from "./entry.ts";
 import type { RangeOrder, RangeReport } from "./range-worker.ts";
 import { nextTurn, Slices } from "./slices.ts";
-import { renderSlots } from "./slots.ts";
-
-/** From one commit of the layers to a later one. */
-export interface CommitRange {
-	/** Null: from nothing. */
-	from: string | null;
-	to: string;
-	/** The paths under `layers/` that differ, sorted. */
-	changes: readonly PathChange[];
-	/** What is stored at `to`. */
-	at: ReadCommit;
-}
 
 /** What a commit range changes for readers. */
 export interface RenderedRange extends Omit<Noted, "gone"> {
@@ -41,11 +28,6 @@ export function isLarge({ changes }: CommitRange): boolean {
 	return changes.length > maxSmall;
 }
 
-/** Renders a layer. */
-export function renderEntry(layer: CheckedLayer, settings: FragmentSettings): Entry {
-	return entryOf(renderSlots(layer, settings), drawingRank(layer.description));
-}
-
 /**
  * Reads, checks and renders the layers that a commit range changes: few in slices on the event loop, many in a process
  * of its own, which streams the fragments.
@@ -57,16 +39,14 @@ export async function renderRange(
 	settings: FragmentSettings,
 ): Promise<RenderedRange> {
 	if (!isLarge(range)) return renderHere(range, settings);
-	const rendered: RenderedRange = { changes: new Map(), problems: [], wrong: [], registered: [] };
 	const worker = startProcess(new URL("./range-worker.ts", import.meta.url), niceness);
 	const timer = setTimeout(() => worker.kill("SIGKILL"), timeoutMs);
 	try {
-		const reports = takeReports(worker, rendered);
+		const rendered = takeReports(worker);
 		const { from, to, changes } = range;
-		await Promise.race([reports, sendAll(worker, changes)]);
+		await Promise.race([rendered, sendAll(worker, changes)]);
 		worker.send({ repository, isFirst: from === null, to, settings } satisfies RangeOrder);
-		await reports;
-		return rendered;
+		return await rendered;
 	} finally {
 		clearTimeout(timer);
 		worker.kill("SIGKILL");
@@ -77,15 +57,19 @@ async function renderHere(
 	{ changes: changed, at }: CommitRange,
 	settings: FragmentSettings,
 ): Promise<RenderedRange> {
-	const { gone, ...noted } = nothingNoted();
-	const changes = new Map<string, Entry | null>();
+	const noted = nothingNoted();
+	const changes: RenderedRange["changes"] = new Map();
 	const slices = new Slices();
-	for await (const layers of changesOf(changed, storeLayers(at), { gone, ...noted })) {
+	for await (const layers of changesOf(changed, storeLayers(at), noted)) {
 		for (const layer of layers) {
 			changes.set(layer.smallkey, renderEntry(layer, settings));
 			await slices.pause();
 		}
 	}
+	return renderedRange(changes, noted);
+}
+
+function renderedRange(changes: RenderedRange["changes"], { gone, ...noted }: Noted): RenderedRange {
 	for (const smallkey of gone) changes.set(smallkey, null);
 	return { changes, ...noted };
 }
@@ -110,34 +94,22 @@ async function sendAll(worker: ChildProcess, changes: readonly PathChange[]): Pr
 	}
 }
 
-function takeReports(worker: ChildProcess, rendered: RenderedRange): Promise<void> {
+function takeReports(worker: ChildProcess): Promise<RenderedRange> {
+	const changes: RenderedRange["changes"] = new Map();
 	return new Promise((resolve, reject) => {
 		worker.once("error", reject);
 		worker.once("exit", (code, signal) => {
 			reject(new Error(`the process that renders layers ended with ${signal ?? code}`));
 		});
 		worker.on("message", (report: RangeReport) => {
-			if ("failure" in report) reject(errorOf(report));
-			else if ("isDone" in report) resolve();
-			else takeReport(report, rendered);
+			if ("noted" in report) return resolve(renderedRange(changes, report.noted));
+			if ("failure" in report) return reject(errorOf(report));
+			for (const [smallkey, entry] of entriesIn(report.bytes, report.layers, true))
+				changes.set(smallkey, entry);
 		});
 	});
 }
 
 function errorOf({ failure, isGit }: { failure: string; isGit: boolean }): Error {
 	return isGit ? new GitFailure(failure) : new Error(`the process that renders layers failed: ${failure}`);
-}
-
-/** Adds a portion of what the process found. */
-function takeReport(
-	report: Exclude<RangeReport, { failure: string } | { isDone: true }>,
-	rendered: RenderedRange,
-): void {
-	if ("problems" in report) rendered.problems.push(...report.problems);
-	else if ("layers" in report) {
-		for (const [smallkey, entry] of entriesIn(report.bytes, report.layers))
-			rendered.changes.set(smallkey, entry);
-	} else if (report.names === "gone") {
-		for (const smallkey of report.smallkeys) rendered.changes.set(smallkey, null);
-	} else rendered[report.names].push(...report.smallkeys);
 }

@@ -2,8 +2,7 @@ import { defaultMapWkid } from "../registry/extent.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
-import { renderLayer } from "../registry/targets/render.ts";
-import { targetNames, targetOf, targetPath } from "../registry/targets/table.ts";
+import { renderLayer, targetNames, targetOf, targetPath } from "../registry/targets/table.ts";
 import type { TargetName } from "../registry/targets/target.ts";
 
 /** The settings that decide how layers are rendered, for other processes. */

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { ifThereSync } from "../files/if-there.ts";
 import type { Log } from "../store/log.ts";
-import { bytesOf, type Entry, entriesIn, lengthsOf, type Row, rankOf } from "./entry.ts";
+import { type Entry, entriesIn, type Row } from "./entry.ts";
 import { nextTurn } from "./slices.ts";
 import type { Changes, Table } from "./table.ts";
 
@@ -16,7 +16,7 @@ export interface SnapshotSource {
 
 /** The first line of the file. */
 interface Head extends SnapshotSource {
-	format: 2;
+	format: 3;
 }
 
 /** A line before a run of bytes: the layers in it. */
@@ -55,13 +55,13 @@ export async function saveSnapshot(path: string, table: Table, source: SnapshotS
 }
 
 function* partsOf(layers: readonly [string, Entry][], source: SnapshotSource): Generator<Buffer> {
-	const head: Head = { format: 2, ...source };
+	const head: Head = { format: 3, ...source };
 	yield lineOf(head);
 	for (let start = 0; start < layers.length; start += layersInPortion) {
 		const some = layers.slice(start, start + layersInPortion);
-		const bytes = Buffer.concat(some.map(([, entry]) => bytesOf(entry)));
+		const bytes = Buffer.concat(some.map(([, entry]) => entry.bytes));
 		const portion: Portion = {
-			layers: some.map(([smallkey, entry]) => [smallkey, lengthsOf(entry), rankOf(entry)]),
+			layers: some.map(([smallkey, { ends, rank }]) => [smallkey, ends, rank]),
 			bytes: bytes.length,
 		};
 		yield lineOf(portion);
@@ -93,12 +93,12 @@ export function loadSnapshot(path: string, renderer: string, log: Log): Snapshot
 		return null;
 	}
 	const [head, start] = readLine(file, 0) as [Head, number];
-	if (head.format !== 2 || head.renderer !== renderer) return null;
+	if (head.format !== 3 || head.renderer !== renderer) return null;
 	const changes = new Map<string, Entry>();
 	for (let offset = start; offset < end; ) {
 		const [portion, bytesStart] = readLine(file, offset) as [Portion, number];
 		offset = bytesStart + portion.bytes;
-		for (const [smallkey, entry] of entriesIn(file.subarray(bytesStart, offset), portion.layers)) {
+		for (const [smallkey, entry] of entriesIn(file.subarray(bytesStart, offset), portion.layers, false)) {
 			changes.set(smallkey, entry);
 		}
 	}

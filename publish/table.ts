@@ -1,5 +1,5 @@
 import type { Fragments } from "../api/read.ts";
-import { bodyOf, type Entry, entryOf, fragmentOf, isSame, lengthOf, rankOf } from "./entry.ts";
+import { type Entry, fragmentOf, isSame } from "./entry.ts";
 import { Slices } from "./slices.ts";
 import type { Slot } from "./slots.ts";
 
@@ -8,23 +8,15 @@ export type Changes = ReadonlyMap<string, Entry | null>;
 
 /** Most changes that are made without a pause. */
 const maxAtOnce = 1_000;
-/** Most unused bytes, beside as many as are used. */
-const maxUnusedBytes = 16_000_000;
 
 /** The table of what is served: smallkey → fragments, all of one commit. */
 export class Table {
-	readonly #slots: readonly Slot[];
 	/** Target → language → position among the slots. */
 	readonly #positions = new Map<string, Map<string, number>>();
-	/** The slot that was asked for last: a list asks for one again and again. */
-	#last = { target: "", lang: "", slot: -1 };
 	#entries = new Map<string, Entry>();
 	#version = 0;
-	#heldBytes = 0;
-	#usedBytes = 0;
 
 	constructor(slots: readonly Slot[]) {
-		this.#slots = slots;
 		slots.forEach(({ target, lang }, position) => {
 			const langs = this.#positions.get(target) ?? new Map<string, number>();
 			this.#positions.set(target, langs.set(lang, position));
@@ -34,18 +26,9 @@ export class Table {
 	/** The fragment of a target, language and smallkey, or null. */
 	readonly find: Fragments = (target, lang, smallkey) => {
 		const entry = this.#entries.get(smallkey);
-		if (!entry) return null;
-		const slot = this.#slotOf(target, lang);
-		return slot < 0 ? null : fragmentOf(entry, slot);
+		const slot = this.#positions.get(target)?.get(lang);
+		return entry && slot !== undefined ? fragmentOf(entry, slot) : null;
 	};
-
-	/** The position of a slot, or -1. */
-	#slotOf(target: string, lang: string): number {
-		const last = this.#last;
-		if (last.target === target && last.lang === lang) return last.slot;
-		this.#last = { target, lang, slot: this.#positions.get(target)?.get(lang) ?? -1 };
-		return this.#last.slot;
-	}
 
 	/** A number that changes with any fragment. */
 	readonly version = (): number => this.#version;
@@ -87,7 +70,6 @@ export class Table {
 		const few = changed.length <= maxAtOnce;
 		const entries = few ? this.#entries : await this.#copy(slices);
 		for (const smallkey of changed) {
-			this.#count(smallkey, changes.get(smallkey) ?? null);
 			const entry = changes.get(smallkey);
 			if (entry) entries.set(smallkey, entry);
 			else entries.delete(smallkey);
@@ -96,7 +78,6 @@ export class Table {
 		}
 		this.#entries = entries;
 		this.#version += 1;
-		if (this.#heldBytes > 2 * this.#usedBytes + maxUnusedBytes) await this.#compact(slices);
 		return changed;
 	}
 
@@ -107,36 +88,5 @@ export class Table {
 			await slices.pause();
 		}
 		return copy;
-	}
-
-	/** Keeps count of the bytes that are held and used when an entry takes another's place. */
-	#count(smallkey: string, entry: Entry | null): void {
-		const before = this.#entries.get(smallkey);
-		if (before) this.#use(before, -1);
-		if (entry) this.#use(entry, 1);
-	}
-
-	#use(entry: Entry, sign: 1 | -1): void {
-		const { run } = entry;
-		const length = lengthOf(entry);
-		if (run.layers === 0) this.#heldBytes += run.bytes.length;
-		run.layers += sign;
-		run.used += sign * length;
-		this.#usedBytes += sign * length;
-		if (run.layers === 0) this.#heldBytes -= run.bytes.length;
-	}
-
-	/** Gives the layers of runs that are mostly unused bytes of their own: the same fragments, in less memory. */
-	async #compact(slices: Slices): Promise<void> {
-		for (const [smallkey, entry] of this.#entries) {
-			if (entry.run.used * 2 < entry.run.bytes.length) {
-				const bodies = this.#slots.map((_, slot) => bodyOf(entry, slot));
-				const own = entryOf(bodies, rankOf(entry));
-				this.#use(entry, -1);
-				this.#use(own, 1);
-				this.#entries.set(smallkey, own);
-			}
-			await slices.pause();
-		}
 	}
 }

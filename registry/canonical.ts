@@ -1,57 +1,37 @@
+import type { FromSchema } from "json-schema-to-ts";
 import { registration1 } from "../schemas/registration-1.ts";
 import { registration2 } from "../schemas/registration-2.ts";
-import { isVersion2, type Registration } from "./versions.ts";
 
-/** The parts of a JSON Schema that define the order of members. */
-interface Part {
-	$ref?: string;
-	const?: unknown;
-	enum?: readonly unknown[];
-	properties?: Readonly<Record<string, Part>>;
-	oneOf?: readonly Part[];
-	discriminator?: { propertyName: string };
-	definitions?: Readonly<Record<string, Part>>;
-	[keyword: string]: unknown;
+/** A registration of version 1.x: one kind of service for both languages. */
+export interface Registration1 extends FromSchema<typeof registration1> {}
+
+/** A registration of version 2.0: each language's node says what kind of service it is. */
+export interface Registration2 extends FromSchema<typeof registration2> {}
+
+/** The payload of a PUT and the content of a layer's file (specification, "Layer registration"). */
+export type Registration = Registration1 | Registration2;
+
+/** Whether a registration is of version 2.0. */
+export function isVersion2(registration: Registration): registration is Registration2 {
+	return !("payload_type" in registration);
 }
 
-type Json = Record<string, unknown>;
+/** The names of all members that a schema has, in its order. */
+function namesIn(part: unknown): string[] {
+	if (typeof part !== "object" || part === null) return [];
+	return Object.entries(part).flatMap(([keyword, value]) => [
+		...(keyword === "properties" ? Object.keys(value) : []),
+		...namesIn(value),
+	]);
+}
+
+const names1 = namesIn(registration1);
+const names2 = namesIn(registration2);
 
 /**
  * The canonical text of a registration: members in the schema's order, two-space indent, a final newline. Equal
  * registrations give equal texts.
  */
 export function canonicalText(registration: Registration): string {
-	const schema: Part = isVersion2(registration) ? registration2 : registration1;
-	return `${JSON.stringify(ordered(registration, schema, schema), null, 2)}\n`;
-}
-
-/** Reorders the members of all objects in a value by their order in a schema. */
-function ordered(value: unknown, part: Part, root: Part): unknown {
-	if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-	const { properties = {} } = shapeOf(value as Json, part, root);
-	const members: Json = {};
-	// `for in` allocates no list of the names: this runs for every write.
-	for (const name in properties) {
-		if (Object.hasOwn(value, name))
-			members[name] = ordered((value as Json)[name], properties[name] as Part, root);
-	}
-	return members;
-}
-
-/** The part of a schema that lists an object's members, with references and `oneOf` resolved. */
-function shapeOf(value: Json, part: Part, root: Part): Part {
-	if (part.$ref)
-		return shapeOf(value, root.definitions?.[part.$ref.slice("#/definitions/".length)] ?? {}, root);
-	const { oneOf, discriminator } = part;
-	if (!oneOf || !discriminator) return part;
-	const name = discriminator.propertyName;
-	for (const one of oneOf) {
-		const shape = shapeOf(value, one, root);
-		if (allows(shape.properties?.[name], value[name])) return shape;
-	}
-	return {};
-}
-
-function allows(part: Part | undefined, value: unknown): boolean {
-	return part?.const === value || (part?.enum?.includes(value) ?? false);
+	return `${JSON.stringify(registration, isVersion2(registration) ? names2 : names1, 2)}\n`;
 }

@@ -1,4 +1,4 @@
-import { type ParseErrorCode, printParseErrorCode, visit } from "jsonc-parser";
+import { type Node, type ParseErrorCode, parseTree, printParseErrorCode, visit } from "jsonc-parser";
 import { type DocumentProblem, Problems, pointerOf } from "./problems.ts";
 import { type BrokenRule, broken, type TextCode, textOf } from "./texts.ts";
 
@@ -22,15 +22,14 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
 		return refused(broken("utf-8"));
 	}
 	if (text.startsWith("\ufeff")) return refused(broken("byte-order-mark"));
+	if (isNestedBeyond(text, maxDepth)) return refused(broken("depth", maxDepth));
 	let value: unknown;
 	try {
 		value = JSON.parse(text);
 	} catch {
 		return refused(syntaxError(text));
 	}
-	if (isPlainlyWritten(text, value)) return { value, problems: [] };
-	const problems = ambiguities(text);
-	if (problems === null) return refused(broken("depth", maxDepth));
+	const problems = isPlainlyWritten(text, value) ? [] : ambiguities(text);
 	return problems.length === 0 ? { value, problems: [] } : { value: null, problems };
 }
 
@@ -44,17 +43,31 @@ function refused(problem: BrokenRule): ParsedJson {
  * surrogate.
  */
 function isPlainlyWritten(text: string, value: unknown): boolean {
-	if (text.includes("\\u") || isDeeperThan(maxDepth, value)) return false;
+	if (text.includes("\\u")) return false;
 	const isIndented = text.endsWith("\n");
 	return text === (isIndented ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value));
 }
 
-function isDeeperThan(levels: number, value: unknown): boolean {
-	if (typeof value !== "object" || value === null) return false;
-	if (levels === 0) return true;
-	// `for in` allocates no list of the members: this runs for every layer of a build.
-	for (const name in value) {
-		if (isDeeperThan(levels - 1, (value as Record<string, unknown>)[name])) return true;
+/** Whether a JSON text is nested deeper than so many levels, or has more objects and lists: by its brackets outside strings. */
+export function isNestedBeyond(
+	text: string,
+	levels: number,
+	maxContainers = Number.POSITIVE_INFINITY,
+): boolean {
+	let depth = 0;
+	let containers = 0;
+	let inString = false;
+	for (let index = 0; index < text.length; index += 1) {
+		const character = text[index];
+		if (inString) {
+			if (character === "\\") index += 1;
+			else if (character === '"') inString = false;
+		} else if (character === '"') inString = true;
+		else if (character === "{" || character === "[") {
+			depth += 1;
+			containers += 1;
+		} else if (character === "}" || character === "]") depth -= 1;
+		if (depth > levels || containers > maxContainers) return true;
 	}
 	return false;
 }
@@ -62,99 +75,55 @@ function isDeeperThan(levels: number, value: unknown): boolean {
 /** Ends a visit early; jsonc-parser has no other way. */
 class EndOfVisit extends Error {}
 
-/** Callbacks of `walk`. */
-interface Visitor {
-	/** A member's name; `path` is that of its object. */
-	onName?(name: string, line: number, path: () => (string | number)[]): void;
-	/** The start of a value, with its own path. */
-	onValue?(value: unknown, line: number, path: () => (string | number)[]): void;
-	onObject?(): void;
-	onObjectEnd?(): void;
-	onError?(code: ParseErrorCode, line: number, column: number): void;
-}
-
-/**
- * Visits the tokens of a JSON text in order; lines and columns start at 1.
- * @returns false where the visitor or nesting deeper than 64 ended the visit
- */
-function walk(text: string, visitor: Visitor): boolean {
-	let depth = 0;
-	const enter = (line: number, column: number, path: () => (string | number)[]) => {
-		depth += 1;
-		// The library recurses: a text of brackets would overflow the stack.
-		if (depth > maxDepth) {
-			visitor.onError?.(tooDeep, line + 1, column + 1);
-			throw new EndOfVisit();
-		}
-		visitor.onValue?.(null, line + 1, path);
-	};
-	try {
-		visit(
-			text,
-			{
-				onObjectBegin: (_offset, _length, line, column, path) => {
-					enter(line, column, path);
-					visitor.onObject?.();
-				},
-				onArrayBegin: (_offset, _length, line, column, path) => enter(line, column, path),
-				onObjectEnd: () => {
-					depth -= 1;
-					visitor.onObjectEnd?.();
-				},
-				onArrayEnd: () => {
-					depth -= 1;
-				},
-				onObjectProperty: (name, _offset, _length, line, _column, path) =>
-					visitor.onName?.(name, line + 1, path),
-				onLiteralValue: (value, _offset, _length, line, _column, path) =>
-					visitor.onValue?.(value, line + 1, path),
-				onError: (code, _offset, _length, line, column) => visitor.onError?.(code, line + 1, column + 1),
-			},
-			{ disallowComments: true },
-		);
-		return true;
-	} catch (error) {
-		if (error instanceof EndOfVisit) return false;
-		throw error;
-	}
-}
-
-/** An error code that the library does not use. */
-const tooDeep = -1 as ParseErrorCode;
-
 /** The first syntax error of a text: `the document must be JSON: line 3, column 7 must be a comma`. */
 function syntaxError(text: string): BrokenRule {
 	let found = broken("json-unknown");
-	walk(text, {
-		onError(code, line, column) {
-			const name = code === tooDeep ? "nested" : (printParseErrorCode(code) as TextCode);
-			found = broken("json", line, column, textOf(name, maxDepth));
-			throw new EndOfVisit();
-		},
-	});
+	const onError = (code: ParseErrorCode, _offset: number, _length: number, line: number, column: number) => {
+		found = broken("json", line + 1, column + 1, textOf(printParseErrorCode(code) as TextCode));
+		throw new EndOfVisit();
+	};
+	try {
+		visit(text, { onError }, { disallowComments: true });
+	} catch (error) {
+		if (!(error instanceof EndOfVisit)) throw error;
+	}
 	return found;
 }
 
-/** Repeated names and lone surrogates of a syntactically valid text; null where it is nested too deep. */
-function ambiguities(text: string): DocumentProblem[] | null {
+type Path = readonly (string | number)[];
+
+/** The values and the members of a valid text, in its order, each with its path. */
+function* nodesOf(node: Node | undefined, path: Path = []): Generator<[Node, Path]> {
+	if (!node) return;
+	yield [node, path];
+	for (const [index, child] of (node.children ?? []).entries()) {
+		if (node.type === "array") yield* nodesOf(child, [...path, index]);
+		else if (node.type === "object") yield* nodesOf(child, [...path, nameOf(child)]);
+		else if (index === 1) yield* nodesOf(child, path);
+	}
+}
+
+/** The name of a member. */
+function nameOf(property: Node): string {
+	return String(property.children?.[0]?.value);
+}
+
+/** Repeated names and lone surrogates of a valid text. */
+function ambiguities(text: string): DocumentProblem[] {
 	const problems = new Problems();
-	const objects: Set<string>[] = [];
-	const whole = walk(text, {
-		onObject: () => objects.push(new Set()),
-		onObjectEnd: () => objects.pop(),
-		onName(name, _line, path) {
-			const names = objects.at(-1) as Set<string>;
-			if (names.has(name)) problems.add(() => [pointerOf([...path(), name]), broken("repeated-name")]);
-			names.add(name);
-			if (name.isWellFormed()) return;
-			problems.add(() => [pointerOf(path()), broken("lone-name")]);
-		},
-		onValue(value, _line, path) {
-			if (typeof value !== "string" || value.isWellFormed()) return;
-			problems.add(() => [pointerOf(path()), broken("lone-surrogate")]);
-		},
-	});
-	return whole ? problems.list() : null;
+	const names = new Map<unknown, Set<string>>();
+	for (const [node, path] of nodesOf(parseTree(text))) {
+		if (node.type === "object") names.set(node, new Set());
+		else if (node.type === "property") {
+			const known = names.get(node.parent) as Set<string>;
+			const name = nameOf(node);
+			if (known.has(name)) problems.add(() => [pointerOf(path), broken("repeated-name")]);
+			known.add(name);
+			if (!name.isWellFormed()) problems.add(() => [pointerOf(path.slice(0, -1)), broken("lone-name")]);
+		} else if (node.type === "string" && !node.value.isWellFormed())
+			problems.add(() => [pointerOf(path), broken("lone-surrogate")]);
+	}
+	return problems.list();
 }
 
 /**
@@ -163,19 +132,21 @@ function ambiguities(text: string): DocumentProblem[] | null {
  */
 export function linesOf(text: string): Map<string, number> {
 	const lines = new Map<string, number>();
-	const note = (path: (string | number)[], line: number) => {
+	try {
+		JSON.parse(text);
+	} catch {
+		return lines;
+	}
+	if (isNestedBeyond(text, maxDepth)) return lines;
+	let line = 1;
+	let start = 0;
+	for (const [{ offset }, path] of nodesOf(parseTree(text))) {
+		line += text.slice(start, offset).match(/\r\n?|\n/g)?.length ?? 0;
+		start = offset;
 		const pointer = pointerOf(path);
 		if (!lines.has(pointer)) lines.set(pointer, line);
-	};
-	let isJson = true;
-	const whole = walk(text, {
-		onName: (name, line, path) => note([...path(), name], line),
-		onValue: (_value, line, path) => note(path(), line),
-		onError: () => {
-			isJson = false;
-		},
-	});
-	return whole && isJson ? lines : new Map();
+	}
+	return lines;
 }
 
 /** The line of a JSON pointer, or of its nearest known ancestor; 1 without one. */

@@ -1,14 +1,19 @@
 import { validateRegistration1, validateRegistration2 } from "../schemas/validate-registration.ts";
 import { addAddressProblems } from "./addresses.ts";
-import { canonicalText } from "./canonical.ts";
+import {
+	canonicalText,
+	isVersion2,
+	type Registration,
+	type Registration1,
+	type Registration2,
+} from "./canonical.ts";
 import { parseJson } from "./json.ts";
 import { type DocumentProblem, Problems } from "./problems.ts";
 import { addSchemaProblems, type Rules } from "./schema-problems.ts";
 import { type Lang, langs } from "./smallkey.ts";
 import { broken } from "./texts.ts";
-import { isVersion2, type Registration, type Registration1, type Registration2 } from "./versions.ts";
 
-export { isVersion2, type Registration, type Registration1, type Registration2 } from "./versions.ts";
+export { isVersion2, type Registration, type Registration1, type Registration2 } from "./canonical.ts";
 
 /** Largest registration in bytes, as a body and as a file. */
 export const largestRegistration = 64 * 1024;

@@ -1,3 +1,4 @@
+import { keyTexts } from "./key-rules.ts";
 import { smallkeyRule } from "./smallkey.ts";
 
 /**
@@ -161,7 +162,7 @@ const table = {
 		"the document must be JSON: it has an error that was not located",
 		"le document doit être en JSON : il contient une erreur dont l’endroit est inconnu",
 	],
-	"repeated-name": ["stands there more than once", "y figure plus d’une fois"],
+	"repeated-name": ["occurs more than once", "figure plus d’une fois"],
 	"lone-name": [
 		"must not have a name with a lone surrogate",
 		"ne doit pas avoir de nom avec un demi-codet isolé",
@@ -212,17 +213,9 @@ const table = {
 		"must have its control characters escaped",
 		"doit avoir ses caractères de contrôle échappés",
 	],
-	nested: ["is nested deeper than {}", "a plus de {} niveaux"],
 	// Files under layers/, their names and their owners.
 	smallkey: [`${smallkeyRule}, not {}`, "doit être de 1 à 64 caractères A-Z a-z 0-9 _ - + =, et non {}"],
-	"case-twin": [
-		"{} differs only in case from {}, which is registered",
-		"{} ne diffère que par la casse de {}, qui est inscrit",
-	],
-	"case-twin-here": [
-		"{} differs only in case from {}, which the same change registers",
-		"{} ne diffère que par la casse de {}, que le même changement inscrit",
-	],
+	...keyTexts,
 	owner: [
 		"sender {} may change these keys only: {}; not {}",
 		"l’expéditeur {} ne peut modifier que ces clés : {}; pas {}",
@@ -276,6 +269,10 @@ const table = {
 	timestamp: [
 		"must be an ISO 8601 time in UTC within two minutes of this server's, which is {}",
 		"doit être une heure ISO 8601 en UTC à moins de deux minutes de celle de ce serveur, qui est {}",
+	],
+	"timestamp-hint": [
+		"the TimeStamp that was sent is {}; date -u +%Y-%m-%dT%H:%M:%SZ writes one",
+		"le TimeStamp reçu est {}; date -u +%Y-%m-%dT%H:%M:%SZ en écrit un",
 	],
 	hint: [
 		"check the sender's id and secret; that the body is signed as it is sent: curl -d drops line breaks, --data-binary keeps them; that the signed path is the whole path, such as {}; npx fragments sign --explain shows the text that has to be signed",

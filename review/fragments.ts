@@ -3,8 +3,7 @@ import { structuredPatch } from "diff";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../registry/targets/facts.ts";
-import { renderAt } from "../registry/targets/render.ts";
-import { targetNames } from "../registry/targets/table.ts";
+import { renderAt, targetNames } from "../registry/targets/table.ts";
 import type { ChangedLayer } from "./check.ts";
 
 /** What viewers will read otherwise in one language; no lines: the same as before. */

@@ -6,8 +6,7 @@ import { type LangEntry, type Registration, serviceTypeOf } from "../registry/re
 import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { askWith } from "../service/ask.ts";
 import { progress } from "../terminal/progress.ts";
-import type { ChangedLayer } from "./check.ts";
-import { type Located, locate } from "./locate.ts";
+import { type ChangedLayer, type Located, locate } from "./check.ts";
 
 /** Asks the services behind a registration; never rejects. */
 export type CheckServices = (
@@ -22,7 +21,10 @@ const longestAsking = 8 * 60_000;
 export function createCheckServices(settings: Parameters<typeof askWith>[0]): CheckServices {
 	const end = AbortSignal.timeout(longestAsking);
 	const ask = askWith(settings);
-	return createCheckLayer((address, signal) => ask(address, signal ? AbortSignal.any([signal, end]) : end));
+	const check = createCheckLayer((address, signal) =>
+		ask(address, signal ? AbortSignal.any([signal, end]) : end),
+	);
+	return (_smallkey, registration) => check(registration);
 }
 
 /** What the services say of a change. */

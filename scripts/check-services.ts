@@ -47,7 +47,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const results = await pMap(
 		layers,
 		async (layer) => {
-			const checked = await check(layer.smallkey, layer.registration);
+			const checked = await check(layer.registration);
 			bar.tick();
 			return { layer, checked };
 		},

@@ -2,11 +2,13 @@ import { isObject, numberOf, objectOf, parseAnswer, textOf, wordOf } from "../an
 import { quote, type Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 
-/** A document of an ArcGIS service, or why there is none. */
-export type ArcgisDocument = { document: Record<string, unknown> } | { document: null; trouble: Trouble };
+/** A document of an ArcGIS service, or why there is none, and whether another time it may be there. */
+export type ArcgisDocument =
+	| { document: Record<string, unknown> }
+	| { document: null; trouble: Trouble; isPassing: boolean };
 
 /**
- * Asks for the document at a registered address: `<service_url>?f=json`. Never throws.
+ * Asks for a document of an ArcGIS service: `<service_url><path>?f=json`. Never throws.
  * @param what is registered there, for the text of a refusal
  */
 export async function askDocument(
@@ -14,16 +16,35 @@ export async function askDocument(
 	what: "layer" | "service",
 	ask: Ask,
 	signal?: AbortSignal,
+	path = "",
+	query: Record<string, string> = {},
 ): Promise<ArcgisDocument> {
-	const answer = await ask(serviceAddress(address, "", { f: "json" }), signal);
-	if (!answer.ok) return { document: null, trouble: { kind: answer.kind, text: answer.text } };
+	const answer = await ask(serviceAddress(address, path, { ...query, f: "json" }), signal);
+	if (!answer.ok) {
+		const { kind, text, tooLarge, status } = answer;
+		return refused({ kind, text }, !tooLarge && !isRefusal(status));
+	}
 	const document = parseAnswer(answer.bytes);
 	if (!isObject(document)) {
 		const text = `does not answer as an ArcGIS ${what} does, with a JSON object`;
-		return { document: null, trouble: { kind: "registration", text } };
+		return { document: null, trouble: { kind: "registration", text }, isPassing: true };
 	}
 	if (document.error === undefined) return { document };
-	return { document: null, trouble: errorTrouble(objectOf(document.error)) };
+	const error = objectOf(document.error);
+	return refused(errorTrouble(error), !isRefusal(numberOf(error.code)));
+}
+
+function refused(trouble: Trouble, isPassing: boolean): ArcgisDocument {
+	return { document: null, trouble, isPassing: isPassing && trouble.kind === "server" };
+}
+
+/** Statuses of a refusal that may pass: the service was slow, or busy (RFC 9110 15.5.9, RFC 6585 section 4). */
+const passingRefusals = new Set([408, 429]);
+
+/** Whether a status means that the service does not offer this. */
+function isRefusal(status: number | null): boolean {
+	if (status === null || passingRefusals.has(status)) return false;
+	return (status >= 400 && status < 500) || status === 501;
 }
 
 /** An address below the layer's (`path`), with a query; the layer's own query stays. */
@@ -39,7 +60,7 @@ export function serviceAddress(address: string, path: string, query: Record<stri
 const lastingCodes = new Set([400, 403, 404, 498, 499]);
 
 /** ArcGIS sends its errors with status 200, and older servers say 500 of a layer that is not there. */
-export function errorTrouble(error: Record<string, unknown>): Trouble {
+function errorTrouble(error: Record<string, unknown>): Trouble {
 	const code = numberOf(error.code);
 	const message = textOf(error.message);
 	const isLasting =

@@ -1,5 +1,5 @@
 import { isObject, listOf, numberOf, textOf } from "../answer.ts";
-import { type Answered, entriesTrouble, type Trouble, undescribed } from "../finding.ts";
+import { type Answered, entriesTrouble, undescribed } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 import { askDocument } from "./answers.ts";
 
@@ -15,8 +15,9 @@ export async function describeArcgisService(
 	ask: Ask,
 	signal?: AbortSignal,
 ): Promise<Answered> {
-	const { document, ...rest } = await askDocument(address, "service", ask, signal);
-	if (!document) return { description: null, ...(rest as { trouble: Trouble }) };
+	const answer = await askDocument(address, "service", ask, signal);
+	if (!answer.document) return { description: null, trouble: answer.trouble };
+	const { document } = answer;
 	if (textOf(document.type) !== "" || !Array.isArray(document.layers)) {
 		const text = "is no whole service: the address must end with MapServer or FeatureServer";
 		return undescribed("registration", text);

@@ -2,10 +2,10 @@ import type { FeatureDescription, Field } from "../../registry/description.ts";
 import { plainText } from "../../registry/markup.ts";
 import { boundsOfExtent, reproject } from "../../registry/projections.ts";
 import { maxAbstract } from "../../schemas/description.ts";
-import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf } from "../answer.ts";
+import { isObject, listOf, numberOf, objectOf, textOf } from "../answer.ts";
 import { type Answered, quote, type Trouble, undescribed } from "../finding.ts";
-import type { Ask, NoAnswer } from "../net/ask.ts";
-import { askDocument, errorTrouble, serviceAddress } from "./answers.ts";
+import type { Ask } from "../net/ask.ts";
+import { askDocument } from "./answers.ts";
 import { readExtent } from "./extent.ts";
 import { type LegendEntry, readLegend } from "./legend.ts";
 import { maxClasses, readRenderer } from "./renderer.ts";
@@ -24,10 +24,10 @@ const sketchWkid = 4326;
 
 /** Asks for the document of one feature layer: `<service_url>?f=json`. Never throws. */
 export async function askLayer(address: string, ask: Ask, signal?: AbortSignal): Promise<LayerDocument> {
-	const { document, ...rest } = await askDocument(address, "layer", ask, signal);
-	if (!document) return { layer: null, ...(rest as { trouble: Trouble }) };
-	const trouble = documentTrouble(document);
-	return trouble ? { layer: null, trouble } : { layer: document };
+	const answer = await askDocument(address, "layer", ask, signal);
+	if (!answer.document) return { layer: null, trouble: answer.trouble };
+	const trouble = documentTrouble(answer.document);
+	return trouble ? { layer: null, trouble } : { layer: answer.document };
 }
 
 /**
@@ -40,8 +40,9 @@ export async function describeLayer(
 	mapWkid: number,
 	signal?: AbortSignal,
 ): Promise<Answered> {
-	const { layer, ...rest } = await askLayer(address, ask, signal);
-	if (!layer) return { description: null, ...(rest as { trouble: Trouble }) };
+	const answer = await askLayer(address, ask, signal);
+	if (!answer.layer) return { description: null, trouble: answer.trouble };
+	const { layer } = answer;
 	const fields = listOf(layer.fields).filter(isObject);
 	if (fields.length > maxFields) return tooMuch(`more than ${maxFields} fields`);
 	const legend = await askLegend(address, ask, signal);
@@ -76,16 +77,12 @@ export async function askAllLayers(
 	ask: Ask,
 	signal?: AbortSignal,
 ): Promise<Record<string, unknown>[]> {
-	const { document } = await askExtra(serviceAddress(address, "/../layers", { f: "json" }), ask, signal);
+	const { document } = await askExtra(address, "/../layers", ask, signal);
 	return listOf(document.layers).filter(isObject);
 }
 
 function tooMuch(what: string): Answered {
 	return undescribed("server", `names ${what}, too many to be served`);
-}
-
-function noAnswer({ kind, text }: NoAnswer): Trouble {
-	return { kind, text };
 }
 
 function documentTrouble(document: Record<string, unknown>): Trouble | null {
@@ -115,53 +112,32 @@ async function askLegend(address: string, ask: Ask, signal?: AbortSignal): Promi
 	const layerId = mapLayer.exec(url.pathname)?.[1];
 	if (layerId === undefined) return { found: [], missing: null };
 	url.pathname = url.pathname.replace(/(?<!\/)\/+\d+\/*$/, "");
-	const { document, missing } = await askExtra(
-		serviceAddress(url.href, "/legend", { f: "json" }),
-		ask,
-		signal,
-	);
+	const { document, missing } = await askExtra(url.href, "/legend", ask, signal);
 	return { found: readLegend(document, Number(layerId)), missing };
 }
 
 async function askCount(address: string, ask: Ask, signal?: AbortSignal): Promise<Extra<number | null>> {
-	const query = { where: "1=1", returnCountOnly: "true", f: "json" };
-	const { document, missing } = await askExtra(serviceAddress(address, "/query", query), ask, signal);
+	const query = { where: "1=1", returnCountOnly: "true" };
+	const { document, missing } = await askExtra(address, "/query", ask, signal, query);
 	const count = numberOf(document.count);
 	return { found: count !== null && count >= 0 ? count : null, missing };
 }
 
-/** Asks for a further document; an empty one where there is none. */
+/**
+ * Asks for a further document; an empty one where there is none. A failure that lasts must not keep the rest of the
+ * description from being stored.
+ */
 async function askExtra(
 	address: string,
+	path: string,
 	ask: Ask,
 	signal?: AbortSignal,
+	query?: Record<string, string>,
 ): Promise<{ document: Record<string, unknown>; missing: Trouble | null }> {
-	const answer = await ask(address, signal);
-	if (!answer.ok) return { document: {}, missing: isPassing(answer) ? noAnswer(answer) : null };
-	const document = parseAnswer(answer.bytes);
-	if (!isObject(document)) {
-		const text = "does not answer as an ArcGIS service does, with a JSON object";
-		return { document: {}, missing: { kind: "server", text } };
-	}
-	if (document.error === undefined) return { document, missing: null };
-	const error = objectOf(document.error);
-	const trouble = errorTrouble(error);
-	const isLasting = trouble.kind === "registration" || isRefusal(numberOf(error.code));
-	return { document: {}, missing: isLasting ? null : trouble };
-}
-
-/** Whether a failure may be temporary: a lasting one must not keep the rest of the description from being stored. */
-function isPassing({ kind, tooLarge, status }: NoAnswer): boolean {
-	return kind === "server" && !tooLarge && !isRefusal(status);
-}
-
-/** Statuses of a refusal that may pass: the service was slow, or busy (RFC 9110 15.5.9, RFC 6585 section 4). */
-const passingRefusals = new Set([408, 429]);
-
-/** Whether a status means that the service does not offer this. */
-function isRefusal(status: number | null): boolean {
-	if (status === null || passingRefusals.has(status)) return false;
-	return (status >= 400 && status < 500) || status === 501;
+	const answer = await askDocument(address, "service", ask, signal, path, query);
+	if (answer.document) return { document: answer.document, missing: null };
+	const { trouble, isPassing } = answer;
+	return { document: {}, missing: isPassing ? { ...trouble, kind: "server" } : null };
 }
 
 /** A description in the one order of its members; null where the renderer has too many classes. */

@@ -99,13 +99,8 @@ export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions):
 
 async function once(fetch: AskOptions["fetch"], address: string, signal?: AbortSignal): Promise<Outcome> {
 	const headers = { Accept: "application/json, application/xml;q=0.9, */*;q=0.1" };
-	let response: Response;
 	try {
-		response = await fetch(address, { headers, signal: signal ?? null });
-	} catch (error) {
-		return failed(error, signal);
-	}
-	try {
+		const response = await fetch(address, { headers, signal: signal ?? null });
 		const bytes = new Uint8Array(await response.arrayBuffer());
 		if (!response.ok) return refusedStatus(response);
 		return { ok: true, bytes, type: response.headers.get("Content-Type") ?? "" };

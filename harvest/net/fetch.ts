@@ -1,6 +1,5 @@
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent, fetch as undiciFetch } from "undici";
 import { AddressRefused, createLookup, isPublicAddress, literalAddress, type Resolve } from "./addresses.ts";
-import { bounded, startClock } from "./bounded.ts";
 import { FetchFailure, toFailure } from "./failure.ts";
 
 /** What the guarded fetch may do. */
@@ -40,8 +39,8 @@ const userAgent = "fragment-publisher";
  * redirect too; behind a proxy the proxy resolves names, so only literal addresses can be checked here. No cookies
  * and no credentials but those that the caller hands in, which a redirect to another origin loses.
  *
- * Rejects with a `FetchFailure`, also while the body is read: refused address, time-out, too large, too many
- * redirects, no connection. Where the caller's own signal aborts, it rejects with that signal's reason.
+ * Resolves with the whole answer, its body read. Rejects with a `FetchFailure`: refused address, time-out, too large,
+ * too many redirects, no connection. Where the caller's own signal aborts, it rejects with that signal's reason.
  */
 export function createFetch(options: FetchOptions = {}): typeof fetch {
 	const { timeoutMs = defaultTimeoutMs, maxBytes = 5_000_000, maxRedirects = 3 } = options;
@@ -71,7 +70,7 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
 			for (let redirects = 0; ; redirects += 1) {
 				const answer = await hop(url, next, clock.signal);
 				const target = redirectTarget(answer, url);
-				if (!target || next.redirect === "manual") return bounded(answer, url, maxBytes, clock);
+				if (!target || next.redirect === "manual") return await readWhole(answer, url, maxBytes);
 				await answer.body?.cancel();
 				if (next.redirect === "error") throw new FetchFailure("redirect", "redirects, which is not followed");
 				if (redirects === maxRedirects) {
@@ -81,10 +80,54 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
 				url = target;
 			}
 		} catch (error) {
-			clock.stop();
 			throw toFailure(error, clock.signal);
+		} finally {
+			clock.stop();
 		}
 	};
+}
+
+/**
+ * Starts the clock of one request: its signal aborts when the time is over, or when the caller's own does. A signal
+ * combined of others (`AbortSignal.any`) may be collected in Node 20 before it aborts.
+ */
+function startClock(timeoutMs: number, caller: AbortSignal | null): { signal: AbortSignal; stop(): void } {
+	const controller = new AbortController();
+	const late = () =>
+		controller.abort(new FetchFailure("time", `did not answer completely within ${timeoutMs / 1000} s`));
+	const timer = setTimeout(late, timeoutMs).unref();
+	const follow = () => controller.abort(caller?.reason);
+	if (caller?.aborted) follow();
+	else caller?.addEventListener("abort", follow, { once: true });
+	const stop = () => {
+		clearTimeout(timer);
+		caller?.removeEventListener("abort", follow);
+	};
+	return { signal: controller.signal, stop };
+}
+
+/** Statuses that never have a body (Fetch standard, "null body status"). */
+const bodiless = new Set([101, 103, 204, 205, 304]);
+
+/**
+ * The answer with its body in memory. The bytes are counted after decompression, as they are read, so that a small
+ * compressed answer cannot fill the memory. Past `maxBytes` the connection is closed.
+ */
+async function readWhole(answer: Response, url: URL, maxBytes: number): Promise<Response> {
+	const parts: Uint8Array[] = [];
+	let length = 0;
+	for await (const part of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+		length += part.length;
+		if (length > maxBytes)
+			throw new FetchFailure("size", `answers with more than ${maxBytes.toLocaleString("en")} bytes`);
+		parts.push(part);
+	}
+	const { status, statusText, headers } = answer;
+	const body = bodiless.has(status) ? null : Buffer.concat(parts);
+	const response = new Response(body, { status, statusText, headers: [...headers] });
+	// A constructed Response has no address; octokit reports it in its errors.
+	Object.defineProperty(response, "url", { value: url.href });
+	return response;
 }
 
 /** The address and the settings of a request in either form of `fetch`'s arguments. */

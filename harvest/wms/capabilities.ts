@@ -1,4 +1,5 @@
 import { SaxesParser, type SaxesTagPlain } from "saxes";
+import { decodeXml } from "./decode-xml.ts";
 
 /** The two kinds of services that list their layers in capabilities. */
 export type OgcService = "WMS" | "WMTS";
@@ -20,8 +21,8 @@ export interface CapabilitiesLayer {
 	ownLegendFormats: string[];
 	/** The layer around it. */
 	parent: CapabilitiesLayer | null;
-	/** Longitudes and latitudes of its own box, in degrees, as far as they are given. */
-	edges: Partial<Box>;
+	/** Its own box; null where it has none, or none that is right. */
+	box: Box | null;
 }
 
 /** A rectangle in longitude and latitude, in degrees. */
@@ -34,14 +35,18 @@ export interface Box {
 
 /** The extent of a layer: its own box, else that of the nearest parent that has one (06-042, section 7.2.4.6.6); or null. */
 export function boxOf(layer: CapabilitiesLayer): Box | null {
-	for (let one: CapabilitiesLayer | null = layer; one; one = one.parent) {
-		const { west, south, east, north } = one.edges;
-		if (west === undefined || south === undefined || east === undefined || north === undefined) continue;
-		if (west < east && south < north && west >= -360 && east <= 360 && south >= -90 && north <= 90) {
-			return { west, south, east, north };
-		}
-	}
-	return null;
+	let one: CapabilitiesLayer | null = layer;
+	while (one && !one.box) one = one.parent;
+	return one?.box ?? null;
+}
+
+/** A box of its west, south, east and north in degrees, as texts; null where it is none. */
+function readBox(texts: readonly string[]): Box | null {
+	const [west = NaN, south = NaN, east = NaN, north = NaN] = texts.map((text) => {
+		return text.trim() === "" ? NaN : Number(text);
+	});
+	const isRight = west < east && south < north && west >= -360 && east <= 360 && south >= -90 && north <= 90;
+	return isRight ? { west, south, east, north } : null;
 }
 
 /** Media types of the legends of a layer's styles and of its parents' styles (06-042, table 6), each once. */
@@ -112,29 +117,6 @@ export function parseCapabilities(
 	return reader.answer();
 }
 
-/**
- * The text of an XML document: by byte order mark, else by the encoding of its content type, else by that of its
- * declaration, else UTF-8 (RFC 7303, section 3). null where the encoding is not known.
- */
-export function decodeXml(bytes: Uint8Array, contentType: string): string | null {
-	const start = new TextDecoder("latin1").decode(bytes.subarray(0, 200));
-	const declared = /^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(start)?.[1];
-	const sent = /charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1];
-	const label = markOf(bytes) ?? sent ?? declared ?? "utf-8";
-	try {
-		return new TextDecoder(label).decode(bytes);
-	} catch {
-		return null;
-	}
-}
-
-function markOf(bytes: Uint8Array): string | null {
-	if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return "utf-8";
-	if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
-	if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
-	return null;
-}
-
 /** The document is nested too deep, or is no XML. */
 class Unreadable extends Error {}
 
@@ -156,6 +138,8 @@ class Reader {
 		featureInfoFormats: [],
 		legendFormats: [],
 	};
+	/** Element → text of the box that is being read. */
+	readonly #sides = new Map<string, string>();
 	#text = "";
 	#exception: string | null = null;
 	#root = "";
@@ -171,7 +155,9 @@ class Reader {
 		if (this.#path.length > maxDepth) throw new Unreadable();
 		this.#text = "";
 		if (local === "Layer") this.#openLayer(tag);
-		if (local === "LatLonBoundingBox") this.#readBox(tag);
+		// The box of WMS 1.1.1 is in attributes (01-068r3, section 7.1.4.5.6).
+		if (local === "LatLonBoundingBox")
+			this.#setBox(["minx", "miny", "maxx", "maxy"].map((name) => tag.attributes[name] ?? ""));
 	}
 
 	text(part: string): void {
@@ -185,10 +171,15 @@ class Reader {
 		this.#text = "";
 		const parent = this.#path.at(-1) ?? "";
 		const layer = this.#open.at(-1);
+		const side = (name: string) => this.#sides.get(name) ?? "";
+		if (element === "EX_GeographicBoundingBox") this.#setBox(edges.map(side));
+		// A corner of a WMTS: longitude and latitude with a space between them (06-121r9, section 10.2).
+		if (element === "WGS84BoundingBox")
+			this.#setBox(["LowerCorner", "UpperCorner"].flatMap((name) => side(name).split(/\s+/)));
 		if (element === "Layer") this.#open.pop();
 		else if (parent === "Layer" && layer) this.#readLayerElement(layer, element, text);
-		else if (parent === "EX_GeographicBoundingBox" && layer) readEdge(layer, edges13.get(element), text);
-		else if (parent === "WGS84BoundingBox" && layer) readCorner(layer, element, text);
+		else if (parent === "EX_GeographicBoundingBox" || parent === "WGS84BoundingBox")
+			this.#sides.set(element, text);
 		else if (element === "Keyword" && layer && this.#path.at(-2) === "Layer") readKeyword(layer, text);
 		else if (element === "Format") this.#readFormat(parent, text, layer);
 		else if (element === "ServiceException" || element === "ExceptionText") this.#exception ??= text;
@@ -210,17 +201,16 @@ class Reader {
 		const queryable = own === undefined ? (parent?.queryable ?? false) : own === "1" || own === "true";
 		// Inherited members are not copied: a document can have tens of thousands of layers and styles.
 		const texts = { name: "", title: "", abstract: "", keywords: [] };
-		const layer = { ...texts, queryable, ownLegendFormats: [], parent: parent ?? null, edges: {} };
+		const layer = { ...texts, queryable, ownLegendFormats: [], parent: parent ?? null, box: null };
 		if (this.#service === "WMS") this.#capabilities.root ??= layer;
 		this.#open.push(layer);
 		this.#layers.push(layer);
 	}
 
-	/** The box of WMS 1.1.1, in attributes (01-068r3, section 7.1.4.5.6). */
-	#readBox(tag: SaxesTagPlain): void {
+	#setBox(texts: readonly string[]): void {
 		const layer = this.#open.at(-1);
-		if (!layer) return;
-		for (const [name, edge] of edges11) readEdge(layer, edge, tag.attributes[name] ?? "");
+		if (layer) layer.box = readBox(texts) ?? layer.box;
+		this.#sides.clear();
 	}
 
 	#addLayer(layer: OpenLayer): void {
@@ -242,36 +232,8 @@ class Reader {
 	}
 }
 
-/** Names of the edges in WMS 1.1.1 and 1.3.0. */
-const edges11: ReadonlyMap<string, keyof Box> = new Map([
-	["minx", "west"],
-	["miny", "south"],
-	["maxx", "east"],
-	["maxy", "north"],
-]);
-const edges13: ReadonlyMap<string, keyof Box> = new Map([
-	["westBoundLongitude", "west"],
-	["southBoundLatitude", "south"],
-	["eastBoundLongitude", "east"],
-	["northBoundLatitude", "north"],
-]);
-
-function readEdge(layer: CapabilitiesLayer, edge: keyof Box | undefined, text: string): void {
-	const degrees = Number(text);
-	if (edge && text.trim() !== "" && Number.isFinite(degrees)) layer.edges[edge] = degrees;
-}
-
-/** A corner of a WMTS: longitude and latitude with a space between them (06-121r9, section 10.2). */
-function readCorner(layer: CapabilitiesLayer, corner: string, text: string): void {
-	const [x = "", y = ""] = text.split(/\s+/);
-	if (corner === "LowerCorner") {
-		readEdge(layer, "west", x);
-		readEdge(layer, "south", y);
-	} else if (corner === "UpperCorner") {
-		readEdge(layer, "east", x);
-		readEdge(layer, "north", y);
-	}
-}
+/** Names of the edges of a box in WMS 1.3.0. */
+const edges = ["westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude"];
 
 function readKeyword(layer: CapabilitiesLayer, text: string): void {
 	if (text !== "" && layer.keywords.length < maxKeywords) layer.keywords.push(text);

@@ -2,7 +2,7 @@ import { descriptionText } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.ts";
-import { renderAt } from "../../registry/targets/render.ts";
+import { renderAt } from "../../registry/targets/table.ts";
 import { differences } from "../compare/differences.ts";
 import { type Json, listOf, nodeIn, objectOf } from "../compare/json.ts";
 import { isMoved, type Moved, moveDocument, type NotMoved } from "./document.ts";

@@ -19,13 +19,12 @@ export function renderRamp(layer: LayerFacts, spell: Spell, classValue?: ClassVa
 		return layer.entries.length === 1 ? JSON.stringify({ layers: { wms: [wmsNode(layer)] } }) : null;
 	}
 	if (layer.type !== "esriFeature") return null;
-	return `{"layers":{"feature":[${featureStart(layer, classValue)},"datagrid":${datagrid(layer, spell)}}]}}`;
+	return JSON.stringify({ layers: { feature: [featureNode(layer, spell, classValue)] } });
 }
 
-function datagrid({ lang, service }: LayerFacts, spell: Spell): string {
+function gridColumns({ lang, service }: LayerFacts): Column[] {
 	const fields = service.fields.filter((field) => field.type !== geometryFieldType);
-	const columns = [...fixedColumns(lang), ...fields.map(fieldColumn)];
-	return JSON.stringify({ gridColumns: columns.map(spell) });
+	return [...fixedColumns(lang), ...fields.map(fieldColumn)];
 }
 
 /** A column of a data grid, with the member names of v0.9. */
@@ -99,24 +98,7 @@ function wmsNode(layer: LayerFacts): object {
 	};
 }
 
-/** The JSON of a feature node up to its data grid; cached where it is the same for both viewers. */
-function featureStart(layer: LayerFacts, classValue?: ClassValue): string {
-	if (classValue && hasNumberClasses(layer))
-		return JSON.stringify(featureNode(layer, classValue)).slice(0, -1);
-	const known = starts.get(layer);
-	if (known !== undefined) return known;
-	const text = JSON.stringify(featureNode(layer)).slice(0, -1);
-	starts.set(layer, text);
-	return text;
-}
-
-const starts = new WeakMap<LayerFacts, string>();
-
-function hasNumberClasses({ service: { renderer } }: LayerFacts): boolean {
-	return renderer?.type === "unique" && renderer.classes.some(({ value }) => typeof value === "number");
-}
-
-function featureNode(layer: LayerFacts, classValue?: ClassValue): object {
+function featureNode(layer: LayerFacts, spell: Spell, classValue?: ClassValue): object {
 	const { id, name, url, nameField, service, metadataUrl, catalogueUrl, settings, members } = layer;
 	return {
 		id,
@@ -134,6 +116,7 @@ function featureNode(layer: LayerFacts, classValue?: ClassValue): object {
 		maxAllowableOffset: members.max_allowable_offset,
 		metadataUrl,
 		catalogueUrl,
+		datagrid: { gridColumns: gridColumns(layer).map(spell) },
 	};
 }
 

@@ -1,8 +1,7 @@
 import { isVersion2, type Registration } from "../registration.ts";
 import { type Lang, langs } from "../smallkey.ts";
 import { type FragmentSettings, layerFacts } from "./facts.ts";
-import { renderAt } from "./render.ts";
-import { targetNames } from "./table.ts";
+import { renderAt, targetNames } from "./table.ts";
 import type { TargetName } from "./target.ts";
 
 /** A target in one language. */

@@ -1,4 +1,7 @@
+import type { Description } from "../description.ts";
+import type { Registration } from "../registration.ts";
 import type { Lang } from "../smallkey.ts";
+import { type FragmentSettings, type LayerFacts, layerFacts } from "./facts.ts";
 import { ramp4, renderRamp4 } from "./ramp4.ts";
 import type { Render, Target, TargetName } from "./target.ts";
 import { renderTerria, terria } from "./terria.ts";
@@ -13,7 +16,7 @@ import { renderV2, v2 } from "./v2.ts";
 export const targets: readonly Target[] = [v09, v1, v2, ramp4, terria];
 
 /** How each of them is written. Apart from `targets`, so that a bundle that only reads fragments leaves it out. */
-export const renders: readonly Render[] = [renderV09, renderV1, renderV2, renderRamp4, renderTerria];
+const renders: readonly Render[] = [renderV09, renderV1, renderV2, renderRamp4, renderTerria];
 
 /** Names of all targets. */
 export const targetNames: readonly TargetName[] = targets.map(({ name }) => name);
@@ -41,4 +44,29 @@ export function targetOf(name: TargetName): Target {
 /** The path at which a layer is read in a target, which is also its file's: `v0.9/doc/en/23ax5t`. */
 export function targetPath(name: TargetName, lang: Lang, smallkey: string): string {
 	return `${targetOf(name).doc}/${lang}/${smallkey}`;
+}
+
+/** A layer in one target, as JSON; null where it cannot be expressed there. */
+export function renderAt(name: TargetName, layer: LayerFacts): string | null {
+	const render = renders[targetNames.indexOf(name)];
+	if (!render) throw new Error(`${name}: is not a target`);
+	return render(layer);
+}
+
+/**
+ * A layer in one language at several targets.
+ * @param wanted names of targets
+ * @param description used for a language only while its `service_url` is the registered one; null: the generic form
+ * @returns JSON for each of `wanted`, null where the layer cannot be expressed there
+ */
+export function renderLayer(
+	wanted: readonly TargetName[],
+	lang: Lang,
+	smallkey: string,
+	registration: Registration,
+	description: Description | null,
+	settings: FragmentSettings,
+): (string | null)[] {
+	const layer = layerFacts(lang, smallkey, registration, description, settings);
+	return wanted.map((name) => renderAt(name, layer));
 }

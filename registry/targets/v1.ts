@@ -17,25 +17,12 @@ export const v1: Target = {
 // The viewer converts an attribute to a string and compares with `===`: a number would never match a class.
 export const renderV1: Render = (layer) => renderRamp(layer, spell, String);
 
-/** A column with DataTables' own names of two members. */
-function spell({
-	id,
-	fieldName,
-	width,
-	title,
-	isSortable,
-	sortType,
-	alignment,
-	columnTemplate,
-}: Column): object {
-	return {
-		id,
-		fieldName,
-		width,
-		title,
-		orderable: isSortable,
-		type: sortType,
-		alignment,
-		columnTemplate,
-	};
+/** DataTables' own names of two members of a column. */
+const names = new Map([
+	["isSortable", "orderable"],
+	["sortType", "type"],
+]);
+
+function spell(column: Column): object {
+	return Object.fromEntries(Object.entries(column).map(([name, value]) => [names.get(name) ?? name, value]));
 }

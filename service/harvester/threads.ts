@@ -47,7 +47,6 @@ export class HarvestThreads {
 		return {
 			state: "down",
 			findings: findings.map(({ kind: _kind, ...finding }) => ({ ...finding, state: "down" as const })),
-			checked: { facts: {}, findings },
 		};
 	};
 

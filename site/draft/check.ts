@@ -1,8 +1,7 @@
 import { textsOf } from "../../registry/problems.ts";
 import { parseRegistration, type Registration } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { renderLayer } from "../../registry/targets/render.ts";
-import { parseTargets } from "../../registry/targets/table.ts";
+import { parseTargets, renderLayer } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";

@@ -58,7 +58,7 @@ function registration(en: Partial<LangEntry> = {}, fr: Partial<LangEntry> = {}):
 /** Only what hangs meets its end, on a slow machine too. */
 function check(layer: Registration, timeoutMs = 60_000) {
 	const fetch = createFetch({ allowPrivate: true, timeoutMs });
-	return createCheckLayer(createAsk({ fetch, sleep: async () => {} }))("k", layer);
+	return createCheckLayer(createAsk({ fetch, sleep: async () => {} }))(layer);
 }
 
 /** What is found, without the address at the start of each text. */

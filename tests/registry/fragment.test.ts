@@ -5,8 +5,7 @@ import { type Description, descriptionText, parseDescription } from "../../regis
 import { mapWkids } from "../../registry/extent.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
 import { wmsImage } from "../../registry/symbology.ts";
-import { renderLayer } from "../../registry/targets/render.ts";
-import { targetNames } from "../../registry/targets/table.ts";
+import { renderLayer, targetNames } from "../../registry/targets/table.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { assertAccepted, featureAt, nodeOf } from "../viewer/viewer.ts";
 

@@ -1,6 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { judgeFiles, judgeNames, type LayerFile } from "../../registry/judge.ts";
+import { judgeFiles, type LayerFile } from "../../registry/judge.ts";
+import { judgeNames } from "../../registry/judge-names.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import type { TextCode } from "../../registry/texts.ts";
 import { wms } from "../local.ts";

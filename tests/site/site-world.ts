@@ -19,8 +19,7 @@ import {
 import type { Sickness } from "../../registry/health.ts";
 import { kindOf, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { renderLayer } from "../../registry/targets/render.ts";
-import { targetNames, targetPath } from "../../registry/targets/table.ts";
+import { renderLayer, targetNames, targetPath } from "../../registry/targets/table.ts";
 import { plainSettings, type SiteSettings } from "../../site/page/settings.ts";
 import { Peer } from "../harvest/peer.ts";
 

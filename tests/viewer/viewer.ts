@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import type { Registration1 } from "../../registry/registration.ts";
 import { layerFacts } from "../../registry/targets/facts.ts";
-import { renderAt } from "../../registry/targets/render.ts";
+import { renderAt } from "../../registry/targets/table.ts";
 import { compile, everyError } from "../../schemas/compile.ts";
 import schema from "../../schemas/fragment-v0.9.schema.json";
 

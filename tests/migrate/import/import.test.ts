@@ -11,7 +11,7 @@ import { parseDescription } from "../../../registry/description.ts";
 import { parseRegistration } from "../../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../../registry/smallkey.ts";
 import { layerFacts } from "../../../registry/targets/facts.ts";
-import { renderAt } from "../../../registry/targets/render.ts";
+import { renderAt } from "../../../registry/targets/table.ts";
 import type { TargetName } from "../../../registry/targets/target.ts";
 import { largeWhenStored } from "../../local.ts";
 import { type Ended, runScript } from "../../process.ts";

@@ -62,7 +62,7 @@ function watched(registration: Registration): Watched {
 	const findings = state
 		? [{ state, lang: "en" as const, pointer: "/en/layer", text: `${layer} is ${state}` }]
 		: [];
-	return { state, findings, checked: { facts: {}, findings: [] } };
+	return { state, findings };
 }
 
 async function put(smallkey: string, layer = smallkey): Promise<void> {

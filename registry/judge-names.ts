@@ -1,0 +1,119 @@
+import { judgeKey } from "./key-rules.ts";
+import { descriptionPath, fileName, layerPath, parseLayerPath, parseSmallkey } from "./smallkey.ts";
+import { type BrokenRule, broken, type TextCode } from "./texts.ts";
+
+/** A remark about a file. */
+export interface Remark {
+	/** Path from the repository's root: `layers/23/23ax5t.json`. */
+	file: string;
+	/** `<place>: <what is wrong>`, the place a JSON pointer or `smallkey`; or only what is wrong, of the whole file. */
+	text: string;
+}
+
+/** A rule that a change breaks. Every door reports it with the same text. */
+export interface Problem extends Remark {
+	/** Identifies the rule, independent of the language of its text. */
+	code: TextCode;
+}
+
+/** A file that a change writes or removes. */
+export interface NameEdit {
+	path: string;
+	isRemoved: boolean;
+}
+
+/** The names of the files in a folder under `layers/` before a change, in any order. */
+export type NamesBefore = (folder: string) => Iterable<string>;
+
+/** The problem of a stored layer that differs only in case from the one that is served. */
+export function twinProblem(smallkey: string, served: string): Problem {
+	return aboutKey(layerPath(smallkey), broken("case-twin", smallkey, served));
+}
+
+/** A broken rule of a smallkey, as the problem of a file. */
+export function aboutKey(file: string, { code, text }: BrokenRule): Problem {
+	return { code, file, text: `smallkey: ${text}` };
+}
+
+/** The problem of a description without a registration. */
+export function orphanProblem(smallkey: string): Problem {
+	return { file: descriptionPath(smallkey), ...broken("orphan", layerPath(smallkey)) };
+}
+
+/**
+ * Judges the names of files against each other and against the stored ones: smallkeys, and descriptions without a
+ * registration. Misplaced files are skipped: `judgePlace` reports them.
+ */
+export function judgeNames(edits: Iterable<NameEdit>, before: NamesBefore): Problem[] {
+	const folders = new Map<string, NameEdit[]>();
+	for (const edit of edits) {
+		if (!parseLayerPath(edit.path)) continue;
+		const folder = edit.path.split("/")[1] as string;
+		const group = folders.get(folder);
+		if (group) group.push(edit);
+		else folders.set(folder, [edit]);
+	}
+	return [...folders].flatMap(([folder, group]) => judgeFolder(group, before(folder)));
+}
+
+/**
+ * @param edits in one folder
+ * @param names of all stored files of the folder
+ */
+function judgeFolder(edits: readonly NameEdit[], names: Iterable<string>): Problem[] {
+	// Only names that differ at most in case from an edited one matter. A smallkey has no dot.
+	const lowerKey = (name: string) => name.slice(0, name.indexOf(".")).toLowerCase();
+	const wanted = new Set(edits.map(({ path }) => lowerKey(fileName(path))));
+	const before = new Set<string>();
+	for (const name of names) if (wanted.has(lowerKey(name))) before.add(name);
+	const after = new Set(before);
+	for (const { path, isRemoved } of edits) {
+		if (isRemoved) after.delete(fileName(path));
+		else after.add(fileName(path));
+	}
+	const kept = keptSpellings(before, after);
+	const problems: Problem[] = [];
+	const judged = new Set<string>();
+	for (const { path, isRemoved } of edits) {
+		const { smallkey, kind } = parseLayerPath(path) as { smallkey: string; kind: string };
+		if (kind === "registration" && !isRemoved) {
+			const isStored = (key: string) => before.has(`${key}.json`);
+			const rule = judgeKey(smallkey, isStored, kept.get(smallkey.toLowerCase()) ?? smallkey);
+			if (rule) problems.push(aboutKey(path, broken(...rule)));
+		}
+		const isOrphan = after.has(`${smallkey}.service.json`) && !after.has(`${smallkey}.json`);
+		if (!isOrphan || judged.has(smallkey)) continue;
+		judged.add(smallkey);
+		problems.push(orphanProblem(smallkey));
+	}
+	return problems;
+}
+
+/** Lower-case smallkey → the spelling that is kept: the first stored one, else the first. */
+function keptSpellings(before: ReadonlySet<string>, after: ReadonlySet<string>): Map<string, string> {
+	const kept = new Map<string, string>();
+	const isBefore = (one: string, other: string) => {
+		const [isStored, isOtherStored] = [before.has(`${one}.json`), before.has(`${other}.json`)];
+		return isStored === isOtherStored ? one < other : isStored;
+	};
+	for (const name of after) {
+		const smallkey = name.endsWith(".json") ? parseSmallkey(name.slice(0, -".json".length)) : null;
+		if (smallkey === null) continue;
+		const lower = smallkey.toLowerCase();
+		const other = kept.get(lower);
+		if (other === undefined || isBefore(smallkey, other)) kept.set(lower, smallkey);
+	}
+	return kept;
+}
+
+/** The names of files by their folder under `layers/`. */
+export function namesOf(paths: Iterable<string>): NamesBefore {
+	const folders = new Map<string, string[]>();
+	for (const path of paths) {
+		const [, folder = "", name = ""] = path.split("/");
+		const names = folders.get(folder);
+		if (names) names.push(name);
+		else folders.set(folder, [name]);
+	}
+	return (folder) => folders.get(folder) ?? [];
+}
