@@ -5,7 +5,12 @@ import { fileURLToPath } from "node:url";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { compiledSchemas } from "../publish/validators.ts";
 import { contentPolicy } from "../registry/content-policy.ts";
+import { targetOf } from "../registry/targets/table.ts";
 import type { SiteSettings } from "../site/page/settings.ts";
+import { guideFiles } from "./guide/guide.ts";
+import { schemaFiles } from "./openapi.ts";
+import type { CatalogueOptions } from "./options.ts";
+import { apiHtml } from "./static/api.ts";
 import type { PageAssets } from "./static/html.ts";
 import { catalogueHtml, rootHtml } from "./static/pages.ts";
 
@@ -59,6 +64,24 @@ export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise
 	text("en/index.html", catalogueHtml("en", assets, settings, publicUrl));
 	text("fr/index.html", catalogueHtml("fr", assets, settings, publicUrl));
 	text("site.json", `${JSON.stringify(settings)}\n`);
+	return { files, assets };
+}
+
+/** The files of a catalogue that depend on no layer: the page, the schemas, and the interface for programs. */
+export async function buildPages({
+	site,
+	publicUrl,
+	fragments,
+	version,
+}: CatalogueOptions): Promise<SiteFiles> {
+	const { files, assets } = await buildSite(site, publicUrl);
+	// A relative address of a server is relative to the document (OpenAPI Specification 3.1.1, "Server Object").
+	const url = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");
+	const schemas = schemaFiles({ version, targets: fragments.targets.map(targetOf), url });
+	for (const [name, text] of schemas) files.set(`schemas/${name}`, Buffer.from(text));
+	const document = JSON.parse(schemas.get("openapi.json") ?? "{}") as object;
+	files.set("schemas/index.html", Buffer.from(apiHtml(assets, document, [...schemas.keys()])));
+	for (const [path, html] of guideFiles(assets)) files.set(path, Buffer.from(html));
 	return { files, assets };
 }
 

@@ -69,7 +69,7 @@ async function writeRange(
 	const changes = await readChanges(layers, earlier, options);
 	if (!changes) return null;
 	// Loaded only here: the bundler takes memory that a running service needs only at its first start.
-	const site = state ? null : await (await import("./pages.ts")).buildPages(options);
+	const site = state ? null : await (await import("./site.ts")).buildPages(options);
 	const assets = state?.assets ?? (site as SiteFiles).assets;
 	const commit = "commit" in layers ? layers.commit : null;
 	const settings = settingsOf(state ? index.manifest.layers : changes.layers.size, assets, options);
