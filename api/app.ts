@@ -124,7 +124,7 @@ function refused(status: number, error: string): Refused {
 }
 
 export function answerRefused({ status, errors, allow, root }: Refused): Reply {
-	if (root !== undefined) return answerErrorPage(status === 400 ? "badRequest" : "notFound", status, root);
+	if (root !== undefined) return answerErrorPage("notFound", status, root);
 	if (errors === null) return refuseRead(status);
 	if (allow !== undefined) return refuseWrite(status, errors, { Allow: allow });
 	return refuseWrite(status, errors, {}, "path");

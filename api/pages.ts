@@ -129,8 +129,11 @@ export function answerErrorPage(
 ): Reply {
 	const body = new TextEncoder().encode(errorHtml(kind, root));
 	const caching = { "Cache-Control": status === 503 ? "no-store" : refusalCaching };
-	const type = { "Content-Type": pageTypes.html as string };
-	return { status, headers: { ...type, ...documentHeaders(true), ...caching, ...headers }, body };
+	const own = {
+		"Content-Type": pageTypes.html as string,
+		"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+	};
+	return { status, headers: { ...documentHeaders(true), ...own, ...caching, ...headers }, body };
 }
 
 /** From a target below the base path, of a page or not, to the site's root. */
@@ -142,6 +145,9 @@ export function answerMoved(location: string): Reply {
 	return { status: 301, headers: { Location: location, "Cache-Control": "no-cache" }, body: emptyBody };
 }
 
+/** Pages, and what could be guessed for one, such as `fr/sante`. */
+const forPeople = /\.html$|^(?:en|fr|list|guide)\//;
+
 /**
  * GET <base>/, /en/, /index/index.json and all other files of the catalogue
  * @param bytes the file as sent; null where there is none
@@ -151,7 +157,7 @@ export function answerPage(
 	bytes: Uint8Array | null,
 	{ ifNoneMatch, isSecure, etag, headers: more }: PageRequest,
 ): Reply {
-	if (!bytes) return file.endsWith(".html") ? answerErrorPage("notFound", 404, root) : refuseRead(404);
+	if (!bytes) return forPeople.test(file) ? answerErrorPage("notFound", 404, root) : refuseRead(404);
 	const headers = { ...pageHeaders(file, isSecure), ...more, ETag: etag ?? etagOf(bytes) };
 	const isUnchanged = ifNoneMatch !== null && matchesEtag(ifNoneMatch, headers.ETag);
 	return isUnchanged ? { status: 304, headers, body: emptyBody } : { status: 200, headers, body: bytes };

@@ -5,7 +5,7 @@ import { sign } from "../api/signature.ts";
 import { buildCatalogue, catalogueFiles } from "../catalogue/catalogue.ts";
 import type { CommitChanges } from "../catalogue/changes.ts";
 import { Index } from "../catalogue/chunks.ts";
-import { buildPages } from "../catalogue/pages.ts";
+import { buildPages } from "../catalogue/site.ts";
 import { fragmentSettings } from "../publish/slots.ts";
 import { canonicalText } from "../registry/canonical.ts";
 import type { Entry } from "../registry/entries.ts";

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { answerPage, parsePage } from "../api/pages.ts";
 import { Index } from "../catalogue/chunks.ts";
-import { buildPages } from "../catalogue/pages.ts";
+import { buildPages } from "../catalogue/site.ts";
 import { needBrowser, openBrowser } from "../prove/browser.ts";
 import { fragmentSettings } from "../publish/slots.ts";
 import { plainSettings } from "../site/page/settings.ts";
