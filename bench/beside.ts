@@ -1,5 +1,5 @@
 import { pssMegabytes } from "./measure/processes.ts";
-import type { Order, Sent } from "./measure/publisher.ts";
+import type { Sent } from "./measure/publisher.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { Served, World } from "./measure/world.ts";
 import { publish } from "./writes.ts";
@@ -30,13 +30,8 @@ async function prepare(
 	};
 }
 
-/** PUTs of a client that signs as it sends. */
-function send(service: Served, order: Partial<Order>): Promise<Sent> {
-	return publish(service, { signsAsItSends: true, ...order });
-}
-
 function sendMany(service: Served, layers: number): Promise<Sent> {
-	return send(service, { count: Math.min(putsPerRound, layers), publishers });
+	return publish(service, { count: Math.min(putsPerRound, layers), publishers });
 }
 
 /** The time below which a part of all answers came. */
@@ -55,7 +50,7 @@ async function maxMemory(service: Served, task: () => Promise<unknown>): Promise
 	return most;
 }
 
-const many = `signed PUTs, ${publishers} publishers at once that sign as they send`;
+const many = `signed PUTs, ${publishers} publishers at once`;
 
 /** Rows that set this version beside another one, in turn, on the same layers. */
 export const besideRows: Row[] = [
@@ -90,7 +85,7 @@ export const besideRows: Row[] = [
 		reach: { of: "ratio", most: 1.2 },
 		prepare: (world) =>
 			prepare(world, "put-alone-beside", async (service) => {
-				return percentile(await send(service, { count: putsAlone }), 0.5);
+				return percentile(await publish(service, { count: putsAlone }), 0.5);
 			}),
 	},
 	{
@@ -101,8 +96,8 @@ export const besideRows: Row[] = [
 		reach: { of: "ours", most: 50 },
 		prepare: (world) =>
 			prepare(world, "put-after-beside", async (service, layers) => {
-				await send(service, { count: Math.min(putsBefore, layers), publishers });
-				return percentile(await send(service, { count: putsAlone }), 0.99);
+				await publish(service, { count: Math.min(putsBefore, layers), publishers });
+				return percentile(await publish(service, { count: putsAlone }), 0.99);
 			}),
 	},
 	{

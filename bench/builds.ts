@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { canonicalText } from "../registry/canonical.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { generateLayers } from "./layers.ts";
-import { cpuOf, timed } from "./measure/process.ts";
+import { timed } from "./measure/process.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { World } from "./measure/world.ts";
 
@@ -75,20 +75,6 @@ async function prepareCommit(world: World): Promise<Pair> {
 	};
 }
 
-async function prepareCommitCpu(world: World): Promise<Pair> {
-	const checkout = await world.checkout(world.layers);
-	const out = world.path("commit-cpu");
-	const cpuOfBuild = async (...source: string[]) => {
-		await removeOutput(out);
-		return cpuOf("npm", ["run", "-s", "build", "--", ...source, "--out", out]);
-	};
-	return {
-		ours: () => cpuOfBuild("--repo", checkout),
-		reference: () => cpuOfBuild("--layers", join(checkout, "layers")),
-		close: () => removeOutput(out),
-	};
-}
-
 /** Commits another name for the first layer. */
 export async function changeOneLayer(world: World, repository: string, change: number): Promise<void> {
 	for (const { smallkey, registration } of generateLayers(1)) {
@@ -124,13 +110,5 @@ export const buildRows: Row[] = [
 		unit: "s",
 		reach: { of: "ratio", most: 1 },
 		prepare: prepareCommit,
-	},
-	{
-		name: "build-commit-cpu",
-		ours: "full build of a commit, CPU",
-		reference: "the same build of a folder, CPU",
-		unit: "s",
-		reach: { of: "ratio", most: 1.1 },
-		prepare: prepareCommitCpu,
 	},
 ];

@@ -1,21 +1,20 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-import { sign } from "../api/signature.ts";
+import type { Browser } from "playwright-core";
+import { answerPage, parsePage } from "../api/pages.ts";
 import { buildCatalogue, catalogueFiles } from "../catalogue/catalogue.ts";
 import type { CommitChanges } from "../catalogue/changes.ts";
 import { Index } from "../catalogue/chunks.ts";
 import { buildPages } from "../catalogue/site.ts";
+import { needBrowser, openBrowser } from "../prove/browser.ts";
 import { fragmentSettings } from "../publish/slots.ts";
-import { canonicalText } from "../registry/canonical.ts";
 import type { Entry } from "../registry/entries.ts";
 import { plainSettings } from "../site/page/settings.ts";
-import { changeOneLayer, removeOutput } from "./builds.ts";
-import { generateEntries } from "./entries.ts";
-import { generateLayers, randomFrom } from "./layers.ts";
-import { cpuOf } from "./measure/process.ts";
+import { generateEntries } from "../tests/catalogue/entries.ts";
+import { randomFrom } from "./layers.ts";
 import type { Pair, Row } from "./measure/row.ts";
-import { type Served, sender, type World } from "./measure/world.ts";
+import type { World } from "./measure/world.ts";
 
 /** What the page may weigh without the entries, in kB after gzip. */
 const pageLimit = 60;
@@ -23,10 +22,8 @@ const pageLimit = 60;
 const bytesPerLayer = 100;
 /** CPU milliseconds that a change of one layer may take. */
 const changeLimitMs = 300;
-/** CPU seconds that one changed layer may add to a build of a commit. */
-const commitAllowance = 0.1;
-/** How long after its answer a PUT may be missing in the index, in milliseconds. */
-const stepLimitMs = 1_000;
+/** Within which first rows are there, in seconds. */
+const firstRowsLimit = 6;
 
 function constant(figure: number): () => Promise<number> {
 	return async () => figure;
@@ -36,26 +33,34 @@ function kilobytes(text: string | Uint8Array): number {
 	return gzipSync(text, { level: 9 }).length / 1_000;
 }
 
-/** All that a page reads of the index: the manifest and every chunk. */
-async function prepareEntries({ layers }: World): Promise<Pair> {
+/** The manifest and every chunk of generated entries. */
+function indexFiles(layers: number) {
 	const entries = new Map([...generateEntries(layers)].map((entry) => [entry.smallkey, entry]));
-	const { files } = new Index(null).change(entries, "a".repeat(40));
-	const weight = [...files.values()].reduce((sum, text) => sum + kilobytes(text ?? ""), 0);
-	return { ours: constant(weight), reference: constant((layers * bytesPerLayer) / 1_000) };
+	return new Index(null).change(entries, "a".repeat(40)).files;
 }
 
-/** The page, its scripts and styles, without what it reads of the index. */
-async function prepareFirstLoad(): Promise<Pair> {
-	const fragments = fragmentSettings({ metadataUrl: "", catalogueUrl: "" });
-	const more = {
+function pages() {
+	return buildPages({
+		fragments: fragmentSettings({ metadataUrl: "", catalogueUrl: "" }),
 		publicUrl: "",
 		site: plainSettings,
 		version: "0",
 		senderNames: {},
 		isCompressed: false,
 		pictures: null,
-	};
-	const site = await buildPages({ fragments, ...more, isServed: true });
+		isServed: true,
+	});
+}
+
+/** All that a page reads of the index. */
+async function prepareEntries({ layers }: World): Promise<Pair> {
+	const weight = [...indexFiles(layers).values()].reduce((sum, text) => sum + kilobytes(text ?? ""), 0);
+	return { ours: constant(weight), reference: constant((layers * bytesPerLayer) / 1_000) };
+}
+
+/** The page, its scripts and styles, without what it reads of the index. */
+async function prepareFirstLoad(): Promise<Pair> {
+	const site = await pages();
 	return {
 		ours: async () => {
 			const loaded = new Set(["en/index.html", "site.json", site.assets.styles]);
@@ -111,117 +116,75 @@ async function prepareChange({ layers }: World): Promise<Pair> {
 	};
 }
 
-async function prepareCommit(world: World): Promise<Pair> {
-	const repository = await world.clone(world.layers, "catalogue-commit");
-	const outs = { on: world.path("catalogue-on"), off: world.path("catalogue-off") };
-	const build = (site: "on" | "off") => {
-		const words = ["npm", "run", "-s", "build", "--", "--repo", repository, "--out", outs[site]];
-		return cpuOf("env", [`SITE=${site}`, ...words]);
-	};
-	await build("on");
-	await build("off");
-	let changes = 0;
-	return {
-		ours: async () => {
-			changes += 1;
-			await changeOneLayer(world, repository, changes);
-			return build("on");
-		},
-		reference: async () => (await build("off")) + commitAllowance,
-		close: async () => {
-			await removeOutput(outs.on);
-			await removeOutput(outs.off);
-		},
-	};
-}
+/** Slow 3G as a browser emulates it: bytes a second in each direction, and milliseconds before each answer. */
+const slow = { offline: false, downloadThroughput: 50_000, uploadThroughput: 50_000, latency: 400 };
 
-async function put(service: Served, name: string): Promise<string> {
-	for (const { smallkey, registration } of generateLayers(1)) {
-		const en = { ...registration.en, service_name: name };
-		const body = Buffer.from(canonicalText({ ...registration, en }));
-		const path = `/register/${smallkey}`;
-		const timestamp = new Date().toISOString();
-		const signature = await sign(service.secret, { path, sender, timestamp, body });
-		const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp };
-		const answer = await fetch(service.url + path, { method: "PUT", headers, body });
-		if (answer.status === 201) return ((await answer.json()) as { commit: string }).commit;
-		throw new Error(`PUT: ${answer.status}`);
+/** Runs in the page: notes when it has a row, in milliseconds since it was asked for. */
+const noteFirstRow = `new MutationObserver((_, observer) => {
+	if (!document.querySelector(".results li")) return;
+	window.firstRow = performance.now();
+	observer.disconnect();
+}).observe(document, { childList: true, subtree: true });`;
+
+/** Seconds until a row is there, in a browser without anything in its cache. */
+async function untilFirstRow(browser: Browser, address: string): Promise<number> {
+	const context = await browser.newContext();
+	try {
+		const page = await context.newPage();
+		await page.addInitScript(noteFirstRow);
+		const session = await context.newCDPSession(page);
+		await session.send("Network.enable");
+		await session.send("Network.emulateNetworkConditions", slow);
+		await page.goto(address, { waitUntil: "commit" });
+		await page.locator(".results li").first().waitFor();
+		return ((await page.evaluate("firstRow")) as number) / 1_000;
+	} finally {
+		await context.close();
 	}
-	throw new Error("there is no layer");
 }
 
-/** The commit that the index of a service on the disk is of; empty while there is none. */
-export async function commitIn(service: Served): Promise<string> {
-	const text = await readFile(join(service.dataDir, "dist/changes/index.json"), "utf8").catch(() => "{}");
-	return (JSON.parse(text) as { commit?: string }).commit ?? "";
-}
-
-async function untilInStep(service: Served, commit: string, limitMs: number): Promise<number> {
-	const start = performance.now();
-	while ((await commitIn(service)) !== commit) {
-		if (performance.now() - start > limitMs) throw new Error(`the index has no ${commit}`);
-		await new Promise((resolve) => setTimeout(resolve, 5));
-	}
-	return performance.now() - start;
-}
-
-async function prepareInStep(world: World): Promise<Pair> {
-	const service = await world.serve(world.layers, "catalogue-step", "on");
-	await untilInStep(service, await put(service, "first"), 600_000);
-	let puts = 0;
+async function prepareFirstRows({ layers }: World): Promise<Pair> {
+	needBrowser();
+	const all = [...(await pages()).files, ...indexFiles(layers)].filter(([, content]) => content !== null);
+	const files = new Map(all.map(([path, content]) => [path, gzipSync(content ?? "")]));
+	const server = createServer((request, response) => {
+		const route = parsePage(request.url ?? "/", "");
+		const wanted = route?.kind === "page" ? route : { kind: "page" as const, file: "", root: "/" };
+		const question = { ifNoneMatch: null, isSecure: false, headers: { "Content-Encoding": "gzip" } };
+		const { status, headers, body } = answerPage(wanted, files.get(wanted.file) ?? null, question);
+		response.writeHead(status, headers).end(body);
+	});
+	await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+	const browser = await openBrowser();
+	const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/en/`;
 	return {
-		ours: async () => {
-			puts += 1;
-			return untilInStep(service, await put(service, `put ${puts}`), 60_000);
-		},
-		reference: constant(stepLimitMs),
+		ours: () => untilFirstRow(browser, address),
+		reference: constant(firstRowsLimit),
 		close: async () => {
-			await service.stop();
-			await world.remove("catalogue-step");
+			await browser.close();
+			server.close();
 		},
 	};
 }
 
-/** Rows about the catalogue. */
+function row(name: string, ours: string, unit: Row["unit"], prepare: Row["prepare"]): Row {
+	return { name, ours, reference: "the limit", unit, reach: { of: "ratio", most: 1 }, prepare };
+}
+
+/** Rows about the catalogue, each beside a limit. */
 export const catalogueRows: Row[] = [
-	{
-		name: "catalogue-entries",
-		ours: "all entries of the catalogue with their manifest, gzip",
-		reference: `the limit: ${bytesPerLayer} bytes a layer`,
-		unit: "kB",
-		reach: { of: "ratio", most: 1 },
-		prepare: prepareEntries,
-	},
-	{
-		name: "catalogue-load",
-		ours: "first load of the page without the entries, gzip",
-		reference: "the limit",
-		unit: "kB",
-		reach: { of: "ratio", most: 1 },
-		prepare: prepareFirstLoad,
-	},
-	{
-		name: "catalogue-change",
-		ours: `a change of one layer in the catalogue's files, CPU, slowest of ${changes}`,
-		reference: "the limit",
-		unit: "ms",
-		reach: { of: "ratio", most: 1 },
-		prepare: prepareChange,
-	},
-	{
-		name: "catalogue-commit",
-		ours: "build of a commit after one layer changed, with the catalogue, CPU",
-		reference: `the same without, plus ${commitAllowance} s`,
-		unit: "s",
-		reach: { of: "ratio", most: 1 },
-		prepare: prepareCommit,
-	},
-	{
-		name: "catalogue-step",
-		ours: "from the answer of a PUT until the index on the disk has it",
-		reference: "the limit",
-		unit: "ms",
-		reach: { of: "ratio", most: 1 },
-		prepare: prepareInStep,
-	},
+	row("catalogue-entries", "all entries of the catalogue with their manifest, gzip", "kB", prepareEntries),
+	row("catalogue-load", "first load of the page without the entries, gzip", "kB", prepareFirstLoad),
+	row(
+		"catalogue-change",
+		`a change of one layer in the catalogue's files, CPU, slowest of ${changes}`,
+		"ms",
+		prepareChange,
+	),
+	row(
+		"first-rows",
+		"from opening the catalogue until its first rows, over slow 3G (400 kbit/s, 400 ms)",
+		"s",
+		prepareFirstRows,
+	),
 ];

@@ -2,15 +2,11 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { removeOutput } from "./builds.ts";
-import { commitIn } from "./catalogue.ts";
 import { run, timed } from "./measure/process.ts";
 import { cpuSeconds, familyOf, pssMegabytes } from "./measure/processes.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { Served, World } from "./measure/world.ts";
-import { publish } from "./writes.ts";
 
-/** PUTs after which memory is measured again. */
-const putsAfter = 10_000;
 /** Longest that a push may take until it is served, in milliseconds. */
 const patienceMs = 300_000;
 /** Megabytes that the fragments' own are put beside: Node with its modules, and git's processes. */
@@ -116,7 +112,7 @@ async function prepareDelay(world: World): Promise<Pair> {
 	};
 }
 
-async function prepareMemory(world: World, puts: number): Promise<Pair> {
+async function prepareMemory(world: World): Promise<Pair> {
 	/** Of one push, for both sides of a round: whichever is asked first. */
 	let measured: Promise<{ memory: number; fragments: number }> | null = null;
 	const take = async () => {
@@ -129,7 +125,6 @@ async function prepareMemory(world: World, puts: number): Promise<Pair> {
 	const measure = () =>
 		besidePush(world, async (push) => {
 			await push.run();
-			if (puts > 0) await publish(push.service, { count: puts, publishers: 32 });
 			const sizes = await filesInStep(push.service, world.layers);
 			const fragments = sizes.reduce((sum, size) => sum + size, 0);
 			return { fragments, memory: await pssMegabytes(push.service.pid) };
@@ -138,6 +133,12 @@ async function prepareMemory(world: World, puts: number): Promise<Pair> {
 		ours: async () => (await take()).memory,
 		reference: async () => (await take()).fragments / megabyte + allowanceMegabytes,
 	};
+}
+
+/** The commit that the index of a service on the disk is of; empty while there is none. */
+async function commitIn(service: Served): Promise<string> {
+	const text = await readFile(join(service.dataDir, "dist/changes/index.json"), "utf8").catch(() => "{}");
+	return (JSON.parse(text) as { commit?: string }).commit ?? "";
 }
 
 /**
@@ -187,14 +188,6 @@ export const pushRows: Row[] = [
 		reference: `the fragments' own bytes plus ${allowanceMegabytes} MB`,
 		unit: "MB",
 		reach: { of: "ratio", most: 2 },
-		prepare: (world) => prepareMemory(world, 0),
-	},
-	{
-		name: "puts-memory",
-		ours: `the same after ${putsAfter.toLocaleString("en")} PUTs more`,
-		reference: `the fragments' own bytes plus ${allowanceMegabytes} MB`,
-		unit: "MB",
-		reach: { of: "ratio", most: 2 },
-		prepare: (world) => prepareMemory(world, Math.min(putsAfter, world.layers)),
+		prepare: prepareMemory,
 	},
 ];

@@ -5,30 +5,14 @@ import { printLine } from "../terminal/io.ts";
 import { besideRows } from "./beside.ts";
 import { buildRows } from "./builds.ts";
 import { catalogueRows } from "./catalogue.ts";
-import { firstRows } from "./first-rows.ts";
-import { githubRows } from "./github.ts";
-import { hookRows } from "./hook.ts";
-import { importRows } from "./imports.ts";
-import { measure, type Row } from "./measure/row.ts";
-import { lineOf, tableHead } from "./measure/table.ts";
+import { lineOf, measure, type Row, tableHead } from "./measure/row.ts";
 import { World } from "./measure/world.ts";
 import { pushRows } from "./pushes.ts";
 import { readRows } from "./reads.ts";
 import { serviceRows } from "./service.ts";
 import { writeRows } from "./writes.ts";
 
-const rows: Row[] = [
-	...buildRows,
-	...readRows,
-	...writeRows,
-	...pushRows,
-	...hookRows,
-	...serviceRows,
-	...githubRows,
-	...importRows,
-	...catalogueRows,
-	firstRows,
-];
+const rows: Row[] = [...buildRows, ...readRows, ...writeRows, ...pushRows, ...serviceRows, ...catalogueRows];
 
 function rowsNamed(only: string | undefined, beside: string | undefined): Row[] {
 	if (only === undefined) return beside === undefined ? rows : besideRows;

@@ -1,19 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { startOnly } from "./builds.ts";
 import { run, timed } from "./measure/process.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { Served, World } from "./measure/world.ts";
 import { requestsPerSecond } from "./measure/wrk.ts";
-import { publish } from "./writes.ts";
 
-/** Most PUTs of one round of `growth`. */
-const growthPuts = 10_000;
 const megabyte = 1_000_000;
-/** Time without a change after which an object store is at rest, and the longest wait for it, in milliseconds. */
-const rest = 10_000;
-const patience = 120_000;
 
 async function prepareStart(world: World): Promise<Pair> {
 	const dataDir = await world.dataFolder(world.layers, "start");
@@ -69,48 +62,6 @@ async function fragmentMegabytes(folder: string): Promise<number> {
 	return sizes.reduce((sum, size) => sum + size, 0) / megabyte;
 }
 
-async function prepareGrowth(world: World): Promise<Pair> {
-	const service = await world.serve(world.layers, "growth");
-	const repository = join(service.dataDir, "repository.git");
-	return {
-		ours: async () => {
-			await publish(service, { count: Math.min(growthPuts, world.layers), publishers: 32 });
-			return atRest(join(repository, "objects"));
-		},
-		reference: async () => {
-			const copy = world.path("growth-copy");
-			await run("git", ["clone", "-q", "--mirror", "--no-hardlinks", repository, copy]);
-			await run("git", ["gc", "-q", "--prune=now"], { cwd: copy });
-			const size = await folderMegabytes(join(copy, "objects"));
-			await world.remove("growth-copy");
-			return size;
-		},
-		close: async () => {
-			await service.stop();
-			await world.remove("growth");
-		},
-	};
-}
-
-/** The size of an object store once it no longer changes. @throws {Error} where that takes too long */
-async function atRest(objects: string): Promise<number> {
-	const deadline = performance.now() + patience;
-	let size = -1;
-	let since = performance.now();
-	while (performance.now() < deadline) {
-		const now = await folderMegabytes(objects);
-		if (now !== size) since = performance.now();
-		size = now;
-		if (performance.now() - since > rest) return size;
-		await sleep(500);
-	}
-	throw new Error(`${objects}: not at rest after ${patience / 1000} s`);
-}
-
-async function folderMegabytes(folder: string): Promise<number> {
-	return Number((await run("du", ["-s", "--block-size=1", folder])).split("\t")[0]) / megabyte;
-}
-
 /** Rows about the service's process and its repository. */
 export const serviceRows: Row[] = [
 	{
@@ -128,13 +79,5 @@ export const serviceRows: Row[] = [
 		unit: "MB",
 		reach: { of: "ratio", most: 3 },
 		prepare: prepareMemory,
-	},
-	{
-		name: "growth",
-		ours: "object store after 10,000 PUTs, at rest",
-		reference: "a fresh git gc of it",
-		unit: "MB",
-		reach: { of: "ratio", most: 2 },
-		prepare: prepareGrowth,
 	},
 ];

@@ -15,7 +15,6 @@ const putsPerRound = 3_000;
 /** Commits of one round of `git add` and `git commit`, and PUTs of one publisher alone. */
 const commitsPerRound = 5;
 const putsAlone = 100;
-const putsReadBack = 500;
 
 let orders = 0;
 
@@ -26,7 +25,7 @@ let orders = 0;
 export async function publish(service: Served, order: Partial<Order>): Promise<Sent> {
 	orders += 1;
 	const { url, secret } = service;
-	const whole = { url, secret, sender, order: orders, publishers: 1, readBack: false, ...order };
+	const whole = { url, secret, sender, order: orders, publishers: 1, ...order };
 	return JSON.parse(await runProgram("bench/measure/publisher.ts", [], JSON.stringify(whole))) as Sent;
 }
 
@@ -79,7 +78,7 @@ async function prepareAlone(world: World): Promise<Pair> {
 		ours: () => alone(service),
 		reference: async () => {
 			round += 1;
-			const order = { repository: bare, count: putsAlone, group: 1, round };
+			const order = { repository: bare, count: putsAlone, round };
 			const seconds = await runProgram("bench/measure/importer.ts", [], JSON.stringify(order));
 			return (Number(seconds) * 1000) / putsAlone;
 		},
@@ -87,18 +86,6 @@ async function prepareAlone(world: World): Promise<Pair> {
 			await service.stop();
 			await world.remove("alone");
 			await world.remove("alone-git");
-		},
-	};
-}
-
-async function prepareVisible(world: World): Promise<Pair> {
-	const service = await world.serve(world.layers, "visible", "on");
-	return {
-		ours: async () => (await publish(service, { count: putsReadBack, publishers, readBack: true })).misses,
-		reference: async () => 0,
-		close: async () => {
-			await service.stop();
-			await world.remove("visible");
 		},
 	};
 }
@@ -120,13 +107,5 @@ export const writeRows: Row[] = [
 		unit: "ms",
 		reach: { of: "ratio", most: 2 },
 		prepare: prepareAlone,
-	},
-	{
-		name: "put-visible",
-		ours: "PUTs whose fragment is not there at the 201",
-		reference: "none",
-		unit: "misses",
-		reach: { of: "ours", most: 0 },
-		prepare: prepareVisible,
 	},
 ];

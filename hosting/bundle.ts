@@ -1,40 +1,16 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { gzipSync } from "node:zlib";
 import { build, type Plugin } from "esbuild";
 import { filesBelow } from "../files/below.ts";
-import { readIfThere } from "../files/if-there.ts";
 import { readCommit } from "../files/version.ts";
+import { placeFile } from "../publish/place-file.mjs";
 import { compiledSchemas } from "../publish/validators.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Path of the worker's bundle, also in wrangler.jsonc. */
 export const bundlePath = join(root, "deploy/workers/dist/worker.js");
-
-/** A part of the worker that is measured. */
-export interface WorkerPart {
-	name: string;
-	/** Path of its module in the project. */
-	entry: string;
-	/** Most bytes of its bundle after gzip. */
-	limit: number;
-}
-
-/** The measured parts; the last one is the worker. */
-export const workerParts: readonly WorkerPart[] = [
-	{ name: "the read path alone", entry: "api/worker/reads.ts", limit: 5_000 },
-	{ name: "the whole worker", entry: "api/worker/worker.ts", limit: 84_000 },
-];
-
-/** The sizes of a bundled part of the worker, in bytes. */
-export interface BundleSize {
-	name: string;
-	raw: number;
-	gzip: number;
-	limit: number;
-}
 
 /** Removes the routes that the store does not use from octokit's table, which is a third of the worker otherwise. */
 const usedRoutes: Plugin = {
@@ -63,7 +39,8 @@ async function readUsedRoutes(): Promise<Set<string>> {
 	return new Set(texts.flatMap((text) => text.match(/\brest\.\w+\.\w+/g) ?? []));
 }
 
-async function bundle(entry: string): Promise<Uint8Array> {
+/** Bundles a module of the worker. @param entry its path in the project */
+export async function bundle(entry: string): Promise<Uint8Array> {
 	const result = await build({
 		entryPoints: [join(root, entry)],
 		bundle: true,
@@ -81,34 +58,8 @@ async function bundle(entry: string): Promise<Uint8Array> {
 	return result.outputFiles[0]?.contents ?? new Uint8Array(0);
 }
 
-/**
- * Writes the worker's bundle, and nothing where a part is over its limit.
- * @throws {Error} that names each part over its limit
- */
-export async function buildWorker(path = bundlePath, parts = workerParts): Promise<BundleSize[]> {
-	const bundles = await Promise.all(parts.map(({ entry }) => bundle(entry)));
-	const sizes = parts.map(({ name, limit }, index) => {
-		const bytes = bundles[index] as Uint8Array;
-		return { name, limit, raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length };
-	});
-	const tooLarge = sizes.filter(({ gzip, limit }) => gzip > limit);
-	if (tooLarge.length > 0) throw new Error(tooLarge.map((size) => `${sizeLine(size)}: too large`).join("\n"));
-	await replaceFile(path, bundles.at(-1) as Uint8Array);
-	return sizes;
-}
-
-/** Replaces a file atomically, and only by other bytes: an engine that runs it restarts at each write. */
-async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
-	const present = await readIfThere(path);
-	if (present?.equals(bytes)) return;
+/** Writes the worker's bundle, and only other bytes: an engine that runs it restarts at each write. */
+export async function buildWorker(path = bundlePath): Promise<void> {
 	await mkdir(dirname(path), { recursive: true });
-	const temporary = `${path}.${process.pid}.tmp`;
-	await writeFile(temporary, bytes);
-	await rename(temporary, path);
-}
-
-/** `the whole worker: 98,765 bytes, 32,100 after gzip (limit 60,000)` */
-export function sizeLine({ name, raw, gzip, limit }: BundleSize): string {
-	const [a, b, c] = [raw, gzip, limit].map((bytes) => bytes.toLocaleString("en"));
-	return `${name}: ${a} bytes, ${b} after gzip (limit ${c})`;
+	placeFile(dirname(path), basename(path), await bundle("api/worker/worker.ts"));
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { access, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from "node:zlib";
+import { brotliCompress, constants, gzip } from "node:zlib";
 import pMap from "p-map";
 import { fragmentHeaders } from "../api/read.ts";
 import { catalogueFiles, catalogueFolders } from "../catalogue/state.ts";
@@ -12,7 +12,7 @@ import { isCompanion, placeFile } from "../publish/place-file.mjs";
 import { slotFolder, slotsOf } from "../publish/slots.ts";
 import { targetNames, targetOf } from "../registry/targets/table.ts";
 import type { TargetName } from "../registry/targets/target.ts";
-import { progress } from "../terminal/progress.ts";
+import { mapWithProgress } from "../terminal/progress.ts";
 import { siteGroups } from "./site-headers.ts";
 
 /** A file in an output folder that has compressed copies. */
@@ -21,34 +21,23 @@ const compressedMark = ".compressed";
 /** Files that are compressed concurrently: zlib uses four threads (libuv's pool). */
 const atOnce = 8;
 
-/** A compression: the file's extension, and both directions. */
-interface Coding {
-	ending: ".gz" | ".br";
-	compress: (bytes: Uint8Array) => Promise<Buffer>;
-	restore: (bytes: Uint8Array) => Promise<Buffer>;
-}
-
 /** Above this size brotli's best two qualities take ten times as long, and save a hundredth of the bytes. */
 const largeFileBytes = 16_000;
 
-const codings: Coding[] = [
-	{
-		ending: ".gz",
-		compress: (bytes) => promisify(gzip)(bytes, { level: 9 }),
-		restore: (bytes) => promisify(gunzip)(bytes),
-	},
-	{
-		ending: ".br",
-		compress: (bytes) =>
+/** The ending of a compressed copy → its compression. */
+const codings = new Map<string, (bytes: Uint8Array) => Promise<Buffer>>([
+	[".gz", (bytes) => promisify(gzip)(bytes, { level: 9 })],
+	[
+		".br",
+		(bytes) =>
 			promisify(brotliCompress)(bytes, {
 				params: {
 					[constants.BROTLI_PARAM_QUALITY]: bytes.length > largeFileBytes ? 9 : 11,
 					[constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
 				},
 			}),
-		restore: (bytes) => promisify(brotliDecompress)(bytes),
-	},
-];
+	],
+]);
 
 /**
  * Writes the files that a hosting needs beside the fragments: Cloudflare's `_headers` (an asset without an extension has
@@ -112,40 +101,28 @@ async function syncCompanions(out: string, folder: string, compress: boolean): P
 	const entries = await readdir(join(out, folder), { withFileTypes: true }).catch(ignoreMissing);
 	const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 	const plain = names.filter((name) => !isCompanion(name));
-	const wanted = new Set(compress ? codings.flatMap(({ ending }) => plain.map((name) => name + ending)) : []);
+	const wanted = new Set(
+		compress ? [...codings.keys()].flatMap((ending) => plain.map((name) => name + ending)) : [],
+	);
 	const stale = names.filter((name) => isCompanion(name) && !wanted.has(name));
 	await pMap(stale, (name) => rm(join(out, folder, name)), { concurrency: atOnce });
 	if (!compress) return;
-	const bar = progress(plain.length, `compressing ${folder}`);
-	try {
-		const present = new Set(names);
-		await pMap(
-			plain,
-			async (name) => {
-				await compressFile(out, `${folder}/${name}`, (ending) => present.has(name + ending));
-				bar.tick();
-			},
-			{ concurrency: atOnce },
-		);
-	} finally {
-		bar.stop();
-	}
+	const present = new Set(names);
+	await mapWithProgress(plain, `compressing ${folder}`, atOnce, (name) => {
+		return compressFile(out, `${folder}/${name}`, (ending) => present.has(name + ending));
+	});
 }
 
 /** Updates the compressed copies of a file in the output folder itself, or removes them. */
 async function syncFile(out: string, name: string, compress: boolean): Promise<void> {
 	if (compress) return compressFile(out, name, (ending) => existsSync(join(out, name + ending)));
-	for (const { ending } of codings) await rm(join(out, name + ending), { force: true });
+	for (const ending of codings.keys()) await rm(join(out, name + ending), { force: true });
 }
 
-/** Updates the compressed copies of one file. */
+/** Writes the compressed copies of one file that are missing: a file that changes loses its copies (`placeFile`). */
 async function compressFile(out: string, path: string, has: (ending: string) => boolean): Promise<void> {
+	const missing = [...codings].filter(([ending]) => !has(ending));
+	if (missing.length === 0) return;
 	const bytes = await readFile(join(out, path));
-	for (const { ending, compress, restore } of codings) {
-		if (has(ending)) {
-			const restored = await restore(await readFile(join(out, path + ending))).catch(() => null);
-			if (restored?.equals(bytes)) continue;
-		}
-		placeFile(out, path + ending, await compress(bytes));
-	}
+	for (const [ending, compress] of missing) placeFile(out, path + ending, await compress(bytes));
 }

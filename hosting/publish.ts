@@ -11,9 +11,6 @@ import { listServed } from "./verify.ts";
 /** Most concurrent requests to the bucket. */
 const atOnce = 32;
 
-/** The manifest is written after so many uploads, so that an interruption costs at most these. */
-const checkpointEvery = 2_000;
-
 /** Headers that are stored with an object, for direct readers of the bucket. */
 function objectHeaders(name: string): Record<string, string> {
 	const { "Content-Type": type = "", "Cache-Control": caching = "" } = /\.[a-z]+$/.test(name)
@@ -104,26 +101,16 @@ export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise
 	for (const name of plan.upload) manifest.set(name, null);
 	await writeManifest(bucket, manifest);
 	const bar = progress(plan.upload.length + plan.remove.length, "publishing");
-	let done = 0;
-	let saving = Promise.resolve();
-	/** Writes the manifest after a number of changes, never twice concurrently. */
-	const count = async () => {
-		bar.tick();
-		done += 1;
-		if (done % checkpointEvery !== 0) return;
-		saving = saving.then(() => writeManifest(bucket, manifest));
-		await saving;
-	};
 	try {
 		await untilFailure(plan.upload, async (name) => {
 			await upload(bucket, dist, name, built.get(name) as string);
 			manifest.set(name, built.get(name) as string);
-			await count();
+			bar.tick();
 		});
 		await untilFailure(plan.remove, async (name) => {
 			await bucket.remove(name);
 			manifest.delete(name);
-			await count();
+			bar.tick();
 		});
 	} catch (error) {
 		// Records what was uploaded. An error here must not hide the failure itself.

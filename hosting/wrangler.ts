@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { catalogueFolders } from "../catalogue/state.ts";
@@ -133,29 +132,24 @@ export async function fillLocalBucket(folder: RunFolder, persist: string, dist: 
 
 /** The private folder of a run, for wrangler's files. */
 export interface RunFolder {
-	path: string;
 	/** Path of the configuration; wrangler reads `.dev.vars` beside it. */
 	configuration: string;
 	/** Environment in which wrangler writes here only, and sees none of our variables. */
 	environment: NodeJS.ProcessEnv;
-	remove: () => Promise<void>;
 }
 
-/** Creates the folder of a run, with the variables in a file that only its owner may read. */
-export async function makeRunFolder(hosting: Hosting, variables: [string, string][]): Promise<RunFolder> {
-	const path = await mkdtemp(join(tmpdir(), "workers-"));
-	const remove = () => rm(path, { recursive: true, force: true });
-	try {
-		const configuration = join(path, "wrangler.jsonc");
-		await copyFile(configurationPath(hosting), configuration);
-		const text = variables.map(([name, value]) => `${name}=${quoted(name, value)}\n`).join("");
-		await writeFile(join(path, ".dev.vars"), text, { mode: 0o600 });
-		const own = { HOME: path, XDG_CONFIG_HOME: path, WRANGLER_LOG_PATH: path };
-		return { path, configuration, environment: { PATH: process.env.PATH, ...own }, remove };
-	} catch (error) {
-		await remove();
-		throw error;
-	}
+/** Fills the folder of a run, with the variables in a file that only its owner may read. */
+export async function fillRunFolder(
+	path: string,
+	hosting: Hosting,
+	variables: [string, string][],
+): Promise<RunFolder> {
+	const configuration = join(path, "wrangler.jsonc");
+	await copyFile(configurationPath(hosting), configuration);
+	const text = variables.map(([name, value]) => `${name}=${quoted(name, value)}\n`).join("");
+	await writeFile(join(path, ".dev.vars"), text, { mode: 0o600 });
+	const own = { HOME: path, XDG_CONFIG_HOME: path, WRANGLER_LOG_PATH: path };
+	return { configuration, environment: { PATH: process.env.PATH, ...own } };
 }
 
 /** Quotes a value for dotenv, with quotes that the value does not contain: there is no escaping. */
@@ -165,40 +159,28 @@ function quoted(name: string, value: string): string {
 	return quote + value + quote;
 }
 
-/** The temporary files of a deployment. */
-export interface DeployFolder {
-	/** wrangler's arguments for them. */
-	words: string[];
-	remove: () => Promise<void>;
-}
-
 /**
- * Writes a deployment's files, which only their owner may read.
+ * Writes a deployment's files into a folder. Only their owner may read the secrets.
  * @param bucket name of the bucket, which is known from the environment only
+ * @returns wrangler's arguments for them
  */
-export async function makeDeployFolder(
+export async function fillDeployFolder(
+	path: string,
 	hosting: Hosting,
 	bucket: string | undefined,
 	secrets: ReadonlyMap<string, string>,
-): Promise<DeployFolder> {
-	const path = await mkdtemp(join(tmpdir(), "deploy-"));
-	const remove = () => rm(path, { recursive: true, force: true });
-	try {
-		const words = ["--config", configurationPath(hosting)];
-		if (hosting === "objects") {
-			const text = await readFile(configurationPath(hosting), "utf8");
-			const named = text.replace(/("bucket_name": )"[^"]*"/, (_all, name) => name + JSON.stringify(bucket));
-			words[1] = join(path, "wrangler.jsonc");
-			await writeFile(words[1], named);
-		}
-		if (secrets.size > 0) {
-			words.push("--secrets-file", join(path, "secrets.json"));
-			const text = JSON.stringify(Object.fromEntries(secrets));
-			await writeFile(join(path, "secrets.json"), text, { mode: 0o600 });
-		}
-		return { words, remove };
-	} catch (error) {
-		await remove();
-		throw error;
+): Promise<string[]> {
+	const words = ["--config", configurationPath(hosting)];
+	if (hosting === "objects") {
+		const text = await readFile(configurationPath(hosting), "utf8");
+		const named = text.replace(/("bucket_name": )"[^"]*"/, (_all, name) => name + JSON.stringify(bucket));
+		words[1] = join(path, "wrangler.jsonc");
+		await writeFile(words[1], named);
 	}
+	if (secrets.size > 0) {
+		words.push("--secrets-file", join(path, "secrets.json"));
+		const text = JSON.stringify(Object.fromEntries(secrets));
+		await writeFile(join(path, "secrets.json"), text, { mode: 0o600 });
+	}
+	return words;
 }

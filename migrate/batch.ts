@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import pMap from "p-map";
 import { putEdits } from "../api/register.ts";
 import { collectFolder } from "../publish/collect.ts";
 import { type CheckedLayer, judgeFiles, type LayerFile, problemLine } from "../registry/judge.ts";
@@ -7,7 +6,7 @@ import type { Registration } from "../registry/registration.ts";
 import { folderOf, isOtherFile } from "../registry/smallkey.ts";
 import { type Commit, type Edit, isRefusal, type Refusal, type Store } from "../store/store.ts";
 import { counted } from "../terminal/plain.ts";
-import { progress } from "../terminal/progress.ts";
+import { mapWithProgress } from "../terminal/progress.ts";
 
 /** Layers that are compared with the store concurrently. */
 const atOnce = 32;
@@ -66,16 +65,14 @@ export async function storeBatch(
 	let changed = 0;
 	const outcome = await store.change(
 		async (now) => {
-			const bar = progress(registrations.size, "comparing");
-			const decided = await pMap(
-				[...registrations],
-				async ([smallkey, registration]) => {
-					const edits = await putEdits(now, smallkey, registration, { likeness: "text" });
-					bar.tick();
-					return edits;
+			const decided = await mapWithProgress(
+				registrations,
+				"comparing",
+				atOnce,
+				([smallkey, registration]) => {
+					return putEdits(now, smallkey, registration, { likeness: "text" });
 				},
-				{ concurrency: atOnce },
-			).finally(() => bar.stop());
+			);
 			const refusals = decided.filter((edits) => isRefusal(edits)) as Refusal[];
 			if (refusals.length > 0) return { status: 409, errors: refusals.flatMap(({ errors }) => errors) };
 			const edits = decided as Edit[][];

@@ -1,6 +1,4 @@
 // npx fragments check-services: whether the services behind the layers have what the registrations say.
-
-import pMap from "p-map";
 import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
 import { quote } from "../harvest/finding.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
@@ -12,7 +10,7 @@ import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
-import { progress } from "../terminal/progress.ts";
+import { mapWithProgress } from "../terminal/progress.ts";
 
 /** A line for each language: whether the layer exists, its title, and for wms its formats. */
 function factLines(layer: CheckedLayer, checked: CheckedServices): string[] {
@@ -43,16 +41,9 @@ export const run = createRun(async (argv, environment, io) => {
 	printError(io, `Asking the services behind ${name}`);
 	const check = createCheckLayer(askWith(readConfiguration(withoutStore(environment)).harvest));
 	const layers = await readLayers(source, line.processedArgs[0], io);
-	const bar = progress(layers.length, "checking");
-	const results = await pMap(
-		layers,
-		async (layer) => {
-			const checked = await check(layer.registration);
-			bar.tick();
-			return { layer, checked };
-		},
-		{ concurrency: layersAtOnce },
-	).finally(() => bar.stop());
+	const results = await mapWithProgress(layers, "checking", layersAtOnce, async (layer) => {
+		return { layer, checked: await check(layer.registration) };
+	});
 	for (const { layer, checked } of results) printLine(io, factLines(layer, checked).join("\n"));
 	return printFindings(
 		results.map(({ layer, checked }) => ({ smallkey: layer.smallkey, findings: checked.findings })),

@@ -1,12 +1,9 @@
 // npx fragments compare: the differences of the same layers on two services (docs/moving.md)
-import { createReadStream, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { compareServices } from "../migrate/compare/compare.ts";
-import { isJson, keysOfRepository, readKeys } from "../migrate/compare/keys.ts";
+import { keysOfRepository, readKeys } from "../migrate/compare/keys.ts";
 import { reportLines } from "../migrate/compare/report.ts";
 import { comparedTargets, ReadService } from "../migrate/compare/service.ts";
-import { keyOf } from "../migrate/import/document.ts";
-import { readDump } from "../migrate/import/dump.ts";
-import { parseSmallkey } from "../registry/smallkey.ts";
 import { repositoryPath } from "../service/open-store.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseUrl } from "../terminal/command-line.ts";
@@ -18,17 +15,6 @@ const help = `
 An address is the part before /v1/docs/… or /v2/docs/…; nothing is written to either service.
 Without --keys the layers of the repository in DATA_DIR are read.
 Ends with 1 where a viewer would draw or ask a layer otherwise.`;
-
-/** Reads smallkeys from a list, or from a dump of the older service's database. */
-async function readList(path: string): Promise<string[]> {
-	if (!(await isJson(path))) return readKeys(path);
-	const keys: string[] = [];
-	for await (const entry of readDump(createReadStream(path))) {
-		const smallkey = "document" in entry ? parseSmallkey(keyOf(entry.document)) : null;
-		if (smallkey !== null) keys.push(smallkey);
-	}
-	return [...new Set(keys)];
-}
 
 async function readStored(dataDir: string): Promise<string[]> {
 	const repository = repositoryPath(dataDir);
@@ -47,7 +33,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const [old, now] = line.processedArgs;
 	const { keys: path, all } = line.opts();
 	const { dataDir } = readConfiguration(withoutStore(environment));
-	const smallkeys = path === undefined ? await readStored(dataDir) : await readList(path);
+	const smallkeys = path === undefined ? await readStored(dataDir) : await readKeys(path);
 	if (smallkeys.length === 0) throw new Error(`${path ?? dataDir}: holds no smallkeys to compare`);
 	printError(io, `Comparing ${counted(smallkeys.length, "layer")} of ${old} with ${now}`);
 	const bar = progress(smallkeys.length * comparedTargets.length * 2, "comparing");

@@ -3,20 +3,20 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Option } from "@commander-js/extra-typings";
 import { filesBelow } from "../files/below.ts";
-import { buildWorker, bundlePath, sizeLine } from "../hosting/bundle.ts";
+import { withTemporaryFolder } from "../files/temporary-folder.ts";
+import { buildWorker, bundlePath } from "../hosting/bundle.ts";
 import { buildFolder } from "../hosting/output.ts";
 import { parseSecretFile, readSecretFiles, type SecretFile } from "../hosting/secrets.ts";
 import {
 	deploymentEnvironment,
 	ended,
+	fillDeployFolder,
 	installEngine,
-	makeDeployFolder,
 	spawnWrangler,
 } from "../hosting/wrangler.ts";
 import { isCompanion } from "../publish/place-file.mjs";
 import type { Environment } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
-import { type Io, printLine } from "../terminal/io.ts";
 
 /** Most static assets of one deployment (Cloudflare Workers, "Limits"); wrangler's dry run does not check it. */
 const plans: ReadonlyMap<string, number> = new Map([
@@ -53,7 +53,7 @@ or past that the fragments in a bucket: npx fragments publish-objects, then npx 
  * Deploys. The worker keeps its variables and secrets at Cloudflare and in wrangler.jsonc; only the named secrets are
  * uploaded.
  */
-async function deploy(env: Environment, options: Options, passed: string[], io: Io): Promise<number> {
+async function deploy(env: Environment, options: Options, passed: string[]): Promise<number> {
 	const dist = resolve(options.dist ?? "dist");
 	const secrets = await readSecretFiles(options.secret ?? []);
 	const bucket = env.OBJECTS_BUCKET;
@@ -62,18 +62,17 @@ async function deploy(env: Environment, options: Options, passed: string[], io: 
 		if (options.dist === undefined) await buildFolder(options.layers, dist, env);
 		await checkFileCount(dist, options.plan);
 	}
-	for (const size of await buildWorker()) printLine(io, sizeLine(size));
+	await buildWorker();
 	await installEngine();
-	const folder = await makeDeployFolder(options.objects ? "objects" : "assets", bucket, secrets);
-	try {
-		const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", ...folder.words];
+	const hosting = options.objects ? "objects" : "assets";
+	return withTemporaryFolder("deploy-", async (folder) => {
+		const files = await fillDeployFolder(folder, hosting, bucket, secrets);
+		const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", ...files];
 		if (!options.objects) args.push("--assets", dist);
 		if (options.dryRun) args.push("--dry-run");
 		const code = await ended(spawnWrangler([...args, ...passed], deploymentEnvironment(env), "inherit"));
 		return code === 0 ? exitCodes.done : exitCodes.unable;
-	} finally {
-		await folder.remove();
-	}
+	});
 }
 
 export const run = createRun(async (argv, environment, io) => {
@@ -101,5 +100,5 @@ export const run = createRun(async (argv, environment, io) => {
 		)
 		.option("--dry-run", "everything but the deployment")
 		.parse(argv, { from: "user" });
-	return deploy(environment, line.opts(), line.processedArgs[0], io);
+	return deploy(environment, line.opts(), line.processedArgs[0]);
 });

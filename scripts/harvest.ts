@@ -24,7 +24,7 @@ import { parseSpan, readConfiguration, withoutStore } from "../service/settings.
 import { createCommandLine, createRun } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
 import { counted } from "../terminal/plain.ts";
-import { progress } from "../terminal/progress.ts";
+import { mapWithProgress } from "../terminal/progress.ts";
 
 /** The result for one layer. */
 interface Outcome extends Found {
@@ -89,16 +89,9 @@ export const run = createRun(async (argv, environment, io) => {
 	const asked = layers.filter((layer) => harvestedLangs(layer.registration).length > 0).sort(byAddress);
 	const areDue = await pMap(asked, (layer) => isDue(layer, due), { concurrency: layersAtOnce });
 	const wanted = asked.filter((_, index) => areDue[index]);
-	const bar = progress(wanted.length, "harvesting");
-	const outcomes = await pMap(
-		wanted,
-		async (layer) => {
-			const outcome = await harvest(layer, folder, ask);
-			bar.tick();
-			return outcome;
-		},
-		{ concurrency: layersAtOnce },
-	).finally(() => bar.stop());
+	const outcomes = await mapWithProgress(wanted, "harvesting", layersAtOnce, (layer) => {
+		return harvest(layer, folder, ask);
+	});
 	const changed = outcomes.filter((outcome) => outcome.changed).length;
 	const troubled = outcomes.filter((outcome) => outcome.findings.length > 0).length;
 	printLine(

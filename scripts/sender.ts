@@ -4,16 +4,20 @@ import { isSenderId } from "../api/senders.ts";
 import { isFolderLocked } from "../service/lock.ts";
 import {
 	addSender,
+	allSenders,
 	changeSender,
+	knownSender,
+	listLines,
+	oneSender,
 	removeSender,
 	rotateSender,
 	type SenderChange,
-} from "../service/senders/change.ts";
-import { listSenders, secretOf, showSender } from "../service/senders/show.ts";
+	senderLines,
+} from "../service/senders.ts";
 import { sendersPath } from "../service/senders-file.ts";
 import { type Environment, parseSpan, readConfiguration } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
-import { type Io, printLine } from "../terminal/io.ts";
+import { type Io, printError, printLine } from "../terminal/io.ts";
 
 /** The options of `add` and `change`. */
 interface SenderOptions {
@@ -39,13 +43,21 @@ function parseKeep(text: string): number {
 	return ms;
 }
 
+/** Adds a glob of smallkeys to those before it: no smallkey has another character. */
+function parseGlob(text: string, before: string[] = []): string[] {
+	if (/^[A-Za-z0-9_+=*?-]{1,64}$/.test(text)) return [...before, text];
+	throw new InvalidArgumentError("It must be a smallkey, in which * is any run of characters and ? is one.");
+}
+
 function changeOf({ smallkeys, allLayers, review, contact, name }: SenderOptions): SenderChange {
 	if (smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
 	return { smallkeys: allLayers ? "all" : smallkeys, review, contact, name };
 }
 
 /** A new sender gets all layers only explicitly, never by omission. */
-async function askForLayers(id: string, io: Io): Promise<"all"> {
+async function askForLayers(dataDir: string, id: string, io: Io): Promise<"all"> {
+	const senders = await allSenders(dataDir).catch(() => null);
+	if (senders?.has(id)) throw knownSender(dataDir, id);
 	const answer = await io.ask(`May ${id} change all layers? Otherwise say --smallkeys. [y/N] `);
 	if (answer !== null && /^y(?:es)?$/i.test(answer)) return "all";
 	throw new Error(
@@ -66,45 +78,41 @@ function createSenderLine(environment: Environment, io: Io) {
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
 	const place = sendersPath(dataDir);
 	const line = createCommandLine("sender", io).addHelpText("after", help);
+	const printLines = (lines: string[]) => {
+		for (const text of lines) printLine(io, text);
+	};
 	const printService = async () => printLine(io, await serviceOf(dataDir, environment));
+	const verb = (name: string, description: string) =>
+		line.command(name).description(description).argument("<id>", "who signs", parseId);
+	const verbWithRights = (name: string, description: string) =>
+		verb(name, description)
+			.option(
+				"--smallkeys <globs...>",
+				"the layers that it may change, such as energy-* or 23ax5t",
+				parseGlob,
+			)
+			.option("--all-layers", "it may change all")
+			.option("--review", "its changes wait for a reviewer")
+			.option("--contact <mail>", "where the publisher is reached")
+			.option("--name <name>", "its name for readers");
 
-	line
-		.command("add")
-		.description("add a sender with a random secret")
-		.argument("<id>", "who signs", parseId)
-		.option("--smallkeys <globs...>", "the layers that it may change, such as energy-* or 23ax5t")
-		.option("--all-layers", "it may change all")
-		.option("--review", "its changes wait for a reviewer")
-		.option("--contact <mail>", "where the publisher is reached")
-		.option("--name <name>", "its name for readers")
-		.action(async (id, options) => {
-			const change = changeOf(options);
-			change.smallkeys ??= await askForLayers(id, io);
-			await addSender(dataDir, id, change);
-			printLine(io, `${id} is in ${place}; npx fragments sender show ${id} --secret prints its secret`);
-			await printService();
-		});
+	verbWithRights("add", "add a sender with a random secret").action(async (id, options) => {
+		const change = changeOf(options);
+		change.smallkeys ??= await askForLayers(dataDir, id, io);
+		await addSender(dataDir, id, change);
+		printLine(io, `${id} is in ${place}; npx fragments sender show ${id} --secret prints its secret`);
+		await printService();
+	});
 
-	line
-		.command("change")
-		.description("change what a sender may do, or what is known of it")
-		.argument("<id>", "who signs", parseId)
-		.option("--smallkeys <globs...>", "the layers that it may change")
-		.option("--all-layers", "it may change all")
-		.option("--review", "its changes wait for a reviewer")
+	verbWithRights("change", "change what a sender may do, or what is known of it")
 		.option("--no-review", "they do not")
-		.option("--contact <mail>", "where the publisher is reached")
-		.option("--name <name>", "its name for readers")
 		.action(async (id, options) => {
 			await changeSender(dataDir, id, changeOf(options));
-			for (const text of await showSender(dataDir, id)) printLine(io, text);
+			printLines(senderLines(await oneSender(dataDir, id), place));
 			await printService();
 		});
 
-	line
-		.command("rotate")
-		.description("give a sender a new random secret")
-		.argument("<id>", "who signs", parseId)
+	verb("rotate", "give a sender a new random secret")
 		.option("--keep <time>", "how long the previous secret stays valid: 7d, 12h, 30m", parseKeep)
 		.action(async (id, { keep }) => {
 			const until = keep === undefined ? null : new Date(io.now().getTime() + keep);
@@ -116,31 +124,24 @@ function createSenderLine(environment: Environment, io: Io) {
 			await printService();
 		});
 
-	line
-		.command("remove")
-		.description("take a sender away; what it has published stays")
-		.argument("<id>", "who signs", parseId)
-		.action(async (id) => {
-			await removeSender(dataDir, id);
-			printLine(io, `${id} is no longer in ${place}`);
-			await printService();
-		});
+	verb("remove", "take a sender away; what it has published stays").action(async (id) => {
+		await removeSender(dataDir, id);
+		printLine(io, `${id} is no longer in ${place}`);
+		if ((await allSenders(dataDir)).size === 0)
+			printError(io, "warning: it was the last sender: no one can publish");
+		await printService();
+	});
 
 	line
 		.command("list")
 		.description("list all senders")
-		.action(async () => {
-			for (const text of await listSenders(dataDir)) printLine(io, text);
-		});
+		.action(async () => printLines(listLines([...(await allSenders(dataDir)).values()])));
 
-	line
-		.command("show")
-		.description("show one sender")
-		.argument("<id>", "who signs", parseId)
+	verb("show", "show one sender")
 		.option("--secret", "print its secret instead, and nothing else")
 		.action(async (id, { secret }) => {
-			if (secret) return printLine(io, await secretOf(dataDir, id));
-			for (const text of await showSender(dataDir, id)) printLine(io, text);
+			const sender = await oneSender(dataDir, id);
+			printLines(secret ? [sender.secret] : senderLines(sender, place));
 		});
 
 	return line;

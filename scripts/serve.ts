@@ -1,37 +1,23 @@
 // npm start: the service on this machine
 import { once } from "node:events";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { TokenBuckets } from "../api/limits.ts";
 import { createNodeServer } from "../api/node/serve.ts";
 import { versionLine } from "../files/version.ts";
 import { openService } from "../service/composition.ts";
 import { makeDataDir } from "../service/data-dir.ts";
 import { followSenders } from "../service/follow-senders.ts";
+import { listen } from "../service/listen.ts";
 import { lockFolder } from "../service/lock.ts";
 import { ReadCount, serviceLog } from "../service/log.ts";
 import type { Metrics } from "../service/metrics/metrics.ts";
 import { type MetricsServer, serveMetrics } from "../service/metrics/server.ts";
-import { countLacking } from "../service/open-store.ts";
+import { countExamples } from "../service/open-store.ts";
 import { readSenders } from "../service/senders-file.ts";
 import type { Service } from "../service/service.ts";
 import { type Configuration, misspeltSettings, readConfiguration } from "../service/settings.ts";
 import { welcome } from "../service/welcome.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
-
-/** Waits until the server listens. @returns its address @throws {Error} that names the settings, where it cannot */
-async function listen(server: Server, { host, port }: Configuration): Promise<string> {
-	server.listen(port, host);
-	await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
-		const reason = error.code === "EADDRINUSE" ? "another process listens there" : error.message;
-		throw new Error(
-			`PORT, HOST: cannot listen on ${host}:${port}: ${reason}. Set others; PORT=0 is any free port`,
-		);
-	});
-	const { port: listening } = server.address() as AddressInfo;
-	return `http://${host.includes(":") ? `[${host}]` : host}:${listening}`;
-}
 
 /** Imported on demand, to save memory. */
 async function openMetrics(): Promise<Metrics> {
@@ -72,7 +58,7 @@ async function serve(
 		measure: metrics?.answer,
 	});
 	try {
-		started(await listen(server, configuration));
+		started(await listen(server, configuration, "PORT, HOST", ". Set others; PORT=0 is any free port"));
 		if (!interrupted.aborted) await once(interrupted, "abort");
 		printError(io, "Ending: what was accepted is answered and stored first. Once more ends it at once.");
 		await end();
@@ -96,22 +82,22 @@ export const run = createRun(async (argv, environment, io) => {
 		const senders = new Map(configured.senders);
 		const metrics = configuration.metrics && (await openMetrics());
 		const following =
-			configured.place === "SENDERS"
-				? null
-				: followSenders({ path: configured.place, senders, log: serviceLog });
+			configured.place === "SENDERS" ? null : followSenders(configured.place, senders, serviceLog);
 		const service = await openService(configuration, senders, metrics, following?.state);
 		try {
 			const metricsServer = metrics && (await listenForMetrics(metrics, service, configuration));
 			const started = (url: string) => {
+				const has = configuration.isTrial ? service.has : null;
 				const started = {
 					url,
 					layers: service.layers(),
 					layersPlace: service.place,
-					lacking: configuration.isTrial && service.has ? countLacking(service.has) : 0,
+					examples: has ? countExamples(has) : { served: 0, lacking: 0 },
 					senders: configured,
 					configuration,
+					metrics: metricsServer?.url ?? null,
 				};
-				printLine(io, welcome({ ...started, metrics: metricsServer?.url ?? null }));
+				printLine(io, welcome(started));
 			};
 			await serve(service, configuration, started, io, metrics).finally(() => metricsServer?.close());
 		} finally {

@@ -1,9 +1,8 @@
 // npx fragments verify: checks that a hosting serves the build (docs/hosting.md)
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Option } from "@commander-js/extra-typings";
+import { withTemporaryFolder } from "../files/temporary-folder.ts";
 import {
 	changedKeys,
 	chooseQuestions,
@@ -13,9 +12,9 @@ import {
 	verifyHosting,
 } from "../hosting/verify.ts";
 import { listCatalogue } from "../hosting/verify-catalogue.ts";
-import { build, type Source } from "../publish/build.ts";
+import { build } from "../publish/build.ts";
 import { nameSource, refOption, repoOption } from "../publish/source.ts";
-import { type Configuration, readConfiguration, withoutStore } from "../service/settings.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseCount, parseUrl } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
@@ -90,23 +89,6 @@ async function verify(
 	return differences.length === 0 ? exitCodes.done : exitCodes.wrong;
 }
 
-/** Builds into a temporary folder. @throws {Error} where a layer is wrong */
-async function withBuild(
-	source: Source,
-	configuration: Configuration,
-	use: (dist: string) => Promise<number>,
-): Promise<number> {
-	const folder = await mkdtemp(join(tmpdir(), "verify-"));
-	try {
-		const dist = join(folder, "dist");
-		const { problems, written } = await build(source, dist, configuration);
-		if (!written) throw new Error(problems.map(plain).join("\n"));
-		return await use(dist);
-	} finally {
-		await rm(folder, { recursive: true, force: true });
-	}
-}
-
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("verify", io)
 		.argument("<url>", "the service with its base path, such as https://fragments.example", parseUrl)
@@ -140,7 +122,10 @@ export const run = createRun(async (argv, environment, io) => {
 	const { source, name } = nameSource({ repo, ref });
 	printError(io, `Comparing ${address} with a build of ${name}`);
 	const configuration = readConfiguration(withoutStore(environment));
-	return withBuild(source, configuration, async (folder) => {
+	return withTemporaryFolder("verify-", async (temporary) => {
+		const folder = join(temporary, "dist");
+		const { problems, written } = await build(source, folder, configuration);
+		if (!written) throw new Error(problems.map(plain).join("\n"));
 		// A catalogue depends on more than the commit: the senders' names, the page's address.
 		const questions = await choose(folder, repo, ref ?? "refs/heads/main", options, [], io);
 		return verify(address, folder, questions, wait, io);

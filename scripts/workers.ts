@@ -5,14 +5,15 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Option } from "@commander-js/extra-typings";
-import { buildWorker, bundlePath, sizeLine } from "../hosting/bundle.ts";
+import { withTemporaryFolder } from "../files/temporary-folder.ts";
+import { buildWorker, bundlePath } from "../hosting/bundle.ts";
 import { buildFolder } from "../hosting/output.ts";
 import {
 	ended,
 	fillLocalBucket,
+	fillRunFolder,
 	type Hosting,
 	installEngine,
-	makeRunFolder,
 	type RunFolder,
 	spawnWrangler,
 	workerVariables,
@@ -109,24 +110,24 @@ async function serve(env: Environment, options: Options, io: Io): Promise<number
 	const dist = resolve(options.dist ?? "dist");
 	await installEngine();
 	if (options.dist === undefined) await buildFolder(options.layers, dist, env);
-	for (const size of await buildWorker()) printLine(io, sizeLine(size));
-	const folder = await makeRunFolder(hosting, await variablesFor(env, configuration, io));
-	try {
-		if (hosting === "objects") await fillLocalBucket(folder, join(configuration.dataDir, "workers"), dist);
-		if (stop.aborted) return exitCodes.done;
-		const engine = startEngine(folder, hosting, dist, configuration);
-		stop.addEventListener("abort", () => engine.kill("SIGTERM"));
-		const closed = ended(engine);
-		printLine(io, `Serving at ${await waitForAddress(engine, io)}${configuration.basePath}`);
-		const code = await closed;
-		if (stop.aborted) return exitCodes.done;
-		throw new Error(`the engine has ended with ${code}`);
-	} catch (error) {
-		if (stop.aborted) return exitCodes.done;
-		throw error;
-	} finally {
-		await folder.remove();
-	}
+	await buildWorker();
+	const variables = await variablesFor(env, configuration, io);
+	return withTemporaryFolder("workers-", async (path) => {
+		try {
+			const folder = await fillRunFolder(path, hosting, variables);
+			if (hosting === "objects") await fillLocalBucket(folder, join(configuration.dataDir, "workers"), dist);
+			if (stop.aborted) return exitCodes.done;
+			const engine = startEngine(folder, hosting, dist, configuration);
+			stop.addEventListener("abort", () => engine.kill("SIGTERM"));
+			const closed = ended(engine);
+			printLine(io, `Serving at ${await waitForAddress(engine, io)}${configuration.basePath}`);
+			const code = await closed;
+			if (!stop.aborted) throw new Error(`the engine has ended with ${code}`);
+		} catch (error) {
+			if (!stop.aborted) throw error;
+		}
+		return exitCodes.done;
+	});
 }
 
 export const run = createRun(async (argv, environment, io) => {

@@ -86,7 +86,6 @@ export async function openLocal(
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
 	let harvester: ServiceHarvester | null = null;
-	let statuses: LayerStatuses | null = null;
 	const publication = new Publication({
 		dataDir,
 		repository,
@@ -94,7 +93,6 @@ export async function openLocal(
 		log,
 		// What the store reads is the new state only when the step has ended.
 		registered: (smallkeys) => {
-			statuses?.forget(smallkeys);
 			setImmediate(() => void followAll(harvester, smallkeys));
 		},
 		filesTimes: outside.filesTimes,
@@ -123,11 +121,10 @@ export async function openLocal(
 	await disk.start();
 	const counting = countCommits(store, measures);
 	if (configuration.harvest.on) {
-		const { ServiceHarvester } = await import("./harvester/open.ts");
-		harvester = new ServiceHarvester(configuration, counting, () => publication.table.smallkeys(), measures);
-		harvester.start();
+		const { openHarvester } = await import("./harvester/open.ts");
+		harvester = openHarvester(configuration, counting, () => publication.table.smallkeys(), measures);
 	}
-	statuses = new LayerStatuses({ repository, store, harvester });
+	const statuses = new LayerStatuses({ repository, store, harvester });
 	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();
 	const context: Context = {
 		store: counting,
@@ -151,7 +148,6 @@ export async function openLocal(
 	const close = async () => {
 		disk.stop();
 		await harvester?.close();
-		await statuses?.close();
 		await store.close();
 		await Promise.all([catalogue?.close(), publication.close()]);
 	};

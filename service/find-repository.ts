@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { runGit } from "../git/run.ts";
+import { healthPath } from "../registry/health.ts";
 import { repositoryPath } from "./open-store.ts";
 
 /** The repository that a command works on. */
@@ -32,4 +33,11 @@ function pick(named: string | undefined, dataDir: string): FoundRepository {
 	const own = repositoryPath(resolve(dataDir));
 	if (existsSync(own)) return { path: own, name: `the repository of DATA_DIR, ${own}` };
 	return { path: resolve("."), name: "the repository of this checkout" };
+}
+
+/** Text of `layers/health.json` on the served branch; null where there is none. @throws {Error} where git fails */
+export async function readHealth(repository: string): Promise<string | null> {
+	const listed = await runGit(repository, ["ls-tree", servedRef, "--", healthPath]);
+	if (listed.length === 0) return null;
+	return (await runGit(repository, ["cat-file", "blob", `${servedRef}:${healthPath}`])).toString("utf8");
 }

@@ -1,21 +1,20 @@
 import type { HarvestStatus, HealthStatus, LayerStatus, ReadStatus } from "../api/status.ts";
-import { CatFile } from "../git/cat-file.ts";
 import { GitTimeout, runGit } from "../git/run.ts";
 import { createPool } from "../harvest/net/pool.ts";
 import { isDescribed, parseDescription } from "../registry/description.ts";
-import { type Health, healthPath, parseHealth } from "../registry/health.ts";
+import { parseHealth } from "../registry/health.ts";
 import { harvestedLangs, parseRegistration } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { readOpen } from "../repair/branches.ts";
 import { type Layer, type Store, StoreBusy } from "../store/store.ts";
+import { readHealth, servedRef } from "./find-repository.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
-import { Remembered } from "./harvester/states.ts";
 import { readReviews } from "./reviews.ts";
 
 export interface LayerStatusOptions {
 	/** The bare repository of the store. */
 	repository: string;
-	store: Pick<Store, "read" | "ids">;
+	store: Pick<Store, "read">;
 	/** null where this service does not harvest. */
 	harvester: Pick<ServiceHarvester, "stateOf" | "sightOf"> | null;
 }
@@ -29,8 +28,6 @@ const maxOfAddress = 5;
 /** Longest search for the commit of a layer, in milliseconds: a history may be long. */
 const historyMs = 5_000;
 
-const mainRef = "refs/heads/main";
-
 /** The commit of the stored registration, and its time. */
 interface Registered {
 	commit: string | null;
@@ -41,16 +38,11 @@ interface Registered {
 export class LayerStatuses {
 	readonly #options: LayerStatusOptions;
 	readonly #pool = createPool(atOnce);
-	readonly #catFile: CatFile;
-	/** Smallkey → the commit of a registration, and the blob's id for which it was found. */
-	readonly #known = new Remembered<Registered & { id: string }>();
-	#health: { id: string; sick: Health } | null = null;
 	/** Address of each look-up under way. */
 	readonly #waiting: (string | null)[] = [];
 
 	constructor(options: LayerStatusOptions) {
 		this.#options = options;
-		this.#catFile = new CatFile(options.repository);
 	}
 
 	readonly read: ReadStatus = async (smallkey, address) => {
@@ -66,36 +58,17 @@ export class LayerStatuses {
 		}
 	};
 
-	/** Drops the known commits of layers whose registrations were written. */
-	forget(smallkeys: readonly string[]): void {
-		for (const smallkey of smallkeys) this.#known.delete(smallkey);
-	}
-
-	async close(): Promise<void> {
-		await this.#catFile.close();
-	}
-
 	async #look(smallkey: string): Promise<LayerStatus | null> {
 		const { repository, store } = this.#options;
 		const [layer, review] = [await store.read(smallkey), await reviewOf(repository, smallkey)];
 		const declined = review ? null : await declinedOf(repository, smallkey);
 		if (!layer && !review && !declined) return null;
-		const { commit, at } = await this.#registeredOf(smallkey);
+		const { commit, at } = layer
+			? await lastCommit(repository, layerPath(smallkey))
+			: { commit: null, at: null };
 		const harvest = layer ? this.#harvestOf(smallkey, layer) : ({ state: "none" } as const);
 		const health = layer ? await this.#healthOf(smallkey) : ({ state: "unknown" } as const);
 		return { smallkey, registered: at, commit, review, declined, harvest, health };
-	}
-
-	async #registeredOf(smallkey: string): Promise<Registered> {
-		const { repository, store } = this.#options;
-		const id = (await store.ids(smallkey))?.registration;
-		if (id === undefined) return { commit: null, at: null };
-		const before = this.#known.get(smallkey);
-		if (before?.id === id) return before;
-		const found = await lastCommit(repository, mainRef, layerPath(smallkey));
-		// A search that took too long is repeated next time.
-		if (found.commit !== null) this.#known.set(smallkey, { id, ...found });
-		return found;
 	}
 
 	#harvestOf(smallkey: string, layer: Layer): HarvestStatus {
@@ -112,7 +85,8 @@ export class LayerStatuses {
 	}
 
 	async #healthOf(smallkey: string): Promise<HealthStatus> {
-		const sickness = await this.#sicknessOf(smallkey);
+		const health = parseHealth(await readHealth(this.#options.repository));
+		const sickness = health.get(smallkey);
 		const sight = this.#options.harvester?.sightOf(smallkey) ?? null;
 		const repair = sickness ? await this.#repairOf(smallkey) : {};
 		if (!sight)
@@ -123,17 +97,9 @@ export class LayerStatuses {
 
 	/** The branch on which a repair of a layer waits. */
 	async #repairOf(smallkey: string): Promise<{ repair?: string }> {
-		const open = await readOpen(this.#options.repository, mainRef);
+		const open = await readOpen(this.#options.repository, servedRef);
 		const own = open.find(({ smallkeys }) => smallkeys.includes(smallkey));
 		return own ? { repair: own.branch } : {};
-	}
-
-	async #sicknessOf(smallkey: string) {
-		const file = await this.#catFile.read(`${mainRef}:${healthPath}`);
-		if (!file) return null;
-		if (this.#health?.id !== file.id)
-			this.#health = { id: file.id, sick: parseHealth(file.body.toString("utf8")) };
-		return this.#health.sick.get(smallkey) ?? null;
 	}
 }
 
@@ -146,11 +112,11 @@ function describedBy(layer: Layer): boolean | null {
 	return isDescribed(registration, description);
 }
 
-/** The last commit of a file on a branch; nulls at the time limit. @throws for any other failure of git */
-async function lastCommit(repository: string, ref: string, path: string): Promise<Registered> {
+/** The last commit of a file on the served branch; nulls at the time limit. @throws for any other failure of git */
+async function lastCommit(repository: string, path: string): Promise<Registered> {
 	// Without `--no-patch` git prints the patch of a merge.
 	const how = ["-1", "--first-parent", "--diff-merges=first-parent", "--no-patch", "--format=%H %ct"];
-	const words = ["log", ...how, ref, "--", path];
+	const words = ["log", ...how, servedRef, "--", path];
 	const output = await runGit(repository, words, { limitMs: historyMs }).catch((error: unknown) => {
 		if (error instanceof GitTimeout) return null;
 		throw error;
@@ -170,7 +136,7 @@ async function reviewOf(repository: string, smallkey: string): Promise<LayerStat
 async function declinedOf(repository: string, smallkey: string): Promise<LayerStatus["declined"]> {
 	const newest = (await readReviews(repository, "declined", smallkey, historyMs)).at(-1);
 	if (!newest?.main) return null;
-	const last = await lastCommit(repository, mainRef, layerPath(smallkey));
+	const last = await lastCommit(repository, layerPath(smallkey));
 	const isSame = ["merge-base", "--is-ancestor", last.commit ?? newest.main, newest.main];
 	const hasChanged = await runGit(repository, isSame, { limitMs: historyMs }).then(
 		() => false,

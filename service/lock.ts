@@ -51,7 +51,12 @@ export async function lockFolder(folder: string, options: LockOptions = {}): Pro
 			}
 			throw error;
 		});
-		if (server === readOnly && !(await isAlive(path))) return lockLater(path, holder, waiting);
+		if (server === readOnly && !(await isAlive(path))) {
+			waiting?.(
+				`DATA_DIR: ${path} cannot be made, since the disk is read-only: layers are read from there, and not changed; once it can be written, start only one service`,
+			);
+			return { release: async () => undefined };
+		}
 		if (typeof server === "object" && server) return { release: () => release(server, path) };
 		if (performance.now() >= deadline) {
 			throw new Error(`${holder}; end it first, or choose another folder`);
@@ -61,41 +66,8 @@ export async function lockFolder(folder: string, options: LockOptions = {}): Pro
 	}
 }
 
-/** The result of `tryLock` on a read-only disk. */
+/** The result of `tryLock` on a read-only disk, on which two processes do no harm. */
 const readOnly = Symbol("read-only");
-
-/** How often a lock is tried on a disk that was read-only, in milliseconds. */
-const tryEveryMs = 1_000;
-
-/**
- * A read-only folder needs no lock; it is locked once it becomes writable.
- * @param waiting called with a line about the missing lock, and one where another process gets it first
- */
-function lockLater(path: string, holder: string, waiting: (line: string) => void = () => undefined): Lock {
-	waiting(
-		`DATA_DIR: ${path} cannot be made, since the disk is read-only: layers are read from there, and not changed`,
-	);
-	let isReported = false;
-	const attempt = async (): Promise<Server | null> => {
-		const server = await tryLock(path).catch(() => null);
-		if (server) clearInterval(timer);
-		else if (!isReported && (await isAlive(path))) {
-			waiting(`${holder}, too: end one of them`);
-			isReported = true;
-		}
-		return server;
-	};
-	let trying: Promise<Server | null> = Promise.resolve(null);
-	const timer = setInterval(() => {
-		trying = trying.then((server) => server ?? attempt());
-	}, tryEveryMs).unref();
-	const end = async () => {
-		clearInterval(timer);
-		const server = await trying;
-		if (server) await release(server, path);
-	};
-	return { release: end };
-}
 
 async function isAlive(path: string): Promise<boolean> {
 	return (await tryConnect(path).catch(() => null)) === "alive";

@@ -28,12 +28,13 @@ export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise
 	return [{ path: "README.md", text: await readFile(readme, "utf8") }, ...layers];
 }
 
-/** Number of this checkout's layers that are not served. */
-export function countLacking(isServed: (smallkey: string) => boolean): number {
-	if (!existsSync(checkoutLayers)) return 0;
-	const names = listFolder(checkoutLayers).map(({ path }) => parseLayerPath(path));
+/** How many of this checkout's layers are served, and how many are not. */
+export function countExamples(isServed: (smallkey: string) => boolean): { served: number; lacking: number } {
+	const paths = existsSync(checkoutLayers) ? listFolder(checkoutLayers) : [];
+	const names = paths.map(({ path }) => parseLayerPath(path));
 	const smallkeys = names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : []));
-	return smallkeys.filter((smallkey) => !isServed(smallkey)).length;
+	const served = smallkeys.filter(isServed).length;
+	return { served, lacking: smallkeys.length - served };
 }
 
 /** Path of the local repository in a data folder. */

@@ -13,15 +13,15 @@ export interface Started {
 	layers: number;
 	/** Where they are. */
 	layersPlace: string;
-	/** How many examples of this checkout are not there; asked in a trial only. */
-	lacking: number;
+	/** How many of the examples of this checkout are served, and how many are not; 0 where this is no trial. */
+	examples: { served: number; lacking: number };
 	senders: ConfiguredSenders;
 	configuration: Configuration;
 	metrics: string | null;
 }
 
 /** What the checkout has and the service lacks: in a trial how to bring it in, else why there is nothing yet. */
-function lackingLines({ lacking, layers, configuration }: Started, where: string): string[] {
+function lackingLines({ examples: { lacking }, layers, configuration }: Started, where: string): string[] {
 	if (!configuration.isTrial) {
 		const why =
 			"the examples of this checkout are for a trial, without DATA_DIR, GITHUB_REPOSITORY and NODE_ENV";
@@ -60,10 +60,11 @@ export function welcome(started: Started): string {
 		const way = inFile ? `${where}npx fragments sender add` : "leave SENDERS unset, or name a sender in it";
 		return [...lines, `Senders: none in ${place}, so no one can publish: ${way}`, ""].join("\n");
 	}
+	lines.push(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`, "");
+	// There is a layer of their own already.
+	if (layers > started.examples.served) return lines.join("\n");
 	return [
 		...lines,
-		`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`,
-		"",
 		`Register a first layer, and read it back${asks}:`,
 		"",
 		`  ${where}npx fragments put my-layer ${example} --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer`,

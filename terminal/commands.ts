@@ -16,7 +16,6 @@ export const commands = {
 	},
 	host: {
 		build: "render every fragment as a static file",
-		catalogue: "write the catalogue page, with its index and all fragments, as a static site",
 		"setup-github": "set up a repository on GitHub for production, or check it",
 		headers:
 			"print the configuration with which nginx, Apache, Caddy or CloudFront serves a build as static files",
@@ -44,11 +43,6 @@ export const commands = {
 		compare: "show the differences of the same layers on two services",
 	},
 	develop: {
-		test: "check types and run the tests",
-		"test-nodes": "run the tests on other versions of Node",
-		"test-faults": "break disks, repositories and processes under the service, and write docs/reliability.md",
-		"test-fuzz": "run the property tests with a hundred thousand cases each",
-		screenshots: "take screenshots of the catalogue with these layers, for the README and for inspection",
 		schemas: "write the JSON Schemas and the OpenAPI document",
 		bench: "measure the service and the build against references",
 	},

@@ -1,4 +1,5 @@
 import { Presets, SingleBar } from "cli-progress";
+import pMap from "p-map";
 
 /** How long work may take before its progress is shown, in milliseconds. */
 const patience = 1000;
@@ -41,4 +42,22 @@ export function progress(total: number, label: string, screen: Screen = process.
 			if (shown) bar.stop();
 		},
 	};
+}
+
+/** Runs a task for each item, at most `concurrency` of them at a time, under a progress bar. @returns the results, in order */
+export async function mapWithProgress<Item, Result>(
+	items: Iterable<Item>,
+	label: string,
+	concurrency: number,
+	task: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+	const all = [...items];
+	const bar = progress(all.length, label);
+	const run = async (item: Item) => {
+		const result = await task(item);
+		bar.tick();
+		return result;
+	};
+	// p-map's own types leave out what its mapper may skip; this one skips nothing.
+	return pMap(all, run, { concurrency }).finally(() => bar.stop()) as Promise<Result[]>;
 }

@@ -63,7 +63,10 @@ export async function runScriptProcess(
 	env: Record<string, string> = {},
 	cwd = root,
 ): Promise<Ended> {
-	const words = [...startWords(name), ...args];
+	return runNode([...startWords(name), ...args], env, cwd);
+}
+
+async function runNode(words: string[], env: Record<string, string>, cwd: string): Promise<Ended> {
 	const options = { cwd, env: cleanEnvironment(env), maxBuffer: 1 << 26 };
 	try {
 		const { stdout, stderr } = await promisify(execFile)(process.execPath, words, options);
@@ -72,6 +75,23 @@ export async function runScriptProcess(
 		const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
 		return { code, stdout, stderr };
 	}
+}
+
+/** The words with which Node starts `npm test` with other words. */
+export function testWords(words: readonly string[]): string[] {
+	const folder = join(root, "tests/run");
+	return [
+		"--enable-source-maps",
+		"--import",
+		join(folder, "own-folder.mjs"),
+		join(folder, "run.mjs"),
+		...words,
+	];
+}
+
+/** Runs `npm test` with some words in a process of its own, to its end. */
+export function runTests(words: readonly string[]): Promise<Ended> {
+	return runNode(testWords(words), {}, root);
 }
 
 /** The ids of all processes under one, from Linux's table of processes (proc(5)). */

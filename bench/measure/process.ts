@@ -65,15 +65,6 @@ export async function timed(command: string, args: string[], cwd = root): Promis
 	return (performance.now() - start) / 1000;
 }
 
-/** Runs a command without reading its output. @returns CPU seconds, user and system, with all its children */
-export async function cpuOf(command: string, args: string[], cwd = root): Promise<number> {
-	// bash prints the `times` of all its ended children: user, then system.
-	const script = '"$@" >/dev/null 2>&1 || exit 1; times';
-	const printed = await run("bash", ["-c", script, "bash", command, ...args], { cwd });
-	const seconds = [...(printed.trim().split("\n").at(-1) ?? "").matchAll(/(\d+)m([\d.]+)s/g)];
-	return seconds.reduce((sum, [, minutes, rest]) => sum + Number(minutes) * 60 + Number(rest), 0);
-}
-
 /** Runs a TypeScript program of this repository under Node; what it printed. */
 export function runProgram(path: string, args: string[], input?: string): Promise<string> {
 	return run(process.execPath, ["--import", "tsx", path, ...args], input === undefined ? {} : { input });
@@ -85,6 +76,14 @@ export interface Running {
 	found: string;
 	pid: number;
 	stop: () => Promise<void>;
+}
+
+/** The programs that run, which would keep this process alive. */
+const running = new Set<() => Promise<void>>();
+
+/** Stops every program that was started and not stopped, as those of a row that failed. */
+export async function stopAll(): Promise<void> {
+	await Promise.all([...running].map((stop) => stop()));
 }
 
 /**
@@ -106,15 +105,17 @@ export async function startProgram(
 		stdio: ["ignore", "pipe", "pipe"],
 	});
 	const ended = once(child, "close");
-	// The end of the measurement ends its servers, too.
+	// The end of this process, as by Ctrl-C, ends its servers, too.
 	const end = () => child.kill("SIGTERM");
 	process.on("exit", end);
-	const found = await outputOf(child, ready);
 	const stop = async () => {
+		running.delete(stop);
 		process.off("exit", end);
 		end();
 		await ended;
 	};
+	running.add(stop);
+	const found = await outputOf(child, ready);
 	return { found, pid: child.pid as number, stop };
 }
 

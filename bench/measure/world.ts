@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generateLayers, writeLayers } from "../layers.ts";
-import { type Running, root, run, startProgram } from "./process.ts";
+import { type Running, root, run, startProgram, stopAll } from "./process.ts";
 
 /** Longest that a catalogue may take, in milliseconds. */
 const patienceMs = 600_000;
@@ -43,6 +43,7 @@ export class World {
 	}
 
 	async close(): Promise<void> {
+		await stopAll();
 		await rm(this.folder, { recursive: true, force: true });
 	}
 

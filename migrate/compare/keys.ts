@@ -1,29 +1,19 @@
-import { createReadStream } from "node:fs";
-import { open, stat } from "node:fs/promises";
 import { runGit } from "../../git/run.ts";
 import { parseLayerPath, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
+import { keyOf } from "../import/document.ts";
+import { readDump, readDumpFile } from "../import/dump.ts";
 
-/** Largest file of smallkeys, in bytes. */
-const maxFileBytes = 100_000_000;
-
-/** Whether a file is JSON, thus a dump of the older service's database and not a list. */
-export async function isJson(path: string): Promise<boolean> {
-	const file = await open(path);
-	try {
-		const { bytesRead, buffer } = await file.read(Buffer.alloc(64), 0, 64, 0);
-		return /^\ufeff?\s*[[{]/.test(buffer.toString("utf8", 0, bytesRead));
-	} finally {
-		await file.close();
-	}
-}
-
-/** Parses smallkeys, separated by white space or commas. @throws {Error} that names the first invalid one */
+/**
+ * Reads smallkeys from a list, with white space or commas between them, or from a dump of the older service's database.
+ * @throws {Error} that names the first invalid one of a list
+ */
 export async function readKeys(path: string): Promise<string[]> {
-	const { size } = await stat(path);
-	if (size > maxFileBytes) throw new Error(`${path}: has ${size} bytes, and may have ${maxFileBytes}`);
-	const chunks: Buffer[] = [];
-	for await (const chunk of createReadStream(path)) chunks.push(chunk as Buffer);
-	const items = Buffer.concat(chunks)
+	const bytes = await readDumpFile(path);
+	if (/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) {
+		const documents = [...readDump(bytes)].flatMap((entry) => ("document" in entry ? [entry.document] : []));
+		return [...new Set(documents.map((one) => parseSmallkey(keyOf(one))).filter((key) => key !== null))];
+	}
+	const items = bytes
 		.toString("utf8")
 		.split(/[\s,]+/)
 		.filter(Boolean);

@@ -1,47 +1,130 @@
-import { isObject, type Json, textOf } from "../compare/json.ts";
-import { DumpError, maxElementBytes, readElements } from "./elements.ts";
+import { readFile, stat } from "node:fs/promises";
+import { isObject, type Json, objectOf, textOf } from "../compare/json.ts";
 
 /** What a dump has at one place: a document, or what is known of one that is too long to be read. */
 export type Entry = { document: Json; offset: number } | { key: string; reason: string; offset: number };
+
+/** A dump that cannot be read, and is ignored completely. */
+export class DumpError extends Error {}
+
+/** Longest document in bytes: CouchDB's own limit (`max_document_size`). */
+const maxDocumentBytes = 8_000_000;
+/** Most documents, since each takes memory. */
+const maxDocuments = 1_000_000;
+/** Largest dump in bytes, which Node reads at once. */
+const maxDumpBytes = 2_000_000_000;
+
+const [quote, backslash, comma, closeArray, open, close] = [0x22, 0x5c, 0x2c, 0x5d, 0x7b, 0x7d];
+const spaces: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/** Reads a dump's file. @throws {DumpError} where it is too large */
+export async function readDumpFile(path: string, maxBytes = maxDumpBytes): Promise<Buffer> {
+	if ((await stat(path)).size > maxBytes) throw new DumpError(`has over ${maxBytes} bytes`);
+	return readFile(path);
+}
 
 /**
  * The documents of a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as of `_all_docs?include_docs=true`.
  * The database's own documents (`_design/…`) and deleted ones are skipped.
  * @throws {DumpError} where the file is not such a dump
  */
-export async function* readDump(chunks: AsyncIterable<Buffer>): AsyncGenerator<Entry> {
-	for await (const { bytes, offset, length } of readElements(withoutMark(chunks))) {
-		if (!bytes) {
-			yield { key: "", reason: `has ${length} bytes, and may have ${maxElementBytes}`, offset };
+export function* readDump(bytes: Buffer): Generator<Entry> {
+	let count = 0;
+	for (const [offset, end] of elementsOf(bytes)) {
+		count += 1;
+		if (count > maxDocuments) throw new DumpError(`has over ${maxDocuments} documents`);
+		const length = end - offset;
+		if (length > maxDocumentBytes) {
+			yield { key: "", reason: `has ${length} bytes, and may have ${maxDocumentBytes}`, offset };
 			continue;
 		}
-		const document = documentOf(parseElement(bytes, offset), offset);
+		const document = documentOf(bytes.subarray(offset, end), offset);
 		if (!document || document._deleted === true || textOf(document._id).startsWith("_design/")) continue;
 		yield { document, offset };
 	}
 }
 
-/** Strips the byte order mark that some tools write. */
-async function* withoutMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-	let isFirst = true;
-	for await (const chunk of chunks) {
-		const hasMark = isFirst && chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf;
-		isFirst = false;
-		yield hasMark ? chunk.subarray(3) : chunk;
+/** Start and end of each element of the array `docs` or `rows`, none of which is parsed here. */
+function* elementsOf(bytes: Buffer): Generator<[number, number]> {
+	const start = startOfArray(bytes);
+	let at = afterSpace(bytes, start);
+	while (at < bytes.length && bytes[at] !== closeArray) {
+		const end = endOfObject(bytes, at);
+		yield [at, end];
+		const next = afterSpace(bytes, end);
+		at = bytes[next] === comma ? afterSpace(bytes, next + 1) : next;
+		const isRight = bytes[next] === closeArray || (bytes[next] === comma && bytes[at] !== closeArray);
+		if (!isRight && next < bytes.length) throw new DumpError("is not JSON");
+	}
+	checkRest(bytes.subarray(0, start), bytes.subarray(at), bytes.length);
+}
+
+/** The place behind the opening bracket; the end of a dump that has no such array. */
+function startOfArray(bytes: Buffer): number {
+	const starts = ['"docs"', '"rows"'].flatMap((name) => {
+		const at = bytes.indexOf(name);
+		const [opening] = /^"\w+"\s*:\s*\[/.exec(bytes.toString("latin1", at, at + 100)) ?? [];
+		return opening ? [at + opening.length] : [];
+	});
+	return Math.min(...starts, bytes.length);
+}
+
+/** Checks what is around the elements. */
+function checkRest(before: Buffer, after: Buffer, length: number): void {
+	const text = before
+		.toString("utf8")
+		.replace(/^\ufeff/, "")
+		.trimStart();
+	let rest: Json;
+	try {
+		rest = objectOf(JSON.parse(`${text}${after.toString("utf8")}`));
+	} catch {
+		const isCut = text.startsWith("{") && /^\s*\]?\s*$/.test(after.toString("latin1", 0, 100));
+		throw new DumpError(isCut ? `ends in the middle, after ${length} bytes: is it whole?` : "is not JSON");
+	}
+	if (Array.isArray(rest.docs) === Array.isArray(rest.rows))
+		throw new DumpError('must have one array of documents: {"docs":[…]} or {"rows":[…]}');
+}
+
+/** The end of the object that starts at a place, found by its brackets and quotes alone; that of a cut-off dump. */
+function endOfObject(bytes: Buffer, start: number): number {
+	if (bytes[start] !== open) throw new DumpError(`holds something else than documents, at byte ${start}`);
+	let depth = 0;
+	for (let at = start; at < bytes.length; at += 1) {
+		const byte = bytes[at];
+		if (byte === quote) at = endOfString(bytes, at);
+		else if (byte === open) depth += 1;
+		else if (byte === close) depth -= 1;
+		if (depth === 0) return at + 1;
+	}
+	throw new DumpError(`ends in the middle, after ${bytes.length} bytes: is it whole?`);
+}
+
+/** The closing quote of the string that starts at a place; the end of a cut-off dump. */
+function endOfString(bytes: Buffer, start: number): number {
+	for (let end = start; ; ) {
+		end = bytes.indexOf(quote, end + 1);
+		if (end < 0) return bytes.length;
+		let slashes = 0;
+		while (bytes[end - 1 - slashes] === backslash) slashes += 1;
+		if (slashes % 2 === 0) return end;
 	}
 }
 
-function parseElement(bytes: Buffer, offset: number): unknown {
-	try {
-		return JSON.parse(bytes.toString("utf8"));
-	} catch (error) {
-		throw new DumpError(`is not JSON: in the document at byte ${offset}: ${(error as Error).message}`);
-	}
+function afterSpace(bytes: Buffer, start: number): number {
+	let at = start;
+	while (spaces.has(bytes[at])) at += 1;
+	return at;
 }
 
 /** The document of an element; null for a deleted one. */
-function documentOf(element: unknown, offset: number): Json | null {
-	if (!isObject(element)) throw new DumpError(`holds something else than documents, at byte ${offset}`);
+function documentOf(bytes: Buffer, offset: number): Json | null {
+	let element: Json;
+	try {
+		element = JSON.parse(bytes.toString("utf8"));
+	} catch (error) {
+		throw new DumpError(`is not JSON: in the document at byte ${offset}: ${(error as Error).message}`);
+	}
 	const isRow = !("_id" in element) && ("doc" in element || "value" in element);
 	if (!isRow) return element;
 	if (!("doc" in element))

@@ -1,5 +1,4 @@
-import { createReadStream, existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { readTextIfThere } from "../../files/if-there.ts";
 import { openStore, repositoryPath } from "../../service/open-store.ts";
 import { changeSenders, sendersPath } from "../../service/senders-file.ts";
@@ -10,8 +9,7 @@ import { type Io, printError, printLine } from "../../terminal/io.ts";
 import { counted, plain } from "../../terminal/plain.ts";
 import { progress } from "../../terminal/progress.ts";
 import type { NotMoved } from "./document.ts";
-import { readDump } from "./dump.ts";
-import { DumpError } from "./elements.ts";
+import { DumpError, readDump, readDumpFile } from "./dump.ts";
 import { collectMoves, type Moves } from "./moves.ts";
 import { type MovedSenders, moveSenders } from "./senders.ts";
 import { type Stored, storeMoves, tryMoves } from "./store.ts";
@@ -41,8 +39,7 @@ export interface Import {
 export async function importDump(task: Import, configuration: Configuration, io: Io): Promise<boolean> {
 	const senders = task.senders === null ? null : await readSendersDump(task.senders, configuration);
 	const moves = await readLayersDump(task.dump, configuration);
-	const bar = progress(moves.layers.size, "comparing");
-	const stored = await storeAll(moves, task, configuration, () => bar.tick()).finally(() => bar.stop());
+	const stored = await storeAll(moves, task, configuration);
 	if (isRefusal(stored)) {
 		for (const error of stored.errors) printError(io, plain(error));
 		return false;
@@ -62,16 +59,13 @@ async function storeAll(
 	{ layers }: Moves,
 	task: Import,
 	configuration: Configuration,
-	tick: () => void,
 ): Promise<Stored | Refusal> {
 	// A dry run creates no repository.
 	const isNew = !configuration.github && !existsSync(repositoryPath(configuration.dataDir));
-	if (task.isTrial && isNew) return tryMoves(emptyReader, layers, tick);
+	if (task.isTrial && isNew) return tryMoves(emptyReader, layers);
 	const open = await openStore(configuration);
 	try {
-		return await (task.isTrial
-			? tryMoves(open.store, layers, tick)
-			: storeMoves(open.store, layers, { ...task, tick }));
+		return await (task.isTrial ? tryMoves(open.store, layers) : storeMoves(open.store, layers, task));
 	} finally {
 		await open.close();
 	}
@@ -80,11 +74,19 @@ async function storeAll(
 const emptyReader: Reader = { read: async () => null, ids: async () => null, keys: async () => [] };
 
 async function readLayersDump(path: string, configuration: Configuration): Promise<Moves> {
-	const { size } = await stat(path);
-	const bar = progress(size, "reading");
-	return await naming(path, collectMoves(readDump(readChunks(path, bar.tick)), configuration)).finally(
-		bar.stop,
-	);
+	return naming(path, async () => {
+		const bytes = await readDumpFile(path);
+		const bar = progress(bytes.length, "reading");
+		const entries = function* () {
+			let last = 0;
+			for (const entry of readDump(bytes)) {
+				yield entry;
+				bar.tick(entry.offset - last);
+				last = entry.offset;
+			}
+		};
+		return collectMoves(entries(), configuration).finally(bar.stop);
+	});
 }
 
 /** Largest dump of senders in bytes: about ten thousand senders. */
@@ -92,25 +94,13 @@ const maxSendersBytes = 10_000_000;
 
 async function readSendersDump(path: string, { dataDir }: Configuration): Promise<MovedSenders> {
 	const text = await readTextIfThere(sendersPath(dataDir));
-	let bytes = 0;
-	const count = (more: number) => {
-		bytes += more;
-		if (bytes > maxSendersBytes) throw new DumpError(`has over ${maxSendersBytes} bytes`);
-	};
-	return naming(path, moveSenders(readDump(readChunks(path, count)), text));
-}
-
-async function* readChunks(path: string, tick: (bytes: number) => void): AsyncGenerator<Buffer> {
-	for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-		yield chunk;
-		tick(chunk.length);
-	}
+	return naming(path, async () => moveSenders(readDump(await readDumpFile(path, maxSendersBytes)), text));
 }
 
 /** Runs a task and prefixes its errors with the file's name. */
-async function naming<T>(path: string, reading: Promise<T>): Promise<T> {
+async function naming<T>(path: string, read: () => Promise<T>): Promise<T> {
 	try {
-		return await reading;
+		return await read();
 	} catch (error) {
 		if (error instanceof DumpError) throw new WrongError(`${path}: ${error.message}; nothing was written`);
 		throw error;

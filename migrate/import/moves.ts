@@ -6,8 +6,7 @@ import { renderAt } from "../../registry/targets/table.ts";
 import { differences } from "../compare/differences.ts";
 import { type Json, listOf, nodeIn, objectOf } from "../compare/json.ts";
 import { isMoved, type Moved, moveDocument, type NotMoved } from "./document.ts";
-import type { Entry } from "./dump.ts";
-import { DumpError } from "./elements.ts";
+import { DumpError, type Entry } from "./dump.ts";
 import { Notes } from "./notes.ts";
 
 /** A layer to store. */
@@ -39,7 +38,7 @@ const maxHeld = 1_000_000_000;
  * @throws {DumpError} where the layers together are too large for the memory
  */
 export async function collectMoves(
-	entries: AsyncIterable<Entry>,
+	entries: Iterable<Entry> | AsyncIterable<Entry>,
 	settings: FragmentSettings,
 	most = maxHeld,
 ): Promise<Moves> {

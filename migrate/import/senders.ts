@@ -18,11 +18,11 @@ export interface MovedSenders {
  * contains a secret.
  * @param text the senders file, or null where there is none yet
  */
-export async function moveSenders(entries: AsyncIterable<Entry>, text: string | null): Promise<MovedSenders> {
+export function moveSenders(entries: Iterable<Entry>, text: string | null): MovedSenders {
 	const senders = new Map<string, unknown>(text === null ? [] : Object.entries(JSON.parse(text)));
 	const owners = new Map([...senders].map(([id, value]) => [secretOf(value), id]));
 	const moved: MovedSenders = { text: "", added: 0, same: 0, notMoved: [] };
-	for await (const entry of entries) {
+	for (const entry of entries) {
 		const { offset } = entry;
 		const refuse = (key: string, reason: string) => moved.notMoved.push({ key, reason, offset });
 		if (!("document" in entry)) {

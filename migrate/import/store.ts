@@ -1,4 +1,3 @@
-import pMap from "p-map";
 import { putEdits } from "../../api/register.ts";
 import { canonicalText } from "../../registry/canonical.ts";
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
@@ -12,6 +11,7 @@ import {
 	type Store,
 } from "../../store/store.ts";
 import { counted } from "../../terminal/plain.ts";
+import { mapWithProgress } from "../../terminal/progress.ts";
 import type { NotMoved } from "./document.ts";
 import type { Move } from "./moves.ts";
 
@@ -34,8 +34,6 @@ export interface Stored {
 export interface ImportOptions {
 	sender: string;
 	time: number;
-	/** Called after each compared layer. */
-	tick: () => void;
 }
 
 /**
@@ -44,11 +42,11 @@ export interface ImportOptions {
 export async function storeMoves(
 	store: Store,
 	layers: ReadonlyMap<string, Move>,
-	{ sender, time, tick }: ImportOptions,
+	{ sender, time }: ImportOptions,
 ): Promise<Stored | Refusal> {
 	let decided: Decided | null = null;
 	const decide = async (now: Reader) => {
-		decided = await decideMoves(now, layers, tick);
+		decided = await decideMoves(now, layers);
 		return decided.edits;
 	};
 	const commit = await store.change(decide, {
@@ -65,12 +63,8 @@ export async function storeMoves(
 }
 
 /** Plans what storing layers changes. */
-export async function tryMoves(
-	reader: Reader,
-	layers: ReadonlyMap<string, Move>,
-	tick: () => void,
-): Promise<Stored> {
-	return (await decideMoves(reader, layers, tick)).stored;
+export async function tryMoves(reader: Reader, layers: ReadonlyMap<string, Move>): Promise<Stored> {
+	return (await decideMoves(reader, layers)).stored;
 }
 
 interface Decided {
@@ -78,21 +72,11 @@ interface Decided {
 	stored: Stored;
 }
 
-async function decideMoves(
-	now: Reader,
-	layers: ReadonlyMap<string, Move>,
-	tick: () => void,
-): Promise<Decided> {
+async function decideMoves(now: Reader, layers: ReadonlyMap<string, Move>): Promise<Decided> {
 	const stored: Stored = { added: 0, changed: 0, same: 0, notMoved: [], commit: null };
-	const decided = await pMap(
-		layers,
-		async ([smallkey, move]) => {
-			const edits = await editsOf(now, smallkey, move, stored);
-			tick();
-			return edits;
-		},
-		{ concurrency: atOnce },
-	);
+	const decided = await mapWithProgress(layers, "comparing", atOnce, ([smallkey, move]) => {
+		return editsOf(now, smallkey, move, stored);
+	});
 	return { edits: decided.flat(), stored };
 }
 

@@ -111,10 +111,14 @@ export async function accept(
 	await refuseOthers(opened.found);
 	const waiting = await findWaiting(opened.found.path, key);
 	const { branch, author } = waiting;
-	if (commit !== undefined && !waiting.commit.startsWith(commit))
-		throw new WrongError(
-			`${branch}: has changed since ${commit} was shown: npx fragments review show ${branch}`,
+	if (commit !== undefined && !waiting.commit.startsWith(commit)) {
+		const isKnown = await runGit(opened.found.path, ["cat-file", "-e", `${commit}^{commit}`]).then(
+			() => true,
+			() => false,
 		);
+		const what = isKnown ? `has changed since ${commit} was shown` : `there is no commit ${commit}`;
+		throw new WrongError(`${branch}: ${what}: npx fragments review show ${branch}`);
+	}
 	printError(io, plain(`Accepting ${branch} of ${author} in ${opened.found.name}`));
 	// A merge does not wait for services: show asks them.
 	const outcome = await look(opened, waiting.commit, async () => ({ findings: [] }));

@@ -1,22 +1,17 @@
 import type { Refresh } from "../../api/context.ts";
 import { isDescribed } from "../../registry/description.ts";
-import { harvestedLangs, type Registration } from "../../registry/registration.ts";
+import { parseRegistration } from "../../registry/registration.ts";
 import type { Log } from "../../store/log.ts";
-import {
-	type CommitOptions,
-	type Done,
-	descriptionOf,
-	type HarvestLine,
-	harvestedOf,
-	harvestOne,
-} from "./commit.ts";
+import { type CommitOptions, type Done, descriptionOf, type HarvestLine, harvestOne } from "./commit.ts";
 import { HostQueue } from "./queue.ts";
 import { lookForDue, NamedTimers, nextMoment, type Schedule } from "./schedule.ts";
-import { type HarvestState, HarvestStates, StartSummary } from "./states.ts";
+import { type HarvestState, HarvestStates } from "./states.ts";
 
 interface HarvesterOptions extends Schedule, CommitOptions {
-	/** Gets each harvest, one summary for those of the start (`StartLine`), and each failure of the store. */
+	/** Gets each harvest, one line for those of the start (`StartLine`), and each failure of the store. */
 	log: Log;
+	/** Called after each harvest, and for layers that are not harvested, before the next one of the same host. */
+	look?: (smallkey: string, signal: AbortSignal) => Promise<void>;
 	/** Counts each harvest, including those without a line. */
 	count?: ((outcome: HarvestLine["outcome"]) => void) | undefined;
 }
@@ -30,13 +25,36 @@ const maxTimerMs = 2 ** 31 - 1;
 /** Delay of the first retry in milliseconds; each further one takes twice as long. */
 const firstRetryMs = 60_000;
 
+/** The harvests of a start, as one line of the log: so that they do not flood it. */
+export interface StartLine {
+	harvested: number;
+	changed: number;
+	unchanged: number;
+	dropped: number;
+	failed: number;
+	/** How many have findings. */
+	findings: number;
+	/** The command that prints their findings. */
+	read: string;
+}
+
 /** The harvester of a running service. It is idle until its first call. */
 export class Harvester {
 	readonly #options: HarvesterOptions;
 	readonly #ending = new AbortController();
-	readonly #queue = new HostQueue(atOnce, (smallkey) => this.#harvest(smallkey));
+	readonly #queue = new HostQueue(atOnce, (smallkey) => this.#visit(smallkey));
 	readonly #states: HarvestStates;
-	readonly #startSummary: StartSummary;
+	/** Layers that the start harvests, and what came of them; the line is null once it is logged. */
+	readonly #startKeys = new Set<string>();
+	#startLine: StartLine | null = {
+		harvested: 0,
+		changed: 0,
+		unchanged: 0,
+		dropped: 0,
+		failed: 0,
+		findings: 0,
+		read: "npx fragments check-services",
+	};
 	/** Failed attempts of a layer since the last one that succeeded. */
 	readonly #failures = new Map<string, number>();
 	readonly #retries: NamedTimers;
@@ -46,19 +64,19 @@ export class Harvester {
 	#starting: Promise<void> = Promise.resolve();
 	#arrivals: Promise<void> = Promise.resolve();
 	#refreshing: Promise<void> = Promise.resolve();
+	#hasCaughtUp = false;
 	#looks: { end: () => void } | null = null;
 
 	constructor(options: HarvesterOptions) {
 		this.#options = options;
 		this.#states = new HarvestStates((smallkey) => nextMoment(smallkey, this.#time(), options.everyMs));
-		this.#startSummary = new StartSummary((line) => options.log.info(line));
 		this.#retries = new NamedTimers(options.timers);
 	}
 
 	/** Queues a layer before all others. Returns at once. */
 	follow(smallkey: string): void {
 		this.#failures.delete(smallkey);
-		this.#startSummary.remove(smallkey);
+		this.#startKeys.delete(smallkey);
 		this.#states.wait(smallkey);
 		// Sequentially: a push may bring a hundred thousand layers.
 		this.#arrivals = this.#arrivals.then(() => this.#enqueue(smallkey, true, false));
@@ -129,20 +147,22 @@ export class Harvester {
 		return isFailed || this.#lastTry(smallkey) <= this.#time() - ageMs;
 	}
 
-	/** Queues a layer, if it is harvested; with `onlyNew`, only if it never was. Never rejects. */
+	/** Queues a layer; with `onlyNew`, only if it was never harvested. Never rejects. */
 	async #enqueue(smallkey: string, urgent: boolean, onlyNew: boolean): Promise<void> {
 		const { signal } = this.#ending;
 		if (signal.aborted) return;
 		try {
 			const layer = await this.#options.store.read(smallkey);
 			if (signal.aborted) return;
-			const registration = layer && harvestedOf(layer);
+			const bytes = new TextEncoder().encode(layer?.registration);
+			const registration = layer && parseRegistration(bytes, "stored").registration;
 			if (!registration) return this.#forget(smallkey);
 			if (onlyNew && isDescribed(registration, descriptionOf(layer))) return;
 			this.#retries.clear(smallkey);
 			this.#states.wait(smallkey);
-			if (onlyNew) this.#startSummary.add(smallkey);
-			this.#queue.add(smallkey, hostOf(registration), urgent);
+			if (onlyNew) this.#startKeys.add(smallkey);
+			// The other language's host, if different, is not limited by the queue.
+			this.#queue.add(smallkey, new URL(registration.en.service_url).host, urgent);
 		} catch (error) {
 			this.#fail(smallkey, error, "the repository cannot be read now");
 		}
@@ -153,19 +173,22 @@ export class Harvester {
 		this.#retries.clear(smallkey);
 		this.#failures.delete(smallkey);
 		this.#states.forget(smallkey);
-		this.#startSummary.remove(smallkey);
+		this.#startKeys.delete(smallkey);
 	}
 
-	async #harvest(smallkey: string): Promise<void> {
+	async #visit(smallkey: string): Promise<void> {
+		const { signal } = this.#ending;
 		this.#states.begin(smallkey);
 		try {
-			const done = await harvestOne(smallkey, this.#options, this.#ending.signal);
-			if (this.#ending.signal.aborted) return;
+			const done = await harvestOne(smallkey, this.#options, signal);
+			if (signal.aborted) return;
 			if (done) this.#finish(smallkey, done);
 			else this.#forget(smallkey);
 		} catch (error) {
 			this.#fail(smallkey, error, "what was found cannot be stored now");
 		}
+		this.#logStart();
+		if (!signal.aborted) await this.#options.look?.(smallkey, signal);
 	}
 
 	/** Retries a layer after a failure of the store. */
@@ -173,8 +196,8 @@ export class Harvester {
 		if (this.#ending.signal.aborted) return;
 		this.#options.log.error(error);
 		const end = { state: "failed" as const, at: this.#time(), findings: [finding] };
-		this.#states.end(smallkey, end, this.#retry(smallkey));
-		this.#startSummary.remove(smallkey);
+		this.#states.end(smallkey, { ...end, retryAt: this.#retry(smallkey) });
+		this.#startKeys.delete(smallkey);
 	}
 
 	#finish(smallkey: string, { line, again }: Done): void {
@@ -182,12 +205,29 @@ export class Harvester {
 		count?.(line.outcome);
 		// A service that stays down is logged once, not at every retry.
 		const isKnown = line.outcome === "failed" && this.#failures.has(smallkey);
-		if (!isKnown && !this.#startSummary.take(line)) log.info(line);
+		if (!this.#addToStart(smallkey, line) && !isKnown) log.info(line);
 		if (!again) this.#failures.delete(smallkey);
 		if (line.outcome === "dropped") return this.#states.drop(smallkey);
 		const state = line.outcome === "failed" ? "failed" : "done";
-		const end = { state, at: this.#time(), findings: line.findings ?? [] } as const;
-		this.#states.end(smallkey, end, again ? this.#retry(smallkey) : null);
+		const retryAt = again ? this.#retry(smallkey) : null;
+		this.#states.end(smallkey, { state, at: this.#time(), findings: line.findings ?? [], retryAt });
+	}
+
+	/** Adds a result to the line of the start; false where the layer is not one of the start. */
+	#addToStart(smallkey: string, { outcome, findings }: HarvestLine): boolean {
+		const line = this.#startLine;
+		if (!line || !this.#startKeys.delete(smallkey)) return false;
+		line.harvested += 1;
+		line[outcome] += 1;
+		if (findings) line.findings += 1;
+		return true;
+	}
+
+	/** Logs the line of the start once its last layer is harvested. */
+	#logStart(): void {
+		if (!this.#startLine || !this.#hasCaughtUp || this.#startKeys.size > 0) return;
+		if (this.#startLine.harvested > 0) this.#options.log.info(this.#startLine);
+		this.#startLine = null;
 	}
 
 	/** Schedules a retry. @returns its time, in milliseconds since 1970 */
@@ -204,12 +244,7 @@ export class Harvester {
 			if (this.#ending.signal.aborted) return;
 			await this.#enqueue(smallkey, false, true);
 		}
-		this.#startSummary.close();
+		this.#hasCaughtUp = true;
+		this.#logStart();
 	}
-}
-
-/** The host for the queue. The other language's host, if different, is not limited by it. */
-function hostOf(registration: Registration): string {
-	const [lang = "en"] = harvestedLangs(registration);
-	return new URL(registration[lang].service_url).host;
 }

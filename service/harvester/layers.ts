@@ -1,6 +1,5 @@
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
-import pMap from "p-map";
 import { readTextIfThere } from "../../files/if-there.ts";
 import type { Finding } from "../../harvest/finding.ts";
 import type { Ask } from "../../harvest/net/ask.ts";
@@ -13,7 +12,7 @@ import { type CheckedLayer, judgeFiles, problemLine } from "../../registry/judge
 import { langs, layerPath } from "../../registry/smallkey.ts";
 import { type Io, printError, printLine } from "../../terminal/io.ts";
 import { plain } from "../../terminal/plain.ts";
-import { progress } from "../../terminal/progress.ts";
+import { mapWithProgress } from "../../terminal/progress.ts";
 
 /** Layers that are processed concurrently; `createAsk` bounds the requests. */
 export const layersAtOnce = 64;
@@ -86,16 +85,9 @@ export interface WatchedLayer {
  */
 export async function watchAll(layers: readonly CheckedLayer[], ask: Ask): Promise<WatchedLayer[]> {
 	const watch = createWatchLayer(ask);
-	const bar = progress(layers.length, "looking at layers");
-	const all = await pMap(
-		layers,
-		async (layer) => {
-			const watched = await watch(layer.registration, undefined, layer.description);
-			bar.tick();
-			return { layer, watched };
-		},
-		{ concurrency: layersAtOnce },
-	).finally(() => bar.stop());
+	const all = await mapWithProgress(layers, "looking at layers", layersAtOnce, async (layer) => {
+		return { layer, watched: await watch(layer.registration, undefined, layer.description) };
+	});
 	const hosts = new Set(all.flatMap(({ layer }) => hostsOf(layer)));
 	if (hosts.size > 1 && all.every(({ watched }) => watched.state === "down")) {
 		const [first] = all[0]?.watched.findings ?? [];

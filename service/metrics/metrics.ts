@@ -1,3 +1,4 @@
+import type { StatsFs } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { RouteName } from "../../api/node/serve.ts";
@@ -22,80 +23,72 @@ const gitBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 
 /** Prefix of our own metrics. */
 const prefix = "fragments_";
 
-const gaugeTexts = {
-	layers: "Layers that are served.",
-	queue: "Changes that wait, or are under way.",
-	commits_behind: "Commits of the branch that are not served yet.",
-	files_behind: "Layers whose rendered files are older than what is served.",
-	harvests_waiting: "Layers that wait to be harvested.",
-	ready: "1 where /readyz says 200, else 0.",
-	disk_free_bytes: "Bytes that DATA_DIR's disk has left for the service.",
-	disk_size_bytes: "Bytes of DATA_DIR's disk.",
-} as const;
+/** Each gauge with its text and its value; one that is not known here is left out. */
+const gauges: readonly [name: string, help: string, of: (now: Gauges, disk: StatsFs) => number | null][] = [
+	["layers", "Layers that are served.", (now) => now.layers],
+	["queue", "Changes that wait, or are under way.", (now) => now.queue],
+	["commits_behind", "Commits of the branch that are not served yet.", (now) => now.commitsBehind],
+	["files_behind", "Layers whose rendered files are older than what is served.", (now) => now.filesBehind],
+	["harvests_waiting", "Layers that wait to be harvested.", (now) => now.harvestsWaiting],
+	["ready", "1 where /readyz says 200, else 0.", (now) => (now.isReady ? 1 : 0)],
+	[
+		"disk_free_bytes",
+		"Bytes that DATA_DIR's disk has left for the service.",
+		(_now, disk) => disk.bavail * disk.bsize,
+	],
+	["disk_size_bytes", "Bytes of DATA_DIR's disk.", (_now, disk) => disk.blocks * disk.bsize],
+];
 
 /** The metrics of one running service, in the text format of Prometheus. */
 export class Metrics implements Measures {
 	readonly #registry = new Registry();
-	readonly #gauges: Record<keyof typeof gaugeTexts, Gauge>;
-	readonly #commits: Counter;
-	readonly #harvests: Counter;
-	readonly #git: Histogram;
-	readonly #requests: Counter;
-	readonly #refused: Counter;
-	readonly #answers: Histogram;
+	readonly #commits = this.#counter(
+		"commits_total",
+		"Commits of this process, by who asked: a sender, or the service itself.",
+		"by",
+	);
+	readonly #harvests = this.#counter(
+		"harvests_total",
+		"Layers whose services were asked, by outcome.",
+		"outcome",
+	);
+	readonly #git = this.#histogram(
+		"git_seconds",
+		"What git takes for what others wait for: a checkpoint of commits, a push, a repack.",
+		"operation",
+		gitBounds,
+	);
+	readonly #requests = this.#counter(
+		"requests_total",
+		"Answers by route and status; 499: the client went away before.",
+		"route",
+		"status",
+	);
+	readonly #refused = this.#counter("writes_refused_total", "Writes that were refused, by reason.", "reason");
+	readonly #answers = this.#histogram(
+		"request_seconds",
+		"From a request's head to its answer, by route.",
+		"route",
+		answerBounds,
+	);
 
 	constructor() {
-		const registers = [this.#registry];
 		collectDefaultMetrics({ register: this.#registry });
 		new Gauge({
 			name: `${prefix}info`,
 			help: "The version that runs, and its commit where that is known.",
 			labelNames: ["version", "commit"],
-			registers,
+			registers: [this.#registry],
 		}).set({ version: readVersion(), commit: readCommit() ?? "" }, 1);
-		const gauges = Object.entries(gaugeTexts).map(([name, help]) => [
-			name,
-			new Gauge({ name: prefix + name, help, registers }),
-		]);
-		this.#gauges = Object.fromEntries(gauges) as Record<keyof typeof gaugeTexts, Gauge>;
-		this.#commits = new Counter({
-			name: `${prefix}commits_total`,
-			help: "Commits of this process, by who asked: a sender, or the service itself.",
-			labelNames: ["by"],
-			registers,
-		});
-		this.#harvests = new Counter({
-			name: `${prefix}harvests_total`,
-			help: "Layers whose services were asked, by outcome.",
-			labelNames: ["outcome"],
-			registers,
-		});
-		this.#git = new Histogram({
-			name: `${prefix}git_seconds`,
-			help: "What git takes for what others wait for: a checkpoint of commits, a push, a repack.",
-			labelNames: ["operation"],
-			buckets: gitBounds,
-			registers,
-		});
-		this.#requests = new Counter({
-			name: `${prefix}requests_total`,
-			help: "Answers by route and status; 499: the client went away before.",
-			labelNames: ["route", "status"],
-			registers,
-		});
-		this.#refused = new Counter({
-			name: `${prefix}writes_refused_total`,
-			help: "Writes that were refused, by reason.",
-			labelNames: ["reason"],
-			registers,
-		});
-		this.#answers = new Histogram({
-			name: `${prefix}request_seconds`,
-			help: "From a request's head to its answer, by route.",
-			labelNames: ["route"],
-			buckets: answerBounds,
-			registers,
-		});
+	}
+
+	#counter(name: string, help: string, ...labelNames: string[]): Counter {
+		return new Counter({ name: prefix + name, help, labelNames, registers: [this.#registry] });
+	}
+
+	#histogram(name: string, help: string, label: string, buckets: number[]): Histogram {
+		const registers = [this.#registry];
+		return new Histogram({ name: prefix + name, help, labelNames: [label], buckets, registers });
 	}
 
 	/** Counts one answer. @param reason why a write was refused */
@@ -118,22 +111,12 @@ export class Metrics implements Measures {
 	}
 
 	/** All metrics as text. @throws {Error} where the disk cannot be measured */
-	async text({ dataDir, gauges }: MetricsOptions): Promise<string> {
-		const [now, disk] = await Promise.all([gauges(), statfs(dataDir)]);
-		const values: Record<keyof typeof gaugeTexts, number | null> = {
-			layers: now.layers,
-			queue: now.queue,
-			commits_behind: now.commitsBehind,
-			files_behind: now.filesBehind,
-			harvests_waiting: now.harvestsWaiting,
-			ready: now.isReady ? 1 : 0,
-			disk_free_bytes: disk.bavail * disk.bsize,
-			disk_size_bytes: disk.blocks * disk.bsize,
-		};
-		for (const [name, value] of Object.entries(values) as [keyof typeof values, number | null][]) {
-			// A gauge that is not known here is left out.
-			if (value === null) this.#registry.removeSingleMetric(prefix + name);
-			else this.#gauges[name].set(value);
+	async text({ dataDir, gauges: read }: MetricsOptions): Promise<string> {
+		const [now, disk] = await Promise.all([read(), statfs(dataDir)]);
+		for (const [name, help, of] of gauges) {
+			const value = of(now, disk);
+			this.#registry.removeSingleMetric(prefix + name);
+			if (value !== null) new Gauge({ name: prefix + name, help, registers: [this.#registry] }).set(value);
 		}
 		return this.#registry.metrics();
 	}

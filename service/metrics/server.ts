@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Log } from "../../store/log.ts";
+import { listen } from "../listen.ts";
 
 export interface MetricsServerOptions {
 	host: string;
@@ -22,7 +22,7 @@ export interface MetricsServer {
 
 /** Starts the metrics' server. @throws {Error} that names the settings, where it cannot listen */
 export async function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
-	const { host, port, type, text, log } = options;
+	const { type, text, log } = options;
 	const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
 		const isMetrics = request.url?.split("?", 1)[0] === "/metrics";
 		const isRead = request.method === "GET" || request.method === "HEAD";
@@ -35,15 +35,9 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<Metri
 			},
 		);
 	});
-	server.listen(port, host);
-	await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
-		const reason = error.code === "EADDRINUSE" ? "another process listens there" : error.message;
-		throw new Error(`METRICS_PORT, METRICS_HOST: cannot listen on ${host}:${port}: ${reason}`);
-	});
-	const { port: listening } = server.address() as AddressInfo;
-	const shown = host.includes(":") ? `[${host}]` : host;
+	const address = await listen(server, options, "METRICS_PORT, METRICS_HOST");
 	return {
-		url: `http://${shown}:${listening}/metrics`,
+		url: `${address}/metrics`,
 		async close() {
 			const closed = once(server, "close");
 			server.close();

@@ -147,7 +147,6 @@ test("a history that cannot be read is a fault, and no layer without a commit", 
 		assert.instance(error, GitFailure, JSON.stringify(error));
 		assert.match(String(error), parent);
 	} finally {
-		await statuses.close();
 		await remove();
 	}
 });
@@ -157,47 +156,43 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	let sight: Sight | null = null;
 	const harvester = { stateOf: () => state, sightOf: () => sight };
 	const statuses = new LayerStatuses({ repository: local.repository, store: local.store, harvester });
-	try {
-		await local.put("wells", feature);
-		await local.put("roads", tiles);
-		const read = async (smallkey = "wells") => {
-			const status = await statuses.read(smallkey, null);
-			if (status === "too many") throw new Error(status);
-			return [status?.harvest, status?.health] as const;
-		};
-		assert.equal(await read(), [{ state: "waiting" }, { state: "unknown" }]);
-		assert.equal(await read("roads"), [{ state: "none" }, { state: "unknown" }]);
-		const findings = ["/en/service_url: answers 404"];
-		state = { state: "failed", at: noon, findings, nextTry: noon + 60_000 };
-		sight = { state: "down", at: noon, findings };
-		const at = "2026-03-04T12:00:00Z";
-		assert.equal(await read(), [
-			{ state: "failed", at, findings, next_try: "2026-03-04T12:01:00Z" },
-			{ state: "down", at, findings },
-		]);
-		const path = "layers/health.json";
-		const health = '{"sick":{"wells":{"state":"down","since":"2026-W09"}}}';
-		await local.store.change(async () => [{ path, text: health }], {
-			smallkey: null,
-			author: "x",
-			time: noon,
-			subject: "x",
-			trailers: [],
-			request: null,
-			review: false,
-		});
-		assert.is((await read())[1]?.since, "2026-W09");
-		sight = null;
-		assert.equal((await read())[1], { state: "down", since: "2026-W09" });
-		sight = { state: null, at: noon, findings: [] };
-		state = { state: "done", at: noon, findings: [], nextTry: noon };
-		assert.equal(await read(), [
-			{ state: "done", at, findings: [], next_try: at },
-			{ state: "well", at, findings: [] },
-		]);
-	} finally {
-		await statuses.close();
-	}
+	await local.put("wells", feature);
+	await local.put("roads", tiles);
+	const read = async (smallkey = "wells") => {
+		const status = await statuses.read(smallkey, null);
+		if (status === "too many") throw new Error(status);
+		return [status?.harvest, status?.health] as const;
+	};
+	assert.equal(await read(), [{ state: "waiting" }, { state: "unknown" }]);
+	assert.equal(await read("roads"), [{ state: "none" }, { state: "unknown" }]);
+	const findings = ["/en/service_url: answers 404"];
+	state = { state: "failed", at: noon, findings, nextTry: noon + 60_000 };
+	sight = { state: "down", at: noon, findings };
+	const at = "2026-03-04T12:00:00Z";
+	assert.equal(await read(), [
+		{ state: "failed", at, findings, next_try: "2026-03-04T12:01:00Z" },
+		{ state: "down", at, findings },
+	]);
+	const path = "layers/health.json";
+	const health = '{"sick":{"wells":{"state":"down","since":"2026-W09"}}}';
+	await local.store.change(async () => [{ path, text: health }], {
+		smallkey: null,
+		author: "x",
+		time: noon,
+		subject: "x",
+		trailers: [],
+		request: null,
+		review: false,
+	});
+	assert.is((await read())[1]?.since, "2026-W09");
+	sight = null;
+	assert.equal((await read())[1], { state: "down", since: "2026-W09" });
+	sight = { state: null, at: noon, findings: [] };
+	state = { state: "done", at: noon, findings: [], nextTry: noon };
+	assert.equal(await read(), [
+		{ state: "done", at, findings: [], next_try: at },
+		{ state: "well", at, findings: [] },
+	]);
 });
 
 test("with too many requests at once some get Retry-After", async ({ local }) => {

@@ -1,10 +1,15 @@
+import { execFile } from "node:child_process";
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Measured } from "../../bench/measure/row.ts";
-import { runScript } from "../process.ts";
+import { temporaryFolder } from "../local.ts";
+import { runScript, runScriptProcess } from "../process.ts";
 
 test("npx fragments bench measures rows against their references, with tiny sizes", async () => {
-	const rows = ["build-full", "put-visible"];
+	const rows = ["build-full", "put-alone"];
 	const words = ["--layers", "20", "--rounds", "1", "--json", "--only", rows.join(",")];
 	const { code, stdout, stderr } = await runScript("bench", words);
 	assert.is(code, 0, stderr);
@@ -16,8 +21,24 @@ test("npx fragments bench measures rows against their references, with tiny size
 	);
 	for (const { name, ours, reference, ratio } of printed.rows) {
 		assert.ok(ours.min <= ours.median && ours.median <= ours.max, name);
-		if (name === "put-visible") assert.equal([ours.max, ratio], [0, null]);
-		else assert.ok(ours.min > 0 && reference.min > 0 && ratio, name);
+		assert.ok(ours.min > 0 && reference.min > 0 && ratio, name);
+	}
+});
+
+test("a row that cannot be measured ends the bench and the servers that it has started", async () => {
+	const { path, remove } = await temporaryFolder();
+	try {
+		// All that the row needs but wrk, its client.
+		for (const name of ["git", "npm", "node", "bash", "sync"]) {
+			const { stdout } = await promisify(execFile)("which", [name]);
+			await symlink(stdout.trim(), join(path, name));
+		}
+		const words = ["--layers", "20", "--rounds", "1", "--only", "doc"];
+		const { code, stderr } = await runScriptProcess("bench", words, { PATH: path });
+		assert.is(code, 2);
+		assert.match(stderr, "wrk is not installed");
+	} finally {
+		await remove();
 	}
 });
 

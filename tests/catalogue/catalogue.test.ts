@@ -1,6 +1,5 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { generateEntries } from "../../bench/entries.ts";
 import {
 	buildCatalogue,
 	type CatalogueSettings,
@@ -11,6 +10,7 @@ import type { CommitChanges } from "../../catalogue/changes.ts";
 import { type Files, IndexBroken } from "../../catalogue/chunks.ts";
 import { chunkOf, chunksFolder, type Entry, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { parseHealthReport } from "../../registry/health-report.ts";
+import { generateEntries } from "./entries.ts";
 import { pageSettings } from "./pages.ts";
 
 const settings: CatalogueSettings = {

@@ -3,15 +3,15 @@ import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../git/run.ts";
-import { run as catalogue } from "../../scripts/catalogue.ts";
 import { manual, temporaryFolder, wms } from "../local.ts";
+import { runScript } from "../process.ts";
 
 interface Context {
 	folder: string;
 	remove: () => Promise<void>;
 }
 
-const writing = suite<Context>("catalogue command");
+const writing = suite<Context>("the catalogue of a build");
 
 writing.before.each(async (context) => {
 	const { path, remove } = await temporaryFolder();
@@ -29,21 +29,9 @@ async function write(folder: string, path: string, text: string): Promise<void> 
 	await writeFile(join(folder, path), text);
 }
 
-async function run(...words: string[]): Promise<{ code: number; output: string }> {
-	let output = "";
-	const stream = {
-		write: (part: string) => {
-			output += part;
-		},
-	};
-	const io = {
-		stdout: stream,
-		stderr: stream,
-		now: () => new Date(0),
-		interrupted: () => new AbortController().signal,
-		ask: async () => null,
-	};
-	return { code: await catalogue(words, {}, io), output };
+async function build(words: string[], env: Record<string, string> = {}) {
+	const { code, stdout, stderr } = await runScript("build", words, env);
+	return { code, output: stdout + stderr };
 }
 
 async function filesOf(folder: string): Promise<string[]> {
@@ -56,7 +44,7 @@ writing(
 	async ({ folder }) => {
 		const out = join(folder, "out");
 		const words = ["--layers", join(folder, "layers"), "--out", out];
-		const first = await run(...words);
+		const first = await build(words);
 		assert.is(first.code, 0, first.output);
 		assert.match(first.output, /^2 layers in the catalogue: \d+ files written, 0 removed$/m);
 		for (const path of [
@@ -79,9 +67,9 @@ writing(
 		const report = JSON.parse(await readFile(join(out, "index/health.json"), "utf8"));
 		assert.is(report.groups[0].owner, "@org/ab");
 		assert.is(JSON.parse(await readFile(join(out, "index/index.json"), "utf8")).layers, 2);
-		assert.match((await run(...words)).output, /^2 layers in the catalogue: 0 files written, 0 removed$/m);
+		assert.match((await build(words)).output, /^2 layers in the catalogue: 0 files written, 0 removed$/m);
 		await rm(join(folder, "layers/ab/abc.json"));
-		assert.is((await run(...words)).code, 0);
+		assert.is((await build(words)).code, 0);
 		assert.not.ok((await filesOf(out)).includes("abc"));
 	},
 );
@@ -93,14 +81,9 @@ writing("takes commits for dates and changes from a repository", async ({ folder
 	await git("-c", "user.name=t", "-c", "user.email=t@example.ca", "commit", "-q", "-m", "one");
 	const commit = (await git("rev-parse", "HEAD")).toString("utf8").trim();
 	const out = join(folder, "out");
-	const { code, output } = await run(
-		"--repo",
-		folder,
-		"--out",
-		out,
-		"--public-url",
-		"https://layers.example.ca/x",
-	);
+	const { code, output } = await build(["--repo", folder, "--out", out], {
+		PUBLIC_URL: "https://layers.example.ca/x",
+	});
 	assert.is(code, 0, output);
 	assert.is(JSON.parse(await readFile(join(out, "changes/index.json"), "utf8")).commit, commit);
 	assert.match(
@@ -114,12 +97,12 @@ writing(
 	async ({ folder }) => {
 		const out = join(folder, "out");
 		await write(folder, "layers/ab/abd.json", "{}");
-		const broken = await run("--layers", join(folder, "layers"), "--out", out);
+		const broken = await build(["--layers", join(folder, "layers"), "--out", out]);
 		assert.is(broken.code, 1);
 		assert.match(broken.output, /layers\/ab\/abd\.json: .*is missing/);
 		await rm(join(folder, "layers/ab/abd.json"));
 		await write(folder, "out/thesis.txt", "mine");
-		const foreign = await run("--layers", join(folder, "layers"), "--out", out);
+		const foreign = await build(["--layers", join(folder, "layers"), "--out", out]);
 		assert.is(foreign.code, 2);
 		assert.match(foreign.output, /thesis\.txt is from no build/);
 		assert.equal(await filesOf(out), ["thesis.txt"]);

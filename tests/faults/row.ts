@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { faultRow, type SeenFault } from "../../scripts/test/faults-table.ts";
 import { root } from "../process.ts";
+import { faultRow, type SeenFault } from "./table.mjs";
 
 /**
  * Notes what became of a fault: for `npm run test:faults` in the folder `FAULT_ROWS`, which makes the table of them;

@@ -5,7 +5,6 @@ import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { pageHeaders, parsePage } from "../../api/pages.ts";
-import { generateEntries } from "../../bench/entries.ts";
 import { buildCatalogue } from "../../catalogue/catalogue.ts";
 import {
 	changedKeys,
@@ -15,6 +14,7 @@ import {
 	sample,
 	verifyHosting,
 } from "../../hosting/verify.ts";
+import { generateEntries } from "../catalogue/entries.ts";
 import { layers } from "../conformance/engine.ts";
 import { buildDist } from "../conformance/engines.ts";
 import { temporaryFolder } from "../local.ts";

@@ -1,4 +1,4 @@
-import { answerAsMapService } from "../../scripts/screenshots/map-service.ts";
+import { answerAsMapService } from "../screenshots/map-service.ts";
 
 const open = { "Access-Control-Allow-Origin": "*" };
 

@@ -118,6 +118,9 @@ test("without a terminal only the commit that was shown is merged", async ({ loc
 		stderr,
 		`register/waits: has changed since ${shown.slice(0, 12)} was shown: npx fragments review show`,
 	);
+	const typo = await run(local, "review", "accept", "waits", "--commit", "0123456789ab");
+	assert.is(typo.code, 1);
+	assert.match(typo.stderr, "register/waits: there is no commit 0123456789ab: npx fragments review show");
 	assert.is(await local.state(), moved, "and nothing was merged");
 });
 

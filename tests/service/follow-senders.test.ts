@@ -16,7 +16,7 @@ test("changes of the file count without a restart, and are logged without a secr
 	await writeFile(path, first);
 	const senders = new Map(parseSenders(first, path));
 	const lines: Record<string, unknown>[] = [];
-	const { state, end } = followSenders({ path, senders, log: logTo([], lines) });
+	const { state, end } = followSenders(path, senders, logTo([], lines));
 	const env = { DATA_DIR: folder.path };
 
 	await runScript("sender", ["add", "c", "--all-layers"], env);

@@ -15,6 +15,7 @@ test("the start says which layers it serves, which examples are not there, and h
 	assert.is(await first.stop(), 0);
 	assert.match(first.output, `\nLayers: the branch main of ${repository}\n`);
 	assert.not.match(first.output, "not there", "the first start has them all");
+	assert.match(first.output, "Register a first layer");
 
 	// A repository of other layers, as an older checkout would have left it.
 	await rm(repository, { recursive: true });
@@ -30,6 +31,7 @@ test("the start says which layers it serves, which examples are not there, and h
 		) ?? [];
 	assert.is(command, "register layers");
 	assert.match(second.output, "Serving 1 layer at ");
+	assert.not.match(second.output, "Register a first layer", "there is one");
 
 	const brought = await runScript("register", [join(root, "layers")], { DATA_DIR });
 	assert.is(brought.code, 0, brought.stderr);

@@ -1,9 +1,9 @@
 import { SaxesParser } from "saxes";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { generateEntries } from "../../../bench/entries.ts";
 import { buildCatalogue } from "../../../catalogue/catalogue.ts";
 import { searchEngineFiles } from "../../../catalogue/static/search-engines.ts";
+import { generateEntries } from "../entries.ts";
 import { pageSettings } from "../pages.ts";
 
 /** The texts of the elements of a name. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { DumpError } from "../../../migrate/import/elements.ts";
+import { DumpError } from "../../../migrate/import/dump.ts";
 import { collectMoves } from "../../../migrate/import/moves.ts";
 import { parseDescription } from "../../../registry/description.ts";
 import { parseRegistration } from "../../../registry/registration.ts";

@@ -4,9 +4,8 @@ import { createHarvestLayer } from "../../../harvest/harvest-layer.ts";
 import { createAsk } from "../../../harvest/net/ask.ts";
 import { createFetch } from "../../../harvest/net/fetch.ts";
 import type { HarvestLine } from "../../../service/harvester/commit.ts";
-import { Harvester } from "../../../service/harvester/harvester.ts";
+import { Harvester, type StartLine } from "../../../service/harvester/harvester.ts";
 import { isDue, nextMoment } from "../../../service/harvester/schedule.ts";
-import type { StartLine } from "../../../service/harvester/states.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { hang, json, Peer, type Route, streamForever } from "../../harvest/peer.ts";
 import { Local, tiles } from "../../local.ts";
@@ -21,6 +20,8 @@ let harvester: Harvester;
 /** The log's lines of single layers, and those of starts. */
 let lines: HarvestLine[];
 let startLines: StartLine[];
+/** The layers that were looked at, each with the name that it was served by then. */
+let looks: string[];
 let timers: { run: () => void; ms: number }[];
 
 test.before.each(async () => {
@@ -28,6 +29,7 @@ test.before.each(async () => {
 	local = await Local.open();
 	lines = [];
 	startLines = [];
+	looks = [];
 	timers = [];
 	harvester = makeHarvester(7 * day);
 });
@@ -46,6 +48,7 @@ function makeHarvester(everyMs: number): Harvester {
 		everyMs,
 		now: () => new Date(local.now),
 		allKeys: () => local.publication.table.smallkeys(),
+		look: async (smallkey) => void looks.push(`${smallkey}: ${displayName(smallkey)}`),
 		log: {
 			info: (line) =>
 				"harvest" in line ? lines.push(line as HarvestLine) : startLines.push(line as StartLine),
@@ -460,6 +463,16 @@ test("while one service hangs and one sends without end, the layers of others ar
 	assert.match(JSON.stringify(harvester.stateOf("odd1")), "more than 5,000,000 bytes");
 	await harvester.close();
 	for (const odd of hostile) await odd.close();
+});
+
+test("each layer is looked at as a viewer sees it: after its harvest, and also one that is not harvested", async () => {
+	serveLayer(peer);
+	await put("ozone", feature());
+	await put("picture", tiles);
+	for (const smallkey of ["ozone", "picture"]) harvester.follow(smallkey);
+	await eventually(() => looks.length === 2);
+	assert.equal(looks.sort(), ["ozone: Stations", "picture: (none)"]);
+	assert.is(harvester.stateOf("picture"), null);
 });
 
 test("names that are no layers are nothing to be harvested", async () => {

@@ -117,7 +117,6 @@ test("the status, the health and the feed say that a repair waits, and say it no
 	};
 	assert.is(await repairOf("moved"), "repair/moved");
 	assert.is(await repairOf("fresh"), undefined);
-	await statuses.close();
 	const feed = async () => {
 		const history = await readHistory(local.repository, null, await local.git("rev-parse", main));
 		return updateChanges(null, history ?? [], "")?.get(feedPath) as string;

@@ -3,7 +3,6 @@ import * as assert from "uvu/assert";
 import type { Watched } from "../../../harvest/watch-layer.ts";
 import { healthPath, type SickState, weekOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
-import { isDue } from "../../../service/harvester/schedule.ts";
 import { Watcher } from "../../../service/harvester/watcher.ts";
 import { Local, wms } from "../../local.ts";
 import { logTo } from "../../store/git-store.ts";
@@ -11,7 +10,6 @@ import { eventually } from "../../wait.ts";
 
 const day = 86_400_000;
 const gatherMs = 600_000;
-const followMs = 60_000;
 
 let local: Local;
 let watcher: Watcher;
@@ -34,7 +32,6 @@ test.before.each(async () => {
 			if (failing) throw failing;
 			return health();
 		},
-		everyMs: 7 * day,
 		now: () => new Date(local.now),
 		allKeys: () => local.publication.table.smallkeys(),
 		log: logTo(local.reported),
@@ -86,17 +83,15 @@ function run(ms: number): void {
 	for (const timer of due) timer.run();
 }
 
-async function follow(...smallkeys: string[]): Promise<void> {
-	for (const smallkey of smallkeys) watcher.follow(smallkey);
-	const before = looked.length;
-	run(followMs);
-	await eventually(() => looked.length === before + smallkeys.length);
+/** Checks layers, one after the other. */
+async function look(...smallkeys: string[]): Promise<void> {
+	for (const smallkey of smallkeys) await watcher.look(smallkey, new AbortController().signal);
 }
 
 test("what is seen of layers is gathered, and stored in one commit that names the sick ones", async () => {
 	for (const smallkey of ["ab", "cd", "ef"]) await put(smallkey);
 	states.set("ab", "empty").set("cd", "down");
-	await follow("ab", "cd", "ef");
+	await look("ab", "cd", "ef");
 	assert.is(await health(), null, "not yet");
 	assert.equal(watcher.sightOf("ab"), {
 		state: "empty",
@@ -122,15 +117,15 @@ test("what is seen of layers is gathered, and stored in one commit that names th
 test("what is known already makes no commit, and a layer that is well or gone is forgotten", async () => {
 	for (const smallkey of ["ab", "cd"]) await put(smallkey);
 	states.set("ab", "empty").set("cd", "down");
-	await follow("ab", "cd");
+	await look("ab", "cd");
 	run(gatherMs);
 	await eventually(async () => (await health()) !== null);
 	const tip = await local.git("rev-parse", "main");
 	local.now += 21 * day;
-	await follow("ab", "cd");
+	await look("ab", "cd");
 	run(gatherMs);
 	states.clear();
-	await follow("ab");
+	await look("ab");
 	local.now += 1000;
 	assert.is((await local.write({ method: "DELETE", target: "/register/cd", body: "" })).status, 204);
 	assert.is(await local.git("rev-parse", "main~1"), tip, "three weeks later nothing was new");
@@ -139,36 +134,16 @@ test("what is known already makes no commit, and a layer that is well or gone is
 	assert.equal(local.reported, []);
 });
 
-test("every layer is checked once in a period, and a layer that is none of this is left out", async () => {
-	await put("ab");
-	watcher.start();
-	let moments = 0;
-	for (let hour = 0; hour < 7 * 24; hour += 1) {
-		const since = local.now;
-		local.now += 3_600_000;
-		const before = looked.length;
-		run(60_000);
-		await eventually(() => timers.some(({ ms }) => ms === 60_000));
-		if (!isDue("ab", since, local.now, 7 * day)) continue;
-		moments += 1;
-		await eventually(() => looked.length === before + 1);
-	}
-	assert.is(moments, 1);
-	assert.equal(looked, ["ab"]);
-	for (const smallkey of ["nothing", "__proto__"]) watcher.follow(smallkey);
-	await follow("ab");
-	assert.equal(looked, ["ab", "ab"]);
-});
-
-test("a batch waits for its moments: only some of it is checked soon", async () => {
-	for (let index = 0; index < 500; index += 1) watcher.follow(`key-${index}`);
-	assert.is(timers.length, 100);
+test("names that are no layers are not checked", async () => {
+	await look("nothing", "__proto__");
+	assert.equal(looked, []);
+	assert.is(timers.length, 0);
 });
 
 test("what cannot be stored now is stored with what is seen later, or at the end", async () => {
 	await put("ab");
 	states.set("ab", "wrong");
-	await follow("ab");
+	await look("ab");
 	failing = new Error("the repository is gone");
 	run(gatherMs);
 	await eventually(() => local.reported.length === 1);

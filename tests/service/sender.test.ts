@@ -2,9 +2,9 @@ import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { parseSenders } from "../../../api/senders.ts";
-import { noon, temporaryFolder } from "../../local.ts";
-import { type Ended, runScript } from "../../process.ts";
+import { parseSenders } from "../../api/senders.ts";
+import { noon, temporaryFolder } from "../local.ts";
+import { type Ended, runScript } from "../process.ts";
 
 interface Scene {
 	folder: string;
@@ -63,7 +63,10 @@ test("a sender lives: added, listed, shown, changed, rotated, removed", async (s
 
 	assert.is((await sender(scene, "remove", "energy")).code, 0);
 	assert.equal(Object.keys(await entries(scene)), ["everyone"]);
-	for (const { stdout, stderr } of [added, all, list, shown, changed]) {
+	const last = await sender(scene, "remove", "everyone");
+	assert.is(last.code, 0);
+	assert.is(last.stderr, "warning: it was the last sender: no one can publish\n");
+	for (const { stdout, stderr } of [added, all, list, shown, changed, last]) {
 		assert.not.match(stdout + stderr, key);
 		assert.not.match(stdout + stderr, everyone as string);
 	}
@@ -115,6 +118,14 @@ test("which layers a new sender may change is a question, and no omission", asyn
 
 for (const [what, words, code, text] of [
 	["an id that is there already", ["add", "x", "--all-layers"], 1, /already has a sender x/],
+	["an id that is there already, before any question", ["add", "x"], 1, /already has a sender x/],
+	[
+		"a glob that fits no key",
+		["add", "y", "--smallkeys", "ene*", "[a"],
+		2,
+		/'\[a' is invalid\. It must be a smallkey/,
+	],
+	["a change to such a glob", ["change", "x", "--smallkeys", "a b"], 2, /'a b' is invalid/],
 	["an id that is a path", ["add", "../x", "--all-layers"], 2, /It must be 1 to 64 of/],
 	["an id of a prototype", ["remove", "__proto__"], 1, /has no sender __proto__/],
 	["a contact of two lines", ["add", "y", "--all-layers", "--contact", "a\nb"], 2, /contact must be a text/],

@@ -1,22 +1,16 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { build, type Plugin } from "esbuild";
-
-/** Test files as JavaScript, in a folder of their own. */
-export interface CompiledTests {
-	/** Test file → compiled file. */
-	files: ReadonlyMap<string, string>;
-	/** Compiled `scripts/fragments.ts`. */
-	start: string;
-	remove: () => Promise<void>;
-}
+import { build } from "esbuild";
 
 /** Replaces `import.meta.url` in a compiled module. */
 const urlName = "sourceUrl";
 
-/** Keeps the source's `import.meta.url`, since modules read and start files beside their sources. */
-const sourceUrls: Plugin = {
+/**
+ * Keeps the source's `import.meta.url`, since modules read and start files beside their sources.
+ * @type {import("esbuild").Plugin}
+ */
+const sourceUrls = {
 	name: "source-urls",
 	setup(setup) {
 		setup.initialOptions.define = { "import.meta.url": urlName };
@@ -35,10 +29,11 @@ const program = resolve("scripts/fragments.ts");
 /**
  * Compiles test files once for a run. With tsx each process loads several hundred modules through a second thread, which
  * takes longer than most tests. Shared modules are not duplicated, so that tests can compare their classes.
- * @param files - absolute paths; JavaScript files are not in the result
+ * @param {readonly string[]} files absolute paths; JavaScript files are not in the result
+ * @returns the compiled file of each test file, that of `scripts/fragments.ts`, and a function that removes them
  * @throws {Error} with esbuild's messages where one cannot be read
  */
-export async function compileTests(files: readonly string[]): Promise<CompiledTests> {
+export async function compileTests(files) {
 	// Within the project, so that packages are found.
 	const cache = resolve("node_modules/.cache");
 	await mkdir(cache, { recursive: true });
@@ -64,12 +59,10 @@ export async function compileTests(files: readonly string[]): Promise<CompiledTe
 			logLevel: "silent",
 			plugins: [sourceUrls],
 		});
-		const outputs = Object.entries(metafile.outputs);
-		const compiled = new Map(
-			outputs.flatMap(([output, { entryPoint }]) =>
-				entryPoint ? [[resolve(entryPoint), resolve(output)] as const] : [],
-			),
-		);
+		/** @type {Map<string, string>} */
+		const compiled = new Map();
+		for (const [output, { entryPoint }] of Object.entries(metafile.outputs))
+			if (entryPoint) compiled.set(resolve(entryPoint), resolve(output));
 		const start = join(folder, "start.mjs");
 		await writeFile(start, `import { main } from ${JSON.stringify(compiled.get(program))};\nawait main();\n`);
 		return { files: compiled, start, remove };

@@ -1,5 +1,5 @@
-import type { Entry } from "../registry/entries.ts";
-import { randomFrom } from "./layers.ts";
+import { randomFrom } from "../../bench/layers.ts";
+import type { Entry } from "../../registry/entries.ts";
 
 /** Words as titles of map layers have them, English and French, the frequent ones first. */
 const subjects: [string, string][] = [

@@ -5,9 +5,9 @@ import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { temporaryFolder } from "../../local.ts";
-import { cleanEnvironment, type Ended, root, runScript, startWords } from "../../process.ts";
-import { eventually } from "../../wait.ts";
+import { temporaryFolder } from "../local.ts";
+import { cleanEnvironment, type Ended, root, runTests, testWords } from "../process.ts";
+import { eventually } from "../wait.ts";
 
 const test = suite<{ folder: string; remove: () => Promise<void> }>("npm test");
 
@@ -34,7 +34,7 @@ function isRunning(pid: number): boolean {
 async function runFiles(folder: string, texts: Record<string, string>, ...words: string[]): Promise<Ended> {
 	const names = Object.keys(texts).map((name) => join(folder, `${name}.test.mjs`));
 	await Promise.all(Object.values(texts).map((text, index) => writeFile(names[index] as string, text)));
-	return runScript("test", [...names, ...words]);
+	return runTests([...names, ...words]);
 }
 
 const good = `${head}test("a", () => {});\ntest("b", () => {});\ntest.run();\n`;
@@ -109,7 +109,7 @@ test("when it is ended, its test files end with it", async ({ folder }) => {
 		file,
 		`${head}${noting}test("a", () => new Promise((r) => setInterval(() => {}, 1000)));\ntest.run();\n`,
 	);
-	const child = spawn(process.execPath, [...startWords("test"), file], {
+	const child = spawn(process.execPath, testWords([file]), {
 		cwd: root,
 		env: cleanEnvironment({}),
 		stdio: "ignore",

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { faultRow, faultSections, faultsPage, type SeenFault } from "../../../scripts/test/faults-table.ts";
-import { root } from "../../process.ts";
+import { root } from "../process.ts";
+import { faultRow, faultSections, faultsPage, type SeenFault } from "./table.mjs";
 
 const fault: SeenFault = {
 	section: "disk",

@@ -1,7 +1,7 @@
 import { decode } from "fast-png";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { answerAsMapService } from "../../../scripts/screenshots/map-service.ts";
+import { answerAsMapService } from "./map-service.ts";
 
 const box = "-1500000,0,1500000,2000000";
 

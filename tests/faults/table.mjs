@@ -1,35 +1,27 @@
 /** The sections of the table of faults with their headings, in order. */
-export const faultSections = {
+export const faultSections = /** @type {const} */ ({
 	disk: "The disk",
 	repository: "The repository",
 	derived: "What is derived from it",
 	processes: "Processes",
 	power: "Power",
 	connections: "Connections",
-} as const;
+});
 
-/** A fault and its observed effects. */
-export interface SeenFault {
-	section: keyof typeof faultSections;
-	/** What was broken. */
-	fault: string;
-	/** What readers got during and after it. */
-	reader: string;
-	/** What publishers or pushers got. */
-	publisher: string;
-	/** The lines of the log, or the output of a refused start. */
-	log: readonly string[];
-}
+/**
+ * A fault and what was seen of it: what was broken, what readers got during and after it, what publishers or pushers got,
+ * and the lines of the log or the output of a refused start.
+ * @typedef {{ section: keyof typeof faultSections, fault: string, reader: string, publisher: string, log: readonly string[] }} SeenFault
+ */
 
 /** One row of the table, in Markdown. */
-export function faultRow({ fault, reader, publisher, log }: SeenFault): string {
+export function faultRow(/** @type {SeenFault} */ { fault, reader, publisher, log }) {
 	const said =
 		log.length > 0 ? log.map((line) => `\`${line.replaceAll("`", "'")}\``).join("<br>") : "nothing";
-	return `| ${[fault, reader, publisher, said].map(cell).join(" | ")} |`;
-}
-
-function cell(text: string): string {
-	return text.replaceAll("|", "\\|").replaceAll("\n", " ");
+	const cells = [fault, reader, publisher, said].map((text) =>
+		text.replaceAll("|", "\\|").replaceAll("\n", " "),
+	);
+	return `| ${cells.join(" | ")} |`;
 }
 
 const introduction = `# Reliability
@@ -47,7 +39,7 @@ full, read-only or detached disk need a machine that allows \`mount\`.
 `;
 
 /** The page of all faults, independent of the order of observation. */
-export function faultsPage(faults: readonly SeenFault[]): string {
+export function faultsPage(/** @type {readonly SeenFault[]} */ faults) {
 	const sections = Object.entries(faultSections).map(([section, heading]) => {
 		const rows = faults.filter((fault) => fault.section === section).map(faultRow);
 		const head = ["| fault | a reader saw | a publisher heard | the log said |", "|---|---|---|---|"];

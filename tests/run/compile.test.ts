@@ -6,9 +6,9 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { compileTests } from "../../../scripts/test/compile.ts";
-import { temporaryFolder } from "../../local.ts";
-import { root, runScript } from "../../process.ts";
+import { temporaryFolder } from "../local.ts";
+import { root, runTests } from "../process.ts";
+import { compileTests } from "./compile.mjs";
 
 const test = suite<{ folder: string; remove: () => Promise<void> }>("test files, compiled");
 
@@ -52,7 +52,7 @@ test.run();
 		"own.ts": "export class Fault extends Error {}\nexport const source: string = import.meta.url;\n",
 		"other.ts": 'import { Fault } from "./own.ts";\nexport const thrown = () => new Fault();\n',
 	});
-	const { code, stdout } = await runScript("test", [one, two]);
+	const { code, stdout } = await runTests([one, two]);
 	assert.is(code, 0, stdout);
 	assert.match(stdout, /2 passed, 0 failed\n$/);
 });
@@ -62,7 +62,7 @@ test("a fault names the line of the source, and one that cannot be read ends the
 }) => {
 	const text = `${head}\nfunction fail(): never {\n\tthrow new Error("no");\n}\ntest("a", () => fail());\ntest.run();\n`;
 	const [path = ""] = await writeModules(folder, { "fails.test.ts": text });
-	const { code, stdout } = await runScript("test", [path]);
+	const { code, stdout } = await runTests([path]);
 	assert.is(code, 1);
 	assert.match(stdout, "fails.test.ts:5:8)");
 	await writeFile(path, "const = 1;\n");

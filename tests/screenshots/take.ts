@@ -1,15 +1,13 @@
-// npx fragments screenshots: screenshots of the catalogue with this checkout's layers, for the README and for inspection
+// node --import tsx tests/screenshots/take.ts [--all] [--out DIR]: screenshots of the catalogue with this checkout's layers, for the README and for inspection
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
-import { buildOutput } from "../hosting/output.ts";
-import { needBrowser, openBrowser, serveFolder } from "../prove/browser.ts";
-import type { Environment } from "../service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
-import { type Io, printLine } from "../terminal/io.ts";
+import { buildOutput } from "../../hosting/output.ts";
+import { needBrowser, openBrowser, serveFolder } from "../../prove/browser.ts";
 
-import { answerAsMapService } from "./screenshots/map-service.ts";
+import { answerAsMapService } from "./map-service.ts";
 
 /** One picture: a page in one language, size and scheme. */
 interface Picture {
@@ -106,10 +104,10 @@ async function settled(page: Page): Promise<void> {
 	await page.evaluate(() => document.fonts.ready.then(() => undefined));
 }
 
-async function takeAll(pictures: readonly Picture[], out: string, env: Environment, io: Io): Promise<void> {
+async function takeAll(pictures: readonly Picture[], out: string): Promise<void> {
 	const folder = await mkdtemp(join(tmpdir(), "screenshots-"));
 	const dist = join(folder, "dist");
-	const { problems } = await buildOutput({ folder: "layers" }, dist, { ...env, SITE: "on" });
+	const { problems } = await buildOutput({ folder: "layers" }, dist, { ...process.env, SITE: "on" });
 	if (problems.length > 0) throw new Error(problems.join("\n"));
 	const { address, close } = await serveFolder(dist);
 	const browser = await openBrowser();
@@ -118,7 +116,7 @@ async function takeAll(pictures: readonly Picture[], out: string, env: Environme
 		for (const picture of pictures) {
 			const path = join(out, `${picture.name}.png`);
 			await take(browser, address, picture, path);
-			printLine(io, path);
+			console.log(path);
 		}
 	} finally {
 		await browser.close();
@@ -127,16 +125,13 @@ async function takeAll(pictures: readonly Picture[], out: string, env: Environme
 	}
 }
 
-export const run = createRun(async (argv, environment, io) => {
-	const options = createCommandLine("screenshots", io)
-		.option("--out <dir>", "where the pictures go", "docs")
-		.option(
-			"--all",
-			"every page in both languages, three widths, light and dark, in place of the README's one",
-		)
-		.parse(argv, { from: "user" })
-		.opts();
-	needBrowser();
-	await takeAll(options.all ? allPictures() : [readmePicture], resolve(options.out), environment, io);
-	return exitCodes.done;
+const { values } = parseArgs({
+	options: {
+		/** Where the pictures go. */
+		out: { type: "string", default: "docs" },
+		/** Every page in both languages, three widths, light and dark, in place of the README's one. */
+		all: { type: "boolean", default: false },
+	},
 });
+needBrowser();
+await takeAll(values.all ? allPictures() : [readmePicture], resolve(values.out));

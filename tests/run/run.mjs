@@ -1,0 +1,109 @@
+// npm test [-- FILE…]: runs uvu's test files under Node's test runner, each in a process of its own, and prints the result of
+// each, then `N passed, N failed`. With --fuzz each property is tried with many more cases. With --faults it breaks disks,
+// repositories and processes under the service, and writes docs/reliability.md.
+
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join, relative, resolve } from "node:path";
+import { run } from "node:test";
+import { parseArgs } from "node:util";
+import glob from "fast-glob";
+import { faultsPage } from "../faults/table.mjs";
+import { compileTests } from "./compile.mjs";
+
+const { values, positionals } = parseArgs({
+	allowPositionals: true,
+	options: {
+		faults: { type: "boolean", default: false },
+		fuzz: { type: "boolean", default: false },
+		/** Cases that each property is tried with. */
+		runs: { type: "string", default: "100000" },
+		/** Longest that one file may take, in milliseconds. */
+		timeout: { type: "string" },
+	},
+});
+
+const plans = {
+	test: { files: ["tests/**/*.test.ts"], timeoutMs: 600_000 },
+	faults: { files: ["tests/faults/**/*.{test,fault}.ts"], timeoutMs: 1_200_000 },
+	fuzz: { files: ["tests/**/*.fuzz.test.ts", "tests/conformance/workers.test.ts"], timeoutMs: 3_600_000 },
+};
+const plan = plans[values.faults ? "faults" : values.fuzz ? "fuzz" : "test"];
+const timeout = values.timeout === undefined ? plan.timeoutMs : Number(values.timeout);
+const names = positionals.length > 0 ? positionals : (await glob(plan.files)).sort();
+
+/** The number after a label in uvu's summary; 0 without a summary. */
+function figure(/** @type {string} */ output, /** @type {string} */ label) {
+	return Number(new RegExp(`^\\s*${label}:\\s+(\\d+)`, "m").exec(output)?.[1] ?? 0);
+}
+
+/** Runs the files, and prints the results. @returns how many tests passed, failed and were skipped */
+async function runTests() {
+	const paths = names.map((name) => resolve(name));
+	const compiled = paths.some((path) => path.endsWith(".ts")) ? await compileTests(paths) : null;
+	const sums = { passed: 0, failed: 0, skipped: 0 };
+	/** @type {string[]} */
+	const failed = [];
+	/** @type {Map<string, string>} */
+	const outputs = new Map();
+	const files = new Map(paths.map((path) => [compiled?.files.get(path) ?? path, relative(".", path)]));
+
+	/** Adds a file's tests to the sums. A file that never calls `.run()` fails, although uvu exits with 0. */
+	function report(
+		/** @type {string} */ path,
+		/** @type {{ duration_ms: number, error?: Error }} */ { duration_ms, error },
+	) {
+		const [name, output] = [files.get(path) ?? path, outputs.get(path) ?? ""];
+		const seconds = `${(duration_ms / 1000).toFixed(1)} s`;
+		const [total, passed, skipped] = ["Total", "Passed", "Skipped"].map((label) => figure(output, label));
+		const wrong = Math.max(total - passed, error || total + skipped === 0 ? 1 : 0);
+		sums.passed += passed;
+		sums.failed += wrong;
+		sums.skipped += skipped;
+		if (wrong > 0) {
+			failed.push(name);
+			console.log(`${output}\n${name}: FAILED after ${seconds}: ${error?.cause ?? "it ran no test"}`);
+		} else console.log(`${name}: ${passed} passed${skipped > 0 ? `, ${skipped} skipped` : ""}, ${seconds}`);
+		for (const [line] of output.matchAll(/^skipped: .*$/gm)) console.log(`  ${line}`);
+	}
+
+	try {
+		if (compiled) process.env.COMPILED_START = compiled.start;
+		const all = [...files.keys()];
+		// Neighbours need the same resources, such as a browser, so every second file comes from the end of the list.
+		const mixed = all.map((_, index) => all.at(index % 2 === 0 ? index / 2 : -(index + 1) / 2) ?? "");
+		// One more than there are processors, since each file sometimes waits for a disk or a clock.
+		const concurrency = availableParallelism() + 1;
+		for await (const { type, data } of run({ files: mixed, concurrency, timeout })) {
+			if (type === "test:stdout" || type === "test:stderr")
+				outputs.set(data.file, (outputs.get(data.file) ?? "") + data.message);
+			if ((type === "test:pass" || type === "test:fail") && data.nesting === 0)
+				report(data.name, data.details);
+		}
+	} finally {
+		await compiled?.remove();
+	}
+	if (failed.length > 0) console.log(["", "Failed:", ...failed.sort().map((name) => `  ${name}`)].join("\n"));
+	if (sums.skipped > 0) console.log(`${sums.skipped} skipped`);
+	console.log(`${sums.passed} passed, ${sums.failed} failed`);
+	process.exitCode = sums.failed > 0 ? 1 : 0;
+	return sums;
+}
+
+/** Writes the page of all faults, unless one was not seen. */
+async function runFaults() {
+	const folder = await mkdtemp(join(tmpdir(), "faults-"));
+	process.env.FAULT_ROWS = folder;
+	const { failed, skipped } = await runTests();
+	if (positionals.length > 0) return;
+	const page = "docs/reliability.md";
+	const isWhole = failed + skipped === 0;
+	const texts = (await readdir(folder)).sort().map((name) => readFile(join(folder, name), "utf8"));
+	const rows = (await Promise.all(texts)).map((text) => JSON.parse(text));
+	if (isWhole) await writeFile(page, faultsPage(rows));
+	console.log(isWhole ? `${page} is written` : `${page} stays: not every fault was seen`);
+	await rm(folder, { recursive: true, force: true });
+}
+
+if (values.fuzz) process.env.FUZZ_RUNS = values.runs;
+await (values.faults ? runFaults() : runTests());
