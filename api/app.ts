@@ -25,7 +25,6 @@ export interface Refused {
 	allow?: string;
 }
 
-/** What a request is routed to. */
 export type Route =
 	| Wanted
 	| { kind: "write"; action: WriteAction }
@@ -124,9 +123,8 @@ function refused(status: number, error: string): Refused {
 	return { kind: "refused", status, errors: [error] };
 }
 
-/** The answer to a request that its route refuses. */
 export function answerRefused({ status, errors, allow, root }: Refused): Reply {
-	if (root !== undefined) return answerErrorPage(status === 400 ? "badRequest" : "notFound", status, root);
+	if (root !== undefined) return answerErrorPage("notFound", status, root);
 	if (errors === null) return refuseRead(status);
 	if (allow !== undefined) return refuseWrite(status, errors, { Allow: allow });
 	return refuseWrite(status, errors, {}, "path");
@@ -161,12 +159,12 @@ export function handleRead(
 	wanted: Wanted,
 	ifNoneMatch: string | null,
 	fragments: Fragments,
-	report: Context["report"],
+	log: Context["log"],
 ): Reply {
 	try {
 		return answerRead(wanted, ifNoneMatch, fragments);
 	} catch (error) {
-		report(error);
+		log.error(error);
 		return refuseRead(500);
 	}
 }
@@ -189,22 +187,21 @@ export function refuseUnsigned(write: Omit<Write, "body">, context: Context): Re
 	);
 }
 
-/** Answers a write. */
 export async function handleWrite(write: Write, context: Context): Promise<Reply> {
 	try {
 		return await answerWrite(write, context);
 	} catch (error) {
-		return answerFailure(error, "write", context.report);
+		return answerFailure(error, "write", context.log);
 	}
 }
 
-/** The answer to an internal error: without a stack trace. The error goes to `report`. */
-export function answerFailure(error: unknown, kind: Route["kind"], report: Context["report"]): Reply {
+/** The answer to an internal error: without a stack trace. The error is logged. */
+export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
 	if (error instanceof StoreBusy) {
 		const reason = textOf("busy", error.message);
 		return refuseWrite(503, [reason], { "Retry-After": String(error.retryAfter) });
 	}
-	report(error);
+	log.error(error);
 	if (kind === "write") return refuseWrite(500, [textOf("failed")]);
 	return refuseRead(500);
 }

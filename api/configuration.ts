@@ -4,7 +4,6 @@ import { parseTargets, targetNames } from "../registry/targets/table.ts";
 import type { WriteLimits } from "./limits.ts";
 import type { ReadSettings } from "./wanted.ts";
 
-/** The variables of the environment, as given. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The repository on GitHub, where the layers are not on this machine. */
@@ -18,9 +17,7 @@ export interface GitHubSettings {
 
 /** Reads and checks variables, and reports every bad one at once. */
 export class Variables {
-	/** A line for each bad variable so far. */
 	readonly problems: string[] = [];
-	/** The names of all variables that were asked for. */
 	readonly asked = new Set<string>();
 	readonly #env: Environment;
 
@@ -59,7 +56,6 @@ export class Variables {
 		return this.#bad(name, `must be ${rule}, not ${text}`, fallback);
 	}
 
-	/** One of a few numbers or words. */
 	oneOf<T extends number | string>(name: string, fallback: T, known: readonly T[]): T {
 		const text = this.text(name, String(fallback));
 		const value = known.find((one) => String(one) === text);
@@ -92,7 +88,6 @@ export function parseSpan(text: string): number | null {
 	return match ? Number(match[1]) * (units[match[2] as string] as number) : null;
 }
 
-/** An http or https address with `{0}` in it. */
 const addressTemplate = /^https?:\/\/[^\s"<>{]*\{0\}[^\s"<>]*$/;
 
 /** The public address of the service, with its base path, without a slash at its end; empty where it is not set. */

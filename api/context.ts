@@ -1,5 +1,6 @@
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Hashes } from "../store/hashes.ts";
+import type { Log } from "../store/log.ts";
 import type { Store } from "../store/store.ts";
 import type { WriteLimiter } from "./limits.ts";
 import type { Senders } from "./senders.ts";
@@ -13,7 +14,6 @@ export interface Settings extends ReadSettings, Omit<FragmentSettings, "targets"
 	publicUrl?: string;
 }
 
-/** The layers whose services are to be harvested again. */
 export interface Refresh {
 	/** Only layers that were last harvested at least so long ago, in milliseconds; null: all. */
 	olderThanMs: number | null;
@@ -26,10 +26,9 @@ export interface Refresh {
 export interface Context {
 	store: Store;
 	settings: Settings;
-	/** The clock. */
 	now: () => Date;
-	/** Logs an internal error, which clients must not see. */
-	report: (error: unknown) => void;
+	/** Gets internal errors, which clients must not see. */
+	log: Pick<Log, "error">;
 	/** Why the service is not ready, in one line, for `/readyz`; null where it is. */
 	readiness: () => string | null;
 	/** The engine's hashes; by default those of the Web Cryptography API. */
@@ -40,6 +39,5 @@ export interface Context {
 	status?: ReadStatus;
 	/** First digits of the commit that runs; null or absent where that is not known. */
 	commit?: string | null;
-	/** Absent where writes are not limited. */
 	limiter?: WriteLimiter;
 }

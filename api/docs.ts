@@ -6,7 +6,6 @@ import { etagOfTags, type Tag } from "./etag.ts";
 import type { Pieces } from "./reply.ts";
 import type { WantedDocs } from "./wanted.ts";
 
-/** A fragment as sent. */
 export interface Fragment {
 	/** UTF-8 JSON. */
 	body: Uint8Array;
@@ -28,7 +27,6 @@ const maxJoinedBytes = 1_000_000;
 const encoder = new TextEncoder();
 const comma = encoder.encode(",");
 
-/** An answer to `docs`. */
 export interface Docs {
 	etag: string;
 	pieces: Uint8Array[];
@@ -57,8 +55,13 @@ function escapeSeparators(json: Uint8Array): Uint8Array {
 
 /** Collects an answer to `docs`; null where it would have more than `maxDocsBytes`. */
 export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null {
-	const { target, lang, callback, isUnlisted } = wanted;
-	const { envelope } = targetOf(target);
+	const { target, lang, callback, isQuery } = wanted;
+	const { envelope, absent, isUnlisted, queryDoor } = targetOf(target);
+	const leaveOut = () => null;
+	const rules =
+		isQuery && queryDoor
+			? { envelope: queryDoor.envelope(lang), absent: leaveOut }
+			: { envelope, absent, isUnlisted };
 	// The element of a repeated item is made once.
 	const made = new Map<Uint8Array, Uint8Array>();
 	const elements: Uint8Array[] = [];
@@ -67,10 +70,10 @@ export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null 
 	const items = wanted.isSorted ? inDrawingOrder(wanted, fragments) : wanted.items;
 	for (const item of items) {
 		const found = parseSmallkey(item) ? fragments(target, lang, item) : null;
-		const fragment = found && isUnlisted?.(found.body) ? null : found;
-		const absent = fragment ? null : wanted.absent(item, items.length);
-		if (!fragment && absent === null) continue;
-		const body = fragment?.body ?? encoder.encode(absent as string);
+		const fragment = found && rules.isUnlisted?.(found.body) ? null : found;
+		const missing = fragment ? null : rules.absent(item, items.length);
+		if (!fragment && missing === null) continue;
+		const body = fragment?.body ?? encoder.encode(missing as string);
 		let element = made.get(body);
 		if (!element) {
 			element = fragment ? layerIn(body, envelope) : body;
@@ -78,11 +81,11 @@ export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null 
 			made.set(body, element);
 		}
 		elements.push(element);
-		tags.push(fragment ? fragment.etag : (absent as string));
+		tags.push(fragment ? fragment.etag : (missing as string));
 		bytes += element.length;
 		if (bytes > maxDocsBytes) return null;
 	}
-	const { open, between, close } = wanted.envelope ?? noEnvelope;
+	const { open, between, close } = rules.envelope ?? noEnvelope;
 	const list = elements.flatMap((element, index) => (index === 0 ? [element] : [comma, element]));
 	const pieces = [
 		encoder.encode(`${callback === null ? "" : `/**/${callback}(`}${open}[`),
@@ -93,7 +96,7 @@ export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null 
 	const length = lengthOf(pieces);
 	if (length > maxDocsBytes) return null;
 	if (callback !== null) tags.push(callback);
-	if (wanted.envelope) tags.push(open + between);
+	if (rules.envelope) tags.push(open + between);
 	return { etag: etagOfTags(tags), pieces, length };
 }
 
@@ -109,7 +112,6 @@ function layerIn(body: Uint8Array, envelope: Envelope | undefined): Uint8Array {
 	return envelope ? body.subarray(envelope.open.length + 1, body.length - envelope.close.length - 1) : body;
 }
 
-/** The body of an answer; a large one in pieces. */
 export function bodyOf({ pieces, length }: Docs): Uint8Array | Pieces {
 	if (length <= maxJoinedBytes) return joined(pieces, length);
 	return { length, [Symbol.iterator]: () => pieces.values() };

@@ -31,12 +31,10 @@ export function etagOf(bytes: Uint8Array): string {
 	return textOf(hashOf(bytes));
 }
 
-/** A tag as it is sent. */
 export function textOf(tag: Tag): string {
 	return typeof tag === "string" ? tag : `"${hex(tag.high)}${hex(tag.low)}"`;
 }
 
-/** 32 bits as eight hex digits. */
 function hex(bits: number): string {
 	return (bits >>> 0).toString(16).padStart(8, "0");
 }

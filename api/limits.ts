@@ -19,14 +19,12 @@ export interface WriteLimiter {
 	sender(id: string, request: string): number | Promise<number>;
 }
 
-/** Tokens that a write with a bad signature takes. */
 const badSignatureTokens = 10;
 /** Most buckets; beyond, the least recently used one is dropped. */
 const maxBuckets = 20_000;
 
 interface Allowance {
 	tokens: number;
-	/** The time of `tokens`, in milliseconds since 1970. */
 	timeMs: number;
 }
 
@@ -48,7 +46,6 @@ export function onceEach(
 	};
 }
 
-/** Token buckets in this process. */
 export class TokenBuckets implements WriteLimiter {
 	readonly #limits: WriteLimits;
 	readonly #now: () => Date;

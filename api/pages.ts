@@ -37,7 +37,6 @@ export const reservedSegments: ReadonlyMap<string, SegmentUse> = new Map([
 	...every("kept", "status"),
 ]);
 
-/** The first segments of a target's paths. */
 function firstSegments({ doc, docs, aliases, queryDoor }: Target): string[] {
 	const paths = [
 		doc,
@@ -74,7 +73,6 @@ export interface PageWanted {
 	root: string;
 }
 
-/** A request of OGC API Records. */
 export interface RecordsRequest {
 	/** Below the API's root, without a slash at its end: `collections/layers/items`; empty for the landing page. */
 	path: string;
@@ -131,8 +129,11 @@ export function answerErrorPage(
 ): Reply {
 	const body = new TextEncoder().encode(errorHtml(kind, root));
 	const caching = { "Cache-Control": status === 503 ? "no-store" : refusalCaching };
-	const type = { "Content-Type": pageTypes.html as string };
-	return { status, headers: { ...type, ...documentHeaders(true), ...caching, ...headers }, body };
+	const own = {
+		"Content-Type": pageTypes.html as string,
+		"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+	};
+	return { status, headers: { ...documentHeaders(true), ...own, ...caching, ...headers }, body };
 }
 
 /** From a target below the base path, of a page or not, to the site's root. */
@@ -140,10 +141,12 @@ export function siteRootOf(target: string, basePath: string): string {
 	return rootFrom(target.slice(basePath.length + 1).split("?", 1)[0] ?? "");
 }
 
-/** Redirects to a folder of the catalogue. */
 export function answerMoved(location: string): Reply {
 	return { status: 301, headers: { Location: location, "Cache-Control": "no-cache" }, body: emptyBody };
 }
+
+/** Pages, and what could be guessed for one, such as `fr/sante`. */
+const forPeople = /\.html$|^(?:en|fr|list|guide)\//;
 
 /**
  * GET <base>/, /en/, /index/index.json and all other files of the catalogue
@@ -154,15 +157,13 @@ export function answerPage(
 	bytes: Uint8Array | null,
 	{ ifNoneMatch, isSecure, etag, headers: more }: PageRequest,
 ): Reply {
-	if (!bytes) return file.endsWith(".html") ? answerErrorPage("notFound", 404, root) : refuseRead(404);
+	if (!bytes) return forPeople.test(file) ? answerErrorPage("notFound", 404, root) : refuseRead(404);
 	const headers = { ...pageHeaders(file, isSecure), ...more, ETag: etag ?? etagOf(bytes) };
 	const isUnchanged = ifNoneMatch !== null && matchesEtag(ifNoneMatch, headers.ETag);
 	return isUnchanged ? { status: 304, headers, body: emptyBody } : { status: 200, headers, body: bytes };
 }
 
-/** What an answer depends on beside the file. */
 export interface PageRequest {
-	/** The `If-None-Match` header, or null. */
 	ifNoneMatch: string | null;
 	/** Whether the catalogue is served over https only. */
 	isSecure: boolean;

@@ -24,7 +24,6 @@ export function askToRegister(smallkey: string, body: Uint8Array, hashes?: Hashe
 	};
 }
 
-/** Reads a DELETE. */
 export function askToRemove(smallkey: string, body: Uint8Array): Asked | Refusal {
 	// The method is not signed: with a body, a captured PUT could be sent again as a DELETE.
 	if (body.length > 0) return { status: 400, errors: [textOf("body-empty")] };

@@ -2,18 +2,8 @@ import { layerFile, listFile } from "../catalogue/static/addresses.ts";
 import { type PageSettings, pageSettingsPath } from "../catalogue/static/html.ts";
 import { layerHtml } from "../catalogue/static/layer.ts";
 import { byTitle, listHtml } from "../catalogue/static/list.ts";
-import {
-	collectionId,
-	collectionPage,
-	collectionsPage,
-	conformancePage,
-	isWanted,
-	itemPage,
-	itemsPage,
-	landingPage,
-	parseItemsQuery,
-	searchedText,
-} from "../catalogue/static/records.ts";
+import { collectionId, itemPage, itemsPage, recordsPage } from "../catalogue/static/records.ts";
+import { isWanted, parseItemsQuery, searchedText } from "../catalogue/static/records-query.ts";
 import {
 	chunkCount,
 	chunkOf,
@@ -31,7 +21,6 @@ import { emptyBody, type Reply } from "./reply.ts";
 /** Reads a file of the catalogue as text; null where it is not there. */
 export type ReadText = (file: string) => Promise<string | null>;
 
-/** A chunk that was read, and what was made of it. */
 interface KnownChunk {
 	path: string;
 	entries: readonly Entry[];
@@ -106,14 +95,8 @@ export class Rendered {
 				? json(itemPage(entry, root), ifNoneMatch, geoJson)
 				: problem(404, "there is no such layer");
 		}
-		const pages: Record<string, () => object> = {
-			"": () => landingPage(root),
-			conformance: conformancePage,
-			collections: () => collectionsPage(root),
-			[`collections/${collectionId}`]: () => collectionPage(root),
-		};
-		const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-		return page ? json(page(), ifNoneMatch, "application/json") : problem(404, "there is no such resource");
+		const page = recordsPage(path, root);
+		return page ? json(page, ifNoneMatch, "application/json") : problem(404, "there is no such resource");
 	}
 
 	async #items(query: string, root: string, ifNoneMatch: string | null): Promise<Reply> {

@@ -2,7 +2,6 @@ import { frenchOf, prefersFrench, textOf } from "../registry/texts.ts";
 
 /** A body that is sent piece by piece and never joined. */
 export interface Pieces extends Iterable<Uint8Array> {
-	/** Bytes of all pieces together. */
 	readonly length: number;
 }
 
@@ -33,7 +32,6 @@ export const fragmentHeaders = {
 /** Cached briefly, so that no cache hides a new layer. */
 export const refusalCaching = "public, max-age=5";
 
-/** Headers of every answer to a write. */
 const writeHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;
 
 /** Bounds on the errors of one answer: their number, the UTF-16 units of each, and the bytes of the whole answer. */
@@ -58,7 +56,6 @@ const refusalReasons: Readonly<Record<number, string>> = {
 
 const encoder = new TextEncoder();
 
-/** The body of an answer without one. */
 export const emptyBody = new Uint8Array(0);
 
 /** The answer to a read that is refused: a status, and no body. */
@@ -134,7 +131,6 @@ export function acceptWrite(status: number, value: unknown): Reply {
 /** Headers of a layer's status: pages of other sites may read it, and no cache keeps it. */
 const statusHeaders = { ...jsonHeaders, "Access-Control-Allow-Origin": "*" };
 
-/** The answer with a layer's status. */
 export function statusReply(status: object): Reply {
 	return { status: 200, headers: { ...statusHeaders }, body: encoder.encode(JSON.stringify(status)) };
 }
@@ -146,7 +142,6 @@ export function refuseStatus(status: number, error: string, retryAfter?: number)
 	return { status, headers, body: errorsBody([error]) };
 }
 
-/** The answer to a removal. */
 export function removed(): Reply {
 	return { status: 204, headers: { ...writeHeaders }, body: emptyBody };
 }

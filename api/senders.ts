@@ -4,7 +4,6 @@ import { langs } from "../registry/smallkey.ts";
 import type { Hashes } from "../store/hashes.ts";
 import { messageOf, parseTimestamp, type Signed, verify } from "./signature.ts";
 
-/** A publisher that may write. */
 export interface Sender {
 	/** 1 to 64 of A-Z a-z 0-9 . _ -, since commits contain it. */
 	id: string;
@@ -14,9 +13,7 @@ export interface Sender {
 	previous: PreviousSecret | null;
 	/** Globs of the smallkeys that it may change; null: all. */
 	smallkeys: string[] | null;
-	/** Whether its changes wait for a reviewer. */
 	review: boolean;
-	/** Public name; null: none. */
 	name: PublicName | null;
 	/** Contact, for the operator only; null: not known. */
 	contact: string | null;
@@ -29,12 +26,10 @@ export interface PreviousSecret {
 	until: Date | null;
 }
 
-/** Every sender by its id. */
 export type Senders = ReadonlyMap<string, Sender>;
 
 const senderPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Whether `id` may be a sender's id. */
 export function isSenderId(id: string): boolean {
 	return senderPattern.test(id);
 }
@@ -136,7 +131,6 @@ function parsePrevious(key: unknown, until: unknown, where: string): PreviousSec
 	return { secret: key, until: new Date(time) };
 }
 
-/** One text, or one in each language. */
 function parseName(name: unknown, where: string): PublicName | null {
 	if (typeof name !== "object" || name === null) return parseLine("name", name, where);
 	const { en, fr, ...unknown } = name as Record<string, unknown>;
@@ -147,7 +141,6 @@ function parseName(name: unknown, where: string): PublicName | null {
 	return { en: english, fr: french };
 }
 
-/** A text of one line, such as a name. */
 function parseLine(member: string, text: unknown, where: string): string | null {
 	if (text === undefined) return null;
 	if (typeof text === "string" && /^[^\p{C}\u2028\u2029]{1,200}$/u.test(text)) return text;

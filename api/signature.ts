@@ -11,9 +11,7 @@ const encoder = new TextEncoder();
 export interface Signed {
 	/** The request target as it arrived, without a query: `/v1/register/23ax5t`. */
 	path: string;
-	/** The text of the `Sender` header. */
 	sender: string;
-	/** The text of the `TimeStamp` header. */
 	timestamp: string;
 	/** The body's bytes as sent; may be empty. */
 	body: Uint8Array;
@@ -61,7 +59,6 @@ function sameText(expected: string, given: string): boolean {
 /** 32 bytes in the URL-safe alphabet without padding. */
 const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
 
-/** Whether a text has the shape of a signature. */
 export function isSignature(text: string): boolean {
 	return signaturePattern.test(text);
 }

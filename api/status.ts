@@ -1,5 +1,6 @@
 import { smallkeyText } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
+import type { Log } from "../store/log.ts";
 import { StoreBusy } from "../store/store.ts";
 import { type Reply, refuseStatus, statusReply } from "./reply.ts";
 
@@ -9,7 +10,6 @@ export interface LayerStatus {
 	/** When it was last registered, and by which commit; null where it is not registered, or that is not known. */
 	registered: string | null;
 	commit: string | null;
-	/** The change that waits for a reviewer, or null. */
 	review: { branch: string; commit: string; since: string } | null;
 	/** The reviewer's answer to the last change of the layer, its commit, where that was declined; null otherwise. */
 	declined: { commit: string; at: string; reason: string } | null;
@@ -63,7 +63,7 @@ const retryAfter = 2;
 export async function answerStatus(
 	segment: string,
 	read: ReadStatus | null,
-	report: (error: unknown) => void,
+	log: Pick<Log, "error">,
 	address: string | null = null,
 ): Promise<Reply> {
 	const given = decodeSegment(segment) ?? segment;
@@ -79,7 +79,7 @@ export async function answerStatus(
 		return status ? statusReply(status) : refuseStatus(404, `smallkey: ${smallkey} is not registered`);
 	} catch (error) {
 		if (error instanceof StoreBusy) return refuseStatus(503, error.message, error.retryAfter);
-		report(error);
+		log.error(error);
 		return refuseStatus(500, "the service failed");
 	}
 }

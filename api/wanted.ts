@@ -1,8 +1,7 @@
 import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/smallkey.ts";
 import { targetOf } from "../registry/targets/table.ts";
-import type { Envelope, Target, TargetName } from "../registry/targets/target.ts";
+import type { Target, TargetName } from "../registry/targets/target.ts";
 
-/** One fragment. */
 export interface WantedDoc {
 	kind: "doc";
 	/** Name of the target: `v0.9`. */
@@ -13,7 +12,6 @@ export interface WantedDoc {
 	callback: string | null;
 }
 
-/** Several fragments. */
 export interface WantedDocs {
 	kind: "docs";
 	target: TargetName;
@@ -22,26 +20,18 @@ export interface WantedDocs {
 	items: string[];
 	/** The JSONP callback; null where JSON is requested. */
 	callback: string | null;
-	/** The element of an unknown item among `count` items, as JSON; null where it is left out. */
-	absent: Target["absent"];
-	/** Whether a fragment is treated as unknown; null where none is. */
-	isUnlisted: ((body: Uint8Array) => boolean) | null;
-	/** The text around the array; null where the array is the whole answer. */
-	envelope: Envelope | null;
+	/** Whether lang and keys came in the query, which has an answer of its own (`queryDoor`). */
+	isQuery: boolean;
 	/** Whether the items are sorted by drawing order, where it is known. */
 	isSorted: boolean;
 }
 
-/** What a read requests. */
 export type Wanted = WantedDoc | WantedDocs;
 
-/** The settings of reads. */
 export interface ReadSettings {
-	/** Prefix before every route. */
 	basePath: string;
 	/** Most distinct keys of one `docs`; more is 414. */
 	docsMaxKeys: number;
-	/** The served targets. */
 	targets: readonly TargetName[];
 	/** Whether the catalogue is served: its pages, index and changes; absent: no. */
 	site?: boolean;
@@ -173,15 +163,8 @@ function parseDocs(
 	const trimmed = items.map(trimSpaces);
 	const isTooMany = items.length > settings.docsMaxKeys && smallkeysOf(trimmed).length > settings.docsMaxKeys;
 	if (isTooMany) return 414;
-	const { name, queryDoor, absent, isUnlisted = null, envelope = null } = path.target;
-	const wanted = { kind: "docs" as const, target: name, lang, items: trimmed, callback, isSorted };
-	return path.kind === "query" && queryDoor
-		? { ...wanted, absent: leaveOut, isUnlisted: null, envelope: queryDoor.envelope(lang) }
-		: { ...wanted, absent, isUnlisted, envelope };
-}
-
-function leaveOut(): null {
-	return null;
+	const target = path.target.name;
+	return { kind: "docs", target, lang, items: trimmed, callback, isQuery: path.kind === "query", isSorted };
 }
 
 function decodeItem(item: string): string {

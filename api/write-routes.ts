@@ -1,7 +1,5 @@
-/** The kinds of writes. */
 export type WriteAction = "register" | "remove" | "update" | "updateFeature" | "simplify" | "refresh";
 
-/** A method on the paths of a write. */
 interface WriteRoute {
 	action: WriteAction;
 	method: "PUT" | "DELETE" | "POST";
@@ -29,7 +27,6 @@ const routes: readonly WriteRoute[] = [
 const writePaths =
 	/^(?:(?:\/v[12])?\/register|\/v1\/(?:updatefeature|simplification|update)|\/v2\/(?:update|refresh))(?:[/?]|$)/;
 
-/** Whether a method writes. */
 export function isWriteMethod(method: string): boolean {
 	return method === "PUT" || method === "DELETE" || method === "POST";
 }

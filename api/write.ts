@@ -24,7 +24,6 @@ export interface Write {
 	body: Uint8Array | "too large";
 }
 
-/** A write whose signature was verified. */
 export interface Verified {
 	sender: Sender;
 	timestamp: string;
@@ -33,7 +32,6 @@ export interface Verified {
 	body: Uint8Array;
 }
 
-/** The change of one layer that a verified write requests. */
 export interface Asked {
 	smallkey: string;
 	/** The commit's subject: `register 23ax5t (wms)`. */
@@ -127,7 +125,6 @@ export function refuseOthers(sender: Sender, smallkey: string): Refusal | null {
 	return problem && refusalOf([problem]);
 }
 
-/** The refusal where a key is not stored. */
 export function notRegistered(smallkey: string): Refusal {
 	return { status: 404, errors: [textAt("smallkey", "not-registered", smallkey)] };
 }

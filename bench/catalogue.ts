@@ -6,7 +6,7 @@ import { answerPage, parsePage } from "../api/pages.ts";
 import { buildCatalogue, catalogueFiles } from "../catalogue/catalogue.ts";
 import type { CommitChanges } from "../catalogue/changes.ts";
 import { Index } from "../catalogue/chunks.ts";
-import { buildPages } from "../catalogue/pages.ts";
+import { buildPages } from "../catalogue/site.ts";
 import { needBrowser, openBrowser } from "../prove/browser.ts";
 import { fragmentSettings } from "../publish/slots.ts";
 import type { Entry } from "../registry/entries.ts";

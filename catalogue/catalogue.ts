@@ -78,7 +78,7 @@ export function catalogueFiles(
 	const report = updateHealth(read && (read(healthReportPath) ?? ""), before, layers, settings.owners);
 	if (report === null) throw new IndexBroken(`${healthReportPath}: not whole or of another version`);
 	files.set(healthReportPath, report);
-	const commits = updateChanges(read, history.map(listedCommit), settings);
+	const commits = updateChanges(read, history.map(listedCommit), settings.publicUrl);
 	if (!commits) throw new IndexBroken("changes/: not whole or of another version");
 	const all = [
 		commits,

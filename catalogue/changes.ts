@@ -1,5 +1,6 @@
 import type { Files, ReadFile } from "./chunks.ts";
 import { feedPath } from "./static/addresses.ts";
+import { escapeHtml } from "./static/html.ts";
 
 /** Version of these files; a reader that finds another one reads no further. */
 export const changesVersion = 2;
@@ -59,26 +60,45 @@ export function changesPiecePath(piece: number): string {
 	return `changes/${piece}.json`;
 }
 
-/** Settings of the feed. */
-export interface FeedSettings {
-	/** Address of the service with a slash at its end, or empty. */
-	publicUrl: string;
-}
-
 /**
  * The files of `changes/` that differ after further commits.
  * @param read reads the files as they are; null: there are none
  * @param further oldest first
+ * @param publicUrl address of the service with a slash at its end, or empty
  * @returns null where the files are not of this version, or not whole: everything has to be built
  */
 export function updateChanges(
 	read: ReadFile | null,
 	further: readonly CommitChanges[],
-	settings: FeedSettings,
+	publicUrl: string,
 ): Files | null {
-	if (further.length === 0) return new Map();
-	const state = read ? readState(read) : emptyState;
-	return state && written(state, further, settings);
+	const newest = further.at(-1);
+	if (!newest) return new Map();
+	const head = read ? readChangesHead(read(changesPath)) : emptyHead;
+	const pieces = head && readPieces(read, head);
+	if (!pieces) return null;
+	const last = Math.floor((head.commits + further.length - 1) / commitsPerPiece);
+	const first = Math.max(head.first, last - keptPieces + 1);
+	const starts = [...head.starts];
+	const files: Files = new Map();
+	for (let piece = head.first; read && piece < first; piece += 1) files.set(changesPiecePath(piece), null);
+	for (const piece of addCommits(pieces, head.commits, further)) {
+		const commits = pieces.get(piece) as ListedCommit[];
+		starts[piece - head.first] = (commits[0] as ListedCommit).commit.slice(0, 12);
+		if (piece >= first) files.set(changesPiecePath(piece), pieceText(piece, commits));
+	}
+	const kept = [...pieces].flatMap(([piece, commits]) => (piece < first ? [] : commits));
+	const now: ChangesHead = {
+		version: changesVersion,
+		commits: head.commits + further.length,
+		commit: newest.commit,
+		date: newest.date,
+		perPiece: commitsPerPiece,
+		first,
+		starts: starts.slice(first - head.first),
+	};
+	files.set(changesPath, `${JSON.stringify(now)}\n`);
+	return files.set(feedPath, feedText(kept, newest.date, publicUrl));
 }
 
 /** The head, or null where there is none of this version. */
@@ -96,86 +116,42 @@ function parseObject(text: string | null): Record<string, unknown> | null {
 	}
 }
 
-/** The last commits, as far as the feed and the open piece need them. */
-interface State {
-	commits: number;
-	/** Number of the commit that `recent` starts with; the first one of a piece. */
-	from: number;
-	recent: ListedCommit[];
-	/** First commits of the kept pieces. */
-	first: number;
-	starts: string[];
-}
+const emptyHead = { commits: 0, first: 0, starts: [] };
 
-const emptyState: State = { commits: 0, from: 0, recent: [], first: 0, starts: [] };
-
-function readState(read: ReadFile): State | null {
-	const head = readChangesHead(read(changesPath));
-	if (!head) return null;
-	const last = head.first + head.starts.length - 1;
-	const recent: ListedCommit[] = [];
-	let from = last;
-	for (let piece = last; piece >= head.first; piece -= 1) {
-		const commits = parseObject(read(changesPiecePath(piece)))?.commits;
+/** The commits of the last pieces by number, oldest first, as many as the feed needs; null where one is not whole. */
+function readPieces(
+	read: ReadFile | null,
+	{ first, starts }: Pick<ChangesHead, "first" | "starts">,
+): Map<number, ListedCommit[]> | null {
+	let pieces: [number, ListedCommit[]][] = [];
+	for (let piece = first + starts.length - 1; piece >= first; piece -= 1) {
+		const commits = parseObject(read?.(changesPiecePath(piece)) ?? null)?.commits;
 		if (!Array.isArray(commits)) return null;
-		recent.unshift(...(commits as ListedCommit[]));
-		from = piece;
-		if (feedEntries(recent).length >= feedLength) break;
+		pieces = [[piece, commits], ...pieces];
+		if (feedEntries(pieces.flatMap(([, some]) => some)).length >= feedLength) break;
 	}
-	return {
-		commits: head.commits,
-		from: from * commitsPerPiece,
-		recent,
-		first: head.first,
-		starts: head.starts,
-	};
+	return new Map(pieces);
 }
 
-function written(state: State, further: readonly CommitChanges[], settings: FeedSettings): Files {
-	const files: Files = new Map();
-	const commits = state.commits + further.length;
-	const all = [...state.recent, ...further];
-	const starts = [...state.starts];
-	const firstTouched = Math.floor(state.commits / commitsPerPiece);
-	const last = Math.floor((commits - 1) / commitsPerPiece);
-	const listed: ListedCommit[] = state.recent.slice(0, firstTouched * commitsPerPiece - state.from);
-	for (let piece = firstTouched; piece <= last; piece += 1) {
-		const at = piece * commitsPerPiece - state.from;
-		const inPiece = bounded(all.slice(at, at + commitsPerPiece));
-		listed.push(...inPiece);
-		starts[piece - state.first] = (inPiece[0] as ListedCommit).commit.slice(0, 12);
-		files.set(changesPiecePath(piece), pieceText(piece, inPiece));
-	}
-	const first = Math.max(state.first, last - keptPieces + 1);
-	for (let piece = state.first; piece < first; piece += 1) files.set(changesPiecePath(piece), null);
-	if (state.commits === 0)
-		for (let piece = 0; piece < first; piece += 1) files.delete(changesPiecePath(piece));
-	const { commit, date } = listed.at(-1) as ListedCommit;
-	const head: ChangesHead = {
-		version: changesVersion,
-		commits,
-		commit,
-		date,
-		perPiece: commitsPerPiece,
-		first,
-		starts: starts.slice(first - state.first),
-	};
-	files.set(changesPath, `${JSON.stringify(head)}\n`);
-	const kept = Math.max(0, first * commitsPerPiece - state.from);
-	files.set(feedPath, feedText(listed.slice(kept), settings));
-	return files;
-}
-
-/** The commits of a piece, each with as many words as the piece has room for. */
-function bounded(commits: readonly ListedCommit[]): ListedCommit[] {
+/** Adds commits to pieces. @param count commits before them @returns the numbers of the pieces that differ */
+function addCommits(
+	pieces: Map<number, ListedCommit[]>,
+	count: number,
+	further: readonly CommitChanges[],
+): Set<number> {
+	const changed = new Set<number>();
 	let bytes = 0;
-	return commits.map((one) => {
-		const isMany =
-			"layers" in one && (one.layers.length > maxListed || bytes + commitText(one).length > maxPieceBytes);
+	for (const [at, one] of further.entries()) {
+		const number = Math.floor((count + at) / commitsPerPiece);
+		const piece = pieces.get(number) ?? [];
+		if (!changed.has(number)) bytes = piece.map(commitText).join("").length;
+		const isMany = one.layers.length > maxListed || bytes + commitText(one).length > maxPieceBytes;
 		const listed = isMany ? { commit: one.commit, date: one.date, many: one.layers.length } : one;
 		bytes += commitText(listed).length;
-		return listed;
-	});
+		pieces.set(number, [...piece, listed]);
+		changed.add(number);
+	}
+	return changed;
 }
 
 function commitText(one: ListedCommit): string {
@@ -215,21 +191,12 @@ const kindWords: Record<FeedEntry["kind"], string> = {
 	repair: "a repair is proposed · une réparation est proposée",
 };
 
-function escapeXml(text: string): string {
-	return text
-		.replaceAll("&", "&amp;")
-		.replaceAll("<", "&lt;")
-		.replaceAll(">", "&gt;")
-		.replaceAll('"', "&quot;");
-}
-
 /**
  * The last 100 changes as an Atom feed (RFC 4287). Its ids are made from the commits, so that they are the same on
  * whatever host the feed stands; a smallkey and a commit hold no character that XML knows.
  */
-function feedText(commits: readonly ListedCommit[], { publicUrl }: FeedSettings): string {
-	const { date } = commits.at(-1) as ListedCommit;
-	const base = escapeXml(publicUrl);
+function feedText(commits: readonly ListedCommit[], updated: string, publicUrl: string): string {
+	const base = escapeHtml(publicUrl);
 	const entries = feedEntries(commits).map(
 		({ commit, date, smallkey, kind }) => `<entry>
 <id>urn:x-layer-change:${commit}:${encodeURIComponent(smallkey)}</id>
@@ -245,7 +212,7 @@ function feedText(commits: readonly ListedCommit[], { publicUrl }: FeedSettings)
 <id>urn:x-layer-changes</id>
 <title>Map layers: changes · Couches cartographiques : modifications</title>
 <author><name>Map layer registrations · Inscriptions de couches</name></author>
-<updated>${date}</updated>
+<updated>${updated}</updated>
 ${self}${entries.join("\n")}
 </feed>
 `;

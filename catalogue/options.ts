@@ -2,7 +2,7 @@ import { readVersion } from "../files/version.ts";
 import { fragmentSettings } from "../publish/slots.ts";
 import type { PublicName } from "../registry/entries.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { plainSettings, type SiteSettings } from "../site/page/settings.ts";
+import type { OperatorSettings, SiteSettings } from "../site/page/settings.ts";
 import { type Pictures, picturesIn } from "./thumbnails.ts";
 
 /** Everything but the layers that decides what a catalogue holds; handed to other processes as it is. */
@@ -23,35 +23,18 @@ export interface CatalogueOptions {
 	isServed: boolean;
 }
 
-/** What an operator says of the page. */
-export interface PageSettings {
-	/** Tiles of EPSG:3978 in its official grid, with `{z}`, `{y}` and `{x}`; empty: the land's outline. */
-	baseMap: string;
-	/** Who made the base map; shown in its corner. */
-	baseMapAttribution: string;
-	/** Address of the public repository without a slash at its end; empty where it is not public. */
-	repositoryUrl: string;
-	/** The repository's branch of the layers. */
-	branch: string;
-}
-
 /** Everything that a catalogue is made with, from a configuration. */
 export function catalogueOptions(
-	given: FragmentSettings & { publicUrl: string; page: PageSettings; pictures: string },
+	given: FragmentSettings & { publicUrl: string; page: OperatorSettings; pictures: string },
 	more: Pick<CatalogueOptions, "senderNames" | "isCompressed"> & { canSend: boolean },
 ): CatalogueOptions {
 	const { senderNames, isCompressed, canSend } = more;
 	const fragments = fragmentSettings(given);
 	const { metadataUrl, catalogueUrl, mapWkid, targets } = fragments;
-	const { baseMap, baseMapAttribution, repositoryUrl: repository, branch } = given.page;
 	return {
 		fragments,
 		publicUrl: given.publicUrl === "" ? "" : `${given.publicUrl}/`,
-		site: {
-			...plainSettings,
-			...{ targets, mapWkid, metadataUrl, catalogueUrl },
-			...{ baseMap, baseMapAttribution, repository, branch, canSend },
-		},
+		site: { ...given.page, targets, mapWkid, metadataUrl, catalogueUrl, canSend },
 		version: readVersion(),
 		senderNames,
 		isCompressed,

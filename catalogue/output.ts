@@ -67,7 +67,7 @@ const brotliQuality = 9;
 /** Names with a content's hash never change: they are worth a slower way to compress. */
 function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uint8Array][] {
 	if (bytes.length < minCompressedBytes) return [];
-	const isHashed = path.startsWith("assets/");
+	const isHashed = path.startsWith("assets/") || path.startsWith(`${chunksFolder}/`);
 	const gzipped = gzipSync(bytes, { level: isHashed ? 9 : 6 });
 	if (!isHashed) return [[".gz", gzipped]];
 	const params = {

@@ -23,8 +23,6 @@ export type CatalogueLayers = { repository: string; commit: string } | { folder:
 export interface EarlierCatalogue {
 	/** The commit of its layers, in full. */
 	commit: string;
-	/** Stamp of the reviewers' files. */
-	reviewers: string;
 	read: ReadFile;
 	index: Index;
 }
@@ -32,8 +30,6 @@ export interface EarlierCatalogue {
 /** What a range of commits changes in the catalogue, and what its reviewers' files say at its end. */
 export interface ReadChanges extends CatalogueChanges {
 	owners: OwnersOf;
-	/** Stamp of the reviewers' files. */
-	reviewers: string;
 }
 
 /** Most changed layers of a range that is not read from nothing: this number, or this share of all. */
@@ -56,11 +52,9 @@ export async function readChanges(
 	const { repository, commit } = layers;
 	const history = await readHistory(repository, earlier?.commit ?? null, commit);
 	if (earlier && !history) return null;
-	const { health, ...reviewers } = await readReviewers(repository, commit);
+	const { health, owners } = await readReviewers(repository, commit);
 	const touched = new Set(history?.flatMap((one) => one.layers.map(({ smallkey }) => smallkey)));
-	if (earlier && reviewers.reviewers !== earlier.reviewers) {
-		for (const smallkey of otherHealth(earlier.read, health)) touched.add(smallkey);
-	}
+	if (earlier) for (const smallkey of otherHealth(earlier.read, health)) touched.add(smallkey);
 	if (earlier && touched.size > Math.max(maxChanges, earlier.index.manifest.layers * maxShare)) return null;
 	const before = earlier?.index.find(touched) ?? new Map<string, Entry>();
 	const last = lastChanges(
@@ -84,7 +78,7 @@ export async function readChanges(
 	for (const smallkey of [...noted.gone, ...noted.wrong]) {
 		if (!entries.has(smallkey)) entries.set(smallkey, null);
 	}
-	return { layers: entries, history: history ?? [], ...reviewers };
+	return { layers: entries, history: history ?? [], owners };
 }
 
 /** What is known of layers beside their own files. */
@@ -110,7 +104,7 @@ function readFolder(folder: string, options: CatalogueOptions): ReadChanges {
 		layers.set(layer.smallkey, newEntry(layer, { last: new Map(), health, thumbnails }, options));
 	});
 	if (problem) throw new Error(problemLine(problem));
-	return { layers, history: [], owners, reviewers: "" };
+	return { layers, history: [], owners };
 }
 
 /** The public name of a sender, by its id. */
@@ -118,11 +112,10 @@ function namesOf({ senderNames }: CatalogueOptions): (sender: string) => PublicN
 	return (sender) => (Object.hasOwn(senderNames, sender) ? (senderNames[sender] ?? null) : null);
 }
 
-/** Reads the files under `layers/` that belong to reviewers, with a stamp of them. */
+/** Reads the files under `layers/` that belong to reviewers. */
 async function readReviewers(repository: string, commit: string) {
 	const own = await listTree(repository, commit, [healthPath, ownersPath]);
-	const reviewers = own.map(({ path, id }) => `${path} ${id}`).join();
-	return { ...parseReviewers(await readEntries(repository, own)), reviewers };
+	return parseReviewers(await readEntries(repository, own));
 }
 
 /** @param files some of the layers' files */

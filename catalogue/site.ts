@@ -1,8 +1,16 @@
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type Metafile, type Plugin } from "esbuild";
+import { compiledSchemas } from "../publish/validators.ts";
 import { contentPolicy } from "../registry/content-policy.ts";
+import { targetOf } from "../registry/targets/table.ts";
 import type { SiteSettings } from "../site/page/settings.ts";
-import type { PageBundle } from "./page-bundle.ts";
-import { readPageBundle } from "./page-stamped.ts";
+import { guideFiles } from "./guide/guide.ts";
+import { schemaFiles } from "./openapi.ts";
+import type { CatalogueOptions } from "./options.ts";
+import { apiHtml } from "./static/api.ts";
 import type { PageAssets } from "./static/html.ts";
 import { catalogueHtml, rootHtml } from "./static/pages.ts";
 
@@ -13,37 +21,44 @@ export interface SiteFiles {
 }
 
 /** The folder of files whose names have a hash of their content: they never change. */
-export const assetFolder = "assets";
+const assetFolder = "assets";
 
-/** A process reads it once. */
-let bundled: Promise<PageBundle> | undefined;
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** A process bundles once: nothing in it depends on a layer or a setting. */
+let bundles: ReturnType<typeof bundlePage> | undefined;
 
 /**
  * Bundles the page. Nothing in it depends on where it is served, but for the policy.
  * @param publicUrl address of the site with a slash at its end; empty where it is not known
  */
 export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise<SiteFiles> {
-	const files = new Map<string, Uint8Array>();
+	bundles ??= bundlePage();
+	const { outputs, imports } = await bundles;
+	const files = new Map<string, Uint8Array>(outputs);
 	const text = (path: string, content: string) => files.set(path, Buffer.from(content));
-	const hashed = (name: string, content: string) => {
+	const picture = (name: string, content: string) => {
 		const hash = createHash("sha256").update(content).digest("hex").slice(0, 10);
-		const path = `${assetFolder}/${name.replace(/(\.\w+)$/, `-${hash}$1`)}`;
+		const path = `${assetFolder}/${name}-${hash}.svg`;
 		text(path, content);
 		return path;
 	};
-	bundled ??= readPageBundle();
-	const { scripts, main, choose, worker, imports, styles, land } = await bundled;
-	for (const [name, content] of Object.entries(scripts)) text(`${assetFolder}/${name}`, content);
+	const entry = (name: string) => {
+		const found = [...outputs.keys()].find((path) => path.startsWith(`${assetFolder}/${name}-`));
+		if (!found) throw new Error(`the bundle has no ${name}`);
+		return found;
+	};
+	const land = await readFile(join(root, "site/map/land.svg"), "utf8");
 	const assets: PageAssets = {
 		policy: contentPolicy(publicUrl.startsWith("https:")),
-		script: `${assetFolder}/${main}`,
-		choose: `${assetFolder}/${choose}`,
-		imports: imports.map((name) => `${assetFolder}/${name}`),
-		worker: `${assetFolder}/${worker}`,
-		styles: hashed("styles.css", styles),
-		icon: hashed("icon.svg", iconSvg),
-		landLight: hashed("land-light.svg", land.light),
-		landDark: hashed("land-dark.svg", land.dark),
+		script: entry("main"),
+		choose: entry("choose"),
+		worker: entry("worker"),
+		styles: entry("styles"),
+		imports: imports(entry("main")),
+		icon: picture("icon", iconSvg),
+		landLight: picture("land-light", land),
+		landDark: picture("land-dark", land.replace('class="light"', 'class="dark"')),
 	};
 	text("index.html", rootHtml(assets));
 	text("en/index.html", catalogueHtml("en", assets, settings, publicUrl));
@@ -52,6 +67,83 @@ export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise
 	return { files, assets };
 }
 
+/** The files of a catalogue that depend on no layer: the page, the schemas, and the interface for programs. */
+export async function buildPages({
+	site,
+	publicUrl,
+	fragments,
+	version,
+}: CatalogueOptions): Promise<SiteFiles> {
+	const { files, assets } = await buildSite(site, publicUrl);
+	// A relative address of a server is relative to the document (OpenAPI Specification 3.1.1, "Server Object").
+	const url = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");
+	const schemas = schemaFiles({ version, targets: fragments.targets.map(targetOf), url });
+	for (const [name, text] of schemas) files.set(`schemas/${name}`, Buffer.from(text));
+	const document = JSON.parse(schemas.get("openapi.json") ?? "{}") as object;
+	files.set("schemas/index.html", Buffer.from(apiHtml(assets, document, [...schemas.keys()])));
+	for (const [path, html] of guideFiles(assets)) files.set(path, Buffer.from(html));
+	return { files, assets };
+}
+
 /** The site's picture: three layers above each other, on light and dark tabs. */
 const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g stroke="#fff" stroke-width="1.5" stroke-linejoin="round"><path fill="#7fb2dc" d="M16 13 30 21 16 29 2 21z"/><path fill="#3f7fb5" d="M16 8 30 16 16 24 2 16z"/><path fill="#26374a" d="M16 3 30 11 16 19 2 11z"/></g></svg>
 `;
+
+/** The bundled scripts and styles by path; the parts for maps and drafts are separate files, loaded when they are shown. */
+async function bundlePage() {
+	const [page, worker] = await Promise.all([
+		bundled(["site/page/main.ts", "catalogue/static/choose.ts", "catalogue/static/styles.css"], true),
+		// By itself: code that it shares with the page would be further files, each a request before the first row.
+		bundled(["site/search/worker.ts"], false),
+	]);
+	const outputFiles = [...page.outputFiles, ...worker.outputFiles];
+	return {
+		outputs: new Map(
+			outputFiles.map(({ path, contents }) => [`${assetFolder}/${basename(path)}`, contents] as const),
+		),
+		imports: (path: string) => importsOf(path, page.metafile),
+	};
+}
+
+/**
+ * OpenLayers' map brings its default controls and interactions along, whether or not they are used. Here the map names
+ * its own, and they would be a twentieth of what is loaded.
+ */
+const withoutDefaults: Plugin = {
+	name: "without-defaults",
+	setup(setup) {
+		setup.onLoad({ filter: /[/\\]ol[/\\](?:control|interaction)[/\\]defaults\.js$/ }, () => ({
+			contents: "export const defaults = () => [];",
+		}));
+	},
+};
+
+function bundled(entryPoints: string[], splitting: boolean) {
+	return build({
+		entryPoints,
+		splitting,
+		absWorkingDir: root,
+		bundle: true,
+		write: false,
+		metafile: true,
+		format: "esm",
+		target: ["es2022"],
+		minify: true,
+		legalComments: "none",
+		outdir: assetFolder,
+		entryNames: "[name]-[hash]",
+		chunkNames: "[name]-[hash]",
+		plugins: [compiledSchemas, withoutDefaults],
+		logLevel: "silent",
+	});
+}
+
+/** What a script imports, and what that imports, without what is loaded later. */
+function importsOf(path: string, { outputs }: Metafile, found = new Set<string>()): string[] {
+	for (const { path: imported, kind } of outputs[path]?.imports ?? []) {
+		if (kind !== "import-statement" || found.has(imported)) continue;
+		found.add(imported);
+		importsOf(imported, { outputs } as Metafile, found);
+	}
+	return [...found].sort();
+}

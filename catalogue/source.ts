@@ -12,12 +12,10 @@ import type { CatalogueLayers } from "./read-layers.ts";
  * @param out output of the build, which says what the fragments there are of
  */
 export async function catalogueSource(source: Source, out: string): Promise<CatalogueLayers> {
-	if ("repository" in source) {
-		// The branch may have moved on since the fragments were built.
-		const commit = readManifest(out)?.commit ?? (await resolveCommit(source.repository, source.ref));
-		return { repository: source.repository, commit };
-	}
-	return (await committedFolder(source.folder).catch(() => null)) ?? { folder: source.folder };
+	if ("folder" in source) return (await committedFolder(source.folder).catch(() => null)) ?? source;
+	// The branch may have moved on since the fragments were built.
+	const { repository, ref } = source;
+	return { repository, commit: readManifest(out)?.commit ?? (await resolveCommit(repository, ref)) };
 }
 
 /** The commit of a folder; null where it has none, or has uncommitted changes. */

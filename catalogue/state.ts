@@ -16,8 +16,6 @@ export interface CatalogueState {
 	stamp: string;
 	/** The commit of the layers, in full; null where they were of no commit. */
 	commit: string | null;
-	/** Stamp of the files beside the layers: who owns them, and which are sick. */
-	reviewers: string;
 	assets: Assets;
 	/** Folder of the output → number of the catalogue's files in it. */
 	counts: Record<string, number>;

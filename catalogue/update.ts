@@ -31,17 +31,16 @@ export async function updateCatalogue(
 	fresh = false,
 ): Promise<CatalogueOutcome> {
 	const stamp = catalogueStamp(options);
-	const known = fresh ? null : readState(out);
-	const state = known?.stamp === stamp ? known : null;
-	const commit = "commit" in layers ? layers.commit : null;
-	if (commit !== null && state?.commit === commit)
-		return { how: "nothing", layers: countLayers(out), written: 0, removed: 0 };
-	const isRange = state !== null && state.commit !== null && commit !== null;
-	try {
-		const outcome = isRange && (await writeRange(layers, state, stamp, out, options));
-		if (outcome) return outcome;
-	} catch (error) {
-		if (!(error instanceof IndexBroken)) throw error;
+	const state = fresh || "folder" in layers ? null : readState(out);
+	if (state?.stamp === stamp && "commit" in layers) {
+		if (state.commit === layers.commit)
+			return { how: "nothing", layers: countLayers(out), written: 0, removed: 0 };
+		try {
+			const outcome = state.commit && (await writeRange(layers, state, stamp, out, options));
+			if (outcome) return outcome;
+		} catch (error) {
+			if (!(error instanceof IndexBroken)) throw error;
+		}
 	}
 	return (await writeRange(layers, null, stamp, out, options)) as CatalogueOutcome;
 }
@@ -66,12 +65,11 @@ async function writeRange(
 ): Promise<CatalogueOutcome | null> {
 	const read = state && readerOf(out);
 	const index = new Index(read);
-	const earlier =
-		read && state.commit ? { commit: state.commit, reviewers: state.reviewers, read, index } : null;
+	const earlier = read && state.commit ? { commit: state.commit, read, index } : null;
 	const changes = await readChanges(layers, earlier, options);
 	if (!changes) return null;
 	// Loaded only here: the bundler takes memory that a running service needs only at its first start.
-	const site = state ? null : await (await import("./pages.ts")).buildPages(options);
+	const site = state ? null : await (await import("./site.ts")).buildPages(options);
 	const assets = state?.assets ?? (site as SiteFiles).assets;
 	const commit = "commit" in layers ? layers.commit : null;
 	const settings = settingsOf(state ? index.manifest.layers : changes.layers.size, assets, options);
@@ -88,7 +86,7 @@ async function writeRange(
 	const { written, removed } = writeFiles(out, files, options.isCompressed);
 	const stale = staleFiles(out, site && files, before);
 	writeFiles(out, stale, options.isCompressed);
-	writeState(out, { stamp, commit, reviewers: changes.reviewers, assets });
+	writeState(out, { stamp, commit, assets });
 	return { how: state ? "changes" : "all", layers: countLayers(out), written, removed: removed + stale.size };
 }
 

@@ -45,37 +45,32 @@ export function createFindAlike({
 	read = createReadCapabilities(ask),
 }: HarvestOptions): FindAlike {
 	async function inArcgis(known: FeatureDescription, address: string): Promise<Alike[]> {
+		const describeAll = async (layers: readonly Record<string, unknown>[]): Promise<Alike[]> => {
+			if (layers.length > maxAlike) return [];
+			const found: Alike[] = [];
+			for (const id of layers.flatMap((one) => numberOf(one.id) ?? [])) {
+				const service_url = serviceAddress(address, `/../${id}`, {});
+				const { description } = await describeLayer(service_url, ask, mapWkid);
+				if (!description) continue;
+				const agreement = agreementOf(known, description);
+				if (agreement.sure) found.push({ service_url, description, agreement });
+			}
+			return found;
+		};
+		const own = Number(arcgisPath.exec(new URL(address).pathname)?.[2] ?? -1);
 		const { document } = await askDocument(serviceAddress(address, "/..", {}), "service", ask);
 		if (!document) return [];
 		const others = listOf(document.layers)
 			.filter(isObject)
-			.filter(({ id }) => id !== numberIn(address));
+			.filter(({ id }) => id !== own);
 		const named = others.filter(({ name }) => textOf(name).toLowerCase() === known.name.toLowerCase());
-		const found = await describeAll(
-			known,
-			address,
-			named.map(({ id }) => id),
-		);
+		const found = await describeAll(named);
 		if (found.length > 0 || named.length > maxAlike) return found;
 		// Of a renamed layer only its document tells that it is the same.
-		const documents = (await askAllLayers(address, ask)).filter(({ id }) => id !== numberIn(address));
-		const alike = documents.filter((one) => agreementOf(known, sketchLayer(address, one)).sure !== null);
-		return describeAll(
-			known,
-			address,
-			alike.map(({ id }) => id),
-		);
-	}
-
-	async function describeAll(known: FeatureDescription, address: string, ids: unknown[]): Promise<Alike[]> {
-		if (ids.length > maxAlike) return [];
-		const found: Alike[] = [];
-		for (const id of ids.flatMap((one) => numberOf(one) ?? [])) {
-			const service_url = serviceAddress(address, `/../${id}`, {});
-			const { description } = await describeLayer(service_url, ask, mapWkid);
-			if (description) found.push({ service_url, description, agreement: agreementOf(known, description) });
-		}
-		return found.filter(({ agreement }) => agreement.sure !== null);
+		const documents = await askAllLayers(address, ask);
+		const isAlike = (one: Record<string, unknown>) =>
+			agreementOf(known, sketchLayer(address, one)).sure !== null;
+		return describeAll(documents.filter((one) => one.id !== own && isAlike(one)));
 	}
 
 	async function inWms(known: NamedDescription, address: string): Promise<Alike[]> {
@@ -97,10 +92,6 @@ export function createFindAlike({
 			return arcgisPath.test(new URL(address).pathname) ? inArcgis(known, address) : [];
 		return "layers" in known ? inWms(known, address) : [];
 	};
-}
-
-function numberIn(address: string): number {
-	return Number(arcgisPath.exec(new URL(address).pathname)?.[2] ?? -1);
 }
 
 /**

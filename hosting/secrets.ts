@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { parseSenders } from "../api/senders.ts";
-import { pkcs8Of } from "../store/github/jwt.ts";
+import { pkcs8Of } from "../store/github/auth.ts";
 
 /** Most bytes of one secret or variable of a worker (Cloudflare Workers, "Limits": 5 kB). */
 const maxSecretBytes = 5_000;

@@ -68,11 +68,11 @@ export async function addProof(
 	const isDrawn = all.every(([, one]) => one.isDrawn);
 	const bytes = all.map(([, { picture }]) => picture).find((one) => one !== null);
 	const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
-	const name = hasFixedNames ? `${smallkey}.webp` : `${smallkey}.${hash}.webp`;
-	const picture = bytes ? `${folderOf(smallkey)}/${name}` : before?.picture;
+	const name = pictureName(smallkey, hasFixedNames ? undefined : hash);
+	const picture = bytes ? name : before?.picture;
 	if (bytes) {
 		await mkdir(join(folder, folderOf(smallkey)), { recursive: true });
-		placeFile(folder, `${folderOf(smallkey)}/${name}`, Buffer.from(bytes));
+		placeFile(folder, name, Buffer.from(bytes));
 	}
 	if (before?.picture !== undefined && before.picture !== picture)
 		await rm(join(folder, before.picture), { force: true });
@@ -82,4 +82,9 @@ export async function addProof(
 		langs,
 		...(picture !== undefined && { picture }),
 	});
+}
+
+/** The file of a picture below its folder. @param hash of its content; left out where the name is fixed */
+export function pictureName(smallkey: string, hash?: string | null): string {
+	return `${folderOf(smallkey)}/${smallkey}${hash ? `.${hash}` : ""}.webp`;
 }

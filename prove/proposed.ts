@@ -1,11 +1,10 @@
-import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readTextIfThere } from "../files/if-there.ts";
 import { runGit } from "../git/run.ts";
 import { code } from "../registry/markdown.ts";
 import { descriptionPath, layerPath } from "../registry/smallkey.ts";
 import type { OpenProposal } from "../repair/branches.ts";
-import { readProofs } from "./proofs.ts";
+import { pictureName, readProofs } from "./proofs.ts";
 
 /** The folder of pictures of waiting repairs, below that of all pictures. */
 export const proposedFolder = "proposed";
@@ -18,9 +17,9 @@ export async function writeProposedLayers(
 ): Promise<void> {
 	await mkdir(join(folder, "layers"), { recursive: true });
 	for (const { commit, smallkeys } of open) {
-		for (const path of smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)])) {
-			const listed = await runGit(repository, ["ls-tree", commit, "--", path]);
-			if (listed.length === 0) continue;
+		const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
+		const listed = await runGit(repository, ["ls-tree", "--name-only", commit, "--", ...paths]);
+		for (const path of listed.toString("utf8").split("\n").filter(Boolean)) {
 			await mkdir(dirname(join(folder, path)), { recursive: true });
 			await writeFile(
 				join(folder, path),
@@ -50,26 +49,22 @@ export async function readPicturePairs(folder: string): Promise<(smallkey: strin
 }
 
 /**
- * Adds the pictures of repairs to the texts of their pull requests.
- * @param texts the folder that `npx fragments repair --out` wrote
- * @param address of the folder of pictures, with a slash at its end
+ * The pictures of repairs in the text of a pull request. One that was not drawn is the words in its place.
+ * @param folder of all pictures
+ * @param address of that folder, with a slash at its end
  */
-export async function addPictures(
-	texts: string,
-	open: readonly OpenProposal[],
+export async function picturesMarkdown(
+	smallkeys: readonly string[],
 	folder: string,
 	address: string,
-): Promise<void> {
+): Promise<string> {
 	const pairOf = await readPicturePairs(folder);
-	for (const { branch, smallkeys } of open) {
-		const file = join(texts, branch, "text.md");
-		if ((await readTextIfThere(file)) === null) continue;
-		const rows = smallkeys.map((smallkey) => {
-			const { before, after } = pairOf(smallkey);
-			const cells = [before, after].map((path) => (path ? `![](${address}${encodeURI(path)})` : "–"));
-			return `| ${[code(smallkey), ...cells].join(" | ")} |`;
+	const rows = smallkeys.map((smallkey) => {
+		const after = `${proposedFolder}/${pictureName(smallkey)}`;
+		const cells = [pairOf(smallkey).before, after].map((path) => {
+			return path ? `![no picture · pas d’image](${address}${encodeURI(path)})` : "–";
 		});
-		const head = ["", "| | before · avant | after · après |", "|---|---|---|"];
-		await appendFile(file, `${[...head, ...rows].join("\n")}\n`);
-	}
+		return `| ${[code(smallkey), ...cells].join(" | ")} |`;
+	});
+	return ["| | before · avant | after · après |", "|---|---|---|", ...rows].join("\n");
 }

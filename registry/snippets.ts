@@ -28,7 +28,7 @@ export function snippetsOf(
 	return [...targetSnippets(layer, lang, root, targets), ...librarySnippets(layer, lang, root)];
 }
 
-/** Readers of the fragments. RAMP4 takes the fragment itself: here is only its address. */
+/** Readers of the fragments, as docs/reading.md has them. RAMP4 takes the fragment itself: here is only its address. */
 function targetSnippets(
 	{ smallkey }: SnippetLayer,
 	lang: Lang,
@@ -46,17 +46,23 @@ function targetSnippets(
 		url: at("terria"),
 		path: [`rcs.${smallkey}.${lang}`],
 	};
+	const ramp = (base: string) => `RAMP.configServiceURL = ${code(`${root}${base}/`)};
+// The address of its page then has the key: ?keys=${encodeURIComponent(smallkey)}`;
+	const fgpv = `<div class="fgpv" is="rv-map" rv-langs='["${lang}-CA"]'
+  rv-service-endpoint="${attribute(root)}" rv-keys='["${smallkey}"]'></div>`;
 	const known: [target: string, snippet: Snippet][] = [
-		["v0.9", { name: "RAMP 4.0", kind: "address", text: at("v0.9/doc") }],
-		["v1", { name: "RAMP 5", kind: "address", text: at("v1/doc") }],
-		["v2", { name: "FGPV", kind: "address", text: at("v2/doc") }],
+		["v0.9", { name: "RAMP 4.0", kind: "js", text: ramp("v0.9") }],
+		["v1", { name: "RAMP 5", kind: "js", text: ramp("v1") }],
+		["v2", { name: "FGPV", kind: "html", text: fgpv }],
 		["v2", { name: "GeoView", kind: "json", text: json(geoView) }],
 		["ramp4", { name: "RAMP4", kind: "address", text: at("ramp4") }],
 		["terria", { name: "Terria", kind: "json", text: json(terria) }],
 	];
 	const served = known.filter(([target]) => targets.includes(target)).map(([, snippet]) => snippet);
-	const first = served.find(({ kind }) => kind === "address");
-	if (first) served.push({ name: "curl", kind: "shell", text: `curl --fail --compressed '${first.text}'` });
+	const read = ["v0.9/doc", "v1/doc", "v2/doc", "ramp4"].find((one) =>
+		targets.includes(one.split("/")[0] ?? ""),
+	);
+	if (read) served.push({ name: "curl", kind: "shell", text: `curl --fail --compressed '${at(read)}'` });
 	return served;
 }
 

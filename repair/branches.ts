@@ -41,7 +41,7 @@ export async function declinedEvidence(repository: string, base: string): Promis
 }
 
 /**
- * Puts a proposal on its branch, on top of `base`; an earlier one there is replaced. The branch moves only where it is as
+ * Puts a proposal on its branch, on top of the commit `base`; an earlier one there is replaced. The branch moves only where it is as
  * it was read.
  */
 export async function writeProposal(
@@ -51,15 +51,12 @@ export async function writeProposal(
 	before: OpenProposal | undefined,
 	now: Date,
 ): Promise<void> {
-	const parent = (await runGit(repository, ["rev-parse", "--verify", "--end-of-options", `${base}^{commit}`]))
-		.toString("latin1")
-		.trim();
 	const identity = `${serviceAuthor} <${authorMail(serviceAuthor)}> ${Math.floor(now.getTime() / 1000)} +0000`;
 	const git = new FastImport(repository);
 	try {
-		const message = messageOf(proposal);
+		const message = messageOf(proposal, proposal.text);
 		const { edits } = proposal;
-		const commit = await git.commit(parent, { author: identity, committer: identity, message, edits });
+		const commit = await git.commit(base, { author: identity, committer: identity, message, edits });
 		await git.store();
 		await runGit(repository, ["update-ref", `refs/heads/${proposal.branch}`, commit, before?.commit ?? ""]);
 	} finally {
@@ -67,13 +64,13 @@ export async function writeProposal(
 	}
 }
 
-/** The message of a proposal's commit. Its trailers are what later runs read. */
-export function messageOf({ subject, text, smallkeys, evidence }: Proposal): string {
+/** The message of a proposal's commit. Its trailers are what later runs read. @param text the evidence, if it is wanted */
+export function messageOf({ subject, smallkeys, evidence }: Proposal, text = ""): string {
 	const lines = [
 		...smallkeys.map((smallkey) => `${repairedTrailer}: ${smallkey}`),
 		...evidence.map((hash) => `${evidenceTrailer}: ${hash}`),
 	];
-	return `${subject}\n\n${text.trim()}\n\n${lines.join("\n")}\n`;
+	return `${[subject, text.trim(), lines.join("\n")].filter(Boolean).join("\n\n")}\n`;
 }
 
 /** Removes a proposal that is of no use any more. */

@@ -24,19 +24,6 @@ export interface SearchOptions {
 	mapWkid: number;
 }
 
-/**
- * Looks for the service of one language of a sick layer. Cheapest first: https in place of http, the target of a
- * permanent redirect, another number or name in the same service, another folder of the same server. It ends where one
- * attempt finds the same layer. Never another host, unless a permanent redirect leads there. Never rejects.
- * @param known what was last harvested of it
- * @returns the best candidates: one, or several that agree alike; none where nothing agrees enough
- */
-export type FindCandidates = (
-	registration: Registration,
-	lang: Lang,
-	known: LangDescription,
-) => Promise<Candidate[]>;
-
 /** Most folders of a server, and most addresses of one attempt, that are asked. */
 const maxFolders = 20;
 const maxAddresses = 5;
@@ -47,8 +34,13 @@ const maxHops = 3;
 /** Most candidates that are shown side by side. */
 const maxShown = 5;
 
-/** Makes the search that shares its requests between layers. */
-export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions): FindCandidates {
+/**
+ * Makes the search for the service of one language of a sick layer; what was asked for one layer is known for the others.
+ * Cheapest first: https in place of http, the target of a permanent redirect, another number or name in the same service,
+ * another folder of the same server. It ends where one attempt finds the same layer. Never another host, unless a
+ * permanent redirect leads there. It never rejects, and gives the best candidates: one, or several that agree alike.
+ */
+export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 	const read = createReadCapabilities(ask);
 	const describe = createDescribe({ ask, mapWkid, read });
 	const findAlike = createFindAlike({ ask, mapWkid, read });
@@ -69,7 +61,7 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions): Fi
 		return [...own, ...(await findAlike(known, address))];
 	}
 
-	return async (registration, lang, known) => {
+	return async (registration: Registration, lang: Lang, known: LangDescription): Promise<Candidate[]> => {
 		const { service_url: address } = registration[lang];
 		const isArcgis = !["ogcWms", "ogcWmts"].includes(serviceTypeOf(registration, lang));
 		const attempts: [Candidate["by"], () => Promise<string[]>][] = [

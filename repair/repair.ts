@@ -34,20 +34,12 @@ export interface Repair {
 	description: Description;
 }
 
-/** A look at a layer that is said to be sick: whether it still is, and what could be done. */
-export interface Looked {
-	isSick: boolean;
-	repair: Repair | null;
-}
-
 /**
- * Looks at a layer that is said to be sick, and for what could be registered in its place. What is proposed was looked at
- * as a viewer would. Never rejects.
+ * Makes the look of one run at layers that are said to be sick: whether one still is, and what could be registered in its
+ * place, which was looked at as a viewer would. It never rejects.
+ * @param registered all layers: what another one has is not taken where it may be that one's
  */
-export type FindRepair = (layer: CheckedLayer) => Promise<Looked>;
-
-/** Makes the search of one run. @param registered all layers: what another one has is not taken where it may be that one's */
-export function createFindRepair(options: SearchOptions, registered: Iterable<CheckedLayer>): FindRepair {
+export function createFindRepair(options: SearchOptions, registered: Iterable<CheckedLayer>) {
 	const watch = createWatchLayer(options.ask);
 	const findCandidates = createFindCandidates(options);
 	const taken = new Map<string, string>();
@@ -94,7 +86,7 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 		return findings.every((finding) => langs.every(({ lang }) => lang !== finding.lang));
 	}
 
-	return async (layer) => {
+	return async (layer: CheckedLayer): Promise<{ isSick: boolean; repair: Repair | null }> => {
 		const watched = await watch(layer.registration, undefined, layer.description);
 		const isSick = watched.state !== null;
 		if (watched.state !== "wrong" && watched.state !== "down") return { isSick, repair: null };

@@ -12,7 +12,7 @@ import { createFindRepair } from "./repair.ts";
 export interface RepairRun extends SearchOptions {
 	/** A git repository, bare or not. */
 	repository: string;
-	/** The branch, or the commit, that proposals are made for. */
+	/** The commit that proposals are made for. */
 	base: string;
 	/** All layers of that commit. */
 	layers: readonly CheckedLayer[];

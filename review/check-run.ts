@@ -15,7 +15,6 @@ export interface CheckRun {
 	annotations?: readonly Annotation[];
 }
 
-/** A check run as GitHub lists it. */
 export interface ListedCheckRun {
 	id: number;
 	name: string;

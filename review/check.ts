@@ -31,15 +31,11 @@ export interface ChangedLayer {
 	smallkey: string;
 	before: CheckedLayer | null;
 	after: CheckedLayer | null;
-	/** Paths of its files that differ. */
-	paths: string[];
-	/** Whether the registration is removed. */
 	removed: boolean;
 	/** Text of the registration on the head, to find the lines of its problems. */
 	text: string;
 }
 
-/** What is in order and what is not. */
 export interface Checked {
 	/** Sorted by smallkey. */
 	layers: ChangedLayer[];
@@ -86,7 +82,6 @@ export function checkChanges(changes: Changes): Checked {
 				smallkey,
 				before: before.layer,
 				after: isWrong || misnamed.has(smallkey) ? null : after.layer,
-				paths,
 				removed: changes.catalogue.has(own) && !merged.has(own),
 				text: after.text,
 			};
@@ -103,7 +98,6 @@ function checkOther(path: string, file: LayerFile | null): Located[] {
 	return file ? locateAll(judgeFile(file, "written").problems, file) : [];
 }
 
-/** Problems of one file at their lines. */
 function locateAll(problems: readonly Problem[], { bytes }: LayerFile): Located[] {
 	const lines = problems.length > 0 ? linesOf(new TextDecoder().decode(bytes)) : undefined;
 	return problems.map((problem) => locate(problem, lines));

@@ -41,7 +41,6 @@ export function renderComment(review: Review, links: Links = noLinks): string {
 	return joinBounded(blocks, layers);
 }
 
-/** What the reader does next. */
 function nextStep(review: Review): string {
 	if (isWrong(review))
 		return "**Next:** correct what is listed here on the same branch; this comment follows.";
@@ -85,7 +84,6 @@ function summary({ layers }: Review): string {
 	return parts.length > 0 ? `${count(layers.length, "layer")}: ${parts.join(", ")}.` : "";
 }
 
-/** A titled list of problems. */
 function list(title: string, problems: Located[], links: Links): string[] {
 	return titled(
 		title,

@@ -106,7 +106,6 @@ async function refuseChanged(repository: string, { branch, name, commit }: Revie
 	);
 }
 
-/** The tree of both branches together. */
 async function mergeTrees(repository: string, base: string, { branch, commit }: Review): Promise<string> {
 	try {
 		const words = ["merge-tree", "--write-tree", "--no-messages", base, commit];

@@ -11,14 +11,12 @@ export interface FragmentChange {
 	lang: Lang;
 	/** As in a unified diff: each starts with a space, `+` or `-`. */
 	lines: string[];
-	/** Lines that were left out. */
 	hidden: number;
 }
 
 /** Longest string of a fragment that is shown whole, in characters: an image can have a hundred thousand. */
 const longestString = 200;
 
-/** Lines shown of one fragment's difference. */
 const maxLines = 80;
 
 /** Most lines that may differ for a difference to be looked for: the time for it grows with their square. */
@@ -28,7 +26,10 @@ const maxEdits = 2_000;
  * What a layer's fragments are before and after, language by language, in the first target that can express it. A layer
  * that is wrong has none.
  */
-export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings): FragmentChange[] {
+export function fragmentChanges(
+	layer: Pick<ChangedLayer, "smallkey" | "before" | "after">,
+	settings: FragmentSettings,
+): FragmentChange[] {
 	return langs.map((lang) => {
 		const before = textsOf(layer.before, lang, settings);
 		const after = textsOf(layer.after, lang, settings);
@@ -38,7 +39,6 @@ export function fragmentChanges(layer: ChangedLayer, settings: FragmentSettings)
 	});
 }
 
-/** A layer in every target. */
 function textsOf(layer: CheckedLayer | null, lang: Lang, settings: FragmentSettings): (string | null)[] {
 	const { targets = targetNames } = settings;
 	if (!layer) return targets.map(() => null);

@@ -1,7 +1,6 @@
 import { maxAddressLength } from "../registry/addresses.ts";
 import { code } from "../registry/markdown.ts";
 
-/** Where the comment's links lead. */
 export interface Links {
 	/** Address of a line of a file at the head; null: files are named only. */
 	file: (path: string, line: number) => string | null;
@@ -9,7 +8,6 @@ export interface Links {
 	owner: (name: string) => string | null;
 }
 
-/** Nothing is linked. */
 export const noLinks: Links = { file: () => null, owner: () => null };
 
 /**

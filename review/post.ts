@@ -4,19 +4,11 @@ import type { Github } from "../store/github/routes.ts";
 /** Pages of comments that are looked through for our own. */
 const maxPages = 50;
 
-/** What became of a comment. */
 export type Posted = "posted" | "edited" | "unchanged";
 
-/** A comment of a pull request. */
 export interface Comment {
 	id: number;
 	body?: string | undefined;
-}
-
-/** A text of ours, and the line at its start by which its comment is found again. */
-export interface MarkedText {
-	marker: string;
-	text: string;
 }
 
 /** The comments of a pull request that `author` wrote: a marker in a comment of anyone else means nothing. */
@@ -36,7 +28,6 @@ export async function readComments(
 	return found;
 }
 
-/** The comment that starts with a marker. */
 export function findComment(comments: readonly Comment[], marker: string): Comment | undefined {
 	return comments.find(({ body }) => body?.startsWith(marker));
 }
@@ -48,7 +39,7 @@ export function findComment(comments: readonly Comment[], marker: string): Comme
 export async function writeComment(
 	{ rest, repo }: Github,
 	number: number,
-	{ marker, text }: MarkedText,
+	{ marker, text }: { marker: string; text: string },
 	comments: readonly Comment[],
 ): Promise<Posted> {
 	const before = findComment(comments, marker);

@@ -3,7 +3,6 @@ import type { Github } from "../store/github/routes.ts";
 import { reviewFolders } from "../store/store.ts";
 import { findCheckRun, readCheckRuns } from "./check-run.ts";
 
-/** An open pull request, as GitHub lists it. */
 export interface OpenPull {
 	number: number;
 	html_url: string;
@@ -22,13 +21,11 @@ export interface PullRef {
 /** Most pull requests of one run: GitHub makes at most 256 jobs of a matrix. */
 const maxPulls = 256;
 
-/** The open pull requests for a branch. */
 export async function openPulls({ rest, repo, paginate }: Github, base: string): Promise<OpenPull[]> {
 	const parameters = { ...repo, state: "open" as const, base, per_page: 100 };
 	return listOf(paginate(rest.pulls.list, parameters), "list the pull requests");
 }
 
-/** Which pull requests are looked for. */
 export interface Wanted {
 	/** Only those whose newest commit is this one. */
 	head?: string | undefined;

@@ -13,11 +13,9 @@ const namedAfter = 3;
 
 type Findings = Watched["findings"];
 
-/** What a refresh found of one layer. */
 export interface LayerHealth {
 	smallkey: string;
 	findings: Findings;
-	/** Whether its service description changed. */
 	changed: boolean;
 }
 

@@ -8,7 +8,6 @@ import { type ChangedLayer, checkChanges, type Located } from "./check.ts";
 import { type FragmentChange, fragmentChanges } from "./fragments.ts";
 import { askServices, type CheckServices, type ServiceFindings } from "./services.ts";
 
-/** What a review looks at, and with what. */
 export interface ReviewOptions {
 	/** Path of a git repository; nothing of it is checked out. */
 	repository: string;
@@ -21,7 +20,6 @@ export interface ReviewOptions {
 	check: CheckServices;
 }
 
-/** What becomes of a layer. */
 export interface LayerChange {
 	smallkey: string;
 	verb: "added" | "removed" | "changed" | "wrong";
@@ -33,7 +31,6 @@ export interface LayerChange {
 	services: { lang: Lang; address: string }[];
 }
 
-/** The result of a review. */
 export interface Review {
 	/** What is wrong in the files: fails the check. */
 	problems: Located[];
@@ -54,7 +51,6 @@ const maxRendered = 100;
 /** Longest address of a draft in a comment, in characters: there is more to be said in it. */
 const maxDraftAddress = 4_000;
 
-/** Whether a review fails the check. */
 export function isWrong({ problems, services }: Review): boolean {
 	return problems.length > 0 || services.wrong.length > 0;
 }

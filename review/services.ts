@@ -27,7 +27,6 @@ export function createCheckServices(settings: Parameters<typeof askWith>[0]): Ch
 	return (_smallkey, registration) => check(registration);
 }
 
-/** What the services say of a change. */
 export interface ServiceFindings {
 	/** The change is wrong: these fail the check. */
 	wrong: Located[];
@@ -83,7 +82,6 @@ async function findingsOf(layer: ChangedLayer, check: CheckServices) {
 		});
 }
 
-/** The languages in which a change touches a service. */
 function touchedLangs({ before, after }: ChangedLayer): Lang[] {
 	if (!after) return [];
 	const [old, fresh] = [before?.registration, after.registration];

@@ -60,8 +60,8 @@ export const run = createRun(async (argv, environment, io) => {
 		printError(io, `${subject.name}: nothing${since === undefined ? "" : ` since ${since}`} in ${name}`);
 		return exitCodes.wrong;
 	}
-	const forged = entries.filter(({ door, merged }) =>
-		[{ door }, ...merged].some((one) => one.door.kind === "forged"),
+	const forged = entries.filter(({ commit, merged }) =>
+		[commit, ...merged].some(({ door }) => door.kind === "forged"),
 	);
 	const counts = [counted(entries.length, "change")];
 	if (forged.length > 0) counts.push(`${forged.length} forged`);

@@ -9,7 +9,7 @@ import { seenOf } from "../harvest/watch-layer.ts";
 import { buildOutput } from "../hosting/output.ts";
 import { needBrowser, serveFolder } from "../prove/browser.ts";
 import type { Proofs } from "../prove/proofs.ts";
-import { addPictures, proposedFolder, writeProposedLayers } from "../prove/proposed.ts";
+import { proposedFolder, writeProposedLayers } from "../prove/proposed.ts";
 import { reportHtml, reportOf } from "../prove/report.ts";
 import { runProofs } from "../prove/run.ts";
 import type { Source } from "../publish/build.ts";
@@ -22,7 +22,7 @@ import { type OpenProposal, readOpen } from "../repair/branches.ts";
 import { clientsWith } from "../service/ask.ts";
 import { readLayers, watchAll } from "../service/harvester/layers.ts";
 import { writeHealth } from "../service/harvester/write-health.ts";
-import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
 import { counted, plain } from "../terminal/plain.ts";
@@ -104,14 +104,13 @@ export const run = createRun(async (argv, environment, io) => {
 		.option("--sample <number>", "so many of the layers, other ones on another day", parseCount)
 		.option("--part <part>", "one of several parts of all layers, such as 3/7", parsePart)
 		.option("--proposed", "the repairs that wait in the repository, as they would be")
-		.option("--text <dir>", "add these pictures to the texts that npx fragments repair --out wrote there")
 		.option("--out <dir>", "the folder of pictures and reports (PICTURES, or DATA_DIR/pictures)")
 		.addOption(layersOption)
 		.addOption(repoOption)
 		.addOption(refOption)
 		.addHelpText("after", help)
 		.parse(argv, { from: "user" });
-	const { sample, part, proposed, text, out, ...given } = line.opts();
+	const { sample, part, proposed, out, ...given } = line.opts();
 	needBrowser();
 	const configuration = readConfiguration(withoutStore(environment));
 	const pictures = resolve(out ?? configuration.pictures);
@@ -138,7 +137,6 @@ export const run = createRun(async (argv, environment, io) => {
 		const proofs = await runProofs({
 			site: address,
 			fetch,
-			clock: () => performance.now(),
 			layers,
 			registered: new Set(all.map(({ smallkey }) => smallkey)),
 			folder,
@@ -147,7 +145,6 @@ export const run = createRun(async (argv, environment, io) => {
 			day,
 			signal: io.interrupted(),
 		}).finally(close);
-		if (text !== undefined) await addPictures(text, repairs, pictures, picturesAddress(environment));
 		if ("folder" in registered) {
 			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
 			await writeHealth(registered.folder, await statesOf(drawn, proofs, ask), all, io.now());
@@ -167,8 +164,3 @@ export const run = createRun(async (argv, environment, io) => {
 		await rm(temporary, { recursive: true, force: true });
 	}
 });
-
-/** Where GitHub serves the branch `pictures`. */
-function picturesAddress({ GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" }: Environment) {
-	return `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
-}

@@ -2,6 +2,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { runGit } from "../git/run.ts";
+import { picturesMarkdown } from "../prove/proposed.ts";
+import { resolveCommit } from "../publish/collect.ts";
 import { healthPath, healthText, markRepairs, parseHealth } from "../registry/health.ts";
 import { messageOf, readOpen } from "../repair/branches.ts";
 import type { Proposal } from "../repair/proposal.ts";
@@ -9,8 +11,8 @@ import { runRepair } from "../repair/run.ts";
 import { clientsWith } from "../service/ask.ts";
 import { findRepository, servedRef } from "../service/find-repository.ts";
 import { readLayers } from "../service/harvester/layers.ts";
-import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
+import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
+import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
 import { counted, plain } from "../terminal/plain.ts";
 
@@ -19,7 +21,7 @@ It looks at the layers that layers/health.json named before today (UTC), and com
 harvested of them. Each proposal is a branch repair/<smallkey>; the branch main is never changed. A running service does
 this once a day. REPAIR=off turns it off.`;
 
-/** Most proposals that wait at once, where the command line says nothing. */
+/** Most proposals that wait at once. */
 const maxOpen = 20;
 
 /** `layers/health.json` as it was before a day; null where there was none. */
@@ -32,16 +34,18 @@ async function readHealthBefore(repository: string, base: string, day: string): 
 	return (await runGit(repository, ["cat-file", "blob", `${commit}:${healthPath}`])).toString("utf8");
 }
 
-/** Writes what a pull request needs: its patch, the message of its commit, its title and its text. */
-async function writePull(repository: string, base: string, proposal: Proposal, out: string): Promise<void> {
-	const { branch, subject, markdown } = proposal;
-	const folder = join(out, branch);
+/** Where GitHub serves the branch `pictures`. */
+function picturesAddress({ GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" }: Environment) {
+	return `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
+}
+
+/** Writes what a pull request needs: its patch, the message of its commit, and its text. */
+async function writePull(folder: string, proposal: Proposal, patch: Buffer, pictures: string): Promise<void> {
 	await mkdir(folder, { recursive: true });
-	const range = [base, `refs/heads/${branch}`];
-	await writeFile(join(folder, "repair.patch"), await runGit(repository, ["diff", "--binary", ...range]));
+	await writeFile(join(folder, "repair.patch"), patch);
+	// In a commit GitHub reads foreign words as commands, such as those that close an issue.
 	await writeFile(join(folder, "message.txt"), messageOf(proposal));
-	await writeFile(join(folder, "title.txt"), `${subject}\n`);
-	await writeFile(join(folder, "text.md"), `${markdown}\n`);
+	await writeFile(join(folder, "text.md"), `${proposal.markdown}\n${pictures}\n`);
 }
 
 /** Notes in a file of health for which layers a repair waits. */
@@ -62,7 +66,6 @@ export const run = createRun(async (argv, environment, io) => {
 			"--health <file>",
 			"a layers/health.json of an earlier day, instead of that of the commit; proposals are noted in it",
 		)
-		.option("--max <number>", "most proposals that wait at once", parseCount, maxOpen)
 		.option(
 			"--out <dir>",
 			"write there what pull requests need: the patch and the text of each proposal, and what is withdrawn",
@@ -70,7 +73,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.addHelpText("after", help)
 		.parse(argv, { from: "user" })
 		.opts();
-	const { harvest, dataDir, mapWkid } = readConfiguration(withoutStore(environment));
+	const { harvest, dataDir, mapWkid, pictures } = readConfiguration(withoutStore(environment));
 	if (!harvest.on || !harvest.repair) {
 		printLine(io, `${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
 		return exitCodes.done;
@@ -79,11 +82,7 @@ export const run = createRun(async (argv, environment, io) => {
 		options.repo === undefined
 			? await findRepository(undefined, dataDir)
 			: { path: resolve(options.repo), name: `the repository ${options.repo}` };
-	const base = (
-		await runGit(repository, ["rev-parse", "--verify", "--end-of-options", `${options.ref}^{commit}`])
-	)
-		.toString("latin1")
-		.trim();
+	const base = await resolveCommit(repository, options.ref);
 	printError(io, plain(`Looking for the services of sick layers of ${name}`));
 	const now = io.now();
 	const health =
@@ -92,7 +91,7 @@ export const run = createRun(async (argv, environment, io) => {
 			: await readFile(options.health, "utf8").catch(() => null);
 	const outcome = await runRepair({
 		...clientsWith(harvest),
-		...{ repository, base, mapWkid, maxOpen: options.max },
+		...{ repository, base, mapWkid, maxOpen },
 		layers: await readLayers({ repository, ref: base }, [], io),
 		health: parseHealth(health),
 		now,
@@ -103,8 +102,12 @@ export const run = createRun(async (argv, environment, io) => {
 	const { out } = options;
 	if (options.health !== undefined) await noteRepairs(options.health, repository, base);
 	if (out !== undefined) {
-		for (const proposal of outcome.proposed.filter(({ sure }) => sure !== "choose"))
-			await writePull(repository, base, proposal, out);
+		for (const proposal of outcome.proposed) {
+			const { branch, smallkeys } = proposal;
+			const patch = await runGit(repository, ["diff", "--binary", base, `refs/heads/${branch}`]);
+			const drawn = await picturesMarkdown(smallkeys, pictures, picturesAddress(environment));
+			await writePull(join(out, branch), proposal, patch, drawn);
+		}
 		await mkdir(out, { recursive: true });
 		await writeFile(join(out, "withdrawn.txt"), outcome.withdrawn.map((branch) => `${branch}\n`).join(""));
 	}

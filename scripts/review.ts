@@ -2,9 +2,8 @@
 import { writeFile } from "node:fs/promises";
 import { resolveCommit } from "../publish/collect.ts";
 import { renderComment } from "../review/comment.ts";
-import { approvalLines, remarkLine, summaryLine } from "../review/lines.ts";
 import { type Links, linksInto, noLinks } from "../review/links.ts";
-import { annotationsOf, reportOf } from "../review/report.ts";
+import { annotationsOf, approvalLines, remarkLine, reportOf, summaryLine } from "../review/report.ts";
 import { isWrong, review } from "../review/review.ts";
 import { createCheckServices } from "../review/services.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";

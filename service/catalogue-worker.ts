@@ -29,8 +29,7 @@ process.on("disconnect", () => void last.finally(() => process.exit(0)));
 
 async function carryOut({ repository, commit, out, options }: CatalogueOrder): Promise<CatalogueReport> {
 	try {
-		const source = { repository, commit };
-		const outcome = await updateCatalogue(source, out, options);
+		const outcome = await updateCatalogue({ repository, commit }, out, options);
 		return { outcome, residentBytes: process.memoryUsage.rss() };
 	} catch (error) {
 		return { reason: (error as Error).message };

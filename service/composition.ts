@@ -130,7 +130,7 @@ export async function openLocal(
 		store: counting,
 		settings: { ...configuration, senders },
 		now,
-		report: log.error,
+		log,
 		hashes: nodeHashes,
 		commit: readCommit(),
 		readiness,

@@ -27,7 +27,7 @@ export async function openGithubService(
 	const now = () => new Date();
 	const out = resolve("dist");
 	const fetch = fetchFromGithub(configuration);
-	const store = githubStore({ ...github, fetch, now, report: serviceLog.error });
+	const store = githubStore({ ...github, fetch, now, log: serviceLog });
 	const watched = watchStore(store, () => performance.now());
 	const readiness = () => watched.state() ?? sendersState();
 	const layers = () =>
@@ -37,7 +37,7 @@ export async function openGithubService(
 			store: countCommits(watched.store, measures),
 			settings: { ...configuration, senders },
 			now,
-			report: serviceLog.error,
+			log: serviceLog,
 			hashes: nodeHashes,
 			commit: readCommit(),
 			readiness,

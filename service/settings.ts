@@ -10,8 +10,8 @@ import {
 import type { Settings } from "../api/context.ts";
 import type { WriteLimits } from "../api/limits.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../api/node/address.ts";
-import type { PageSettings } from "../catalogue/options.ts";
 import { nearestName } from "../registry/nearest.ts";
+import type { OperatorSettings } from "../site/page/settings.ts";
 
 export { type Environment, type GitHubSettings, parseSpan } from "../api/configuration.ts";
 
@@ -49,7 +49,7 @@ export interface Configuration extends Omit<Settings, "senders"> {
 	publicUrl: string;
 	/** Whether the catalogue is built and served. */
 	site: boolean;
-	page: PageSettings;
+	page: OperatorSettings;
 	/** The folder of pictures of layers, as an absolute path. */
 	pictures: string;
 }
@@ -113,13 +113,13 @@ export function withoutStore(env: Environment): Environment {
 	return { ...env, GITHUB_REPOSITORY: undefined };
 }
 
-function readPage(variables: Variables): PageSettings {
+function readPage(variables: Variables): OperatorSettings {
 	const tiles = /^(?=.*\{x\})(?=.*\{y\})https:\/\/[^\s"<>]*\{z\}[^\s"<>]*$/;
 	const page = /^https?:\/\/[^\s"<>?#]+$/;
 	return {
 		baseMap: variables.matching("BASE_MAP", "", tiles, "an https address of tiles with {z}, {y} and {x}"),
 		baseMapAttribution: variables.text("BASE_MAP_ATTRIBUTION", ""),
-		repositoryUrl: variables
+		repository: variables
 			.matching("REPOSITORY_URL", "", page, "an http or https address without ? and #")
 			.replace(/(?<!\/)\/+$/, ""),
 		branch: variables.text("GITHUB_BRANCH", "main"),

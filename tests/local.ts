@@ -251,7 +251,7 @@ export class Local {
 			throw new Error(`${target} is a page`);
 		if (route.kind === "write" || route.kind === "status")
 			throw new Error(`${method} ${target} is answered later`);
-		return handleRead(route, ifNoneMatch, this.publication.table.find, this.context.report);
+		return handleRead(route, ifNoneMatch, this.publication.table.find, this.context.log);
 	}
 
 	async git(...args: string[]): Promise<string> {

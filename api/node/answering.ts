@@ -88,19 +88,19 @@ export class Answering {
 		switch (route.kind) {
 			case "docs":
 			case "doc":
-				return handleRead(route, ifNoneMatch, fragments, context.report);
+				return handleRead(route, ifNoneMatch, fragments, context.log);
 			case "write":
 				// An address is known only while its connection lasts.
 				exchange.client = clientOf(request, trustedProxies);
 				return this.#writing.replyTo(exchange, route.action, exchange.client).catch((error) => {
-					return answerFailure(error, "write", context.report);
+					return answerFailure(error, "write", context.log);
 				});
 			case "page":
 			case "records":
 				return this.#replyWithPage(request, route, ifNoneMatch);
 			case "status": {
 				const { counted } = clientOf(request, trustedProxies);
-				return answerStatus(route.segment, context.status ?? null, context.report, counted);
+				return answerStatus(route.segment, context.status ?? null, context.log, counted);
 			}
 			case "refused":
 				return answerRefused(route);
@@ -128,7 +128,7 @@ export class Answering {
 		try {
 			return pages ? await pages(wanted, { ifNoneMatch, acceptEncoding }) : refuseRead(404);
 		} catch (error) {
-			return answerFailure(error, "page", context.report);
+			return answerFailure(error, "page", context.log);
 		}
 	}
 

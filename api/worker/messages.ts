@@ -19,7 +19,6 @@ export async function readBody(request: Request): Promise<Write["body"]> {
 	return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
 }
 
-/** Makes the handlers' value of a write. */
 export function writeOf(
 	request: Request,
 	action: Write["action"],

@@ -69,7 +69,6 @@ async function fetchAsset(assets: Assets, path: string): Promise<Fragment | null
 	return { body, etag: response.headers.get("ETag")?.replace(/^W\//, "") ?? etagOf(body) };
 }
 
-/** Most concurrent fetches of one request. */
 const atOnce = 24;
 
 /** Answers a read with fragments from the hosting. @throws {Error} where a binding is missing or fails */
@@ -77,12 +76,12 @@ export async function handleFetchedRead(
 	wanted: Wanted,
 	ifNoneMatch: string | null,
 	bindings: Bindings,
-	report: Context["report"],
+	log: Context["log"],
 ): Promise<Reply> {
 	const fetched = await fetchWanted(wanted, bindings);
 	if (!fetched) return refuseRead(414);
 	const find = (_target: unknown, _lang: unknown, smallkey: string) => fetched.get(smallkey) ?? null;
-	return handleRead(wanted, ifNoneMatch, find, report);
+	return handleRead(wanted, ifNoneMatch, find, log);
 }
 
 /**

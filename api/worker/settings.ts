@@ -34,7 +34,7 @@ export function readSettings(bindings: Bindings): ReadSettings {
 }
 
 /** Makes the context for writes. @throws {Error} with a line for each bad variable */
-export function makeContext(bindings: Bindings, report: Context["report"]): Context {
+export function makeContext(bindings: Bindings, log: Context["log"]): Context {
 	const env = bindings as Environment;
 	const variables = new Variables(env);
 	const serving = readServing(variables, docsMaxKeys);
@@ -42,9 +42,9 @@ export function makeContext(bindings: Bindings, report: Context["report"]): Cont
 	variables.check();
 	const senders = parseSenders(sendersText(env) || "{}", "SENDERS");
 	const now = () => new Date();
-	const store = makeStore(github, now, report);
+	const store = makeStore(github, now, log);
 	const settings = { ...serving, senders };
-	return { store, settings, now, report, readiness: () => null, limiter: limiterOf(bindings) };
+	return { store, settings, now, log, readiness: () => null, limiter: limiterOf(bindings) };
 }
 
 /** The senders' JSON: `SENDERS`, `SENDERS_2` and so on up to a blank one, each of at most 5 kB (Workers, "Limits"). */
@@ -71,8 +71,8 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 	};
 }
 
-function makeStore(github: GitHubSettings | null, now: () => Date, report: Context["report"]): Store {
-	return github ? githubStore({ ...github, now, report, maxBatch }) : noStore;
+function makeStore(github: GitHubSettings | null, now: () => Date, log: Context["log"]): Store {
+	return github ? githubStore({ ...github, now, log, maxBatch }) : noStore;
 }
 
 /** The store of a service that only reads. A genuine write gets 503. */

@@ -23,7 +23,6 @@ import { readBody, targetOf, toResponse, writeOf } from "./messages.ts";
 import { type Bindings, fetchPage, fragmentsOf, handleFetchedRead } from "./reads.ts";
 import { makeContext, readSettings } from "./settings.ts";
 
-/** A worker, as the engine calls it. */
 export interface Worker {
 	fetch(request: Request, bindings: Bindings): Promise<Response>;
 }
@@ -32,8 +31,10 @@ export interface Worker {
 export function createWorker(log: (fields: object) => void): Worker {
 	const serving = new WeakMap<Bindings, ReadSettings>();
 	const contexts = new WeakMap<Bindings, Context>();
-	const report = (error: unknown) => log({ error: error instanceof Error ? error.message : String(error) });
-	const contextOf = (bindings: Bindings) => once(contexts, bindings, () => makeContext(bindings, report));
+	const errors = {
+		error: (error: unknown) => log({ error: error instanceof Error ? error.message : String(error) }),
+	};
+	const contextOf = (bindings: Bindings) => once(contexts, bindings, () => makeContext(bindings, errors));
 
 	/** Why the worker cannot serve; null where it can. */
 	function problemOf(bindings: Bindings): string | null {
@@ -42,7 +43,7 @@ export function createWorker(log: (fields: object) => void): Worker {
 			contextOf(bindings);
 			return null;
 		} catch (error) {
-			report(error);
+			errors.error(error);
 			return "the configuration is wrong: see the log";
 		}
 	}
@@ -74,17 +75,17 @@ export function createWorker(log: (fields: object) => void): Worker {
 					// A search takes every chunk; a build has the records as files (docs/catalogue.md).
 					return refuseRead(404);
 				case "status":
-					return await answerStatus(route.segment, null, report);
+					return await answerStatus(route.segment, null, errors);
 				case "write": {
 					const write = writeOf(request, route.action, target, body);
 					const tooMany = await refuseTooMany(write.address, contextOf(bindings));
 					return tooMany ?? (await handleWrite(write, contextOf(bindings)));
 				}
 				default:
-					return await handleFetchedRead(route, request.headers.get("If-None-Match"), bindings, report);
+					return await handleFetchedRead(route, request.headers.get("If-None-Match"), bindings, errors);
 			}
 		} catch (error) {
-			return answerFailure(error, kind, report);
+			return answerFailure(error, kind, errors);
 		}
 	}
 
@@ -130,7 +131,6 @@ function bundledCommit(): string | null {
 	return typeof BUNDLED_COMMIT === "string" ? BUNDLED_COMMIT : null;
 }
 
-/** Makes a value once for each environment of the worker. */
 function once<T>(made: WeakMap<Bindings, T>, bindings: Bindings, make: () => T): T {
 	const value = made.get(bindings) ?? make();
 	made.set(bindings, value);

@@ -1,45 +1,34 @@
+import type { Texts } from "../../site/text/english.ts";
 import { english } from "../../site/text/english.ts";
 import { french } from "../../site/text/french.ts";
-import type { Texts } from "../../site/text/texts.ts";
 import { frameHtml } from "./frame.ts";
 import { type Assets, escapeHtml } from "./html.ts";
 
+const methods = ["get", "put", "delete"] as const;
+
 /** As much of an OpenAPI document as the page shows (OpenAPI Specification 3.1). */
 interface ApiDocument {
-	paths: Record<string, ApiPath>;
-	components: { parameters: Record<string, Parameter>; responses: Record<string, Answer> };
-}
-
-interface ApiPath {
-	parameters?: (Parameter | Ref)[];
-	[method: string]: Operation | (Parameter | Ref)[] | undefined;
+	paths: Record<string, Partial<Record<(typeof methods)[number], Operation>> & { parameters?: Part[] }>;
+	components: Record<string, Record<string, Part>>;
 }
 
 interface Operation {
 	summary?: string;
 	description?: string;
 	security?: object[];
-	parameters?: (Parameter | Ref)[];
-	responses: Record<string, Answer | Ref>;
+	parameters?: Part[];
+	responses: Record<string, Part>;
 }
 
-interface Parameter {
-	name: string;
-	in: string;
+/** A parameter or an answer, or where it is. */
+interface Part {
+	$ref?: string;
+	name?: string;
+	in?: string;
 	description?: string;
-	schema?: { pattern?: string; enum?: string[]; type?: string };
-}
-
-interface Answer {
-	description: string;
+	schema?: { pattern?: string; enum?: string[] };
 	content?: Record<string, { schema?: { $ref?: string } }>;
 }
-
-interface Ref {
-	$ref: string;
-}
-
-const methods = ["get", "put", "delete"] as const;
 
 /**
  * `schemas/index.html`: the interface for programs, read from its own description. The descriptions are English, as the
@@ -49,10 +38,13 @@ const methods = ["get", "put", "delete"] as const;
  */
 export function apiHtml(assets: Assets, document: object, names: readonly string[]): string {
 	const { paths, components } = document as ApiDocument;
-	const operations = Object.entries(paths).flatMap(([path, item]) =>
+	const operations = Object.entries(paths).flatMap(([path, { parameters = [], ...item }]) =>
 		methods.flatMap((method) => {
-			const operation = item[method] as Operation | undefined;
-			return operation ? [operationHtml(method, path, item.parameters ?? [], operation, components)] : [];
+			const operation = item[method];
+			const shared = operation && [...parameters, ...(operation.parameters ?? [])];
+			return operation
+				? operationHtml(`${method.toUpperCase()} ${path}`, { ...operation, parameters: shared }, components)
+				: [];
 		}),
 	);
 	const files = names.map((name) => `<li><a href="${escapeHtml(name)}">${escapeHtml(name)}</a></li>`);
@@ -72,27 +64,22 @@ export function apiHtml(assets: Assets, document: object, names: readonly string
 }
 
 function operationHtml(
-	method: string,
-	path: string,
-	shared: readonly (Parameter | Ref)[],
-	operation: Operation,
-	{ parameters, responses }: ApiDocument["components"],
+	name: string,
+	{ summary = "", description = "", security = [], parameters = [], responses }: Operation,
+	components: ApiDocument["components"],
 ): string {
-	const { summary = "", description = "", security = [] } = operation;
-	const given = [...shared, ...(operation.parameters ?? [])].map((one) => resolved(one, parameters));
-	const answers = Object.entries(operation.responses).map(
-		([status, one]) => [status, resolved(one, responses)] as const,
-	);
+	const given = parameters.map((one) => resolved(one, components));
+	const answers = Object.entries(responses);
 	const signed = security.length > 0 ? ` ${both((texts) => texts.apiSigned)}` : "";
 	return `<section>
-<h2><code>${method.toUpperCase()} ${escapeHtml(path)}</code></h2>
+<h2><code>${escapeHtml(name)}</code></h2>
 <p>${escapeHtml([summary, description].filter(Boolean).map(sentence).join(" "))}${signed}</p>
 ${listOf(
 	both((texts) => texts.apiParameters),
-	given.map((one) => [one.name, parameterText(one)]),
+	given.map((one) => [one.name ?? "", parameterText(one)]),
 )}${listOf(
 	both((texts) => texts.apiAnswers),
-	answers.map(([status, one]) => [status, answerText(one)]),
+	answers.map(([status, one]) => [status, answerText(resolved(one, components))]),
 )}</section>`;
 }
 
@@ -107,22 +94,23 @@ function listOf(title: string, items: readonly (readonly [string, string])[]): s
 	return `<h3>${title}</h3>\n<dl>\n${rows.join("\n")}\n</dl>\n`;
 }
 
-function parameterText({ description = "", in: place, schema }: Parameter): string {
+function parameterText({ description = "", in: place, schema }: Part): string {
 	const values = schema?.enum?.join(" | ") ?? schema?.pattern ?? "";
 	return [escapeHtml(`${description} (${place})`.trim()), values && `<code>${escapeHtml(values)}</code>`]
 		.filter(Boolean)
 		.join(" ");
 }
 
-function answerText({ description, content = {} }: Answer): string {
+function answerText({ description = "", content = {} }: Part): string {
 	const name = Object.values(content)[0]?.schema?.$ref?.split("/").at(-1);
 	const link = name && `<a href="${escapeHtml(name)}.schema.json">${escapeHtml(name)}</a>`;
 	return [escapeHtml(description), link].filter(Boolean).join(" ");
 }
 
-function resolved<T extends object>(one: T | Ref, known: Record<string, T>): T {
-	if (!("$ref" in one)) return one;
-	const found = known[one.$ref.split("/").at(-1) ?? ""];
+function resolved(one: Part, components: ApiDocument["components"]): Part {
+	if (one.$ref === undefined) return one;
+	const [, , kind = "", name = ""] = one.$ref.split("/");
+	const found = components[kind]?.[name];
 	if (!found) throw new Error(`the document has no ${one.$ref}`);
 	return found;
 }

@@ -4,10 +4,14 @@ import { escapeHtml } from "./html.ts";
 import { staticTexts } from "./texts.ts";
 
 /** What a page says in place of the one that was asked for. */
-export type ErrorKind = "notFound" | "badRequest" | "building";
+export type ErrorKind = "notFound" | "building";
 
 /** Seconds after which a page that waits for the catalogue loads itself again. */
 export const reloadSeconds = 3;
+
+/** Small and in the page: where an error is, other files may be missing, too. */
+const errorStyles =
+	"body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:10vh auto;padding:0 1.5rem}h1{font-size:1.4rem;margin-top:2rem}";
 
 /**
  * A small page in both languages that needs no other file. Pure.
@@ -30,6 +34,7 @@ export function errorHtml(kind: ErrorKind, home: string): string {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 ${reload}<title>${escapeHtml(title)}</title>
+<style>${errorStyles}</style>
 </head>
 <body>
 <main>

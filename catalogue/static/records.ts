@@ -1,8 +1,8 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { addressOf, meets, senderOf, titleOf } from "../../site/search/entry.ts";
-import { fold as foldWords } from "../../site/search/words.ts";
+import { addressOf, titleOf } from "../../site/search/entry.ts";
 import { layerAddress } from "./addresses.ts";
+import type { ItemsQuery } from "./records-query.ts";
 import { textsOf } from "./texts.ts";
 
 /** OGC API Records 1.0 (OGC 20-004r1): layers as records of the collection `layers`. Pure. */
@@ -41,48 +41,45 @@ const english = textsOf("en");
 const title = `${english.title} · ${textsOf("fr").title}`;
 const description = `${english.tagline} · ${textsOf("fr").tagline}`;
 
-/** `GET /ogc` @param root address of the site with a slash at its end, or from the answer's address to the site */
-export function landingPage(root: string): object {
-	const ogc = `${root}ogc`;
-	return {
-		title,
-		description,
-		links: [
-			json("self", ogc),
-			{
-				...json("service-desc", `${root}schemas/openapi.json`),
-				type: "application/vnd.oai.openapi+json;version=3.1",
-			},
-			{ rel: "service-doc", type: "text/html", href: `${root}schemas/` },
-			json("conformance", `${root}conformance`),
-			json("data", `${root}collections`),
-		],
-	};
-}
-
-function json(rel: string, href: string): Link {
-	return { rel, type: "application/json", href };
-}
-
-/** `GET /conformance` */
-export function conformancePage(): object {
-	return { conformsTo: conformance };
-}
-
-/** `GET /collections` */
-export function collectionsPage(root: string): object {
-	return { links: [json("self", `${root}collections`)], collections: [collectionPage(root)] };
-}
-
-/** `GET /collections/layers` */
-export function collectionPage(root: string): object {
-	return {
+/**
+ * `GET /ogc`, `/conformance`, `/collections` and `/collections/layers`.
+ * @param path below the API's root
+ * @param root address of the site with a slash at its end, or from the answer's address to the site
+ * @returns null for any other path
+ */
+export function recordsPage(path: string, root: string): object | null {
+	const collection = {
 		...catalogOf([
 			json("self", `${root}collections/${collectionId}`),
 			{ rel: "items", type: geoJson, href: itemsAddress(root) },
 		]),
 		crs: [crs84],
 	};
+	const openApi = "application/vnd.oai.openapi+json;version=3.1";
+	const pages = new Map<string, object>([
+		[
+			"",
+			{
+				title,
+				description,
+				links: [
+					json("self", `${root}ogc`),
+					{ rel: "service-desc", type: openApi, href: `${root}schemas/openapi.json` },
+					{ rel: "service-doc", type: "text/html", href: `${root}schemas/` },
+					json("conformance", `${root}conformance`),
+					json("data", `${root}collections`),
+				],
+			},
+		],
+		["conformance", { conformsTo: conformance }],
+		["collections", { links: [json("self", `${root}collections`)], collections: [collection] }],
+		[`collections/${collectionId}`, collection],
+	]);
+	return pages.get(path) ?? null;
+}
+
+function json(rel: string, href: string): Link {
+	return { rel, type: "application/json", href };
 }
 
 /** A catalogue of records, as its links make it. */
@@ -92,121 +89,6 @@ function catalogOf(links: readonly Link[], id = collectionId): object {
 
 function itemsAddress(root: string): string {
 	return `${root}collections/${collectionId}/items`;
-}
-
-/** What a reader of items asks for. */
-export interface ItemsQuery {
-	/** Any of these phrases is in the record's texts, folded; null: everything. */
-	q: string[] | null;
-	bbox: Bounds | null;
-	ids: ReadonlySet<string> | null;
-	types: ReadonlySet<string> | null;
-	limit: number;
-	offset: number;
-	/** The same as a query string without `limit` and `offset`. */
-	text: string;
-}
-
-const defaultLimit = 10;
-const maxLimit = 1_000;
-
-/** Reads the query of items; a text says what is wrong with it. @param query without its `?` */
-export function parseItemsQuery(query: string): ItemsQuery | string {
-	const parameters = new URLSearchParams(query);
-	const kept = new URLSearchParams();
-	const known = new Set(["q", "bbox", "ids", "type", "limit", "offset", "datetime", "f"]);
-	for (const [name, value] of parameters) {
-		if (!known.has(name)) return `query: has no parameter ${JSON.stringify(name.slice(0, 100))}`;
-		if (name !== "limit" && name !== "offset") kept.append(name, value);
-	}
-	const numbers = (["limit", "offset"] as const).map((name) => {
-		const text = parameters.get(name);
-		if (text === null) return name === "limit" ? defaultLimit : 0;
-		const number = /^\d{1,9}$/.test(text) ? Number(text) : -1;
-		return number < (name === "limit" ? 1 : 0)
-			? `${name}: must be a whole number, not ${shown(text)}`
-			: number;
-	});
-	const [limit, offset] = numbers as [number, number];
-	for (const number of numbers) if (typeof number === "string") return number;
-	const bbox = parameters.get("bbox");
-	const bounds = bbox === null ? null : parseBbox(bbox);
-	if (typeof bounds === "string") return bounds;
-	const f = parameters.get("f");
-	if (f !== null && f !== "json") return `f: must be json, not ${shown(f)}`;
-	// No layer has a time, so that each of them meets any (Features, /req/core/fc-time-response, C).
-	const datetime = parameters.get("datetime");
-	if (datetime !== null && !isTime(datetime))
-		return `datetime: must be a time or an interval, not ${shown(datetime)}`;
-	const phrases = listOf(parameters.get("q"))?.map((phrase) => fold(phrase).trim());
-	const ids = listOf(parameters.get("ids"));
-	const types = listOf(parameters.get("type"));
-	return {
-		q: phrases ?? null,
-		bbox: bounds,
-		ids: ids && new Set(ids),
-		types: types && new Set(types),
-		limit: Math.min(limit, maxLimit),
-		offset,
-		text: kept.toString(),
-	};
-}
-
-/** `2026-03-04T12:00:00Z`, a day, or an interval of two, each of which may be open: `..` or nothing. */
-function isTime(text: string): boolean {
-	const parts = text.split("/");
-	const isOpen = (part: string) => parts.length === 2 && (part === "" || part === "..");
-	const isDate = (part: string) => /^\d{4}-\d{2}-\d{2}(?:[Tt][\d:.]+(?:[Zz]|[+-]\d{2}:\d{2}))?$/.test(part);
-	return (
-		parts.length <= 2 &&
-		parts.every((part) => isOpen(part) || (isDate(part) && !Number.isNaN(Date.parse(part))))
-	);
-}
-
-function shown(text: string): string {
-	return JSON.stringify(text.slice(0, 100));
-}
-
-function listOf(text: string | null): string[] | null {
-	const items = (text ?? "").split(",").filter((item) => item.trim() !== "");
-	return items.length > 0 ? items : null;
-}
-
-/** Four numbers, or six with heights between; the west may lie east of the east (OGC API Features, "bbox"). */
-function parseBbox(text: string): Bounds | string {
-	const numbers = text.split(",").map((part) => (/^\s*[+-]?\d/.test(part) ? Number(part) : Number.NaN));
-	const [west, south, east, north] = numbers.length === 6 ? [0, 1, 3, 4].map((at) => numbers[at]) : numbers;
-	const bounds = [west, south, east, north] as Bounds;
-	const isWhole = (numbers.length === 4 || numbers.length === 6) && numbers.every(Number.isFinite);
-	return isWhole && bounds[1] <= bounds[3]
-		? bounds
-		: `bbox: must be four or six numbers, south before north, not ${shown(text)}`;
-}
-
-/** A text as it is compared: folded, with one space between words. */
-function fold(text: string): string {
-	return foldWords(text).replace(/\s+/g, " ");
-}
-
-/** The texts of an entry in which a reader searches, folded. */
-export function searchedText(entry: Entry): string {
-	const { smallkey, title, description: about, keywords = [] } = entry;
-	const senders = langs.map((lang) => senderOf(entry, lang));
-	const texts = [smallkey, title.en, title.fr, about?.en ?? "", about?.fr ?? "", ...keywords, ...senders];
-	return fold(texts.join("\0"));
-}
-
-/** Whether an entry is among the items. @param text its searched text, which is made only where it is needed */
-export function isWanted(
-	entry: Entry,
-	{ q, bbox, ids, types }: ItemsQuery,
-	text: (entry: Entry) => string,
-): boolean {
-	if (ids && !ids.has(entry.smallkey)) return false;
-	if (types && !types.has(entry.type)) return false;
-	// A record without a geometry is in every box (OGC API Features 1.0.1, /req/core/fc-bbox-response, C).
-	if (bbox && entry.bounds && !meets(entry.bounds, bbox)) return false;
-	return q === null || q.some((phrase) => text(entry).includes(phrase));
 }
 
 /**

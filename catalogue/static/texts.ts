@@ -1,7 +1,7 @@
 import type { Lang } from "../../registry/smallkey.ts";
+import type { Texts } from "../../site/text/english.ts";
 import { english } from "../../site/text/english.ts";
 import { french } from "../../site/text/french.ts";
-import type { Texts } from "../../site/text/texts.ts";
 
 /** The texts that the pages with and without a script share. */
 export function textsOf(lang: Lang): Texts {
@@ -29,8 +29,6 @@ const inEnglish = {
 	pages: "Pages",
 	notFound: "This page does not exist",
 	notFoundHint: "It may have been removed, or its address may be written differently.",
-	badRequest: "This address cannot be understood",
-	badRequestHint: "It has a part that no page of this site has.",
 	building: "The catalogue is being prepared",
 	buildingHint: "This page loads itself again in a few seconds.",
 	home: "To the map layers",
@@ -59,8 +57,6 @@ const inFrench: typeof inEnglish = {
 	pages: "Pages",
 	notFound: "Cette page n’existe pas",
 	notFoundHint: "Elle a peut-être été retirée, ou son adresse s’écrit autrement.",
-	badRequest: "Cette adresse n’est pas valide",
-	badRequestHint: "Une de ses parties n’appartient à aucune page de ce site.",
 	building: "Le catalogue est en préparation",
 	buildingHint: "Cette page se rechargera automatiquement dans quelques secondes.",
 	home: "Vers les couches cartographiques",

@@ -79,7 +79,6 @@ function incompleteOf(
 	return null;
 }
 
-/** All reviews of a pull request, oldest first. */
 export async function readReviews({ rest, repo, paginate }: Github, number: number): Promise<GivenReview[]> {
 	const parameters = { ...repo, pull_number: number, per_page: 100 };
 	const reviews = await listOf(paginate(rest.pulls.listReviews, parameters), "list the reviews");
@@ -163,17 +162,13 @@ export async function requestReviews(
 	}
 }
 
-/** How pull requests are judged. */
 export interface JudgeOptions {
-	/** The branch that they are for. */
 	base: string;
 	/** Login of the workflows' App, which sets checks and writes comments. */
 	author: string;
-	/** Whether owners are asked for a review. */
 	isRequesting: boolean;
 }
 
-/** What was done with a pull request. */
 export interface Judged {
 	judgement: Judgement;
 	/** In words: `the conflict is over`. */

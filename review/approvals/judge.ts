@@ -2,7 +2,6 @@ import { healthPath } from "../../registry/health.ts";
 import { groupByOwners, type OwnedPaths, type Owners } from "../../registry/owners.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 
-/** What of a pull request decides on its approval. */
 export interface Proposal {
 	/** Id of its newest commit. */
 	head: string;
@@ -18,7 +17,6 @@ export interface Proposal {
 	incomplete: string | null;
 }
 
-/** A review, as GitHub keeps it. */
 export interface GivenReview {
 	/** Null where the account is gone. */
 	login: string | null;
@@ -30,7 +28,6 @@ export interface GivenReview {
 /** The members of each team among the owners, by the team's name; null where GitHub does not show them. */
 export type Teams = ReadonlyMap<string, readonly string[] | null>;
 
-/** Files that the same owners approve, and who of them has. */
 export interface ApprovalGroup extends OwnedPaths {
 	/** Logins of owners who have approved this commit. */
 	approvedBy: string[];
@@ -40,7 +37,6 @@ export interface ApprovalGroup extends OwnedPaths {
 	unknownTeams: string[];
 }
 
-/** What a pull request still needs. */
 export interface Judgement {
 	state: "success" | "failure";
 	/** In a line, for the status. */

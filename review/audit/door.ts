@@ -1,10 +1,21 @@
 import { parseTimestamp } from "../../api/signature.ts";
+import type { RawCommit } from "../../git/commits.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { serviceName } from "../../store/git/new-commit.ts";
 import { authorMail, clockSkew } from "../../store/store.ts";
-import type { Commit } from "./history.ts";
 
-/** The way by which a change came in. */
+/** The trailers of a signed request (`api/write.ts`). */
+export const trailerNames = ["Sender", "TimeStamp", "Request"] as const;
+
+/** A commit that changes layers: a user who may push can write anything into it. */
+export interface ReadCommit extends Omit<RawCommit, "message"> {
+	subject: string;
+	/** The values of the trailers that a signed request leaves; both values of one that occurs twice. */
+	trailers: Record<(typeof trailerNames)[number], string[]>;
+	/** Paths under `layers/` that differ from the first parent, sorted. */
+	paths: string[];
+}
+
 export type Door =
 	/** A signed `PUT`, `DELETE` or the like: `request` is the SHA-256 of its signature. */
 	| { kind: "request"; sender: string; timestamp: string; request: string }
@@ -31,7 +42,7 @@ const longestWaitMs = 5 * 60_000;
  * service would never have written is found.
  * @param firstOf request → the first commit of the served branch that carries it
  */
-export function doorOf(commit: Commit, firstOf: ReadonlyMap<string, string>): Door {
+export function doorOf(commit: ReadCommit, firstOf: ReadonlyMap<string, string>): Door {
 	const { trailers, parents } = commit;
 	const claims = Object.values(trailers).some((values) => values.length > 0);
 	if (!claims && isOwn(commit)) return ownDoor(commit);
@@ -51,28 +62,27 @@ export function doorOf(commit: Commit, firstOf: ReadonlyMap<string, string>): Do
 }
 
 /** Whether GitHub has made a commit out of a pull request: its page, "About commit signature verification". */
-function isByGithub({ committer, parents, author, trailers }: Commit): boolean {
+function isByGithub({ committer, parents, author, trailers }: ReadCommit): boolean {
 	const isGithub = committer.name === "GitHub" && committer.mail === "noreply@github.com";
 	return isGithub && parents.length === 1 && author.name === trailers.Sender[0];
 }
 
 /** Beside the first commit, which seeds the branch, the service changes what it has found out, and no registration. */
-function ownDoor({ parents, paths }: Commit): Door {
+function ownDoor({ parents, paths }: ReadCommit): Door {
 	const names = paths.map(parseLayerPath);
 	const changesLayers = names.some((name) => name?.kind === "registration");
 	if (parents.length === 0 || !changesLayers) return { kind: "service" };
 	return { kind: "forged", sender: "the service itself", why: "the service changes no registration" };
 }
 
-/** Whether a commit is one of the service's own. */
-function isOwn({ author, committer }: Commit): boolean {
+function isOwn({ author, committer }: ReadCommit): boolean {
 	return [author, committer].every(
 		({ name, mail }) => name === serviceName && mail === authorMail(serviceName),
 	);
 }
 
 /** Why a commit is none that the service has made for a sender; null where it may be. */
-function whyForged({ trailers, author, committer, parents }: Commit, isBatch: boolean): string | null {
+function whyForged({ trailers, author, committer, parents }: ReadCommit, isBatch: boolean): string | null {
 	const [sender, ...others] = trailers.Sender;
 	if (sender === undefined) return "it names no sender";
 	if (others.length > 0) return "it names more than one sender";
@@ -91,7 +101,7 @@ function whyForged({ trailers, author, committer, parents }: Commit, isBatch: bo
 }
 
 /** Why a commit is none of a signed request. */
-function whyNoRequest(commit: Commit, firstOf: ReadonlyMap<string, string>): string | null {
+function whyNoRequest(commit: ReadCommit, firstOf: ReadonlyMap<string, string>): string | null {
 	const { trailers, author, paths, id, subject } = commit;
 	if (trailers.TimeStamp.length !== 1 || trailers.Request.length !== 1) {
 		return "a request has one TimeStamp and one Request";

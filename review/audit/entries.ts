@@ -7,27 +7,22 @@ import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { servedRef } from "../../service/find-repository.ts";
 import { readReviews } from "../../service/reviews.ts";
 import { type FragmentChange, fragmentChanges } from "../fragments.ts";
-import { type Door, doorOf } from "./door.ts";
-import { type Commit, firstOfRequests, readCommit, readCommits } from "./history.ts";
+import { type Commit, History } from "./history.ts";
 
-/** One change of layers, as the branch has it. */
 export interface AuditEntry {
 	commit: Commit;
-	door: Door;
 	/** What became of the layer that was asked for; null where a sender was asked for. */
 	change: LayerChange | null;
 	/** What a merge brought, or a reviewer declined, the newest first. */
-	merged: { commit: Commit; door: Door }[];
+	merged: Commit[];
 }
 
-/** What one commit made of a layer. */
 export interface LayerChange {
 	verb: "added" | "changed" | "removed" | "broken";
 	/** For a viewer, by language; without lines nothing is different. */
 	fragments: FragmentChange[];
 }
 
-/** What is looked for. */
 export interface AuditOptions {
 	repository: string;
 	/** Milliseconds since 1970; what is older is left out. */
@@ -39,19 +34,19 @@ export interface AuditOptions {
 export async function auditLayer(smallkey: string, options: AuditOptions): Promise<AuditEntry[]> {
 	const { repository, sinceMs, settings } = options;
 	const paths = [layerPath(smallkey), descriptionPath(smallkey)];
-	const commits = await readCommits(repository, { range: servedRef, paths, isBranchOnly: true });
-	const firstOf = await firstOfRequests(repository, servedRef);
+	const history = await History.open(repository);
+	const commits = await history.commits({ range: servedRef, paths, isBranchOnly: true });
 	const catFile = new CatFile(repository);
 	try {
 		const entries: AuditEntry[] = [];
 		for (const commit of commits.filter(({ committer }) => committer.timeMs >= sinceMs)) {
 			const [first, second] = commit.parents;
 			const merged =
-				second === undefined ? [] : await readProposed(repository, `${first}..${second}`, paths, firstOf);
+				second === undefined ? [] : await history.commits({ range: `${first}..${second}`, paths });
 			const change = await changeOf(catFile, commit, smallkey, settings);
-			entries.push({ commit, door: doorOf(commit, firstOf), change, merged });
+			entries.push({ commit, change, merged });
 		}
-		for (const declined of await readDeclined(options, smallkey, paths, firstOf)) {
+		for (const declined of await readDeclined(options, history, smallkey, paths)) {
 			const isOlder = ({ commit }: AuditEntry) => commit.committer.timeMs < declined.commit.committer.timeMs;
 			const place = entries.findIndex(isOlder);
 			entries.splice(place < 0 ? entries.length : place, 0, declined);
@@ -67,18 +62,17 @@ export async function auditSender(sender: string, options: AuditOptions): Promis
 	const { repository, sinceMs } = options;
 	const isNamed = ({ trailers, author }: Commit) =>
 		trailers.Sender.includes(sender) || author.name === sender;
-	const commits = await readCommits(repository, { range: servedRef, isBranchOnly: false });
-	const firstOf = await firstOfRequests(repository, servedRef);
-	const declined = await readDeclined(options, null, [], firstOf);
+	const history = await History.open(repository);
+	const commits = await history.commits({ range: servedRef });
+	const declined = await readDeclined(options, history, null, []);
 	return [
-		...declined.filter(({ merged }) => merged.some(({ commit }) => isNamed(commit))),
+		...declined.filter(({ merged }) => merged.some(isNamed)),
 		...commits
 			.filter((commit) => isNamed(commit) && commit.committer.timeMs >= sinceMs)
-			.map((commit) => ({ commit, door: doorOf(commit, firstOf), change: null, merged: [] })),
+			.map((commit) => ({ commit, change: null, merged: [] })),
 	];
 }
 
-/** The smallkeys that a commit changes, sorted. */
 export function smallkeysOf({ paths }: Commit): string[] {
 	const names = paths.map(parseLayerPath);
 	return [...new Set(names.flatMap((name) => (name ? [name.smallkey] : [])))];
@@ -87,30 +81,19 @@ export function smallkeysOf({ paths }: Commit): string[] {
 /** The declined changes of a layer; null: of all layers. */
 async function readDeclined(
 	{ repository, sinceMs }: AuditOptions,
+	history: History,
 	smallkey: string | null,
 	paths: string[],
-	firstOf: ReadonlyMap<string, string>,
 ): Promise<AuditEntry[]> {
 	const entries: AuditEntry[] = [];
 	for (const { name, commit: id, timeMs, reason } of await readReviews(repository, "declined")) {
 		const isOfLayer = smallkey === null || name === smallkey || name.endsWith(".batch");
 		if (!isOfLayer || timeMs < sinceMs) continue;
-		const merged = await readProposed(repository, `${servedRef}..${id}`, paths, firstOf);
-		const commit = await readCommit(repository, id);
-		if (merged.length > 0) entries.push({ commit, door: { kind: "declined", reason }, change: null, merged });
+		const merged = await history.commits({ range: `${servedRef}..${id}`, paths });
+		const commit: Commit = { ...(await history.commit(id)), door: { kind: "declined", reason } };
+		if (merged.length > 0) entries.push({ commit, change: null, merged });
 	}
 	return entries;
-}
-
-/** The commits that a review has on a branch of its own. */
-export async function readProposed(
-	repository: string,
-	range: string,
-	paths: string[],
-	firstOf: ReadonlyMap<string, string>,
-): Promise<AuditEntry["merged"]> {
-	const commits = await readCommits(repository, { range, paths, isBranchOnly: false });
-	return commits.map((commit) => ({ commit, door: doorOf(commit, firstOf) }));
 }
 
 async function changeOf(
@@ -122,31 +105,22 @@ async function changeOf(
 	const [parent] = parents;
 	const before = parent === undefined ? null : await readLayer(catFile, parent, smallkey);
 	const after = await readLayer(catFile, id, smallkey);
-	const verb = verbOf(before, after);
-	const layer = { smallkey, before: before?.layer ?? null, after: after?.layer ?? null };
-	const rest = { paths: [], removed: after === null, text: "" };
-	return { verb, fragments: verb === "broken" ? [] : fragmentChanges({ ...layer, ...rest }, settings) };
+	if (after === "broken") return { verb: "broken", fragments: [] };
+	const verb = !after ? "removed" : before ? "changed" : "added";
+	const layer = { smallkey, before: before === "broken" ? null : before, after };
+	return { verb, fragments: fragmentChanges(layer, settings) };
 }
 
-interface StoredLayer {
-	/** Null where the file is not in order: what was served before stays. */
-	layer: CheckedLayer | null;
-}
-
-function verbOf(before: StoredLayer | null, after: StoredLayer | null): LayerChange["verb"] {
-	if (!after) return "removed";
-	if (!after.layer) return "broken";
-	return before ? "changed" : "added";
-}
-
-/** A layer as a commit has it; null where it has none. */
-async function readLayer(catFile: CatFile, commit: string, smallkey: string): Promise<StoredLayer | null> {
+/** A layer as a commit has it; null where it has none, "broken" where what was served before stays. */
+async function readLayer(
+	catFile: CatFile,
+	commit: string,
+	smallkey: string,
+): Promise<CheckedLayer | "broken" | null> {
 	const file = await catFile.read(`${commit}:${layerPath(smallkey)}`);
 	if (!file) return null;
 	const { registration } = parseRegistration(file.body, "stored");
-	if (!registration) return { layer: null };
+	if (!registration) return "broken";
 	const found = await catFile.read(`${commit}:${descriptionPath(smallkey)}`);
-	return {
-		layer: { smallkey, registration, description: found && parseDescription(found.body.toString("utf8")) },
-	};
+	return { smallkey, registration, description: found && parseDescription(found.body.toString("utf8")) };
 }

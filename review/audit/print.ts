@@ -1,22 +1,20 @@
 import { personText } from "../../git/commits.ts";
 import { servedRef } from "../../service/find-repository.ts";
 import { plain } from "../../terminal/plain.ts";
-import { viewerLines } from "../lines.ts";
-import type { Door } from "./door.ts";
-import { type AuditEntry, readProposed, smallkeysOf } from "./entries.ts";
-import { type Commit, firstOfRequests } from "./history.ts";
+import { viewerLines } from "../report.ts";
+import { type AuditEntry, smallkeysOf } from "./entries.ts";
+import { type Commit, History } from "./history.ts";
 
-/** Smallkeys that are named of one commit. */
 const maxKeys = 5;
 
 /** One change, in a few lines. All text of a commit is shown without its control characters. */
 export function entryLines(entry: AuditEntry): string[] {
-	const { commit, door, change, merged } = entry;
-	const isDeclined = door.kind === "declined";
+	const { commit, change, merged } = entry;
+	const isDeclined = commit.door.kind === "declined";
 	const what = isDeclined ? "declined" : change ? change.verb : `changed ${keysText(smallkeysOf(commit))}`;
 	const lines = [
 		`${timeText(commit.committer.timeMs)}  ${commit.id.slice(0, 12)}  ${what}`,
-		...doorLines(commit, door),
+		...doorLines(commit),
 	];
 	lines.push(...merged.flatMap((one) => bringLines(isDeclined ? "proposed" : "brought", one)));
 	return [...lines, ...(change ? changeLines(change) : [])].map(plain);
@@ -24,20 +22,19 @@ export function entryLines(entry: AuditEntry): string[] {
 
 /** The commits of a waiting review, with their authors. */
 export async function proposalLines(repository: string, commit: string): Promise<string[]> {
-	const firstOf = await firstOfRequests(repository, servedRef);
-	const proposed = await readProposed(repository, `${servedRef}..${commit}`, [], firstOf);
+	const history = await History.open(repository);
+	const proposed = await history.commits({ range: `${servedRef}..${commit}` });
 	return proposed.flatMap((one) => bringLines("proposed", one));
 }
 
-function bringLines(verb: string, { commit, door }: AuditEntry["merged"][number]): string[] {
+function bringLines(verb: string, commit: Commit): string[] {
 	return [
 		`  ${verb} ${commit.id.slice(0, 12)} of ${timeText(commit.committer.timeMs)}`,
-		...doorLines(commit, door).map((line) => `  ${line}`),
+		...doorLines(commit).map((line) => `  ${line}`),
 	];
 }
 
-function doorLines(commit: Commit, door: Door): string[] {
-	const { author, committer, subject } = commit;
+function doorLines({ author, committer, subject, door }: Commit): string[] {
 	switch (door.kind) {
 		case "request":
 			return [

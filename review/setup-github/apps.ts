@@ -3,7 +3,6 @@ import type { Github } from "../../store/github/routes.ts";
 import { check, type Finding } from "./finding.ts";
 import type { Target } from "./repository.ts";
 
-/** A GitHub App that the repository needs. */
 interface AppPurpose {
 	option: string;
 	what: string;
@@ -30,10 +29,8 @@ const purposes = {
 
 type Purpose = keyof typeof purposes;
 
-/** An App that is known. */
 export interface App {
 	id: number;
-	/** `name[bot]`, where it is known. */
 	login: string | null;
 }
 

@@ -32,12 +32,10 @@ const settable = [
 	"REPOSITORY_URL",
 ] as const;
 
-/** The variables that are set in the environment. */
 export function variablesFrom(environment: Environment): Map<string, string> {
 	return new Map(settable.flatMap((name) => (environment[name] ? [[name, environment[name]] as const] : [])));
 }
 
-/** How a variable's value is found. */
 type Variable = (name: string) => string | undefined;
 
 /** Variables that have to be there for the hosting, with what to do. */

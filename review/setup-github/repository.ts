@@ -4,7 +4,6 @@ import { dataOrNull } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
 import { check, type Finding } from "./finding.ts";
 
-/** The repository that is set up, as GitHub shows it. */
 export type Target = Pick<
 	Awaited<ReturnType<Github["rest"]["repos"]["get"]>>["data"],
 	| "name"
@@ -42,7 +41,6 @@ export async function createRepository({ rest, repo }: Github, isPrivate: boolea
 	else await rest.repos.createForAuthenticatedUser(wanted);
 }
 
-/** The settings that the repository itself needs. */
 export function repositoryFindings({ rest, repo }: Github, target: Target, branch: string): Finding[] {
 	const { fork, archived, default_branch, delete_branch_on_merge, has_issues } = target;
 	const settings = "settings of the repository";
@@ -64,7 +62,6 @@ export function repositoryFindings({ rest, repo }: Github, target: Target, branc
 	return findings;
 }
 
-/** What pushing needs beside the repository. */
 export interface Push {
 	/** The clone whose HEAD is pushed. */
 	clone: string;

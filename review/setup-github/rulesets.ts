@@ -16,7 +16,6 @@ const actionsAppId = 15_368;
 /** Lets an administrator merge a pull request that no one else can approve (role 5: repository admin). */
 const loneOperatorBypass = { actor_id: 5, actor_type: "RepositoryRole", bypass_mode: "pull_request" };
 
-/** What the rulesets are made of. */
 export interface RulesetOptions {
 	service: App;
 	workflow: App;
@@ -76,7 +75,6 @@ function merged(value: unknown, wanted: unknown): unknown {
 	return { ...members, ...Object.fromEntries(own.map(([name, one]) => [name, merged(members[name], one)])) };
 }
 
-/** The rulesets of the repository, found by their names. */
 async function listRulesets({ rest, repo, paginate }: Github) {
 	const parameters = { ...repo, includes_parents: false, per_page: 100 };
 	return emptyOn404(paginate(rest.repos.getRepoRulesets, parameters));
@@ -88,7 +86,6 @@ async function findActionsApp({ rest }: Github): Promise<number | undefined> {
 	return (await dataOrNull(asked, "show the App of GitHub Actions"))?.id;
 }
 
-/** What is wrong with the rulesets. */
 export async function rulesetFindings(github: Github, options: RulesetOptions): Promise<Finding[]> {
 	const { rest, repo } = github;
 	const all = await listRulesets(github);

@@ -112,7 +112,6 @@ export async function variableFindings(
 	];
 }
 
-/** The variables of a repository, by their names. */
 export async function readVariables({ rest, repo, paginate }: Github): Promise<Map<string, string>> {
 	const all = await emptyOn404(paginate(rest.actions.listRepoVariables, { ...repo, per_page: 30 }));
 	return new Map(all.map(({ name, value }) => [name, value]));

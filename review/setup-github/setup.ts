@@ -25,20 +25,17 @@ import {
 	variableFindings,
 } from "./settings.ts";
 
-/** What was said to `npx fragments setup-github`. */
 export interface SetupOptions {
 	isDryRun: boolean;
 	/** Makes the repository where there is none. */
 	create: "public" | "private" | undefined;
 	serviceApp: string | undefined;
 	workflowApp: string | undefined;
-	/** Address of the API. */
 	apiUrl: string;
 	push: Push;
 	environment: Environment;
 }
 
-/** The end of a run. */
 export interface Setup {
 	outcomes: Outcome[];
 	target: Target | null;

@@ -9,14 +9,12 @@ import { plain } from "../../terminal/plain.ts";
 const timeoutMs = 15_000;
 const pauseMs = 500;
 
-/** A layer at a service. */
 export interface LayerPlace {
 	/** Address of the service with its base path, without a `/` at the end. */
 	url: string;
 	smallkey: string;
 }
 
-/** What a service says of a layer, or why it says nothing. */
 type Answer = { status: LayerStatus } | { refusal: number; errors: string[] };
 
 /** Asks a service how a layer is. @throws {Error} where it does not answer, or answers something else */
@@ -69,7 +67,6 @@ function printAnswer({ url }: LayerPlace, answer: Answer, io: Io): number {
 	return refusal === 404 || refusal === 400 ? exitCodes.wrong : exitCodes.unable;
 }
 
-/** A layer's status as lines for a person. */
 function statusLines({
 	smallkey,
 	registered,

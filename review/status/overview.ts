@@ -61,10 +61,8 @@ async function readSick(repository: string, commit: string): Promise<string[]> {
 	}
 }
 
-/** Lines of one list that are shown. */
 const maxLines = 20;
 
-/** The overview as lines. */
 export function overviewLines(overview: Overview, isServed: boolean): string[] {
 	const { commit, layers, problems, sick, neverHarvested, reviews, freeBytes, sizeBytes } = overview;
 	const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;

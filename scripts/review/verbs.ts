@@ -13,7 +13,7 @@ import {
 	parseReviewer,
 	refuseOthers,
 } from "../../review/decide.ts";
-import { changeLines, summaryLine } from "../../review/lines.ts";
+import { changeLines, summaryLine } from "../../review/report.ts";
 import { isWrong, review } from "../../review/review.ts";
 import { type CheckServices, createCheckServices } from "../../review/services.ts";
 import { reviewLine } from "../../review/status/overview.ts";

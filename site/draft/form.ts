@@ -1,6 +1,6 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { describe, field, fill, h } from "../page/dom.ts";
-import type { Texts } from "../text/texts.ts";
+import type { Texts } from "../text/english.ts";
 import { layerChoice } from "./layer-choice.ts";
 import type { PlacedProblem } from "./problems.ts";
 

@@ -1,8 +1,7 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import { failureText, ServiceFailed } from "../map/ask.ts";
+import { ask, askJson, failureText, ServiceFailed } from "../map/ask.ts";
 import { fill, h } from "../page/dom.ts";
-import type { Texts } from "../text/texts.ts";
-import { arcgisServiceOf, layersOf, type OfferedLayer } from "./offer.ts";
+import type { Texts } from "../text/english.ts";
 
 /** What is chosen: a layer's name in a WMS, or the address of a layer of an ArcGIS service. */
 export type ChosenLayer = { layer: string } | { address: string };
@@ -25,7 +24,7 @@ export function layerChoice(
 ): HTMLElement {
 	const place = h("div", { role: "status" });
 	let under = new AbortController();
-	const ask = async () => {
+	const find = async () => {
 		under.abort();
 		under = new AbortController();
 		const { signal } = under;
@@ -48,7 +47,7 @@ export function layerChoice(
 	return h(
 		"div",
 		{ class: "offer" },
-		h("button", { class: "small", onclick: () => void ask() }, label),
+		h("button", { class: "small", onclick: () => void find() }, label),
 		place,
 	);
 }
@@ -68,4 +67,65 @@ function offer(texts: Texts, layers: readonly OfferedLayer[], take: (name: strin
 	);
 	select.addEventListener("change", () => select.value !== "" && take(select.value));
 	return select;
+}
+
+/** A layer that a service has. */
+interface OfferedLayer {
+	/** Its name, or its number in an ArcGIS service. */
+	name: string;
+	title: string;
+}
+
+/** Layers that are offered at most. */
+const maxOffered = 500;
+
+/** `…/MapServer` or `…/FeatureServer`, with or without the number of a layer. */
+const arcgisService = /^([^?#]*\/(?:Map|Feature)Server)(?:\/\d*)?\/?(?:[?#].*)?$/i;
+
+/** The address of an ArcGIS service without a layer's number; null where it is none. */
+function arcgisServiceOf(address: string): string | null {
+	return arcgisService.exec(address)?.[1] ?? null;
+}
+
+/** The layers of a service, in its own order. @throws {ServiceFailed} */
+async function layersOf(
+	kind: "wms" | "feature",
+	address: string,
+	signal: AbortSignal,
+): Promise<OfferedLayer[]> {
+	const layers = kind === "wms" ? await namedLayers(address, signal) : await numberedLayers(address, signal);
+	return layers.slice(0, maxOffered);
+}
+
+async function namedLayers(address: string, signal: AbortSignal): Promise<OfferedLayer[]> {
+	const url = addressOf(address);
+	for (const name of [...url.searchParams.keys()])
+		if (/^(?:service|request)$/i.test(name)) url.searchParams.delete(name);
+	url.searchParams.set("SERVICE", "WMS");
+	url.searchParams.set("REQUEST", "GetCapabilities");
+	const { text } = await ask(url.href, signal);
+	const document = new DOMParser().parseFromString(text, "text/xml");
+	const child = (element: Element, name: string) =>
+		[...element.children].find(({ localName }) => localName === name)?.textContent?.trim() ?? "";
+	const layers = [...document.getElementsByTagNameNS("*", "Layer")].flatMap((element) => {
+		const name = child(element, "Name");
+		return name === "" ? [] : [{ name, title: child(element, "Title") }];
+	});
+	if (layers.length === 0) throw new ServiceFailed({ kind: "odd", host: url.host });
+	return layers;
+}
+
+async function numberedLayers(address: string, signal: AbortSignal): Promise<OfferedLayer[]> {
+	const url = addressOf(`${arcgisServiceOf(address) ?? address}?f=json`);
+	const { layers } = await askJson(url.href, signal);
+	if (!Array.isArray(layers)) throw new ServiceFailed({ kind: "odd", host: url.host });
+	return layers.map(({ id, name }) => ({ name: String(id), title: String(name) }));
+}
+
+function addressOf(text: string): URL {
+	try {
+		return new URL(text);
+	} catch {
+		throw new ServiceFailed({ kind: "address", address: text });
+	}
 }

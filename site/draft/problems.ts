@@ -1,7 +1,7 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import { frenchOf } from "../../registry/texts.ts";
 import { type Child, h } from "../page/dom.ts";
-import type { Texts } from "../text/texts.ts";
+import type { Texts } from "../text/english.ts";
 
 /** A problem or a warning of a registration: where it is, and what is wrong. */
 export interface PlacedProblem {

@@ -1,4 +1,4 @@
-import type { Texts } from "../text/texts.ts";
+import type { Texts } from "../text/english.ts";
 
 /** How long a service may take, in milliseconds. */
 export const patienceMs = 10_000;

@@ -10,9 +10,10 @@ import ImageStatic from "ol/source/ImageStatic.js";
 import View from "ol/View.js";
 import { layerExtent } from "../../registry/extent.ts";
 import { fill, h, newId } from "../page/dom.ts";
+import type { Page } from "../page/page.ts";
 import type { SiteSettings } from "../page/settings.ts";
-import type { Texts } from "../text/texts.ts";
-import { type Box, landExtent } from "./box.ts";
+import type { Texts } from "../text/english.ts";
+import type { Box } from "./drawable.ts";
 import { projectionOf, resolutions } from "./grid.ts";
 
 /** A map with its base, its size followed, without any layer on it. */
@@ -36,15 +37,8 @@ export function canadaBox(wkid: number): Box {
 	return [xmin, ymin, xmax, ymax];
 }
 
-/**
- * Opens a map in an element, which has a size and can have the focus.
- * @param landUrls addresses of the land's outline, for light and dark pages
- */
-export function openBaseMap(
-	target: HTMLElement,
-	settings: SiteSettings,
-	landUrls: { light: string; dark: string },
-): BaseMap {
+/** Opens a map in an element, which has a size and can have the focus. */
+export function openBaseMap(target: HTMLElement, { settings, land }: Page): BaseMap {
 	const projection = projectionOf(settings.mapWkid);
 	const view = new View({
 		projection,
@@ -81,30 +75,27 @@ export function openBaseMap(
 	};
 	const { baseMapAttribution } = settings;
 	if (baseMapAttribution) target.parentElement?.append(h("p", { class: "attribution" }, baseMapAttribution));
-	void addBackground(map, settings, landUrls);
+	void addBackground(map, settings, land);
 	return base;
 }
 
 /** Adds the configured tiles or the outline of the land, which are in EPSG:3978: a map in another reference reprojects them. */
-async function addBackground(
-	map: OlMap,
-	settings: SiteSettings,
-	landUrls: { light: string; dark: string },
-): Promise<void> {
+async function addBackground(map: OlMap, settings: SiteSettings, land: Page["land"]): Promise<void> {
 	if (settings.mapWkid !== 3978) (await import("./reproject.ts")).learnProjections(settings.mapWkid);
 	const background =
-		settings.baseMap === "" ? land(landUrls) : (await import("./tiles.ts")).tileLayer(settings.baseMap);
+		settings.baseMap === "" ? landLayer(land) : (await import("./tiles.ts")).tileLayer(settings.baseMap);
 	map.getLayers().insertAt(0, background);
 }
 
 /** The outline of the land with lines of latitude and longitude, light or dark as the page is. */
-function land(urls: { light: string; dark: string }): ImageLayer<ImageStatic> {
+function landLayer(urls: Page["land"]): ImageLayer<ImageStatic> {
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	const layer = new ImageLayer<ImageStatic>();
 	const show = () => {
 		const source = new ImageStatic({
 			url: dark.matches ? urls.dark : urls.light,
-			imageExtent: [...landExtent],
+			// As site/map/land.svg says.
+			imageExtent: [-6_000_000, -3_600_000, 6_000_000, 6_000_000],
 			projection: projectionOf(3978),
 		});
 		// A map at rest draws a picture that took another one's place only after changed().

@@ -1,7 +1,7 @@
 import proj4 from "proj4";
 import type { Bounds } from "../../registry/entries.ts";
 import { projectionOf } from "../../registry/projections.ts";
-import type { Box } from "./box.ts";
+import type { Box } from "./drawable.ts";
 
 /** Steps on each side of a rectangle: its edges are curves in degrees. */
 const steps = 16;

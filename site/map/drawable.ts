@@ -1,7 +1,9 @@
 import { genericImage } from "../../registry/symbology.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import type { Box } from "./box.ts";
 import type { Symbology } from "./symbols.ts";
+
+/** A rectangle in the map's spatial reference: xmin, ymin, xmax, ymax. */
+export type Box = [number, number, number, number];
 
 /** A layer in one language as a fragment says that it is drawn; empty texts where it says nothing. */
 export interface Drawable {

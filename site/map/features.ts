@@ -7,11 +7,12 @@ import Fill from "ol/style/Fill.js";
 import Icon from "ol/style/Icon.js";
 import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
+import { h } from "../page/dom.ts";
+import type { Texts } from "../text/english.ts";
 import { askJson } from "./ask.ts";
 import type { BaseMap } from "./base.ts";
-import type { Box } from "./box.ts";
-import type { Drawable } from "./drawable.ts";
-import { type Colours, coloursOf, type Drawn, symbolOf } from "./symbols.ts";
+import type { Box, Drawable } from "./drawable.ts";
+import { type Colours, coloursOf, type Drawn, type Symbology, symbolOf, symbolsOf } from "./symbols.ts";
 
 /** Most features that are drawn at once. */
 export const maxFeatures = 1_000;
@@ -163,4 +164,34 @@ async function readColours(imageUrl: string, isArea: boolean): Promise<Colours> 
 	} catch {
 		return { stroke: "rgb(90 90 90)", fill: null, width: 1.5 };
 	}
+}
+
+/** Most symbols of a legend that are shown. */
+const maxSymbols = 200;
+
+/** The legend that a fragment's symbols make. */
+export function legendOf(texts: Texts, symbology: Symbology): HTMLElement {
+	const symbols = symbolsOf(symbology).slice(0, maxSymbols);
+	return h(
+		"div",
+		{},
+		h("h3", {}, texts.legend),
+		h(
+			"ul",
+			{},
+			symbols.map(({ imageUrl, label }) =>
+				h(
+					"li",
+					{},
+					isPicture(imageUrl) && h("img", { src: imageUrl, alt: "" }),
+					h("span", {}, label || texts.otherValues),
+				),
+			),
+		),
+	);
+}
+
+/** Pictures in fragments are data URIs: nothing else is loaded for them. */
+function isPicture(address: unknown): boolean {
+	return typeof address === "string" && address.startsWith("data:image/");
 }

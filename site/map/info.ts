@@ -1,5 +1,5 @@
 import { breakable, h, outside } from "../page/dom.ts";
-import type { Texts } from "../text/texts.ts";
+import type { Texts } from "../text/english.ts";
 import { ask, failureText, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";
 

@@ -2,8 +2,7 @@ import { fill, h } from "../page/dom.ts";
 import type { Page } from "../page/page.ts";
 import { type Failure, failureText, obstacle, patienceMs, ServiceFailed, whyNoPicture } from "./ask.ts";
 import { type BaseMap, canadaBox, opacitySlider, openBaseMap, zoomButtons } from "./base.ts";
-import type { Box } from "./box.ts";
-import type { Drawable } from "./drawable.ts";
+import type { Box, Drawable } from "./drawable.ts";
 import type { Features } from "./features.ts";
 import { featureInfo, serviceInfo } from "./info.ts";
 import { openPictures, type Pictures } from "./pictures.ts";
@@ -37,7 +36,7 @@ export class LayerMap {
 		const frame = h("div", { class: "mapframe" }, this.#target);
 		const opacity = opacitySlider(texts, (value) => this.#setOpacity(value));
 		fill(place, frame, opacity, this.#status, this.#help, this.#info, this.#legend);
-		this.#base = openBaseMap(this.#target, page.settings, page.land);
+		this.#base = openBaseMap(this.#target, page);
 		frame.append(zoomButtons(this.#base, texts, () => this.#home()));
 		this.#home();
 	}
@@ -178,8 +177,7 @@ export class LayerMap {
 	}
 
 	async #drawFeatures(): Promise<void> {
-		const { openFeatures } = await import("./features.ts");
-		const { legendOf } = await import("./legend.ts");
+		const { legendOf, openFeatures } = await import("./features.ts");
 		const features = openFeatures(this.#base, this.#drawable, this.#page.settings.mapWkid);
 		this.#features = features;
 		this.#setOpacity(this.#opacity);

@@ -1,4 +1,4 @@
-import type { Texts } from "../text/texts.ts";
+import type { Texts } from "../text/english.ts";
 import { ask, askJson, failureText, obstacle, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";
 

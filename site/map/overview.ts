@@ -1,7 +1,7 @@
 import { fill, h } from "../page/dom.ts";
 import type { Page } from "../page/page.ts";
 import { canadaBox, openBaseMap, zoomButtons } from "./base.ts";
-import type { Box } from "./box.ts";
+import type { Box } from "./drawable.ts";
 
 /** A map without any layer, whose view is a filter. */
 export interface Overview {
@@ -28,7 +28,7 @@ export function openOverview(
 		"aria-label": texts.mapOverview,
 	});
 	fill(place, h("div", { class: "mapframe" }, target));
-	const base = openBaseMap(target, page.settings, page.land);
+	const base = openBaseMap(target, page);
 	target.parentElement?.append(zoomButtons(base, texts, null));
 	const shown = () => base.shown().map(Math.round) as Box;
 	/** What the address has, and what the map shows of it: of another shape, it shows more. */

@@ -65,15 +65,6 @@ export function symbolsOf(symbology: Symbology): Drawn[] {
 	return rest ? [...maps, rest] : maps;
 }
 
-/** The fields that choose a symbol. */
-export function symbolFields(symbology: Symbology): string[] {
-	if (symbology.type === "simple") return [];
-	if (symbology.type === "classBreaks") return [symbology.field];
-	return [symbology.field1, symbology.field2, symbology.field3].filter((field): field is string =>
-		Boolean(field),
-	);
-}
-
 /** Colours of a line or an area, as CSS has them; null: none. */
 export interface Colours {
 	stroke: string | null;

@@ -1,5 +1,5 @@
 import { parseSmallkey } from "../../registry/smallkey.ts";
-import type { Box } from "../map/box.ts";
+import type { Box } from "../map/drawable.ts";
 import { type Sort, sorts } from "../search/select.ts";
 
 /** What the page's address says. */

@@ -1,16 +1,17 @@
-import type { Texts } from "../text/texts.ts";
+import type { Texts } from "../text/english.ts";
 import { fill, h } from "./dom.ts";
 
-/** A button that copies a text, and announces it, to screen readers too. */
-export function copyButton(texts: Texts, label: string, text: () => string | Promise<string>): HTMLElement {
+/** A button that copies a text, and announces it, to screen readers too. @param name of what is copied, for them */
+export function copyButton(texts: Texts, label: string, text: () => string, name = ""): HTMLElement {
 	const said = h("span", { role: "status", class: "said" });
 	const button = h(
 		"button",
 		{
 			class: "small",
+			"aria-label": name ? `${label}${texts.colon} ${name}` : null,
 			onclick: async () => {
 				try {
-					await navigator.clipboard.writeText(await text());
+					await navigator.clipboard.writeText(text());
 					fill(said, texts.copied);
 				} catch {
 					fill(said, texts.copyFailed);
@@ -27,8 +28,7 @@ const maxPrinted = 400;
 
 /** A text that can be marked, with a button that copies it. */
 export function copyBox(texts: Texts, name: string, text: string): HTMLElement {
-	const button = copyButton(texts, texts.copy, () => text);
-	button.querySelector("button")?.setAttribute("aria-label", `${texts.copy}: ${name}`);
+	const button = copyButton(texts, texts.copy, () => text, name);
 	return h(
 		"div",
 		{ class: text.length > maxPrinted ? "copybox long" : "copybox" },

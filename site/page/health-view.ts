@@ -4,11 +4,10 @@ import {
 	parseHealthReport,
 	type SickLayer,
 } from "../../registry/health-report.ts";
-import type { Texts } from "../text/texts.ts";
+import type { Texts } from "../text/english.ts";
 import { breakable, fill, h } from "./dom.ts";
 import { lookButton, readDrawable } from "./drawables.ts";
-import { type Page, readFile, stateLink, stateText, type View } from "./page.ts";
-import { weekText } from "./week.ts";
+import { type Page, readFile, stateLink, stateText, type View, weekText } from "./page.ts";
 
 /** The sick layers, by who can correct them and by host. */
 export class HealthView implements View {

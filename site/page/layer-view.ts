@@ -11,9 +11,17 @@ import { breakable, fill, h } from "./dom.ts";
 import { docPath, lookButton, readDrawable } from "./drawables.ts";
 import { causeText } from "./health-view.ts";
 import { MapPanel } from "./map-panel.ts";
-import { type Page, readFile, stateLink, stateText, typeText, type View } from "./page.ts";
-import { problemBox } from "./problem-box.ts";
-import { dayText, weekText } from "./week.ts";
+import {
+	dayText,
+	type Page,
+	problemBox,
+	readFile,
+	stateLink,
+	stateText,
+	typeText,
+	type View,
+	weekText,
+} from "./page.ts";
 
 /** One layer: its map, both languages side by side, its health, its last change, and how it is read. */
 export class LayerView implements View {
@@ -196,7 +204,6 @@ export class LayerView implements View {
 		const boxes = snippets
 			.filter(({ name }) => name !== "RAMP4")
 			.map(({ name, text }) => copyBox(texts, texts.snippets[name] ?? name, text));
-		if (settings.targets.includes("v0.9")) boxes.splice(1, 0, copyBox(texts, texts.copyKeys, this.#smallkey));
 		const ramp4 = snippets.find(({ name }) => name === "RAMP4");
 		if (ramp4) boxes.push(this.#ramp4(ramp4.text));
 		return boxes;

@@ -1,10 +1,10 @@
 import type { Bounds } from "../../registry/entries.ts";
+import { titleOf } from "../search/entry.ts";
 import type { Chosen, Sort } from "../search/select.ts";
 import { filterCount, firstShown, longestText, type State } from "./address.ts";
-import { debounce, h, newId } from "./dom.ts";
+import { debounce, fill, h, newId } from "./dom.ts";
 import { Filters } from "./filters.ts";
-import { Home } from "./home.ts";
-import type { Page, View } from "./page.ts";
+import { dayText, type Page, stateLink, type View } from "./page.ts";
 import { Results } from "./results.ts";
 
 /** How long typing pauses before a search, and how often the list follows what is being read, in milliseconds. */
@@ -14,12 +14,16 @@ const followMs = 200;
 /** After so long without typing, further typing is another search for *Back*, in milliseconds. */
 const settledMs = 1_500;
 
+/** Layers that are named as new. */
+const maxNew = 3;
+
 /** Search as you type, filters, and what was found. */
 export class ListView implements View {
 	readonly #page: Page;
 	readonly #box: HTMLInputElement;
 	readonly #filters: Filters;
-	readonly #home: Home;
+	/** What is above the list while there is no search: the number of layers, and the last changes. */
+	readonly #home = h("div", { class: "home" });
 	readonly #results: Results;
 	readonly element: HTMLElement;
 	/** Number of the newest search: the result of an older one is not shown. */
@@ -49,7 +53,6 @@ export class ListView implements View {
 			"aria-describedby": hint.id,
 		});
 		this.#filters = new Filters(page, (state, replace) => page.go(state, replace));
-		this.#home = new Home(page);
 		this.#results = new Results(page, (sort: Sort) => page.go({ ...page.state(), sort, shown: firstShown }));
 		const typed = debounce(pauseMs, () => this.#takeText());
 		this.#box.addEventListener("input", ({ timeStamp }) => {
@@ -81,7 +84,7 @@ export class ListView implements View {
 				hint,
 				this.#filters.element,
 			),
-			this.#home.element,
+			this.#home,
 			this.#results.element,
 		);
 		const follow = throttle(followMs, () => void this.#search(page.state()));
@@ -145,8 +148,28 @@ export class ListView implements View {
 		const shown = { hits: chosen.hits, words, read: selection.size, all, problems, isComplete };
 		this.#results.show(state, shown, retry);
 		this.#filters.offer(chosen);
-		this.#home.show(state.text.trim() !== "" || filterCount(state) > 0, chosen.facets);
+		this.#showHome(state.text.trim() !== "" || filterCount(state) > 0, chosen.facets);
 		if (this.#left !== null && (this.#results.focusOn(this.#left) || isComplete)) this.#left = null;
+	}
+
+	/** @param facets values of each filter, over all layers */
+	#showHome(isAsking: boolean, facets: Chosen["facets"]): void {
+		const { texts, catalogue, lang } = this.#page;
+		const { selection, isComplete } = catalogue;
+		this.#home.hidden = isAsking || !isComplete || selection.size === 0;
+		if (this.#home.hidden) return;
+		const rows = selection.newest(maxNew).map((entry) => {
+			const state = { ...this.#page.state(), layer: entry.smallkey };
+			const { date } = entry.changed ?? { date: "" };
+			const time = h("time", { datetime: date }, dayText(lang, new Date(date)));
+			return h("li", {}, stateLink(this.#page, state, titleOf(entry, lang)), " ", time);
+		});
+		fill(
+			this.#home,
+			h("p", {}, texts.homeCounts(selection.size, facets.host.length, facets.sender.length)),
+			rows.length > 0 && h("h2", {}, texts.homeNew),
+			rows.length > 0 && h("ul", { class: "newest" }, rows),
+		);
 	}
 }
 

@@ -8,7 +8,7 @@ import { HealthView } from "./health-view.ts";
 import { LayerView } from "./layer-view.ts";
 import { ListView } from "./list-view.ts";
 import { followHere, type Page, readFile, type View } from "./page.ts";
-import { plainSettings, type SiteSettings } from "./settings.ts";
+import type { SiteSettings } from "./settings.ts";
 
 const lang = parseLang(document.documentElement.lang) ?? "en";
 const texts = lang === "fr" ? french : english;
@@ -51,10 +51,7 @@ class Site {
 				lang,
 				new URL(dataset.worker ?? "", location.href),
 			),
-			land: {
-				light: new URL(dataset.landLight ?? "", location.href).href,
-				dark: new URL(dataset.landDark ?? "", location.href).href,
-			},
+			land: { light: dataset.landLight ?? "", dark: dataset.landDark ?? "" },
 			now: () => new Date(),
 			state: () => readState(location.search),
 			go: (state, replace = false) => this.#go(state, replace),
@@ -136,14 +133,5 @@ class Site {
 	}
 }
 
-/** What the page holds of the site's settings: no request waits for them. */
-function readSettings(): SiteSettings {
-	try {
-		const value = JSON.parse(document.getElementById("settings")?.textContent ?? "") as Partial<SiteSettings>;
-		return { ...plainSettings, ...value };
-	} catch {
-		return plainSettings;
-	}
-}
-
-new Site(readSettings());
+// The page holds them: no request waits for them.
+new Site(JSON.parse(document.getElementById("settings")?.textContent ?? "") as SiteSettings);

@@ -1,6 +1,7 @@
+import { mondayOf } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import type { Catalogue, Freshness } from "../search/catalogue.ts";
-import type { Texts } from "../text/texts.ts";
+import type { Catalogue, CatalogueProblem, Freshness } from "../search/catalogue.ts";
+import type { Texts } from "../text/english.ts";
 import type { State } from "./address.ts";
 import { h } from "./dom.ts";
 import type { SiteSettings } from "./settings.ts";
@@ -87,4 +88,38 @@ export function stateText(texts: Texts, state: string): string {
 /** A kind of layer, in words. */
 export function typeText(texts: Texts, type: string): string {
 	return texts.types[type] ?? type;
+}
+
+/** The day on which a week begins, in words. @param week as ISO 8601 writes it, `2026-W09`: `February 23, 2026` */
+export function weekText(lang: Lang, week: string): string {
+	return dayText(lang, new Date(mondayOf(week)));
+}
+
+/** A day in words: `March 4, 2026`, `4 mars 2026`. */
+export function dayText(lang: Lang, day: Date): string {
+	return day.toLocaleDateString(`${lang}-CA`, { dateStyle: "long", timeZone: "UTC" });
+}
+
+/** Most different problems that are named at once. */
+const maxNamed = 3;
+
+/** What is said of parts of the catalogue that cannot be used, with a way to try again; null where all are whole. */
+export function problemBox(
+	texts: Texts,
+	problems: readonly CatalogueProblem[],
+	retry: () => void,
+): HTMLElement | null {
+	if (problems.length === 0) return null;
+	const named = new Set(problems.map((problem) => problemText(texts, problem)));
+	return h(
+		"div",
+		{ class: "warning", role: "alert" },
+		[...named].slice(0, maxNamed).map((text) => h("p", {}, text)),
+		h("button", { onclick: retry }, texts.tryAgain),
+	);
+}
+
+function problemText(texts: Texts, problem: CatalogueProblem): string {
+	if (problem.kind === "version") return texts.problemVersion;
+	return problem.kind === "file" ? texts.problemPiece(problem.path) : texts.problemNetwork;
 }

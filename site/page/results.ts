@@ -6,8 +6,7 @@ import { fold, stem } from "../search/words.ts";
 import { firstShown, moreShown, type State } from "./address.ts";
 import { copyButton } from "./copy.ts";
 import { breakable, fill, h, newId } from "./dom.ts";
-import { type Page, stateLink, stateText, typeText } from "./page.ts";
-import { problemBox } from "./problem-box.ts";
+import { type Page, problemBox, stateLink, stateText, typeText } from "./page.ts";
 
 /** What is shown of a search. */
 export interface Shown {
@@ -26,6 +25,7 @@ export class Results {
 	readonly #page: Page;
 	readonly #count = h("p", { class: "count", role: "status" });
 	readonly #sort = h("select", { id: newId() });
+	readonly #order: HTMLElement;
 	readonly #problems = h("div", { class: "problems" });
 	readonly #list = h("ol", { class: "results" });
 	readonly #more: HTMLButtonElement;
@@ -44,12 +44,12 @@ export class Results {
 		this.#more = h("button", { hidden: true, onclick: () => this.#askMore() }, texts.more);
 		this.#sort.append(...sorts.map((sort) => h("option", { value: sort }, texts.sorts[sort])));
 		this.#sort.addEventListener("change", () => sorted(this.#sort.value as Sort));
-		const order = h("p", { class: "order" }, h("label", { for: this.#sort.id }, texts.sort), this.#sort);
+		this.#order = h("p", { class: "order" }, h("label", { for: this.#sort.id }, texts.sort), this.#sort);
 		const foot = h("div", { class: "more" }, this.#more);
 		this.element = h(
 			"div",
 			{},
-			h("div", { class: "resultshead" }, this.#count, order),
+			h("div", { class: "resultshead" }, this.#count, this.#order),
 			this.#problems,
 			this.#list,
 			foot,
@@ -68,6 +68,7 @@ export class Results {
 		this.element.toggleAttribute("aria-busy", false);
 		if (!isDone && shown.hits.length === 0) return this.wait();
 		this.#sort.value = state.sort;
+		this.#order.hidden = shown.hits.length === 0;
 		fill(this.#count, this.#countText(shown, isDone));
 		fill(this.#problems, problemBox(texts, shown.problems, retry));
 		this.#fillRows(state, shown);
@@ -122,10 +123,7 @@ export class Results {
 		link.dataset.layer = smallkey;
 		const second = entry.title[other] !== entry.title[lang] ? entry.title[other] : "";
 		const said = entry.description?.[lang] ?? "";
-		const copy = copyButton(texts, texts.copySmallkey, () => smallkey);
-		copy
-			.querySelector("button")
-			?.setAttribute("aria-label", `${texts.copySmallkey}${texts.colon} ${smallkey}`);
+		const copy = copyButton(texts, texts.copySmallkey, () => smallkey, smallkey);
 		const health = stateOf(entry);
 		const sender = senderOf(entry, lang);
 		const picture = entry.thumbnail && {

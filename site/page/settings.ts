@@ -1,11 +1,7 @@
 import type { TargetName } from "../../registry/targets/target.ts";
 
-/** What the operator of the site has set: the content of `site.json`, which the pages hold too. */
-export interface SiteSettings {
-	version: 1;
-	/** Targets that are served. */
-	targets: readonly TargetName[];
-	mapWkid: number;
+/** What an operator says of the page. */
+export interface OperatorSettings {
 	/** Tiles of EPSG:3978 in its official grid, with `{z}`, `{y}` and `{x}`; empty: the land's outline. */
 	baseMap: string;
 	/** Who made the base map; shown in its corner. */
@@ -13,6 +9,13 @@ export interface SiteSettings {
 	/** Address of the public repository, such as `https://github.com/owner/name`; empty where it is not public. */
 	repository: string;
 	branch: string;
+}
+
+/** The content of `site.json`, which the pages hold too. */
+export interface SiteSettings extends OperatorSettings {
+	/** Targets that are served. */
+	targets: readonly TargetName[];
+	mapWkid: number;
 	/** Whether the service behind this page takes signed requests. */
 	canSend: boolean;
 	metadataUrl: string;
@@ -21,7 +24,6 @@ export interface SiteSettings {
 
 /** A site of which nothing was said. */
 export const plainSettings: SiteSettings = {
-	version: 1,
 	targets: ["v0.9", "v1", "v2", "ramp4"],
 	mapWkid: 3978,
 	baseMap: "",

@@ -1,4 +1,4 @@
-import type { Box } from "../map/box.ts";
+import type { Box } from "../map/drawable.ts";
 import type { Overview } from "../map/overview.ts";
 import type { State } from "./address.ts";
 import { describe, fill, h, warning } from "./dom.ts";

@@ -86,8 +86,13 @@ export class Catalogue {
 	}
 
 	/** What a text finds among the layers that were read; null where another text was asked for meanwhile. */
-	match(text: string): Promise<Matched | null> {
-		return this.#text.match(text);
+	async match(text: string): Promise<Matched | null> {
+		try {
+			return await this.#text.match(text);
+		} catch {
+			this.problems.push({ kind: "network" });
+			return { ids: [], words: [] };
+		}
 	}
 
 	/** What the catalogue says of one layer; null where it is not there. @throws {CatalogueUnusable} */

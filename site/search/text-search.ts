@@ -1,22 +1,20 @@
 import type { Entry } from "../../registry/entries.ts";
-import type { Matched, Matcher } from "./matcher.ts";
-import type { FromMatcher, ToMatcher } from "./messages.ts";
+import type { Matched } from "./matcher.ts";
 
-/** A text that the worker was sent, until it answers. */
-interface Pending {
-	serial: number;
-	text: string;
-	resolve: (matched: Matched | null | Promise<Matched | null>) => void;
-}
+/** What the worker is sent: layers, in the order in which the page has them, or a text to find. */
+export type ToMatcher = { add: readonly Entry[] } | { serial: number; text: string };
 
-/** Finds layers by text in a worker; in the page itself where there can be none. */
+/** What it answers to a text. */
+type FromMatcher = Matched & { serial: number };
+
+/** Finds layers by text in a worker, which starts with the first text. */
 export class TextSearch {
 	readonly #address: URL;
 	readonly #added: (readonly Entry[])[] = [];
 	#worker: Worker | null = null;
-	#local: Promise<Matcher> | null = null;
 	#serial = 0;
-	#pending: Pending | null = null;
+	/** Settles the last text, until it is answered. */
+	#pending: { resolve: (matched: Matched | null) => void; reject: () => void } | null = null;
 
 	/** @param address of the worker's script */
 	constructor(address: URL) {
@@ -26,23 +24,19 @@ export class TextSearch {
 	add(entries: readonly Entry[]): void {
 		this.#added.push(entries);
 		this.#send({ add: entries });
-		if (this.#local) void this.#local.then((matcher) => matcher.add(entries));
 	}
 
-	/** What a text finds among all layers that were added; null where another text was asked for meanwhile. */
-	async match(text: string): Promise<Matched | null> {
-		this.#serial += 1;
-		const serial = this.#serial;
+	/**
+	 * What a text finds among all layers that were added; null where another text was asked for meanwhile.
+	 * Rejects where the worker cannot be loaded.
+	 */
+	match(text: string): Promise<Matched | null> {
 		this.#pending?.resolve(null);
-		this.#pending = null;
-		this.#start();
-		if (this.#local) {
-			const matcher = await this.#local;
-			return serial === this.#serial ? matcher.match(text) : null;
-		}
-		return new Promise((resolve) => {
-			this.#pending = { serial, text, resolve };
-			this.#send({ serial, text });
+		this.#serial += 1;
+		if (!this.#worker) this.#start();
+		this.#send({ serial: this.#serial, text });
+		return new Promise((resolve, reject) => {
+			this.#pending = { resolve, reject };
 		});
 	}
 
@@ -57,32 +51,14 @@ export class TextSearch {
 	}
 
 	#start(): void {
-		if (this.#worker || this.#local) return;
-		try {
-			this.#worker = new Worker(this.#address, { type: "module" });
-		} catch {
-			return this.#startHere();
-		}
+		this.#worker = new Worker(this.#address, { type: "module" });
 		this.#worker.addEventListener("message", ({ data }: MessageEvent<FromMatcher>) => {
-			if (data.serial !== this.#pending?.serial) return;
-			this.#pending.resolve(data);
-			this.#pending = null;
+			if (data.serial === this.#serial) this.#pending?.resolve(data);
 		});
 		this.#worker.addEventListener("error", () => {
-			const pending = this.#pending;
 			this.#worker = null;
-			this.#startHere();
-			pending?.resolve(this.match(pending.text));
+			this.#pending?.reject();
 		});
 		for (const add of this.#added) this.#send({ add });
-	}
-
-	#startHere(): void {
-		const added = [...this.#added];
-		this.#local = import("./matcher.ts").then(({ Matcher }) => {
-			const matcher = new Matcher();
-			for (const entries of added) matcher.add(entries);
-			return matcher;
-		});
 	}
 }

@@ -1,5 +1,5 @@
 import { Matcher } from "./matcher.ts";
-import type { ToMatcher } from "./messages.ts";
+import type { ToMatcher } from "./text-search.ts";
 
 // Text search beside the page: indexing 20,000 layers takes seconds, in which the page has to answer.
 const matcher = new Matcher();

@@ -4,7 +4,10 @@ const count = (number: number): string => number.toLocaleString("en-CA");
 /** `1 layer`, `2 layers` */
 const layers = (number: number): string => `${count(number)} ${number === 1 ? "layer" : "layers"}`;
 
-/** Everything that the pages say, in English. */
+/** Everything that the pages say in one language. */
+export type Texts = typeof english;
+
+/** The same in English. */
 export const english = {
 	title: "Map layers",
 	tagline:
@@ -39,7 +42,6 @@ export const english = {
 
 	search: "Search layers",
 	searchHint: "Words in either language, a smallkey, a publisher, or the address of a service",
-	clear: "Clear",
 	filters: "Filters",
 	filtersOn: (number: number): string => `Filters (${number} on)`,
 	any: "Any",
@@ -86,7 +88,6 @@ export const english = {
 	english: "English",
 	french: "French",
 	both: "Both languages",
-	field: "Field",
 	titleField: "Title",
 	address: "Address of the service",
 	layerField: "Layer in the service",
@@ -103,15 +104,14 @@ export const english = {
 	copyFailed: "Could not copy: select the text and copy it yourself",
 	/** Names of snippets that say more than the program. */
 	snippets: {
-		"RAMP 4.0": "RAMP 4.0: address of the fragment (v0.9)",
-		"RAMP 5": "RAMP 5: address of the fragment (v1)",
-		FGPV: "FGPV: address of the fragment (v2)",
+		"RAMP 4.0": "RAMP 4.0: its service, in RAMP-starter.js",
+		"RAMP 5": "RAMP 5: its service, in RAMP-starter.js",
+		FGPV: "FGPV: the map in its page",
 		GeoView: "GeoView: configuration of the layer",
 		Terria: "Terria: member of a catalogue",
 		Leaflet: "Leaflet (ArcGIS services: with esri-leaflet)",
 		"<iframe>": "HTML: the map in a frame of your page",
 	} as Record<string, string>,
-	copyKeys: "RAMP 4.0: the key for its list of keys",
 	copyRamp4: "RAMP4: configuration of the layer",
 	lastChange: "Last change",
 	changedOn: (date: string, commit: string): string => `${date}, commit ${commit}`,
@@ -130,7 +130,6 @@ export const english = {
 	} as Record<string, string>,
 	since: (day: string): string => `since the week of ${day}`,
 	repairProposed: "A repair is proposed.",
-	sick: "Sick",
 	healthTitle: "Health of the layers",
 	healthIntro:
 		"Each service is asked once a week as a viewer would ask it. “Check now” asks it from your browser.",

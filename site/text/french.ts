@@ -1,4 +1,4 @@
-import type { Texts } from "./texts.ts";
+import type { Texts } from "./english.ts";
 
 /** Un nombre comme on l’écrit en français : une espace insécable entre les milliers. */
 const count = (number: number): string => number.toLocaleString("fr-CA");
@@ -44,7 +44,6 @@ export const french: Texts = {
 
 	search: "Rechercher des couches",
 	searchHint: "Des mots dans l’une ou l’autre langue, une clé, un diffuseur ou l’adresse d’un service",
-	clear: "Effacer",
 	filters: "Filtres",
 	filtersOn: (number) => `Filtres (${number} ${number < 2 ? "actif" : "actifs"})`,
 	any: "Tous",
@@ -91,7 +90,6 @@ export const french: Texts = {
 	english: "Anglais",
 	french: "Français",
 	both: "Les deux langues",
-	field: "Champ",
 	titleField: "Titre",
 	address: "Adresse du service",
 	layerField: "Couche dans le service",
@@ -107,15 +105,14 @@ export const french: Texts = {
 	copied: "Copié",
 	copyFailed: "Copie impossible : sélectionnez le texte et copiez-le vous-même",
 	snippets: {
-		"RAMP 4.0": "RAMP 4.0 : adresse du fragment (v0.9)",
-		"RAMP 5": "RAMP 5 : adresse du fragment (v1)",
-		FGPV: "FGPV : adresse du fragment (v2)",
+		"RAMP 4.0": "RAMP 4.0 : son service, dans RAMP-starter.js",
+		"RAMP 5": "RAMP 5 : son service, dans RAMP-starter.js",
+		FGPV: "FGPV : la carte dans sa page",
 		GeoView: "GéoView : configuration de la couche",
 		Terria: "Terria : membre d’un catalogue",
 		Leaflet: "Leaflet (services ArcGIS : avec esri-leaflet)",
 		"<iframe>": "HTML : la carte dans un cadre de votre page",
 	},
-	copyKeys: "RAMP 4.0 : la clé pour sa liste de clés",
 	copyRamp4: "RAMP4 : configuration de la couche",
 	lastChange: "Dernière modification",
 	changedOn: (date, commit) => `${date}, commit ${commit}`,
@@ -134,7 +131,6 @@ export const french: Texts = {
 	},
 	since: (day) => `depuis la semaine du ${day}`,
 	repairProposed: "Une réparation est proposée.",
-	sick: "Avec un problème",
 	healthTitle: "État des couches",
 	healthIntro:
 		"Chaque service est interrogé une fois par semaine, comme le ferait un visualiseur. « Vérifier maintenant » l’interroge depuis votre navigateur.",

@@ -10,7 +10,7 @@ import {
 	usedBefore,
 } from "../store.ts";
 import { commitTree, type Place, writeTree } from "./commit.ts";
-import { type Head, wasUsed } from "./history.ts";
+import { type Head, type Heads, wasUsed } from "./history.ts";
 import { Conflict } from "./refusal.ts";
 import type { Github } from "./routes.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
@@ -21,6 +21,20 @@ export interface Change {
 	meta: Meta;
 	/** When it came in. */
 	started: Date;
+}
+
+/** What changes are made with. */
+export interface ChangeContext {
+	github: Github;
+	branch: string;
+	heads: Heads;
+	now: () => Date;
+	sleep: (ms: number) => Promise<void>;
+	random: () => number;
+	/** How long changes are built again because others were faster, in milliseconds. */
+	raceMs: number;
+	/** After this time no further commit is begun: what is left is for moving the branch, and for building again. */
+	lastCommitAt: number;
 }
 
 /** What a change comes to: edits, what its sender is answered instead, or what was thrown. */
@@ -87,7 +101,6 @@ async function decideOne({ edits }: Change, snapshot: Snapshot): Promise<Decisio
 	}
 }
 
-/** What a change came to. */
 export type Outcome = { commit: Commit } | { refusal: Refusal } | { thrown: unknown };
 
 /** Commits of which each follows the one before; on no branch yet. */

@@ -4,7 +4,6 @@ import type { Authorize } from "./auth.ts";
 import { messageOf } from "./refusal.ts";
 import type { Github, Rest } from "./routes.ts";
 
-/** The repository, and how to reach it. */
 export interface Connection {
 	owner: string;
 	repo: string;
@@ -12,11 +11,8 @@ export interface Connection {
 	apiUrl: string;
 	fetch: typeof fetch;
 	now: () => Date;
-	/** Waits a number of milliseconds. */
 	sleep: (ms: number) => Promise<void>;
-	/** A number from 0 to 1, for jitter. */
 	random: () => number;
-	/** Longest that one request may take. */
 	requestTimeoutMs: number;
 }
 
@@ -64,7 +60,6 @@ function isLasting(method: string, url: string): boolean {
 	return method === "PUT" || (method === "POST" && !repeatablePost.test(url));
 }
 
-/** An answer as octokit hands it over. */
 type Answer = Awaited<ReturnType<Rest["request"]>>;
 
 /** What became of one attempt: octokit throws every answer from 400 up, and where there is none. */
@@ -73,7 +68,6 @@ interface Attempt {
 	error?: { message?: string } | undefined;
 }
 
-/** Why a request has to be sent again. */
 interface Trouble {
 	/** The answer to a publisher. */
 	text: string;
@@ -177,7 +171,6 @@ function isWhole({ status, data }: Answer): boolean {
 	return status === 204 || (typeof data === "object" && data !== null);
 }
 
-/** Whether an answer of this status is handed on. */
 function isUsable(status: number): boolean {
 	return (status >= 200 && status < 300) || status === 404 || status === 409 || status === 422;
 }

@@ -64,7 +64,6 @@ function personAt(name: string, time: Date) {
 	return { name, email: authorMail(name), date: `${time.toISOString().slice(0, 19)}Z` };
 }
 
-/** A commit's place. */
 export interface Place {
 	commit: string;
 	tree: string;

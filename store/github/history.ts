@@ -6,15 +6,12 @@ import type { Github } from "./routes.ts";
 
 /** The newest commit of a branch, with those before it. */
 export interface Head {
-	/** Id of the commit. */
 	commit: string;
-	/** Id of its root folder. */
 	tree: string;
 	/** The newest commits, itself first. */
 	recent: PastCommit[];
 }
 
-/** A commit that is on a branch. */
 export interface PastCommit {
 	sha: string;
 	/** When the service made it: milliseconds since 1970. */

@@ -46,7 +46,6 @@ export class Entry<Job, Outcome> {
 	}
 }
 
-/** Jobs that are done together. */
 export interface Batch<Job, Outcome> {
 	/** The first one is the caller's. */
 	entries: Entry<Job, Outcome>[];
@@ -61,7 +60,6 @@ export interface QueueOptions<Job, Outcome> {
 	/** Longest that a batch may take: an engine may drop a request whose client has gone, and all that was to follow. */
 	maxBatchMs: number;
 	maxEntries: number;
-	/** Whether a job may be done together with others. */
 	mayJoin: (job: Job) => boolean;
 	/** Settles the entries of the batch; those that it leaves wait again. What it throws fails those that are left. */
 	run: (batch: Batch<Job, Outcome>) => Promise<void>;

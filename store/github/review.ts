@@ -3,7 +3,6 @@ import {
 	batchBranch,
 	type Commit,
 	type Edit,
-	type Edits,
 	isRefusal,
 	type Meta,
 	type Reader,
@@ -11,30 +10,14 @@ import {
 	reviewBranch,
 	usedBefore,
 } from "../store.ts";
+import type { Change, ChangeContext } from "./chain.ts";
 import { commitTree, moveBranch, placeBranch, writeTree } from "./commit.ts";
-import { carriesRequest, type Heads, wasUsed } from "./history.ts";
+import { carriesRequest, wasUsed } from "./history.ts";
 import { batchBody, layerBody } from "./pull-request.ts";
 import { dataOf } from "./refusal.ts";
 import type { Github } from "./routes.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
 
-/** What a proposal needs of the store. */
-export interface Proposing {
-	github: Github;
-	/** The branch that reviewers merge into. */
-	branch: string;
-	heads: Heads;
-	now: () => Date;
-	/** When the change came in. */
-	started: Date;
-	/**
-	 * The pull request's text of an earlier try that got as far as writing, else null: its commit may be there although
-	 * the answer was lost.
-	 */
-	written: Text | null;
-}
-
-/** What a pull request says of itself. */
 interface Text {
 	title: string;
 	body: string;
@@ -44,31 +27,31 @@ interface PullRequest {
 	number: number;
 	html_url: string;
 	title: string;
-	/** Null where it is empty. */
 	body: string | null;
 }
 
 /**
  * Makes a change on a branch of its own, with a pull request; a further change before the merge joins it. The branch
  * of a pull request that was closed or merged is started again.
- * @param proposing the same at each try
+ * @param tried the same at each try: the pull request's text once one got as far as writing, whose commit may be there
+ * although the answer was lost
  * @throws {Conflict} where another writer was faster
  */
 export async function proposeChange(
-	proposing: Proposing,
-	edits: Edits,
-	meta: Meta,
+	context: ChangeContext,
+	{ edits, meta, started }: Change,
+	tried: { text: Text | null },
 ): Promise<Commit | Refusal> {
-	const { github, branch, heads, now, started } = proposing;
+	const { github, branch, heads, now } = context;
 	const { smallkey, author } = meta;
 	const proposal = smallkey === null ? batchBranch(author) : reviewBranch(smallkey);
 	const main = await heads.read(github, branch);
-	const open = await findPullRequest(proposing, proposal);
+	const open = await findPullRequest(context, proposal);
 	const base = open ? await heads.read(github, proposal) : main;
 	const receipt = open ? { branch: proposal, pullRequest: open.html_url } : {};
-	const landed = proposing.written && open && base.recent.find((commit) => carriesRequest(commit, meta));
+	const landed = tried.text && open && base.recent.find((commit) => carriesRequest(commit, meta));
 	if (landed) {
-		await updateWhereDifferent(github, open, proposing.written as Text);
+		await updateWhereDifferent(github, open, tried.text as Text);
 		return { commit: landed.sha, changed: true, ...receipt };
 	}
 	const proposed = new Snapshot(new CommitFiles(github, base));
@@ -78,7 +61,7 @@ export async function proposeChange(
 	const text = () => pullRequestText(meta, wanted, below, proposed);
 	if (wanted.length === 0) {
 		// An earlier try may have ended between the commit and the text. A batch's text tells its edits: here are none.
-		const whole = proposing.written ?? (smallkey === null ? null : await text());
+		const whole = tried.text ?? (smallkey === null ? null : await text());
 		if (open && whole) await updateWhereDifferent(github, open, whole);
 		return { commit: base.commit, changed: false, ...receipt };
 	}
@@ -86,12 +69,12 @@ export async function proposeChange(
 	const tree = await writeTree(github, base.tree, wanted);
 	if (tree === base.tree) return { commit: base.commit, changed: false, ...receipt };
 	const commit = await commitTree(github, base, tree, meta, started);
-	proposing.written = await text();
+	tried.text = await text();
 	await (open ? moveBranch : placeBranch)(github, proposal, commit);
 	if (open) heads.replaced(base.commit);
 	const { html_url } = open
-		? await updatePullRequest(github, open, proposing.written)
-		: await openPullRequest(proposing, proposal, proposing.written);
+		? await updatePullRequest(github, open, tried.text)
+		: await openPullRequest(context, proposal, tried.text);
 	return { commit, changed: true, branch: proposal, pullRequest: html_url };
 }
 
@@ -106,7 +89,10 @@ async function pullRequestText(meta: Meta, edits: Edit[], main: Reader, proposed
 	return { title: subject, body };
 }
 
-async function findPullRequest({ github, branch }: Proposing, proposal: string): Promise<PullRequest | null> {
+async function findPullRequest(
+	{ github, branch }: ChangeContext,
+	proposal: string,
+): Promise<PullRequest | null> {
 	const { rest, repo } = github;
 	const head = `${repo.owner}:${proposal}`;
 	const asked = rest.pulls.list({ ...repo, state: "open", head, base: branch });
@@ -127,7 +113,11 @@ function updatePullRequest(
 	return dataOf(rest.pulls.update({ ...repo, pull_number: number, ...text }), "update the pull request");
 }
 
-function openPullRequest({ github, branch }: Proposing, proposal: string, text: Text): Promise<PullRequest> {
+function openPullRequest(
+	{ github, branch }: ChangeContext,
+	proposal: string,
+	text: Text,
+): Promise<PullRequest> {
 	const { rest, repo } = github;
 	const asked = rest.pulls.create({ ...repo, ...text, head: proposal, base: branch });
 	return dataOf(asked, "open a pull request");

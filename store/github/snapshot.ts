@@ -5,7 +5,6 @@ import type { Head } from "./history.ts";
 import { dataOf, dataOrNull } from "./refusal.ts";
 import type { Github } from "./routes.ts";
 
-/** Name of each file in a folder → its blob's id. */
 type Files = ReadonlyMap<string, string>;
 
 /** The contents API lists this many files of a folder and is silent on the rest. */
@@ -28,14 +27,12 @@ export class CommitFiles {
 		this.#head = head;
 	}
 
-	/** The files in `layers/<folder>`. */
 	folder(folder: string): Promise<Files> {
 		const files = this.#folders.get(folder) ?? this.#readFolder(folder);
 		this.#folders.set(folder, files);
 		return files;
 	}
 
-	/** The text of a blob. */
 	text(id: string): Promise<string> {
 		const text = this.#texts.get(id) ?? this.#readBlob(id);
 		this.#texts.set(id, text);

@@ -1,3 +1,4 @@
+import type { Log } from "../log.ts";
 import { type Commit, type Edits, type Meta, type Refusal, type Store, StoreBusy } from "../store.ts";
 import { authorizeWith, type Credentials, type Permissions } from "./auth.ts";
 import { commitBatch } from "./batch.ts";
@@ -7,9 +8,7 @@ import { Heads, readHead } from "./history.ts";
 import { BatchQueue } from "./queue.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
 
-/** Longest times. */
 export interface Limits {
-	/** One request to GitHub. */
 	requestMs: number;
 	/** A change's wait for the changes before it. */
 	waitMs: number;
@@ -43,12 +42,11 @@ export interface GithubOptions {
 	apiUrl?: string;
 	/** The engine's own without it. */
 	fetch?: typeof fetch;
-	/** Waits a number of milliseconds. */
 	sleep?: (ms: number) => Promise<void>;
 	/** A number from 0 to 1, for jitter. */
 	random?: () => number;
 	/** Gets the reason for which a change was not made, where its publisher has to come back later. */
-	report?: (error: Error) => void;
+	log?: Pick<Log, "error">;
 	/** Most changes that are made together: an engine may allow few requests. */
 	maxBatch?: number;
 	limits?: Partial<Limits>;
@@ -61,7 +59,7 @@ export interface GithubOptions {
  * @throws {Error} where an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
-	const { now, branch = "main", sleep = wait, random = Math.random, report = () => undefined } = options;
+	const { now, branch = "main", sleep = wait, random = Math.random, log } = options;
 	const limits = { ...ordinaryLimits, ...options.limits };
 	const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(options.repository) ?? [];
 	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
@@ -98,7 +96,7 @@ export function githubStore(options: GithubOptions): Store {
 			throw new GithubBusy("too many changes wait for GitHub", seconds, "its turn did not come in time");
 		} catch (error) {
 			const reason = error instanceof GithubBusy ? ` (${error.reason})` : "";
-			if (error instanceof StoreBusy) report(new Error(`${meta.subject}: ${error.message}${reason}`));
+			if (error instanceof StoreBusy) log?.error(new Error(`${meta.subject}: ${error.message}${reason}`));
 			throw error;
 		}
 	}

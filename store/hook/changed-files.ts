@@ -17,9 +17,7 @@ import { parseLayerPath } from "../../registry/smallkey.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import { CommitFolders } from "../git/reader.ts";
 
-/** What a push would change on the branch that is served. */
 export interface Judged {
-	/** Number of changed files of layers. */
 	layerFiles: number;
 	problems: Remark[];
 	/** What is odd, and accepted. */
@@ -58,7 +56,6 @@ function isLayers({ path, mode }: PathChange, { problems, warnings }: Judged): b
 	return parseLayerPath(path) !== null;
 }
 
-/** Judges the names of layers against all that were there. */
 async function judgeAllNames(
 	repository: string,
 	from: string | null,

@@ -15,7 +15,6 @@ export interface Verdict {
 	lines: string[];
 }
 
-/** Longest line on the pusher's screen, in characters. */
 const maxLineLength = 1_000;
 
 /** Problems, and warnings, that are shown. */
@@ -72,7 +71,6 @@ function refusal(lines: readonly string[]): Verdict {
 	return { isAccepted: false, lines: shown(["refused, and nothing was changed:", ...lines]) };
 }
 
-/** Problems as lines; the last one says how many are not shown. */
 function linesOf(found: readonly Remark[], most: number): string[] {
 	const sorted = found.toSorted((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1));
 	const lines = sorted.slice(0, most).map(problemLine);
@@ -90,7 +88,6 @@ function shown(lines: readonly string[]): string[] {
 	});
 }
 
-/** `1 file`, `2 files` */
 function counted(count: number, what: string): string {
 	return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

@@ -10,7 +10,6 @@ export interface Update {
 	ref: string;
 }
 
-/** The branch that is served. */
 export const servedRef = "refs/heads/main";
 
 const branches = "refs/heads/";

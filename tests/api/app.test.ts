@@ -247,7 +247,7 @@ test("a broken world is a 500 that shows nothing, and is reported", () => {
 	] as const) {
 		const reported: unknown[] = [];
 		const error = new Error("a secret");
-		const reply = answerFailure(error, kind, (one) => reported.push(one));
+		const reply = answerFailure(error, kind, { error: (one) => reported.push(one) });
 		assert.is(reply.status, 500);
 		assert.is(textOf(reply), text);
 		assert.equal(reported, [error]);

@@ -39,8 +39,10 @@ function readFrom(
 	const route = routeOf(method, target, { basePath: "", docsMaxKeys, targets: targetNames });
 	if (route.kind === "refused") return answerRefused(route);
 	if (route.kind !== "doc" && route.kind !== "docs") throw new Error(`${target}: ${route.kind}`);
-	return handleRead(route, ifNoneMatch, from, (error) => {
-		throw error;
+	return handleRead(route, ifNoneMatch, from, {
+		error: (error) => {
+			throw error;
+		},
 	});
 }
 
@@ -332,7 +334,7 @@ function everyTarget(
 	const route = routeOf("GET", `/b${path}`, { basePath: "/b", docsMaxKeys: 9, targets: chosen });
 	if (route.kind === "refused") return { said: String(route.status), type: "", etag: "" };
 	if (route.kind !== "docs" && route.kind !== "doc") throw new Error(route.kind);
-	const reply = handleRead(route, null, some, () => undefined);
+	const reply = handleRead(route, null, some, { error: () => undefined });
 	const said = reply.status === 200 ? text(reply).replaceAll("\u2028", "") : String(reply.status);
 	return { said, type: reply.headers["Content-Type"] ?? "", etag: reply.headers.ETag ?? "" };
 }

@@ -46,7 +46,9 @@ test("lower ranks come first, what has none lies between, and equal ones stay in
 	};
 	const keys = "point2,line,polygon2,wms,no key,point1,polygon1,line,point2";
 	const answer = (end: string) =>
-		textOf(handleRead(wanted(`/v1/docs/en/${keys}${end}`), null, fragments, () => assert.unreachable()));
+		textOf(
+			handleRead(wanted(`/v1/docs/en/${keys}${end}`), null, fragments, { error: () => assert.unreachable() }),
+		);
 	assert.is(answer("/sort"), '["polygon2","polygon1","line","wms",null,"line","point2","point1","point2"]');
 	assert.is(answer(""), '["point2","line","polygon2","wms",null,"point1","polygon1","line","point2"]');
 });

@@ -26,8 +26,8 @@ test.after.each(async ({ local }) => {
 async function ask(local: Local, target: string, address: string | null = null): Promise<Response> {
 	const route = routeOf("GET", target, local.context.settings);
 	if (route.kind !== "status") throw new Error(`${target} is no status`);
-	const { status = null, report } = local.context;
-	return responseOf(await answerStatus(route.segment, status, report, address));
+	const { status = null, log } = local.context;
+	return responseOf(await answerStatus(route.segment, status, log, address));
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely

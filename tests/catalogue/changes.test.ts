@@ -6,7 +6,6 @@ import {
 	type CommitChanges,
 	changesPath,
 	commitsPerPiece,
-	type FeedSettings,
 	keptPieces,
 	readChangesHead,
 	updateChanges,
@@ -14,7 +13,7 @@ import {
 import type { Files } from "../../catalogue/chunks.ts";
 import { feedPath } from "../../catalogue/static/addresses.ts";
 
-const settings = { publicUrl: "" };
+const publicUrl = "";
 
 /** Commit number `at`, which touches as many layers as `sizes` says. */
 function commitOf(at: number, size: number): CommitChanges {
@@ -42,8 +41,8 @@ function apply(disk: Files, files: Files): Files {
 const sizes = fc.array(fc.constantFrom(1, 1, 1, 2, 40, 500), { minLength: 1, maxLength: 180 });
 
 /** All files of a history. */
-function buildChanges(all: readonly CommitChanges[], own: FeedSettings): Files {
-	return updateChanges(null, all, own) as Files;
+function buildChanges(all: readonly CommitChanges[], publicUrl: string): Files {
+	return updateChanges(null, all, publicUrl) as Files;
 }
 
 test("commits that come later give the files of a whole build", () => {
@@ -55,13 +54,13 @@ test("commits that come later give the files of a whole build", () => {
 			const further = all.slice(done, cut);
 			const files =
 				done === 0
-					? buildChanges(further, settings)
-					: updateChanges((path) => disk.get(path) ?? null, further, settings);
+					? buildChanges(further, publicUrl)
+					: updateChanges((path) => disk.get(path) ?? null, further, publicUrl);
 			assert.ok(files);
 			disk = apply(disk, files as Files);
 			done = cut;
 		}
-		const whole = buildChanges(all, settings);
+		const whole = buildChanges(all, publicUrl);
 		assert.equal([...disk.keys()].sort(), [...whole.keys()].sort());
 		for (const [path, text] of whole) assert.is(disk.get(path), text, path);
 	});
@@ -69,12 +68,12 @@ test("commits that come later give the files of a whole build", () => {
 });
 
 test("one commit touches few files, and a follower reads at most 20 kB", () => {
-	let disk = buildChanges(history(Array.from({ length: 33_333 }, () => 1)), settings);
+	let disk = buildChanges(history(Array.from({ length: 33_333 }, () => 1)), publicUrl);
 	for (let at = 33_333; at < 33_333 + 2 * commitsPerPiece; at += 1) {
 		const files = updateChanges(
 			(path) => disk.get(path) ?? null,
 			[commitOf(at, 1 + (at % 7) * 30)],
-			settings,
+			publicUrl,
 		) as Files;
 		assert.ok(files.size <= 4, String(files.size));
 		disk = apply(disk, files);
@@ -86,7 +85,7 @@ test("one commit touches few files, and a follower reads at most 20 kB", () => {
 
 test("what is older than the kept pieces goes, and the head says where they start", () => {
 	const all = history(Array.from({ length: (keptPieces + 3) * commitsPerPiece }, () => 1));
-	const disk = buildChanges(all, settings);
+	const disk = buildChanges(all, publicUrl);
 	const head = readChangesHead(disk.get(changesPath) ?? null);
 	assert.is(head?.first, 3);
 	assert.is(head?.commits, all.length);
@@ -98,7 +97,7 @@ test("what is older than the kept pieces goes, and the head says where they star
 });
 
 test("a commit of very many layers says how many they were", () => {
-	const disk = buildChanges(history([1, 5_000, 1]), settings);
+	const disk = buildChanges(history([1, 5_000, 1]), publicUrl);
 	const { commits } = JSON.parse(disk.get("changes/0.json") ?? "");
 	assert.equal(Object.keys(commits[1]), ["commit", "date", "many"]);
 	assert.is(commits[1].many, 5_000);
@@ -106,28 +105,28 @@ test("a commit of very many layers says how many they were", () => {
 });
 
 test("pieces that are missing or of another version mean a whole build", () => {
-	const disk = buildChanges(history([1, 1]), settings);
+	const disk = buildChanges(history([1, 1]), publicUrl);
 	const read = (path: string) => disk.get(path) ?? null;
 	const further = [commitOf(2, 1)];
 	assert.is(
-		updateChanges((path) => (path === changesPath ? null : read(path)), further, settings),
+		updateChanges((path) => (path === changesPath ? null : read(path)), further, publicUrl),
 		null,
 	);
 	assert.is(
-		updateChanges((path) => (path === "changes/0.json" ? "{" : read(path)), further, settings),
+		updateChanges((path) => (path === "changes/0.json" ? "{" : read(path)), further, publicUrl),
 		null,
 	);
 	const other = (path: string) => read(path)?.replace('"version":2', '"version":9') ?? null;
-	assert.is(updateChanges(other, further, settings), null);
+	assert.is(updateChanges(other, further, publicUrl), null);
 });
 
 test("no history, no files", () => {
-	assert.is(buildChanges([], settings).size, 0);
+	assert.is(buildChanges([], publicUrl).size, 0);
 });
 
 test("the feed is well-formed, newest first, at most 100 entries, with addresses that lead to the page", () => {
 	for (const publicUrl of ["", "https://layers.example.ca/a&b/"]) {
-		const feed = buildChanges(history([60, 30, 2, 40]), { publicUrl }).get(feedPath) ?? "";
+		const feed = buildChanges(history([60, 30, 2, 40]), publicUrl).get(feedPath) ?? "";
 		const titles: string[] = [];
 		const links: string[] = [];
 		let text = "";

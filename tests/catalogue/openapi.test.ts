@@ -43,7 +43,16 @@ test("every operation is a route of the service, and none is named twice", () =>
 		}
 	}
 	assert.equal([...actions].sort(), ["refresh", "register", "remove", "simplify", "update", "updateFeature"]);
-	assert.ok(ids.size >= 4 + 2 * targets.length - 1);
+	for (const { name, doc, docs } of targets) {
+		const folders = new Set([doc, docs]);
+		for (const folder of folders) {
+			const isOne = folder === doc && folders.size === 2;
+			const path = `/${folder}/{lang}/{smallkey${isOne ? "" : "s"}}`;
+			assert.ok(path in document.paths, path);
+			const without = targets.filter((target) => target.name !== name);
+			assert.not.ok(path in (openApiDocument({ version: "1", targets: without, url: "/" }) as OpenApi).paths);
+		}
+	}
 });
 
 test("the published files refer to each other by their names, and decide as the service does", async () => {

@@ -1,16 +1,11 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { bundlePage, type PageBundle } from "../../catalogue/page-bundle.ts";
-import { readPageBundle } from "../../catalogue/page-stamped.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
 import { contentPolicy } from "../../registry/content-policy.ts";
 import { plainSettings } from "../../site/page/settings.ts";
 import { english } from "../../site/text/english.ts";
 import { french } from "../../site/text/french.ts";
-import { temporaryFolder } from "../local.ts";
 
 const site = await buildSite(plainSettings);
 
@@ -51,7 +46,7 @@ test("the first load is at most 60 kB, of which 20 are left to the index at any 
 test("a map is loaded in pieces: pictures at most 75 kB, features at most 105, proj4 by itself", () => {
 	const pictures = added("layer-map");
 	assert.ok(weight(pictures) <= 75_000, String(weight(pictures)));
-	const features = new Set([...pictures, ...added("features"), ...added("legend")]);
+	const features = new Set([...pictures, ...added("features")]);
 	assert.ok(weight(features) <= 105_000, String(weight(features)));
 	for (const path of [...first, ...features]) assert.not.match(textOf(site, path), /\+proj=lcc/, path);
 	const reproject = [...withImports(scriptCalled("reproject"))].map((path) => textOf(site, path));
@@ -82,26 +77,6 @@ test("names hold the hash of their content, so that what has one never changes",
 	for (const path of site.files.keys()) {
 		if (path.startsWith("assets/")) assert.match(path, /-[0-9A-Za-z]{8,10}\.(?:js|css|svg)$/, path);
 	}
-});
-
-test("what is kept for the next process is what would be made", async () => {
-	const { bundle } = await bundlePage();
-	assert.equal(await readPageBundle(), bundle);
-});
-
-test("what another source was kept for, or what is broken, is made anew", async () => {
-	const { path: folder, remove } = await temporaryFolder();
-	const path = join(folder, "bundle.json");
-	let made = 0;
-	const read = () => readPageBundle(path, async () => ({ styles: `made ${++made}` }) as PageBundle);
-	assert.is((await read()).styles, "made 1");
-	assert.is((await read()).styles, "made 1", "as it was kept");
-	await writeFile(path, JSON.stringify({ stamp: "0".repeat(64), bundle: { styles: "old" } }));
-	assert.is((await read()).styles, "made 2");
-	await writeFile(path, '{"stamp":');
-	assert.is((await read()).styles, "made 3");
-	assert.is((await read()).styles, "made 3");
-	await remove();
 });
 
 test("the outline of the land is small, and as large as it says", () => {

@@ -78,8 +78,7 @@ async function bring(
 	more: Partial<CatalogueOptions> = {},
 ): Promise<CatalogueOutcome> {
 	const head = await git(folder, "rev-parse", "HEAD");
-	const source = { repository: folder, commit: head };
-	return updateCatalogue(source, join(folder, out), options(more));
+	return updateCatalogue({ repository: folder, commit: head }, join(folder, out), options(more));
 }
 
 /** Path → content of every file. */
@@ -102,7 +101,8 @@ async function assertWhole(folder: string, more: Partial<CatalogueOptions> = {})
 	// The chunks before the last change stay for who has read the manifest before.
 	const named = await namedChunks(folder);
 	for (const path of given.keys())
-		if (path.startsWith(`${chunksFolder}/`) && !named.includes(path.replace(/\.gz$/, ""))) given.delete(path);
+		if (path.startsWith(`${chunksFolder}/`) && !named.includes(path.replace(/\.(?:gz|br)$/, "")))
+			given.delete(path);
 	assert.equal([...given.keys()].sort(), [...expected.keys()].sort());
 	for (const [path, text] of expected) {
 		if (!path.endsWith(".gz")) assert.is(given.get(path), text, path);
@@ -207,12 +207,23 @@ update("a trailer that the service did not write shows no sender's name", async 
 });
 
 update("compressed copies go with their files", async ({ folder }) => {
+	const keys = Array.from({ length: 400 }, (_, index) => `zz${index}`);
+	await commit(folder, Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));
 	await bring(folder, "out", { isCompressed: true });
 	await commit(folder, { "layers/ab/abd.json": wms("lakes"), "layers/23/23ax5t.json": null }, "other");
 	assert.is((await bring(folder, "out", { isCompressed: true })).how, "changes");
 	await assertWhole(folder, { isCompressed: true });
 	const names = [...(await filesOf(join(folder, "out"))).keys()];
 	assert.ok(names.some((name) => /^assets\/main-.*\.js\.br$/.test(name)));
+	const chunks = names.filter((name) => name.startsWith(`${chunksFolder}/`) && name.endsWith(".json"));
+	assert.ok(chunks.some((name) => names.includes(`${name}.br`)));
+	for (const name of chunks) {
+		const isLarge = (await read(folder, name)).length >= 1_000;
+		assert.equal(
+			[".gz", ".br"].map((end) => names.includes(name + end)),
+			[isLarge, isLarge],
+		);
+	}
 	assert.ok(names.some((name) => /^list\/.*\.html\.gz$/.test(name)));
 });
 

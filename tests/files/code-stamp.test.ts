@@ -3,9 +3,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { readGuidePages } from "../../catalogue/guide/guide.ts";
-import { securityFile, securityPage } from "../../catalogue/guide/render.ts";
-import { bundlePage } from "../../catalogue/page-bundle.ts";
+import { readGuidePages, securityFile, securityPage } from "../../catalogue/guide/guide.ts";
 import { codeStamp } from "../../files/code-stamp.ts";
 import { bundleHook } from "../../store/hook/bundle.ts";
 import { temporaryFolder } from "../local.ts";
@@ -34,7 +32,7 @@ async function reachedFrom(...entryPoints: string[]): Promise<string[]> {
 test("the stamp covers all that fragments, pages and the hook are made of", async () => {
 	const inputs = [
 		...(await reachedFrom("registry/targets/table.ts", "registry/judge.ts", "catalogue/update.ts")),
-		...(await bundlePage()).inputs,
+		...(await reachedFrom("site/page/main.ts", "site/search/worker.ts", "catalogue/static/choose.ts")),
 		...(await bundleHook()).inputs,
 	].filter((path) => !path.startsWith("node_modules/"));
 	for (const path of [

@@ -98,7 +98,8 @@ test("senders that exceed one secret come in several, which the worker reads as 
 	const secrets = await readSecretFiles([{ name: "SENDERS", path }]);
 	assert.ok(secrets.size > 4, `${secrets.size} parts`);
 	for (const [name, text] of secrets) assert.ok(Buffer.byteLength(text) <= 5_000, name);
-	const read = (bindings: object) => makeContext({ ...bindings }, () => undefined).settings.senders;
+	const read = (bindings: object) =>
+		makeContext({ ...bindings }, { error: () => undefined }).settings.senders;
 	const whole = read({ SENDERS: JSON.stringify(senders) });
 	assert.is(whole.size, 200);
 	assert.equal([...read(Object.fromEntries(secrets))], [...whole]);

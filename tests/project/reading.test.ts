@@ -34,6 +34,18 @@ test("the copy button's configuration of GeoView is that of the page", () => {
 	assert.is(serviceUrls.geocoreUrl, "https://fragments.example/rcs");
 });
 
+test("the copy buttons of RAMP and FGPV give the settings of the page, with the layer's key", () => {
+	const layer = { smallkey: "23ax5t", type: "wms", title: { en: "", fr: "" }, address: { en: "" } };
+	const textOf = (wanted: string) =>
+		snippetsOf(layer, "en", "https://fragments.example/", targetNames).find(({ name }) => name === wanted)
+			?.text ?? "";
+	assert.ok(textOf("RAMP 4.0").startsWith(blockOf("RAMP 4.0.x")));
+	assert.ok(textOf("RAMP 4.0").endsWith("?keys=23ax5t"));
+	assert.ok(textOf("RAMP 5").startsWith('RAMP.configServiceURL = "https://fragments.example/v1/";\n'));
+	const [endpoint] = /rv-service-endpoint="[^"]+"/.exec(blockOf("FGPV")) ?? ["?"];
+	assert.ok(textOf("FGPV").includes(`${endpoint} rv-keys='["23ax5t"]'`));
+});
+
 test("the snippet for RAMP4 adds the layers of one key, and those of several", async () => {
 	const snippet = blockOf("RAMP4");
 	assert.match(snippet, "await fetch(");

@@ -45,7 +45,6 @@ function prove({ site, layers, folder }: Scene, smallkeys: string[], more: Parti
 	return runProofs({
 		site: site.address,
 		fetch: drawingNetwork(),
-		clock: () => performance.now(),
 		layers: layers.filter(({ smallkey }) => smallkeys.includes(smallkey)),
 		registered: new Set(layers.map(({ smallkey }) => smallkey)),
 		folder,

@@ -80,11 +80,7 @@ browserTest(
 		const browser = await openBrowser();
 		try {
 			const fetch = createFetch({ allowPrivate: true });
-			const drawn = await drawLayer(
-				{ browser, site: site.address, fetch, clock: () => performance.now() },
-				"moved",
-				"en",
-			);
+			const drawn = await drawLayer({ browser, site: site.address, fetch }, "moved", "en");
 			assert.is(drawn.text, "1 feature drawn.");
 			assert.is(drawn.isDrawn, true);
 		} finally {
@@ -110,7 +106,7 @@ test("what a reviewer declines is not proposed again, and nothing is merged", as
 	assert.is(await local.git("rev-parse", "main"), main);
 });
 
-test("for pull requests there is a patch, a message, a title and a text in both languages", async ({
+test("for pull requests there is a patch, a message and a text in both languages", async ({
 	local,
 	peer,
 }) => {
@@ -125,8 +121,10 @@ test("for pull requests there is a patch, a message, a title and a text in both 
 	assert.is(code, 0, stderr);
 	const read = (name: string) => readFile(join(out, "repair/moved", name), "utf8");
 	assert.match(await read("repair.patch"), "MapServer/5");
-	assert.is(await read("title.txt"), "repair moved: the same layer at another place\n");
-	assert.match(await read("message.txt"), /\n\nRepairs: moved\nEvidence: [0-9a-f]{16}\n$/);
+	assert.match(
+		await read("message.txt"),
+		/^repair moved: the same layer at another place\n\nRepairs: moved\nEvidence: [0-9a-f]{16}\n$/,
+	);
 	const text = await read("text.md");
 	assert.match(text, "| geometry | <code>esriGeometryPoint</code> | <code>esriGeometryPoint</code> | yes |");
 	assert.match(text, "| géométrie | <code>esriGeometryPoint</code> | <code>esriGeometryPoint</code> | oui |");

@@ -59,7 +59,8 @@ function run(
 	);
 	return runRepair({
 		...server.clients(),
-		...{ repository: repository.path, base: "main", mapWkid: 3978, layers, maxOpen: 20 },
+		...{ repository: repository.path, base: repository.git("rev-parse", "main").trim() },
+		...{ mapWkid: 3978, layers, maxOpen: 20 },
 		...{
 			health: parseHealth(JSON.stringify({ sick })),
 			now: new Date("2026-03-04T12:00:00Z"),

@@ -75,7 +75,8 @@ async function search(runs = 1): Promise<{ cwd: string; isSearched: boolean }> {
 	const isSearched = outputs.search === "true";
 	if (!isSearched) return { cwd, isSearched };
 	const step = (name: string) => command("refresh", "harvest", name);
-	const variables = { ...env, REFS: outputs.refs ?? "", HARVEST_ALLOW_PRIVATE: "on" };
+	const settings = { PICTURES: "pictures", HARVEST_ALLOW_PRIVATE: "on" };
+	const variables = { ...env, ...settings, REFS: outputs.refs ?? "" };
 	const steps = [step("Look for services that have moved"), step("Draw what is proposed")];
 	const ended = await runJob(cwd, steps, variables);
 	assert.is(ended.status, 0, ended.output);
@@ -112,8 +113,8 @@ jobTest("a repair is proposed with both pictures and in both languages", async (
 	assert.match(text, "the same layer\n");
 	assert.match(text, "la même couche\n");
 	const address = "https://github.example/maps/layers/raw/pictures/";
-	assert.match(text, `![](${address}mo/moved.012345678901.webp)`);
-	assert.match(text, `![](${address}proposed/mo/moved.webp)`);
+	assert.match(text, `![no picture · pas d’image](${address}mo/moved.012345678901.webp)`);
+	assert.match(text, `![no picture · pas d’image](${address}proposed/mo/moved.webp)`);
 	assert.equal(await propose(cwd, 0), [
 		"pr create --head repair/moved --base main --title repair moved: the same layer at another place --body-file found/repair/moved/text.md",
 	]);

@@ -10,7 +10,7 @@ const origin = new Origin({ "layers/mo/moved.json": wmsFile("before") });
 test.after(() => origin.remove());
 
 const picture = "RIFF of a picture";
-const message = "repair moved\n\nThe table\n\nRepairs: moved\nEvidence: 0123456789abcdef\n";
+const message = "repair moved\n\nRepairs: moved\nEvidence: 0123456789abcdef\n";
 
 /** A checkout with what the job that asks the services hands over: the change of one layer, and more that it must not bring. */
 function found(change: Record<string, string>): string {
@@ -22,7 +22,7 @@ function found(change: Record<string, string>): string {
 	git("reset", "-q", "--hard");
 	const folder = join(cwd, "found/repair/moved");
 	mkdirSync(folder, { recursive: true });
-	const files = { "repair.patch": patch, "message.txt": message, "title.txt": "repair moved\n" };
+	const files = { "repair.patch": patch, "message.txt": `${message}Sender: jstest\n` };
 	for (const [name, text] of Object.entries({ ...files, "text.md": "The table\n" }))
 		writeFileSync(join(folder, name), text);
 	return cwd;
@@ -50,7 +50,20 @@ test("a repair is a commit on its own branch and a pull request; only layers com
 	assert.is(origin.git("rev-parse", "repair/moved~1"), main);
 	assert.is(origin.git("diff", "--name-only", "main", "repair/moved"), "layers/mo/moved.json");
 	assert.match(origin.file("layers/mo/moved.json", "repair/moved") ?? "", "after");
-	assert.is(origin.git("log", "-1", "--format=%B", "repair/moved"), message.trim(), "later runs read it");
+	assert.is(
+		origin.git("log", "-1", "--format=%B", "repair/moved"),
+		message.trim(),
+		"later runs read it, and no other trailer comes",
+	);
+});
+
+test("where several places agree alike, the pull request shows them and changes nothing", async () => {
+	const cwd = found({ "layers/mo/moved.json": wmsFile("after") });
+	writeFileSync(join(cwd, "found/repair/moved/repair.patch"), "");
+	assert.is((await propose(cwd)).length, 1);
+	assert.is(origin.git("diff", "main", "repair/moved"), "");
+	assert.is(origin.git("rev-list", "--count", "main..repair/moved"), "1");
+	origin.git("update-ref", "-d", "refs/heads/repair/moved");
 });
 
 test("a repair that the review refuses is neither pushed nor proposed", async () => {
@@ -60,6 +73,7 @@ test("a repair that the review refuses is neither pushed nor proposed", async ()
 });
 
 test("a repair that waits is updated, and no second pull request is opened", async () => {
+	await propose(found({ "layers/mo/moved.json": wmsFile("after") }));
 	const before = origin.git("rev-parse", "repair/moved");
 	const change = { "layers/mo/moved.json": wmsFile("later") };
 	assert.equal(await propose(found(change), 1), [

@@ -72,7 +72,8 @@ async function assertWhole(local: Local): Promise<void> {
 	// The chunks before the last change stay for who has read the manifest before.
 	const named = parseManifest(expected.get(manifestPath) ?? "")?.chunks ?? [];
 	for (const path of given.keys())
-		if (path.startsWith(`${chunksFolder}/`) && !named.includes(path.replace(/\.gz$/, ""))) given.delete(path);
+		if (path.startsWith(`${chunksFolder}/`) && !named.includes(path.replace(/\.(?:gz|br)$/, "")))
+			given.delete(path);
 	assert.equal([...given.keys()].sort(), [...expected.keys()].sort());
 	for (const [path, text] of expected) if (!path.endsWith(".gz")) assert.is(given.get(path), text, path);
 }

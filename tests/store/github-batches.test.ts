@@ -217,8 +217,8 @@ test("a history that cannot be read proves nothing: 503, and nothing is stored",
 		for (const effect of [answer(404, "Not Found"), answer(409, "odd"), answer(422, "odd"), answer(500)]) {
 			peer.proxy.faults.push({ method: "GET", path: /commits$/, query: /path=/, times: 1_000, effect });
 			const reported: string[] = [];
-			const report = (error: Error) => reported.push(error.message);
-			const store = peer.store({ report, sleep: async () => undefined });
+			const log = { error: (error: unknown) => reported.push((error as Error).message) };
+			const store = peer.store({ log, sleep: async () => undefined });
 			await store.change(putting("nhn", "1\n"), used).then(
 				(outcome) =>
 					assert.unreachable(`it is unknown whether the signature was used: ${JSON.stringify(outcome)}`),
@@ -333,8 +333,8 @@ for (const [method, status, words, path] of races) {
 		withPeer(async (peer) => {
 			peer.proxy.faults.push({ method, path, times: 2, effect: answer(status, words) });
 			const reported: string[] = [];
-			const report = (error: Error) => reported.push(error.message);
-			const store = peer.store({ sleep: async () => undefined, report });
+			const log = { error: (error: unknown) => reported.push((error as Error).message) };
+			const store = peer.store({ sleep: async () => undefined, log });
 			const outcome = await store.change(putting("nhn", "1\n"), metaOf("nhn"));
 			assert.is(!isRefusal(outcome) && outcome.changed, true);
 			assert.equal([peer.proxy.faults, reported], [[], []]);

@@ -187,7 +187,7 @@ test("an answer of something in between, without GitHub's JSON, is none; its Ret
 test("why GitHub was given up on is for the operator, without the token", () =>
 	withPeer(async (peer) => {
 		const reported: string[] = [];
-		const report = (error: Error) => reported.push(`${error.stack}`);
+		const log = { error: (error: unknown) => reported.push(`${(error as Error).stack}`) };
 		const faults: [Effect, RegExp][] = [
 			[answer(502, "Unicorn"), /GET .*commits: 502, Unicorn/],
 			[{ kind: "cut before" }, /GET .*commits: .*(?:closed|hang up|reset)/],
@@ -195,17 +195,17 @@ test("why GitHub was given up on is for the operator, without the token", () =>
 		];
 		for (const [effect, text] of faults) {
 			peer.proxy.faults.push({ method: "GET", path: /commits$/, times: 4, effect });
-			const store = peer.store({ ...pausingClock(), limits: impatient, report });
+			const store = peer.store({ ...pausingClock(), limits: impatient, log });
 			assert.is(await outcomeOf(store.change(putting("nhn", "1\n"), metaOf("nhn"))), 15 + 8);
 			assert.match(reported.pop() ?? "", text);
 			assert.equal(reported, []);
 		}
 		// With nothing of the test's: the end of a request's own time.
 		peer.proxy.faults.push({ method: "GET", path: /commits$/, times: 4, effect: { kind: "silence" } });
-		const late = peer.store({ ...pausingClock(), limits: { requestMs: 50 }, fetch, report });
+		const late = peer.store({ ...pausingClock(), limits: { requestMs: 50 }, fetch, log });
 		assert.is(await outcomeOf(late.change(putting("nhn", "1\n"), metaOf("nhn"))), 15 + 8);
 		assert.match(reported.pop() ?? "", /GET .*commits: .*(?:timeout|abort)/);
-		const elsewhere = peer.store({ ...pausingClock(), apiUrl: "http://127.0.0.1:1", report });
+		const elsewhere = peer.store({ ...pausingClock(), apiUrl: "http://127.0.0.1:1", log });
 		assert.is(await outcomeOf(elsewhere.change(putting("nhn", "1\n"), metaOf("nhn"))), 15 + 8);
 		assert.not.match(reported.join(), new RegExp(peer.token));
 	}));

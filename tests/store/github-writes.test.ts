@@ -39,7 +39,7 @@ writes.before.each(async (service) => {
 			catalogueUrl: "",
 		},
 		now: () => new Date(),
-		report: (error) => service.reported.push(error),
+		log: { error: (error) => service.reported.push(error) },
 		readiness: () => null,
 	};
 });

@@ -147,7 +147,7 @@ test("an empty repository is an empty catalogue; a change says what to do, and n
 	withPeer(
 		async (peer) => {
 			const reported: string[] = [];
-			const store = peer.store({ report: (error) => reported.push(error.message) });
+			const store = peer.store({ log: { error: (error) => reported.push((error as Error).message) } });
 			assert.is(await store.read("nhn"), null);
 			assert.equal(await store.keys("nh"), []);
 			for (const review of [false, true]) {

@@ -39,7 +39,7 @@ export class TestServer {
 				...{ basePath: "", docsMaxKeys: 1000, targets: targetNames, metadataUrl: "", catalogueUrl: "" },
 			},
 			now: () => new Date(),
-			report: (error) => this.reported.push(error),
+			log: { error: (error) => this.reported.push(error) },
 			readiness: () => this.problem,
 			...options.context,
 		};

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { folderPages } from "../../../api/node/pages.ts";
+import { parsePage } from "../../../api/pages.ts";
 import { temporaryFolder } from "../../local.ts";
 
 const test = suite<{ folder: string; remove: () => Promise<void> }>("files of the catalogue");
@@ -87,6 +88,13 @@ test("a page that is not there says so in both languages; before the first build
 	assert.match(html, /<section lang="fr">\n<h1>Cette page n’existe pas<\/h1>/);
 	assert.match(html, /href="\.\.\/fr\/"/);
 	assert.not.match(html, "refresh");
+	for (const guessed of ["en/health/", "en/health", "fr/sante", "guide/none", "list/99"]) {
+		const route = parsePage(`/${guessed}`, "");
+		assert.is(route?.kind, "page", guessed);
+		const { status, body } = await pages(route as ReturnType<typeof page>, plain);
+		assert.is(status, 404);
+		assert.match(String(Buffer.from(body as Uint8Array)), "This page does not exist", guessed);
+	}
 	assert.equal([(await pages(page("index/none.json"), plain)).body.length, "json"], [0, "json"]);
 });
 

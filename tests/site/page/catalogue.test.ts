@@ -253,6 +253,22 @@ page("the manifest is preloaded and asked for once, and rows wait for no other c
 	await tab.close();
 });
 
+page(
+	"where the worker that finds texts cannot be loaded, the page says so, and can try again",
+	async (context) => {
+		const { browser, world } = context;
+		const { page: window, context: tab } = await openWindow(browser);
+		await window.route("**/assets/worker-*", (route) => route.abort());
+		await window.goto(world.url("en/?q=radon"));
+		await window.getByText("This site does not answer").waitFor();
+		assert.is(await window.getByText("No layer matches").count(), 0);
+		await window.unroute("**/assets/worker-*");
+		await window.getByRole("button", { name: "Try again" }).click();
+		await window.locator(".results mark").first().waitFor();
+		await tab.close();
+	},
+);
+
 page("a layer that was removed is not shown again from the browser’s cache", async ({ browser }) => {
 	const world = await SiteWorld.open(layers);
 	const { page: window, context } = await openWindow(browser);
@@ -346,9 +362,11 @@ page(
 		const capabilities = "https://maps.example.ca/wms?SERVICE=WMS&REQUEST=GetCapabilities";
 		assert.is(await own.getAttribute("href"), capabilities);
 		const copies = await window.locator(".copybox pre").allTextContents();
-		assert.ok(copies.includes("same"));
-		assert.ok(copies.includes(world.url("v0.9/doc/en/same")));
-		assert.ok(copies.includes(world.url("v2/doc/en/same")));
+		const starter = `RAMP.configServiceURL = "${world.url("v0.9/")}";\n`;
+		assert.ok(copies.some((text) => text.startsWith(starter) && text.endsWith("?keys=same")));
+		assert.ok(
+			copies.some((text) => text.includes(`rv-service-endpoint="${world.url("")}" rv-keys='["same"]'`)),
+		);
 		assert.ok(copies.includes(`curl --fail --compressed '${world.url("v0.9/doc/en/same")}'`));
 		assert.ok(
 			copies.some((text) => JSON.parse(text.startsWith("{") ? text : "{}").layerType === "ogc-wms"),
@@ -357,6 +375,8 @@ page(
 		await window.emulateMedia({ media: "print" });
 		assert.is(await window.locator("button:visible").count(), 0);
 		await window.emulateMedia({ media: "screen" });
+		await window.goto(world.url("fr/?layer=same"));
+		await window.getByRole("button", { name: "Copier\u00a0: curl" }).waitFor();
 		await window.goto(world.url("en/?layer=not-there"));
 		await window.getByRole("heading", { name: "There is no layer not-there." }).waitFor();
 		await window.getByRole("link", { name: "Search for not-there" }).click();

@@ -1,0 +1,121 @@
+import type { Bounds, Entry } from "../../registry/entries.ts";
+import { langs } from "../../registry/smallkey.ts";
+import { meets, senderOf } from "../../site/search/entry.ts";
+import { fold as foldWords } from "../../site/search/words.ts";
+
+/** What a reader of items asks for. */
+export interface ItemsQuery {
+	/** Any of these phrases is in the record's texts, folded; null: everything. */
+	q: string[] | null;
+	bbox: Bounds | null;
+	ids: ReadonlySet<string> | null;
+	types: ReadonlySet<string> | null;
+	limit: number;
+	offset: number;
+	/** The same as a query string without `limit` and `offset`. */
+	text: string;
+}
+
+const defaultLimit = 10;
+const maxLimit = 1_000;
+
+interface Rule {
+	is: (text: string) => boolean;
+	/** In words. */
+	must: string;
+}
+
+const any: Rule = { is: () => true, must: "a text" };
+
+/** The parameters, and what each has to be. */
+const rules: ReadonlyMap<string, Rule> = new Map([
+	["q", any],
+	["ids", any],
+	["type", any],
+	["limit", { is: (text) => /^\d{1,9}$/.test(text) && Number(text) > 0, must: "a whole number" }],
+	["offset", { is: (text) => /^\d{1,9}$/.test(text), must: "a whole number" }],
+	["bbox", { is: (text) => parseBbox(text) !== null, must: "four or six numbers, south before north" }],
+	// No layer has a time, so that each of them meets any (Features, /req/core/fc-time-response, C).
+	["datetime", { is: isTime, must: "a time or an interval" }],
+	["f", { is: (text) => text === "json", must: "json" }],
+]);
+
+/** Reads the query of items; a text says what is wrong with it. @param query without its `?` */
+export function parseItemsQuery(query: string): ItemsQuery | string {
+	const given = new URLSearchParams(query);
+	for (const [name, value] of given) {
+		const rule = rules.get(name);
+		if (!rule) return `query: has no parameter ${shown(name)}`;
+		if (!rule.is(value)) return `${name}: must be ${rule.must}, not ${shown(value)}`;
+	}
+	const listOf = (name: string): string[] | null => {
+		const items = (given.get(name) ?? "").split(",").filter((item) => item.trim() !== "");
+		return items.length > 0 ? items : null;
+	};
+	const setOf = (name: string) => {
+		const items = listOf(name);
+		return items && new Set(items);
+	};
+	const limit = Math.min(Number(given.get("limit") ?? defaultLimit), maxLimit);
+	const offset = Number(given.get("offset") ?? 0);
+	given.delete("limit");
+	given.delete("offset");
+	return {
+		q: listOf("q")?.map((phrase) => fold(phrase).trim()) ?? null,
+		bbox: parseBbox(given.get("bbox") ?? ""),
+		ids: setOf("ids"),
+		types: setOf("type"),
+		limit,
+		offset,
+		text: given.toString(),
+	};
+}
+
+/** `2026-03-04T12:00:00Z`, a day, or an interval of two, each of which may be open: `..` or nothing. */
+function isTime(text: string): boolean {
+	const parts = text.split("/");
+	const isOpen = (part: string) => parts.length === 2 && (part === "" || part === "..");
+	const isDate = (part: string) =>
+		/^\d{4}-\d{2}-\d{2}(?:[Tt][\d:.]+(?:[Zz]|[+-]\d{2}:\d{2}))?$/.test(part) &&
+		!Number.isNaN(Date.parse(part));
+	return parts.length <= 2 && parts.every((part) => isOpen(part) || isDate(part));
+}
+
+function shown(text: string): string {
+	return JSON.stringify(text.slice(0, 100));
+}
+
+/** Four numbers, or six with heights between; the west may lie east of the east (OGC API Features, "bbox"). */
+function parseBbox(text: string): Bounds | null {
+	const numbers = text.split(",").map((part) => (/^\s*[+-]?\d/.test(part) ? Number(part) : Number.NaN));
+	const bounds = numbers.length === 6 ? [0, 1, 3, 4].map((at) => numbers[at] as number) : numbers;
+	if (bounds.length !== 4 || !numbers.every(Number.isFinite)) return null;
+	const [, south, , north] = bounds as unknown as Bounds;
+	return south <= north ? (bounds as unknown as Bounds) : null;
+}
+
+/** A text as it is compared: folded, with one space between words. */
+function fold(text: string): string {
+	return foldWords(text).replace(/\s+/g, " ");
+}
+
+/** The texts of an entry in which a reader searches, folded. */
+export function searchedText(entry: Entry): string {
+	const { smallkey, title, description: about, keywords = [] } = entry;
+	const senders = langs.map((lang) => senderOf(entry, lang));
+	const texts = [smallkey, title.en, title.fr, about?.en ?? "", about?.fr ?? "", ...keywords, ...senders];
+	return fold(texts.join("\0"));
+}
+
+/** Whether an entry is among the items. @param text its searched text, which is made only where it is needed */
+export function isWanted(
+	entry: Entry,
+	{ q, bbox, ids, types }: ItemsQuery,
+	text: (entry: Entry) => string,
+): boolean {
+	if (ids && !ids.has(entry.smallkey)) return false;
+	if (types && !types.has(entry.type)) return false;
+	// A record without a geometry is in every box (OGC API Features 1.0.1, /req/core/fc-bbox-response, C).
+	if (bbox && entry.bounds && !meets(entry.bounds, bbox)) return false;
+	return q === null || q.some((phrase) => text(entry).includes(phrase));
+}
