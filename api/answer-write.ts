@@ -1,10 +1,13 @@
-import { smallkeyText } from "../registry/judge.ts";
+import { canonicalText } from "../registry/canonical.ts";
+import { draftAddress } from "../registry/draft.ts";
+import { mayChange, smallkeyText } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
+import { readableAt } from "../registry/targets/readable.ts";
+import { textAt, textOf } from "../registry/texts.ts";
+import { warningsOf } from "../registry/warnings.ts";
 import type { Hashes } from "../store/hashes.ts";
-import { isRefusal, type Refusal } from "../store/store.ts";
-import type { Context } from "./context.ts";
-import { receipt } from "./receipt.ts";
-import { refresh } from "./refresh.ts";
+import { type Commit, isRefusal, type Refusal } from "../store/store.ts";
+import type { Context, Settings } from "./context.ts";
 import { askToRegister, askToRemove } from "./register.ts";
 import { acceptWrite, type Reply, refuseLimited, refuseWrite, removed } from "./reply.ts";
 import { askToSimplify, askToUpdate, askToUpdateFeature } from "./update.ts";
@@ -47,7 +50,7 @@ const changes: Readonly<Record<Exclude<WriteAction, "refresh">, Change>> = {
 /** Answers a write: verify → 401, limit → 429, parse → 400, ownership → 403, store → the action's answer. */
 export async function answerWrite(write: Write, context: Context): Promise<Reply> {
 	const verified = await verifyWrite(write, context);
-	if (isRefusal(verified)) return refuse(verified, hintOf(verified, context));
+	if (isRefusal(verified)) return refuse(verified, hintOf(verified, write, context));
 	const waitSeconds = (await context.limiter?.sender(verified.sender.id, verified.request)) ?? 0;
 	if (waitSeconds > 0) return refuseLimited("sender", waitSeconds);
 	const { action } = write;
@@ -86,4 +89,75 @@ function ask(change: Change, target: string, { sender, body }: Verified, hashes?
 
 function refuse({ status, errors, reason }: Refusal, hint: string | null = null): Reply {
 	return refuseWrite(status, errors, {}, reason, hint);
+}
+
+const dayMs = 86_400_000;
+
+/** `…/all` or `…/<days>`, at v2 followed by a limit. */
+const refreshPath = /\/(?:update|refresh)\/(?:(all)|(\d{1,5}))(?:\/([1-9]\d{0,6}))?$/;
+
+/**
+ * POST <base>/v1/update/<all or days> and <base>/v2/refresh/<all or days>[/<limit>]: signed, with an empty body. Harvests
+ * the layers that the sender may change, and answers with their number. A repeated request has no effect.
+ */
+async function refresh(
+	target: string,
+	{ sender, body }: Verified,
+	meta: ReturnType<typeof metaOf>,
+	context: Context,
+): Promise<{ layers: number } | Refusal> {
+	if (body.length > 0) return { status: 400, errors: [textOf("body-empty")] };
+	const match = refreshPath.exec(target);
+	if (!match) {
+		return { status: 400, errors: [textAt("path", "path-refresh")], reason: "path" };
+	}
+	if (!context.refresh) {
+		return { status: 409, errors: [textOf("no-harvest")], reason: "does not harvest" };
+	}
+	const [, all, days, maxLayers] = match;
+	const isFirst = (await context.store.remember?.({ ...meta, status: 202 })) ?? true;
+	if (!isFirst) return { layers: 0 };
+	return {
+		layers: context.refresh({
+			olderThanMs: all === undefined ? Number(days) * dayMs : null,
+			maxLayers: maxLayers === undefined ? null : Number(maxLayers),
+			isWanted: (smallkey) => mayChange(sender, smallkey),
+		}),
+	};
+}
+
+/** The answer to an accepted write (`schemas/answers.ts`, `receipt`). */
+async function receipt(asked: Asked, outcome: Commit, { settings, store, status }: Context): Promise<object> {
+	const { smallkey } = asked;
+	const registration = asked.registration();
+	const { publicUrl = "" } = settings;
+	const draft =
+		registration && publicUrl !== ""
+			? await draftAddress(publicUrl, { smallkey, text: canonicalText(registration) })
+			: null;
+	const readable = registration ? readableAt(smallkey, registration, settings) : { paths: [], warnings: [] };
+	const warnings = registration ? warningsOf(registration) : [];
+	return {
+		smallkey,
+		key: smallkey,
+		commit: outcome.commit,
+		fragments: readable.paths.map((path) => `${settings.basePath}/${path}`),
+		published: store.published && outcome.branch === undefined,
+		branch: outcome.branch,
+		pull_request: outcome.pullRequest,
+		draft: draft ?? undefined,
+		status: statusAddress(smallkey, settings, status !== undefined),
+		warnings: [...warnings, ...readable.warnings, ...(outcome.warnings ?? [])],
+	};
+}
+
+/** The address of a layer's status, at this service or in its catalogue; undefined where neither is known. */
+function statusAddress(
+	smallkey: string,
+	{ basePath, publicUrl }: Settings,
+	isHere: boolean,
+): string | undefined {
+	const key = encodeURIComponent(smallkey);
+	if (isHere) return `${basePath}/status/${smallkey}`;
+	return publicUrl ? `${publicUrl.replace(/(?<!\/)\/+$/, "")}/?layer=${key}` : undefined;
 }

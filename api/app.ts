@@ -2,7 +2,7 @@ import { textAt, textOf } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
 import { answerWrite } from "./answer-write.ts";
 import type { Context } from "./context.ts";
-import type { Fragments } from "./fragment.ts";
+import type { Fragments } from "./docs.ts";
 import { answerErrorPage, type PageRoute, parsePage, siteRootOf } from "./pages.ts";
 import { answerRead, fragmentHeaders } from "./read.ts";
 import { plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
@@ -183,7 +183,10 @@ export async function refuseTooMany(address: string | null, context: Context): P
 /** The answer to a write with a wrong time or a malformed signature; null where the body is needed to verify it. */
 export function refuseUnsigned(write: Omit<Write, "body">, context: Context): Reply | null {
 	const refusal = judgeUnread(write, context, context.now());
-	return refusal && refuseWrite(refusal.status, refusal.errors, {}, refusal.reason, hintOf(refusal, context));
+	return (
+		refusal &&
+		refuseWrite(refusal.status, refusal.errors, {}, refusal.reason, hintOf(refusal, write, context))
+	);
 }
 
 /** Answers a write. */

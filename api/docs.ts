@@ -1,32 +1,38 @@
 import { middleRank } from "../registry/drawing-order.ts";
-import { parseSmallkey } from "../registry/smallkey.ts";
+import { type Lang, parseSmallkey } from "../registry/smallkey.ts";
 import { targetOf } from "../registry/targets/table.ts";
-import type { Envelope } from "../registry/targets/target.ts";
-import { etagOfTags, type Tag, textOf } from "./etag.ts";
-import type { Fragment, Fragments } from "./fragment.ts";
+import type { Envelope, TargetName } from "../registry/targets/target.ts";
+import { etagOfTags, type Tag } from "./etag.ts";
 import type { Pieces } from "./reply.ts";
-import { countSeparators, escapeSeparators } from "./script.ts";
 import type { WantedDocs } from "./wanted.ts";
+
+/** A fragment as sent. */
+export interface Fragment {
+	/** UTF-8 JSON. */
+	body: Uint8Array;
+	/** What its strong entity tag is made of (RFC 9110, section 8.8.3). */
+	etag: Tag;
+	/** The layer's rank in drawing order, lowest first; absent where it is not known. */
+	rank?: number;
+}
+
+/** Reads the fragment of a target (`v0.9`), a language and a smallkey; null where there is none. */
+export type Fragments = (target: TargetName, lang: Lang, smallkey: string) => Fragment | null;
 
 /** Largest answer to one `docs` in bytes, repeats counted. */
 export const maxDocsBytes = 32_000_000;
-/** A larger answer is sent in pieces of at least `minPieceBytes`. */
+
+/** A larger answer is sent in pieces, and never joined. */
 const maxJoinedBytes = 1_000_000;
-const minPieceBytes = 65_536;
 
 const encoder = new TextEncoder();
+const comma = encoder.encode(",");
 
-/** The parts of an answer to `docs`: elements, which are joined with commas, and ASCII texts around them. */
+/** An answer to `docs`. */
 export interface Docs {
 	etag: string;
-	open: string;
-	elements: Uint8Array[];
-	/** The text between the elements and their repetition; null where they are sent once. */
-	between: string | null;
-	close: string;
-	/** Whether the array is an argument in a script. */
-	isScript: boolean;
-	/** Length of the whole answer, in bytes. */
+	pieces: Uint8Array[];
+	/** Of the whole answer, in bytes. */
 	length: number;
 }
 
@@ -34,17 +40,27 @@ const noEnvelope = { open: "", between: null, close: "" };
 
 /** Wraps a fragment into a call of a script's function (JSONP). */
 export function asScript({ body, etag }: Fragment, callback: string): Fragment {
-	const element = escapeSeparators(body);
-	const [open, close] = [`/**/${callback}(`, ");"];
-	const joined = new Uint8Array(open.length + element.length + close.length);
-	putAscii(joined, putElements(joined, putAscii(joined, 0, open), [element]), close);
-	return { body: joined, etag: etagOfTags([etag, callback]) };
+	const pieces = [encoder.encode(`/**/${callback}(`), escapeSeparators(body), encoder.encode(");")];
+	return { body: joined(pieces, lengthOf(pieces)), etag: etagOfTags([etag, callback]) };
 }
 
-/** Collects the parts of an answer to `docs`; null where it would have more than `maxDocsBytes`. */
+/**
+ * Escapes U+2028 and U+2029 in UTF-8 JSON: they end a line in JavaScript before ES2019. The same array where there are
+ * none.
+ */
+function escapeSeparators(json: Uint8Array): Uint8Array {
+	if (!json.includes(0xe2)) return json;
+	const text = new TextDecoder().decode(json);
+	if (!/[\u2028\u2029]/.test(text)) return json;
+	return encoder.encode(text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029"));
+}
+
+/** Collects an answer to `docs`; null where it would have more than `maxDocsBytes`. */
 export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null {
 	const { target, lang, callback, isUnlisted } = wanted;
-	const layerEnvelope = targetOf(target).envelope;
+	const { envelope } = targetOf(target);
+	// The element of a repeated item is made once.
+	const made = new Map<Uint8Array, Uint8Array>();
 	const elements: Uint8Array[] = [];
 	const tags: Tag[] = [];
 	let bytes = 0;
@@ -54,27 +70,31 @@ export function findDocs(wanted: WantedDocs, fragments: Fragments): Docs | null 
 		const fragment = found && isUnlisted?.(found.body) ? null : found;
 		const absent = fragment ? null : wanted.absent(item, items.length);
 		if (!fragment && absent === null) continue;
-		const element = fragment
-			? withoutEnvelope(fragment.body, layerEnvelope)
-			: encoder.encode(absent as string);
+		const body = fragment?.body ?? encoder.encode(absent as string);
+		let element = made.get(body);
+		if (!element) {
+			element = fragment ? layerIn(body, envelope) : body;
+			if (callback !== null) element = escapeSeparators(element);
+			made.set(body, element);
+		}
 		elements.push(element);
 		tags.push(fragment ? fragment.etag : (absent as string));
 		bytes += element.length;
 		if (bytes > maxDocsBytes) return null;
 	}
-	const isScript = callback !== null;
-	if (isScript) bytes += 3 * countAll(elements, tags);
-	const envelope = wanted.envelope ?? noEnvelope;
-	const open = isScript ? `/**/${callback}(${envelope.open}[` : `${envelope.open}[`;
-	const between = envelope.between === null ? null : `]${envelope.between}[`;
-	const close = isScript ? `]${envelope.close});` : `]${envelope.close}`;
-	const listLength = bytes + Math.max(0, elements.length - 1);
-	const middleLength = between === null ? listLength : 2 * listLength + between.length;
-	const length = open.length + middleLength + close.length;
+	const { open, between, close } = wanted.envelope ?? noEnvelope;
+	const list = elements.flatMap((element, index) => (index === 0 ? [element] : [comma, element]));
+	const pieces = [
+		encoder.encode(`${callback === null ? "" : `/**/${callback}(`}${open}[`),
+		...list,
+		...(between === null ? [] : [encoder.encode(`]${between}[`), ...list]),
+		encoder.encode(`]${close}${callback === null ? "" : ");"}`),
+	];
+	const length = lengthOf(pieces);
 	if (length > maxDocsBytes) return null;
-	if (isScript) tags.push(callback);
-	if (wanted.envelope) tags.push(envelope.open + envelope.between);
-	return { etag: etagOfTags(tags), open, elements, between, close, isScript, length };
+	if (callback !== null) tags.push(callback);
+	if (wanted.envelope) tags.push(open + between);
+	return { etag: etagOfTags(tags), pieces, length };
 }
 
 /** The items in drawing order; items of one rank keep their requested order. */
@@ -85,81 +105,26 @@ function inDrawingOrder({ target, lang, items }: WantedDocs, fragments: Fragment
 }
 
 /** The layer itself, from a fragment that wraps it in an envelope and an array of one. */
-function withoutEnvelope(body: Uint8Array, envelope: Envelope | undefined): Uint8Array {
-	if (!envelope) return body;
-	return body.subarray(envelope.open.length + 1, body.length - envelope.close.length - 1);
-}
-
-/** The number of separators in all elements; elements of equal tags are searched once. */
-function countAll(elements: Uint8Array[], tags: Tag[]): number {
-	const counted = new Map<string, number>();
-	let count = 0;
-	elements.forEach((element, index) => {
-		const tag = textOf(tags[index] as Tag);
-		const found = counted.get(tag) ?? countSeparators(element);
-		counted.set(tag, found);
-		count += found;
-	});
-	return count;
+function layerIn(body: Uint8Array, envelope: Envelope | undefined): Uint8Array {
+	return envelope ? body.subarray(envelope.open.length + 1, body.length - envelope.close.length - 1) : body;
 }
 
 /** The body of an answer; a large one in pieces. */
-export function bodyOf(docs: Docs): Uint8Array | Pieces {
-	const { open, between, close, isScript, length } = docs;
-	if (length > maxJoinedBytes) return { length, [Symbol.iterator]: () => piecesOf(docs) };
-	const elements = isScript ? docs.elements.map(escapeSeparators) : docs.elements;
-	const joined = new Uint8Array(length);
-	let offset = putElements(joined, putAscii(joined, 0, open), elements);
-	if (between !== null) offset = putElements(joined, putAscii(joined, offset, between), elements);
-	putAscii(joined, offset, close);
-	return joined;
+export function bodyOf({ pieces, length }: Docs): Uint8Array | Pieces {
+	if (length <= maxJoinedBytes) return joined(pieces, length);
+	return { length, [Symbol.iterator]: () => pieces.values() };
 }
 
-/** The answer in pieces. Nothing large is held but the elements themselves. */
-function* piecesOf(docs: Docs): Generator<Uint8Array> {
-	const { open, between, close } = docs;
-	yield* listPieces(open, docs, between ?? close);
-	if (between !== null) yield* listPieces("", docs, close);
+function lengthOf(pieces: readonly Uint8Array[]): number {
+	return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-/** The elements once, between two texts. */
-function* listPieces(open: string, { elements, isScript }: Docs, close: string): Generator<Uint8Array> {
-	let start = open;
-	let run: Uint8Array[] = [];
-	let bytes = 0;
-	const piece = (end: string) => {
-		const joined = new Uint8Array(start.length + bytes + Math.max(0, run.length - 1) + end.length);
-		putAscii(joined, putElements(joined, putAscii(joined, 0, start), run), end);
-		return joined;
-	};
-	for (const element of elements) {
-		run.push(isScript ? escapeSeparators(element) : element);
-		bytes += (run.at(-1) as Uint8Array).length;
-		if (bytes < minPieceBytes) continue;
-		yield piece("");
-		start = ",";
-		run = [];
-		bytes = 0;
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+	const bytes = new Uint8Array(length);
+	let offset = 0;
+	for (const piece of pieces) {
+		bytes.set(piece, offset);
+		offset += piece.length;
 	}
-	if (run.length === 0 && elements.length > 0) start = "";
-	yield piece(close);
-}
-
-/** Writes elements with commas between them, without parsing them. Returns their end. */
-function putElements(bytes: Uint8Array, start: number, elements: readonly Uint8Array[]): number {
-	let offset = start;
-	let isFirst = true;
-	for (const element of elements) {
-		if (!isFirst) bytes[offset++] = 0x2c;
-		isFirst = false;
-		bytes.set(element, offset);
-		offset += element.length;
-	}
-	return offset;
-}
-
-/** Writes a short ASCII text and returns its end. For a few characters an encoder is slower. */
-function putAscii(bytes: Uint8Array, start: number, text: string): number {
-	for (let index = 0; index < text.length; index += 1) bytes[start + index] = text.charCodeAt(index);
-	return start + text.length;
+	return bytes;
 }

@@ -1,11 +1,10 @@
-import { asScript, bodyOf, findDocs } from "./docs.ts";
+import { asScript, bodyOf, type Fragments, findDocs } from "./docs.ts";
 import { matchesEtag, textOf } from "./etag.ts";
-import type { Fragments } from "./fragment.ts";
 import { emptyBody, fragmentHeaders, type Reply, refuseRead } from "./reply.ts";
 import type { Wanted, WantedDocs } from "./wanted.ts";
 
+export type { Fragment, Fragments } from "./docs.ts";
 export { etagOf, hashOf } from "./etag.ts";
-export type { Fragment, Fragments } from "./fragment.ts";
 export { fragmentHeaders, readCaching } from "./reply.ts";
 
 const jsonType = fragmentHeaders["Content-Type"];

@@ -1,5 +1,5 @@
 import { textAt } from "../registry/texts.ts";
-import { type Hashes, hexOf, webHashes } from "../store/hashes.ts";
+import { base64url, type Hashes, hexOf, webHashes } from "../store/hashes.ts";
 import { clockSkew } from "../store/store.ts";
 import { parseTimestamp } from "../store/timestamp.ts";
 
@@ -17,14 +17,6 @@ export interface Signed {
 	timestamp: string;
 	/** The body's bytes as sent; may be empty. */
 	body: Uint8Array;
-}
-
-/** Bytes in the URL-safe alphabet of RFC 4648, section 5, without padding. */
-function base64url(bytes: Uint8Array): string {
-	return btoa(String.fromCharCode(...bytes))
-		.replaceAll("+", "-")
-		.replaceAll("/", "_")
-		.replaceAll("=", "");
 }
 
 /** The signed bytes: the parts joined without separators. */

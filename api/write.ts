@@ -1,5 +1,6 @@
 import { judgeAsker } from "../registry/judge.ts";
 import type { Problem } from "../registry/judge-names.ts";
+import { shownValue } from "../registry/problems.ts";
 import { largestRegistration, type Registration } from "../registry/registration.ts";
 import { type TextCode, textAt, textOf } from "../registry/texts.ts";
 import type { Edits, Refusal } from "../store/store.ts";
@@ -88,8 +89,16 @@ function unauthorized(
 	return { status: 401, errors: hint === null ? [mismatch] : [mismatch, hint], reason };
 }
 
-/** What to look at where a signature does not match; the same for an unknown sender. Null for any other refusal. */
-export function hintOf({ status, errors }: Refusal, { settings }: Context): string | null {
+/**
+ * What to look at where a signature does not match, the same for an unknown sender; what was sent where its time is
+ * wrong. Null for any other refusal.
+ */
+export function hintOf(
+	{ status, errors, reason }: Refusal,
+	{ timestamp }: Pick<Write, "timestamp">,
+	{ settings }: Context,
+): string | null {
+	if (reason === "time") return textOf("timestamp-hint", shownValue(timestamp));
 	if (status !== 401 || errors[0] !== mismatch) return null;
 	return textOf("hint", `${settings.basePath}/register/<smallkey>`);
 }

@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { answerPage, parsePage } from "../api/pages.ts";
 import { Index } from "../catalogue/chunks.ts";
 import { buildPages } from "../catalogue/pages.ts";
-import { browserArguments, browserPath } from "../prove/browser.ts";
+import { needBrowser, openBrowser } from "../prove/browser.ts";
 import { fragmentSettings } from "../publish/slots.ts";
 import { plainSettings } from "../site/page/settings.ts";
 import { generateEntries } from "./entries.ts";
@@ -60,7 +60,7 @@ async function untilFirstRow(browser: Browser, address: string): Promise<number>
 }
 
 async function prepareFirstRows({ layers }: World): Promise<Pair> {
-	if (!browserPath) throw new Error("there is no Chromium (Debian: apt-get install chromium)");
+	needBrowser();
 	const files = await siteFiles(layers);
 	const server = createServer((request, response) => {
 		const route = parsePage(request.url ?? "/", "");
@@ -70,7 +70,7 @@ async function prepareFirstRows({ layers }: World): Promise<Pair> {
 		response.writeHead(status, headers).end(body);
 	});
 	await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-	const browser = await chromium.launch({ executablePath: browserPath, args: browserArguments() });
+	const browser = await openBrowser();
 	const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/en/`;
 	return {
 		ours: () => untilFirstRow(browser, address),

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { putEdits } from "../api/register.ts";
-import { createLimitClock } from "../store/github/limit-clock.ts";
 import { githubStore } from "../store/github/store.ts";
 import { isRefusal, StoreBusy } from "../store/store.ts";
 import { metaOf } from "../tests/store/contract.ts";
@@ -21,9 +20,7 @@ async function putAll(peer: Peer, token: string, keyOf: KeyOf): Promise<number> 
 	rounds += 1;
 	const { repository, proxy } = peer;
 	const now = () => new Date();
-	// As the service composes it.
-	const { now: limitNow, stop } = createLimitClock(now);
-	const store = githubStore({ repository, auth: { token }, apiUrl: proxy.url, now, limitNow });
+	const store = githubStore({ repository, auth: { token }, apiUrl: proxy.url, now });
 	const layers = [...generateLayers(publishers)];
 	const start = performance.now();
 	await Promise.all(
@@ -42,7 +39,6 @@ async function putAll(peer: Peer, token: string, keyOf: KeyOf): Promise<number> 
 			}
 		}),
 	);
-	stop();
 	return (performance.now() - start) / 1000;
 }
 

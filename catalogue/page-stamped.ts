@@ -1,15 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cacheFolder, filesStamp, keepFile } from "../files/cache.ts";
+import { cacheFolder, keepFile } from "../files/cache.ts";
+import { codeStamp } from "../files/code-stamp.ts";
 import type { PageBundle } from "./page-bundle.ts";
-
-/** The files that it may be made of; a test holds that against what it is made of. */
-export const bundledFiles = ["site/**/*.{ts,css}", "registry/**/*.ts", "schemas/*.ts"].concat([
-	"catalogue/static/*.{ts,css}",
-	"catalogue/{page-bundle,page-stamped,land}.ts",
-	"publish/validators.ts",
-	"package.json",
-]);
 
 /**
  * The bundle as an earlier process has kept it; made, which takes two seconds, where a file is another since.
@@ -19,12 +12,11 @@ export async function readPageBundle(
 	path = join(cacheFolder, "page-bundle.json"),
 	make: () => Promise<PageBundle> = makeBundle,
 ): Promise<PageBundle> {
-	const stamp = await filesStamp(bundledFiles);
+	const stamp = codeStamp();
 	const kept = await readKept(path, stamp);
 	if (kept) return kept;
 	const bundle = await make();
-	// A file that was changed meanwhile may be in it, or not.
-	if ((await filesStamp(bundledFiles)) === stamp) await keepFile(path, JSON.stringify({ stamp, bundle }));
+	await keepFile(path, JSON.stringify({ stamp, bundle }));
 	return bundle;
 }
 

@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { filesBelow } from "../files/below.ts";
+import { codeStamp } from "../files/code-stamp.ts";
 import { ifThereSync } from "../files/if-there.ts";
-import { rendererStamp } from "../publish/manifest.ts";
 import { isCompanion } from "../publish/place-file.mjs";
 import { chunksFolder } from "../registry/entries.ts";
 import { langs } from "../registry/smallkey.ts";
@@ -54,41 +52,9 @@ export const catalogueFiles: readonly string[] = [
 	"sitemap.xml",
 ];
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-
-/** Folders whose files decide how the pages look, beside the modules of the renderer; and the page of the guide that is in none. */
-const pageRooms = ["site", "catalogue", "catalogue/guide", "docs"];
-const pageFiles = ["SECURITY.md"];
-
-/** The modules of a running process do not change: their stamp is made once for each set of options. */
-const stamps = new Map<string, string>();
-
 /** A stamp of everything but the layers that decides what a catalogue holds. */
 export function catalogueStamp(options: CatalogueOptions): string {
-	const key = JSON.stringify(options);
-	const stamp = stamps.get(key) ?? makeStamp(options);
-	stamps.set(key, stamp);
-	return stamp;
-}
-
-function makeStamp(options: CatalogueOptions): string {
-	const hash = createHash("sha256").update(rendererStamp(options.fragments)).update(pagesStamp(root));
-	return hash.update(JSON.stringify(options)).digest("hex");
-}
-
-/** A stamp of the files in a checkout of this project that decide how the pages look. */
-export function pagesStamp(checkout: string): string {
-	const hash = createHash("sha256");
-	const paths = pageRooms.flatMap((room) => {
-		const modules = filesBelow(join(checkout, room))
-			.filter((name) => /\.(?:ts|css|md)$/.test(name))
-			.sort();
-		return modules.map((name) => `${room}/${name}`);
-	});
-	for (const path of [...paths, ...pageFiles]) {
-		hash.update(`${path}\n`).update(readFileSync(join(checkout, path)));
-	}
-	return hash.digest("hex");
+	return createHash("sha256").update(codeStamp()).update(JSON.stringify(options)).digest("hex");
 }
 
 function statePath(out: string): string {

@@ -1,3 +1,4 @@
+import { objectAt } from "./cat-file.ts";
 import { GitDamage, GitFailure, killGroup, outputOf, runGit, startGit } from "./run.ts";
 
 /** Ids in one portion that is handed to git. */
@@ -73,7 +74,7 @@ export async function* readObjects(
 	}
 }
 
-/** The objects that are whole at the start of what has come: `<id> <type> <size>`, line break, content, line break. */
+/** The objects that are whole at the start of what has come, and how many bytes of the rest there have to be. */
 function parseObjects(
 	data: Buffer,
 	type: "blob" | "commit",
@@ -81,20 +82,14 @@ function parseObjects(
 	given: number,
 ): { bodies: Buffer[]; rest: Buffer; needed: number } {
 	const bodies: Buffer[] = [];
-	let offset = 0;
-	let needed = 1;
-	for (;;) {
-		const end = data.indexOf(0x0a, offset);
-		if (end < 0) break;
-		const [, found, size] = /^[0-9a-f]{40,64} (\w+) (\d+)$/.exec(data.toString("latin1", offset, end)) ?? [];
-		if (found !== type) throw new GitDamage(`object ${ids[given + bodies.length]} is missing, or no ${type}`);
-		const after = end + 1 + Number(size) + 1;
-		needed = after - offset;
-		if (after > data.length) break;
-		bodies.push(data.subarray(end + 1, after - 1));
-		offset = after;
-		needed = 1;
+	let start = 0;
+	let next = objectAt(data, start);
+	for (; "end" in next; next = objectAt(data, start)) {
+		const { object, end } = next;
+		if (object?.type !== type)
+			throw new GitDamage(`object ${ids[given + bodies.length]} is missing, or no ${type}`);
+		bodies.push(object.body);
+		start = end;
 	}
-	const rest = data.subarray(offset);
-	return { bodies, rest, needed: Math.max(needed, rest.length + 1) };
+	return { bodies, rest: data.subarray(start), needed: next.needed - start };
 }

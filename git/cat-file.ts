@@ -130,30 +130,38 @@ export class CatFile {
 		this.#chunks.push(data);
 		this.#bufferedBytes += data.length;
 		if (this.#bufferedBytes < this.#neededBytes) return;
-		let rest = this.#chunks.length === 1 ? data : Buffer.concat(this.#chunks);
-		for (let next = this.#parse(rest); next !== null; next = this.#parse(rest)) rest = rest.subarray(next);
+		const whole = this.#chunks.length === 1 ? data : Buffer.concat(this.#chunks);
+		let start = 0;
+		let next = objectAt(whole, start);
+		for (; "end" in next; next = objectAt(whole, start)) {
+			const { object, end } = next;
+			// A part of what has come would keep all of it in memory.
+			this.#waiting.shift()?.resolve(object && { ...object, body: Buffer.from(object.body) });
+			start = end;
+		}
+		const rest = whole.subarray(start);
 		this.#chunks = [rest];
+		this.#neededBytes = next.needed - start;
 		this.#bufferedBytes = rest.length;
 		if (this.#process && this.#waiting.length === 0) this.#process.isAwaited = false;
 	}
+}
 
-	/** Answers the first waiting read from the start of `data`; the bytes used, or null where more have to come. */
-	#parse(data: Buffer): number | null {
-		this.#neededBytes = data.length + 1;
-		const end = data.indexOf(newline);
-		if (end < 0) return null;
-		// `<id> <type> <size>`, or `<name> missing` and the like, with nothing behind it.
-		const header = /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(data.toString("latin1", 0, end));
-		if (!header) {
-			this.#waiting.shift()?.resolve(null);
-			return end + 1;
-		}
-		const [, id = "", type = "", size = ""] = header;
-		const after = end + 1 + Number(size);
-		this.#neededBytes = after + 1;
-		if (data.length < after + 1) return null;
-		const body = Buffer.from(data.subarray(end + 1, after));
-		this.#waiting.shift()?.resolve({ id, type, body });
-		return after + 1;
-	}
+/**
+ * Reads the object that `git cat-file --batch` prints at a place: `<id> <type> <size>`, line break, content, line break;
+ * or `<name> missing` and the like, which is null.
+ * @returns the object and where it ends; where it is not whole yet, how many bytes of `data` there have to be
+ */
+export function objectAt(
+	data: Buffer,
+	start: number,
+): { object: GitObject | null; end: number } | { needed: number } {
+	const lineEnd = data.indexOf(newline, start);
+	if (lineEnd < 0) return { needed: data.length + 1 };
+	const header = /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(data.toString("latin1", start, lineEnd));
+	if (!header) return { object: null, end: lineEnd + 1 };
+	const [, id = "", type = "", size = ""] = header;
+	const bodyEnd = lineEnd + 1 + Number(size);
+	if (data.length <= bodyEnd) return { needed: bodyEnd + 1 };
+	return { object: { id, type, body: data.subarray(lineEnd + 1, bodyEnd) }, end: bodyEnd + 1 };
 }

@@ -1,5 +1,4 @@
-import type { FeatureDescription, LangDescription, NamedDescription } from "../registry/description.ts";
-import type { Bounds } from "../registry/entries.ts";
+import type { FeatureDescription, LangDescription } from "../registry/description.ts";
 
 /** What two descriptions are compared by. */
 export type Trait =
@@ -11,10 +10,12 @@ export type Trait =
 	| "count"
 	| "title"
 	| "abstract"
-	| "keywords"
-	| "layers";
+	| "keywords";
 
-/** One row of evidence: what was known, what was found, and whether that agrees. The texts may quote a service. */
+/**
+ * One row of evidence: what was known, what was found, and whether that agrees. The texts are of no language, and may
+ * quote a service.
+ */
 export interface Evidence {
 	trait: Trait;
 	before: string;
@@ -31,7 +32,7 @@ export interface Agreement {
 	rows: Evidence[];
 }
 
-/** Smallest share of the known fields, or of the known layers of a service, that has to be found again. */
+/** Smallest share of the known fields that has to be found again. */
 const minShare = 0.75;
 
 /** Smallest share that the common part of two rectangles has of both together, where they are one place. */
@@ -51,10 +52,30 @@ const minSide = 0.001;
 
 /** Compares what was last known of a layer with what another address says. */
 export function agreementOf(known: LangDescription, found: LangDescription): Agreement {
-	if ("renderer" in known) return "renderer" in found ? ofFeatures(known, found) : none;
-	if ("renderer" in found) return none;
-	if ("entries" in known) return "entries" in found ? ofEntries(known.entries, found.entries) : none;
-	return "entries" in found ? none : ofNamed(known, found);
+	if ("entries" in known || "entries" in found) return { sure: null, rows: [] };
+	const overlap = known.bounds && found.bounds ? overlapOf(known.bounds, found.bounds) : null;
+	const bounds = [known.bounds, found.bounds].map((sides) => sides?.join(", "));
+	const place = overlap === null ? null : rowOf("place", bounds[0], bounds[1], overlap >= minOverlap);
+	if ("renderer" in known && "renderer" in found) {
+		const rows = present([
+			rowOf("name", known.name, found.name),
+			rowOf("geometry", known.geometry_type, found.geometry_type),
+			fieldsRow(known, found),
+			place,
+			rowOf("symbols", symbolsOf(known), symbolsOf(found)),
+			countRow(known.count, found.count),
+		]);
+		return { sure: overlap === 0 ? null : sureOfFeatures(known, found, rows), rows };
+	}
+	if ("renderer" in known || "renderer" in found) return { sure: null, rows: [] };
+	const rows = present([
+		rowOf("title", known.title, found.title),
+		rowOf("abstract", known.abstract, found.abstract),
+		place,
+		rowOf("keywords", known.keywords?.toSorted().join(", "), found.keywords?.toSorted().join(", ")),
+	]);
+	const isSameName = known.layers.join("\n") === found.layers.join("\n");
+	return { sure: overlap === 0 ? null : sureOfNamed(rows, isSameName), rows };
 }
 
 /** Whether a found layer is the known one by its name, too: a layer of a row of alike ones has another one. */
@@ -62,67 +83,46 @@ export function hasItsName({ sure, rows }: Agreement): boolean {
 	return sure !== null && rows.every((row) => row.agrees || (row.trait !== "name" && row.trait !== "title"));
 }
 
-const none: Agreement = { sure: null, rows: [] };
-
-function ofFeatures(known: FeatureDescription, found: FeatureDescription): Agreement {
-	const fields = fieldsRow(known, found);
-	const place = placeRow(known.bounds, found.bounds);
-	const rows = rowsOf(
-		textRow("name", known.name, found.name),
-		textRow("geometry", known.geometry_type, found.geometry_type),
-		fields,
-		place,
-		textRow("symbols", symbolsOf(known), symbolsOf(found)),
-		countRow(known.count, found.count),
-	);
-	const isAlike = agrees(rows, "geometry") && shareOf(known, found) >= minShare && !isDisjoint(known, found);
-	if (!isAlike) return { sure: null, rows };
-	if (rows.every((row) => row.agrees)) return { sure: agrees(rows, "name") ? "same" : "perhaps", rows };
-	if (agrees(rows, "name")) return { sure: "perhaps", rows };
-	const isRenamed =
-		known.fields.length >= minFields && rows.every((row) => row.agrees || row.trait === "name");
-	return { sure: isRenamed && place !== null ? "perhaps" : null, rows };
+function sureOfFeatures(
+	known: FeatureDescription,
+	found: FeatureDescription,
+	rows: readonly Evidence[],
+): Agreement["sure"] {
+	const [before, after] = [fieldsOf(known), fieldsOf(found)];
+	const common = before.filter((field) => after.includes(field)).length;
+	if (!agrees(rows, "geometry") || before.length === 0 || common / before.length < minShare) return null;
+	const others = rows.filter(({ trait }) => trait !== "name");
+	const isSame = others.every((row) => row.agrees);
+	if (agrees(rows, "name")) return isSame ? "same" : "perhaps";
+	return isSame && before.length >= minFields && agrees(rows, "place") ? "perhaps" : null;
 }
 
-function ofNamed(known: NamedDescription, found: NamedDescription): Agreement {
-	const rows = rowsOf(
-		textRow("title", known.title, found.title),
-		textRow("abstract", known.abstract, found.abstract),
-		placeRow(known.bounds, found.bounds),
-		textRow("keywords", known.keywords?.toSorted().join(", "), found.keywords?.toSorted().join(", ")),
-	);
-	if (isDisjoint(known, found)) return { sure: null, rows };
-	const isTitled = agrees(rows, "title");
-	const isSameName = known.layers.join("\n") === found.layers.join("\n");
+/** @param isSameName whether the WMS calls it as it did */
+function sureOfNamed(rows: readonly Evidence[], isSameName: boolean): Agreement["sure"] {
 	// A title alone may be that of many layers.
-	if (isTitled && (rows.length > 1 || isSameName))
-		return { sure: rows.length > 1 && rows.every((row) => row.agrees) ? "same" : "perhaps", rows };
-	const isTold = agrees(rows, "abstract") && (known.abstract?.length ?? 0) >= minAbstract;
-	return { sure: isTold && agrees(rows, "place") ? "perhaps" : null, rows };
+	if (agrees(rows, "title") && rows.length > 1) return rows.every((row) => row.agrees) ? "same" : "perhaps";
+	if (agrees(rows, "title") && isSameName) return "perhaps";
+	const abstract = rows.find(({ trait }) => trait === "abstract");
+	const isLong = abstract?.agrees === true && abstract.before.length >= minAbstract;
+	return isLong && agrees(rows, "place") ? "perhaps" : null;
 }
 
-function ofEntries(known: readonly unknown[], found: readonly unknown[]): Agreement {
-	const present = new Set(found);
-	const common = known.filter((entry) => present.has(entry)).length;
-	const isSame = common === known.length && common === found.length;
-	const after = `${common} of them, ${found.length - common} new`;
-	const rows: Evidence[] = [{ trait: "layers", before: `${known.length}`, after, agrees: isSame }];
-	if (isSame) return { sure: "same", rows };
-	return { sure: common / known.length >= minShare ? "perhaps" : null, rows };
-}
-
-/** The rows that there are; what one side does not say is no evidence. */
-function rowsOf(...rows: (Evidence | null)[]): Evidence[] {
+/** What one side does not say is no evidence. */
+function present(rows: readonly (Evidence | null)[]): Evidence[] {
 	return rows.filter((row) => row !== null);
 }
 
-function agrees(rows: readonly Evidence[], trait: Trait): boolean {
-	return rows.some((row) => row.trait === trait && row.agrees);
+function agrees(rows: readonly Evidence[], wanted: Trait): boolean {
+	return rows.some(({ trait, agrees }) => trait === wanted && agrees);
 }
 
-function textRow(trait: Trait, before = "", after = ""): Evidence | null {
-	if (before === "" && after === "") return null;
-	return { trait, before, after, agrees: plain(before) === plain(after) };
+function rowOf(
+	trait: Trait,
+	before = "",
+	after = "",
+	agrees = plain(before) === plain(after),
+): Evidence | null {
+	return before === "" && after === "" ? null : { trait, before, after, agrees };
 }
 
 /** A text without what may differ between two spellings of it. */
@@ -134,73 +134,48 @@ function plain(text: string): string {
 		.toLowerCase();
 }
 
-function fieldsRow(known: FeatureDescription, found: FeatureDescription): Evidence {
+/** The number of fields, with those that are gone and those that are new. */
+function fieldsRow(known: FeatureDescription, found: FeatureDescription): Evidence | null {
 	const [before, after] = [fieldsOf(known), fieldsOf(found)];
-	const [gone, fresh] = [
-		[...before].filter((one) => !after.has(one)),
-		[...after].filter((one) => !before.has(one)),
+	const changes = [
+		...before.filter((one) => !after.includes(one)).map((one) => `-${one}`),
+		...after.filter((one) => !before.includes(one)).map((one) => `+${one}`),
 	];
-	const words = [
-		gone.length === 0 ? "all of them" : `${before.size - gone.length} of them, without ${gone.join(", ")}`,
-		...(fresh.length > 0 ? [`new: ${fresh.join(", ")}`] : []),
-	];
-	const isSame = gone.length === 0 && fresh.length === 0;
-	return { trait: "fields", before: `${before.size}`, after: words.join("; "), agrees: isSame };
+	const text = [after.length, changes.join(", ")].filter(Boolean).join(": ");
+	return rowOf("fields", `${before.length}`, text, changes.length === 0);
 }
 
-function shareOf(known: FeatureDescription, found: FeatureDescription): number {
-	const [before, after] = [fieldsOf(known), fieldsOf(found)];
-	return before.size === 0 ? 0 : [...before].filter((one) => after.has(one)).length / before.size;
-}
-
-/** Names with types; servers change the case of names with their database. */
-function fieldsOf({ fields }: FeatureDescription): Set<string> {
-	return new Set(
-		fields.map(({ name, type }) => `${name.toUpperCase()} (${type.replace("esriFieldType", "")})`),
+/** Names with types, each once; servers change the case of names with their database. */
+function fieldsOf({ fields }: FeatureDescription): string[] {
+	const texts = fields.map(
+		({ name, type }) => `${name.toUpperCase()} (${type.replace("esriFieldType", "")})`,
 	);
+	return [...new Set(texts)];
 }
 
 /** How features are distinguished; not the pictures, which a newer server draws in another way. */
 function symbolsOf({ renderer }: FeatureDescription): string {
-	if (renderer.type === "simple") return `one: ${renderer.label}`;
+	if (renderer.type === "simple") return renderer.label;
 	const by = renderer.type === "unique" ? renderer.fields.join(", ") : renderer.field;
-	return `${renderer.classes.length} by ${by}: ${renderer.classes.map(({ label }) => label).join(", ")}`;
+	return `${by}: ${renderer.classes.map(({ label }) => label).join(", ")}`;
 }
 
 function countRow(before: number | null, after: number | null): Evidence | null {
 	if (before === null || after === null) return null;
 	const isNear = Math.abs(before - after) <= maxGrowth * Math.max(before, after);
-	return { trait: "count", before: `${before}`, after: `${after}`, agrees: isNear };
-}
-
-function placeRow(
-	before: readonly number[] | undefined,
-	after: readonly number[] | undefined,
-): Evidence | null {
-	if (!before || !after) return null;
-	const [one, other] = [before.join(", "), after.join(", ")];
-	return { trait: "place", before: one, after: other, agrees: overlapOf(before, after) >= minOverlap };
-}
-
-function isDisjoint(known: { bounds?: number[] }, found: { bounds?: number[] }): boolean {
-	return (
-		known.bounds !== undefined && found.bounds !== undefined && overlapOf(known.bounds, found.bounds) === 0
-	);
+	return rowOf("count", `${before}`, `${after}`, isNear);
 }
 
 /** The share that the common part of two rectangles has of both together, from 0 to 1. */
 function overlapOf(before: readonly number[], after: readonly number[]): number {
-	const [one, other] = [before, after].map((bounds) => widened(bounds as Bounds)) as [Bounds, Bounds];
-	const width = Math.min(one[2], other[2]) - Math.max(one[0], other[0]);
-	const height = Math.min(one[3], other[3]) - Math.max(one[1], other[1]);
+	const [[west, south, east, north], [left, bottom, right, top]] = [widened(before), widened(after)];
+	const width = Math.min(east, right) - Math.max(west, left);
+	const height = Math.min(north, top) - Math.max(south, bottom);
 	if (width <= 0 || height <= 0) return 0;
-	return (width * height) / (areaOf(one) + areaOf(other) - width * height);
+	const both = (east - west) * (north - south) + (right - left) * (top - bottom);
+	return (width * height) / (both - width * height);
 }
 
-function widened([west, south, east, north]: Bounds): Bounds {
-	return [west, south, Math.max(east, west + minSide), Math.max(north, south + minSide)];
-}
-
-function areaOf([west, south, east, north]: Bounds): number {
-	return (east - west) * (north - south);
+function widened([west = 0, south = 0, east = 0, north = 0]: readonly number[]) {
+	return [west, south, Math.max(east, west + minSide), Math.max(north, south + minSide)] as const;
 }

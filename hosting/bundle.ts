@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build, type Plugin } from "esbuild";
-import glob from "fast-glob";
+import { filesBelow } from "../files/below.ts";
 import { readIfThere } from "../files/if-there.ts";
 import { readCommit } from "../files/version.ts";
 import { compiledSchemas } from "../publish/validators.ts";
@@ -58,8 +58,8 @@ type Routes = Record<string, Record<string, unknown>>;
 
 /** The routes that the store's code names: `rest.git.createTree`. */
 async function readUsedRoutes(): Promise<Set<string>> {
-	const paths = await glob("store/github/*.ts", { cwd: root, absolute: true });
-	const texts = await Promise.all(paths.map((path) => readFile(path, "utf8")));
+	const folder = join(root, "store/github");
+	const texts = await Promise.all(filesBelow(folder).map((name) => readFile(join(folder, name), "utf8")));
 	return new Set(texts.flatMap((text) => text.match(/\brest\.\w+\.\w+/g) ?? []));
 }
 

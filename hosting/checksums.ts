@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import glob from "fast-glob";
 import pMap from "p-map";
+import { filesBelow } from "../files/below.ts";
 
 /** The file of a build's hashes. */
 const manifestName = "manifest.json";
@@ -22,7 +22,7 @@ const linesPerWrite = 1_000;
  */
 export async function writeChecksums(out: string): Promise<number> {
 	await removeChecksums(out);
-	const paths = (await glob("**", { cwd: out, dot: true })).sort();
+	const paths = filesBelow(out).sort();
 	const temporary = join(out, `${manifestName}.tmp`);
 	const stream = createWriteStream(temporary);
 	const failed = once(stream, "error").then(([error]) => Promise.reject(error));

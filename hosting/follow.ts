@@ -1,6 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import glob from "fast-glob";
+import { filesBelow } from "../files/below.ts";
 import { runGit } from "../git/run.ts";
 
 /** Longest fetch, in milliseconds: the first one transfers the whole history. */
@@ -24,7 +24,7 @@ export async function openFollowed({ repository }: Followed): Promise<void> {
 	await mkdir(repository, { recursive: true });
 	await runGit(repository, ["init", "--bare", "--quiet"]);
 	// This process has locked it.
-	const locks = await glob(["*.lock", "refs/**/*.lock"], { cwd: repository, dot: true });
+	const locks = filesBelow(repository).filter((path) => /^(?:refs\/.+|[^/]+)\.lock$/.test(path));
 	for (const lock of locks) await rm(join(repository, lock), { force: true });
 	// The maintenance after a fetch runs in the fetch's own process.
 	await runGit(repository, ["config", "gc.autoDetach", "false"]);

@@ -1,4 +1,8 @@
 import { accessSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Browser } from "playwright-core";
+import { folderPages } from "../api/node/pages.ts";
 
 /** Paths of the browser on Debian and other systems; the headless one first, which takes half the processor time. */
 export const browserPlaces = [
@@ -18,12 +22,40 @@ export const browserPath = browserPlaces.find((place) => {
 	}
 });
 
-/** Arguments for a browser that reaches only this machine: it resolves no names. */
-export function browserArguments(): string[] {
-	const offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
-	return process.getuid?.() === 0 ? [offline, "--no-sandbox"] : [offline];
+/** Refuses to work without a browser. @throws {Error} that says what to install */
+export function needBrowser(): void {
+	if (browserPath !== undefined) return;
+	const how = "install it (Debian: apt-get install chromium-headless-shell; Ubuntu: Google Chrome)";
+	throw new Error(`there is no Chromium: ${how}`);
 }
 
-/** What to do where there is no browser. */
-export const missingBrowser =
-	"there is no Chromium: install it (Debian: apt-get install chromium-headless-shell; Ubuntu: Google Chrome)";
+/** Starts a browser that reaches only this machine: it resolves no names. @throws {Error} as `needBrowser` */
+export async function openBrowser(): Promise<Browser> {
+	needBrowser();
+	const { chromium } = await import("playwright-core");
+	const offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
+	const args = process.getuid?.() === 0 ? [offline, "--no-sandbox"] : [offline];
+	return chromium.launch({ executablePath: browserPath as string, args });
+}
+
+/** A build that is served on this machine. */
+export interface ServedFolder {
+	/** With a slash at its end. */
+	address: string;
+	close(): void;
+}
+
+/** Serves a build on this machine, on a port of its own. */
+export async function serveFolder(dist: string): Promise<ServedFolder> {
+	const files = folderPages(dist, false);
+	const server = createServer(async (request, response) => {
+		const path = new URL(request.url ?? "", "http://host").pathname.slice(1);
+		const file = path === "" || path.endsWith("/") ? `${path}index.html` : decodeURIComponent(path);
+		const wanted = { kind: "page" as const, file, root: "/" };
+		const { status, headers, body } = await files(wanted, { ifNoneMatch: null, acceptEncoding: "" });
+		response.writeHead(status, headers).end(body);
+	});
+	await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+	const { port } = server.address() as AddressInfo;
+	return { address: `http://127.0.0.1:${port}/`, close: () => server.close() };
+}

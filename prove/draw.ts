@@ -68,7 +68,7 @@ export async function drawLayer(options: DrawOptions, smallkey: string, lang: La
 		const start = clock();
 		await page.goto(`${site}${lang}/?layer=${encodeURIComponent(smallkey)}`);
 		await settled(page);
-		const ms = clock() - start;
+		const ms = Math.round(clock() - start);
 		await hideButtons(page);
 		return { ...(await look(page)), ms };
 	} finally {

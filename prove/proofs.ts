@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { proofsFile } from "../catalogue/thumbnails.ts";
 import { readTextIfThere } from "../files/if-there.ts";
@@ -24,9 +24,6 @@ export interface Proof {
 /** Smallkey → proof. */
 export type Proofs = Map<string, Proof>;
 
-/** The file of a run that has not ended, in the folder of proofs. */
-const unfinishedFile = "unfinished.json";
-
 /** Version of these files. */
 const version = 1;
 
@@ -49,26 +46,17 @@ export function writeProofs(folder: string, proofs: Proofs): void {
 	placeFile(folder, proofsFile, Buffer.from(`{"version":${version},"layers":{\n${lines.join(",\n")}\n}}\n`));
 }
 
-/** The layers that an unfinished run over the same layers has drawn. @param run what it is about, as one text */
-export async function readUnfinished(folder: string, run: string): Promise<Set<string>> {
-	const text = await readFile(join(folder, unfinishedFile), "utf8").catch(() => "");
-	const [name, ...done] = text.split("\n").filter(Boolean);
-	return new Set(name === run ? done : []);
+/** How the pictures of a run are kept. */
+export interface PictureOptions {
+	/** The folder of proofs and pictures. */
+	folder: string;
+	/** Whether a layer's picture always has the same name, for texts that link to it; else the name has a hash. */
+	hasFixedNames?: boolean;
 }
 
-/** Notes which layers a run has drawn; an empty list is the end of the run. */
-export async function writeUnfinished(folder: string, run: string, done: readonly string[]): Promise<void> {
-	if (done.length === 0) return rm(join(folder, unfinishedFile), { force: true });
-	await mkdir(folder, { recursive: true });
-	placeFile(folder, unfinishedFile, Buffer.from([run, ...done, ""].join("\n")));
-}
-
-/**
- * The proof of a layer after it was drawn. Its picture is written below the folder, under a name with a hash of its
- * content.
- */
+/** Notes what was seen of a layer, and writes its picture below the folder. @param day of this look */
 export async function addProof(
-	folder: string,
+	{ folder, hasFixedNames = false }: PictureOptions,
 	proofs: Proofs,
 	smallkey: string,
 	drawn: Partial<Record<Lang, Drawn>>,
@@ -79,10 +67,12 @@ export async function addProof(
 	const langs = Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest]));
 	const isDrawn = all.every(([, one]) => one.isDrawn);
 	const bytes = all.map(([, { picture }]) => picture).find((one) => one !== null);
-	const picture = bytes ? pictureName(smallkey, bytes) : before?.picture;
+	const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
+	const name = hasFixedNames ? `${smallkey}.webp` : `${smallkey}.${hash}.webp`;
+	const picture = bytes ? `${folderOf(smallkey)}/${name}` : before?.picture;
 	if (bytes) {
 		await mkdir(join(folder, folderOf(smallkey)), { recursive: true });
-		placeFile(folder, pictureName(smallkey, bytes), Buffer.from(bytes));
+		placeFile(folder, `${folderOf(smallkey)}/${name}`, Buffer.from(bytes));
 	}
 	if (before?.picture !== undefined && before.picture !== picture)
 		await rm(join(folder, before.picture), { force: true });
@@ -92,9 +82,4 @@ export async function addProof(
 		langs,
 		...(picture !== undefined && { picture }),
 	});
-}
-
-function pictureName(smallkey: string, bytes: Uint8Array): string {
-	const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
-	return `${folderOf(smallkey)}/${smallkey}.${hash}.webp`;
 }

@@ -2,36 +2,33 @@ import { escapeHtml } from "../catalogue/static/html.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import type { LangProof, Proof, Proofs } from "./proofs.ts";
 
-/** What a report says of a layer beside its proof. */
-export interface ReportedLayer {
-	title: Record<Lang, string>;
-}
+/** A layer of a report. */
+type Row = { smallkey: string; title: Record<Lang, string> } & Proof;
 
-/** Smallkey → the layer. */
-export type ReportedLayers = ReadonlyMap<string, ReportedLayer>;
-
-/** How many layers are drawn, and which are not. Sorted by smallkey; those that are not drawn first by day. */
+/** Which layers are drawn, sorted by smallkey, and which are not, those that are not drawn for longest first. */
 export interface ProofReport {
+	/** Number of all layers. */
 	layers: number;
-	drawn: number;
-	notDrawn: ({ smallkey: string } & Proof)[];
-	neverDrawn: number;
-	proofs: ({ smallkey: string } & Proof)[];
+	/** Number of those that no run has drawn yet. */
+	unknown: number;
+	notDrawn: Row[];
+	drawn: Row[];
 }
 
-/** The report of all layers, also of those that no run has drawn yet. */
-export function reportOf(proofs: Proofs, layers: ReportedLayers): ProofReport {
-	const known = [...layers.keys()].sort().flatMap((smallkey) => {
-		const proof = proofs.get(smallkey);
-		return proof ? [{ smallkey, ...proof }] : [];
-	});
-	const notDrawn = known.filter(({ since }) => since !== undefined);
+/** The report of all layers. @param titles of all layers by smallkey */
+export function reportOf(proofs: Proofs, titles: ReadonlyMap<string, Row["title"]>): ProofReport {
+	const rows = [...titles]
+		.sort(([a], [b]) => (a < b ? -1 : 1))
+		.flatMap(([smallkey, title]): Row[] => {
+			const proof = proofs.get(smallkey);
+			return proof ? [{ smallkey, title, ...proof }] : [];
+		});
+	const notDrawn = rows.filter(({ since }) => since !== undefined);
 	return {
-		layers: layers.size,
-		drawn: known.length - notDrawn.length,
+		layers: titles.size,
+		unknown: titles.size - rows.length,
 		notDrawn: notDrawn.sort((a, b) => ((a.since ?? "") < (b.since ?? "") ? -1 : 1)),
-		neverDrawn: layers.size - known.length,
-		proofs: known,
+		drawn: rows.filter(({ since }) => since === undefined),
 	};
 }
 
@@ -44,9 +41,10 @@ const texts = {
 		notDrawn: "Layers that do not draw",
 		all: "Layers that draw",
 		since: (day: string) => `not drawn since ${day}`,
+		seen: "last look:",
 		last: "the last picture",
 		features: (number: number) => `${number} ${number === 1 ? "feature" : "features"}`,
-		share: (percent: string) => `${percent}\u00a0% of the map coloured`,
+		share: (percent: string) => `${percent}% of the map coloured`,
 		seconds: (seconds: string) => `${seconds}\u00a0s`,
 		picture: (title: string) => `Map of ${title}`,
 		only: { en: "English only:", fr: "French only:" },
@@ -62,6 +60,7 @@ const texts = {
 		notDrawn: "Couches qui ne se dessinent pas",
 		all: "Couches qui se dessinent",
 		since: (day: string) => `pas dessinée depuis le ${day}`,
+		seen: "dernier examen\u00a0:",
 		last: "la dernière image",
 		features: (number: number) => `${number} ${number < 2 ? "entité" : "entités"}`,
 		share: (percent: string) => `${percent}\u00a0% de la carte en couleur`,
@@ -78,16 +77,11 @@ li{border:1px solid #bbb;border-radius:4px;overflow:hidden}li img{display:block;
 li div{padding:.5rem .75rem}h3{margin:0;font-size:1rem}p{margin:.25rem 0}.bad{color:#a40000}.old{opacity:.5}code{font-size:.875rem}time{white-space:nowrap}`;
 
 /** The report as a page. Its pictures lie beside it, and it has no script. */
-export function reportHtml(report: ProofReport, layers: ReportedLayers, lang: Lang): string {
+export function reportHtml({ layers, unknown, notDrawn, drawn }: ProofReport, lang: Lang): string {
 	const words = texts[lang];
 	const other = lang === "en" ? "fr" : "en";
-	const list = (proofs: ProofReport["proofs"]) =>
-		`<ul>\n${proofs.map((proof) => itemHtml(proof, layers, lang)).join("\n")}\n</ul>`;
-	const drawn = report.proofs.filter(({ since }) => since === undefined);
-	const counts = [
-		words.counts(report.drawn, report.layers),
-		report.neverDrawn > 0 && words.unknown(report.neverDrawn),
-	];
+	const list = (rows: readonly Row[]) => `<ul>\n${rows.map((row) => itemHtml(row, lang)).join("\n")}\n</ul>`;
+	const counts = [words.counts(drawn.length, layers), unknown > 0 && words.unknown(unknown)];
 	return `<!doctype html>
 <html lang="${lang}">
 <head>
@@ -100,17 +94,16 @@ export function reportHtml(report: ProofReport, layers: ReportedLayers, lang: La
 <p><a href="report.${other}.html" lang="${other}" hreflang="${other}">${words.other}</a></p>
 <h1>${words.title}</h1>
 <p><strong>${counts.filter(Boolean).join(" ")}</strong></p>
-${report.notDrawn.length > 0 ? `<h2>${words.notDrawn}</h2>\n${list(report.notDrawn)}\n` : ""}<h2>${words.all}</h2>
+${notDrawn.length > 0 ? `<h2>${words.notDrawn}</h2>\n${list(notDrawn)}\n` : ""}<h2>${words.all}</h2>
 ${list(drawn)}
 </body>
 </html>
 `;
 }
 
-function itemHtml(proof: ProofReport["proofs"][number], layers: ReportedLayers, lang: Lang): string {
-	const { smallkey, since, picture, langs } = proof;
+function itemHtml({ smallkey, title: titles, day, since, picture, langs }: Row, lang: Lang): string {
 	const words = texts[lang];
-	const title = layers.get(smallkey)?.title[lang] || smallkey;
+	const title = titles[lang];
 	const isOld = since !== undefined;
 	const image = picture
 		? `<img src="${escapeHtml(picture)}" alt="${escapeHtml(isOld ? words.last : words.picture(title))}" width="240" height="180" loading="lazy"${isOld ? ' class="old"' : ""}>`
@@ -119,7 +112,7 @@ function itemHtml(proof: ProofReport["proofs"][number], layers: ReportedLayers, 
 	const lines = [
 		since !== undefined && `<span class="bad">${words.since(`<time>${since}</time>`)}</span>`,
 		own && escapeHtml(isOld ? failures(langs, lang) : factsText(own, lang)),
-		`<time>${proof.day}</time>`,
+		`${words.seen} <time>${day}</time>`,
 	];
 	return `<li>${image}<div><h3>${escapeHtml(title)}</h3><p><code>${escapeHtml(smallkey)}</code></p>
 ${lines

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { filesBelow } from "../files/below.ts";
+import { codeStamp } from "../files/code-stamp.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { fragmentSettings } from "./slots.ts";
@@ -19,41 +17,10 @@ export interface Manifest {
 	wrong?: readonly string[];
 }
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-
-/** Rooms of the project that decide how a registration is rendered, with all that is below them. */
-const rendererRooms = ["registry", "schemas"];
-
-/**
- * A stamp of everything that decides how a registration is rendered: every module that the renderer reaches, the
- * versions of what it uses, and the settings.
- * @param project folder of the project
- */
-export function rendererStamp(given: FragmentSettings, project = root): string {
-	const settings = fragmentSettings(given);
-	if (project !== root) return makeStamp(settings, project);
-	const key = JSON.stringify(settings);
-	const stamp = stamps.get(key) ?? makeStamp(settings, project);
-	stamps.set(key, stamp);
-	return stamp;
-}
-
-/** The modules of a running process do not change: their stamp is made once for each set of settings. */
-const stamps = new Map<string, string>();
-
-function makeStamp(settings: Required<FragmentSettings>, project: string): string {
-	const hash = createHash("sha256");
-	for (const path of [...rendererRooms.flatMap((room) => listModules(project, room)), "package.json"]) {
-		hash.update(`${path}\n`).update(readFileSync(join(project, path)));
-	}
-	return hash.update(JSON.stringify(settings)).digest("hex");
-}
-
-function listModules(project: string, room: string): string[] {
-	return filesBelow(join(project, room))
-		.filter((name) => /\.(?:ts|json)$/.test(name))
-		.map((name) => `${room}/${name}`)
-		.sort();
+/** A stamp of everything that decides how a registration is rendered: the code and the settings. */
+export function rendererStamp(settings: FragmentSettings): string {
+	const text = codeStamp() + JSON.stringify(fragmentSettings(settings));
+	return createHash("sha256").update(text).digest("hex");
 }
 
 function manifestPath(out: string): string {

@@ -103,9 +103,8 @@ export function updateHealth(
 	for (const [smallkey, found] of seen) {
 		if (found === null) continue;
 		const known = before.get(smallkey);
-		const isSame = known?.state === found.state;
-		const repair = isSame && known.repair ? { repair: known.repair } : {};
-		after.set(smallkey, { ...found, since: isSame ? known.since : week, ...repair });
+		const since = known?.state === found.state ? known.since : week;
+		after.set(smallkey, { ...found, since, ...(known?.repair && { repair: true }) });
 	}
 	return after;
 }

@@ -69,10 +69,12 @@ function ruleOf(error: SchemaError): BrokenRule {
 	return broken((parentSchema?.code ?? keyword) as TextCode, value);
 }
 
-/** An unknown member, with the nearest known one. */
+/** An unknown member, with the nearest known one: `lyer` for `layer`, `url` for `service_url`. */
 function unknownMember({ params, parentSchema }: SchemaError): BrokenRule {
 	const known = Object.keys((parentSchema?.properties ?? {}) as object);
-	const nearest = nearestName(String((params as Params).additionalProperty), known);
+	const name = String((params as Params).additionalProperty);
+	const isPart = (one: string) => one.split("_").includes(name.toLowerCase());
+	const nearest = nearestName(name, known) ?? known.find(isPart) ?? null;
 	return nearest === null ? broken("additionalProperties") : broken("misspelt", nearest);
 }
 

@@ -162,7 +162,7 @@ const table = {
 		"the document must be JSON: it has an error that was not located",
 		"le document doit être en JSON : il contient une erreur dont l’endroit est inconnu",
 	],
-	"repeated-name": ["stands there more than once", "y figure plus d’une fois"],
+	"repeated-name": ["occurs more than once", "figure plus d’une fois"],
 	"lone-name": [
 		"must not have a name with a lone surrogate",
 		"ne doit pas avoir de nom avec un demi-codet isolé",
@@ -269,6 +269,10 @@ const table = {
 	timestamp: [
 		"must be an ISO 8601 time in UTC within two minutes of this server's, which is {}",
 		"doit être une heure ISO 8601 en UTC à moins de deux minutes de celle de ce serveur, qui est {}",
+	],
+	"timestamp-hint": [
+		"the TimeStamp that was sent is {}; date -u +%Y-%m-%dT%H:%M:%SZ writes one",
+		"le TimeStamp reçu est {}; date -u +%Y-%m-%dT%H:%M:%SZ en écrit un",
 	],
 	hint: [
 		"check the sender's id and secret; that the body is signed as it is sent: curl -d drops line breaks, --data-binary keeps them; that the signed path is the whole path, such as {}; npx fragments sign --explain shows the text that has to be signed",

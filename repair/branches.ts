@@ -1,3 +1,4 @@
+import { trailersOf } from "../git/commits.ts";
 import { FastImport } from "../git/fast-import.ts";
 import { runGit } from "../git/run.ts";
 import { authorMail, declinedFolder, repairBranch, serviceAuthor } from "../store/store.ts";
@@ -12,33 +13,28 @@ export interface OpenProposal {
 }
 
 /** Names of the trailers of a proposal's commit, one of each for every layer. */
-const trailers = { smallkey: "Repairs", evidence: "Evidence" } as const;
-
-const folder = `refs/heads/${repairBranch("")}`;
+export const repairedTrailer = "Repairs";
+const evidenceTrailer = "Evidence";
 
 /** The proposals that wait in a repository. @param base the branch, or the commit, into which they would be merged */
 export async function readOpen(repository: string, base: string): Promise<OpenProposal[]> {
-	const format = "--format=%(refname)%00%(objectname)%00%(contents)%01";
+	const format = "--format=%(refname:lstrip=2)%00%(objectname)%00%(contents)%01";
+	const folder = `refs/heads/${repairBranch("")}`;
 	const output = await runGit(repository, ["for-each-ref", `--no-merged=${base}`, format, folder]);
 	const records = output.toString("utf8").split("\x01\n").filter(Boolean);
 	return records.map((record) => {
-		const [ref = "", commit = "", message = ""] = record.split("\0");
-		const branch = ref.slice("refs/heads/".length);
-		const { smallkey, evidence } = trailers;
-		return { branch, commit, smallkeys: valuesOf(message, smallkey), evidence: valuesOf(message, evidence) };
-	});
-}
-
-/** The texts of a trailer. No other line of a proposal's message begins with a word of a trailer. */
-function valuesOf(message: string, trailer: string): string[] {
-	return message.split("\n").flatMap((line) => {
-		return line.startsWith(`${trailer}: `) ? [line.slice(trailer.length + 2)] : [];
+		const [branch = "", commit = "", message = ""] = record.split("\0");
+		const [smallkeys, evidence] = [
+			trailersOf(message, repairedTrailer),
+			trailersOf(message, evidenceTrailer),
+		];
+		return { branch, commit, smallkeys, evidence };
 	});
 }
 
 /** The evidence of all proposals that were declined: a declined change stays on another branch. */
 export async function declinedEvidence(repository: string, base: string): Promise<Set<string>> {
-	const format = `--format=%(trailers:key=${trailers.evidence},valueonly)`;
+	const format = `--format=%(trailers:key=${evidenceTrailer},valueonly)`;
 	const declined = `--glob=refs/heads/${declinedFolder}/${repairBranch("*")}`;
 	const output = await runGit(repository, ["log", format, declined, "--not", base]);
 	return new Set(output.toString("utf8").split("\n").filter(Boolean));
@@ -71,10 +67,11 @@ export async function writeProposal(
 	}
 }
 
-function messageOf({ subject, text, smallkeys, evidence }: Proposal): string {
+/** The message of a proposal's commit. Its trailers are what later runs read. */
+export function messageOf({ subject, text, smallkeys, evidence }: Proposal): string {
 	const lines = [
-		...smallkeys.map((smallkey) => `${trailers.smallkey}: ${smallkey}`),
-		...evidence.map((hash) => `${trailers.evidence}: ${hash}`),
+		...smallkeys.map((smallkey) => `${repairedTrailer}: ${smallkey}`),
+		...evidence.map((hash) => `${evidenceTrailer}: ${hash}`),
 	];
 	return `${subject}\n\n${text.trim()}\n\n${lines.join("\n")}\n`;
 }

@@ -1,4 +1,4 @@
-import { type Agreement, agreementOf } from "../harvest/agreement.ts";
+import { agreementOf } from "../harvest/agreement.ts";
 import { type Alike, createFindAlike } from "../harvest/alike.ts";
 import { isObject, listOf, objectOf, parseAnswer, textOf } from "../harvest/answer.ts";
 import { createDescribe } from "../harvest/harvest-layer.ts";
@@ -9,15 +9,7 @@ import { isVersion2, namedLayers, type Registration, serviceTypeOf } from "../re
 import type { Lang } from "../registry/smallkey.ts";
 
 /** What could be registered for one language in place of what is. */
-export interface Candidate {
-	service_url: string;
-	/** The name in the WMS, where it is another one. */
-	layer?: string;
-	/** What the service says of it there. */
-	description: LangDescription;
-	agreement: Agreement;
-	/** Whether it is what is registered already. */
-	isRegistered: boolean;
+export interface Candidate extends Alike {
 	/** Which attempt found it. */
 	by: "https" | "redirect" | "service" | "folder";
 }
@@ -82,7 +74,7 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions): Fi
 		const isArcgis = !["ogcWms", "ogcWmts"].includes(serviceTypeOf(registration, lang));
 		const attempts: [Candidate["by"], () => Promise<string[]>][] = [
 			["https", async () => (address.startsWith("http:") ? [address.replace(/^http:/, "https:")] : [])],
-			["redirect", async () => targetsOf(await permanentTarget(address, isArcgis, fetch))],
+			["redirect", () => permanentTarget(address, isArcgis, fetch)],
 			["service", async () => [address]],
 			[
 				"folder",
@@ -91,24 +83,19 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions): Fi
 			],
 		];
 		const asked = new Set<string>();
-		const found: Candidate[] = [];
+		const all: Candidate[] = [];
 		for (const [by, addressesOf] of attempts) {
 			const addresses = (await addressesOf()).filter((one) => !asked.has(one)).slice(0, maxAddresses);
-			const first = found.length;
+			const found: Candidate[] = [];
 			for (const one of addresses) {
 				asked.add(one);
 				const alike = await lookAt(registration, lang, known, one);
-				found.push(
-					...alike.map((candidate) => {
-						const isRegistered = candidate.service_url === address && candidate.layer === undefined;
-						return { ...candidate, by, isRegistered };
-					}),
-				);
+				found.push(...alike.map((candidate) => ({ ...candidate, by })));
 			}
-			if (found.slice(first).some(({ agreement }) => agreement.sure === "same"))
-				return best(found.slice(first));
+			if (found.some(({ agreement }) => agreement.sure === "same")) return best(found);
+			all.push(...found);
 		}
-		return best(found);
+		return best(all);
 	};
 }
 
@@ -133,13 +120,9 @@ export function withEntry(
 	return { ...registration, [lang]: { ...registration[lang], service_url, ...named } } as Registration;
 }
 
-/** Whether the search can tell one layer of a service from another: it is one, by a number or a name. */
-export function isSearched(registration: Registration, lang: Lang): boolean {
-	return serviceTypeOf(registration, lang) === "esriFeature" || namedLayers(registration, lang).length === 1;
-}
-
-function targetsOf(target: string | null): string[] {
-	return target === null ? [] : [target];
+/** The address, and the names of layers, that are registered for one language. */
+export function placeOf(registration: Registration, lang: Lang): string {
+	return [registration[lang].service_url, ...namedLayers(registration, lang)].join(" ");
 }
 
 /** Statuses of a redirect that is to be remembered (RFC 9110, section 15.4). */
@@ -148,25 +131,25 @@ const permanent = new Set([301, 308]);
 /** The parameters with which an address is asked; a redirect's target is registered without them. */
 const ownParameters = /^(?:f|service|request|version)$/i;
 
-/** Where an address leads by permanent redirects alone; null where it does not, or one of them is temporary. */
+/** Where an address leads by permanent redirects alone; empty where it does not, or one of them is temporary. */
 async function permanentTarget(
 	address: string,
 	isArcgis: boolean,
 	fetch: SearchOptions["fetch"],
-): Promise<string | null> {
+): Promise<string[]> {
 	let url = new URL(address);
 	const query = isArcgis ? { f: "json" } : { SERVICE: "WMS", REQUEST: "GetCapabilities" };
 	for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
 	for (let hops = 0; hops <= maxHops; hops += 1) {
 		const answer = await fetch(url, { redirect: "manual" }).catch(() => null);
 		await answer?.body?.cancel();
-		const location = answer?.headers.get("Location") ?? null;
-		if (!answer) return null;
-		if (answer.status < 300 || answer.status > 399) return hops === 0 ? null : plainAddress(url);
-		if (!permanent.has(answer.status) || location === null || !URL.canParse(location, url)) return null;
+		if (!answer) return [];
+		if (answer.status < 300 || answer.status > 399) return hops === 0 ? [] : [plainAddress(url)];
+		const location = answer.headers.get("Location") ?? "";
+		if (!permanent.has(answer.status) || location === "" || !URL.canParse(location, url)) return [];
 		url = new URL(location, url);
 	}
-	return null;
+	return [];
 }
 
 function plainAddress(url: URL): string {

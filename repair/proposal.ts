@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
-import type { Evidence } from "../harvest/agreement.ts";
 import { canonicalText } from "../registry/canonical.ts";
 import { descriptionText } from "../registry/description.ts";
 import { code } from "../registry/markdown.ts";
-import { namedLayers, type Registration } from "../registry/registration.ts";
+import type { Registration } from "../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { type Edit, repairBranch } from "../store/store.ts";
 import { counted, plain } from "../terminal/plain.ts";
-import type { Candidate } from "./candidates.ts";
+import { type Candidate, placeOf } from "./candidates.ts";
 import type { LangRepair, Repair } from "./repair.ts";
 
 /** A change that repairs one layer, or the layers of one service that moved together. */
@@ -18,7 +17,7 @@ export interface Proposal {
 	sure: Repair["sure"];
 	/** First line: what is proposed. */
 	subject: string;
-	/** The evidence as plain text, for the commit, and in Markdown, for a pull request. */
+	/** The evidence as plain text, for the commit, and in Markdown in both languages, for a pull request. */
 	text: string;
 	markdown: string;
 	/** What it is based on, as a hash for each layer: a declined one is not proposed again for the same. */
@@ -46,8 +45,8 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 			smallkeys,
 			sure,
 			subject: subjectOf(smallkeys, sure),
-			text: sorted.map((repair) => repairText(repair, cut)).join("\n"),
-			markdown: sorted.map((repair) => repairText(repair, code)).join("\n"),
+			text: textOf(sorted, "en", cut),
+			markdown: langs.map((lang) => textOf(sorted, lang, code)).join("\n---\n\n"),
 			evidence: sorted.map(evidenceOf),
 			edits: sure === "choose" ? [] : sorted.flatMap(editsOf),
 		};
@@ -99,16 +98,64 @@ function evidenceOf({ layer, langs }: Repair): string {
 	return hash.digest("hex").slice(0, 16);
 }
 
-function placeOf(registration: Registration, lang: Lang): string[] {
-	return [registration[lang].service_url, ...namedLayers(registration, lang)];
-}
-
-const attempts: Record<Candidate["by"], string> = {
-	https: "https in place of http",
-	redirect: "the server redirects there permanently",
-	service: "the same service",
-	folder: "another folder of the same server",
-};
+const texts = {
+	en: {
+		layer: "Layer",
+		choose: "Several places agree alike. Nothing is changed: register the one that is right.",
+		registered: "Registered",
+		found: "Found",
+		same: "the same layer",
+		perhaps: "perhaps the same layer",
+		by: {
+			https: "https in place of http",
+			redirect: "the server redirects there permanently",
+			service: "the same service",
+			folder: "another folder of the same server",
+		},
+		head: "| | known | found | agrees |",
+		traits: {
+			name: "name",
+			geometry: "geometry",
+			fields: "fields",
+			place: "extent",
+			symbols: "symbols",
+			count: "features",
+			title: "title",
+			abstract: "abstract",
+			keywords: "keywords",
+		},
+		yes: "yes",
+		no: "no",
+	},
+	fr: {
+		layer: "Couche",
+		choose: "Plusieurs endroits concordent également. Rien n’est modifié : inscrivez celui qui est juste.",
+		registered: "Inscrit",
+		found: "Trouvé",
+		same: "la même couche",
+		perhaps: "peut-être la même couche",
+		by: {
+			https: "https au lieu de http",
+			redirect: "le serveur y redirige en permanence",
+			service: "le même service",
+			folder: "un autre dossier du même serveur",
+		},
+		head: "| | connu | trouvé | concorde |",
+		traits: {
+			name: "nom",
+			geometry: "géométrie",
+			fields: "champs",
+			place: "étendue",
+			symbols: "symboles",
+			count: "entités",
+			title: "titre",
+			abstract: "résumé",
+			keywords: "mots-clés",
+		},
+		yes: "oui",
+		no: "non",
+	},
+} satisfies Record<Lang, object>;
 
 /** How a foreign text is written. */
 type Write = (text: string) => string;
@@ -120,15 +167,20 @@ function cut(text: string): string {
 	return plain(text.length > maxText ? `${text.slice(0, maxText).toWellFormed()}…` : text);
 }
 
-/** What was found for one layer. */
-function repairText({ layer, langs: found, sure }: Repair, write: Write): string {
-	const lines = [`Layer ${write(layer.smallkey)}`, ""];
-	if (sure === "choose")
-		lines.push("Several places agree alike. Nothing is changed: register the one that is right.", "");
+/** What was found for some layers, in one language. */
+function textOf(repairs: readonly Repair[], lang: Lang, write: Write): string {
+	return repairs.map((repair) => repairText(repair, lang, write)).join("\n");
+}
+
+function repairText({ layer, langs: found, sure }: Repair, lang: Lang, write: Write): string {
+	const words = texts[lang];
+	const lines = [`${words.layer} ${write(layer.smallkey)}`, ""];
+	if (sure === "choose") lines.push(words.choose, "");
 	for (const { langs: names, candidates } of together(found)) {
-		const [lang] = names as [Lang];
-		lines.push(`Registered (${names.join(", ")}): ${write(placeOf(layer.registration, lang).join(" "))}`, "");
-		for (const candidate of candidates) lines.push(...candidateLines(candidate, write));
+		const [first] = names as [Lang];
+		const registered = write(placeOf(layer.registration, first));
+		lines.push(`${words.registered} (${names.join(", ")}): ${registered}`, "");
+		for (const candidate of candidates) lines.push(...candidateLines(candidate, lang, write));
 	}
 	return lines.join("\n");
 }
@@ -143,20 +195,21 @@ function together(found: readonly LangRepair[]): { langs: Lang[]; candidates: Ca
 
 function candidateLines(
 	{ service_url, layer, by, agreement: { rows, sure } }: Candidate,
+	lang: Lang,
 	write: Write,
 ): string[] {
+	const words = texts[lang];
 	const place = write(layer === undefined ? service_url : `${service_url} ${layer}`);
+	const cell = (text: string) => (text === "" ? "" : write(text));
 	return [
-		`Found: ${place} (${attempts[by]}), ${sure === "same" ? "the same layer" : "perhaps the same layer"}`,
+		`${words.found}: ${place} (${words.by[by]}), ${words[sure === "same" ? "same" : "perhaps"]}`,
 		"",
-		"| | known | found | agrees |",
+		words.head,
 		"|---|---|---|---|",
-		...rows.map((row) => rowText(row, write)),
+		...rows.map(({ trait, before, after, agrees }) => {
+			const agreesText = agrees ? words.yes : `**${words.no}**`;
+			return `| ${words.traits[trait]} | ${cell(before)} | ${cell(after)} | ${agreesText} |`;
+		}),
 		"",
 	];
-}
-
-function rowText({ trait, before, after, agrees }: Evidence, write: Write): string {
-	const cell = (text: string) => (text === "" ? "" : write(text));
-	return `| ${trait} | ${cell(before)} | ${cell(after)} | ${agrees ? "yes" : "**no**"} |`;
 }

@@ -2,12 +2,17 @@ import { createWatchLayer, type Watched } from "../harvest/watch-layer.ts";
 import { canonicalText } from "../registry/canonical.ts";
 import { currentDescription, type Description } from "../registry/description.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
-import { namedLayers, parseRegistration, type Registration } from "../registry/registration.ts";
+import {
+	namedLayers,
+	parseRegistration,
+	type Registration,
+	serviceTypeOf,
+} from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import {
 	type Candidate,
 	createFindCandidates,
-	isSearched,
+	placeOf,
 	type SearchOptions,
 	withEntry,
 } from "./candidates.ts";
@@ -55,13 +60,18 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 		lang: Lang,
 	): Promise<Candidate[]> {
 		const known = currentDescription(registration, description, lang);
-		if (!known || !isSearched(registration, lang)) return [];
+		// Without a number or a name it is a whole service.
+		const isOne =
+			serviceTypeOf(registration, lang) === "esriFeature" || namedLayers(registration, lang).length === 1;
+		if (!known || !isOne) return [];
 		const found = await findCandidates(registration, lang, known);
-		const isOfOther = (candidate: Candidate) => {
-			const owner = taken.get(placeOf(withEntry(registration, lang, candidate), lang));
-			return candidate.agreement.sure === "perhaps" && owner !== undefined && owner !== smallkey;
-		};
-		return found.some((one) => one.isRegistered || isOfOther(one)) ? [] : found;
+		const isTaken = found.some((candidate) => {
+			const place = placeOf(withEntry(registration, lang, candidate), lang);
+			const owner = taken.get(place) ?? smallkey;
+			const isOfOther = candidate.agreement.sure === "perhaps" && owner !== smallkey;
+			return isOfOther || place === placeOf(registration, lang);
+		});
+		return isTaken ? [] : found;
 	}
 
 	async function findLangs(layer: CheckedLayer, { findings }: Watched): Promise<LangRepair[]> {
@@ -91,10 +101,6 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 		const repair = repairOf(layer, await findLangs(layer, watched));
 		return { isSick, repair: repair && (repair.sure === "choose" || (await isWell(repair))) ? repair : null };
 	};
-}
-
-function placeOf(registration: Registration, lang: Lang): string {
-	return [registration[lang].service_url, ...namedLayers(registration, lang)].join("\n");
 }
 
 function repairOf(layer: CheckedLayer, repairs: LangRepair[]): Repair | null {

@@ -4,7 +4,7 @@ import type { CheckedLayer } from "../registry/judge.ts";
 import { progress } from "../terminal/progress.ts";
 import { declinedEvidence, readOpen, withdraw, writeProposal } from "./branches.ts";
 import type { SearchOptions } from "./candidates.ts";
-import { limitRequests } from "./limits.ts";
+import { limitRequests, openAsked } from "./limits.ts";
 import { type Proposal, proposalsOf } from "./proposal.ts";
 import { createFindRepair } from "./repair.ts";
 
@@ -16,10 +16,8 @@ export interface RepairRun extends SearchOptions {
 	base: string;
 	/** All layers of that commit. */
 	layers: readonly CheckedLayer[];
-	/** Which of them were seen sick, and since which week. */
+	/** Which of them were sick on an earlier day. */
 	health: Health;
-	/** The present week. */
-	week: string;
 	now: Date;
 	/** Most proposals that wait at once. */
 	maxOpen: number;
@@ -41,21 +39,23 @@ export interface RepairOutcome {
 const layersAtOnce = 8;
 
 /**
- * Looks for the services of the layers that were sick in an earlier week and still are, and proposes what to register on
+ * Looks for the services of the layers that were sick on an earlier day and still are, and proposes what to register on
  * a branch for each. `base` itself is never changed.
  */
 export async function runRepair(options: RepairRun): Promise<RepairOutcome> {
-	const { repository, base, layers, health, week, now, maxOpen } = options;
-	const findRepair = createFindRepair({ ...options, ...limitRequests(options) }, layers);
+	const { repository, base, layers, health, now, maxOpen } = options;
+	const { asked, save } = await openAsked(repository, now);
+	const findRepair = createFindRepair({ ...options, ...limitRequests(options, asked) }, layers);
 	const sick = layers.filter(({ smallkey }) => {
-		const sickness = health.get(smallkey);
-		return sickness !== undefined && sickness.state !== "empty" && sickness.since < week;
+		const state = health.get(smallkey)?.state;
+		return state === "wrong" || state === "down";
 	});
 	const bar = progress(sick.length, "looking for services");
 	const looked = await pMap(
 		startAt(sick, now),
 		async (layer) => {
 			const { isSick, repair } = await findRepair(layer);
+			save();
 			bar.tick();
 			return { smallkey: layer.smallkey, isSick, repair };
 		},

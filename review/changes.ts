@@ -1,9 +1,10 @@
-import { readSizes } from "../git/blobs.ts";
-import { CatFile } from "../git/cat-file.ts";
+import { readBlobs, readSizes } from "../git/blobs.ts";
 import { runGit } from "../git/run.ts";
-import { diffTree, findTooMany, kindOfMode, listTree, readBlob } from "../git/tree.ts";
+import { diffTree, findTooMany, kindOfMode, listTree } from "../git/tree.ts";
 import { limitOf, resolveCommit } from "../publish/collect.ts";
 import type { LayerFile } from "../registry/judge.ts";
+import { ownersPath } from "../registry/owners.ts";
+import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 
 /** A file in a commit: its mode, such as `100644`, and the id of its content. */
 export interface Entry {
@@ -11,10 +12,9 @@ export interface Entry {
 	id: string;
 }
 
-/** A path that differs, with its content on the base and on the head; null where there is none. */
+/** A path that differs, with its content on the head; null where there is none. */
 export interface Change {
 	path: string;
-	before: Entry | null;
 	after: Entry | null;
 }
 
@@ -26,6 +26,8 @@ export interface Changes {
 	outside: string[];
 	/** Each file under `layers/` on the base. */
 	catalogue: ReadonlyMap<string, Entry>;
+	/** The file of an entry; one over the limit comes as so many zero bytes. */
+	fileOf: (path: string, entry: Entry) => LayerFile;
 }
 
 /**
@@ -44,43 +46,46 @@ export async function readChanges(repository: string, base: string, head: string
 	for (const { path, mode, id } of await listTree(repository, baseId, "layers/")) {
 		if (mode !== null && id !== null) catalogue.set(path, { mode, id });
 	}
-	const changes: Changes = { layers: [], outside: [], catalogue };
+	const layers: Change[] = [];
+	const outside: string[] = [];
 	for (const { path, mode, id } of await diffTree(repository, fork.toString("latin1").trim(), headId, ":/")) {
 		const after = mode !== null && id !== null ? { mode, id } : null;
-		if (path !== "layers" && !path.startsWith("layers/")) changes.outside.push(path);
-		else changes.layers.push({ path, before: catalogue.get(path) ?? null, after });
+		if (path !== "layers" && !path.startsWith("layers/")) outside.push(path);
+		else layers.push({ path, after });
 	}
-	return changes;
+	const contents = await readContents(repository, layers, catalogue);
+	const fileOf = (path: string, { mode, id }: Entry) => {
+		const kind = kindOfMode(mode);
+		const bytes = contents.get(id) ?? new Uint8Array(kind === "file" ? limitOf(path) : 0);
+		return { path, kind, bytes };
+	};
+	return { layers, outside, catalogue, fileOf };
 }
 
-/** Reads files of a repository by the id of their content. */
-export class FileReader {
-	readonly #catFile: CatFile;
-	/** Size of each content, in bytes: none is read whole that is larger than the checks allow. */
-	readonly #sizes: ReadonlyMap<string, number>;
-
-	private constructor(repository: string, sizes: ReadonlyMap<string, number>) {
-		this.#catFile = new CatFile(repository);
-		this.#sizes = sizes;
+/** The contents that a review needs, by their ids: of the changed files, and of the layers that these belong to. */
+async function readContents(
+	repository: string,
+	changed: readonly Change[],
+	catalogue: ReadonlyMap<string, Entry>,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+	const limits = new Map<string, number>();
+	const want = (path: string, entry: Entry | null | undefined) => {
+		if (entry && kindOfMode(entry.mode) === "file")
+			limits.set(entry.id, Math.max(limitOf(path), limits.get(entry.id) ?? 0));
+	};
+	want(ownersPath, catalogue.get(ownersPath));
+	for (const { path, after } of changed) {
+		want(path, after);
+		const name = parseLayerPath(path);
+		const own = name ? [layerPath(name.smallkey), descriptionPath(name.smallkey)] : [];
+		for (const one of own) want(one, catalogue.get(one));
 	}
-
-	/** @param entries all that will be read */
-	static async open(repository: string, entries: Iterable<Entry>): Promise<FileReader> {
-		const ids = Array.from(entries, ({ id }) => id);
-		return new FileReader(repository, await readSizes(repository, ids));
-	}
-
-	/** The file of an entry; one over the limit comes as so many zero bytes. */
-	async read(path: string, { mode, id }: Entry): Promise<LayerFile> {
-		const kind = kindOfMode(mode);
-		if (kind !== "file") return { path, kind, bytes: new Uint8Array(0) };
-		const limit = limitOf(path);
-		const isWithin = (this.#sizes.get(id) ?? 0) < limit;
-		return { path, kind, bytes: isWithin ? await readBlob(this.#catFile, id) : new Uint8Array(limit) };
-	}
-
-	/** Ends git's process. */
-	close(): void {
-		void this.#catFile.close();
-	}
+	const sizes = await readSizes(repository, [...limits.keys()]);
+	// What is larger than the checks allow is not read.
+	const ids = [...limits].filter(([id, limit]) => (sizes.get(id) ?? 0) < limit).map(([id]) => id);
+	const contents = new Map<string, Uint8Array>();
+	let next = 0;
+	for await (const blobs of readBlobs(repository, ids))
+		for (const bytes of blobs) contents.set(ids[next++] as string, bytes);
+	return contents;
 }

@@ -1,7 +1,6 @@
 import { dataOf, listOf } from "../store/github/refusal.ts";
 import type { Github } from "../store/github/routes.ts";
 import { plain } from "../terminal/plain.ts";
-import { where } from "./locate.ts";
 import type { Annotation } from "./report.ts";
 
 /** A check of a commit, as GitHub shows it beside a pull request. */
@@ -57,14 +56,16 @@ export async function setCheckRun(
 	before: ListedCheckRun | undefined,
 ): Promise<void> {
 	const { name, conclusion, title, summary } = run;
-	const annotations = (run.annotations ?? []).slice(0, maxAnnotations).map(({ level, title, problem }) => ({
-		path: problem.file,
-		start_line: problem.line,
-		end_line: problem.line,
-		annotation_level: level === "error" ? ("failure" as const) : ("warning" as const),
-		title,
-		message: plain(where(problem)),
-	}));
+	const annotations = (run.annotations ?? [])
+		.slice(0, maxAnnotations)
+		.map(({ level, title, file, line, text }) => ({
+			path: file,
+			start_line: line,
+			end_line: line,
+			annotation_level: level === "error" ? ("failure" as const) : ("warning" as const),
+			title,
+			message: plain(text),
+		}));
 	const isSame =
 		before?.conclusion === conclusion &&
 		before.output.title === title &&

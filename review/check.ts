@@ -1,15 +1,30 @@
-import pMap from "p-map";
-import { linesOf } from "../registry/json.ts";
+import { lineAt, linesOf } from "../registry/json.ts";
 import { type CheckedLayer, judgeFile, judgePlace, type LayerFile } from "../registry/judge.ts";
-import { judgeNames, namesOf, type Problem } from "../registry/judge-names.ts";
-import { ownersPath } from "../registry/owners.ts";
+import { judgeNames, namesOf, type Problem, type Remark } from "../registry/judge-names.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
-import type { Change, Changes, Entry, FileReader } from "./changes.ts";
-import { type Located, locate } from "./locate.ts";
+import type { Changes, Entry } from "./changes.ts";
 
-/** Layers that are checked at once. */
-const atOnce = 32;
+/** A problem at its place in a file; its text begins with the JSON pointer, where it is about a member. */
+export interface Located extends Remark {
+	/** From 1. */
+	line: number;
+}
+
+/**
+ * Finds the line that a problem is about.
+ * @param lines of the file's members, as `linesOf` finds them; none where the problem is not about its content
+ */
+export function locate({ file, text }: Remark, lines: ReadonlyMap<string, number> = new Map()): Located {
+	if (!text.startsWith("/")) {
+		const line = /^the document must be JSON: line (\d+),/.exec(text)?.[1] ?? 1;
+		return { file, line: Number(line), text };
+	}
+	// A member's name may itself hold `: `, so the longest pointer that exists is used.
+	const pointers = Array.from(text.matchAll(/: /g), ({ index }) => text.slice(0, index));
+	const pointer = pointers.findLast((one) => lines.has(one)) ?? pointers[0] ?? "";
+	return { file, line: lineAt(lines, pointer), text };
+}
 
 /** A layer that a head changes, as it is on the base and as it will be; null where there is none, or it is wrong. */
 export interface ChangedLayer {
@@ -38,7 +53,7 @@ export interface Checked {
  * Checks what a head changes under `layers/`, and nothing else: each file by itself, and its name against those of
  * the whole catalogue as it will be.
  */
-export async function checkChanges(changes: Changes, reader: FileReader): Promise<Checked> {
+export function checkChanges(changes: Changes): Checked {
 	const merged = new Map(changes.catalogue);
 	for (const { path, after } of changes.layers) {
 		if (after) merged.set(path, after);
@@ -50,34 +65,42 @@ export async function checkChanges(changes: Changes, reader: FileReader): Promis
 	const problems = wrongNames.map((problem) => locate(problem));
 	const warnings: Located[] = [];
 	const groups = new Map<string, string[]>();
-	for (const change of changes.layers) {
-		const name = parseLayerPath(change.path);
-		if (name) groups.set(name.smallkey, [...(groups.get(name.smallkey) ?? []), change.path]);
-		else problems.push(...(await checkOther(change, reader)));
+	for (const { path, after } of changes.layers) {
+		const name = parseLayerPath(path);
+		if (name) groups.set(name.smallkey, [...(groups.get(name.smallkey) ?? []), path]);
+		else problems.push(...checkOther(path, after && changes.fileOf(path, after)));
 	}
-	const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
-	const layers = await pMap(
-		sorted,
-		async ([smallkey, paths]) => {
-			const checked = await checkLayer(smallkey, paths, { before: changes.catalogue, after: merged }, reader);
-			problems.push(...checked.problems);
-			warnings.push(...checked.warnings);
-			return misnamed.has(smallkey) ? { ...checked.layer, after: null } : checked.layer;
-		},
-		{ concurrency: atOnce },
-	);
+	const layers = [...groups]
+		.sort(([a], [b]) => (a < b ? -1 : 1))
+		.map(([smallkey, paths]): ChangedLayer => {
+			const own = layerPath(smallkey);
+			const before = readLayer(smallkey, changes.catalogue, changes, []);
+			const after = readLayer(smallkey, merged, changes, paths);
+			problems.push(...after.problems);
+			const isWrong = after.problems.length > 0;
+			const texts =
+				!isWrong && after.layer && paths.includes(own) ? warningsOf(after.layer.registration) : [];
+			const lines = linesOf(after.text);
+			warnings.push(...texts.map((text) => locate({ file: own, text }, lines)));
+			return {
+				smallkey,
+				before: before.layer,
+				after: isWrong || misnamed.has(smallkey) ? null : after.layer,
+				paths,
+				removed: changes.catalogue.has(own) && !merged.has(own),
+				text: after.text,
+			};
+		});
 	for (const found of [problems, warnings])
 		found.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
 	return { layers, problems, warnings };
 }
 
-/** A file that is no layer's: the owners, or what has no place here. */
-async function checkOther({ path, after }: Change, reader: FileReader): Promise<Located[]> {
-	const misplaced = judgePlace({ path, isRemoved: after === null });
+/** A file that is no layer's: the owners, or what has no place here. @param file null where it is removed */
+function checkOther(path: string, file: LayerFile | null): Located[] {
+	const misplaced = judgePlace({ path, isRemoved: file === null });
 	if (misplaced) return [locate(misplaced)];
-	if (!after) return [];
-	const file = await reader.read(path, after);
-	return locateAll(judgeFile(file, "written").problems, file);
+	return file ? locateAll(judgeFile(file, "written").problems, file) : [];
 }
 
 /** Problems of one file at their lines. */
@@ -86,69 +109,31 @@ function locateAll(problems: readonly Problem[], { bytes }: LayerFile): Located[
 	return problems.map((problem) => locate(problem, lines));
 }
 
-/** Both states of the catalogue: path → file. */
-interface States {
-	before: ReadonlyMap<string, Entry>;
-	after: ReadonlyMap<string, Entry>;
-}
-
-async function checkLayer(smallkey: string, paths: string[], states: States, reader: FileReader) {
-	const own = layerPath(smallkey);
-	const before = await readLayer(smallkey, states.before, reader, []);
-	const after = await readLayer(smallkey, states.after, reader, paths);
-	const layer: ChangedLayer = {
-		smallkey,
-		before: before.layer,
-		after: after.problems.length > 0 ? null : after.layer,
-		paths,
-		removed: states.before.has(own) && !states.after.has(own),
-		text: after.text,
-	};
-	const texts = layer.after && paths.includes(own) ? warningsOf(layer.after.registration) : [];
-	const lines = linesOf(after.text);
-	const warnings = texts.map((text) => locate({ file: own, text }, lines));
-	return { layer, problems: after.problems, warnings };
-}
-
 /**
  * One layer in one state of the catalogue.
+ * @param state path → file
  * @param written the paths whose files are judged as what is written; what is wrong in others is not the author's
  */
-async function readLayer(
+function readLayer(
 	smallkey: string,
 	state: ReadonlyMap<string, Entry>,
-	reader: FileReader,
+	{ fileOf }: Changes,
 	written: readonly string[],
 ) {
 	const problems: Located[] = [];
-	const judge = async (path: string) => {
+	const judge = (path: string) => {
 		const entry = state.get(path);
 		if (!entry) return null;
-		const file = await reader.read(path, entry);
+		const file = fileOf(path, entry);
 		const isWritten = written.includes(path);
 		const judged = judgeFile(file, isWritten ? "written" : "stored");
 		if (isWritten) problems.push(...locateAll(judged.problems, file));
 		return { ...judged, bytes: file.bytes };
 	};
-	const own = await judge(layerPath(smallkey));
-	const description = (await judge(descriptionPath(smallkey)))?.description ?? null;
+	const own = judge(layerPath(smallkey));
+	const description = judge(descriptionPath(smallkey))?.description ?? null;
 	const layer: CheckedLayer | null = own?.registration
 		? { smallkey, registration: own.registration, description }
 		: null;
 	return { layer, problems, text: own ? new TextDecoder().decode(own.bytes) : "" };
-}
-
-/** The entries that `checkChanges` reads. */
-export function* entriesToRead(changes: Changes): Generator<Entry> {
-	for (const { path, after } of changes.layers) {
-		if (after) yield after;
-		const name = parseLayerPath(path);
-		if (!name) continue;
-		for (const own of [layerPath(name.smallkey), descriptionPath(name.smallkey)]) {
-			const entry = changes.catalogue.get(own);
-			if (entry) yield entry;
-		}
-	}
-	const owners = changes.catalogue.get(ownersPath);
-	if (owners) yield owners;
 }

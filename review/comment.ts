@@ -1,8 +1,7 @@
 import { code, fenced, linesWithin } from "../registry/markdown.ts";
+import type { Located } from "./check.ts";
 import type { FragmentChange } from "./fragments.ts";
 import { type Links, linked, noLinks, safeAddress } from "./links.ts";
-import { type Located, where } from "./locate.ts";
-
 import { isWrong, type LayerChange, type Review } from "./review.ts";
 
 /** The line that a comment of ours starts with, by which it is found again; GitHub does not show it. */
@@ -90,10 +89,9 @@ function summary({ layers }: Review): string {
 function list(title: string, problems: Located[], links: Links): string[] {
 	return titled(
 		title,
-		problems.map((problem) => {
-			const { file, line } = problem;
-			return `- ${linked(file, links.file(file, line))} line ${line}: ${code(where(problem))}`;
-		}),
+		problems.map(
+			({ file, line, text }) => `- ${linked(file, links.file(file, line))} line ${line}: ${code(text)}`,
+		),
 	);
 }
 

@@ -1,7 +1,6 @@
 import { problemLine } from "../registry/judge.ts";
 import { counted, plain } from "../terminal/plain.ts";
 import type { FragmentChange } from "./fragments.ts";
-import { where } from "./locate.ts";
 import { type Annotation, annotationsOf } from "./report.ts";
 import type { LayerChange, Review } from "./review.ts";
 
@@ -12,8 +11,8 @@ const maxLines = 40;
  * A remark as a line for a person. It starts with a word of ours and holds no line break and no `##[`: the runner takes
  * a line that starts with `::`, or holds `##[`, for a command.
  */
-export function remarkLine({ level, problem }: Pick<Annotation, "level" | "problem">): string {
-	return plain(`${level} ${problemLine({ file: `${problem.file}:${problem.line}`, text: where(problem) })}`);
+export function remarkLine({ level, file, line, text }: Omit<Annotation, "title">): string {
+	return plain(`${level} ${problemLine({ file: `${file}:${line}`, text })}`);
 }
 
 /** The required approvals, a line each. */

@@ -1,13 +1,12 @@
+import type { Located } from "./check.ts";
 import { longestComment, marker } from "./comment.ts";
-import type { Located } from "./locate.ts";
 import { isWrong, type Review } from "./review.ts";
 
 /** A remark at a line of *Files changed*. */
-export interface Annotation {
+export interface Annotation extends Located {
 	/** How much it matters. */
 	level: "error" | "warning";
 	title: string;
-	problem: Located;
 }
 
 /** What the job that reads foreign data hands to the one that may write. */
@@ -32,7 +31,7 @@ export function annotationsOf({ problems, warnings, services }: Review): Annotat
 		["warning", "Layer: probably not meant", warnings],
 		["warning", "Map service: their server is down", services.down],
 	] as const;
-	return groups.flatMap(([level, title, found]) => found.map((problem) => ({ level, title, problem })));
+	return groups.flatMap(([level, title, found]) => found.map((problem) => ({ level, title, ...problem })));
 }
 
 /** @param comment the review as Markdown */
@@ -53,9 +52,8 @@ export function parseReport(text: string): Report {
 }
 
 function isAnnotation(value: unknown): value is Annotation {
-	const { level, title, problem } = (value ?? {}) as Partial<Annotation>;
-	const { file, line, pointer, text } = problem ?? {};
-	const texts = [title, file, pointer, text];
+	const { level, title, file, line, text } = (value ?? {}) as Partial<Annotation>;
+	const texts = [title, file, text];
 	const areTexts = texts.every((one) => typeof one === "string" && one.length <= maxAnnotationText);
 	return (level === "error" || level === "warning") && areTexts && Number.isSafeInteger(line);
 }

@@ -3,10 +3,9 @@ import type { CheckedLayer } from "../registry/judge.ts";
 import { groupByOwners, type OwnedPaths, type Owners, ownersPath, parseOwners } from "../registry/owners.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { type Changes, FileReader, readChanges } from "./changes.ts";
-import { type ChangedLayer, checkChanges, entriesToRead } from "./check.ts";
+import { type Changes, readChanges } from "./changes.ts";
+import { type ChangedLayer, checkChanges, type Located } from "./check.ts";
 import { type FragmentChange, fragmentChanges } from "./fragments.ts";
-import type { Located } from "./locate.ts";
 import { askServices, type CheckServices, type ServiceFindings } from "./services.ts";
 
 /** What a review looks at, and with what. */
@@ -64,24 +63,19 @@ export function isWrong({ problems, services }: Review): boolean {
 export async function review(options: ReviewOptions): Promise<Review> {
 	const { repository, base, head, settings, publicUrl = "", check } = options;
 	const changes = await readChanges(repository, base, head);
-	const reader = await FileReader.open(repository, entriesToRead(changes));
-	try {
-		const { layers, problems, warnings } = await checkChanges(changes, reader);
-		const owners = await readOwners(changes, reader);
-		const paths = [...changes.outside, ...changes.layers.map(({ path }) => path)];
-		return {
-			problems,
-			warnings,
-			services: await askServices(layers, check),
-			layers: await Promise.all(
-				layers.map((layer, index) => layerChange(layer, index < maxRendered ? settings : null, publicUrl)),
-			),
-			approvals: owners && groupByOwners(owners, paths),
-			outside: changes.outside,
-		};
-	} finally {
-		reader.close();
-	}
+	const { layers, problems, warnings } = checkChanges(changes);
+	const owners = readOwners(changes);
+	const paths = [...changes.outside, ...changes.layers.map(({ path }) => path)];
+	return {
+		problems,
+		warnings,
+		services: await askServices(layers, check),
+		layers: await Promise.all(
+			layers.map((layer, index) => layerChange(layer, index < maxRendered ? settings : null, publicUrl)),
+		),
+		approvals: owners && groupByOwners(owners, paths),
+		outside: changes.outside,
+	};
 }
 
 async function layerChange(
@@ -106,8 +100,7 @@ function servicesOf({ registration }: CheckedLayer): LayerChange["services"] {
 	return langs.map((lang) => ({ lang, address: registration[lang].service_url }));
 }
 
-async function readOwners(changes: Changes, reader: FileReader): Promise<Owners | null> {
-	const entry = changes.catalogue.get(ownersPath);
-	if (!entry) return null;
-	return parseOwners((await reader.read(ownersPath, entry)).bytes).owners;
+function readOwners({ catalogue, fileOf }: Changes): Owners | null {
+	const entry = catalogue.get(ownersPath);
+	return entry ? parseOwners(fileOf(ownersPath, entry).bytes).owners : null;
 }

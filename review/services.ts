@@ -6,8 +6,7 @@ import { type LangEntry, type Registration, serviceTypeOf } from "../registry/re
 import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { askWith } from "../service/ask.ts";
 import { progress } from "../terminal/progress.ts";
-import type { ChangedLayer } from "./check.ts";
-import { type Located, locate } from "./locate.ts";
+import { type ChangedLayer, type Located, locate } from "./check.ts";
 
 /** Asks the services behind a registration; never rejects. */
 export type CheckServices = (

@@ -46,7 +46,11 @@ export const errors = {
 			minItems: 1,
 			items: { type: "string" },
 		},
-		hint: { description: "What to look at, where a signature does not match.", type: "string" },
+		hint: {
+			description:
+				"What to look at where a signature does not match, or the time that was sent where it is wrong.",
+			type: "string",
+		},
 	},
 } as const;
 

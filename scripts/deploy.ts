@@ -1,7 +1,8 @@
 // npx fragments deploy: deploys the build and the worker to Cloudflare, after a check of its plan's limits (docs/hosting.md)
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Option } from "@commander-js/extra-typings";
-import glob from "fast-glob";
+import { filesBelow } from "../files/below.ts";
 import { buildWorker, bundlePath, sizeLine } from "../hosting/bundle.ts";
 import { buildFolder } from "../hosting/output.ts";
 import { parseSecretFile, readSecretFiles, type SecretFile } from "../hosting/secrets.ts";
@@ -12,6 +13,7 @@ import {
 	makeDeployFolder,
 	spawnWrangler,
 } from "../hosting/wrangler.ts";
+import { isCompanion } from "../publish/place-file.mjs";
 import type { Environment } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printLine } from "../terminal/io.ts";
@@ -36,7 +38,7 @@ interface Options {
 async function checkFileCount(dist: string, plan: string): Promise<void> {
 	const most = plans.get(plan);
 	if (most === undefined) throw new Error(`--plan: must be free or paid, not ${plan}`);
-	const files = await glob("**", { cwd: dist, ignore: ["**/*.gz", "**/*.br"] });
+	const files = (existsSync(dist) ? filesBelow(dist) : []).filter((path) => !isCompanion(path));
 	if (files.length === 0) throw new Error(`${dist}: has no files; npx fragments build makes them`);
 	if (files.length <= most) return;
 	const [count, limit] = [files.length, most].map((number) => number.toLocaleString("en"));

@@ -1,32 +1,38 @@
 // npx fragments prove: draws layers in a browser, and keeps for each whether it can be seen, with a picture
+import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
+import type { Ask } from "../harvest/net/ask.ts";
 import { seenOf } from "../harvest/watch-layer.ts";
 import { buildOutput } from "../hosting/output.ts";
-import { browserArguments, browserPath, missingBrowser } from "../prove/browser.ts";
+import { needBrowser, serveFolder } from "../prove/browser.ts";
 import type { Proofs } from "../prove/proofs.ts";
+import { addPictures, proposedFolder, writeProposedLayers } from "../prove/proposed.ts";
 import { reportHtml, reportOf } from "../prove/report.ts";
 import { runProofs } from "../prove/run.ts";
-import { serveFolder } from "../prove/serve-folder.ts";
+import type { Source } from "../publish/build.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import { describedFor } from "../registry/described.ts";
 import { healthPath, type Seen } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
-import { langs } from "../registry/smallkey.ts";
+import { type Lang, langs } from "../registry/smallkey.ts";
+import { type OpenProposal, readOpen } from "../repair/branches.ts";
 import { clientsWith } from "../service/ask.ts";
 import { readLayers, watchAll } from "../service/harvester/layers.ts";
 import { writeHealth } from "../service/harvester/write-health.ts";
-import { readConfiguration, withoutStore } from "../service/settings.ts";
+import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
 import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
 It draws as the catalogue's map does, one layer at a time for each host. The folder gets a picture for each layer, of at
-most 12 kB, and report.en.html, report.fr.html and report.json. A run that was interrupted continues where it ended. For a
-folder of layers it also writes layers/health.json, as npx fragments watch-services does. It needs Chromium.`;
+most 12 kB, and report.en.html, report.fr.html and report.json. What was drawn today is not drawn again, unless it is named, so
+that an interrupted run continues. For a
+folder of layers it also writes layers/health.json, as npx fragments watch-services does. It needs Chromium.
+--proposed draws the layers of the repairs that wait, as they would be, into the folder proposed/ beside the other pictures.`;
 
 /** One of several parts of all layers: `3/7`. */
 interface Part {
@@ -41,35 +47,34 @@ function parsePart(text: string): Part {
 	throw new InvalidArgumentError("It must be a part of all, such as 3/7.");
 }
 
-/** The layers of a part: always the same ones, whichever others come and go. */
-function inPart({ smallkey }: CheckedLayer, { number, of }: Part): boolean {
-	return hashOf(smallkey) % of === number - 1;
-}
-
-/** So many layers, spread over all; others on another day. */
-function sampleOf(layers: readonly CheckedLayer[], size: number, now: Date): CheckedLayer[] {
+/**
+ * Chooses layers. A part always has the same ones, whichever others come and go; a sample has others on another day,
+ * spread over all.
+ */
+export function chooseLayers<Layer extends Pick<CheckedLayer, "smallkey">>(
+	layers: readonly Layer[],
+	{ part, sample }: { part?: Part | undefined; sample?: number | undefined },
+	now: Date,
+): Layer[] {
+	const ofPart = part
+		? layers.filter(({ smallkey }) => hashOf(smallkey) % part.of === part.number - 1)
+		: [...layers];
+	if (sample === undefined) return ofPart;
 	const day = now.toISOString().slice(0, 10);
-	const sorted = layers.toSorted((a, b) => hashOf(day + a.smallkey) - hashOf(day + b.smallkey));
-	return sorted.slice(0, size);
+	return ofPart.sort((a, b) => hashOf(day + a.smallkey) - hashOf(day + b.smallkey)).slice(0, sample);
 }
 
-/** A number from 0 to 2³² that a text always has (FNV-1a). */
+/** A number that a text always has, from 0 to 2³². */
 function hashOf(text: string): number {
-	let hash = 0x811c9dc5;
-	for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-	return hash;
+	return createHash("sha256").update(text).digest().readUInt32BE();
 }
 
 /** Title of each layer in both languages. */
-export function titlesOf(layers: readonly CheckedLayer[]) {
+function titlesOf(layers: readonly CheckedLayer[]): Map<string, Record<Lang, string>> {
+	const titleIn = (layer: CheckedLayer, lang: Lang) =>
+		layer.registration[lang].service_name ?? describedFor(layer, lang).title ?? layer.smallkey;
 	return new Map(
-		layers.map((layer) => {
-			const titles = langs.map((lang) => {
-				const { service_name } = layer.registration[lang] as { service_name?: string };
-				return [lang, service_name ?? describedFor(layer, lang).title ?? layer.smallkey];
-			});
-			return [layer.smallkey, { title: Object.fromEntries(titles) as Record<"en" | "fr", string> }];
-		}),
+		layers.map((layer) => [layer.smallkey, { en: titleIn(layer, "en"), fr: titleIn(layer, "fr") }]),
 	);
 }
 
@@ -77,15 +82,20 @@ export function titlesOf(layers: readonly CheckedLayer[]) {
 async function statesOf(
 	drawn: readonly CheckedLayer[],
 	proofs: Proofs,
-	ask: Parameters<typeof watchAll>[1],
+	ask: Ask,
 ): Promise<Map<string, Seen | null>> {
+	const states = new Map<string, Seen | null>(drawn.map(({ smallkey }) => [smallkey, null]));
 	const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
-	const watched = await watchAll(failed, ask);
-	const said = new Map(watched.map(({ layer, watched: one }) => [layer.smallkey, seenOf(one)]));
 	const nothingSeen: Seen = { state: "empty", cause: "draws nothing on the map" };
-	return new Map(
-		drawn.map(({ smallkey }) => [smallkey, said.has(smallkey) ? (said.get(smallkey) ?? nothingSeen) : null]),
-	);
+	for (const { layer, watched } of await watchAll(failed, ask))
+		states.set(layer.smallkey, seenOf(watched) ?? nothingSeen);
+	return states;
+}
+
+/** The repairs that wait in a repository. @throws {Error} where the source is a folder */
+async function readRepairs(source: Source): Promise<OpenProposal[]> {
+	if ("folder" in source) throw new Error("--proposed: is for --repo");
+	return readOpen(source.repository, source.ref);
 }
 
 export const run = createRun(async (argv, environment, io) => {
@@ -93,65 +103,72 @@ export const run = createRun(async (argv, environment, io) => {
 		.argument("[smallkey...]", "which layers; all where none is named")
 		.option("--sample <number>", "so many of the layers, other ones on another day", parseCount)
 		.option("--part <part>", "one of several parts of all layers, such as 3/7", parsePart)
+		.option("--proposed", "the repairs that wait in the repository, as they would be")
+		.option("--text <dir>", "add these pictures to the texts that npx fragments repair --out wrote there")
 		.option("--out <dir>", "the folder of pictures and reports (PICTURES, or DATA_DIR/pictures)")
 		.addOption(layersOption)
 		.addOption(repoOption)
 		.addOption(refOption)
 		.addHelpText("after", help)
 		.parse(argv, { from: "user" });
-	const { sample, part, out, ...given } = line.opts();
-	const executablePath = browserPath;
-	if (executablePath === undefined) throw new Error(missingBrowser);
+	const { sample, part, proposed, text, out, ...given } = line.opts();
+	needBrowser();
 	const configuration = readConfiguration(withoutStore(environment));
-	const folder = resolve(out ?? configuration.pictures);
-	const { source, name } = nameSource(given);
-	const all = await readLayers(source, [], io);
-	const named = line.processedArgs[0];
-	const wanted = named.length > 0 ? await readLayers(source, named, io) : all;
-	const ofPart = part ? wanted.filter((layer) => inPart(layer, part)) : wanted;
-	const layers = sample === undefined ? ofPart : sampleOf(ofPart, sample, io.now());
-	printError(io, plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
+	const pictures = resolve(out ?? configuration.pictures);
+	const folder = proposed ? join(pictures, proposedFolder) : pictures;
+	const { source: registered, name } = nameSource(given);
+	const repairs = proposed ? await readRepairs(registered) : [];
 	await mkdir(folder, { recursive: true });
 	const temporary = await mkdtemp(join(tmpdir(), "fragments-prove-"));
 	try {
+		const repository = "folder" in registered ? "" : registered.repository;
+		if (proposed) await writeProposedLayers(repository, repairs, temporary);
+		const source = proposed ? { folder: join(temporary, "layers") } : registered;
+		const all = await readLayers(source, [], io);
+		const named = line.processedArgs[0];
+		const wanted = named.length > 0 ? await readLayers(source, named, io) : all;
+		const layers = chooseLayers(wanted, { part, sample }, io.now());
+		printError(io, plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
 		const dist = join(temporary, "dist");
 		const { problems } = await buildOutput(source, dist, { ...environment, SITE: "on", BASE_MAP: undefined });
 		for (const problem of problems) printError(io, plain(problem));
-		const { chromium } = await import("playwright-core");
 		const { address, close } = await serveFolder(dist);
 		const { ask, fetch } = clientsWith(configuration.harvest);
-		const { proofs, drawn } = await runProofs({
-			openBrowser: () => chromium.launch({ executablePath, args: browserArguments() }),
+		const day = io.now().toISOString().slice(0, 10);
+		const proofs = await runProofs({
 			site: address,
 			fetch,
 			clock: () => performance.now(),
 			layers,
 			registered: new Set(all.map(({ smallkey }) => smallkey)),
 			folder,
-			name: [name, part ? `part ${part.number}/${part.of}` : "", `${sample ?? ""}`, ...named]
-				.join(" ")
-				.trim(),
-			now: io.now(),
+			hasFixedNames: proposed ?? false,
+			isAgain: proposed ?? named.length > 0,
+			day,
 			signal: io.interrupted(),
 		}).finally(close);
-		if ("folder" in source) {
-			const seen = layers.filter(({ smallkey }) => drawn.includes(smallkey));
-			await writeHealth(source.folder, await statesOf(seen, proofs, ask), all, io.now());
+		if (text !== undefined) await addPictures(text, repairs, pictures, picturesAddress(environment));
+		if ("folder" in registered) {
+			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
+			await writeHealth(registered.folder, await statesOf(drawn, proofs, ask), all, io.now());
 			printLine(io, `${healthPath} is written`);
 		}
-		const titles = titlesOf(all);
-		const report = reportOf(proofs, titles);
-		for (const lang of langs)
-			await writeFile(join(folder, `report.${lang}.html`), reportHtml(report, titles, lang));
+		const report = reportOf(proofs, titlesOf(all));
+		for (const lang of langs) await writeFile(join(folder, `report.${lang}.html`), reportHtml(report, lang));
 		await writeFile(join(folder, "report.json"), `${JSON.stringify(report, null, 1)}\n`);
 		for (const { smallkey, since } of report.notDrawn)
 			printLine(io, plain(`${smallkey}: not drawn since ${since}`));
 		printLine(
 			io,
-			`${report.drawn} of ${counted(report.layers, "layer")} draw, ${report.neverDrawn} not checked yet: ${folder}`,
+			`${report.drawn.length} of ${counted(report.layers, "layer")} draw, ${report.unknown} not checked yet: ${folder}`,
 		);
 		return exitCodes.done;
 	} finally {
 		await rm(temporary, { recursive: true, force: true });
 	}
 });
+
+/** Where GitHub serves the branch `pictures`. */
+function picturesAddress({ GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" }: Environment) {
+	return `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
+}

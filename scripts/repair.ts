@@ -2,8 +2,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { runGit } from "../git/run.ts";
-import { healthPath, healthText, markRepairs, parseHealth, weekOf } from "../registry/health.ts";
-import { readOpen } from "../repair/branches.ts";
+import { healthPath, healthText, markRepairs, parseHealth } from "../registry/health.ts";
+import { messageOf, readOpen } from "../repair/branches.ts";
 import type { Proposal } from "../repair/proposal.ts";
 import { runRepair } from "../repair/run.ts";
 import { clientsWith } from "../service/ask.ts";
@@ -15,29 +15,33 @@ import { printError, printLine } from "../terminal/io.ts";
 import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
-It looks at the layers that layers/health.json names since an earlier week, and compares what it finds with what was last
+It looks at the layers that layers/health.json named before today (UTC), and compares what it finds with what was last
 harvested of them. Each proposal is a branch repair/<smallkey>; the branch main is never changed. A running service does
 this once a day. REPAIR=off turns it off.`;
 
 /** Most proposals that wait at once, where the command line says nothing. */
 const maxOpen = 20;
 
-async function readHealthAt(repository: string, ref: string): Promise<string | null> {
-	const listed = await runGit(repository, ["ls-tree", ref, "--", healthPath]);
+/** `layers/health.json` as it was before a day; null where there was none. */
+async function readHealthBefore(repository: string, base: string, day: string): Promise<string | null> {
+	const words = ["rev-list", "-1", "--first-parent", `--before=${day}T00:00:00Z`, base];
+	const commit = (await runGit(repository, words)).toString("latin1").trim();
+	if (commit === "") return null;
+	const listed = await runGit(repository, ["ls-tree", commit, "--", healthPath]);
 	if (listed.length === 0) return null;
-	return (await runGit(repository, ["cat-file", "blob", `${ref}:${healthPath}`])).toString("utf8");
+	return (await runGit(repository, ["cat-file", "blob", `${commit}:${healthPath}`])).toString("utf8");
 }
 
-/** Writes what a pull request needs: its patch, its title, its text, and the evidence that identifies it later. */
+/** Writes what a pull request needs: its patch, the message of its commit, its title and its text. */
 async function writePull(repository: string, base: string, proposal: Proposal, out: string): Promise<void> {
-	const { branch, subject, markdown, evidence } = proposal;
+	const { branch, subject, markdown } = proposal;
 	const folder = join(out, branch);
 	await mkdir(folder, { recursive: true });
 	const range = [base, `refs/heads/${branch}`];
 	await writeFile(join(folder, "repair.patch"), await runGit(repository, ["diff", "--binary", ...range]));
+	await writeFile(join(folder, "message.txt"), messageOf(proposal));
 	await writeFile(join(folder, "title.txt"), `${subject}\n`);
-	await writeFile(join(folder, "evidence.txt"), `${evidence.join(" ")}\n`);
-	await writeFile(join(folder, "text.md"), `${markdown}\n\nEvidence: ${evidence.join(" ")}\n`);
+	await writeFile(join(folder, "text.md"), `${markdown}\n`);
 }
 
 /** Notes in a file of health for which layers a repair waits. */
@@ -56,10 +60,13 @@ export const run = createRun(async (argv, environment, io) => {
 		.option("--ref <ref>", "the commit that the proposals are for", servedRef)
 		.option(
 			"--health <file>",
-			"a newer layers/health.json than that of the commit; proposals are noted in it",
+			"a layers/health.json of an earlier day, instead of that of the commit; proposals are noted in it",
 		)
 		.option("--max <number>", "most proposals that wait at once", parseCount, maxOpen)
-		.option("--out <dir>", "write a patch and a text for each proposal there, for pull requests")
+		.option(
+			"--out <dir>",
+			"write there what pull requests need: the patch and the text of each proposal, and what is withdrawn",
+		)
 		.addHelpText("after", help)
 		.parse(argv, { from: "user" })
 		.opts();
@@ -78,26 +85,29 @@ export const run = createRun(async (argv, environment, io) => {
 		.toString("latin1")
 		.trim();
 	printError(io, plain(`Looking for the services of sick layers of ${name}`));
+	const now = io.now();
 	const health =
 		options.health === undefined
-			? await readHealthAt(repository, base)
+			? await readHealthBefore(repository, base, now.toISOString().slice(0, 10))
 			: await readFile(options.health, "utf8").catch(() => null);
 	const outcome = await runRepair({
 		...clientsWith(harvest),
 		...{ repository, base, mapWkid, maxOpen: options.max },
 		layers: await readLayers({ repository, ref: base }, [], io),
 		health: parseHealth(health),
-		week: weekOf(io.now()),
-		now: io.now(),
+		now,
 	});
 	for (const { subject, branch } of outcome.proposed) printLine(io, plain(`${branch}: ${subject}`));
 	for (const branch of outcome.withdrawn)
 		printLine(io, plain(`${branch}: withdrawn, since it is of no use any more`));
 	const { out } = options;
 	if (options.health !== undefined) await noteRepairs(options.health, repository, base);
-	if (out !== undefined)
+	if (out !== undefined) {
 		for (const proposal of outcome.proposed.filter(({ sure }) => sure !== "choose"))
 			await writePull(repository, base, proposal, out);
+		await mkdir(out, { recursive: true });
+		await writeFile(join(out, "withdrawn.txt"), outcome.withdrawn.map((branch) => `${branch}\n`).join(""));
+	}
 	const { looked, proposed, postponed } = outcome;
 	printLine(
 		io,

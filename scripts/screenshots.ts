@@ -2,10 +2,9 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { buildOutput } from "../hosting/output.ts";
-import { browserArguments, browserPath, missingBrowser } from "../prove/browser.ts";
-import { serveFolder } from "../prove/serve-folder.ts";
+import { needBrowser, openBrowser, serveFolder } from "../prove/browser.ts";
 import type { Environment } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printLine } from "../terminal/io.ts";
@@ -113,7 +112,7 @@ async function takeAll(pictures: readonly Picture[], out: string, env: Environme
 	const { problems } = await buildOutput({ folder: "layers" }, dist, { ...env, SITE: "on" });
 	if (problems.length > 0) throw new Error(problems.join("\n"));
 	const { address, close } = await serveFolder(dist);
-	const browser = await chromium.launch({ executablePath: browserPath as string, args: browserArguments() });
+	const browser = await openBrowser();
 	try {
 		await mkdir(out, { recursive: true });
 		for (const picture of pictures) {
@@ -137,7 +136,7 @@ export const run = createRun(async (argv, environment, io) => {
 		)
 		.parse(argv, { from: "user" })
 		.opts();
-	if (!browserPath) throw new Error(missingBrowser);
+	needBrowser();
 	await takeAll(options.all ? allPictures() : [readmePicture], resolve(options.out), environment, io);
 	return exitCodes.done;
 });

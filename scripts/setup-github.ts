@@ -40,7 +40,7 @@ function print({ outcomes, target }: Setup, io: Io): number {
 	for (const { what, state, text } of outcomes) {
 		printLine(io, plain(`${signs[state]}${what}${text === "" ? "" : `: ${text}`}`));
 	}
-	if (target?.isPrivate) printLine(io, paidNote);
+	if (target?.private) printLine(io, paidNote);
 	const of = (state: Outcome["state"]) => outcomes.filter((one) => one.state === state).length;
 	const words = {
 		right: "right",

@@ -7,7 +7,6 @@ import type { Senders } from "../api/senders.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import { readCommit } from "../files/version.ts";
 import { slotFolder, slotPath, slotsOf } from "../publish/slots.ts";
-import { createLimitClock } from "../store/github/limit-clock.ts";
 import { githubStore } from "../store/github/store.ts";
 import { type Store, StoreBusy } from "../store/store.ts";
 import { fetchFromGithub } from "./github.ts";
@@ -27,10 +26,8 @@ export async function openGithubService(
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");
 	const now = () => new Date();
 	const out = resolve("dist");
-	const limitClock = createLimitClock(now);
-	const limitNow = limitClock.now;
 	const fetch = fetchFromGithub(configuration);
-	const store = githubStore({ ...github, fetch, now, limitNow, report: serviceLog.error });
+	const store = githubStore({ ...github, fetch, now, report: serviceLog.error });
 	const watched = watchStore(store, () => performance.now());
 	const readiness = () => watched.state() ?? sendersState();
 	const layers = () =>
@@ -60,7 +57,7 @@ export async function openGithubService(
 			harvestsWaiting: null,
 			isReady: readiness() === null,
 		}),
-		close: async () => limitClock.stop(),
+		close: async () => undefined,
 	};
 }
 

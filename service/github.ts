@@ -39,7 +39,6 @@ export function connectToGithub(
 		apiUrl: github.apiUrl.replace(/(?<!\/)\/+$/, ""),
 		fetch: fetchFromGithub(configuration),
 		now,
-		limitNow: now,
 		sleep: (ms: number) => sleep(ms),
 		random: Math.random,
 		requestTimeoutMs,

@@ -35,3 +35,11 @@ export function hexOf(bytes: Uint8Array): string {
 	// Joined, it is one text; added up, V8 keeps one of 32 bytes for each addition.
 	return pairs.join("");
 }
+
+/** Bytes in the URL-safe alphabet of RFC 4648, section 5, without padding. */
+export function base64url(bytes: Uint8Array): string {
+	return btoa(String.fromCharCode(...bytes))
+		.replaceAll("+", "-")
+		.replaceAll("/", "_")
+		.replaceAll("=", "");
+}

@@ -3,7 +3,6 @@ import { dirname, join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readBatch, storeBatch } from "../migrate/batch.ts";
-import { where } from "../review/locate.ts";
 import { review } from "../review/review.ts";
 import { run as validate } from "../scripts/validate.ts";
 import { judgePush } from "../store/hook/push.ts";
@@ -233,7 +232,7 @@ const ask: Record<Door, (row: Row) => Promise<string[]>> = {
 			const settings = { metadataUrl: "", catalogueUrl: "" };
 			const check = async () => ({ findings: [] });
 			const options = { repository: repository.path, base: "main", head: "head", settings, check };
-			return (await review(options)).problems.map(where);
+			return (await review(options)).problems.map(({ text }) => text);
 		}),
 	validate: ({ files }) =>
 		withFolder(async (folder) => {

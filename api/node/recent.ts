@@ -7,15 +7,24 @@ const maxBodyBytes = 250_000;
 /** Estimated bytes of an answer beside its body and its target. */
 const overheadBytes = 2_000;
 
+/** Longest body that is kept as a text, too, in bytes. */
+const maxTextBytes = 8_192;
+
+/** A reply; one that is kept may have its body as a text, one character for each byte. */
+export interface KeptReply extends Reply {
+	text?: string;
+}
+
 /** A read of fragments that was answered, and its route. */
 interface Answered {
 	route: Route;
-	reply: Reply;
+	reply: KeptReply;
 }
 
 /**
  * The answers to recent reads of fragments; any changed fragment empties it. All viewers of a map request the same list, and
- * to join 50 fragments costs more than to send them: without this, row `docs-50` of `npx fragments bench` is missed.
+ * to join 50 fragments costs more than to send them: without this, row `docs-50` of `npx fragments bench` is missed. Node
+ * sends a short text in one write with its head: without that, row `doc-cpu` is missed.
  */
 export class RecentReplies {
 	readonly #version: () => number;
@@ -38,11 +47,12 @@ export class RecentReplies {
 		const { status, body } = reply;
 		const isRead = route.kind === "doc" || route.kind === "docs";
 		if (!isRead || status !== 200 || !(body instanceof Uint8Array) || body.length > maxBodyBytes) return;
-		// A text may take two bytes a character.
-		const bytes = body.length + 2 * target.length + overheadBytes;
+		const text = body.length > maxTextBytes ? undefined : Buffer.from(body).toString("latin1");
+		// A target may take two bytes a character.
+		const bytes = body.length + (text?.length ?? 0) + 2 * target.length + overheadBytes;
 		if (this.#bytes + bytes > maxBytes) this.#clear();
 		this.#bytes += bytes;
-		this.#replies.set(target, { route, reply });
+		this.#replies.set(target, { route, reply: text === undefined ? reply : { ...reply, text } });
 	}
 
 	#clear(): void {

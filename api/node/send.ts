@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Pieces, Reply } from "../reply.ts";
+import type { Pieces } from "../reply.ts";
 import type { NodeTimes } from "./options.ts";
+import type { KeptReply } from "./recent.ts";
 
 /** Most bytes of answers that no reader has taken; beyond, the connection with the oldest of them is cut off. */
 const maxUnreadBytes = 256 * 1024 * 1024;
@@ -16,10 +17,15 @@ export class Sending {
 		this.#times = times;
 	}
 
-	send({ method }: IncomingMessage, response: ServerResponse, { status, headers, body }: Reply): void {
+	send(
+		{ method }: IncomingMessage,
+		response: ServerResponse,
+		{ status, headers, body, text }: KeptReply,
+	): void {
 		if (status !== 304 && status !== 204) headers["Content-Length"] = String(body.length);
 		response.writeHead(status, headers);
 		if (method === "HEAD" || body.length === 0) response.end();
+		else if (text !== undefined) response.end(text, "latin1");
 		else if (body instanceof Uint8Array) response.end(body);
 		else void sendPieces(response, body);
 		// The operating system takes most answers at once.

@@ -11,7 +11,7 @@ import type { Context } from "../context.ts";
 import { onceEach, type WriteLimiter } from "../limits.ts";
 import { parseSenders } from "../senders.ts";
 import type { ReadSettings } from "../wanted.ts";
-import type { Bindings } from "./bindings.ts";
+import type { Bindings } from "./reads.ts";
 
 /**
  * `DOCS_MAX_KEYS` on Workers: a request may fetch 50 times on the free plan, 10,000 times on the paid one (Workers,

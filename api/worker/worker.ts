@@ -19,9 +19,8 @@ import { allowReads, inLanguageOf, type Reply, refuseRead } from "../reply.ts";
 import { answerStatus } from "../status.ts";
 import type { ReadSettings } from "../wanted.ts";
 import { isWriteMethod } from "../write-routes.ts";
-import { type Bindings, fetchPage, fragmentsOf } from "./bindings.ts";
 import { readBody, targetOf, toResponse, writeOf } from "./messages.ts";
-import { handleFetchedRead } from "./reads.ts";
+import { type Bindings, fetchPage, fragmentsOf, handleFetchedRead } from "./reads.ts";
 import { makeContext, readSettings } from "./settings.ts";
 
 /** A worker, as the engine calls it. */

@@ -143,9 +143,11 @@ export class World {
 /** Waits until the files of the fragments are written. */
 async function untilWritten({ url }: Served): Promise<void> {
 	const deadline = performance.now() + patienceMs;
-	const isAtRest = async () =>
-		// An earlier version has only the second of these.
-		(await fetch(`${url}/readyz`)).status === 200 || (await fetch(`${url}/healthz`)).status === 200;
+	const isAtRest = async () => {
+		const { status } = await fetch(`${url}/readyz`);
+		// An earlier version has only /healthz, which says it of the files, too.
+		return status === 404 ? (await fetch(`${url}/healthz`)).status === 200 : status === 200;
+	};
 	for (let looks = 0; looks < 2; looks = (await isAtRest()) ? looks + 1 : 0) {
 		if (performance.now() > deadline) throw new Error(`files not written after ${patienceMs} ms`);
 		await sleep(500);

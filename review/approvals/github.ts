@@ -20,14 +20,8 @@ const maxListedCommits = 250;
 /** People who are asked for a review at once: GitHub takes 15 of a pull request. */
 const maxRequests = 10;
 
-/** What is judged of a pull request, and whether GitHub could merge it: null while it is finding out. */
-interface PullState {
-	proposal: Proposal;
-	isMergeable: boolean | null;
-}
-
 /**
- * Reads what is judged of a pull request.
+ * Reads what is judged of a pull request, and whether GitHub could merge it: null while it is finding out.
  * @param author login of the workflows' App
  * @returns null where it has another commit meanwhile, whose files these would be
  */
@@ -35,7 +29,7 @@ export async function readProposal(
 	github: Github,
 	pull: OpenPull,
 	author: string,
-): Promise<PullState | null> {
+): Promise<{ proposal: Proposal; isMergeable: boolean | null } | null> {
 	const { rest, repo, paginate } = github;
 	const parameters = { ...repo, pull_number: pull.number, per_page: 100 };
 	const files = await listOf(paginate(rest.pulls.listFiles, parameters), "list the changed files");
@@ -108,15 +102,10 @@ export async function readTeams({ rest, paginate }: Github, owners: Owners): Pro
 	const teams = new Map<string, string[] | null>();
 	for (const name of [...namesOf(owners)].filter(isTeam)) {
 		const [org = "", team_slug = ""] = name.slice(1).split("/");
-		const members = paginate(rest.teams.listMembersInOrg, { org, team_slug, per_page: 100 });
+		const listed = paginate(rest.teams.listMembersInOrg, { org, team_slug, per_page: 100 });
 		// A team that does not exist, and one that the token may not see: no members are known of either.
-		teams.set(
-			name,
-			await members.then(
-				(all) => all.map(({ login }) => login),
-				(error: unknown) => onlyIfRefused(error),
-			),
-		);
+		const members = await listed.catch(onlyIfRefused);
+		teams.set(name, members === null ? null : members.map(({ login }) => login));
 	}
 	return teams;
 }
@@ -128,17 +117,13 @@ function onlyIfRefused(error: unknown): null {
 	throw error;
 }
 
-/** An owner who cannot approve anything. */
-export interface UnknownOwner {
-	/** `@organisation/team` or `@login`. */
-	owner: string;
-	reason: string;
-}
-
 /** The owners who can never approve: teams without members, and names of no account. */
-export async function unknownOwners(github: Github, owners: Owners): Promise<UnknownOwner[]> {
+export async function unknownOwners(
+	github: Github,
+	owners: Owners,
+): Promise<{ owner: string; reason: string }[]> {
 	const { rest } = github;
-	const unknown: UnknownOwner[] = [];
+	const unknown: { owner: string; reason: string }[] = [];
 	for (const [owner, members] of await readTeams(github, owners)) {
 		if (members === null)
 			unknown.push({ owner, reason: "there is no such team, or the token may not see it" });

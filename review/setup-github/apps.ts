@@ -1,6 +1,6 @@
 import { isAnswered } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
-import { byHand, type Finding, right, unseen } from "./finding.ts";
+import { check, type Finding } from "./finding.ts";
 import type { Target } from "./repository.ts";
 
 /** A GitHub App that the repository needs. */
@@ -13,7 +13,7 @@ interface AppPurpose {
 }
 
 /** The two: no workflow holds the service's key. */
-export const purposes = {
+const purposes = {
 	service: {
 		option: "--service-app",
 		what: "the service's App",
@@ -28,7 +28,7 @@ export const purposes = {
 	},
 } as const satisfies Record<string, AppPurpose>;
 
-export type Purpose = keyof typeof purposes;
+type Purpose = keyof typeof purposes;
 
 /** An App that is known. */
 export interface App {
@@ -38,16 +38,13 @@ export interface App {
 }
 
 /** The address of a form with all fields of an App filled in; a person presses the button. */
-export function registrationAddress(
-	{ owner, name, isOrganization, webUrl }: Target,
-	purpose: Purpose,
-): string {
+function registrationAddress({ owner, name, html_url }: Target, purpose: Purpose): string {
 	const { suffix, permissions } = purposes[purpose];
-	const origin = new URL(webUrl).origin;
-	const account = isOrganization ? `/organizations/${owner}` : "";
+	const isOrganization = owner.type === "Organization";
+	const account = isOrganization ? `/organizations/${owner.login}` : "";
 	const query = new URLSearchParams({
 		name: `${name} ${suffix}`.slice(0, 34),
-		url: webUrl,
+		url: html_url,
 		public: "false",
 		webhook_active: "false",
 	});
@@ -55,7 +52,7 @@ export function registrationAddress(
 		// Only an organisation has members.
 		if (permission !== "members" || isOrganization) query.set(permission, level);
 	}
-	return `${origin}${account}/settings/apps/new?${query}`;
+	return `${new URL(html_url).origin}${account}/settings/apps/new?${query}`;
 }
 
 /** Finds an App by the name in its address. @throws {Error} where GitHub shows none of that name */
@@ -69,15 +66,24 @@ export async function findApp({ rest }: Github, slug: string): Promise<App> {
 	throw new Error(`GitHub shows no App called ${slug}; its name is in its address, github.com/apps/NAME`);
 }
 
+/** The Apps by what they are for; null where one is not known yet. */
+type Apps = Readonly<Record<Purpose, App | null>>;
+
+const allPurposes = Object.keys(purposes) as Purpose[];
+
 /** What is to be done where an App is not known yet. */
-export function appFindings(target: Target, purpose: Purpose, app: App | null): Finding[] {
-	const { what, option } = purposes[purpose];
-	if (app) return [right(`${what}, ${app.id}`)];
-	const address = registrationAddress(target, purpose);
-	const after = `make a private key there, install the App on ${target.owner}/${target.name} only`;
-	return [
-		byHand(what, `press the button at ${address} , ${after}, and run this again with ${option} <its name>`),
-	];
+export function appFindings(target: Target, apps: Apps): Finding[] {
+	return allPurposes.map((purpose) => {
+		const { what, option } = purposes[purpose];
+		const app = apps[purpose];
+		if (app) return check(`${what}, ${app.id}`, false);
+		const address = registrationAddress(target, purpose);
+		const after = `make a private key there, install the App on ${target.owner.login}/${target.name} only`;
+		return check(
+			what,
+			`press the button at ${address} , ${after}, and run this again with ${option} <its name>`,
+		);
+	});
 }
 
 /** GitHub shows an organisation's installations to its owners only. */
@@ -88,24 +94,31 @@ function isForbidden(error: unknown): boolean {
 /** Whether the Apps are installed where the token may see it: in an organisation, by an owner of it. */
 export async function installationFindings(
 	{ rest, paginate }: Github,
-	{ owner, isOrganization, webUrl }: Target,
-	apps: readonly [Purpose, App | null][],
+	{ owner, html_url }: Target,
+	apps: Apps,
 ): Promise<Finding[]> {
-	const known = apps.flatMap(([purpose, app]) => (app ? [{ what: purposes[purpose].what, app }] : []));
-	if (known.length === 0) return [];
-	const page = `${webUrl}/settings/installations`;
-	const byEye = [unseen("installation of the Apps", `look whether both are listed at ${page}`)];
-	if (!isOrganization) return byEye;
-	const listed = paginate(rest.orgs.listAppInstallations, { org: owner, per_page: 100 });
-	const installed = await listed.catch((error: unknown) => {
-		if (isForbidden(error)) return null;
-		throw error;
+	const known = allPurposes.flatMap((purpose) => {
+		const app = apps[purpose];
+		return app ? [{ what: purposes[purpose].what, app }] : [];
 	});
-	if (!installed) return byEye;
+	if (known.length === 0) return [];
+	const page = `${html_url}/settings/installations`;
+	const asked = { org: owner.login, per_page: 100 };
+	const installed =
+		owner.type === "Organization" &&
+		(await paginate(rest.orgs.listAppInstallations, asked).catch((error: unknown) => {
+			if (isForbidden(error)) return false as const;
+			throw error;
+		}));
+	if (!installed) {
+		const text = `look whether both are listed at ${page}`;
+		return [{ what: "installation of the Apps", state: "unseen", text }];
+	}
 	return known.map(({ what, app }) => {
-		const name = `installation of ${what}`;
 		const one = installed.find(({ app_id }) => app_id === app.id);
-		if (!one) return byHand(name, `is not there: install it, see ${page}`);
-		return one.suspended_at ? byHand(name, `is suspended: see ${page}`) : right(name);
+		const problem = !one
+			? `is not there: install it, see ${page}`
+			: one.suspended_at !== null && `is suspended: see ${page}`;
+		return check(`installation of ${what}`, problem);
 	});
 }

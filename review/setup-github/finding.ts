@@ -10,58 +10,38 @@ export interface Outcome {
 	text: string;
 }
 
-/** What was found, and what puts it right; without `fix` a person has to, where anything is wrong. */
+/** What was found, and what corrects it; without `fix` a person has to, where anything is wrong. */
 export interface Finding extends Outcome {
 	fix?: () => Promise<unknown>;
 }
 
-/** It is correct. */
-export function right(what: string): Finding {
-	return { what, state: "right", text: "" };
+/** @param problem what is wrong, or what a person has to do; false where it is right */
+export function check(what: string, problem: string | false, fix?: () => Promise<unknown>): Finding {
+	if (problem === false) return { what, state: "right", text: "" };
+	return { what, state: "missing", text: problem, ...(fix && { fix }) };
 }
 
-/** A person has to do something; `text` says what. */
-export function byHand(what: string, text: string): Finding {
-	return { what, state: "missing", text };
-}
-
-/** GitHub does not show it to this token; `text` says where a person looks. */
-export function unseen(what: string, text: string): Finding {
-	return { what, state: "unseen", text };
-}
-
-/** `fix` corrects it. */
-export function fixable(what: string, text: string, fix: () => Promise<unknown>): Finding {
-	return { what, state: "missing", text, fix };
-}
-
-/** Puts right what can be, one after the other: GitHub asks for that. */
+/** Corrects what can be, one after the other: GitHub asks for that. */
 export async function apply(findings: readonly Finding[], isDryRun: boolean): Promise<Outcome[]> {
 	const outcomes: Outcome[] = [];
 	for (const { fix, ...found } of findings) {
 		if (!fix) outcomes.push(found);
 		else if (isDryRun) outcomes.push({ ...found, state: "would be set" });
-		else outcomes.push(await attempt(found, fix));
+		else {
+			const failure = await fix().then(() => null, reasonOf);
+			outcomes.push(
+				failure === null
+					? { ...found, state: "set" }
+					: { ...found, text: `${found.text}, and it cannot be set: ${failure}` },
+			);
+		}
 	}
 	return outcomes;
 }
 
-async function attempt(found: Outcome, fix: () => Promise<unknown>): Promise<Outcome> {
-	try {
-		await fix();
-		return { ...found, state: "set" };
-	} catch (error) {
-		return { ...found, text: `${found.text}, and it cannot be set: ${reasonOf(error)}` };
-	}
-}
-
 /** The findings of one check; where GitHub does not show its state, that is the finding. */
 export async function inspect(what: string, find: () => Promise<Finding[]>): Promise<Finding[]> {
-	try {
-		return await find();
-	} catch (error) {
-		return [byHand(what, `cannot be checked: ${reasonOf(error)}`)];
-	}
+	return find().catch((error: unknown) => [check(what, `cannot be checked: ${reasonOf(error)}`)]);
 }
 
 /** A list that GitHub does not show is taken as empty: what is missing in it is then set, or cannot be. */

@@ -1,5 +1,15 @@
 import type { Environment } from "../../api/configuration.ts";
-import type { NeededSecret } from "./settings.ts";
+
+/** Where the workflows' secrets are: the App's key, and those of the hosting. */
+export const environmentNames = ["review", "production"] as const;
+
+export type EnvironmentName = (typeof environmentNames)[number];
+
+/** A secret that the workflows need, and the environment that keeps it. */
+export interface NeededSecret {
+	name: string;
+	environment: EnvironmentName;
+}
 
 /** Variables of the workflows whose values are taken from the environment of this command. */
 const settable = [
@@ -30,22 +40,19 @@ export function variablesFrom(environment: Environment): Map<string, string> {
 /** How a variable's value is found. */
 type Variable = (name: string) => string | undefined;
 
-const hostings = ["workers", "objects", "none"];
-
 /** Variables that have to be there for the hosting, with what to do. */
 export function neededVariables(variable: Variable): { name: string; text: string }[] {
 	const hosting = variable("HOSTING");
-	const tell = (name: string, example: string) => ({
-		name,
-		text: `is not set: run this again with ${name}=${example} in front`,
-	});
-	const needed = [tell("HOSTING", "workers, objects, or none where npx fragments follow serves")];
-	if (hosting !== undefined && hostings.includes(hosting))
-		needed.push(tell("PUBLIC_URL", "the address that readers use, once it is known"));
-	if (hosting === "workers") needed.push(tell("CLOUDFLARE_ACCOUNT_ID", "the id beside the account's name"));
+	const needed: { name: string; text: string }[] = [];
+	const need = (name: string, example: string) =>
+		needed.push({ name, text: `is not set: run this again with ${name}=${example} in front` });
+	need("HOSTING", "workers, objects, or none where npx fragments follow serves");
+	if (hosting !== undefined && ["workers", "objects", "none"].includes(hosting))
+		need("PUBLIC_URL", "the address that readers use, once it is known");
+	if (hosting === "workers") need("CLOUDFLARE_ACCOUNT_ID", "the id beside the account's name");
 	if (hosting === "objects") {
-		needed.push(tell("OBJECTS_ENDPOINT", "https://<account>.r2.cloudflarestorage.com"));
-		needed.push(tell("OBJECTS_BUCKET", "the bucket's name"));
+		need("OBJECTS_ENDPOINT", "https://<account>.r2.cloudflarestorage.com");
+		need("OBJECTS_BUCKET", "the bucket's name");
 	}
 	return needed;
 }

@@ -2,54 +2,34 @@ import { runGit } from "../../git/run.ts";
 import { gitEnvironment } from "../../service/github-git.ts";
 import { dataOrNull } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
-import { byHand, type Finding, fixable, right } from "./finding.ts";
+import { check, type Finding } from "./finding.ts";
 
-/** The repository that is set up. */
-export interface Target {
-	owner: string;
-	name: string;
-	isOrganization: boolean;
-	isPrivate: boolean;
-	isFork: boolean;
-	isArchived: boolean;
-	/** `https://github.com/owner/name` */
-	webUrl: string;
-	cloneUrl: string;
-	defaultBranch: string;
-	/** Whether head branches go when a pull request is merged, and whether there are issues. */
-	deletesBranches: boolean;
-	hasIssues: boolean;
-}
+/** The repository that is set up, as GitHub shows it. */
+export type Target = Pick<
+	Awaited<ReturnType<Github["rest"]["repos"]["get"]>>["data"],
+	| "name"
+	| "private"
+	| "fork"
+	| "archived"
+	| "html_url"
+	| "clone_url"
+	| "default_branch"
+	| "delete_branch_on_merge"
+	| "has_issues"
+> & { owner: { login: string; type: string } };
 
 /** Reads the repository; null where there is none, or the token may not see it. */
 export async function readTarget({ rest, repo }: Github): Promise<Target | null> {
-	const data = await dataOrNull(rest.repos.get(repo), "show the repository");
-	return (
-		data && {
-			owner: data.owner.login,
-			name: data.name,
-			isOrganization: data.owner.type === "Organization",
-			isPrivate: data.private,
-			isFork: data.fork,
-			isArchived: data.archived,
-			webUrl: data.html_url,
-			cloneUrl: data.clone_url,
-			defaultBranch: data.default_branch,
-			deletesBranches: data.delete_branch_on_merge ?? false,
-			hasIssues: data.has_issues,
-		}
-	);
+	return dataOrNull(rest.repos.get(repo), "show the repository");
 }
 
 /** The repository that `createRepository` would make, for a dry run. */
 export function targetToBe({ repo }: Github, isPrivate: boolean, branch: string, apiUrl: string): Target {
-	const { owner, repo: name } = repo;
-	const host = new URL(apiUrl).host.replace(/^api\./, "");
-	const webUrl = `https://${host}/${owner}/${name}`;
+	const html_url = `https://${new URL(apiUrl).host.replace(/^api\./, "")}/${repo.owner}/${repo.repo}`;
 	return {
-		...{ owner, name, webUrl, cloneUrl: `${webUrl}.git`, defaultBranch: branch },
-		...{ isOrganization: true, isPrivate, isFork: false, isArchived: false },
-		...{ deletesBranches: false, hasIssues: true },
+		...{ owner: { login: repo.owner, type: "Organization" }, name: repo.repo, private: isPrivate },
+		...{ html_url, clone_url: `${html_url}.git`, default_branch: branch },
+		...{ fork: false, archived: false, delete_branch_on_merge: false, has_issues: true },
 	};
 }
 
@@ -64,25 +44,22 @@ export async function createRepository({ rest, repo }: Github, isPrivate: boolea
 
 /** The settings that the repository itself needs. */
 export function repositoryFindings({ rest, repo }: Github, target: Target, branch: string): Finding[] {
-	const { isFork, isArchived, defaultBranch, deletesBranches, hasIssues } = target;
-	const findings: Finding[] = [];
+	const { fork, archived, default_branch, delete_branch_on_merge, has_issues } = target;
 	const settings = "settings of the repository";
-	if (isArchived) return [byHand(settings, "it is archived, and nothing can be written to it")];
-	if (isFork) {
+	if (archived) return [check(settings, "it is archived, and nothing can be written to it")];
+	const isSet = delete_branch_on_merge && has_issues;
+	const findings = [
+		check(settings, !isSet && "issues are not on, or the branches of merged pull requests stay", () =>
+			rest.repos.update({ ...repo, delete_branch_on_merge: true, has_issues: true }),
+		),
+	];
+	if (fork) {
 		const why = "it is a fork, in which GitHub runs no schedules: make a repository of its own";
-		findings.push(byHand(settings, `${why} (npx fragments setup-github owner/other-name --create public)`));
+		findings.push(check(settings, `${why} (npx fragments setup-github owner/other-name --create public)`));
 	}
-	const wanted = { delete_branch_on_merge: true, has_issues: true };
-	const isSet = deletesBranches && hasIssues;
-	const update = () => rest.repos.update({ ...repo, ...wanted });
-	findings.push(
-		isSet
-			? right(settings)
-			: fixable(settings, "issues are not on, or the branches of merged pull requests stay", update),
-	);
-	if (defaultBranch !== branch) {
-		const how = `make it ${branch}, or set GITHUB_BRANCH=${defaultBranch} here and for the service`;
-		findings.push(byHand("default branch", `is ${defaultBranch}, and the layers are on it: ${how}`));
+	if (default_branch !== branch) {
+		const how = `make it ${branch}, or set GITHUB_BRANCH=${default_branch} here and for the service`;
+		findings.push(check("default branch", `is ${default_branch}, and the layers are on it: ${how}`));
 	}
 	return findings;
 }
@@ -97,9 +74,6 @@ export interface Push {
 	proxy: string;
 }
 
-/** What is not code: each repository has layers of its own. */
-const notCode = new Set(["layers"]);
-
 /** Whether the branch holds the code of this clone; where there is no such branch, it is pushed. */
 export async function codeFindings(github: Github, target: Target, push: Push): Promise<Finding[]> {
 	const { rest, repo } = github;
@@ -113,26 +87,23 @@ export async function codeFindings(github: Github, target: Target, push: Push): 
 			throw error;
 		},
 	);
-	if (!ref) return [fixable(what, "is not there: this clone's HEAD", () => pushHead(target, push))];
+	if (!ref) return [check(what, "is not there: this clone's HEAD", () => pushHead(target, push))];
 	const tree = await rest.git.getTree({ ...repo, tree_sha: ref.object.sha });
 	const theirs = new Map(tree.data.tree.map(({ path, sha }) => [path, sha]));
 	const missing: string[] = [];
 	const different: string[] = [];
 	for (const [path, id] of await topLevel(push.clone)) {
-		if (notCode.has(path) || theirs.get(path) === id) continue;
+		// Each repository has layers of its own.
+		if (path === "layers" || theirs.get(path) === id) continue;
 		(theirs.has(path) ? different : missing).push(path);
 	}
+	const begin = "begin with a repository that has no commit, or merge this clone's main into it";
 	if (missing.length > 0) {
-		const why = `it lacks ${missing.join(", ")}`;
-		const how = "begin with a repository that has no commit, or merge this clone's main into it";
-		return [byHand(what, `${why}: ${how} (git merge --allow-unrelated-histories)`)];
+		const how = `${begin} (git merge --allow-unrelated-histories)`;
+		return [check(what, `it lacks ${missing.join(", ")}: ${how}`)];
 	}
-	if (different.length > 0) {
-		return [
-			byHand(what, `it differs from this clone in ${different.join(", ")}: pull, or push, what is newer`),
-		];
-	}
-	return [right(what)];
+	const problem = `it differs from this clone in ${different.join(", ")}: pull, or push, what is newer`;
+	return [check(what, different.length > 0 && problem)];
 }
 
 /** Names at the top of this clone's HEAD, with the ids of what they hold. */
@@ -144,9 +115,9 @@ async function topLevel(clone: string): Promise<[string, string][]> {
 		.map((line) => [line.slice(line.indexOf("\t") + 1), line.split(/[ \t]/)[2] as string]);
 }
 
-async function pushHead({ cloneUrl }: Target, { clone, branch, token, proxy }: Push): Promise<void> {
+async function pushHead({ clone_url }: Target, { clone, branch, token, proxy }: Push): Promise<void> {
 	const isShallow = (await runGit(clone, ["rev-parse", "--is-shallow-repository"])).toString().trim();
 	if (isShallow === "true") throw new Error("this clone is shallow: git fetch --unshallow");
-	const environment = gitEnvironment(cloneUrl, token, proxy);
-	await runGit(clone, ["push", "--quiet", cloneUrl, `HEAD:refs/heads/${branch}`], { environment });
+	const environment = gitEnvironment(clone_url, token, proxy);
+	await runGit(clone, ["push", "--quiet", clone_url, `HEAD:refs/heads/${branch}`], { environment });
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { dataOrNull } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
 import type { App } from "./apps.ts";
-import { byHand, emptyOn404, type Finding, fixable, right } from "./finding.ts";
+import { check, emptyOn404, type Finding } from "./finding.ts";
 import type { Target } from "./repository.ts";
 import defaultBranch from "./rulesets/default-branch.json" with { type: "json" };
 import ownBranches from "./rulesets/own-branches.json" with { type: "json" };
@@ -98,7 +98,7 @@ export async function rulesetFindings(github: Github, options: RulesetOptions): 
 		const listed = all.find(({ name }) => name === wanted.name);
 		if (!listed) {
 			const create = () => rest.repos.createRepoRuleset({ ...repo, ...wanted } as never);
-			findings.push(fixable(what, "is not there", create));
+			findings.push(check(what, "is not there", create));
 			continue;
 		}
 		const about = { ...repo, ruleset_id: listed.id };
@@ -107,11 +107,8 @@ export async function rulesetFindings(github: Github, options: RulesetOptions): 
 		const body = Object.fromEntries(names.map((name) => [name, merged(data[name], wanted[name])]));
 		const lacking = names.filter((name) => !isDeepStrictEqual(data[name], body[name]));
 		const update = () => rest.repos.updateRepoRuleset({ ...about, ...body } as never);
-		findings.push(
-			lacking.length === 0
-				? right(what)
-				: fixable(what, `lacks what it needs in: ${lacking.join(", ")}`, update),
-		);
+		const problem = `lacks what it needs in: ${lacking.join(", ")}`;
+		findings.push(check(what, lacking.length > 0 && problem, update));
 	}
 	return findings;
 }
@@ -131,16 +128,12 @@ export async function otherRuleFindings(github: Github, target: Target, branch: 
 		const others = rules.filter(({ ruleset_id }) => ruleset_id === undefined || !own.has(ruleset_id));
 		const types = others.map(({ type }) => type).join(", ");
 		const how = "exclude refs/heads/register/**, refs/heads/repair/* and refs/heads/refresh from the ruleset";
-		findings.push(
-			others.length === 0
-				? right(what)
-				: byHand(what, `has the rules ${types}: ${how}, see ${target.webUrl}/settings/rules`),
-		);
+		const problem = `has the rules ${types}: ${how}, see ${target.html_url}/settings/rules`;
+		findings.push(check(what, others.length > 0 && problem));
 	}
 	const asked = rest.repos.getBranchProtection({ ...repo, branch });
 	const older = await dataOrNull(asked, "show the branch's protection");
 	const what = `older protection of ${branch}`;
-	const how = `remove it at ${target.webUrl}/settings/branches: the ruleset has its rules`;
-	findings.push(older ? byHand(what, `is on, and knows no bypass of Apps: ${how}`) : right(what));
-	return findings;
+	const how = `remove it at ${target.html_url}/settings/branches: the ruleset has its rules`;
+	return [...findings, check(what, older !== null && `is on, and knows no bypass of Apps: ${how}`)];
 }

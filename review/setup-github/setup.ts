@@ -4,8 +4,8 @@ import { readIfThere } from "../../files/if-there.ts";
 import { ownersPath, parseOwners } from "../../registry/owners.ts";
 import type { Github } from "../../store/github/routes.ts";
 import { type App, appFindings, findApp, installationFindings } from "./apps.ts";
-import { apply, byHand, type Finding, fixable, inspect, type Outcome, right } from "./finding.ts";
-import { neededSecrets, neededVariables, variablesFrom } from "./needs.ts";
+import { apply, check, type Finding, inspect, type Outcome } from "./finding.ts";
+import { environmentNames, neededSecrets, neededVariables, variablesFrom } from "./needs.ts";
 import {
 	codeFindings,
 	createRepository,
@@ -19,7 +19,6 @@ import { otherRuleFindings, rulesetFindings } from "./rulesets.ts";
 import {
 	actionsFindings,
 	environmentFindings,
-	environmentNames,
 	labelFindings,
 	readVariables,
 	secretFindings,
@@ -50,38 +49,47 @@ const unseenAfterMaking =
 
 /** Checks everything that a repository needs, and corrects what it can. */
 export async function setUp(github: Github, options: SetupOptions): Promise<Setup> {
-	const { isDryRun, create, push } = options;
-	const slug = `${github.repo.owner}/${github.repo.repo}`;
 	const outcomes: Outcome[] = [];
-	const add = async (findings: Finding[]) => outcomes.push(...(await apply(findings, isDryRun)));
-	let target = await readTarget(github);
+	const add = async (findings: Finding[]) => {
+		outcomes.push(...(await apply(findings, options.isDryRun)));
+	};
+	const target = await findTarget(github, options, add);
 	if (!target) {
-		const problem = `${slug} is not there, or the token may not see it`;
-		const make = () => createRepository(github, create === "private");
-		const how = "run this again with --create public or --create private";
-		await add([create ? fixable("repository", problem, make) : byHand("repository", `${problem}: ${how}`)]);
-		const [made] = outcomes;
-		if (made?.state === "set") target = await readTarget(github);
-		else if (made?.state === "would be set")
-			target = targetToBe(github, create === "private", push.branch, options.apiUrl);
-		if (!target) {
-			if (made?.state === "set") await add([byHand("settings of the repository", unseenAfterMaking)]);
-			return { outcomes, target };
-		}
-	} else {
-		await add([right(`repository ${slug}`)]);
+		if (outcomes[0]?.state === "set") await add([check("settings of the repository", unseenAfterMaking)]);
+		return { outcomes, target };
 	}
-	await add(repositoryFindings(github, target, push.branch));
-	if (target.isArchived) return { outcomes, target };
-	const found = target;
-	await add(await inspect("code", () => codeFindings(github, found, push)));
-	for (const findings of await rest(github, found, options)) await add(findings);
+	await add(repositoryFindings(github, target, options.push.branch));
+	if (target.archived) return { outcomes, target };
+	await add(await inspect("code", () => codeFindings(github, target, options.push)));
+	for (const [what, find] of await checksOf(github, target, options)) await add(await inspect(what, find));
 	return { outcomes, target };
 }
 
+/** The repository, made where it is not there and that was asked for; null where it is not there. */
+async function findTarget(
+	github: Github,
+	{ create, push, apiUrl, isDryRun }: SetupOptions,
+	add: (findings: Finding[]) => Promise<void>,
+): Promise<Target | null> {
+	const slug = `${github.repo.owner}/${github.repo.repo}`;
+	const target = await readTarget(github);
+	const problem = `${slug} is not there, or the token may not see it`;
+	if (target) await add([check(`repository ${slug}`, false)]);
+	else if (create)
+		await add([check("repository", problem, () => createRepository(github, create === "private"))]);
+	else
+		await add([check("repository", `${problem}: run this again with --create public or --create private`)]);
+	if (target || !create) return target;
+	return isDryRun ? targetToBe(github, create === "private", push.branch, apiUrl) : readTarget(github);
+}
+
 /** What does not depend on the step before it. */
-async function rest(github: Github, target: Target, options: SetupOptions): Promise<Finding[][]> {
-	const { branch } = options.push;
+async function checksOf(
+	github: Github,
+	target: Target,
+	options: SetupOptions,
+): Promise<[string, () => Promise<Finding[]>][]> {
+	const { branch, clone } = options.push;
 	const stored = await readVariables(github).catch(() => new Map<string, string>());
 	const [service, workflow] = await findApps(github, options, stored);
 	const wanted = variablesFrom(options.environment);
@@ -89,34 +97,26 @@ async function rest(github: Github, target: Target, options: SetupOptions): Prom
 	if (workflow) wanted.set("WORKFLOW_APP_ID", String(workflow.id));
 	if (workflow?.login) wanted.set("WORKFLOW_APP_LOGIN", workflow.login);
 	const variable = (name: string) => wanted.get(name) ?? stored.get(name);
-	const findings = [
-		await inspect("labels", () => labelFindings(github)),
-		await inspect("Actions", () => actionsFindings(github)),
+	const both = { service, workflow };
+	const ruleset = async () => {
+		if (service && workflow)
+			return rulesetFindings(github, { service, workflow, hasLoneOperator: await hasLoneOperator(clone) });
+		return [check("rulesets", "waits for both Apps: without their bypass every PUT would be refused")];
+	};
+	return [
+		["labels", () => labelFindings(github)],
+		["Actions", () => actionsFindings(github)],
+		...environmentNames.map((name): [string, () => Promise<Finding[]>] => [
+			`environment ${name}`,
+			() => environmentFindings(github, target, name),
+		]),
+		["Apps", async () => appFindings(target, both)],
+		["installation of the Apps", () => installationFindings(github, target, both)],
+		["variables", () => variableFindings(github, wanted, neededVariables)],
+		["secrets", () => secretFindings(github, neededSecrets(variable))],
+		["rulesets", ruleset],
+		["other rules", () => otherRuleFindings(github, target, branch)],
 	];
-	for (const name of environmentNames) {
-		findings.push(await inspect(`environment ${name}`, () => environmentFindings(github, target, name)));
-	}
-	findings.push(
-		appFindings(target, "service", service),
-		appFindings(target, "workflow", workflow),
-		await inspect("installation of the Apps", () =>
-			installationFindings(github, target, [
-				["service", service],
-				["workflow", workflow],
-			]),
-		),
-		await inspect("variables", () => variableFindings(github, wanted, neededVariables)),
-		await inspect("secrets", () => secretFindings(github, neededSecrets(variable))),
-	);
-	if (service && workflow) {
-		const rules = { service, workflow, hasLoneOperator: await hasLoneOperator(options.push.clone) };
-		findings.push(await inspect("rulesets", () => rulesetFindings(github, rules)));
-	} else {
-		const why = "waits for both Apps: without their bypass every PUT would be refused";
-		findings.push([byHand("rulesets", why)]);
-	}
-	findings.push(await inspect("other rules", () => otherRuleFindings(github, target, branch)));
-	return findings;
 }
 
 /** Whether one person is all the owners of a clone: a team has several members. */

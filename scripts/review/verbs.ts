@@ -1,5 +1,9 @@
 import { userInfo } from "node:os";
+import { join } from "node:path";
+import { trailersOf } from "../../git/commits.ts";
 import { runGit } from "../../git/run.ts";
+import { readPicturePairs } from "../../prove/proposed.ts";
+import { repairedTrailer } from "../../repair/branches.ts";
 import { proposalLines } from "../../review/audit/print.ts";
 import { renderComment } from "../../review/comment.ts";
 import {
@@ -61,7 +65,7 @@ export async function show(
 	const text = [
 		`${branch} at commit ${commit}`,
 		...(await proposalLines(opened.found.path, commit)),
-		...(branch.startsWith(repairBranch("")) ? await evidenceLines(opened.found.path, commit) : []),
+		...(branch.startsWith(repairBranch("")) ? await repairLines(opened, commit) : []),
 		...changeLines(outcome),
 		summaryLine(outcome),
 		`To merge exactly this: npx fragments review accept ${branch} --commit ${commit.slice(0, 12)}`,
@@ -71,10 +75,19 @@ export async function show(
 	return isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
 }
 
-/** The evidence of a repair, as its commit has it. */
-async function evidenceLines(repository: string, commit: string): Promise<string[]> {
-	const message = await runGit(repository, ["log", "-1", "--format=%b", commit]);
-	return message.toString("utf8").trim().split("\n");
+/** The evidence of a repair, as its commit has it, and where its pictures are. */
+async function repairLines({ settings, found }: Opened, commit: string): Promise<string[]> {
+	const { pictures } = settings;
+	const message = (await runGit(found.path, ["log", "-1", "--format=%b", commit])).toString("utf8");
+	const pairOf = await readPicturePairs(pictures);
+	const lines = trailersOf(`\n\n${message}`, repairedTrailer).flatMap((smallkey) => {
+		const { before, after } = pairOf(smallkey);
+		return [
+			`Picture of ${smallkey} as it was last drawn: ${before ? join(pictures, before) : "none"}`,
+			`Picture of ${smallkey} after the repair: ${after ? join(pictures, after) : `none yet; npx fragments prove --repo ${found.path} --proposed`}`,
+		];
+	});
+	return [...message.trim().split("\n"), ...lines];
 }
 
 interface DecideOptions {

@@ -6,7 +6,7 @@ import type { Measures } from "../measures.ts";
 import { repositoryPath } from "../open-store.ts";
 import type { Configuration } from "../settings.ts";
 import { Harvester } from "./harvester.ts";
-import { Repairs, searchProcess } from "./repairs.ts";
+import { searchProcess, startRepairs } from "./repairs.ts";
 import { systemTimers } from "./schedule.ts";
 import { threadLimits } from "./thread.ts";
 import { HarvestThreads } from "./threads.ts";
@@ -15,7 +15,8 @@ import { type Sight, Watcher } from "./watcher.ts";
 /** The harvester of the running service, with the watcher. Both are idle until their first call. */
 export class ServiceHarvester extends Harvester {
 	readonly #watcher: Watcher;
-	readonly #repairs: Repairs | null;
+	readonly #startRepairs: (() => () => Promise<void>) | null;
+	#endRepairs: (() => Promise<void>) | undefined;
 	readonly #threads: HarvestThreads;
 
 	/** @param allKeys all smallkeys, in any order */
@@ -39,7 +40,8 @@ export class ServiceHarvester extends Harvester {
 		this.#watcher = new Watcher({ ...common, watch: threads.watch, readHealth });
 		const search = searchProcess(configuration);
 		const repository = repositoryPath(dataDir);
-		this.#repairs = harvest.repair ? new Repairs({ ...common, repository, readHealth, search }) : null;
+		const start = () => startRepairs({ ...common, repository, readHealth, search });
+		this.#startRepairs = harvest.repair ? start : null;
 		this.#threads = threads;
 	}
 
@@ -51,7 +53,7 @@ export class ServiceHarvester extends Harvester {
 	override start(): void {
 		super.start();
 		this.#watcher.start();
-		this.#repairs?.start();
+		this.#endRepairs = this.#startRepairs?.();
 	}
 
 	/** The last check of a layer; null where it was not checked since the start. */
@@ -60,7 +62,7 @@ export class ServiceHarvester extends Harvester {
 	}
 
 	override async close(): Promise<void> {
-		await Promise.all([super.close(), this.#watcher.close(), this.#repairs?.close()]);
+		await Promise.all([super.close(), this.#watcher.close(), this.#endRepairs?.()]);
 		await this.#threads.close();
 	}
 }

@@ -1,21 +1,13 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import {
-	type Health,
-	healthPath,
-	healthText,
-	markRepairs,
-	parseHealth,
-	repairTrailer,
-	weekOf,
-} from "../../registry/health.ts";
+import { healthPath, healthText, markRepairs, parseHealth, repairTrailer } from "../../registry/health.ts";
 import { readOpen } from "../../repair/branches.ts";
 import type { Log } from "../../store/log.ts";
 import { isRefusal, type Store } from "../../store/store.ts";
 import type { Configuration } from "../settings.ts";
 import { serviceMeta } from "./commit.ts";
-import { NamedTimers, type Schedule } from "./schedule.ts";
+import type { Schedule } from "./schedule.ts";
 
 /** The dependencies of the daily search for repairs. */
 export interface RepairsOptions extends Pick<Schedule, "timers" | "now"> {
@@ -36,81 +28,59 @@ const everyMs = 86_400_000;
 /** Longest search, in milliseconds. */
 const maxSearchMs = 7_200_000;
 
-/** Looks once a day for the services of layers that stay sick. It is idle until its start. */
-export class Repairs {
-	readonly #options: RepairsOptions;
-	readonly #ending = new AbortController();
-	readonly #timers: NamedTimers;
-	#running: Promise<void> = Promise.resolve();
+/** Looks once a day for the services of sick layers. @returns ends it, with a running search */
+export function startRepairs(options: RepairsOptions): () => Promise<void> {
+	const { timers, log } = options;
+	const ending = new AbortController();
+	const { signal } = ending;
+	let timer: unknown;
+	let running = Promise.resolve();
 
-	constructor(options: RepairsOptions) {
-		this.#options = options;
-		this.#timers = new NamedTimers(options.timers);
-	}
-
-	start(): void {
-		this.#later(firstMs);
-	}
-
-	/** Ends a running search. */
-	async close(): Promise<void> {
-		this.#ending.abort();
-		this.#timers.clearAll();
-		await this.#running;
-	}
-
-	#later(ms: number): void {
-		const { signal } = this.#ending;
-		const run = async () => {
-			await this.#run().catch((error) => {
-				if (!signal.aborted) this.#options.log.error(error);
-			});
-			if (!signal.aborted) this.#later(everyMs);
-		};
-		this.#timers.set(
-			"search",
-			() => {
-				this.#running = run();
-			},
-			ms,
-		);
-	}
-
-	async #run(): Promise<void> {
-		const { readHealth, search, now } = this.#options;
-		const sicknesses = [...parseHealth(await readHealth()).values()];
-		const week = weekOf(now());
-		const isSick = sicknesses.some(({ since }) => since < week);
-		if (isSick) await search(this.#ending.signal);
-		const isMarked = sicknesses.some(({ repair }) => repair);
-		if ((isSick || isMarked) && !this.#ending.signal.aborted) await this.#mark();
-	}
-
-	/** Notes for which layers a repair waits, so that the catalogue says it. */
-	async #mark(): Promise<void> {
-		const { repository, store, readHealth, now } = this.#options;
-		const open = await readOpen(repository, "refs/heads/main");
-		const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
-		const before = await readHealth();
-		const health = parseHealth(before);
-		const after = markRepairs(health, proposed);
-		const text = healthText(after);
-		if (text === before) return;
-		const { size } = proposed;
-		const outcome = await store.change(async () => [{ path: healthPath, text }], {
-			...serviceMeta(now),
-			smallkey: null,
-			subject: `health: ${size} ${size === 1 ? "layer has" : "layers have"} a proposed repair`,
-			trailers: newlyMarked(health, after).map((smallkey) => [repairTrailer, smallkey]),
+	async function run(): Promise<void> {
+		await repairOnce(options, signal).catch((error) => {
+			if (!signal.aborted) log.error(error);
 		});
-		if (isRefusal(outcome)) throw new Error(`${healthPath}: ${outcome.errors.join("; ")}`);
+		if (!signal.aborted) later(everyMs);
 	}
+
+	function later(ms: number): void {
+		timer = timers.set(() => {
+			running = run();
+		}, ms);
+	}
+
+	later(firstMs);
+	return async () => {
+		ending.abort();
+		timers.clear(timer);
+		await running;
+	};
 }
 
-function newlyMarked(before: Health, after: Health): string[] {
-	return [...after].flatMap(([smallkey, { repair }]) =>
-		repair && !before.get(smallkey)?.repair ? [smallkey] : [],
-	);
+async function repairOnce(options: RepairsOptions, signal: AbortSignal): Promise<void> {
+	if (parseHealth(await options.readHealth()).size === 0) return;
+	await options.search(signal);
+	if (!signal.aborted) await markProposed(options);
+}
+
+/** Notes for which layers a repair waits, so that the catalogue says it. */
+async function markProposed({ repository, store, readHealth, now }: RepairsOptions): Promise<void> {
+	const open = await readOpen(repository, "refs/heads/main");
+	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
+	const before = await readHealth();
+	const health = parseHealth(before);
+	const after = markRepairs(health, proposed);
+	const text = healthText(after);
+	if (text === before) return;
+	const { size } = proposed;
+	const marked = [...after].filter(([smallkey, { repair }]) => repair && !health.get(smallkey)?.repair);
+	const outcome = await store.change(async () => [{ path: healthPath, text }], {
+		...serviceMeta(now),
+		smallkey: null,
+		subject: `health: ${size} ${size === 1 ? "layer has" : "layers have"} a proposed repair`,
+		trailers: marked.map(([smallkey]) => [repairTrailer, smallkey]),
+	});
+	if (isRefusal(outcome)) throw new Error(`${healthPath}: ${outcome.errors.join("; ")}`);
 }
 
 /** Searches in a process of its own: what it reads is foreign, and its environment holds no secret. */

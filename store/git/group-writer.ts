@@ -16,9 +16,6 @@ import type { RequestUse } from "./used-requests.ts";
 const maxMoves = 20;
 const maxFailures = 2;
 
-/** Changes of one group, so that none waits long for its answer. */
-const maxGroup = 200;
-
 /** Changes in the reader that groups share; it holds their texts in memory. */
 const maxReaderEdits = 2_000;
 
@@ -27,23 +24,15 @@ export class GroupWriter {
 	readonly #context: StoreContext;
 	readonly #head: PublishedHead;
 	readonly #packs: Packs;
-	readonly #takeWaiting: (max: number) => Pending[];
 	/** The state that the next group is judged on, and the number of edits over its commit. */
 	#reader: { at: CommitReader; commit: string; edits: number } | null = null;
 	/** Answers that wait for the files. */
 	readonly #answering = new Set<Promise<void>>();
 
-	/** @param takeWaiting takes further changes for a group, at most so many */
-	constructor(
-		context: StoreContext,
-		head: PublishedHead,
-		packs: Packs,
-		takeWaiting: (max: number) => Pending[],
-	) {
+	constructor(context: StoreContext, head: PublishedHead, packs: Packs) {
 		this.#context = context;
 		this.#head = head;
 		this.#packs = packs;
-		this.#takeWaiting = takeWaiting;
 	}
 
 	/** Ends once each group is answered. */
@@ -56,16 +45,15 @@ export class GroupWriter {
 		const { health, branch } = this.#context;
 		let failure: unknown;
 		for (let moves = 0, failures = 0; moves < maxMoves && failures < maxFailures; ) {
-			const judged: Judged[] = [];
+			let judged: Judged[] = [];
 			try {
+				const reader = this.#readerAtHead();
+				this.#context.writer.begin(this.#head.commit);
 				// Git answers this while the group is judged.
 				const head = branch.head();
 				head.catch(() => undefined);
-				const reader = this.#readerAtHead();
-				this.#context.writer.begin(this.#head.commit);
-				await judgeGroup(group, reader, this.#context, judged);
+				judged = await judgeGroup(group, reader, this.#context);
 				if ((await head) !== this.#head.commit) throw new BranchHeld("others have moved the branch");
-				await this.#joinWaiting(group, reader, judged);
 				return await this.#land(judged, reader);
 			} catch (error) {
 				failure = error;
@@ -89,17 +77,6 @@ export class GroupWriter {
 				? new StoreBusy("the branch cannot be moved, or others keep moving it", 2)
 				: health.failed(failure);
 		for (const { reject } of group) reject(busy);
-	}
-
-	/** Adds what comes to a group while git is busy with its commits: it would have to wait for them in any case. */
-	async #joinWaiting(group: Pending[], reader: CommitReader, judged: Judged[]): Promise<void> {
-		while (group.length < maxGroup) {
-			await lastCommit(judged);
-			const more = this.#takeWaiting(maxGroup - group.length);
-			if (more.length === 0) return;
-			group.push(...more);
-			await judgeGroup(more, reader, this.#context, judged);
-		}
 	}
 
 	/** The state that the next group is judged on. */

@@ -37,14 +37,13 @@ export interface Judged {
  * Judges the changes of a group in their order, each on what the ones before it will have changed, and hands the
  * commits to git. A change whose own code fails is rejected, and is not among the results.
  * @param reader the state that they are built on; then the state with all of them
- * @param judged the results; those of the group's earlier changes are there already
  */
 export async function judgeGroup(
 	group: readonly Pending[],
 	reader: CommitReader,
 	{ requests, health, writer, now }: StoreContext,
-	judged: Judged[],
-): Promise<void> {
+): Promise<Judged[]> {
+	const judged: Judged[] = [];
 	// What later ones are judged on is read meanwhile.
 	for (const { meta } of group) if (meta.smallkey !== null) reader.prefetch(meta.smallkey);
 	for (const pending of group) {
@@ -62,6 +61,7 @@ export async function judgeGroup(
 			pending.reject(error instanceof GitFailure ? health.failed(error) : error);
 		}
 	}
+	return judged;
 }
 
 /**

@@ -89,7 +89,7 @@ export class GitStore implements Store {
 		this.#context = context;
 		this.#head = head;
 		this.#packs = packs;
-		this.#groups = new GroupWriter(context, head, packs, (max) => this.#takeWaiting(max));
+		this.#groups = new GroupWriter(context, head, packs);
 	}
 
 	/**
@@ -332,13 +332,6 @@ export class GitStore implements Store {
 		const group = taken.filter(({ meta }) => !meta.review);
 		if (group.length > 0) await this.#groups.write(group);
 		for (const one of taken) if (one.meta.review) await this.#writeReview(one);
-	}
-
-	/** Takes waiting changes of the branch, at most so many. */
-	#takeWaiting(max: number): Pending[] {
-		const taken = this.#waiting.filter(({ meta }) => !meta.review).slice(0, max);
-		this.#waiting = this.#waiting.filter((one) => !taken.includes(one));
-		return taken;
 	}
 
 	async #writeReview(pending: Pending): Promise<void> {

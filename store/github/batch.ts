@@ -1,11 +1,11 @@
 import { type Commit, type Refusal, StoreBusy } from "../store.ts";
-import { type Chain, type Change, type Decision, decide, makeChain, type Outcome } from "./chain.ts";
-import { makeFirstCommit, moveBranch } from "./commit.ts";
-import type { Freshness } from "./freshness.ts";
-import { type Head, readHead } from "./head.ts";
+import { type Chain, type Change, decide, makeChain, type Outcome } from "./chain.ts";
+import { GithubBusy, LostAnswer, spread } from "./client.ts";
+import { moveBranch } from "./commit.ts";
+import type { Heads } from "./history.ts";
 import type { Batch, Entry } from "./queue.ts";
-import type { RetryRaces } from "./races.ts";
-import { carriesRequest, type Replays } from "./replay.ts";
+import { Conflict } from "./refusal.ts";
+import { proposeChange } from "./review.ts";
 import type { Github } from "./routes.ts";
 
 type ChangeEntry = Entry<Change, Commit | Refusal>;
@@ -16,107 +16,96 @@ export interface BatchContext {
 	github: Github;
 	/** The branch that is changed. */
 	branch: string;
-	replays: Replays;
-	fresh: Freshness;
-	retryRaces: RetryRaces;
-	/** The clock of the two limits below. */
+	heads: Heads;
 	now: () => Date;
-	/** When the batch has to have ended, in milliseconds. */
-	until: number;
+	/** Waits a number of milliseconds. */
+	sleep: (ms: number) => Promise<void>;
+	/** A number from 0 to 1, for jitter. */
+	random: () => number;
+	/** How long changes are built again because others were faster, in milliseconds. */
+	raceMs: number;
 	/** After this time no further commit is begun: what is left is for moving the branch, and for building again. */
 	lastCommitAt: number;
 }
 
-/** What earlier attempts have written: it may be on the branch although the answer was lost. */
-interface Written {
-	chains: Chain[];
-	isFirstCommit: boolean;
+/**
+ * Makes the changes of a batch: a commit each, one on top of the other, and one move of the branch; or a pull request.
+ * Where GitHub refuses what one of them brings, it is not known whose it is: each is then made alone.
+ * @throws {Error} which fails all changes of the batch that have no outcome yet
+ */
+export async function commitBatch(context: BatchContext, batch: ChangeBatch): Promise<void> {
+	const [first] = batch.entries as [ChangeEntry];
+	const { edits, meta, started } = first.job;
+	if (meta.review) {
+		const proposing = { ...context, started, written: null };
+		const propose = () => proposeChange(proposing, edits, meta);
+		return first.settle(await retryRaces(context, batch.until, propose));
+	}
+	try {
+		await commitTogether(context, batch);
+	} catch (error) {
+		if (error instanceof StoreBusy || batch.entries.length === 1) throw error;
+		for (const entry of batch.entries) {
+			const alone = { ...batch, entries: [entry], fill: () => undefined };
+			await commitTogether(context, alone).catch((error: unknown) => entry.fail(error));
+		}
+	}
+}
+
+const maxAttempts = 5;
+
+/** What a publisher may wait before trying again when others change the layers at the same moment. */
+const raceSeconds = 2;
+
+/** Tries again, each time from a fresh read, while others are faster or it is not known whether the branch was written. */
+async function retryRaces<T>(
+	{ now, sleep, random, raceMs }: BatchContext,
+	deadline: number,
+	attempt: () => Promise<T>,
+): Promise<T> {
+	const until = Math.min(deadline, now().getTime() + raceMs);
+	for (let attempts = 1; ; attempts += 1) {
+		try {
+			return await attempt();
+		} catch (error) {
+			if (!(error instanceof Conflict) && !(error instanceof LostAnswer)) throw error;
+			const pauseMs = 50 * 2 ** attempts * (0.5 + random());
+			if (attempts === maxAttempts || now().getTime() + pauseMs >= until) {
+				if (error instanceof LostAnswer || !error.isRace) throw error;
+				const text = "others change the layers at the same moment";
+				throw new GithubBusy(text, spread(raceSeconds, random), error.message);
+			}
+			await sleep(pauseMs);
+		}
+	}
+}
+
+async function commitTogether(context: BatchContext, batch: ChangeBatch): Promise<void> {
+	const chains: Chain[] = [];
+	const outcomes = await retryRaces(context, batch.until, () => attempt(context, batch, chains));
+	for (const [index, outcome] of outcomes.entries()) {
+		const entry = batch.entries[index] as ChangeEntry;
+		if ("thrown" in outcome) entry.fail(outcome.thrown);
+		else entry.settle("refusal" in outcome ? outcome.refusal : outcome.commit);
+	}
 }
 
 /**
- * Makes the changes of a batch: a commit each, one on top of the other, and one move of the branch. Where GitHub
- * refuses what one of them brings, it is not known whose it is: each is then made alone.
- * @throws {Error} which fails all changes that are still in the batch
+ * @param chains of earlier attempts: they may be on the branch although the answer was lost
+ * @returns what the first changes of the batch came to: for the others there was no time
  */
-export async function commitBatch(context: BatchContext, batch: ChangeBatch): Promise<void> {
-	try {
-		await attemptUntilDone(context, batch);
-	} catch (error) {
-		if (error instanceof StoreBusy || batch.entries.length === 1) throw error;
-		for (const entry of batch.entries) entry.isAlone = true;
-		batch.giveBack(batch.entries.slice(1));
-		await attemptUntilDone(context, batch);
-	}
-}
-
-function attemptUntilDone(context: BatchContext, batch: ChangeBatch): Promise<void> {
-	const written: Written = { chains: [], isFirstCommit: false };
-	let isFilled = false;
-	return context.retryRaces(context.until, async () => {
-		const { github, branch, fresh, replays } = context;
-		const head = fresh.check(await readHead(github, branch));
-		const landed = head && findLanded(head, written, batch);
-		if (landed) return settle(context, batch, landed);
-		if (!isFilled) batch.fill();
-		isFilled = true;
-		const changes = batch.entries.map(({ job }) => job);
-		const decisions = await decide(github, head, changes, replays);
-		if (!head) return settle(context, batch, await commitFirst(context, changes, decisions, written));
-		return settle(context, batch, await commitAll(context, head, changes, decisions, written));
-	});
-}
-
-/** What an earlier attempt's write has come to, where it is on the branch. */
-function findLanded(head: Head, written: Written, batch: ChangeBatch): Outcome[] | null {
-	const chain = written.chains.find(({ tip }) => head.recent.some(({ sha }) => sha === tip));
-	if (chain) return chain.outcomes;
-	const { meta } = (batch.entries[0] as ChangeEntry).job;
-	const first = written.isFirstCommit && head.recent.find((commit) => carriesRequest(commit, meta));
-	return first ? [{ commit: { commit: first.sha, changed: true } }] : null;
-}
-
-async function commitAll(
-	{ github, branch, fresh, now, lastCommitAt }: BatchContext,
-	head: Head,
-	changes: readonly Change[],
-	decisions: readonly Decision[],
-	written: Written,
-): Promise<Outcome[]> {
-	const mayGoOn = () => now().getTime() < lastCommitAt;
-	const chain = await makeChain(github, head, changes, decisions, mayGoOn);
-	if (chain.length > 0) {
-		written.chains.push(chain);
-		await moveBranch(github, branch, chain.tip);
-		fresh.replaced(head.commit);
-	}
+async function attempt(context: BatchContext, batch: ChangeBatch, chains: Chain[]): Promise<Outcome[]> {
+	const { github, branch, heads, now, lastCommitAt } = context;
+	const head = await heads.read(github, branch);
+	const landed = chains.find(({ tip }) => head.recent.some(({ sha }) => sha === tip));
+	if (landed) return landed.outcomes;
+	batch.fill();
+	const changes = batch.entries.map(({ job }) => job);
+	const decisions = await decide(github, head, changes, now());
+	const chain = await makeChain(github, head, changes, decisions, () => now().getTime() < lastCommitAt);
+	if (chain.tip === head.commit) return chain.outcomes;
+	chains.push(chain);
+	await moveBranch(github, branch, chain.tip);
+	heads.replaced(head.commit);
 	return chain.outcomes;
-}
-
-/** In a repository without commits one change is made; the others build on it. */
-async function commitFirst(
-	{ github, branch }: BatchContext,
-	[change]: readonly Change[],
-	[decision]: readonly Decision[],
-	written: Written,
-): Promise<Outcome[]> {
-	if (!change || !decision) return [];
-	if (!("edits" in decision)) return [decision];
-	if (decision.edits.length === 0) return [{ commit: { commit: "", changed: false } }];
-	written.isFirstCommit = true;
-	const commit = await makeFirstCommit(github, branch, decision.edits, change.meta, change.started);
-	return [{ commit: { commit, changed: true } }];
-}
-
-/** Settles each change; those for which there was no time wait again. */
-function settle({ replays }: BatchContext, batch: ChangeBatch, outcomes: readonly Outcome[]): void {
-	batch.giveBack(batch.entries.slice(outcomes.length));
-	for (const [index, entry] of batch.entries.entries()) {
-		const outcome = outcomes[index] as Outcome;
-		if ("thrown" in outcome) entry.fail(outcome.thrown);
-		else if ("refusal" in outcome) entry.settle(outcome.refusal);
-		else {
-			if (outcome.commit.changed) replays.remember(entry.job.meta);
-			entry.settle(outcome.commit);
-		}
-	}
 }

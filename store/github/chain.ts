@@ -1,4 +1,4 @@
-import pMap from "p-map";
+import pMap, { pMapIterable } from "p-map";
 import {
 	type Commit,
 	type Edit,
@@ -9,12 +9,11 @@ import {
 	StoreBusy,
 	usedBefore,
 } from "../store.ts";
-import { commitTree, fitsOnePortion, type Place, writeTree } from "./commit.ts";
-import type { Head } from "./head.ts";
+import { commitTree, type Place, writeTree } from "./commit.ts";
+import { type Head, wasUsed } from "./history.ts";
 import { Conflict } from "./refusal.ts";
-import type { Replays } from "./replay.ts";
 import type { Github } from "./routes.ts";
-import { CommitFiles, changesOf, Snapshot } from "./snapshot.ts";
+import { CommitFiles, Snapshot } from "./snapshot.ts";
 
 /** A change that waits. */
 export interface Change {
@@ -25,7 +24,7 @@ export interface Change {
 }
 
 /** What a change comes to: edits, what its sender is answered instead, or what was thrown. */
-export type Decision = { edits: Edit[] } | { refusal: Refusal } | { thrown: unknown };
+type Decision = { edits: Edit[] } | { refusal: Refusal } | { thrown: unknown };
 
 /** Changes that are decided at once, a whole batch: each reads a folder and its history, and often a file. */
 const readsAtOnce = 20;
@@ -40,26 +39,18 @@ const treesAtOnce = 4;
  */
 export async function decide(
 	github: Github,
-	head: Head | null,
+	head: Head,
 	changes: readonly Change[],
-	replays: Replays,
+	now: Date,
 ): Promise<Decision[]> {
 	const files = new CommitFiles(github, head);
-	const answers = new Map<Change, Promise<boolean>>();
-	// Asked once for each change: its answer does not depend on the decision, and takes a request.
-	const wasUsed = async (change: Change, decision: Decision) => {
-		if (head === null || !changesSomething(decision)) return false;
-		const answer = answers.get(change) ?? replays.wasUsed(github, head, change.meta);
-		answers.set(change, answer);
-		return answer;
-	};
-	// All that has to be asked of GitHub is asked at once; what an earlier one of these alters is decided again.
+	const isUsed = ({ meta }: Change) => wasUsed(github, head, meta, now);
+	// All that has to be asked of GitHub is asked at once; what follows an earlier one's edits is decided again.
 	const early = await pMap(
 		changes,
 		async (change) => {
-			const snapshot = new Snapshot(files);
-			const decision = await decideOne(change, snapshot);
-			return { decision, snapshot, isUsed: await wasUsed(change, decision) };
+			const decision = await decideOne(change, new Snapshot(files));
+			return { decision, used: changesSomething(decision) ? await isUsed(change) : null };
 		},
 		{ concurrency: readsAtOnce },
 	);
@@ -67,16 +58,13 @@ export async function decide(
 	const edits: Edit[] = [];
 	const decisions: Decision[] = [];
 	for (const [index, change] of changes.entries()) {
-		let { decision, snapshot, isUsed } = early[index] as (typeof early)[number];
-		const before = changesOf(edits);
-		if (snapshot.isStaleAfter(before)) {
-			decision = await decideOne(change, new Snapshot(files, before));
-			isUsed = await wasUsed(change, decision);
-		}
+		let { decision, used } = early[index] as (typeof early)[number];
+		if (edits.length > 0) decision = await decideOne(change, new Snapshot(files, edits));
 		const { request } = change.meta;
-		if (changesSomething(decision) && (isUsed || requests.has(request))) decision = { refusal: usedBefore };
 		if (changesSomething(decision)) {
-			edits.push(...decision.edits);
+			used ??= await isUsed(change);
+			if (used || requests.has(request)) decision = { refusal: usedBefore };
+			else edits.push(...decision.edits);
 			if (request !== null) requests.add(request);
 		}
 		decisions.push(decision);
@@ -108,8 +96,6 @@ export interface Chain {
 	tip: string;
 	/** What each change comes to once the branch is at `tip`; those for which there was no time are left out. */
 	outcomes: Outcome[];
-	/** How many commits there are. */
-	length: number;
 }
 
 /**
@@ -123,73 +109,26 @@ export async function makeChain(
 	decisions: readonly Decision[],
 	mayGoOn: () => boolean,
 ): Promise<Chain> {
-	const trees = startTrees(github, head.tree, decisions);
+	// Each tree is all edits so far on top of the head's, so that they need not wait for each other.
+	const changing = decisions.filter(changesSomething).map(({ edits }) => edits);
+	const trees = pMapIterable(
+		changing.map((_, index) => changing.slice(0, index + 1).flat()),
+		(edits) => writeTree(github, head.tree, edits),
+		{ concurrency: treesAtOnce, backpressure: Number.POSITIVE_INFINITY },
+	)[Symbol.asyncIterator]();
 	const outcomes: Outcome[] = [];
 	let tip: Place = head;
-	let length = 0;
 	for (const [index, decision] of decisions.entries()) {
-		const tree = trees.get(index);
 		if (!("edits" in decision)) outcomes.push(decision);
-		else if (!tree) outcomes.push({ commit: { commit: tip.commit, changed: false } });
+		else if (decision.edits.length === 0) outcomes.push({ commit: { commit: tip.commit, changed: false } });
 		else {
-			if (length > 0 && !mayGoOn()) break;
+			if (tip !== head && !mayGoOn()) break;
+			const tree: string = (await trees.next()).value;
 			const { meta, started } = changes[index] as Change;
-			const next = await commitOnce(github, tip, await tree, meta, started);
-			const changed = next !== tip;
-			if (changed) length += 1;
-			tip = next;
+			const changed = tree !== tip.tree;
+			if (changed) tip = { commit: await commitTree(github, tip, tree, meta, started), tree };
 			outcomes.push({ commit: { commit: tip.commit, changed } });
 		}
 	}
-	return { tip: tip.commit, outcomes, length };
-}
-
-async function commitOnce(
-	github: Github,
-	parent: Place,
-	tree: string,
-	meta: Meta,
-	now: Date,
-): Promise<Place> {
-	if (tree === parent.tree) return parent;
-	return { commit: await commitTree(github, parent, tree, meta, now), tree };
-}
-
-/**
- * Begins to write the tree of each decision that changes something: the head's with all edits so far. So trees do not
- * wait for each other; where the edits are too many for one request, a tree builds on an earlier one.
- */
-function startTrees(
-	github: Github,
-	base: string,
-	decisions: readonly Decision[],
-): Map<number, Promise<string>> {
-	const trees = new Map<number, Promise<string>>();
-	const started: Promise<string>[] = [];
-	let from: Promise<string> = Promise.resolve(base);
-	let edits: Edit[] = [];
-	for (const [index, decision] of decisions.entries()) {
-		if (!changesSomething(decision)) continue;
-		if (!fitsOnePortion([...edits, ...decision.edits])) {
-			from = started.at(-1) ?? from;
-			edits = [];
-		}
-		edits = [...edits, ...decision.edits];
-		const tree = writeAfter(started.at(-treesAtOnce), github, from, edits);
-		// The failure is met where the tree is waited for.
-		tree.catch(() => undefined);
-		started.push(tree);
-		trees.set(index, tree);
-	}
-	return trees;
-}
-
-async function writeAfter(
-	earlier: Promise<string> | undefined,
-	github: Github,
-	from: Promise<string>,
-	edits: readonly Edit[],
-): Promise<string> {
-	await earlier;
-	return writeTree(github, await from, edits);
+	return { tip: tip.commit, outcomes };
 }

@@ -12,8 +12,6 @@ export interface Connection {
 	apiUrl: string;
 	fetch: typeof fetch;
 	now: () => Date;
-	/** The clock of deadlines. */
-	limitNow: () => Date;
 	/** Waits a number of milliseconds. */
 	sleep: (ms: number) => Promise<void>;
 	/** A number from 0 to 1, for jitter. */
@@ -22,7 +20,7 @@ export interface Connection {
 	requestTimeoutMs: number;
 }
 
-/** Makes a way to ask GitHub that gives up at a time of `limitNow`, in milliseconds; asked for it at each request. */
+/** Makes a way to ask GitHub that gives up at a time, in milliseconds; asked for it at each request. */
 export type Connect = (deadline: () => number) => Github;
 
 /** GitHub cannot be used now; `reason` is for the operator, and holds no secret. */
@@ -69,8 +67,11 @@ function isLasting(method: string, url: string): boolean {
 /** An answer as octokit hands it over. */
 type Answer = Awaited<ReturnType<Rest["request"]>>;
 
-/** What became of one attempt: an answer, with octokit's error where it is one of an error; or why there is none. */
-type Attempt = { answer: Answer; error?: unknown } | { reason: string };
+/** What became of one attempt: octokit throws every answer from 400 up, and where there is none. */
+interface Attempt {
+	answer: Answer | undefined;
+	error?: { message?: string } | undefined;
+}
 
 /** Why a request has to be sent again. */
 interface Trouble {
@@ -102,14 +103,14 @@ const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
  * octokit's error for 404, 409 and 422, and Error where it refuses the service. No text of theirs holds a token.
  */
 export function connect(connection: Connection, authorize: Authorize): Connect {
-	const { owner, repo, now, limitNow, sleep, random } = connection;
+	const { owner, repo, now, sleep, random } = connection;
 	let pausedUntil = 0;
 
 	/** Waits for the end of a pause that GitHub has asked for, where there is time for that. */
 	async function waitForPause(until: number): Promise<void> {
 		const pauseMs = pausedUntil - now().getTime();
 		if (pauseMs <= 0) return;
-		if (limitNow().getTime() + pauseMs >= until) {
+		if (now().getTime() + pauseMs >= until) {
 			const seconds = spread(pauseMs / 1000, random);
 			throw new GithubBusy("GitHub asks for a pause", seconds, "GitHub: the pause it asked for is not over");
 		}
@@ -123,18 +124,21 @@ export function connect(connection: Connection, authorize: Authorize): Connect {
 		const isAuthorized = options.headers.authorization !== undefined;
 		for (let attempts = 1; ; attempts += 1) {
 			await waitForPause(until);
-			const leftMs = until - limitNow().getTime();
+			const leftMs = until - now().getTime();
 			if (leftMs <= 0)
 				throw new GithubBusy(noAnswer, spread(ordinaryRetryAfterSeconds, random), "no time left");
 			const timeoutMs = Math.min(connection.requestTimeoutMs, leftMs);
 			if (!isAuthorized) options.headers.authorization = await authorize(github);
 			const attempt = await sendOnce(send, options, timeoutMs);
 			const trouble = troubleOf(attempt, options, now(), () => !isAuthorized && authorize.forget());
-			if (trouble === null) return answerOf(attempt);
+			if (trouble === null) {
+				if (attempt.error) throw attempt.error;
+				return attempt.answer as Answer;
+			}
 			pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pauseMs);
 			const waitMs = trouble.pauseMs || 100 * 2 ** attempts * (0.5 + random());
 			const isLost = trouble.isUnknown && isLasting(method, url);
-			if (isLost || attempts === maxAttempts || limitNow().getTime() + waitMs >= until) {
+			if (isLost || attempts === maxAttempts || now().getTime() + waitMs >= until) {
 				const Busy = isLost ? LostAnswer : GithubBusy;
 				const seconds = spread(trouble.pauseMs / 1000 || ordinaryRetryAfterSeconds, random);
 				throw new Busy(trouble.text, seconds, `GitHub: ${method} ${url}: ${trouble.reason}`);
@@ -162,26 +166,15 @@ export function connect(connection: Connection, authorize: Authorize): Connect {
 async function sendOnce(send: Send, options: SentOptions, timeoutMs: number): Promise<Attempt> {
 	options.headers["x-github-api-version"] = "2022-11-28";
 	options.request = { ...options.request, signal: AbortSignal.timeout(timeoutMs) };
-	try {
-		return wholeAnswer(await send(options));
-	} catch (error) {
-		// octokit throws every answer from 400 up.
-		const { response, message } = error as { response?: Answer; message?: string };
-		return response ? wholeAnswer(response, error) : { reason: message ?? "no answer" };
-	}
+	return send(options).then(
+		(answer) => ({ answer }),
+		(error) => ({ answer: error.response, error }),
+	);
 }
 
-/** @throws octokit's error where the answer is one */
-function answerOf(attempt: Attempt): Answer {
-	if ("error" in attempt && attempt.error) throw attempt.error;
-	if (!("answer" in attempt)) throw new Error("there is no answer");
-	return attempt.answer;
-}
-
-/** An answer that has arrived with its JSON; octokit passes one that was cut off on as an empty text. */
-function wholeAnswer(answer: Answer, error?: unknown): Attempt {
-	const isWhole = answer.status === 204 || (typeof answer.data === "object" && answer.data !== null);
-	return isWhole || !isUsable(answer.status) ? { answer, error } : { reason: "an answer without JSON" };
+/** Whether an answer has arrived with its JSON; octokit passes one that was cut off on as an empty text. */
+function isWhole({ status, data }: Answer): boolean {
+	return status === 204 || (typeof data === "object" && data !== null);
 }
 
 /** Whether an answer of this status is handed on. */
@@ -194,17 +187,17 @@ function isUsable(status: number): boolean {
  * @throws {Error} where GitHub refuses the service for good
  */
 function troubleOf(
-	attempt: Attempt,
+	{ answer, error }: Attempt,
 	sent: SentOptions,
 	now: Date,
 	forgetToken: () => boolean,
 ): Trouble | null {
-	if (!("answer" in attempt)) {
-		return { text: noAnswer, pauseMs: 0, reason: attempt.reason, isUnknown: true };
-	}
-	const { answer } = attempt;
+	if (!answer) return { text: noAnswer, pauseMs: 0, reason: error?.message ?? "no answer", isUnknown: true };
 	const { status, data } = answer;
-	if (isUsable(status)) return null;
+	if (isUsable(status)) {
+		if (isWhole(answer)) return null;
+		return { text: noAnswer, pauseMs: 0, reason: "an answer without JSON", isUnknown: true };
+	}
 	const reason = `${status}, ${messageOf(data)}`;
 	if (status >= 500) {
 		const text = `GitHub answers ${status}; send the same again later`;

@@ -1,7 +1,6 @@
-import { authorMail, commitMessage, type Edit, type Meta, StoreBusy } from "../store.ts";
-import { bytesBase64, utf8 } from "./base64.ts";
+import { authorMail, commitMessage, type Edit, type Meta, serviceAuthor } from "../store.ts";
 import { GithubBusy } from "./client.ts";
-import { dataOf, dataOrNull, TooLarge } from "./refusal.ts";
+import { dataOf, TooLarge } from "./refusal.ts";
 import type { Github } from "./routes.ts";
 
 /**
@@ -11,24 +10,15 @@ import type { Github } from "./routes.ts";
 const maxPortionEntries = 100;
 const maxPortionBytes = 1_000_000;
 
-/** Bytes that an edit adds to a tree's request, about. */
-function sizeOf({ path, text }: Edit): number {
-	return path.length + 100 + (text === null ? 0 : text.length * 2);
-}
-
 /** How many of the edits from `start` on fit into one portion; at least one. */
 function countThatFit(edits: readonly Edit[], start: number, maxEntries: number): number {
 	let bytes = 0;
 	for (let count = 0; count < maxEntries && start + count < edits.length; count += 1) {
-		bytes += sizeOf(edits[start + count] as Edit);
+		const { path, text } = edits[start + count] as Edit;
+		bytes += path.length + 100 + (text === null ? 0 : text.length * 2);
 		if (bytes > maxPortionBytes && count > 0) return count;
 	}
 	return Math.min(maxEntries, edits.length - start);
-}
-
-/** Whether edits fit into one request for a tree. */
-export function fitsOnePortion(edits: readonly Edit[]): boolean {
-	return countThatFit(edits, 0, maxPortionEntries) === edits.length;
 }
 
 /**
@@ -69,16 +59,9 @@ async function writePortion({ rest, repo }: Github, base: string, edits: Edit[])
 	}
 }
 
-/** Who and when, as a commit says it: the author is who asked, the committer is the service. */
-function identities(meta: Meta, now: Date) {
-	const author = { name: meta.author, email: authorMail(meta.author), date: isoSeconds(new Date(meta.time)) };
-	const service = "fragment-publisher";
-	return { author, committer: { name: service, email: authorMail(service), date: isoSeconds(now) } };
-}
-
 /** Git keeps whole seconds. */
-function isoSeconds(time: Date): string {
-	return `${time.toISOString().slice(0, 19)}Z`;
+function personAt(name: string, time: Date) {
+	return { name, email: authorMail(name), date: `${time.toISOString().slice(0, 19)}Z` };
 }
 
 /** A commit's place. */
@@ -88,7 +71,8 @@ export interface Place {
 }
 
 /**
- * Makes a commit of a tree on top of `parent`, on no branch yet. With the same `now` it is the same commit each time.
+ * Makes a commit of a tree on top of `parent`, on no branch yet: the author is who asked, the committer is the service.
+ * With the same `now` it is the same commit each time.
  * @returns its id
  * @throws {Conflict}
  */
@@ -99,31 +83,15 @@ export async function commitTree(
 	meta: Meta,
 	now: Date,
 ): Promise<string> {
-	const message = commitMessage(meta);
 	const asked = rest.git.createCommit({
 		...repo,
-		message,
+		message: commitMessage(meta),
 		tree,
 		parents: [parent.commit],
-		...identities(meta, now),
+		author: personAt(meta.author, new Date(meta.time)),
+		committer: personAt(serviceAuthor, now),
 	});
 	return (await dataOf(asked, "make a commit")).sha;
-}
-
-/**
- * Makes a commit of edits on top of `parent`, on no branch yet.
- * @returns its id, or null where the edits change nothing
- * @throws {Conflict}
- */
-export async function commitEdits(
-	github: Github,
-	parent: Place,
-	edits: readonly Edit[],
-	meta: Meta,
-	now: Date,
-): Promise<string | null> {
-	const tree = await writeTree(github, parent.tree, edits);
-	return tree === parent.tree ? null : commitTree(github, parent, tree, meta, now);
 }
 
 /**
@@ -144,36 +112,4 @@ export async function placeBranch({ rest, repo }: Github, branch: string, sha: s
 		if (!(error instanceof Error) || !/already exists/i.test(error.message)) throw error;
 		await dataOf(rest.git.updateRef({ ...repo, ref, sha, force: true }), `move the branch ${branch}`);
 	}
-}
-
-const emptyRepository = "the repository on GitHub has no commit yet: its operator has to make a first one";
-
-/**
- * Makes the first commit of an empty repository: the git data API does not work on one, the contents API does, for
- * one file.
- * @returns the commit's id
- * @throws {Conflict} where it has a commit meanwhile; StoreBusy for several files; Error for another branch
- */
-export async function makeFirstCommit(
-	{ rest, repo }: Github,
-	branch: string,
-	edits: readonly Edit[],
-	meta: Meta,
-	now: Date,
-): Promise<string> {
-	const found = await dataOrNull(rest.repos.get(repo), "show the repository");
-	if (!found) throw new Error("GitHub knows no such repository, or the credentials do not open it");
-	if (found.default_branch !== branch) throw new Error(`the repository on GitHub has no branch ${branch}`);
-	const [first, ...others] = edits;
-	if (!first || first.text === null || others.length > 0) throw new StoreBusy(emptyRepository, 300);
-	const asked = rest.repos.createOrUpdateFileContents({
-		...repo,
-		path: first.path,
-		message: commitMessage(meta),
-		content: bytesBase64(utf8(first.text)),
-		...identities(meta, now),
-	});
-	const { commit } = await dataOf(asked, "make the first commit");
-	if (!commit.sha) throw new Error("GitHub names no commit");
-	return commit.sha;
 }

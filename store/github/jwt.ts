@@ -1,4 +1,6 @@
-import { base64Bytes, bytesBase64, utf8 } from "./base64.ts";
+import { base64url } from "../hashes.ts";
+
+const encoder = new TextEncoder();
 
 /** GitHub takes a JWT of at most ten minutes, and wants it to start a minute ago (GitHub, "Generating a JWT"). */
 const jwtSeconds = 540;
@@ -12,14 +14,10 @@ export async function signJwt(appId: string, pkcs8: Uint8Array<ArrayBuffer>, now
 	const seconds = Math.floor(now.getTime() / 1000);
 	const header = { alg: "RS256", typ: "JWT" };
 	const claims = { iat: seconds - clockSkew, exp: seconds + jwtSeconds - clockSkew, iss: appId };
-	const signed = [header, claims].map((part) => base64url(utf8(JSON.stringify(part)))).join(".");
+	const signed = [header, claims].map((part) => base64url(encoder.encode(JSON.stringify(part)))).join(".");
 	const key = await crypto.subtle.importKey("pkcs8", pkcs8, rs256, false, ["sign"]);
-	const signature = await crypto.subtle.sign(rs256.name, key, utf8(signed));
+	const signature = await crypto.subtle.sign(rs256.name, key, encoder.encode(signed));
 	return `${signed}.${base64url(new Uint8Array(signature))}`;
-}
-
-function base64url(bytes: Uint8Array): string {
-	return bytesBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 /** A PEM text of one private key (RFC 7468): its label and its base64. */
@@ -32,9 +30,12 @@ const pem = /-----BEGIN ((?:RSA )?PRIVATE KEY)-----([A-Za-z0-9+/=\s]+)-----END \
  */
 export function pkcs8Of(privateKey: string): Uint8Array<ArrayBuffer> {
 	const [, label, base64] = pem.exec(privateKey.replaceAll("\\n", "\n")) ?? [];
-	const der = base64 && base64Bytes(base64.replace(/\s/g, ""));
-	if (!der) throw new Error("GITHUB_APP_PRIVATE_KEY: must be an RSA private key in PEM");
-	return label === "PRIVATE KEY" ? der : wrapPkcs1(der);
+	try {
+		const der = Uint8Array.from(atob(base64 ?? "!"), (character) => character.charCodeAt(0));
+		return label === "PRIVATE KEY" ? der : wrapPkcs1(der);
+	} catch {
+		throw new Error("GITHUB_APP_PRIVATE_KEY: must be an RSA private key in PEM");
+	}
 }
 
 /** AlgorithmIdentifier of RSA in DER: the object identifier rsaEncryption, and NULL (RFC 8017, appendix C). */

@@ -1,12 +1,10 @@
-/** Something that waits to be done together with others, and its outcome. */
+/** A job that waits to be done together with others, and its outcome. */
 export class Entry<Job, Outcome> {
 	readonly job: Job;
-	/** Whether it is to be done without others: what it was done with failed. */
-	isAlone = false;
 	/** Until when it is being done, at most, in milliseconds; 0 where it is not. */
 	takenUntil = 0;
 	#result: { outcome: Outcome } | { error: unknown } | null = null;
-	#wake: (() => void) | null = null;
+	#wake: () => void = () => undefined;
 
 	constructor(job: Job) {
 		this.job = job;
@@ -28,7 +26,7 @@ export class Entry<Job, Outcome> {
 
 	/** Ends `sleep`. */
 	wake(): void {
-		this.#wake?.();
+		this.#wake();
 	}
 
 	/** Waits to be woken, for so long at most. */
@@ -39,28 +37,25 @@ export class Entry<Job, Outcome> {
 			timer = setTimeout(resolve, ms);
 		});
 		clearTimeout(timer);
-		this.#wake = null;
 	}
 
-	/** @throws what `fail` was given */
-	get outcome(): Outcome {
-		if (!this.#result) throw new Error("a change that is waited for has no outcome yet");
-		if ("error" in this.#result) throw this.#result.error;
-		return this.#result.outcome;
+	/** The outcome of a settled job. @throws what `fail` was given */
+	outcome(): Outcome {
+		if (this.#result && "outcome" in this.#result) return this.#result.outcome;
+		throw this.#result?.error;
 	}
 }
 
-/** What is done together. */
+/** Jobs that are done together. */
 export interface Batch<Job, Outcome> {
-	/** Those of the batch, the first one being whose turn it is. */
+	/** The first one is the caller's. */
 	entries: Entry<Job, Outcome>[];
-	/** Lets those in that wait now and fit to the first one. */
+	/** When it has to have ended, in milliseconds. */
+	until: number;
+	/** Adds those that wait now and may join the first one. */
 	fill(): void;
-	/** Puts some back at the head of the queue. */
-	giveBack(entries: readonly Entry<Job, Outcome>[]): void;
 }
 
-/** How a queue is worked off. */
 export interface QueueOptions<Job, Outcome> {
 	now: () => Date;
 	/** Longest that a batch may take: an engine may drop a request whose client has gone, and all that was to follow. */
@@ -68,7 +63,7 @@ export interface QueueOptions<Job, Outcome> {
 	maxEntries: number;
 	/** Whether a job may be done together with others. */
 	mayJoin: (job: Job) => boolean;
-	/** Settles each entry of the batch, or gives it back. What it throws fails those that are left. */
+	/** Settles the entries of the batch; those that it leaves wait again. What it throws fails those that are left. */
 	run: (batch: Batch<Job, Outcome>) => Promise<void>;
 }
 
@@ -78,8 +73,8 @@ export interface QueueOptions<Job, Outcome> {
  */
 export class BatchQueue<Job, Outcome> {
 	readonly #options: QueueOptions<Job, Outcome>;
-	readonly #waiting: Entry<Job, Outcome>[] = [];
-	#running: { until: number } | null = null;
+	#waiting: Entry<Job, Outcome>[] = [];
+	#running: Batch<Job, Outcome> | null = null;
 
 	constructor(options: QueueOptions<Job, Outcome>) {
 		this.#options = options;
@@ -91,69 +86,55 @@ export class BatchQueue<Job, Outcome> {
 		const giveUpAt = this.#now() + maxWaitMs;
 		this.#waiting.push(entry);
 		while (!entry.isSettled) {
-			if (this.#isFree()) {
+			if (this.#running === null || this.#running.until < this.#now()) {
 				await this.#lead(entry);
 				continue;
 			}
 			const leftMs = Math.max(giveUpAt, entry.takenUntil) - this.#now();
 			if (leftMs < 0) {
-				this.#remove(entry);
+				this.#waiting = this.#waiting.filter((one) => one !== entry);
 				return null;
 			}
 			await entry.sleep(leftMs + 1);
 		}
-		return { outcome: entry.outcome };
+		return { outcome: entry.outcome() };
 	}
 
 	#now(): number {
 		return this.#options.now().getTime();
 	}
 
-	#isFree(): boolean {
-		return this.#running === null || this.#running.until < this.#now();
-	}
-
-	#remove(entry: Entry<Job, Outcome>): void {
-		const index = this.#waiting.indexOf(entry);
-		if (index >= 0) this.#waiting.splice(index, 1);
-	}
-
 	async #lead(first: Entry<Job, Outcome>): Promise<void> {
-		const running = { until: this.#now() + this.#options.maxBatchMs };
-		this.#running = running;
-		this.#remove(first);
-		first.takenUntil = running.until;
-		const batch: Batch<Job, Outcome> = {
-			entries: [first],
-			fill: () => this.#fill(batch),
-			giveBack: (entries) => this.#giveBack(batch, entries),
-		};
+		const until = this.#now() + this.#options.maxBatchMs;
+		const batch: Batch<Job, Outcome> = { entries: [], until, fill: () => this.#fill(batch) };
+		this.#running = batch;
+		this.#take(batch, [first]);
 		try {
 			await this.#options.run(batch);
-			for (const entry of batch.entries) entry.fail(new Error("a change was forgotten"));
 		} catch (error) {
 			for (const entry of batch.entries) entry.fail(error);
 		}
-		if (this.#running !== running) return;
+		const left = batch.entries.filter((entry) => !entry.isSettled);
+		this.#waiting.unshift(...left);
+		for (const entry of left) {
+			entry.takenUntil = 0;
+			entry.wake();
+		}
+		if (this.#running !== batch) return;
 		this.#running = null;
 		this.#waiting[0]?.wake();
 	}
 
-	#fill({ entries }: Batch<Job, Outcome>): void {
+	#fill(batch: Batch<Job, Outcome>): void {
 		const { maxEntries, mayJoin } = this.#options;
-		const fits = (entry: Entry<Job, Outcome>) => !entry.isAlone && mayJoin(entry.job);
-		if (!entries.every(fits)) return;
-		for (const entry of this.#waiting.filter(fits).slice(0, maxEntries - entries.length)) {
-			this.#remove(entry);
-			entry.takenUntil = entries[0]?.takenUntil ?? 0;
-			entries.push(entry);
-		}
+		const fits = ({ job }: Entry<Job, Outcome>) => mayJoin(job);
+		if (batch.entries.every(fits))
+			this.#take(batch, this.#waiting.filter(fits).slice(0, maxEntries - batch.entries.length));
 	}
 
-	#giveBack(batch: Batch<Job, Outcome>, back: readonly Entry<Job, Outcome>[]): void {
-		batch.entries = batch.entries.filter((entry) => !back.includes(entry));
-		for (const entry of back) entry.takenUntil = 0;
-		this.#waiting.unshift(...back);
-		for (const entry of back) entry.wake();
+	#take(batch: Batch<Job, Outcome>, entries: Entry<Job, Outcome>[]): void {
+		this.#waiting = this.#waiting.filter((entry) => !entries.includes(entry));
+		for (const entry of entries) entry.takenUntil = batch.until;
+		batch.entries.push(...entries);
 	}
 }

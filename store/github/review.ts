@@ -9,15 +9,12 @@ import {
 	type Reader,
 	type Refusal,
 	reviewBranch,
-	StoreBusy,
 	usedBefore,
 } from "../store.ts";
-import { commitEdits, moveBranch, placeBranch } from "./commit.ts";
-import type { Freshness } from "./freshness.ts";
-import { type Head, readHead } from "./head.ts";
+import { commitTree, moveBranch, placeBranch, writeTree } from "./commit.ts";
+import { carriesRequest, type Heads, wasUsed } from "./history.ts";
 import { batchBody, layerBody } from "./pull-request.ts";
 import { dataOf } from "./refusal.ts";
-import { carriesRequest, type Replays } from "./replay.ts";
 import type { Github } from "./routes.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
 
@@ -26,8 +23,8 @@ export interface Proposing {
 	github: Github;
 	/** The branch that reviewers merge into. */
 	branch: string;
-	replays: Replays;
-	fresh: Freshness;
+	heads: Heads;
+	now: () => Date;
 	/** When the change came in. */
 	started: Date;
 	/**
@@ -62,44 +59,40 @@ export async function proposeChange(
 	edits: Edits,
 	meta: Meta,
 ): Promise<Commit | Refusal> {
-	const { github, branch, replays, fresh, started } = proposing;
-	const proposal = proposalBranch(meta);
-	const main = fresh.check(await readHead(github, branch));
-	if (!main) throw new StoreBusy("the repository on GitHub has no commit yet", 300);
+	const { github, branch, heads, now, started } = proposing;
+	const { smallkey, author } = meta;
+	const proposal = smallkey === null ? batchBranch(author) : reviewBranch(smallkey);
+	const main = await heads.read(github, branch);
 	const open = await findPullRequest(proposing, proposal);
-	const base = open ? fresh.check((await readHead(github, proposal)) as Head) : main;
+	const base = open ? await heads.read(github, proposal) : main;
 	const receipt = open ? { branch: proposal, pullRequest: open.html_url } : {};
 	const landed = proposing.written && open && base.recent.find((commit) => carriesRequest(commit, meta));
 	if (landed) {
 		await updateWhereDifferent(github, open, proposing.written as Text);
 		return { commit: landed.sha, changed: true, ...receipt };
 	}
-	const now = new Snapshot(new CommitFiles(github, base));
-	const wanted = await edits(now);
+	const proposed = new Snapshot(new CommitFiles(github, base));
+	const wanted = await edits(proposed);
 	if (isRefusal(wanted)) return wanted;
-	const below = open ? new Snapshot(new CommitFiles(github, main)) : now;
-	const text = () => pullRequestText(meta, wanted, below, now);
+	const below = open ? new Snapshot(new CommitFiles(github, main)) : proposed;
+	const text = () => pullRequestText(meta, wanted, below, proposed);
 	if (wanted.length === 0) {
 		// An earlier try may have ended between the commit and the text. A batch's text tells its edits: here are none.
-		const whole = proposing.written ?? (meta.smallkey === null ? null : await text());
+		const whole = proposing.written ?? (smallkey === null ? null : await text());
 		if (open && whole) await updateWhereDifferent(github, open, whole);
 		return { commit: base.commit, changed: false, ...receipt };
 	}
-	if (await replays.wasUsed(github, base, meta)) return usedBefore;
-	const commit = await commitEdits(github, base, wanted, meta, started);
-	if (commit === null) return { commit: base.commit, changed: false, ...receipt };
+	if (await wasUsed(github, base, meta, now())) return usedBefore;
+	const tree = await writeTree(github, base.tree, wanted);
+	if (tree === base.tree) return { commit: base.commit, changed: false, ...receipt };
+	const commit = await commitTree(github, base, tree, meta, started);
 	proposing.written = await text();
 	await (open ? moveBranch : placeBranch)(github, proposal, commit);
-	if (open) fresh.replaced(base.commit);
+	if (open) heads.replaced(base.commit);
 	const { html_url } = open
 		? await updatePullRequest(github, open, proposing.written)
 		: await openPullRequest(proposing, proposal, proposing.written);
 	return { commit, changed: true, branch: proposal, pullRequest: html_url };
-}
-
-/** Where a change waits. */
-function proposalBranch({ smallkey, author }: Meta): string {
-	return smallkey === null ? batchBranch(author) : reviewBranch(smallkey);
 }
 
 /** The pull request's text: what merging it changes on the branch below it. */

@@ -1,8 +1,7 @@
 import { folderOf, parseSmallkey } from "../../registry/smallkey.ts";
 import { blobId } from "../blob-id.ts";
 import type { Edit, Layer, LayerIds, Reader } from "../store.ts";
-import { base64Bytes } from "./base64.ts";
-import type { Head } from "./head.ts";
+import type { Head } from "./history.ts";
 import { dataOf, dataOrNull } from "./refusal.ts";
 import type { Github } from "./routes.ts";
 
@@ -96,29 +95,20 @@ export class CommitFiles {
 	async #readBlob(id: string): Promise<string> {
 		const { rest, repo } = this.#github;
 		const { content } = await dataOf(rest.git.getBlob({ ...repo, file_sha: id }), `show the blob ${id}`);
-		const bytes = base64Bytes(content);
-		if (!bytes) throw new Error(`GitHub: the blob ${id} is not base64`);
+		const bytes = Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
 		return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 	}
-}
-
-/** A file that was changed on top of a commit: its text, or null where it is removed. */
-export type Changes = ReadonlyMap<string, string | null>;
-
-/** The edits by their paths, the last one of a path counting. */
-export function changesOf(edits: readonly Edit[]): Changes {
-	return new Map(edits.map(({ path, text }) => [path, text]));
 }
 
 /** What is stored at a commit, with changes on top of it that are not on the branch yet. */
 export class Snapshot implements Reader {
 	readonly #files: CommitFiles;
-	readonly #changes: Changes;
-	readonly #foldersRead = new Set<string>();
+	/** Path of each changed file → its text, or null where it is removed. */
+	readonly #changes: ReadonlyMap<string, string | null>;
 
-	constructor(files: CommitFiles, changes: Changes = new Map()) {
+	constructor(files: CommitFiles, edits: readonly Edit[] = []) {
 		this.#files = files;
-		this.#changes = changes;
+		this.#changes = new Map(edits.map(({ path, text }) => [path, text]));
 	}
 
 	async read(smallkey: string): Promise<Layer | null> {
@@ -136,7 +126,7 @@ export class Snapshot implements Reader {
 	}
 
 	async keys(folder: string): Promise<string[]> {
-		const names = new Set((await this.#folder(folder)).keys());
+		const names = new Set((await this.#files.folder(folder)).keys());
 		for (const [path, text] of this.#changes) {
 			const [, parent, name] = path.split("/");
 			if (parent !== folder || name === undefined) continue;
@@ -147,25 +137,15 @@ export class Snapshot implements Reader {
 		return stems.filter((stem) => parseSmallkey(stem) !== null).sort();
 	}
 
-	/** Whether something was read that would be different with these changes. */
-	isStaleAfter(changes: Changes): boolean {
-		return Array.from(changes.keys()).some((path) => this.#foldersRead.has(path.split("/")[1] ?? ""));
-	}
-
-	#folder(folder: string): Promise<Files> {
-		this.#foldersRead.add(folder);
-		return this.#files.folder(folder);
-	}
-
 	async #id(folder: string, name: string): Promise<string | null> {
-		const stored = (await this.#folder(folder)).get(name) ?? null;
+		const stored = (await this.#files.folder(folder)).get(name) ?? null;
 		const changed = this.#changes.get(`layers/${folder}/${name}`);
 		if (changed === undefined) return stored;
 		return changed === null ? null : blobId(changed);
 	}
 
 	async #text(folder: string, name: string): Promise<string | null> {
-		const id = (await this.#folder(folder)).get(name);
+		const id = (await this.#files.folder(folder)).get(name);
 		const changed = this.#changes.get(`layers/${folder}/${name}`);
 		if (changed !== undefined) return changed;
 		return id === undefined ? null : this.#files.text(id);

@@ -1,23 +1,10 @@
-import {
-	type Commit,
-	type Edits,
-	isRefusal,
-	type Meta,
-	type Refusal,
-	type Store,
-	StoreBusy,
-} from "../store.ts";
+import { type Commit, type Edits, type Meta, type Refusal, type Store, StoreBusy } from "../store.ts";
 import { authorizeWith, type Credentials, type Permissions } from "./auth.ts";
-import { type ChangeBatch, commitBatch } from "./batch.ts";
+import { commitBatch } from "./batch.ts";
 import type { Change } from "./chain.ts";
 import { connect, GithubBusy, spread } from "./client.ts";
-import { createFreshness } from "./freshness.ts";
-import { readHead } from "./head.ts";
-import { BatchQueue, type Entry } from "./queue.ts";
-import { createRetryRaces } from "./races.ts";
-import { createReplays } from "./replay.ts";
-import { proposeChange } from "./review.ts";
-import type { Github } from "./routes.ts";
+import { Heads, readHead } from "./history.ts";
+import { BatchQueue } from "./queue.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
 
 /** Longest times. */
@@ -32,8 +19,8 @@ export interface Limits {
 	batchMs: number;
 }
 
-/** A publisher is answered within `waitMs` and `batchMs` together. */
-const ordinaryLimits: Limits = { requestMs: 4_000, waitMs: 15_000, raceMs: 8_000, batchMs: 14_000 };
+/** A publisher is answered within `waitMs` and `batchMs` together: less than the minute that proxies wait. */
+const ordinaryLimits: Limits = { requestMs: 4_000, waitMs: 25_000, raceMs: 8_000, batchMs: 20_000 };
 
 /** Most changes for which the branch is moved once. */
 const defaultMaxBatch = 20;
@@ -50,8 +37,6 @@ export interface GithubOptions {
 	repository: string;
 	auth: Credentials;
 	now: () => Date;
-	/** The clock of time limits; `now` without it. */
-	limitNow?: () => Date;
 	/** `main` without it. */
 	branch?: string;
 	/** `https://api.github.com` without it. */
@@ -76,14 +61,7 @@ export interface GithubOptions {
  * @throws {Error} where an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
-	const {
-		now,
-		limitNow = now,
-		branch = "main",
-		sleep = wait,
-		random = Math.random,
-		report = () => undefined,
-	} = options;
+	const { now, branch = "main", sleep = wait, random = Math.random, report = () => undefined } = options;
 	const limits = { ...ordinaryLimits, ...options.limits };
 	const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(options.repository) ?? [];
 	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
@@ -93,40 +71,24 @@ export function githubStore(options: GithubOptions): Store {
 		apiUrl: (options.apiUrl ?? "https://api.github.com").replace(/(?<!\/)\/+$/, ""),
 		fetch: options.fetch ?? ((input: RequestInfo | URL, init?: RequestInit) => fetch(input, init)),
 		now,
-		limitNow,
 		sleep,
 		random,
 		requestTimeoutMs: limits.requestMs,
 	};
 	const githubUntil = connect(connection, authorizeWith(options.auth, now, permissions));
-	const retryRaces = createRetryRaces({ now: limitNow, sleep, random, raceMs: limits.raceMs });
-	const replays = createReplays(now);
-	const fresh = createFreshness(now);
+	const heads = new Heads(now);
 	const queue = new BatchQueue<Change, Commit | Refusal>({
-		now: limitNow,
+		now,
 		maxBatchMs: limits.batchMs,
 		maxEntries: options.maxBatch ?? defaultMaxBatch,
 		mayJoin: ({ meta }) => !meta.review,
-		run: runBatch,
+		run: (batch) => {
+			const github = githubUntil(() => batch.until);
+			const lastCommitAt = batch.until - limits.batchMs * (1 - chainShare);
+			const context = { github, branch, heads, now, sleep, random, raceMs: limits.raceMs, lastCommitAt };
+			return commitBatch(context, batch);
+		},
 	});
-
-	async function runBatch(batch: ChangeBatch): Promise<void> {
-		const started = limitNow().getTime();
-		const until = started + limits.batchMs;
-		const github = githubUntil(() => until);
-		const [first] = batch.entries as [Entry<Change, Commit | Refusal>];
-		if (first.job.meta.review) return first.settle(await propose(github, until, first.job));
-		const lastCommitAt = started + limits.batchMs * chainShare;
-		const context = { github, branch, replays, fresh, retryRaces, now: limitNow, until, lastCommitAt };
-		await commitBatch(context, batch);
-	}
-
-	async function propose(github: Github, until: number, { edits, meta, started }: Change) {
-		const proposing = { github, branch, replays, fresh, started, written: null };
-		const outcome = await retryRaces(until, () => proposeChange(proposing, edits, meta));
-		if (!isRefusal(outcome) && outcome.changed) replays.remember(meta);
-		return outcome;
-	}
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		try {
@@ -135,13 +97,14 @@ export function githubStore(options: GithubOptions): Store {
 			const seconds = spread(limits.waitMs / 1000, random);
 			throw new GithubBusy("too many changes wait for GitHub", seconds, "its turn did not come in time");
 		} catch (error) {
-			if (error instanceof StoreBusy) report(new Error(`${meta.subject}: ${reasonOf(error)}`));
+			const reason = error instanceof GithubBusy ? ` (${error.reason})` : "";
+			if (error instanceof StoreBusy) report(new Error(`${meta.subject}: ${error.message}${reason}`));
 			throw error;
 		}
 	}
 
 	async function readNow(): Promise<Snapshot> {
-		const until = limitNow().getTime() + limits.batchMs;
+		const until = now().getTime() + limits.batchMs;
 		const github = githubUntil(() => until);
 		return new Snapshot(new CommitFiles(github, await readHead(github, branch)));
 	}
@@ -153,10 +116,6 @@ export function githubStore(options: GithubOptions): Store {
 		keys: async (folder) => (await readNow()).keys(folder),
 		change,
 	};
-}
-
-function reasonOf(error: StoreBusy): string {
-	return error instanceof GithubBusy ? `${error.message} (${error.reason})` : error.message;
 }
 
 function wait(ms: number): Promise<void> {

@@ -1,9 +1,19 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-import { compiledSchemas } from "../../publish/validators.ts";
+import { cacheFolder, keepFile } from "../../files/cache.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The text of the bundle, its stamp in the first line; kept between starts, since it takes half a second. */
+export async function readBundle(stamp: string): Promise<string> {
+	const path = join(cacheFolder, `pre-receive-${stamp}.mjs`);
+	const kept = await readFile(path, "utf8").catch(() => null);
+	if (kept !== null) return kept;
+	const text = `// ${stamp}\n${(await bundleHook()).code}`;
+	await keepFile(path, text);
+	return text;
+}
 
 /** An older Node would end with an error that does not name the reason. */
 const checkNode = [
@@ -13,14 +23,11 @@ const checkNode = [
 	"}",
 ].join("\n");
 
-/** What is bundled: the code, and the modules that it is made of, as paths from the project's folder. */
-export interface HookBundle {
-	code: string;
-	inputs: string[];
-}
-
-/** Bundles what judges a push into one file, which needs nothing but Node. */
-export async function bundleHook(): Promise<HookBundle> {
+/** Bundles what judges a push into one file, which needs nothing but Node; `inputs` are paths from the project's folder. */
+export async function bundleHook(): Promise<{ code: string; inputs: string[] }> {
+	// Loaded only where they are used: they take longer than the rest of a start.
+	const { build } = await import("esbuild");
+	const { compiledSchemas } = await import("../../publish/validators.ts");
 	const result = await build({
 		entryPoints: [join(root, "store/hook/main.ts")],
 		absWorkingDir: root,

@@ -11,20 +11,19 @@ import {
 	maxBytesOf,
 	maxOtherBytes,
 } from "../../registry/judge.ts";
-import { judgeNames } from "../../registry/judge-names.ts";
+import { judgeNames, type Remark } from "../../registry/judge-names.ts";
 import { ownersPath } from "../../registry/owners.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import { CommitFolders } from "../git/reader.ts";
-import { Findings } from "./findings.ts";
 
 /** What a push would change on the branch that is served. */
 export interface Judged {
 	/** Number of changed files of layers. */
 	layerFiles: number;
-	problems: Findings;
+	problems: Remark[];
 	/** What is odd, and accepted. */
-	warnings: Findings;
+	warnings: Remark[];
 }
 
 /**
@@ -33,7 +32,7 @@ export interface Judged {
  * @param from the commit of the branch; null where there is no branch
  */
 export async function judgeFiles(repository: string, from: string | null, to: string): Promise<Judged> {
-	const judged: Judged = { layerFiles: 0, problems: new Findings(), warnings: new Findings() };
+	const judged: Judged = { layerFiles: 0, problems: [], warnings: [] };
 	const changes = await diffTree(repository, from ?? (await emptyTree(repository)), to, ":/");
 	const layers = changes.filter((change) => isLayers(change, judged));
 	judged.layerFiles = layers.length;
@@ -53,9 +52,9 @@ async function emptyTree(repository: string): Promise<string> {
 /** Judges where a changed file is and what it is called; whether it is a layer's file. */
 function isLayers({ path, mode }: PathChange, { problems, warnings }: Judged): boolean {
 	const problem = judgePlace({ path, isRemoved: mode === null });
-	if (problem) problems.add(problem);
+	if (problem) problems.push(problem);
 	else if (mode !== null && !path.startsWith("layers/") && path.endsWith(".json"))
-		warnings.add({ file: path, text: "is kept, but no layer: layers/ has those" });
+		warnings.push({ file: path, text: "is kept, but no layer: layers/ has those" });
 	return parseLayerPath(path) !== null;
 }
 
@@ -64,7 +63,7 @@ async function judgeAllNames(
 	repository: string,
 	from: string | null,
 	layers: readonly PathChange[],
-	problems: Findings,
+	problems: Remark[],
 ): Promise<void> {
 	const catFile = new CatFile(repository);
 	const commit = from === null ? null : new CommitFolders(catFile, from);
@@ -76,7 +75,7 @@ async function judgeAllNames(
 		await catFile.close();
 	}
 	const edits = layers.map(({ path, mode }) => ({ path, isRemoved: mode === null }));
-	for (const problem of judgeNames(edits, (folder) => before.get(folder) ?? [])) problems.add(problem);
+	for (const problem of judgeNames(edits, (folder) => before.get(folder) ?? [])) problems.push(problem);
 }
 
 /** Judges what changed files are, and what is in those that the service reads. */
@@ -99,7 +98,7 @@ async function judgeContents(
 		const maxBytes = isLayer ? maxBytesOf(path) : maxOtherBytes;
 		const bytes = sizes.get(id as string) ?? 0;
 		const problem = judgeKind(path, kindOfMode(mode as string), bytes, maxBytes);
-		if (problem) problems.add(problem);
+		if (problem) problems.push(problem);
 		else if (isLayer || path === ownersPath) read.push(change);
 	}
 	await readAndJudge(repository, read, judged);
@@ -122,7 +121,7 @@ async function readAndJudge(
 
 function judgeContent(file: LayerFile, { problems, warnings }: Judged): void {
 	const { registration, problems: found } = judgeFile(file, "written");
-	problems.add(...found);
+	problems.push(...found);
 	if (!registration) return;
-	warnings.add(...warningsOf(registration).map((text) => ({ file: file.path, text })));
+	for (const text of warningsOf(registration)) warnings.push({ file: file.path, text });
 }

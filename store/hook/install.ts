@@ -2,8 +2,10 @@ import { constants } from "node:fs";
 import { access, lstat, mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { codeStamp } from "../../files/code-stamp.ts";
 import { readTextIfThere } from "../../files/if-there.ts";
-import { hookStamp, readBundle } from "./stamped.ts";
+import type { Log } from "../log.ts";
+import { readBundle } from "./bundle.ts";
 
 const script = fileURLToPath(new URL("pre-receive.sh", import.meta.url));
 
@@ -16,14 +18,13 @@ const bundleName = "fragment-publisher.mjs";
 /**
  * Puts the hook that judges pushes into a repository; a correct file is not written again. Another hook stays as
  * `pre-receive.local`, which runs after it.
- * @param warn called with what the operator should know
  * @param node the Node that runs it, by its absolute path
  * @returns whether the hook can run there: git skips one that may not be executed, without a word. Where it cannot be
  * written, as on a full disk, the one before stays: that is no reason not to serve
  */
 export async function installHook(
 	repository: string,
-	warn: (text: string) => void,
+	warn: Log["warn"],
 	node = process.execPath,
 ): Promise<boolean> {
 	const folder = join(repository, "hooks");
@@ -44,11 +45,11 @@ export async function installHook(
 }
 
 /** Writes what is not as it should be. @throws {Error} where that fails */
-async function renew(folder: string, warn: (text: string) => void, node: string): Promise<void> {
+async function renew(folder: string, warn: Log["warn"], node: string): Promise<void> {
 	await mkdir(folder, { recursive: true });
 	await keepForeign(folder, warn);
 	const bundlePath = join(folder, bundleName);
-	const stamp = await hookStamp();
+	const stamp = codeStamp();
 	const present = await readTextIfThere(bundlePath);
 	if (!present?.startsWith(`// ${stamp}\n`)) await write(bundlePath, await readBundle(stamp), 0o644);
 	const hookPath = join(folder, "pre-receive");
@@ -58,7 +59,7 @@ async function renew(folder: string, warn: (text: string) => void, node: string)
 }
 
 /** A hook that is not this project's gets another name. */
-async function keepForeign(folder: string, warn: (text: string) => void): Promise<void> {
+async function keepForeign(folder: string, warn: Log["warn"]): Promise<void> {
 	const path = join(folder, "pre-receive");
 	if (!(await exists(path))) return;
 	if ((await readTextIfThere(path))?.includes(mark)) return;

@@ -1,10 +1,10 @@
 import { runGit } from "../../git/run.ts";
 import { findTooMany } from "../../git/tree.ts";
 import { problemLine } from "../../registry/judge.ts";
+import type { Remark } from "../../registry/judge-names.ts";
 import { visible } from "../../registry/markdown.ts";
 import { judgeFiles } from "./changed-files.ts";
 import { findCommitProblem } from "./commits.ts";
-import type { Findings } from "./findings.ts";
 import { findTooLarge } from "./objects.ts";
 import { findRefProblem, isServices, servedRef, type Update } from "./updates.ts";
 
@@ -18,7 +18,8 @@ export interface Verdict {
 /** Longest line on the pusher's screen, in characters. */
 const maxLineLength = 1_000;
 
-/** Warnings that are shown. */
+/** Problems, and warnings, that are shown. */
+const maxProblems = 50;
 const maxWarnings = 10;
 
 /**
@@ -43,7 +44,7 @@ export async function judgePush(
 	const served = updates.find(({ ref }) => ref === servedRef);
 	if (!served || served.to === null) return { isAccepted: true, lines: [] };
 	const { layerFiles, problems, warnings } = await judgeFiles(repository, served.from, served.to);
-	if (problems.count > 0) return refusal(linesOf(problems));
+	if (problems.length > 0) return refusal(linesOf(problems, maxProblems));
 	const odd = linesOf(warnings, maxWarnings).map((line) => `warning: ${line}`);
 	return {
 		isAccepted: true,
@@ -72,10 +73,12 @@ function refusal(lines: readonly string[]): Verdict {
 }
 
 /** Problems as lines; the last one says how many are not shown. */
-function linesOf(findings: Findings, most = Number.POSITIVE_INFINITY): string[] {
-	const lines = findings.list().map(problemLine).slice(0, most);
-	const hidden = findings.count - lines.length;
-	if (hidden > 0) lines.push(`and ${hidden} more, in ${counted(findings.files, "file")} in all`);
+function linesOf(found: readonly Remark[], most: number): string[] {
+	const sorted = found.toSorted((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1));
+	const lines = sorted.slice(0, most).map(problemLine);
+	const hidden = found.length - lines.length;
+	const files = new Set(found.map(({ file }) => file)).size;
+	if (hidden > 0) lines.push(`and ${hidden} more, in ${counted(files, "file")} in all`);
 	return lines;
 }
 

@@ -2,6 +2,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { isSignedBy, parseSenders } from "../../api/senders.ts";
 import { sign } from "../../api/signature.ts";
+import { webHashes } from "../../store/hashes.ts";
 
 const place = "SENDERS";
 const body = new TextEncoder().encode("{}");
@@ -73,7 +74,25 @@ for (const [what, entry, text] of [
 test("no secret is that of two senders, before a rotation or after it", () => {
 	const text = '{"a":{"key":"new","previous_key":"old"},"b":"old"}';
 	assert.throws(() => parseSenders(text, place), /SENDERS: senders a and b must not share a secret/);
-	assert.throws(() => parseSenders('{"a":"x","a":"y"}', place), /SENDERS: \/a: stands there more than once/);
+	assert.throws(() => parseSenders('{"a":"x","a":"y"}', place), /SENDERS: \/a: occurs more than once/);
+});
+
+test("an unknown sender, one in a rotation and any other cost the same hashes", async () => {
+	const now = new Date("2026-03-04T12:00:00Z");
+	const rotating = parse({ key: "another secret of any length", previous_key: "its previous one, as well" });
+	const works: number[][] = [];
+	for (const sender of [undefined, parse("a secret of any length, too"), rotating]) {
+		const work: number[] = [];
+		const hmacSha256 = (key: Uint8Array, bytes: Uint8Array) => {
+			// HMAC hashes one block of the key, whatever its length up to 64 bytes is (RFC 2104).
+			work.push(key.length > 64 ? Number.NaN : bytes.length);
+			return webHashes.hmacSha256(key, bytes);
+		};
+		assert.not.ok(await isSignedBy(sender, signed, "x".repeat(43), now, { ...webHashes, hmacSha256 }));
+		works.push(work);
+	}
+	assert.is(works[0]?.length, 2);
+	assert.equal(works, [works[0], works[0], works[0]]);
 });
 
 test("a sender's public name is one text, or one in each language", () => {

@@ -145,7 +145,7 @@ updates(
 			await refused(local, target, "", 400, /^the document must be JSON/);
 			await refused(local, target, "[]", 400, "the document: must be an object");
 			await refused(local, target, "{}", 400, "the document: must have at least one member");
-			await refused(local, target, '{"en":{},"en":{}}', 400, /^\/en: stands there more than once/);
+			await refused(local, target, '{"en":{},"en":{}}', 400, /^\/en: occurs more than once/);
 		}
 	},
 );

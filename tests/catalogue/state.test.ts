@@ -1,39 +1,10 @@
-import { appendFile, cp, mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { readGuidePages } from "../../catalogue/guide/guide.ts";
-import { securityFile, securityPage } from "../../catalogue/guide/render.ts";
 import { hasCatalogue } from "../../catalogue/output.ts";
-import { namesIn, pagesStamp, readState } from "../../catalogue/state.ts";
+import { namesIn, readState } from "../../catalogue/state.ts";
 import { temporaryFolder } from "../local.ts";
-import { root } from "../process.ts";
-
-test("a change of any page of the guide, or of a module that makes pages, is another stamp", async () => {
-	const folder = await temporaryFolder();
-	try {
-		for (const name of ["site", "catalogue", "catalogue/guide", "docs", securityFile]) {
-			await cp(join(root, name), join(folder.path, name), { recursive: true });
-		}
-		const stamps = [pagesStamp(root), pagesStamp(folder.path)];
-		assert.is(stamps[0], stamps[1]);
-		const pages = readGuidePages().map(({ path }) => (path === securityPage ? securityFile : `docs/${path}`));
-		assert.ok(pages.includes("SECURITY.md") && pages.includes("docs/fr/publish.md"));
-		for (const path of [
-			...pages,
-			"site/page/page.ts",
-			"catalogue/guide/render.ts",
-			"catalogue/static/styles.css",
-		]) {
-			await appendFile(join(folder.path, path), "\n");
-			const stamp = pagesStamp(folder.path);
-			assert.not(stamps.includes(stamp), path);
-			stamps.push(stamp);
-		}
-	} finally {
-		await folder.remove();
-	}
-});
 
 test("what is not there, or was cut off, is no catalogue; what cannot be read is a fault", async () => {
 	const folder = await temporaryFolder();

@@ -123,6 +123,7 @@ test("a workflow has no permissions of its own, and a job only those that it nee
 		"publish.yml: describe": read,
 		"publish.yml: tell": tell,
 		"pull-request.yml: trigger": {},
+		"refresh.yml: pulls": { actions: "read", "pull-requests": "read" },
 		"refresh.yml: harvest": read,
 		"refresh.yml: propose": read,
 		"refresh.yml: repair": read,

@@ -1,14 +1,12 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { buildOutput } from "../../hosting/output.ts";
-import { browserArguments, browserPath } from "../../prove/browser.ts";
-import { readProofs, readUnfinished } from "../../prove/proofs.ts";
+import { browserPath, type ServedFolder, serveFolder } from "../../prove/browser.ts";
+import { readProofs } from "../../prove/proofs.ts";
 import { reportHtml, reportOf } from "../../prove/report.ts";
 import { type ProveRun, runProofs } from "../../prove/run.ts";
-import { type ServedFolder, serveFolder } from "../../prove/serve-folder.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { readLayers } from "../../service/harvester/layers.ts";
 import { processIo } from "../../terminal/io.ts";
@@ -45,15 +43,14 @@ test.before.each(async (scene) => {
 /** Draws layers of the examples by services of the test. */
 function prove({ site, layers, folder }: Scene, smallkeys: string[], more: Partial<ProveRun> = {}) {
 	return runProofs({
-		openBrowser: () => chromium.launch({ executablePath: browserPath as string, args: browserArguments() }),
 		site: site.address,
 		fetch: drawingNetwork(),
 		clock: () => performance.now(),
 		layers: layers.filter(({ smallkey }) => smallkeys.includes(smallkey)),
 		registered: new Set(layers.map(({ smallkey }) => smallkey)),
 		folder,
-		name: smallkeys.join(),
-		now: new Date("2026-03-04T12:00:00Z"),
+		isAgain: false,
+		day: "2026-03-04",
 		signal: new AbortController().signal,
 		...more,
 	});
@@ -62,7 +59,7 @@ function prove({ site, layers, folder }: Scene, smallkeys: string[], more: Parti
 const browserTest = browserPath ? test : test.skip;
 
 browserTest("pictures of a WMS and features are drawn, and each has a small picture", async (scene) => {
-	const { proofs } = await prove(scene, ["nhn", "drought"]);
+	const proofs = await prove(scene, ["nhn", "drought"]);
 	const [pictures, features] = [proofs.get("nhn"), proofs.get("drought")];
 	assert.is(pictures?.since, undefined);
 	assert.is(pictures?.langs.en?.isDrawn, true);
@@ -91,9 +88,9 @@ browserTest(
 			[host("drought")]: () => Response.json({ features: [] }),
 			[host("nhn")]: () => new Response(new Uint8Array(blank), { headers: { "Content-Type": "image/png" } }),
 		});
-		const { proofs } = await prove(scene, ["drought", "nhn"], {
+		const proofs = await prove(scene, ["drought", "nhn"], {
 			fetch: network,
-			now: new Date("2026-03-11T12:00:00Z"),
+			day: "2026-03-11",
 		});
 		assert.is(proofs.get("drought")?.since, "2026-03-11");
 		assert.is(proofs.get("drought")?.picture, picture, "the last picture stays");
@@ -101,8 +98,8 @@ browserTest(
 		assert.is(proofs.get("nhn")?.langs.en?.isDrawn, false);
 		assert.is(proofs.get("nhn")?.since, "2026-03-11");
 		assert.is(proofs.get("railway")?.since, undefined, "not looked at again");
-		const later = await prove(scene, ["nhn"], { fetch: network, now: new Date("2026-03-18T12:00:00Z") });
-		assert.is(later.proofs.get("nhn")?.since, "2026-03-11", "since the first time");
+		const later = await prove(scene, ["nhn"], { fetch: network, day: "2026-03-18" });
+		assert.is(later.get("nhn")?.since, "2026-03-11", "since the first time");
 	},
 );
 
@@ -119,23 +116,30 @@ browserTest(
 		};
 		const keys = ["nacei-1", "nacei-2", "nacei-3"];
 		const first = await prove(scene, keys, { fetch: counting, signal: controller.signal });
-		assert.equal(first.drawn, ["nacei-1"], "one at a time of one host");
-		assert.equal([...(await readUnfinished(scene.folder, keys.join()))], ["nacei-1"]);
+		assert.equal([...first.keys()], ["nacei-1"], "one at a time of one host");
 		asked.length = 0;
 		const second = await prove(scene, keys, { fetch: counting });
-		assert.equal(second.drawn, keys);
+		assert.equal([...second.keys()].sort(), keys);
 		assert.not(
 			asked.some((address) => address.includes("show%3A1")),
 			"not drawn again",
 		);
-		assert.equal([...(await readUnfinished(scene.folder, keys.join()))], [], "the run is over");
+		asked.length = 0;
+		await prove(scene, ["nacei-1"], { fetch: counting });
+		assert.equal(asked, [], "drawn today");
+		await prove(scene, ["nacei-1"], { fetch: counting, isAgain: true });
+		assert.ok(asked.length > 0);
 		const rest = await prove(scene, [], { registered: new Set(["nacei-2"]) });
-		assert.equal([...rest.proofs.keys()], ["nacei-2"]);
+		assert.equal([...rest.keys()], ["nacei-2"]);
+		const pictures = (await readdir(scene.folder, { recursive: true })).filter((name) =>
+			name.endsWith(".webp"),
+		);
+		assert.equal(pictures, [second.get("nacei-2")?.picture], "and so are their pictures");
 	},
 );
 
 browserTest("what the guarded fetch refuses does not reach the page", async (scene) => {
-	const { proofs } = await prove(scene, ["nhn"], {
+	const proofs = await prove(scene, ["nhn"], {
 		fetch: async () => {
 			throw new Error("10.0.0.7 is not an address of the public internet");
 		},
@@ -154,13 +158,12 @@ test("the report counts what draws and what does not, in both languages, and esc
 		],
 		["gone", { day: "2026-03-04", langs: {} }],
 	]);
-	const layers = new Map(
-		["good", "bad", "new"].map((key) => [key, { title: { en: `The ${key}`, fr: `La ${key}` } }]),
-	);
+	const layers = new Map(["good", "bad", "new"].map((key) => [key, { en: `The ${key}`, fr: `La ${key}` }]));
 	const report = reportOf(proofs, layers);
-	const { layers: all, drawn, neverDrawn, notDrawn } = report;
-	assert.equal([all, drawn, neverDrawn, notDrawn.map(({ smallkey }) => smallkey)], [3, 1, 1, ["bad"]]);
-	const [en, fr] = [reportHtml(report, layers, "en"), reportHtml(report, layers, "fr")];
+	const keysOf = (rows: { smallkey: string }[]) => rows.map(({ smallkey }) => smallkey);
+	const { layers: all, unknown } = report;
+	assert.equal([all, unknown, keysOf(report.drawn), keysOf(report.notDrawn)], [3, 1, ["good"], ["bad"]]);
+	const [en, fr] = [reportHtml(report, "en"), reportHtml(report, "fr")];
 	assert.match(en, "1 of 3 layers draw. 1 was not drawn by any run yet.");
 	assert.match(en, "not drawn since <time>2026-02-25</time>");
 	assert.match(en, "English only: &lt;b&gt;no&lt;/b&gt;");

@@ -58,7 +58,7 @@ test("a text is read as JSON.parse reads it, unless a name is repeated: then eve
 			const expected = repeated(value);
 			if (expected.length === 0) assert.equal(read, JSON.parse(text));
 			else assert.is(read, null);
-			const named = expected.slice(0, 20).map((pointer) => `${pointer}: stands there more than once`);
+			const named = expected.slice(0, 20).map((pointer) => `${pointer}: occurs more than once`);
 			assert.equal(textsOf(problems).slice(0, 20), named);
 		}),
 		parameters,

@@ -48,12 +48,12 @@ test("bytes that are no UTF-8, and a byte order mark, are refused", () => {
 
 test("every repeated name is found, with its pointer, and nothing else is taken for one", () => {
 	assert.equal(problemsOf('{"a":1,"a":2,"b":[{"c":1,"c":2}],"a":3}'), [
-		"/a: stands there more than once",
-		"/b/0/c: stands there more than once",
-		"/a: stands there more than once",
+		"/a: occurs more than once",
+		"/b/0/c: occurs more than once",
+		"/a: occurs more than once",
 	]);
-	assert.equal(problemsOf('{"l\\u0061yer":1,"layer":2}'), ["/layer: stands there more than once"]);
-	assert.equal(problemsOf('{"__proto__":1,"__proto__":2}'), ["/__proto__: stands there more than once"]);
+	assert.equal(problemsOf('{"l\\u0061yer":1,"layer":2}'), ["/layer: occurs more than once"]);
+	assert.equal(problemsOf('{"__proto__":1,"__proto__":2}'), ["/__proto__: occurs more than once"]);
 	assert.equal(problemsOf('{"__proto__":1,"constructor":2,"a":{"a":{"a":["a","a"]}}}'), []);
 	assert.equal(problemsOf('{"a":"\\"a\\":1,","b":"a"}'), []);
 });

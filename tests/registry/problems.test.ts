@@ -49,7 +49,7 @@ test("a document that is too large is not read", () => {
 test("thousands of problems below one long name are bounded as well", () => {
 	const name = "n".repeat(30_000);
 	const problems = problemsOf(`{"${name}":{${Array(4000).fill('"a":0').join()}}}`);
-	assert.is(problems[0], `/${"n".repeat(158)}…: stands there more than once`);
+	assert.is(problems[0], `/${"n".repeat(158)}…: occurs more than once`);
 	assert.is(problems[20], "the document has 3979 more problems");
 });
 

@@ -145,6 +145,12 @@ const misspelt: [string, object, string][] = [
 		{ en: { servce_url: "x" } },
 		"/en/servce_url: is not a known member: did you mean service_url?",
 	],
+	["that lacks its first word", { type: "wms" }, "/type: is not a known member: did you mean payload_type?"],
+	[
+		"of a language that lacks its first word",
+		{ en: { url: "x" } },
+		"/en/url: is not a known member: did you mean service_url?",
+	],
 	["that is far from all", { en: { colour: "x" } }, "/en/colour: is not a known member"],
 	[
 		"of the other type",

@@ -1,52 +1,30 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import { buildOutput } from "../../hosting/output.ts";
-import { browserArguments, browserPath } from "../../prove/browser.ts";
+import { browserPath, openBrowser, serveFolder } from "../../prove/browser.ts";
 import { drawLayer } from "../../prove/draw.ts";
-import { serveFolder } from "../../prove/serve-folder.ts";
 import { healthPath } from "../../registry/health.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { layerDocument } from "../harvest/arcgis-server.ts";
-import { json, Peer, type Route } from "../harvest/peer.ts";
-import { Local } from "../local.ts";
+import { Peer } from "../harvest/peer.ts";
+import { Local, noon } from "../local.ts";
 import { runScript } from "../process.ts";
+import { oddService, serveOdd } from "./odd-service.ts";
 
 const test = suite<{ local: Local; peer: Peer }>("npx fragments repair");
 
-const service = "/arcgis/rest/services/Odd/MapServer";
-const cors =
-	(value: unknown): Route =>
-	(_request, response) => {
-		response.writeHead(200, { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" });
-		response.end(JSON.stringify(value));
-	};
-
-/** Serves the layer under a number. */
-function serve(peer: Peer, id: number): void {
-	peer.routes.clear();
-	peer.on(service, json({ layers: [{ id, name: "Stations", parentLayerId: -1 }] }));
-	peer.on(`${service}/${id}`, json(layerDocument({ id, minScale: 0 })));
-	peer.on(`${service}/legend`, json({ layers: [] }));
-	peer.on(`${service}/${id}/query`, (request, response) => {
-		const isCount = request.url?.includes("returnCountOnly");
-		const geometry = { x: 0, y: 500_000 };
-		cors(isCount ? { count: 1 } : { features: [{ attributes: { OBJECTID: 1 }, geometry }] })(
-			request,
-			response,
-		);
-	});
-}
-
 test.before.each(async (scene) => {
 	scene.peer = await Peer.open();
-	serve(scene.peer, 3);
-	const entry = { service_url: `${scene.peer.origin}${service}/3` };
+	serveOdd(scene.peer, 3);
+	const entry = { service_url: `${scene.peer.origin}${oddService}/3` };
 	const text = JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
-	scene.local = await Local.open([{ path: layerPath("moved"), text }]);
+	const health = '{"sick":{"moved":{"state":"wrong","since":"2026-W10"}}}';
+	scene.local = await Local.open([
+		{ path: layerPath("moved"), text },
+		{ path: healthPath, text: health },
+	]);
 	const folder = join(scene.local.folder, "checkout");
 	const git = async (...words: string[]) => scene.local.git("-C", folder, ...words);
 	await scene.local.git("clone", "-q", scene.local.repository, folder);
@@ -63,32 +41,35 @@ test.after.each(async ({ local, peer }) => {
 
 const browserTest = browserPath ? test : test.skip;
 
-async function setHealth(local: Local): Promise<void> {
-	const folder = join(local.folder, "checkout");
-	await writeFile(join(folder, healthPath), '{"sick":{"moved":{"state":"wrong","since":"2020-W09"}}}');
-	for (const words of [
-		["add", "-A"],
-		["-c", "user.name=op", "-c", "user.email=op@example.org", "commit", "-q", "-m", "sick"],
-		["push", "-q", "origin", "HEAD:main"],
-	])
-		await local.git("-C", folder, ...words);
-}
+/** A time on a later day than the layers' first commit, which names the sick one. */
+const later = (days = 1) => ({ now: () => new Date(noon + days * 86_400_000) });
 
 browserTest(
 	"a layer that moved is proposed, and what is merged draws in the catalogue",
 	async ({ local, peer }) => {
-		await setHealth(local);
-		serve(peer, 5);
+		serveOdd(peer, 5);
 		const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
 		const off = await runScript("repair", [], { ...env, REPAIR: "off" });
 		assert.match(off.stdout, "REPAIR=off: no service is looked for");
 		assert.is(await local.git("for-each-ref", "refs/heads/repair"), "", "and nothing was proposed");
-		const { code, stdout, stderr } = await runScript("repair", [], env);
+		const { code, stdout, stderr } = await runScript("repair", [], env, later());
 		assert.is(code, 0, stderr);
 		assert.match(stdout, "repair/moved: repair moved: the same layer at another place\n");
 		assert.match(stdout, "1 sick layer checked, 1 repair proposed\n");
 		const shown = await runScript("review", ["show", "repair/moved"], env);
-		assert.match(shown.stdout, "| fields | 5 | all of them | yes |");
+		assert.match(shown.stdout, "| fields | 5 | 5 | yes |");
+		assert.match(
+			shown.stdout,
+			"Picture of moved as it was last drawn: none\nPicture of moved after the repair: none yet",
+		);
+		const proved = await runScript("prove", ["--repo", local.repository, "--proposed"], env);
+		assert.is(proved.code, 0, proved.stderr);
+		const picture = join(local.folder, "pictures/proposed/mo/moved.webp");
+		assert.match(
+			(await runScript("review", ["show", "moved"], env)).stdout,
+			`after the repair: ${picture}\n`,
+		);
+		assert.is((await readFile(picture)).toString("latin1", 8, 12), "WEBP");
 		const commit = await local.git("rev-parse", "refs/heads/repair/moved");
 		const words = ["accept", "repair/moved", "--by", "Ann", "--commit", commit.trim()];
 		const accepted = await runScript("review", words, env);
@@ -96,10 +77,7 @@ browserTest(
 		const dist = join(local.folder, "proof");
 		await buildOutput({ repository: local.repository, ref: "main" }, dist, { SITE: "on" });
 		const site = await serveFolder(dist);
-		const browser = await chromium.launch({
-			executablePath: browserPath as string,
-			args: browserArguments(),
-		});
+		const browser = await openBrowser();
 		try {
 			const fetch = createFetch({ allowPrivate: true });
 			const drawn = await drawLayer(
@@ -117,39 +95,76 @@ browserTest(
 );
 
 test("what a reviewer declines is not proposed again, and nothing is merged", async ({ local, peer }) => {
-	await setHealth(local);
-	serve(peer, 5);
+	serveOdd(peer, 5);
 	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
 	const main = await local.git("rev-parse", "main");
-	assert.match((await runScript("repair", [], env)).stdout, "1 repair proposed");
+	assert.match((await runScript("repair", [], env, later())).stdout, "1 repair proposed");
 	const words = ["decline", "repair/moved", "--by", "Ann", "--why", "The new number is a test."];
 	const declined = await runScript("review", words, env);
 	assert.is(declined.code, 0, declined.stderr);
-	assert.match((await runScript("repair", [], env)).stdout, "1 sick layer checked, 0 repairs proposed\n");
+	assert.match(
+		(await runScript("repair", [], env, later())).stdout,
+		"1 sick layer checked, 0 repairs proposed\n",
+	);
 	assert.is(await local.git("for-each-ref", "refs/heads/repair"), "");
 	assert.is(await local.git("rev-parse", "main"), main);
 });
 
-test("for pull requests there is a patch, a title, a text and the evidence", async ({ local, peer }) => {
-	await setHealth(local);
-	serve(peer, 5);
+test("for pull requests there is a patch, a message, a title and a text in both languages", async ({
+	local,
+	peer,
+}) => {
+	serveOdd(peer, 5);
 	const [folder, out] = [join(local.folder, "checkout"), join(local.folder, "repairs")];
 	const health = join(folder, healthPath);
 	const { code, stderr } = await runScript(
 		"repair",
 		["--repo", folder, "--ref", "HEAD", "--health", health, "--out", out],
-		{
-			HARVEST_ALLOW_PRIVATE: "on",
-		},
+		{ HARVEST_ALLOW_PRIVATE: "on" },
 	);
 	assert.is(code, 0, stderr);
 	const read = (name: string) => readFile(join(out, "repair/moved", name), "utf8");
 	assert.match(await read("repair.patch"), "MapServer/5");
 	assert.is(await read("title.txt"), "repair moved: the same layer at another place\n");
-	const evidence = (await read("evidence.txt")).trim();
-	assert.match(await read("text.md"), `\n\nEvidence: ${evidence}\n`);
+	assert.match(await read("message.txt"), /\n\nRepairs: moved\nEvidence: [0-9a-f]{16}\n$/);
+	const text = await read("text.md");
+	assert.match(text, "| geometry | <code>esriGeometryPoint</code> | <code>esriGeometryPoint</code> | yes |");
+	assert.match(text, "| géométrie | <code>esriGeometryPoint</code> | <code>esriGeometryPoint</code> | oui |");
+	assert.is(await readFile(join(out, "withdrawn.txt"), "utf8"), "");
 	assert.match(await readFile(health, "utf8"), '"repair":true');
 	await local.git("-C", folder, "apply", "--check", join(out, "repair/moved/repair.patch"));
+});
+
+test("a layer that was seen sick on the same day only is not looked for", async ({ local, peer }) => {
+	serveOdd(peer, 5);
+	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
+	const sameDay = { now: () => new Date(noon + 11 * 3_600_000) };
+	assert.match((await runScript("repair", [], env, sameDay)).stdout, "0 sick layers checked");
+	assert.is(await local.git("for-each-ref", "refs/heads/repair"), "", "nothing was proposed");
+	assert.match(
+		(await runScript("repair", [], env, later())).stdout,
+		"1 sick layer checked, 1 repair proposed",
+	);
+});
+
+test("all runs of a day share the requests to a host", async ({ local, peer }) => {
+	peer.routes.clear();
+	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
+	const file = join(local.repository, "repair-requests.json");
+	const hosts = async () => JSON.parse(await readFile(file, "utf8"));
+	await runScript("repair", [], env, later());
+	const first = await hosts();
+	const ofRun = first.hosts[`127.0.0.1:${peer.port}`];
+	assert.ok(ofRun > 0);
+	await runScript("repair", [], env, later());
+	assert.equal(await hosts(), { day: "2026-03-05", hosts: { [`127.0.0.1:${peer.port}`]: 2 * ofRun } });
+	await writeFile(file, JSON.stringify({ ...first, hosts: { [`127.0.0.1:${peer.port}`]: 199 } }));
+	peer.asked.length = 0;
+	await runScript("repair", [], env, later());
+	assert.is(peer.asked.length, 1, "the last one of the day");
+	await runScript("repair", [], env, later(2));
+	assert.equal((await hosts()).day, "2026-03-06");
+	assert.ok(peer.asked.length > 2, "another day has requests of its own");
 });
 
 test.run();

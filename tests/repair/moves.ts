@@ -31,8 +31,6 @@ export interface Move {
 	expected: Expected;
 	/** Whether the last good description is missing. */
 	isUnknown?: true;
-	/** Whether the layer was first seen sick in this week. */
-	isNew?: true;
 	/** Most requests that the search may make. */
 	maxRequests?: number;
 	/** Other layers of the registry. */
@@ -332,13 +330,8 @@ const features: Move[] = [
 		expected: "nothing",
 	},
 	{
-		name: "the host is down for a day",
-		...{ registered, before, after: {}, isNew: true },
-		expected: "nothing",
-	},
-	{
-		name: "a layer gets another number, and was seen sick this week only",
-		...{ registered, before, after: airWith({ ...stations, id: 5 }), isNew: true },
+		name: "the host was down for a day",
+		...{ registered, before, after: before, isWell: true },
 		expected: "nothing",
 	},
 	{
@@ -361,6 +354,17 @@ const features: Move[] = [
 			[secure]: always({ type: "application/json", body: "{}" }),
 		},
 		expected: "nothing",
+		maxRequests: 40,
+	},
+	{
+		name: "the server sends the document of another layer with status 200 at every address",
+		...{ registered, before },
+		after: {
+			[maps]: (url) => arcgis({ "Air/MapServer": [roads] })(new URL(`${air}/5${url.search}`)),
+			[secure]: (url) => arcgis({ "Air/MapServer": [roads] })(new URL(`${air}/5${url.search}`)),
+		},
+		expected: "nothing",
+		isWell: true,
 		maxRequests: 40,
 	},
 	{
@@ -524,6 +528,35 @@ const pictures: Move[] = [
 			]),
 		},
 		expected: { sure: "same", ...named("last") },
+		maxRequests: 40,
+	},
+	{
+		name: "a WMS lists 10,000 layers, all of its title",
+		...{ registered: river, before: wmsBefore },
+		after: {
+			[maps]: wms(
+				"/ows",
+				Array.from({ length: 10_000 }, (_, at) => ({ ...rivers, name: `n${at}` })),
+			),
+		},
+		expected: "nothing",
+		maxRequests: 40,
+	},
+	{
+		name: "the server of a WMS sends a page with status 200 at every address",
+		...{ registered: river, before: wmsBefore },
+		after: { [maps]: always(page), [secure]: always(page) },
+		expected: "nothing",
+		maxRequests: 40,
+	},
+	{
+		name: "the server of a WMS sends capabilities of other layers with status 200 at every address",
+		...{ registered: river, before: wmsBefore },
+		after: {
+			[maps]: () => wms("/", [woods])(new URL(`${maps}/?REQUEST=GetCapabilities`)),
+			[secure]: () => wms("/", [woods])(new URL(`${maps}/?REQUEST=GetCapabilities`)),
+		},
+		expected: "nothing",
 		maxRequests: 40,
 	},
 	{

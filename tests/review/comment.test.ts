@@ -126,9 +126,9 @@ test("hostile names and texts stay text, in the comment, in the log and in the a
 });
 
 test("a line of the log is no command of the runner's", () => {
-	const problem = { file: "layers/a,b:c%\n.json", line: 3, pointer: "/en/x", text: "100%\r\n::y" };
+	const problem = { file: "layers/a,b:c%\n.json", line: 3, text: "/en/x: 100%\r\n::y" };
 	assert.is(
-		remarkLine({ level: "error", problem: { ...problem, file: "::a\nb##[x]" } }),
+		remarkLine({ level: "error", ...problem, file: "::a\nb##[x]" }),
 		"error ::a\\u000ab## [x]:3: /en/x: 100%\\u000d\\u000a::y",
 	);
 });
@@ -264,7 +264,7 @@ const empty: Review = {
 
 test("the longest of every list fits beside the others", () => {
 	const located = Array.from({ length: 500 }, (_, index) => {
-		return { file: `layers/${"@".repeat(300)}`, line: index, pointer: "/en", text: "😀".repeat(300) };
+		return { file: `layers/${"@".repeat(300)}`, line: index, text: `/en: ${"😀".repeat(300)}` };
 	});
 	const paths = located.map(({ file }) => file);
 	const comment = renderComment({

@@ -18,6 +18,7 @@ import { cleanEnvironment, root } from "../process.ts";
 import { type Files, Repository } from "./repository.ts";
 
 interface Step {
+	name?: string;
 	run?: string;
 	env?: Record<string, string>;
 }
@@ -37,6 +38,13 @@ export function commands(workflow: string, job: string): string[] {
 	const runs = readJobs(workflow)[job]?.steps.flatMap(({ run }) => run ?? []) ?? [];
 	assert.ok(runs.length > 0, `${workflow}: ${job}`);
 	return runs;
+}
+
+/** The command of the step of that name. */
+export function command(workflow: string, job: string, name: string): string {
+	const run = readJobs(workflow)[job]?.steps.find((step) => step.name === name)?.run;
+	assert.ok(run, `${workflow}: ${job}: ${name}`);
+	return run;
 }
 
 /** The project as it is in this checkout, in a repository of its own, as the main branch of an origin. */
@@ -104,16 +112,21 @@ export class Origin {
 
 	/**
 	 * A `gh` of the test's own in a checkout: it notes its words, a line for each call, and prints `open` as the number
-	 * of open pull requests.
+	 * of open pull requests, `runs` as that of the workflow's runs, and what `--jq` makes of `pulls`.
 	 * @returns the environment that finds it, and what was called so far
 	 */
-	gh(cwd: string, open = 0) {
+	gh(cwd: string, open = 0, pulls: readonly object[] = [], runs = 1) {
 		const bin = join(cwd, ".git", "bin");
-		const log = join(bin, "log");
+		const [log, file] = [join(bin, "log"), join(bin, "pulls.json")];
 		mkdirSync(bin, { recursive: true });
 		writeFileSync(log, "");
-		const answer = `case "$*" in "pr list"*) echo ${open} ;; esac`;
-		writeFileSync(join(bin, "gh"), `#!/bin/sh\necho "$@" >> ${log}\n${answer}\n`);
+		writeFileSync(file, JSON.stringify(pulls));
+		const script = `#!/bin/sh
+if [ "$1" = api ]; then for program in "$@"; do :; done; exec jq --raw-output "$program" ${file}; fi
+echo "$@" >> ${log}
+case "$*" in "pr list"*) echo ${open} ;; "run list"*) echo ${runs} ;; esac
+`;
+		writeFileSync(join(bin, "gh"), script);
 		chmodSync(join(bin, "gh"), 0o755);
 		const env = {
 			PATH: `${bin}:${process.env.PATH}`,

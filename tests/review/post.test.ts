@@ -21,10 +21,10 @@ let folder: string;
 let number: number;
 let head: string;
 
-const problem = { file: "layers/ab/abc.json", line: 3, pointer: "/en/layer", text: "is missing" };
+const problem = { file: "layers/ab/abc.json", line: 3, text: "/en/layer: is missing" };
 
 function report(comment: string, more: Partial<Report> = {}): object {
-	const annotations = [{ level: "error", title: "Layer", problem }];
+	const annotations = [{ level: "error", title: "Layer", ...problem }];
 	return { conclusion: "failure", comment, annotations, ...more };
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -10,7 +10,7 @@ const origin = new Origin({ "layers/mo/moved.json": wmsFile("before") });
 test.after(() => origin.remove());
 
 const picture = "RIFF of a picture";
-const evidence = "0123456789abcdef";
+const message = "repair moved\n\nThe table\n\nRepairs: moved\nEvidence: 0123456789abcdef\n";
 
 /** A checkout with what the job that asks the services hands over: the change of one layer, and more that it must not bring. */
 function found(change: Record<string, string>): string {
@@ -22,8 +22,8 @@ function found(change: Record<string, string>): string {
 	git("reset", "-q", "--hard");
 	const folder = join(cwd, "found/repair/moved");
 	mkdirSync(folder, { recursive: true });
-	const files = { "repair.patch": patch, "title.txt": "repair moved\n", "text.md": "The table\n" };
-	for (const [name, text] of Object.entries({ ...files, "evidence.txt": `${evidence}\n` }))
+	const files = { "repair.patch": patch, "message.txt": message, "title.txt": "repair moved\n" };
+	for (const [name, text] of Object.entries({ ...files, "text.md": "The table\n" }))
 		writeFileSync(join(folder, name), text);
 	return cwd;
 }
@@ -50,14 +50,12 @@ test("a repair is a commit on its own branch and a pull request; only layers com
 	assert.is(origin.git("rev-parse", "repair/moved~1"), main);
 	assert.is(origin.git("diff", "--name-only", "main", "repair/moved"), "layers/mo/moved.json");
 	assert.match(origin.file("layers/mo/moved.json", "repair/moved") ?? "", "after");
+	assert.is(origin.git("log", "-1", "--format=%B", "repair/moved"), message.trim(), "later runs read it");
 });
 
 test("a repair that the review refuses is neither pushed nor proposed", async () => {
 	const before = origin.git("for-each-ref");
-	const cwd = found({ "layers/mo/moved.json": '{"version":"1.1.0"}\n' });
-	const { env, calls } = origin.gh(cwd);
-	assert.is.not((await runJob(cwd, commands("refresh", "repair"), env)).status, 0);
-	assert.equal(calls(), []);
+	assert.equal(await propose(found({ "layers/mo/moved.json": '{"version":"1.1.0"}\n' })), []);
 	assert.is(origin.git("for-each-ref"), before);
 });
 
@@ -65,9 +63,53 @@ test("a repair that waits is updated, and no second pull request is opened", asy
 	const before = origin.git("rev-parse", "repair/moved");
 	const change = { "layers/mo/moved.json": wmsFile("later") };
 	assert.equal(await propose(found(change), 1), [
-		"pr edit repair/moved --body-file found/repair/moved/text.md",
+		"pr edit repair/moved --title repair moved --body-file found/repair/moved/text.md",
 	]);
 	assert.is.not(origin.git("rev-parse", "repair/moved"), before);
+});
+
+test("with 20 open none is opened, nor is its branch pushed; one that waits is still updated", async () => {
+	origin.git("update-ref", "-d", "refs/heads/repair/moved");
+	const cwd = found({ "layers/mo/moved.json": wmsFile("after") });
+	// Of the branch itself none is open.
+	const { env, calls } = origin.gh(cwd, 20);
+	const gh = join(cwd, ".git/bin/gh");
+	const answer = readFileSync(gh, "utf8").replace('"pr list"*)', '"pr list --head"*) echo 0 ;; "pr list"*)');
+	writeFileSync(gh, answer);
+	assert.is((await runJob(cwd, commands("refresh", "repair"), env)).status, 0);
+	assert.not(calls().some((call) => call.startsWith("pr create") || call.startsWith("pr edit")));
+	assert.is(origin.git("for-each-ref", "refs/heads/repair"), "", "and nothing was pushed");
+	writeFileSync(gh, answer.replace("echo 20", "echo 19"));
+	assert.is(
+		(await runJob(found({ "layers/mo/moved.json": wmsFile("after") }), commands("refresh", "repair"), env))
+			.status,
+		0,
+	);
+	assert.is(calls().filter((call) => call.startsWith("pr create")).length, 1);
+});
+
+test("what is of no use any more is closed under another title, so that it is not taken as declined", async () => {
+	const cwd = origin.checkout();
+	mkdirSync(join(cwd, "found"));
+	writeFileSync(join(cwd, "found/withdrawn.txt"), "repair/moved\nmain\nrepair/a b; rm -rf x\n");
+	assert.equal(await propose(cwd, 1), [
+		"pr edit repair/moved --title withdrawn: repair/moved",
+		"pr close repair/moved --delete-branch --comment The layer is well again. · La couche fonctionne de nouveau.",
+	]);
+	assert.equal(await propose(cwd, 0), [], "it was closed meanwhile");
+});
+
+test("pictures of proposals are beside the others, and only pictures come with them", async () => {
+	const cwd = origin.checkout();
+	mkdirSync(join(cwd, "found/proposed/mo"), { recursive: true });
+	const files = { "mo/moved.webp": picture, "mo/large.webp": "x".repeat(20_000), "mo/page.html": "<script>" };
+	for (const [name, text] of Object.entries({ ...files, "proofs.json": "{}" }))
+		writeFileSync(join(cwd, "found/proposed", name), text);
+	symlinkSync("/etc/passwd", join(cwd, "found/proposed/mo/link.webp"));
+	await propose(cwd);
+	const listed = origin.git("ls-tree", "-r", "--name-only", "pictures");
+	assert.equal(listed.split("\n"), ["proposed/mo/moved.webp", "proposed/proofs.json"]);
+	assert.is(origin.git("rev-list", "--count", "pictures"), "1", "the branch has no history");
 });
 
 test("pictures are one commit on a branch without history, and the publication takes them over", async () => {

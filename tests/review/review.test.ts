@@ -37,7 +37,10 @@ async function reviewed(files: Files, findings: Record<string, Finding[]> = {}, 
 }
 
 function problemLines({ problems }: Review): string[] {
-	return problems.map(({ file, line, pointer, text }) => `${file}:${line} ${pointer} ${text}`);
+	return problems.map(({ file, line, text }) => {
+		const place = /^\/[^:]*(?=: )/.exec(text)?.[0] ?? "";
+		return `${file}:${line} ${place} ${text.slice(place === "" ? 0 : place.length + 2)}`;
+	});
 }
 
 test("every problem is at its file, line and JSON pointer", async () => {
@@ -72,10 +75,13 @@ test("a member's name that looks like a place is not taken for one", async () =>
 	const { outcome } = await reviewed({
 		"layers/ab/abc.json": wmsFile("roads", "https://maps.example/wms", { "x: y": 1 }),
 	});
-	assert.equal(problemLines(outcome), [
-		"layers/ab/abc.json:7 /en/x: y is not a known member",
-		"layers/ab/abc.json:12 /fr/x: y is not a known member",
-	]);
+	assert.equal(
+		outcome.problems.map(({ line, text }) => [line, text]),
+		[
+			[7, "/en/x: y: is not a known member"],
+			[12, "/fr/x: y: is not a known member"],
+		],
+	);
 });
 
 const misplaced: [string, Files, string][] = [
@@ -229,7 +235,7 @@ test("a registration that its service contradicts fails, at its line", async () 
 	const { outcome } = await reviewed(files, { abd: [finding("registration", "fr")] });
 	assert.ok(isWrong(outcome));
 	assert.equal(outcome.services.wrong, [
-		{ file: "layers/ab/abd.json", line: 9, pointer: "/fr/service_url", text: "says registration" },
+		{ file: "layers/ab/abd.json", line: 9, text: "/fr/service_url: says registration" },
 	]);
 });
 

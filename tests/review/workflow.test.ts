@@ -51,9 +51,9 @@ test("the check of a wrong one fails, with the place as an annotation", async ()
 	const { status, output, report } = await check(2, files);
 	assert.is(status, 0, output);
 	assert.is(report.conclusion, "failure");
-	const { level, problem } = report.annotations[0] ?? {};
-	assert.equal([level, problem?.file, problem?.line], ["error", "layers/ne/new.json", 5]);
-	assert.equal([problem?.pointer, problem?.text.slice(0, 15)], ["/en/service_url", "must be an http"]);
+	const [annotation] = report.annotations;
+	assert.equal([annotation?.level, annotation?.file, annotation?.line], ["error", "layers/ne/new.json", 5]);
+	assert.match(annotation?.text ?? "", /^\/en\/service_url: must be an http/);
 });
 
 test("code that a pull request brings is read and never run", async () => {

@@ -1,17 +1,14 @@
 import { decode } from "fast-png";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { browserArguments, browserPath } from "../../prove/browser.ts";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { browserPath } from "../../prove/browser.ts";
+
+export { openBrowser } from "../../prove/browser.ts";
 
 /** How long a page is waited for, in milliseconds: a machine may be slow. */
 const patienceMs = 120_000;
 
 /** Path of a Chromium; undefined where there is none. */
 export const executable = browserPath;
-
-/** Opens the browser. Names are not resolved: it reaches this machine and nothing else. */
-export function openBrowser(): Promise<Browser> {
-	return chromium.launch({ executablePath: executable as string, args: browserArguments() });
-}
 
 /** A window of its own, with what its console said. */
 export interface Window {

@@ -3,7 +3,6 @@ import * as assert from "uvu/assert";
 import { putEdits } from "../../api/register.ts";
 import { parseRegistration, type Registration } from "../../registry/registration.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { createLimitClock } from "../../store/github/limit-clock.ts";
 import { type Edit, isRefusal, type Meta, type Reader, StoreBusy, usedBefore } from "../../store/store.ts";
 import { wms } from "../local.ts";
 import { metaOf } from "./contract.ts";
@@ -90,61 +89,6 @@ for (const [where, listings, keyOf] of [
 			assert.is(peer.proxy.requests.length, 2 * 2 + listings + 30 * 3);
 		}));
 }
-
-/** 30 changes at once, with a machine that needs 3 s beside GitHub for each commit; the ordinary limits. */
-async function changeOnBusyMachine(peer: Peer, hasLimitClock: boolean) {
-	let waited = 0;
-	const run = async () => {
-		waited += 3_000;
-	};
-	const effect = { kind: "meanwhile", run } as const;
-	peer.proxy.faults.push({ method: "POST", path: /git\/commits$/, times: 1_000, effect });
-	const start = Date.now();
-	// GitHub's own time, of which this machine's load is no part either.
-	const limitNow = () => new Date(start);
-	const store = peer.store({
-		now: () => new Date(Date.now() + waited),
-		...(hasLimitClock ? { limitNow } : {}),
-		limits: { waitMs: 15_000, raceMs: 8_000, batchMs: 14_000 },
-	});
-	const keys = Array.from({ length: 30 }, (_, index) => `busy${index}`);
-	return Promise.allSettled(keys.map((key) => store.change(putting(key, "1\n"), metaOf(key))));
-}
-
-test("30 changes at once on a busy machine are all made: its limits count GitHub's time only", () =>
-	withPeer(async (peer) => {
-		const refused = (await changeOnBusyMachine(peer, false)).filter(({ status }) => status === "rejected");
-		assert.ok(refused.length > 0, "by the real time some have to be sent away");
-	}).then(() =>
-		withPeer(async (peer) => {
-			const outcomes = await changeOnBusyMachine(peer, true);
-			assert.ok(outcomes.every(({ status }) => status === "fulfilled"));
-			assert.is(count(peer, moves), 2);
-			assert.is((await peer.commits()).length, 31);
-		}),
-	));
-
-test("the clock of limits stands still while its ticks are late", () => {
-	let time = 0;
-	let tick = () => {};
-	const { now } = createLimitClock(
-		() => new Date(time),
-		(_ms, run) => {
-			tick = run;
-			return () => undefined;
-		},
-	);
-	const after = (ms: number) => {
-		time += ms;
-		tick();
-		return now().getTime();
-	};
-	assert.is(after(50), 50);
-	assert.is(after(70), 120, "as late as timers are");
-	assert.is(after(5_000), 220, "the process had no processor");
-	assert.is(after(-3_600_000), 220, "the machine's clock was put back");
-	assert.is(after(50), 270);
-});
 
 test("each of them gets its own outcome", () =>
 	withPeer(async (peer) => {

@@ -40,9 +40,9 @@ for (const [path, kind] of [
 	["/v0.9/doc/en/a?callback=f", "doc"],
 ] as const) {
 	kept(`${path} has the same answer each time, and another one as soon as a fragment changes`, async () => {
-		const { server, change, measured, lookups } = await startWith('"old"');
+		const { server, change, measured, lookups } = await startWith('"vieux é 水 😀"');
 		const first = await answerOf(server.url + path);
-		assert.match(first.text, '"old"');
+		assert.match(first.text, '"vieux é 水 😀"');
 		for (let time = 0; time < 3; time += 1) assert.equal(await answerOf(server.url + path), first);
 		const made = lookups();
 		assert.equal(await answerOf(server.url + path), first);
@@ -85,7 +85,7 @@ kept("where each read has its line in the log, none is left out", async () => {
 });
 
 kept("what is pipelined behind a write is not the answer that was kept before it", async () => {
-	const { server, change } = await startWith('"old"');
+	const { server, change } = await startWith('"vieux é 水 😀"');
 	for (let time = 0; time < 3; time += 1) await answerOf(`${server.url}/v0.9/doc/en/a`);
 	let open = (): void => undefined;
 	server.gate = new Promise((resolve) => {

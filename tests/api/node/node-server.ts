@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Context } from "../../../api/context.ts";
+import type { Fragments } from "../../../api/docs.ts";
 import { etagOf } from "../../../api/etag.ts";
-import type { Fragments } from "../../../api/fragment.ts";
 import {
 	type Answered,
 	createNodeServer,

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/signature.ts";
-import type { Bindings } from "../../../api/worker/bindings.ts";
+import type { Bindings } from "../../../api/worker/reads.ts";
 import { createWorker } from "../../../api/worker/worker.ts";
 import { generateEntries } from "../../../bench/entries.ts";
 import { buildCatalogue } from "../../../catalogue/catalogue.ts";

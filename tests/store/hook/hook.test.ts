@@ -2,14 +2,11 @@ import { execFile } from "node:child_process";
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import ignore from "ignore";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../../git/run.ts";
 import { seed } from "../../../service/open-store.ts";
-import { bundleHook } from "../../../store/hook/bundle.ts";
 import { installHook } from "../../../store/hook/install.ts";
-import { bundledFiles } from "../../../store/hook/stamped.ts";
 import { Local, temporaryFolder, unguarded, wms } from "../../local.ts";
 import { root } from "../../process.ts";
 import { eventually } from "../../wait.ts";
@@ -272,17 +269,6 @@ install("a hook that lost its mode gets it back", async ({ folder }) => {
 	await installHook(folder, () => undefined);
 	await chmod(join(folder, "hooks/pre-receive"), 0o644);
 	assert.ok(await installHook(folder, () => undefined));
-});
-
-install("the stamp covers everything that the hook is made of", async () => {
-	const { inputs } = await bundleHook();
-	const covered = ignore().add(bundledFiles.map((pattern) => `/${pattern}`));
-	const own = inputs.filter((path) => !path.startsWith("node_modules/"));
-	assert.ok(own.includes("store/hook/push.ts"));
-	assert.equal(
-		own.filter((path) => !covered.ignores(path)),
-		[],
-	);
 });
 
 install("with the hook git's own refusals go, and without it they come back", async () => {

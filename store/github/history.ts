@@ -1,0 +1,134 @@
+import { layerPath } from "../../registry/smallkey.ts";
+import { type Meta, requestMemory, StoreBusy } from "../store.ts";
+import { GithubBusy } from "./client.ts";
+import { Conflict, dataOf, saysEmpty, toRefusal } from "./refusal.ts";
+import type { Github } from "./routes.ts";
+
+/** The newest commit of a branch, with those before it. */
+export interface Head {
+	/** Id of the commit. */
+	commit: string;
+	/** Id of its root folder. */
+	tree: string;
+	/** The newest commits, itself first. */
+	recent: PastCommit[];
+}
+
+/** A commit that is on a branch. */
+export interface PastCommit {
+	sha: string;
+	/** When the service made it: milliseconds since 1970. */
+	time: number;
+	message: string;
+}
+
+/** How many commits are read with the head: in a quiet repository they hold all that `wasUsed` has to know. */
+const recentCommits = 20;
+
+interface ListedCommit {
+	sha: string;
+	commit: { message: string; committer: { date?: string } | null; tree: { sha: string } };
+}
+
+function pastCommit({ sha, commit }: ListedCommit): PastCommit {
+	return { sha, time: Date.parse(commit.committer?.date ?? ""), message: commit.message };
+}
+
+/**
+ * The head of a branch; null where the repository is empty.
+ * @throws {Conflict} where GitHub shows no such branch
+ */
+export async function readHead({ rest, repo }: Github, branch: string): Promise<Head | null> {
+	const asked = rest.repos.listCommits({ ...repo, sha: branch, per_page: recentCommits });
+	const commits = await asked.then(
+		({ data }) => data,
+		(error: unknown) => {
+			if (saysEmpty(error)) return [];
+			throw toRefusal(error, `show the branch ${branch}`);
+		},
+	);
+	const newest = commits[0];
+	if (!newest) return null;
+	return { commit: newest.sha, tree: newest.commit.tree.sha, recent: commits.map(pastCommit) };
+}
+
+/** How long a read may lag behind a write. */
+const maxLagMs = 10_000;
+
+/** Heads to decide on: GitHub may answer a read from a copy that a write has not reached yet. */
+export class Heads {
+	readonly #now: () => Date;
+	/** Commits that a change of ours has followed, with the time of that. */
+	readonly #replaced = new Map<string, number>();
+
+	constructor(now: () => Date) {
+		this.#now = now;
+	}
+
+	/**
+	 * @throws {Conflict} where a change of ours has followed it moments ago: deciding on it would undo that;
+	 * StoreBusy where the repository is empty
+	 */
+	async read(github: Github, branch: string): Promise<Head> {
+		const head = await readHead(github, branch);
+		if (!head)
+			throw new StoreBusy("the repository on GitHub has no commit yet: its operator has to make one", 300);
+		const since = this.#replaced.get(head.commit);
+		if (since === undefined || since + maxLagMs < this.#now().getTime()) return head;
+		throw new Conflict("GitHub: a read lags behind the last change", true);
+	}
+
+	/** Notes that a commit is no longer the head of its branch: a change of ours followed it. */
+	replaced(commit: string): void {
+		const time = this.#now().getTime();
+		for (const [other, since] of this.#replaced) if (since + maxLagMs < time) this.#replaced.delete(other);
+		this.#replaced.set(commit, time);
+	}
+}
+
+/** Whether a commit carries the trailer of a change's signature. */
+export function carriesRequest(commit: PastCommit, { request }: Meta): boolean {
+	return request !== null && commit.message.split("\n").includes(`Request: ${request}`);
+}
+
+/**
+ * Whether a change's signature was used in the last five minutes, by this process or another one.
+ * @throws {StoreBusy} where that is not known: a history that cannot be read proves nothing
+ */
+export async function wasUsed(github: Github, head: Head, meta: Meta, now: Date): Promise<boolean> {
+	if (meta.request === null) return false;
+	const from = now.getTime() - requestMemory;
+	const lately = head.recent.filter(({ time }) => time >= from);
+	if (lately.some((commit) => carriesRequest(commit, meta))) return true;
+	if (lately.length < recentCommits || meta.smallkey === null) return false;
+	const path = layerPath(meta.smallkey);
+	const history = await readHistory(github, head, path, from).catch((error: unknown) => {
+		if (error instanceof StoreBusy) throw error;
+		const reason = `the replay guard: ${error instanceof Error ? error.message : String(error)}`;
+		throw new GithubBusy("the layer's history cannot be read", 15, reason);
+	});
+	return history.some((commit) => carriesRequest(commit, meta));
+}
+
+const commitsPerPage = 100;
+
+/** Most pages of one layer's last minutes that are read. */
+const maxPages = 10;
+
+/** The commits that touch a file, from a time on. Not by octokit's `paginate`: that takes a 409 for an empty list. */
+async function readHistory(
+	{ rest, repo }: Github,
+	head: Head,
+	path: string,
+	from: number,
+): Promise<PastCommit[]> {
+	const since = new Date(from).toISOString();
+	const found: PastCommit[] = [];
+	for (let page = 1; page <= maxPages; page += 1) {
+		const parameters = { ...repo, sha: head.commit, path, since, per_page: commitsPerPage, page };
+		const commits = await dataOf(rest.repos.listCommits(parameters), `show the history of ${path}`);
+		found.push(...commits.map(pastCommit));
+		if (commits.length < commitsPerPage) return found;
+	}
+	throw new Error(`${path}: has ${found.length} commits of late and more`);
+}

@@ -1,0 +1,101 @@
+import { appendFile, cp, rename, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { readGuidePages } from "../../catalogue/guide/guide.ts";
+import { securityFile, securityPage } from "../../catalogue/guide/render.ts";
+import { bundlePage } from "../../catalogue/page-bundle.ts";
+import { codeStamp } from "../../files/code-stamp.ts";
+import { bundleHook } from "../../store/hook/bundle.ts";
+import { temporaryFolder } from "../local.ts";
+import { root } from "../process.ts";
+
+const covered =
+	/^(?:api|catalogue|docs|files|git|publish|registry|schemas|site|store)\/|^(?:package\.json|SECURITY\.md)$/;
+
+/** Every module of the project that a module reaches, as esbuild finds it. */
+async function reachedFrom(...entryPoints: string[]): Promise<string[]> {
+	const { metafile } = await build({
+		absWorkingDir: root,
+		entryPoints,
+		bundle: true,
+		write: false,
+		metafile: true,
+		format: "esm",
+		platform: "node",
+		packages: "external",
+		outdir: "unused",
+		logLevel: "silent",
+	});
+	return Object.keys(metafile.inputs);
+}
+
+test("the stamp covers all that fragments, pages and the hook are made of", async () => {
+	const inputs = [
+		...(await reachedFrom("registry/targets/table.ts", "registry/judge.ts", "catalogue/update.ts")),
+		...(await bundlePage()).inputs,
+		...(await bundleHook()).inputs,
+	].filter((path) => !path.startsWith("node_modules/"));
+	for (const path of [
+		"registry/symbology.ts",
+		"catalogue/chunks.ts",
+		"site/page/main.ts",
+		"store/hook/push.ts",
+	])
+		assert.ok(inputs.includes(path), path);
+	assert.equal(
+		inputs.filter((path) => !covered.test(path)),
+		[],
+	);
+	const pages = readGuidePages().map(({ path }) => (path === securityPage ? securityFile : `docs/${path}`));
+	assert.ok(pages.includes("SECURITY.md") && pages.includes("docs/fr/publish.md"));
+	for (const path of pages) assert.match(path, covered);
+});
+
+test("the stamp changes with the content and the name of each file that it covers", async () => {
+	const { path: folder, remove } = await temporaryFolder();
+	/** Each look is at another path of the same copy: a path is read once. */
+	let looks = 0;
+	const look = async () => {
+		looks += 1;
+		await symlink(folder, `${folder}-${looks}`);
+		return codeStamp(`${folder}-${looks}`);
+	};
+	try {
+		for (const name of [
+			"api",
+			"catalogue",
+			"docs",
+			"files",
+			"git",
+			"publish",
+			"registry",
+			"schemas",
+			"site",
+			"store",
+		])
+			await cp(join(root, name), join(folder, name), { recursive: true });
+		for (const name of ["package.json", "SECURITY.md"]) await cp(join(root, name), join(folder, name));
+		const stamps = [await look()];
+		assert.is(stamps[0], codeStamp());
+		for (const path of [
+			"package.json",
+			"SECURITY.md",
+			"docs/fr/publish.md",
+			"registry/targets/ramp.ts",
+			"catalogue/static/styles.css",
+			"store/hook/pre-receive.sh",
+		]) {
+			await appendFile(join(folder, path), "\n");
+			stamps.push(await look());
+		}
+		await rename(join(folder, "docs/fr/publish.md"), join(folder, "docs/fr/other.md"));
+		stamps.push(await look());
+		assert.is(new Set(stamps).size, stamps.length);
+	} finally {
+		await remove();
+	}
+});
+
+test.run();
