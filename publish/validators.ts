@@ -7,7 +7,6 @@ import * as description from "../schemas/validate-description.ts";
 import * as owners from "../schemas/validate-owners.ts";
 import * as registration from "../schemas/validate-registration.ts";
 
-/** The modules that compile schemas. */
 const modules: Record<string, Record<string, Validator>> = {
 	"validate-description.ts": description,
 	"validate-owners.ts": owners,

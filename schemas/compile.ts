@@ -1,7 +1,6 @@
 import Ajv, { type AnySchemaObject, type ErrorObject, type Options } from "ajv";
 import { formats } from "./formats.ts";
 
-/** One reason why a value does not fit its schema. */
 export type SchemaError = ErrorObject;
 
 /** A compiled schema: true when `value` fits; otherwise its `errors` say why. */

@@ -8,7 +8,6 @@ const image = {
 	format: "image",
 } as const;
 
-/** Members that say how one class of features is drawn. */
 const drawing = {
 	label: { description: "Empty where the service gives none.", type: "string" },
 	image: { $ref: "#/definitions/image" },
