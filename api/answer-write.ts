@@ -2,8 +2,7 @@ import { canonicalText } from "../registry/canonical.ts";
 import { draftAddress } from "../registry/draft.ts";
 import { mayChange, smallkeyText } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
-import { readableAt, unreadWarnings } from "../registry/targets/readable.ts";
-import { targetPath } from "../registry/targets/table.ts";
+import { readableAt } from "../registry/targets/readable.ts";
 import { textAt, textOf } from "../registry/texts.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import type { Hashes } from "../store/hashes.ts";
@@ -136,21 +135,19 @@ async function receipt(asked: Asked, outcome: Commit, { settings, store, status 
 		registration && publicUrl !== ""
 			? await draftAddress(publicUrl, { smallkey, text: canonicalText(registration) })
 			: null;
-	const readable = registration ? readableAt(smallkey, registration, settings) : { read: [], unread: [] };
+	const readable = registration ? readableAt(smallkey, registration, settings) : { paths: [], warnings: [] };
 	const warnings = registration ? warningsOf(registration) : [];
 	return {
 		smallkey,
 		key: smallkey,
 		commit: outcome.commit,
-		fragments: readable.read.map(
-			({ target, lang }) => `${settings.basePath}/${targetPath(target, lang, smallkey)}`,
-		),
+		fragments: readable.paths.map((path) => `${settings.basePath}/${path}`),
 		published: store.published && outcome.branch === undefined,
 		branch: outcome.branch,
 		pull_request: outcome.pullRequest,
 		draft: draft ?? undefined,
 		status: statusAddress(smallkey, settings, status !== undefined),
-		warnings: [...warnings, ...unreadWarnings(readable), ...(outcome.warnings ?? [])],
+		warnings: [...warnings, ...readable.warnings, ...(outcome.warnings ?? [])],
 	};
 }
 

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 
-/** Whether a call failed because the path does not exist. */
 function isMissing(error: unknown): boolean {
 	return (error as NodeJS.ErrnoException).code === "ENOENT";
 }

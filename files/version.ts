@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** The project's version, as package.json has it. */
 export function readVersion(): string {
 	const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
 	return (JSON.parse(text) as { version: string }).version;

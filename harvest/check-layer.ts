@@ -14,7 +14,6 @@ import type { Ask } from "./net/ask.ts";
 import { type Capabilities, type CapabilitiesLayer, legendFormatsOf } from "./wms/capabilities.ts";
 import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
 
-/** What a WMS says about one registered layer. */
 export interface WmsFacts {
 	title: string;
 	queryable: boolean;
@@ -25,10 +24,8 @@ export interface WmsFacts {
 /** What a service says of one language of a layer: its title, and for wms its formats. */
 export type LayerFacts = { title: string } | WmsFacts;
 
-/** The result of checking a layer. Without findings, nothing is wrong. */
 export interface CheckedServices {
 	facts: Partial<Record<Lang, LayerFacts>>;
-	/** In the order en, fr. */
 	findings: Finding[];
 }
 
@@ -46,7 +43,6 @@ interface Checked {
 
 type Wrong = [kind: Fault, member: string, text: string];
 
-/** Most missing layers that are listed. */
 const maxMissing = 10;
 
 /**

@@ -8,7 +8,6 @@ import type { Lang } from "../registry/smallkey.ts";
  */
 export type Fault = "registration" | "server";
 
-/** Something that a map service's answer says of a registration. */
 export interface Finding {
 	kind: Fault;
 	lang: Lang;
@@ -27,7 +26,6 @@ export function quote(text: string): string {
 /** Why a service cannot be described, or not wholly. */
 export interface Trouble {
 	kind: Fault;
-	/** One line, about the service. */
 	text: string;
 }
 
@@ -40,7 +38,6 @@ export type Answered =
 	  }
 	| { description: null; trouble: Trouble };
 
-/** The result for a service without an answer. */
 export function undescribed(kind: Fault, text: string): Answered {
 	return { description: null, trouble: { kind, text } };
 }
@@ -63,7 +60,6 @@ export const seen: Look = { state: null };
 
 const states: Record<Fault, SickState> = { registration: "wrong", server: "down" };
 
-/** Why a layer could not be checked. */
 export function unseen(kind: Fault, text: string): Look {
 	return { state: states[kind], text };
 }

@@ -13,7 +13,6 @@ import { type Answered, type Finding, undescribed } from "./finding.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 import { createReadCapabilities } from "./wms/read-capabilities.ts";
 
-/** What the services behind one layer answered. */
 export interface Harvested {
 	/** The languages whose service answered. */
 	found: Description;
@@ -33,14 +32,12 @@ export type HarvestLayer = (
 	known?: Description | null,
 ) => Promise<Harvested>;
 
-/** Asks the service behind one language of a layer. */
 export type DescribeLang = (
 	registration: Registration,
 	lang: Lang,
 	signal?: AbortSignal,
 ) => Promise<Answered>;
 
-/** Makes what asks one service for one language. */
 export function createDescribe({
 	ask,
 	mapWkid,
@@ -62,7 +59,6 @@ export function createHarvestLayer(given: HarvestOptions): HarvestLayer {
 	const describe = createDescribe(options);
 	const find = createFindAlike(options);
 
-	/** The answer of a service, unless it is that of another layer. */
 	async function ownAnswer(
 		registration: Registration,
 		lang: Lang,

@@ -10,7 +10,6 @@ const maxBytes = 64 * 1024;
 const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const widthAt = 16;
 
-/** Whether bytes begin as a PNG does. */
 export function isPng(bytes: Uint8Array): boolean {
 	return signature.every((byte, index) => bytes[index] === byte);
 }

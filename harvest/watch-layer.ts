@@ -13,7 +13,6 @@ import { describeLayers } from "./wms/describe-layers.ts";
 import { lookAtWms } from "./wms/look.ts";
 import { createReadCapabilities } from "./wms/read-capabilities.ts";
 
-/** The result of looking at a layer. */
 export interface Watched {
 	/** The worse of both languages; null: nothing is wrong. */
 	state: SickState | null;

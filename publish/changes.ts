@@ -19,16 +19,13 @@ export type ReadSpellings = (wanted: ReadonlySet<string>) => AsyncIterable<Store
 
 /** What a commit range changes for readers, beside the layers that are served. */
 export interface Noted {
-	/** Smallkeys that are not served any more. */
 	gone: Set<string>;
 	problems: Remark[];
 	/** Smallkeys whose file is wrong: their last valid form is served. */
 	wrong: string[];
-	/** Smallkeys whose registration was written. */
 	registered: string[];
 }
 
-/** The notes before anything was read. */
 export function nothingNoted(): Noted {
 	return { gone: new Set(), problems: [], wrong: [], registered: [] };
 }

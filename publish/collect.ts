@@ -10,7 +10,6 @@ export function limitOf(path: string): number {
 	return maxBytesOf(path) + 1;
 }
 
-/** A file found in a folder of layers, not read yet. */
 export interface FoundFile {
 	/** Path that starts with `layers/`, whatever the folder is called. */
 	path: string;
@@ -37,7 +36,6 @@ function addFolder(folder: string, name: string, found: FoundFile[]): void {
 	}
 }
 
-/** Reads files that were found in a folder. */
 export function readFound(folder: string, found: readonly FoundFile[]): LayerFile[] {
 	return found.map(({ path, kind }) => {
 		if (kind !== "file") return { path, kind, bytes: new Uint8Array(0) };

@@ -15,7 +15,6 @@ import { readEntries } from "./collect.ts";
 
 /** Folders up to which only they are listed. */
 const maxFolders = 200;
-/** Layers that are read from the store at once. */
 const readAtOnce = 64;
 
 /** Layers of a commit that are read by one process of git, and kept in memory at once. */

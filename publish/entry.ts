@@ -33,7 +33,6 @@ export function entryOf(fragments: readonly (Uint8Array | null)[], rank: number)
 	return { bytes, ends, rank, hashes: [] };
 }
 
-/** Renders a layer. */
 export function renderEntry(layer: CheckedLayer, settings: FragmentSettings): Entry {
 	return entryOf(renderSlots(layer, settings), drawingRank(layer.description));
 }
@@ -71,7 +70,6 @@ export function fragmentOf(entry: Entry, slot: number): Fragment | null {
 	return { body, etag: entry.hashes[slot], rank: entry.rank };
 }
 
-/** Whether two entries have the same fragments and rank. */
 export function isSame(before: Entry | undefined, after: Entry | null): boolean {
 	if (!before || !after) return !before && !after;
 	if (before.rank !== after.rank) return false;

@@ -7,11 +7,8 @@ import { fragmentSettings } from "./slots.ts";
 
 /** What an output folder was built from: kept beside it, as `<out>.manifest`, never served. */
 export interface Manifest {
-	/** Stamp of the renderer and its settings. */
 	renderer: string;
-	/** Id of the commit that was built. */
 	commit: string;
-	/** Number of fragments. */
 	fragments: number;
 	/** Paths of the source's wrong files, which are there in earlier forms or not at all; none where all is in order. */
 	wrong?: readonly string[];

@@ -30,7 +30,6 @@ export interface PublicationOptions {
 /** Wrong files for which an earlier text is looked for. */
 const maxWrong = 1_000;
 
-/** Stands for what git cannot read. */
 const unreadable = Symbol("unreadable");
 
 /** The warning about a repository that does not have what was served last. */
@@ -51,12 +50,9 @@ export class Publication {
 	readonly #options: PublicationOptions;
 	readonly #slots: readonly Slot[];
 	readonly #renderer: string;
-	/** Answers reads. */
 	readonly table: Table;
 	readonly files: FolderSink;
-	/** The commit that the table is of. */
 	#commit: string | null = null;
-	/** The commit of the snapshot. */
 	#saved: string | null = null;
 	/** The end of the last change of the table: changes are made one after the other. */
 	#lastChange: Promise<unknown> = Promise.resolve();
@@ -196,7 +192,6 @@ export class Publication {
 		}
 	}
 
-	/** Writes the snapshot for the next process. */
 	async #save(): Promise<void> {
 		const commit = this.#commit;
 		if (commit === null || commit === this.#saved) return;

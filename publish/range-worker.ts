@@ -9,7 +9,6 @@ import { type Entry, type Row, renderEntry } from "./entry.ts";
 /** What the process is asked for, after it got the paths that differ, in portions. */
 export interface RangeOrder {
 	repository: string;
-	/** Whether the range is from nothing. */
 	isFirst: boolean;
 	to: string;
 	settings: FragmentSettings;

@@ -9,12 +9,10 @@ import type { Changes, Table } from "./table.ts";
 
 /** What a snapshot was made from: it is used only where the renderer is the same. */
 export interface SnapshotSource {
-	/** The commit whose layers it holds. */
 	commit: string;
 	renderer: string;
 }
 
-/** The first line of the file. */
 interface Head extends SnapshotSource {
 	format: 3;
 }
@@ -25,7 +23,6 @@ interface Portion {
 	bytes: number;
 }
 
-/** Layers in one run of bytes. */
 const layersInPortion = 500;
 
 /**
@@ -73,7 +70,6 @@ function lineOf(value: object): Buffer {
 	return Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
-/** The table of an earlier process, and the commit that it is of. */
 export interface Snapshot {
 	changes: Changes;
 	commit: string;

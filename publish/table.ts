@@ -23,14 +23,12 @@ export class Table {
 		});
 	}
 
-	/** The fragment of a target, language and smallkey, or null. */
 	readonly find: Fragments = (target, lang, smallkey) => {
 		const entry = this.#entries.get(smallkey);
 		const slot = this.#positions.get(target)?.get(lang);
 		return entry && slot !== undefined ? fragmentOf(entry, slot) : null;
 	};
 
-	/** A number that changes with any fragment. */
 	readonly version = (): number => this.#version;
 
 	get size(): number {
@@ -45,12 +43,10 @@ export class Table {
 		return this.#entries.get(smallkey) ?? null;
 	}
 
-	/** Every smallkey, in no order. */
 	smallkeys(): IterableIterator<string> {
 		return this.#entries.keys();
 	}
 
-	/** Every layer with its entry, in no order. */
 	entries(): IterableIterator<[string, Entry]> {
 		return this.#entries.entries();
 	}

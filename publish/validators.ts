@@ -2,23 +2,15 @@ import { basename, dirname } from "node:path";
 import Ajv, { _, type AnySchema, type Options } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import type { Plugin } from "esbuild";
-import { everyError, firstError } from "../schemas/compile.ts";
-import { langDescription } from "../schemas/description.ts";
-import { owners } from "../schemas/owners.ts";
-import { registration1 } from "../schemas/registration-1.ts";
-import { registration2 } from "../schemas/registration-2.ts";
+import type { Validator } from "../schemas/compile.ts";
+import * as description from "../schemas/validate-description.ts";
+import * as owners from "../schemas/validate-owners.ts";
+import * as registration from "../schemas/validate-registration.ts";
 
-/** The modules that compile schemas: the exports of each, with their schema and their options. */
-const validators: Record<string, { options: Options; exports: Record<string, { $id: string }> }> = {
-	"validate-description.ts": {
-		options: firstError,
-		exports: { validateLangDescription: langDescription },
-	},
-	"validate-owners.ts": { options: everyError, exports: { validateOwners: owners } },
-	"validate-registration.ts": {
-		options: everyError,
-		exports: { validateRegistration1: registration1, validateRegistration2: registration2 },
-	},
+const modules: Record<string, Record<string, Validator>> = {
+	"validate-description.ts": description,
+	"validate-owners.ts": owners,
+	"validate-registration.ts": registration,
 };
 
 /** A schema without the texts for people who read it: an error carries only the words of its rule. */
@@ -40,15 +32,15 @@ export const compiledSchemas: Plugin = {
 	name: "compiled-schemas",
 	setup(setup) {
 		setup.onLoad({ filter: /[/\\]schemas[/\\]validate-[a-z]+\.ts$/ }, ({ path }) => {
-			const validator = validators[basename(path)];
-			if (!validator) throw new Error(`${basename(path)}: is not in the table of publish/validators.ts`);
-			const schemas = Object.entries(validator.exports);
+			const sources = Object.entries(modules[basename(path)] ?? {}).flatMap(([name, { madeOf }]) =>
+				madeOf ? [{ name, ...madeOf }] : [],
+			);
 			const ajv = new Ajv({
-				...validator.options,
-				schemas: schemas.map(([, schema]) => withoutDescriptions(schema) as AnySchema),
+				...(sources[0]?.options as Options),
+				schemas: sources.map(({ schema }) => withoutDescriptions(schema) as AnySchema),
 				code: { source: true, esm: true, lines: true, formats: _`formats` },
 			});
-			const names = Object.fromEntries(schemas.map(([name, schema]) => [name, schema.$id]));
+			const names = Object.fromEntries(sources.map(({ name, schema }) => [name, schema.$id]));
 			const code = `import { formats } from "./formats.ts";\n${standaloneCode(ajv, names)}`;
 			return { contents: code, loader: "js", resolveDir: dirname(path) };
 		});

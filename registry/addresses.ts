@@ -5,7 +5,6 @@ import { kindProblem } from "./service-kind.ts";
 import { langs } from "./smallkey.ts";
 import { type BrokenRule, broken } from "./texts.ts";
 
-/** The places of addresses in a registration. */
 const places = langs.flatMap((lang) => [
 	[lang, "service_url"],
 	[lang, "metadata", "metadata_url"],
@@ -13,7 +12,6 @@ const places = langs.flatMap((lang) => [
 	["targets", "v2", lang, "service_url"],
 ]);
 
-/** Longest address in characters, as the schema has it too. */
 export const maxAddressLength = addressSchema.maxLength;
 
 /**

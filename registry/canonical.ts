@@ -11,7 +11,6 @@ export interface Registration2 extends FromSchema<typeof registration2> {}
 /** The payload of a PUT and the content of a layer's file (specification, "Layer registration"). */
 export type Registration = Registration1 | Registration2;
 
-/** Whether a registration is of version 2.0. */
 export function isVersion2(registration: Registration): registration is Registration2 {
 	return !("payload_type" in registration);
 }

@@ -20,7 +20,6 @@ export type NamedDescription = Extract<LangDescription, { layers: unknown }>;
 /** Of a service that is taken whole: its layers. */
 export type EntriesDescription = Extract<LangDescription, { entries: unknown }>;
 
-/** A field of a feature layer. */
 export type Field = FeatureDescription["fields"][number];
 
 /** How a feature layer is drawn, independent of any viewer. */

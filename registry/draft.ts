@@ -1,7 +1,6 @@
 /** A registration that is being written, valid or not, and its smallkey. */
 export interface Draft {
 	smallkey: string;
-	/** The document's text. */
 	text: string;
 }
 
@@ -58,7 +57,6 @@ export async function unpackDraft(link: string): Promise<Draft | null> {
 	}
 }
 
-/** Reads a stream as text; null beyond `maxBytes`. */
 async function readBounded(stream: ReadableStream<Uint8Array>): Promise<string | null> {
 	const reader = stream.getReader();
 	const decoder = new TextDecoder("utf-8", { fatal: true });

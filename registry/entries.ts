@@ -10,7 +10,6 @@ export const chunkCount = 64;
 /** Folder of the chunks; names in it hold the hash of the content. */
 export const chunksFolder = "index/chunks";
 
-/** The manifest's file. */
 export const manifestPath = "index/index.json";
 
 /** West, south, east, north in degrees (RFC 7946, section 5). */
@@ -39,7 +38,6 @@ export interface Entry {
 	changed?: { commit: string; date: string };
 	/** `sick` of a layer that was seen to be sick; `null` where it was never checked; left out where it was in order. */
 	health?: Sickness | null;
-	/** Left out where it is not known. */
 	bounds?: Bounds;
 	/** Path of its picture below the site, where there is one. */
 	thumbnail?: string;
@@ -47,10 +45,8 @@ export interface Entry {
 	unread?: readonly string[];
 }
 
-/** The content of the manifest. */
 export interface Manifest {
 	version: typeof indexVersion;
-	/** Number of layers. */
 	layers: number;
 	/** The commit of all entries; left out where it is not known. */
 	commit?: string;

@@ -4,13 +4,10 @@ import type { Lang } from "./smallkey.ts";
 /** The file that lists the sick layers for people. */
 export const healthReportPath = "index/health.json";
 
-/** Version of that file. */
 const reportVersion = 3;
 
-/** The content of that file. */
 export interface HealthReport {
 	version: typeof reportVersion;
-	/** Number of all sick layers. */
 	sick: number;
 	/** Numbers of layers that were checked, and that were not yet. */
 	checked: number;
@@ -29,7 +26,6 @@ export interface HealthGroup {
 	layers: SickLayer[];
 }
 
-/** A layer that was seen to be sick. */
 export interface SickLayer extends Sickness {
 	smallkey: string;
 	title: Record<Lang, string>;

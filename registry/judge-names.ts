@@ -106,7 +106,6 @@ function keptSpellings(before: ReadonlySet<string>, after: ReadonlySet<string>):
 	return kept;
 }
 
-/** The names of files by their folder under `layers/`. */
 export function namesOf(paths: Iterable<string>): NamesBefore {
 	const folders = new Map<string, string[]>();
 	for (const path of paths) {

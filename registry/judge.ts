@@ -41,7 +41,6 @@ export interface CheckedLayer {
 	description: Description | null;
 }
 
-/** A sender, and what it may change. */
 export interface Asker {
 	id: string;
 	/** Globs of the smallkeys that it may change; null: all. */

@@ -8,7 +8,6 @@ import { addSchemaProblems } from "./schema-problems.ts";
 import { isOtherFile, parseLayerPath } from "./smallkey.ts";
 import { broken } from "./texts.ts";
 
-/** The owners' file in the repository. */
 export const ownersPath = "layers/owners.json";
 
 /** The layers that a glob fits, and who approves their changes. */
@@ -18,7 +17,6 @@ export interface OwnerRule {
 	owners: string[];
 }
 
-/** Who approves what. */
 export interface Owners {
 	/** Who approves everything except layers, and the layers that no rule fits. */
 	operators: string[];
@@ -26,7 +24,6 @@ export interface Owners {
 	rules: OwnerRule[];
 }
 
-/** What `layers/owners.json` holds. */
 type OwnersFile = FromSchema<typeof schema>;
 
 /** The owners, or the problems of their file, bounded. */
@@ -35,7 +32,6 @@ export type ParsedOwners = { owners: Owners; problems: [] } | { owners: null; pr
 /** Largest owners' file, in bytes: about ten thousand globs. */
 const maxOwnersBytes = 1024 * 1024;
 
-/** Reads `layers/owners.json`. */
 export function parseOwners(bytes: Uint8Array): ParsedOwners {
 	if (bytes.length > maxOwnersBytes) {
 		return { owners: null, problems: [broken("size-of-document", maxOwnersBytes)] };

@@ -75,7 +75,6 @@ export function takesAllLayers(node: LangNode): boolean {
 	return "recursive" in node && node.recursive === true && node.scrape_only === undefined;
 }
 
-/** A registration, or its problems, bounded. */
 export type ParsedRegistration =
 	| { registration: Registration; problems: [] }
 	| { registration: null; problems: DocumentProblem[] };

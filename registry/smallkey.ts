@@ -54,7 +54,6 @@ export interface LayerName {
 	kind: "registration" | "description";
 }
 
-/** The last part of a path. */
 export function fileName(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -3,7 +3,6 @@ import type { Lang } from "./smallkey.ts";
 
 /** A few lines with which a program, or a page, draws one layer. */
 export interface Snippet {
-	/** The program's name. */
 	name: string;
 	/** What the text is: an address, or a language for highlighting. */
 	kind: "address" | "json" | "js" | "python" | "html" | "shell";

@@ -329,13 +329,10 @@ const table = {
 	nothing: ["nothing", "rien"],
 } as const satisfies Readonly<Record<string, readonly [en: string, fr: string]>>;
 
-/** The code of a rule or a warning. */
 export type TextCode = keyof typeof table;
 
-/** The two texts of each code. */
 export const texts: Readonly<Record<TextCode, readonly [en: string, fr: string]>> = table;
 
-/** A rule that is broken. */
 export interface BrokenRule {
 	/** Identifies the rule, independent of the language of its text: `address-credentials`, `maxLength`. */
 	code: TextCode;

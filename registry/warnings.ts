@@ -5,9 +5,7 @@ import { arcgisPath, kindProblem } from "./service-kind.ts";
 import { type Lang, langs } from "./smallkey.ts";
 import { type BrokenRule, broken, textOf } from "./texts.ts";
 
-/** An address of a registration, and the type of its service. */
 interface Address {
-	/** As it is registered. */
 	address: string;
 	url: URL;
 	type: ServiceType;

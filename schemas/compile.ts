@@ -1,13 +1,14 @@
-import Ajv, { type AnySchema, type ErrorObject, type Options } from "ajv";
+import Ajv, { type AnySchemaObject, type ErrorObject, type Options } from "ajv";
 import { formats } from "./formats.ts";
 
-/** One reason why a value does not fit its schema. */
 export type SchemaError = ErrorObject;
 
 /** A compiled schema: true when `value` fits; otherwise its `errors` say why. */
 export interface Validator {
 	(value: unknown): boolean;
 	errors?: SchemaError[] | null;
+	/** What it was compiled from; not in the output of ajv's standalone mode. */
+	madeOf?: { schema: AnySchemaObject; options: Options };
 }
 
 /**
@@ -33,7 +34,7 @@ export const firstError: Options = common;
  * A worker may not generate code, so its bundle replaces each module `validate-….ts` by the output of ajv's standalone
  * mode.
  */
-export function compile(schema: AnySchema, options: Options): Validator {
+export function compile(schema: AnySchemaObject, options: Options): Validator {
 	let compiled: Validator | undefined;
 	const validator: Validator = (value) => {
 		compiled ??= new Ajv(options).compile(schema);
@@ -41,5 +42,6 @@ export function compile(schema: AnySchema, options: Options): Validator {
 		validator.errors = compiled.errors;
 		return fits;
 	};
+	validator.madeOf = { schema, options };
 	return validator;
 }

@@ -1,6 +1,21 @@
 // Parts that several schemas share. The `code` beside a rule names its texts in registry/texts.ts. The code of any other
 // rule is its keyword.
 
+type Properties = Readonly<Record<string, unknown>>;
+
+/** The schema of an object with these members and no others. @param optional those that may be missing */
+export function exactly<const R extends Properties, const O extends Properties = Record<never, never>>(
+	required: R,
+	optional: O = {} as O,
+) {
+	return {
+		type: "object",
+		required: Object.keys(required) as readonly (keyof R & string)[],
+		properties: { ...required, ...optional } as R & O,
+		additionalProperties: false,
+	} as const;
+}
+
 /** An http or https address; that it is a URI, and holds no secret, is checked by code. */
 export const address = {
 	description: "An http or https address without user name and password.",

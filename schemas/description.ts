@@ -1,3 +1,5 @@
+import { exactly } from "./definitions.ts";
+
 const finite = { type: "number" } as const;
 
 const image = {
@@ -6,7 +8,6 @@ const image = {
 	format: "image",
 } as const;
 
-/** Members that say how one class of features is drawn. */
 const drawing = {
 	label: { description: "Empty where the service gives none.", type: "string" },
 	image: { $ref: "#/definitions/image" },
@@ -20,6 +21,7 @@ export const maxKeyword = 100;
 
 /** A service's texts about a layer, for the catalogue. A text that the service does not have is left out. */
 const about = {
+	from: { $ref: "#/definitions/origin" },
 	abstract: { type: "string", maxLength: maxAbstract },
 	keywords: {
 		type: "array",
@@ -65,89 +67,72 @@ export const description = {
 		},
 		features: {
 			description: "A feature layer.",
-			type: "object",
-			required: [
-				"service_url",
-				"name",
-				"display_field",
-				"geometry_type",
-				"min_scale",
-				"max_scale",
-				"extent",
-				"fields",
-				"renderer",
-				"count",
-			],
-			properties: {
-				service_url: {
-					description:
-						"The harvested address. The description is used only while this is the registered address.",
-					type: "string",
+			...exactly(
+				{
+					service_url: {
+						description:
+							"The harvested address. The description is used only while this is the registered address.",
+						type: "string",
+					},
+					name: { type: "string" },
+					display_field: {
+						description: "The field whose value names a feature; empty where the service says none.",
+						type: "string",
+					},
+					geometry_type: {
+						description: "ArcGIS's own name of it, such as esriGeometryPoint.",
+						type: "string",
+					},
+					min_scale: { $ref: "#/definitions/scale" },
+					max_scale: { $ref: "#/definitions/scale" },
+					extent: {
+						description: "null where the service's own extent is unusable.",
+						anyOf: [{ type: "null" }, { $ref: "#/definitions/extent" }],
+					},
+					fields: { type: "array", items: { $ref: "#/definitions/field" } },
+					renderer: {
+						anyOf: [
+							{ $ref: "#/definitions/simple" },
+							{ $ref: "#/definitions/unique" },
+							{ $ref: "#/definitions/breaks" },
+						],
+					},
+					count: {
+						description: "How many features there are; null where the service does not say.",
+						anyOf: [{ type: "null" }, { type: "number", minimum: 0 }],
+					},
 				},
-				from: { $ref: "#/definitions/origin" },
-				name: { type: "string" },
-				display_field: {
-					description: "The field whose value names a feature; empty where the service says none.",
-					type: "string",
-				},
-				geometry_type: {
-					description: "ArcGIS's own name of it, such as esriGeometryPoint.",
-					type: "string",
-				},
-				min_scale: { $ref: "#/definitions/scale" },
-				max_scale: { $ref: "#/definitions/scale" },
-				extent: {
-					description: "null where the service's own extent is unusable.",
-					anyOf: [{ type: "null" }, { $ref: "#/definitions/extent" }],
-				},
-				fields: { type: "array", items: { $ref: "#/definitions/field" } },
-				renderer: {
-					anyOf: [
-						{ $ref: "#/definitions/simple" },
-						{ $ref: "#/definitions/unique" },
-						{ $ref: "#/definitions/breaks" },
-					],
-				},
-				count: {
-					description: "How many features there are; null where the service does not say.",
-					anyOf: [{ type: "null" }, { type: "number", minimum: 0 }],
-				},
-				...about,
-			},
-			additionalProperties: false,
+				about,
+			),
 		},
 		named: {
 			description: "The layers of an OGC service that the registration names.",
-			type: "object",
-			required: ["service_url", "layers"],
-			properties: {
-				service_url: { type: "string" },
-				from: { $ref: "#/definitions/origin" },
-				layers: {
-					description: "Their names. The rest is used only while these are the registered ones.",
-					type: "array",
-					minItems: 1,
-					items: { type: "string" },
+			...exactly(
+				{
+					service_url: { type: "string" },
+					layers: {
+						description: "Their names. The rest is used only while these are the registered ones.",
+						type: "array",
+						minItems: 1,
+						items: { type: "string" },
+					},
 				},
-				...titled,
-			},
-			additionalProperties: false,
+				titled,
+			),
 		},
 		service: {
 			description: "The layers of a service that is taken whole, in the service's own order.",
-			type: "object",
-			required: ["service_url", "entries"],
-			properties: {
-				service_url: { type: "string" },
-				from: { $ref: "#/definitions/origin" },
-				entries: {
-					description: "Names (OGC) or numbers (ArcGIS) of the layers.",
-					type: "array",
-					items: { anyOf: [{ type: "string" }, { type: "integer", minimum: 0 }] },
+			...exactly(
+				{
+					service_url: { type: "string" },
+					entries: {
+						description: "Names (OGC) or numbers (ArcGIS) of the layers.",
+						type: "array",
+						items: { anyOf: [{ type: "string" }, { type: "integer", minimum: 0 }] },
+					},
 				},
-				...titled,
-			},
-			additionalProperties: false,
+				titled,
+			),
 		},
 		origin: {
 			description:
@@ -161,63 +146,39 @@ export const description = {
 		},
 		extent: {
 			description: "A rectangle in the spatial reference of that well-known id.",
-			type: "object",
-			required: ["wkid", "xmin", "ymin", "xmax", "ymax"],
-			properties: { wkid: finite, xmin: finite, ymin: finite, xmax: finite, ymax: finite },
-			additionalProperties: false,
+			...exactly({ wkid: finite, xmin: finite, ymin: finite, xmax: finite, ymax: finite }),
 		},
 		field: {
 			description: "A field of a feature layer; its type in ArcGIS's own words, such as esriFieldTypeString.",
-			type: "object",
-			required: ["name", "alias", "type"],
-			properties: { name: { type: "string" }, alias: { type: "string" }, type: { type: "string" } },
-			additionalProperties: false,
+			...exactly({ name: { type: "string" }, alias: { type: "string" }, type: { type: "string" } }),
 		},
-		drawing: {
-			type: "object",
-			required: ["label", "image"],
-			properties: drawing,
-			additionalProperties: false,
-		},
+		drawing: exactly(drawing),
 		simple: {
 			description: "One symbol for every feature.",
-			type: "object",
-			required: ["type", "label", "image"],
-			properties: { type: { const: "simple" }, ...drawing },
-			additionalProperties: false,
+			...exactly({ type: { const: "simple" }, ...drawing }),
 		},
 		unique: {
 			description: "One symbol for each value of one to three fields.",
-			type: "object",
-			required: ["type", "fields", "default", "classes"],
-			properties: {
+			...exactly({
 				type: { const: "unique" },
 				fields: { type: "array", minItems: 1, maxItems: 3, items: { type: "string" } },
 				default: otherFeatures,
 				classes: {
 					type: "array",
-					items: {
-						type: "object",
-						required: ["value", "label", "image"],
-						properties: {
-							value: {
-								description:
-									"A number where the one field holds numbers; the values of several fields are joined with a comma and a space.",
-								type: ["string", "number"],
-							},
-							...drawing,
+					items: exactly({
+						value: {
+							description:
+								"A number where the one field holds numbers; the values of several fields are joined with a comma and a space.",
+							type: ["string", "number"],
 						},
-						additionalProperties: false,
-					},
+						...drawing,
+					}),
 				},
-			},
-			additionalProperties: false,
+			}),
 		},
 		breaks: {
 			description: "One symbol for each range of a number.",
-			type: "object",
-			required: ["type", "field", "min", "default", "classes"],
-			properties: {
+			...exactly({
 				type: { const: "breaks" },
 				field: { type: "string" },
 				min: { description: "Where the first range starts.", type: "number" },
@@ -225,15 +186,9 @@ export const description = {
 				classes: {
 					description: "In ascending order: each starts where the one before it ends.",
 					type: "array",
-					items: {
-						type: "object",
-						required: ["max", "label", "image"],
-						properties: { max: finite, ...drawing },
-						additionalProperties: false,
-					},
+					items: exactly({ max: finite, ...drawing }),
 				},
-			},
-			additionalProperties: false,
+			}),
 		},
 	},
 } as const;

@@ -1,10 +1,8 @@
 import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../answer.ts";
 import { pictureImage } from "./symbol.ts";
 
-/** One entry of a layer's legend. */
 export interface LegendEntry {
 	label: string;
-	/** Values of its class; older servers name none. */
 	values: string[];
 	/** A data URI; null where the service's image is not usable. */
 	image: string | null;
@@ -54,7 +52,6 @@ export function pairLegend(
 	};
 }
 
-/** The label that ArcGIS gives its default symbol. */
 const allOthers = "<all other values>";
 
 /** Index of the default symbol's entry, or -1. There is room for it where the legend is one longer than the classes. */

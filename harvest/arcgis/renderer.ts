@@ -131,7 +131,6 @@ function drawing(info: Record<string, unknown>, image: string | null, parts: Lay
 	return { label: textOf(info.label), image: drawn };
 }
 
-/** Label of the default symbol; null where there is no default symbol. */
 function defaultLabel(renderer: Record<string, unknown>): string | null {
 	return isObject(renderer.defaultSymbol) ? textOf(renderer.defaultLabel) : null;
 }

@@ -49,7 +49,6 @@ function svg(width: number, content: string): string {
 	return `data:image/svg+xml;base64,${btoa(text)}`;
 }
 
-/** A number as text with at most two decimals. */
 function decimal(value: number): string {
 	return String(Math.round(value * 100) / 100);
 }

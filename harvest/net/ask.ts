@@ -14,7 +14,6 @@ export interface NoAnswer {
 	status: number | null;
 }
 
-/** A service's answer: its bytes and its media type, or why there is none. */
 export type Answer = { ok: true; bytes: Uint8Array; type: string } | NoAnswer;
 
 /** Asks a service for a document. Whatever the service does, and when the signal aborts, there is an answer. */
@@ -36,7 +35,6 @@ type Outcome = Answer & {
 	host?: "dead" | "doubtful";
 };
 
-/** The recent failures of a host. */
 interface Trouble {
 	/** Requests in a row that failed, each with its retries. */
 	failures: number;

@@ -23,7 +23,6 @@ export interface FetchOptions {
 	connect?: buildConnector.connector;
 }
 
-/** In milliseconds. */
 const defaultTimeoutMs = 10_000;
 
 /** Longest that connecting may take, in milliseconds: below a request's time, so that a dead host shows as one. */

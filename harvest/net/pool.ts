@@ -6,7 +6,6 @@ export interface Pool {
 	oneByOne<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Makes a pool in which at most `width` work at a time. */
 export function createPool(width: number): Pool {
 	let running = 0;
 	const waiting: (() => void)[] = [];

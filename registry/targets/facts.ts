@@ -16,7 +16,6 @@ import {
 } from "../registration.ts";
 import type { Lang } from "../smallkey.ts";
 
-/** What an operator sets for all fragments. */
 export interface FragmentSettings {
 	/** Address of a metadata record, with `{0}` for its uuid; empty: a uuid adds nothing. */
 	metadataUrl: string;

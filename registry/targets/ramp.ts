@@ -27,7 +27,6 @@ function gridColumns({ lang, service }: LayerFacts): Column[] {
 	return [...fixedColumns(lang), ...fields.map(fieldColumn)];
 }
 
-/** A column of a data grid, with the member names of v0.9. */
 export interface Column {
 	id: string;
 	fieldName: string;

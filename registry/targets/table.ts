@@ -18,7 +18,6 @@ export const targets: readonly Target[] = [v09, v1, v2, ramp4, terria];
 /** How each of them is written. Apart from `targets`, so that a bundle that only reads fragments leaves it out. */
 const renders: readonly Render[] = [renderV09, renderV1, renderV2, renderRamp4, renderTerria];
 
-/** Names of all targets. */
 export const targetNames: readonly TargetName[] = targets.map(({ name }) => name);
 
 /**

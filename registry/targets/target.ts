@@ -1,16 +1,13 @@
 import type { Lang } from "../smallkey.ts";
 import type { LayerFacts } from "./facts.ts";
 
-/** The name of a target in `targets`. */
 export type TargetName = string;
 
 /** The ASCII JSON text around an array of layers, where the array is not the whole answer. */
 export interface Envelope {
-	/** Before the array. */
 	open: string;
 	/** Text between the array and its repetition; null where the answer has the array once. */
 	between: string | null;
-	/** After the last array. */
 	close: string;
 }
 
