@@ -59,8 +59,8 @@ test.after(async () => {
 	await peer.close();
 });
 
-/** Runs what the job that asks the services does for repairs. @returns its checkout, and whether it searched */
-async function search(runs = 1): Promise<{ cwd: string; isSearched: boolean }> {
+/** Runs the job that reads the pull requests. @returns its checkout, its environment, and what it hands on */
+async function readPulls(runs = 1) {
 	const cwd = origin.checkout();
 	const { env } = origin.gh(cwd, 0, pulls, runs);
 	const output = join(cwd, ".git/output");
@@ -72,11 +72,16 @@ async function search(runs = 1): Promise<{ cwd: string; isSearched: boolean }> {
 			.split("\n")
 			.map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]),
 	);
-	const isSearched = outputs.search === "true";
+	return { cwd, env, refs: outputs.refs ?? "", isSearched: outputs.search === "true" };
+}
+
+/** Runs what the job that asks the services does for repairs. @returns its checkout, and whether it searched */
+async function search(runs = 1): Promise<{ cwd: string; isSearched: boolean }> {
+	const { cwd, env, refs, isSearched } = await readPulls(runs);
 	if (!isSearched) return { cwd, isSearched };
 	const step = (name: string) => command("refresh", "harvest", name);
 	const settings = { PICTURES: "pictures", HARVEST_ALLOW_PRIVATE: "on" };
-	const variables = { ...env, ...settings, REFS: outputs.refs ?? "" };
+	const variables = { ...env, ...settings, REFS: refs };
 	const steps = [step("Look for services that have moved"), step("Draw what is proposed")];
 	const ended = await runJob(cwd, steps, variables);
 	assert.is(ended.status, 0, ended.output);
@@ -154,8 +159,9 @@ jobTest("a pull request from a fork, or a withdrawn one, declines nothing", asyn
 		pullOf({ state: "closed", head: fork }),
 		pullOf({ state: "closed", title: "withdrawn: repair/moved" }),
 	];
-	const { cwd } = await search();
-	assert.is((await propose(cwd, 0)).length, 1);
+	assert.not.match((await readPulls()).refs, "declined/");
+	pulls = [pullOf({ state: "closed" })];
+	assert.match((await readPulls()).refs, "refs/pull/7/head:refs/heads/declined/repair/moved");
 });
 
 jobTest("a proposal of a layer that is well again is withdrawn, with its picture", async () => {
