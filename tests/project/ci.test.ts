@@ -28,7 +28,9 @@ async function installed(knowsAll: boolean): Promise<string[]> {
 		}
 		const env = { PATH: `${bin}:${process.env.PATH}` };
 		await promisify(execFile)(join(path, ".ci/run"), [], { env });
-		assert.match(await readFile(join(path, "npm"), "utf8"), /^ci\n[\s\S]*run lint\ntest\n$/);
+		const npm = await readFile(join(path, "npm"), "utf8");
+		assert.match(npm, /^ci$/m);
+		assert.match(npm, /ci --prefix \S+\n(?:ci\n)?run lint\ntest\n$/);
 		const [update, install] = (await readFile(join(path, "apt"), "utf8")).split("\n");
 		assert.is(update, "update -q");
 		return install?.split(" ").filter((word) => word !== "install" && !word.startsWith("-")) ?? [];
