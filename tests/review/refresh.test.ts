@@ -65,7 +65,7 @@ test.after(async () => {
 /** Runs the job that asks the services; the checkout has what it hands over. */
 async function harvest(): Promise<string> {
 	const cwd = origin.checkout();
-	// What repairs need is in repair-job.test.ts.
+	// What repairs need is in repair-job.fault.ts.
 	const runs = commands("refresh", "harvest").filter((run) => !/fragments (?:repair|prove)/.test(run));
 	// A service that is down ends the first with an error, which the workflow lets pass.
 	await runJob(cwd, runs.slice(0, 1), { HARVEST_ALLOW_PRIVATE: "on" });

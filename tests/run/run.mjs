@@ -72,8 +72,8 @@ async function runTests() {
 		const all = [...files.keys()];
 		// Neighbours need the same resources, such as a browser, so every second file comes from the end of the list.
 		const mixed = all.map((_, index) => all.at(index % 2 === 0 ? index / 2 : -(index + 1) / 2) ?? "");
-		// Three more than there are processors, since each file sometimes waits for a disk or a clock.
-		const concurrency = availableParallelism() + 3;
+		// Two more than there are processors, since each file sometimes waits for a disk or a clock.
+		const concurrency = availableParallelism() + 2;
 		for await (const { type, data } of run({ files: mixed, concurrency, timeout })) {
 			if (type === "test:stdout" || type === "test:stderr")
 				outputs.set(data.file, (outputs.get(data.file) ?? "") + data.message);

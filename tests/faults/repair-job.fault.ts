@@ -8,8 +8,8 @@ import { browserPath } from "../../prove/browser.ts";
 import { Peer } from "../harvest/peer.ts";
 import { runScript } from "../process.ts";
 import { oddService, serveOdd } from "../repair/odd-service.ts";
-import { command, commands, Origin, runJob } from "./origin.ts";
-import { featureFile } from "./repository.ts";
+import { command, commands, Origin, runJob } from "../review/origin.ts";
+import { featureFile } from "../review/repository.ts";
 
 const test = suite("repairs on GitHub, from the search to the pull request");
 
