@@ -1,10 +1,19 @@
 import { type Commit, type Refusal, StoreBusy } from "../store.ts";
-import { type Chain, type Change, type ChangeContext, decide, makeChain, type Outcome } from "./chain.ts";
+import {
+	type Chain,
+	type Change,
+	type ChangeContext,
+	decide,
+	decideOne,
+	makeChain,
+	type Outcome,
+} from "./chain.ts";
 import { GithubBusy, LostAnswer, spread } from "./client.ts";
-import { moveBranch } from "./commit.ts";
+import { makeFirstCommit, moveBranch } from "./commit.ts";
 import type { Batch, Entry } from "./queue.ts";
 import { Conflict } from "./refusal.ts";
 import { proposeChange } from "./review.ts";
+import { CommitFiles, Snapshot } from "./snapshot.ts";
 
 type ChangeEntry = Entry<Change, Commit | Refusal>;
 export type ChangeBatch = Batch<Change, Commit | Refusal>;
@@ -76,7 +85,8 @@ async function commitTogether(context: ChangeContext, batch: ChangeBatch): Promi
  */
 async function attempt(context: ChangeContext, batch: ChangeBatch, chains: Chain[]): Promise<Outcome[]> {
 	const { github, branch, heads, now, lastCommitAt } = context;
-	const head = await heads.read(github, branch);
+	const head = await heads.find(github, branch);
+	if (!head) return [await commitFirst(context, (batch.entries[0] as ChangeEntry).job)];
 	const landed = chains.find(({ tip }) => head.recent.some(({ sha }) => sha === tip));
 	if (landed) return landed.outcomes;
 	batch.fill();
@@ -88,4 +98,13 @@ async function attempt(context: ChangeContext, batch: ChangeBatch, chains: Chain
 	await moveBranch(github, branch, chain.tip);
 	heads.replaced(head.commit);
 	return chain.outcomes;
+}
+
+/** In a repository without commits one change is made; the others build on it. */
+async function commitFirst({ github, branch }: ChangeContext, change: Change): Promise<Outcome> {
+	const decision = await decideOne(change, new Snapshot(new CommitFiles(github, null)));
+	if (!("edits" in decision)) return decision;
+	if (decision.edits.length === 0) return { commit: { commit: "", changed: false } };
+	const commit = await makeFirstCommit(github, branch, decision.edits, change.meta, change.started);
+	return { commit: { commit, changed: true } };
 }

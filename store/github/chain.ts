@@ -90,7 +90,7 @@ function changesSomething(decision: Decision): decision is { edits: Edit[] } {
 	return "edits" in decision && decision.edits.length > 0;
 }
 
-async function decideOne({ edits }: Change, snapshot: Snapshot): Promise<Decision> {
+export async function decideOne({ edits }: Change, snapshot: Snapshot): Promise<Decision> {
 	try {
 		const wanted = await edits(snapshot);
 		return isRefusal(wanted) ? { refusal: wanted } : { edits: wanted };

@@ -1,6 +1,6 @@
-import { authorMail, commitMessage, type Edit, type Meta, serviceAuthor } from "../store.ts";
+import { authorMail, commitMessage, type Edit, type Meta, StoreBusy, serviceAuthor } from "../store.ts";
 import { GithubBusy } from "./client.ts";
-import { dataOf, TooLarge } from "./refusal.ts";
+import { dataOf, dataOrNull, TooLarge } from "./refusal.ts";
 import type { Github } from "./routes.ts";
 
 /**
@@ -111,4 +111,38 @@ export async function placeBranch({ rest, repo }: Github, branch: string, sha: s
 		if (!(error instanceof Error) || !/already exists/i.test(error.message)) throw error;
 		await dataOf(rest.git.updateRef({ ...repo, ref, sha, force: true }), `move the branch ${branch}`);
 	}
+}
+
+/** What a change has to wait for that cannot be the first commit of a repository. */
+export const emptyRepository = "the repository on GitHub has no commit yet: its operator has to make one";
+
+/**
+ * Makes the first commit of an empty repository: the git data API does not work on one (409 "Git Repository is empty."),
+ * the contents API does, for one file.
+ * @returns the commit's id
+ * @throws {Conflict} where it has a commit meanwhile; StoreBusy for several files; Error for another branch
+ */
+export async function makeFirstCommit(
+	{ rest, repo }: Github,
+	branch: string,
+	edits: readonly Edit[],
+	meta: Meta,
+	now: Date,
+): Promise<string> {
+	const found = await dataOrNull(rest.repos.get(repo), "show the repository");
+	if (!found) throw new Error("GitHub knows no such repository, or the credentials do not open it");
+	if (found.default_branch !== branch) throw new Error(`the repository on GitHub has no branch ${branch}`);
+	const [first, ...others] = edits;
+	if (!first || first.text === null || others.length > 0) throw new StoreBusy(emptyRepository, 300);
+	const asked = rest.repos.createOrUpdateFileContents({
+		...repo,
+		path: first.path,
+		message: commitMessage(meta),
+		content: btoa(String.fromCharCode(...new TextEncoder().encode(first.text))),
+		author: personAt(meta.author, new Date(meta.time)),
+		committer: personAt(serviceAuthor, now),
+	});
+	const { commit } = await dataOf(asked, "make the first commit");
+	if (!commit.sha) throw new Error("GitHub names no commit");
+	return commit.sha;
 }

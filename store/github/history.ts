@@ -1,6 +1,7 @@
 import { layerPath } from "../../registry/smallkey.ts";
 import { type Meta, requestMemory, StoreBusy } from "../store.ts";
 import { GithubBusy } from "./client.ts";
+import { emptyRepository } from "./commit.ts";
 import { Conflict, dataOf, saysEmpty, toRefusal } from "./refusal.ts";
 import type { Github } from "./routes.ts";
 
@@ -63,16 +64,22 @@ export class Heads {
 	}
 
 	/**
-	 * @throws {Conflict} where a change of ours has followed it moments ago: deciding on it would undo that;
-	 * StoreBusy where the repository is empty
+	 * The head of a branch; null where the repository is empty.
+	 * @throws {Conflict} where a change of ours has followed it moments ago: deciding on it would undo that
 	 */
-	async read(github: Github, branch: string): Promise<Head> {
+	async find(github: Github, branch: string): Promise<Head | null> {
 		const head = await readHead(github, branch);
-		if (!head)
-			throw new StoreBusy("the repository on GitHub has no commit yet: its operator has to make one", 300);
+		if (!head) return null;
 		const since = this.#replaced.get(head.commit);
 		if (since === undefined || since + maxLagMs < this.#now().getTime()) return head;
 		throw new Conflict("GitHub: a read lags behind the last change", true);
+	}
+
+	/** The head of a branch. @throws {Conflict} as `find` does; StoreBusy where the repository is empty */
+	async read(github: Github, branch: string): Promise<Head> {
+		const head = await this.find(github, branch);
+		if (!head) throw new StoreBusy(emptyRepository, 300);
+		return head;
 	}
 
 	/** Notes that a commit is no longer the head of its branch: a change of ours followed it. */

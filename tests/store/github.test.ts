@@ -143,21 +143,46 @@ test("links and folders are no layers", () =>
 		assert.is(await store.read("nhn"), null);
 	}));
 
-test("an empty repository is an empty catalogue; a change says what to do, and nothing is stored", () =>
+test("an empty repository is an empty catalogue; the first change makes the branch", () =>
 	withPeer(
 		async (peer) => {
-			const reported: string[] = [];
-			const store = peer.store({ log: { error: (error) => reported.push((error as Error).message) } });
+			const store = peer.store();
 			assert.is(await store.read("nhn"), null);
 			assert.equal(await store.keys("nh"), []);
-			for (const review of [false, true]) {
-				await store.change(putting("nhn", "1\n"), metaOf("nhn", { review })).then(
-					() => assert.unreachable("there is nothing to build on"),
-					(error: unknown) => assert.instance(error, StoreBusy),
-				);
-				assert.match(reported.pop() ?? "", /has no commit yet: its operator has to make one/);
-			}
+			assert.equal(await store.change(async () => [], metaOf("nhn")), { commit: "", changed: false });
 			assert.equal(await peer.commits(), []);
+			const meta = metaOf("nhn", { review: true });
+			try {
+				await store.change(putting("nhn", "1\n"), meta);
+				assert.unreachable("there is nothing to review against");
+			} catch (error) {
+				assert.instance(error, StoreBusy);
+			}
+			const { commit, changed } = await put(store, "nhn", "é\n");
+			assert.is(changed, true);
+			const commits = await peer.commits();
+			assert.equal(
+				commits.map(({ sha }) => sha),
+				[commit],
+			);
+			assert.equal(commits[0]?.commit.author.name, "jstest");
+			await put(store, "nrn", "2\n");
+			assert.is(await peer.file(layerPath("nhn")), "é\n");
+			assert.is((await peer.commits()).length, 2);
+		},
+		{ empty: true },
+	));
+
+test("an empty repository whose first answer is lost gets one commit", () =>
+	withPeer(
+		async (peer) => {
+			const store = peer.store();
+			peer.proxy.faults.push({ method: "PUT", path: /contents/, times: 1, effect: { kind: "lost answer" } });
+			const { commit } = await put(store, "nhn", "1\n");
+			assert.equal(
+				(await peer.commits()).map(({ sha }) => sha),
+				[commit],
+			);
 		},
 		{ empty: true },
 	));
