@@ -96,7 +96,7 @@ export function createFindAlike({
 
 /**
  * Why an address that answers is no longer the layer's: another one has taken its number or its name, and the known one
- * has another. null where it is the layer, also where it was made anew.
+ * has another. Null where it is the layer, or a new version of it.
  */
 export async function otherLayerText(
 	known: LangDescription | null,
