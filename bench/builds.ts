@@ -7,7 +7,8 @@ import { timed } from "./measure/process.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { World } from "./measure/world.ts";
 
-const build = (...args: string[]) => timed("npm", ["run", "-s", "build", "--", ...args]);
+/** A build as a process of its own; its seconds. */
+export const build = (...args: string[]) => timed("npm", ["run", "-s", "build", "--", ...args]);
 
 /** A command that only starts and ends: the fixed cost of every build. */
 export const startOnly = () => build("--help");
@@ -22,31 +23,24 @@ export async function removeOutput(out: string): Promise<void> {
 	await timed("sync", []);
 }
 
-/** A full build of a folder of layers into an empty output; in seconds. */
-export async function fullBuild(layers: string, out: string): Promise<number> {
-	await removeOutput(out);
-	return build("--layers", layers, "--out", out);
-}
-
 async function prepareFull(world: World): Promise<Pair> {
 	const layers = join(await world.checkout(world.layers), "layers");
 	const out = world.path("full");
 	const copy = world.path("full-copy");
 	return {
-		ours: () => fullBuild(layers, out),
+		ours: async () => {
+			await removeOutput(out);
+			return build("--layers", layers, "--out", out);
+		},
 		reference: async () => {
 			await removeOutput(copy);
 			return timed("cp", ["-r", out, copy]);
-		},
-		close: async () => {
-			await removeOutput(out);
-			await removeOutput(copy);
 		},
 	};
 }
 
 async function prepareAgain(world: World): Promise<Pair> {
-	const repository = await world.clone(world.layers, "again");
+	const repository = await world.checkout(world.layers);
 	const out = world.path("again-out");
 	await build("--repo", repository, "--out", out);
 	return {
@@ -55,7 +49,6 @@ async function prepareAgain(world: World): Promise<Pair> {
 			await removeOutput(out);
 			return build("--repo", repository, "--out", out);
 		},
-		close: () => removeOutput(out),
 	};
 }
 
@@ -71,12 +64,11 @@ async function prepareCommit(world: World): Promise<Pair> {
 			return build("--repo", repository, "--out", out);
 		},
 		reference: async () => (await startOnly()) + allowance,
-		close: () => removeOutput(out),
 	};
 }
 
 /** Commits another name for the first layer. */
-export async function changeOneLayer(world: World, repository: string, change: number): Promise<void> {
+async function changeOneLayer(world: World, repository: string, change: number): Promise<void> {
 	for (const { smallkey, registration } of generateLayers(1)) {
 		const en = { ...registration.en, service_name: `Change ${change}` };
 		const path = layerPath(smallkey);

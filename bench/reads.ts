@@ -26,11 +26,6 @@ async function prepareRead(world: World, target: string, measure: Measure): Prom
 	return {
 		ours: () => measure(url, service.pid),
 		reference: () => measure(bareUrl, bare.pid),
-		close: async () => {
-			await bare.stop();
-			await service.stop();
-			await world.remove("reads");
-		},
 	};
 }
 

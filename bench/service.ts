@@ -12,20 +12,18 @@ async function prepareStart(world: World): Promise<Pair> {
 	const dataDir = await world.dataFolder(world.layers, "start");
 	const repository = join(dataDir, "repository.git");
 	// The first start renders everything; from then on the layers are unchanged.
-	await (await world.startAgain(dataDir)).stop();
+	await (await world.start(dataDir)).stop();
+	const archive = ["archive", "--output=/dev/null", "--format=tar", "refs/heads/main"];
 	return {
 		ours: () => timeStart(world, dataDir),
-		reference: async () =>
-			(await timed("git", ["archive", "--output=/dev/null", "--format=tar", "refs/heads/main"], repository)) +
-			(await startOnly()),
-		close: () => world.remove("start"),
+		reference: async () => (await timed("git", archive, repository)) + (await startOnly()),
 	};
 }
 
 /** Seconds from the start of the process to the first 200 of /healthz. */
 async function timeStart(world: World, dataDir: string): Promise<number> {
 	const start = performance.now();
-	const service = await world.startAgain(dataDir);
+	const service = await world.start(dataDir);
 	const { status } = await fetch(`${service.url}/healthz`);
 	const seconds = (performance.now() - start) / 1000;
 	await service.stop();
@@ -35,18 +33,17 @@ async function timeStart(world: World, dataDir: string): Promise<number> {
 
 async function prepareMemory(world: World): Promise<Pair> {
 	const dataDir = await world.dataFolder(world.layers, "memory");
-	await (await world.startAgain(dataDir)).stop();
+	await (await world.start(dataDir)).stop();
 	const [smallkey] = world.smallkeys(1);
 	return {
 		ours: async () => {
-			const service = await world.startAgain(dataDir);
+			const service = await world.start(dataDir);
 			await requestsPerSecond(`${service.url}/v0.9/doc/en/${smallkey}`);
 			const resident = await residentMegabytes(service);
 			await service.stop();
 			return resident;
 		},
-		reference: () => fragmentMegabytes(join(dataDir, "dist/v0.9/doc")),
-		close: () => world.remove("memory"),
+		reference: async () => megabytesOf(await fragmentSizes(dataDir)),
 	};
 }
 
@@ -55,10 +52,13 @@ async function residentMegabytes(service: Served): Promise<number> {
 	return (Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024) / megabyte;
 }
 
-/** The bytes of the files themselves, not the blocks that they take. */
-async function fragmentMegabytes(folder: string): Promise<number> {
-	const printed = await run("find", [folder, "-type", "f", "-printf", "%s\\n"]);
-	const sizes = printed.trim().split("\n").map(Number);
+/** The bytes of the fragments of a data folder: of the files themselves, not of the blocks that they take. */
+export async function fragmentSizes(dataDir: string): Promise<number[]> {
+	const printed = await run("find", [join(dataDir, "dist/v0.9/doc"), "-type", "f", "-printf", "%s\\n"]);
+	return printed.trim().split("\n").map(Number);
+}
+
+export function megabytesOf(sizes: readonly number[]): number {
 	return sizes.reduce((sum, size) => sum + size, 0) / megabyte;
 }
 

@@ -1,20 +1,24 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, fsyncSync, openSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { canonicalText } from "../registry/canonical.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { generateLayers } from "./layers.ts";
-import { runProgram } from "./measure/process.ts";
+import { environment, run } from "./measure/process.ts";
 import type { Order, Sent } from "./measure/publisher.ts";
-import { type Pair, type Row, spreadOf } from "./measure/row.ts";
+import { type Pair, quantile, type Row } from "./measure/row.ts";
 import { type Served, sender, type World } from "./measure/world.ts";
 
 /** Publishers at once, where there are many. */
-const publishers = 32;
+export const publishers = 32;
 /** Most PUTs of one round, where there are many publishers. */
-const putsPerRound = 3_000;
+export const putsPerRound = 3_000;
 /** Commits of one round of `git add` and `git commit`, and PUTs of one publisher alone. */
 const commitsPerRound = 5;
-const putsAlone = 100;
+export const putsAlone = 100;
 
 let orders = 0;
 
@@ -25,17 +29,13 @@ let orders = 0;
 export async function publish(service: Served, order: Partial<Order>): Promise<Sent> {
 	orders += 1;
 	const { url, secret } = service;
-	const whole = { url, secret, sender, order: orders, publishers: 1, ...order };
-	return JSON.parse(await runProgram("bench/measure/publisher.ts", [], JSON.stringify(whole))) as Sent;
-}
-
-/** Milliseconds of one PUT of a publisher alone, in the median. */
-async function alone(service: Served): Promise<number> {
-	return spreadOf((await publish(service, { count: putsAlone })).milliseconds).median;
+	const input = JSON.stringify({ url, secret, sender, order: orders, publishers: 1, ...order });
+	const words = ["--import", "tsx", "bench/measure/publisher.ts"];
+	return JSON.parse(await run(process.execPath, words, { input })) as Sent;
 }
 
 async function prepareMany(world: World): Promise<Pair> {
-	const service = await world.serve(world.layers, "puts", "on");
+	const service = await world.serve(world.layers, "puts", { site: "on" });
 	const clone = await world.clone(world.layers, "puts-clone");
 	const count = Math.min(putsPerRound, world.layers);
 	let commits = 0;
@@ -47,11 +47,6 @@ async function prepareMany(world: World): Promise<Pair> {
 		reference: async () => {
 			commits += commitsPerRound;
 			return commitsPerSecond(world, clone, commits);
-		},
-		close: async () => {
-			await service.stop();
-			await world.remove("puts");
-			await world.remove("puts-clone");
 		},
 	};
 }
@@ -71,23 +66,60 @@ async function commitsPerSecond(world: World, clone: string, first: number): Pro
 }
 
 async function prepareAlone(world: World): Promise<Pair> {
-	const service = await world.serve(world.layers, "alone", "on");
+	const service = await world.serve(world.layers, "alone", { site: "on" });
 	const bare = join(await world.dataFolder(world.layers, "alone-git"), "repository.git");
 	let round = 0;
 	return {
-		ours: () => alone(service),
+		ours: async () => quantile((await publish(service, { count: putsAlone })).milliseconds, 0.5),
 		reference: async () => {
 			round += 1;
-			const order = { repository: bare, count: putsAlone, round };
-			const seconds = await runProgram("bench/measure/importer.ts", [], JSON.stringify(order));
-			return (Number(seconds) * 1000) / putsAlone;
-		},
-		close: async () => {
-			await service.stop();
-			await world.remove("alone");
-			await world.remove("alone-git");
+			return importAlone(bare, round);
 		},
 	};
+}
+
+/**
+ * Feeds `git fast-import` the commits that PUTs would make, one after the other.
+ * @param round part of the written files, so that every commit changes something
+ * @returns milliseconds of one commit
+ */
+async function importAlone(repository: string, round: number): Promise<number> {
+	const settings = ["core.fsync=committed", "core.fsyncMethod=fsync", "fastimport.unpackLimit=0"];
+	const words = [...settings.flatMap((setting) => ["-c", setting]), "-C", repository];
+	const git = spawn("git", [...words, "fast-import", "--quiet", "--force"], {
+		env: environment(),
+		stdio: ["pipe", "pipe", "inherit"],
+	});
+	const lines = createInterface({ input: git.stdout })[Symbol.asyncIterator]();
+	const layers = [...generateLayers(putsAlone)];
+	const start = performance.now();
+	for (const [index, { smallkey, registration }] of layers.entries()) {
+		const en = { ...registration.en, service_name: `Round ${round}` };
+		const body = canonicalText({ ...registration, en });
+		const message = `register ${smallkey}`;
+		const commit = [
+			"commit refs/heads/main\n",
+			`committer bench <bench@sender.invalid> ${Math.floor(Date.now() / 1000)} +0000\n`,
+			`data ${Buffer.byteLength(message)}\n${message}\n`,
+			index === 0 ? "from refs/heads/main^0\n" : "",
+			`M 100644 inline ${layerPath(smallkey)}\ndata ${Buffer.byteLength(body)}\n${body}\n`,
+		];
+		git.stdin.write(`${commit.join("")}checkpoint\nprogress checked\n`);
+		await lines.next();
+		syncFolder(join(repository, "objects/pack"));
+		syncFolder(join(repository, "refs/heads"));
+	}
+	const milliseconds = (performance.now() - start) / putsAlone;
+	git.stdin.end();
+	await once(git, "close");
+	return milliseconds;
+}
+
+/** Puts a folder's names on the disk. */
+function syncFolder(path: string): void {
+	const folder = openSync(path, "r");
+	fsyncSync(folder);
+	closeSync(folder);
 }
 
 /** Rows about signed PUTs. Every figure is of PUTs that are durable when they are answered. */

@@ -1,26 +1,21 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 /** The repository's root: where the scripts are started. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Longest that one command may take, in milliseconds. */
+/** Longest that one command, or one wait, may take, in milliseconds. */
 const patience = 600_000;
 
 /** The environment of a measured process, without the configuration of this one. */
 export function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
 	const { PATH, HOME } = process.env;
 	// The rows are of one target: every further one adds the same work again. The catalogue has rows of its own.
-	return {
-		PATH,
-		HOME,
-		TARGETS: "v0.9",
-		SITE: "off",
-		GIT_CONFIG_NOSYSTEM: "1",
-		GIT_CONFIG_GLOBAL: "/dev/null",
-		...more,
-	};
+	const service = { TARGETS: "v0.9", SITE: "off" };
+	return { PATH, HOME, ...service, GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", ...more };
 }
 
 /**
@@ -32,42 +27,28 @@ export function environment(more: Record<string, string> = {}): NodeJS.ProcessEn
 export async function run(
 	command: string,
 	args: string[],
-	{ cwd = root, env = {}, input }: { cwd?: string; env?: Record<string, string>; input?: string } = {},
+	{ cwd = root, input }: { cwd?: string; input?: string } = {},
 ): Promise<string> {
-	const stdin = input === undefined ? "ignore" : "pipe";
-	const child = spawn(command, args, {
-		cwd,
-		env: environment(env),
-		stdio: [stdin, "pipe", "pipe"],
-		signal: AbortSignal.timeout(patience),
-	});
-	const printed: Buffer[] = [];
-	const complaints: Buffer[] = [];
-	child.stdout?.on("data", (data: Buffer) => printed.push(data));
-	child.stderr?.on("data", (data: Buffer) => complaints.push(data));
-	child.stdin?.end(input);
-	const [code] = (await once(child, "close")) as [number | null];
-	if (code !== 0) throw new Error(`${command} ${args[0]}: ended with ${code}: ${Buffer.concat(complaints)}`);
-	return Buffer.concat(printed).toString("utf8");
+	const options = { cwd, env: environment(), timeout: patience, maxBuffer: Infinity };
+	const running = promisify(execFile)(command, args, options);
+	running.child.stdin?.end(input);
+	return (await running).stdout;
 }
 
-/** Runs a command without reading its output. @returns its time in seconds */
+/** Runs a command. @returns its time in seconds */
 export async function timed(command: string, args: string[], cwd = root): Promise<number> {
 	const start = performance.now();
-	const child = spawn(command, args, {
-		cwd,
-		env: environment(),
-		stdio: "ignore",
-		signal: AbortSignal.timeout(patience),
-	});
-	const [code] = (await once(child, "close")) as [number | null];
-	if (code !== 0) throw new Error(`${command} ${args.join(" ")}: ended with ${code}`);
+	await run(command, args, { cwd });
 	return (performance.now() - start) / 1000;
 }
 
-/** Runs a TypeScript program of this repository under Node; what it printed. */
-export function runProgram(path: string, args: string[], input?: string): Promise<string> {
-	return run(process.execPath, ["--import", "tsx", path, ...args], input === undefined ? {} : { input });
+/** Looks until there is a result. @throws {Error} where there is none in ten minutes */
+export async function until<T>(what: string, look: () => Promise<T | false>, pauseMs = 200): Promise<T> {
+	for (const deadline = performance.now() + patience; performance.now() < deadline; await sleep(pauseMs)) {
+		const found = await look();
+		if (found !== false) return found;
+	}
+	throw new Error(`${what}: not within ${patience} ms`);
 }
 
 /** A program that runs until it is stopped. */
@@ -81,7 +62,7 @@ export interface Running {
 /** The programs that run, which would keep this process alive. */
 const running = new Set<() => Promise<void>>();
 
-/** Stops every program that was started and not stopped, as those of a row that failed. */
+/** Stops every program that was started and not stopped. */
 export async function stopAll(): Promise<void> {
 	await Promise.all([...running].map((stop) => stop()));
 }

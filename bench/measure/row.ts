@@ -27,6 +27,7 @@ export interface Reach {
 export interface Pair {
 	ours: () => Promise<number>;
 	reference: () => Promise<number>;
+	/** Ends what the world does not. */
 	close?: () => Promise<void>;
 }
 
@@ -47,11 +48,13 @@ export interface Measured extends Omit<Row, "prepare" | "ours" | "reference"> {
 	reached: boolean;
 }
 
-/** The spread of at least one figure. */
-export function spreadOf(figures: number[]): Spread {
-	const sorted = [...figures].sort((a, b) => a - b);
-	const at = (part: number) => sorted[Math.round((sorted.length - 1) * part)] as number;
-	return { min: at(0), median: at(0.5), max: at(1) };
+/** The figure below which a part of at least one figure is. */
+export function quantile(figures: readonly number[], part: number): number {
+	return figures.toSorted((a, b) => a - b)[Math.round((figures.length - 1) * part)] as number;
+}
+
+function spreadOf(figures: readonly number[]): Spread {
+	return { min: quantile(figures, 0), median: quantile(figures, 0.5), max: quantile(figures, 1) };
 }
 
 /** Measures a row: `rounds` rounds, each of ours and then the reference. */
@@ -66,6 +69,7 @@ export async function measure(row: Row, world: World, rounds: number): Promise<M
 		}
 	} finally {
 		await pair.close?.();
+		await world.clear();
 	}
 	const ratios = ours.map((figure, round) => figure / (reference[round] as number));
 	const ratio = ratios.every(Number.isFinite) ? spreadOf(ratios) : null;
