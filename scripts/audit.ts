@@ -2,9 +2,8 @@
 
 import { isSenderId } from "../api/senders.ts";
 import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
-import { type AuditOptions, auditLayer, auditSender } from "../review/audit/entries.ts";
+import { type AuditOptions, auditLayer, auditSender } from "../review/audit/audit.ts";
 import { isShallow } from "../review/audit/history.ts";
-import { entryLines } from "../review/audit/print.ts";
 import { findRepository } from "../service/find-repository.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
@@ -55,16 +54,13 @@ export const run = createRun(async (argv, environment, io) => {
 	if (await isShallow(repository))
 		printError(io, "Only the end of its history is here: git fetch --unshallow");
 	const entries = await subject.read({ repository, sinceMs, settings });
-	for (const entry of entries) printLine(io, `${entryLines(entry).join("\n")}\n`);
+	for (const entry of entries) printLine(io, `${entry.lines.join("\n")}\n`);
 	if (entries.length === 0) {
 		printError(io, `${subject.name}: nothing${since === undefined ? "" : ` since ${since}`} in ${name}`);
 		return exitCodes.wrong;
 	}
-	const forged = entries.filter(({ commit, merged }) =>
-		[commit, ...merged].some(({ door }) => door.kind === "forged"),
-	);
-	const counts = [counted(entries.length, "change")];
-	if (forged.length > 0) counts.push(`${forged.length} forged`);
+	const forged = entries.filter(({ isForged }) => isForged).length;
+	const counts = [counted(entries.length, "change"), ...(forged > 0 ? [`${forged} forged`] : [])];
 	printLine(io, counts.join(", "));
-	return forged.length > 0 ? exitCodes.wrong : exitCodes.done;
+	return forged > 0 ? exitCodes.wrong : exitCodes.done;
 });

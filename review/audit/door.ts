@@ -1,5 +1,5 @@
 import { parseTimestamp } from "../../api/signature.ts";
-import type { RawCommit } from "../../git/commits.ts";
+import { personText, type RawCommit } from "../../git/commits.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { serviceName } from "../../store/git/new-commit.ts";
 import { authorMail, clockSkew } from "../../store/store.ts";
@@ -16,23 +16,12 @@ export interface ReadCommit extends Omit<RawCommit, "message"> {
 	paths: string[];
 }
 
-export type Door =
-	/** A signed `PUT`, `DELETE` or the like: `request` is the SHA-256 of its signature. */
-	| { kind: "request"; sender: string; timestamp: string; request: string }
-	/** `npx fragments register` on the machine of the service, in a sender's name. */
-	| { kind: "batch"; sender: string }
-	/** The service itself: a harvest, the health of services, the seed. */
-	| { kind: "service" }
-	/** What waited for a reviewer, or a pull request. */
-	| { kind: "merge" }
-	/** A request whose pull request GitHub squashed or rebased: GitHub is the committer, and kept the trailers. */
-	| { kind: "squashed"; sender: string }
-	/** The decision of a reviewer against a change that waited; it is on no served branch. */
-	| { kind: "declined"; reason: string }
-	/** A push, or a commit on GitHub. */
-	| { kind: "push" }
-	/** It names a sender, but cannot be the sender's: its pusher has written that. */
-	| { kind: "forged"; sender: string; why: string };
+/** The way by which a commit came, as lines for a person. */
+export interface Door {
+	/** Whether it names a sender, but cannot be the sender's: its pusher has written that. */
+	isForged: boolean;
+	lines: string[];
+}
 
 /** How long the service may take at most from a request's timestamp to its commit, in milliseconds. */
 const longestWaitMs = 5 * 60_000;
@@ -43,22 +32,43 @@ const longestWaitMs = 5 * 60_000;
  * @param firstOf request → the first commit of the served branch that carries it
  */
 export function doorOf(commit: ReadCommit, firstOf: ReadonlyMap<string, string>): Door {
-	const { trailers, parents } = commit;
+	const { trailers, parents, subject, author, committer } = commit;
 	const claims = Object.values(trailers).some((values) => values.length > 0);
 	if (!claims && isOwn(commit)) return ownDoor(commit);
-	if (!claims) return { kind: parents.length > 1 ? "merge" : "push" };
+	if (!claims && parents.length > 1) return honest(`merged by ${personText(committer)}: ${subject}`);
+	if (!claims) {
+		const isOther = author.mail !== committer.mail;
+		return honest(
+			`by ${personText(author)}, with a push or a pull request: ${subject}`,
+			...(isOther ? [`committed by ${personText(committer)}`] : []),
+		);
+	}
 	const sender = trailers.Sender.join(", ");
-	if (isByGithub(commit) && trailers.Sender.length === 1) return { kind: "squashed", sender };
+	if (isByGithub(commit) && trailers.Sender.length === 1)
+		return honest(
+			`by the sender ${sender}, merged at GitHub, which has who merged it: ${subject}`,
+			"GitHub signs such commits: git log --show-signature tells one that is not its own",
+		);
 	const isBatch = trailers.Request.length === 0 && trailers.TimeStamp.length === 0;
 	const why = whyForged(commit, isBatch) ?? (isBatch ? null : whyNoRequest(commit, firstOf));
-	if (why !== null) return { kind: "forged", sender, why };
-	if (isBatch) return { kind: "batch", sender };
-	return {
-		kind: "request",
-		sender,
-		timestamp: trailers.TimeStamp[0] as string,
-		request: trailers.Request[0] as string,
-	};
+	if (why !== null) return forged(commit, sender || "a sender", why);
+	if (isBatch) return honest(`by the sender ${sender}, with npx fragments register: ${subject}`);
+	return honest(
+		`by the sender ${sender}, with a signed request of ${trailers.TimeStamp[0]}`,
+		`request ${trailers.Request[0]}`,
+	);
+}
+
+function honest(...lines: string[]): Door {
+	return { isForged: false, lines };
+}
+
+function forged({ author, committer, subject }: ReadCommit, sender: string, why: string): Door {
+	const lines = [
+		`FORGED: it says that it is a request of ${sender}, and is not: ${why}`,
+		`by ${personText(author)}, committed by ${personText(committer)}: ${subject}`,
+	];
+	return { isForged: true, lines };
 }
 
 /** Whether GitHub has made a commit out of a pull request: its page, "About commit signature verification". */
@@ -68,11 +78,11 @@ function isByGithub({ committer, parents, author, trailers }: ReadCommit): boole
 }
 
 /** Beside the first commit, which seeds the branch, the service changes what it has found out, and no registration. */
-function ownDoor({ parents, paths }: ReadCommit): Door {
-	const names = paths.map(parseLayerPath);
-	const changesLayers = names.some((name) => name?.kind === "registration");
-	if (parents.length === 0 || !changesLayers) return { kind: "service" };
-	return { kind: "forged", sender: "the service itself", why: "the service changes no registration" };
+function ownDoor(commit: ReadCommit): Door {
+	const changesLayers = commit.paths.some((path) => parseLayerPath(path)?.kind === "registration");
+	if (commit.parents.length > 0 && changesLayers)
+		return forged(commit, "the service itself", "the service changes no registration");
+	return honest(`by the service itself: ${commit.subject}`);
 }
 
 function isOwn({ author, committer }: ReadCommit): boolean {

@@ -1,10 +1,4 @@
-import {
-	listCommits,
-	type RawCommit,
-	readCommits as readRaw,
-	subjectOf,
-	trailersOf,
-} from "../../git/commits.ts";
+import { listCommits, type RawCommit, readCommits, subjectOf, trailersOf } from "../../git/commits.ts";
 import { runGit } from "../../git/run.ts";
 import { servedRef } from "../../service/find-repository.ts";
 import { type Door, doorOf, type ReadCommit, trailerNames } from "./door.ts";
@@ -26,55 +20,36 @@ interface HistoryOptions {
 	isBranchOnly?: boolean;
 }
 
+/** Reads commits, the newest first. @throws {Error} where there is no such range */
+export type ReadHistory = (options: HistoryOptions) => Promise<Commit[]>;
+
 /** The history of a repository. */
-export class History {
-	readonly #repository: string;
+export async function openHistory(repository: string): Promise<ReadHistory> {
+	const ids = await listCommits(repository, ["--reverse", "--topo-order", "--end-of-options", servedRef]);
 	/** Request → the first commit of the served branch that carries it: a later one has copied it. */
-	readonly #firstOf: ReadonlyMap<string, string>;
-
-	private constructor(repository: string, firstOf: ReadonlyMap<string, string>) {
-		this.#repository = repository;
-		this.#firstOf = firstOf;
+	const first = new Map<string, string>();
+	for await (const { id, message } of readCommits(repository, ids)) {
+		for (const request of trailersOf(message, "Request")) if (!first.has(request)) first.set(request, id);
 	}
-
-	static async open(repository: string): Promise<History> {
-		const ids = await listCommits(repository, ["--reverse", "--topo-order", "--end-of-options", servedRef]);
-		const first = new Map<string, string>();
-		for await (const { id, message } of readRaw(repository, ids)) {
-			for (const request of trailersOf(message, "Request")) if (!first.has(request)) first.set(request, id);
-		}
-		return new History(repository, first);
-	}
-
-	/** Reads commits, the newest first. @throws {Error} where there is no such range */
-	async commits({ range, paths = [], isBranchOnly = false }: HistoryOptions): Promise<Commit[]> {
+	return async ({ range, paths = [], isBranchOnly = false }) => {
 		const walk = isBranchOnly ? ["--first-parent", "--diff-merges=first-parent"] : [];
 		const show = ["--name-only", "-z", "--no-renames", "--root", `--format=%x00${mark}%x00%H%x00`];
 		const limits = ["--end-of-options", range, "--", ...(paths.length > 0 ? paths : ["layers"])];
-		const output = await runGit(this.#repository, ["log", ...walk, ...show, ...limits]);
+		const output = await runGit(repository, ["log", ...walk, ...show, ...limits]);
 		const listed = parsePaths(output.toString("utf8"));
 		const commits: Commit[] = [];
-		for await (const commit of readRaw(this.#repository, [...listed.keys()]))
-			commits.push(this.#read(commit, listed.get(commit.id) ?? []));
+		for await (const raw of readCommits(repository, [...listed.keys()])) {
+			const commit = readCommit(raw, listed.get(raw.id) ?? []);
+			commits.push({ ...commit, door: doorOf(commit, first) });
+		}
 		return commits;
-	}
+	};
+}
 
-	/** Reads one commit, without its paths. */
-	async commit(id: string): Promise<Commit> {
-		for await (const commit of readRaw(this.#repository, [id])) return this.#read(commit, []);
-		throw new Error(`${this.#repository}: has no commit ${id}`);
-	}
-
-	#read({ message, ...raw }: RawCommit, paths: string[]): Commit {
-		const trailers = trailerNames.map((name) => [name, trailersOf(message, name)]);
-		const commit: ReadCommit = {
-			...raw,
-			subject: subjectOf(message),
-			trailers: Object.fromEntries(trailers) as ReadCommit["trailers"],
-			paths,
-		};
-		return { ...commit, door: doorOf(commit, this.#firstOf) };
-	}
+function readCommit({ message, ...raw }: RawCommit, paths: string[]): ReadCommit {
+	const trailers = trailerNames.map((name) => [name, trailersOf(message, name)]);
+	const read = { subject: subjectOf(message), trailers: Object.fromEntries(trailers), paths };
+	return { ...raw, ...read };
 }
 
 /** Reads `NUL mark NUL id NUL`, then the paths, each with a NUL: id → its paths under `layers/`, sorted. */

@@ -4,7 +4,7 @@ import { trailersOf } from "../../git/commits.ts";
 import { runGit } from "../../git/run.ts";
 import { readPicturePairs } from "../../prove/proposed.ts";
 import { repairedTrailer } from "../../repair/branches.ts";
-import { proposalLines } from "../../review/audit/print.ts";
+import { proposalLines } from "../../review/audit/audit.ts";
 import { renderComment } from "../../review/comment.ts";
 import {
 	acceptReview,

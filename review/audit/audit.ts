@@ -1,0 +1,163 @@
+import { CatFile } from "../../git/cat-file.ts";
+import { personText, readCommits } from "../../git/commits.ts";
+import { parseDescription } from "../../registry/description.ts";
+import type { CheckedLayer } from "../../registry/judge.ts";
+import { parseRegistration } from "../../registry/registration.ts";
+import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
+import { servedRef } from "../../service/find-repository.ts";
+import { readReviews } from "../../service/reviews.ts";
+import { plain } from "../../terminal/plain.ts";
+import { fragmentChanges } from "../fragments.ts";
+import { viewerLines } from "../report.ts";
+import { type Commit, openHistory, type ReadHistory } from "./history.ts";
+
+/** Something that happened, in a few lines. All text of a commit is shown without its control characters. */
+export interface AuditEntry {
+	timeMs: number;
+	lines: string[];
+	/** Whether one of its commits says that it is a request, and is not. */
+	isForged: boolean;
+}
+
+export interface AuditOptions {
+	repository: string;
+	/** Milliseconds since 1970; what is older is left out. */
+	sinceMs: number;
+	settings: FragmentSettings;
+}
+
+type Brought = Pick<Commit, "id" | "committer" | "door">;
+
+/** @param proposed what a merge brought, or a reviewer declined, the newest first */
+function entryOf(commit: Brought, what: string, proposed: Brought[], more: string[] = []): AuditEntry {
+	const { timeMs } = commit.committer;
+	const verb = what === "declined" ? "proposed" : "brought";
+	const lines = [
+		`${timeText(timeMs)}  ${commit.id.slice(0, 12)}  ${what}`,
+		...commit.door.lines.map((line) => `  ${line}`),
+		...proposed.flatMap((one) => bringLines(verb, one)),
+		...more,
+	];
+	const isForged = [commit, ...proposed].some(({ door }) => door.isForged);
+	return { timeMs, lines: lines.map(plain), isForged };
+}
+
+function bringLines(verb: string, { id, committer, door }: Brought): string[] {
+	const lines = [`${verb} ${id.slice(0, 12)} of ${timeText(committer.timeMs)}`, ...door.lines];
+	return lines.map((line, index) => (index === 0 ? `  ${line}` : `    ${line}`));
+}
+
+/** `2026-03-04 12:00:00` in UTC */
+function timeText(timeMs: number): string {
+	return new Date(timeMs).toISOString().slice(0, 19).replace("T", " ");
+}
+
+/** The commits of a waiting review, with their authors. */
+export async function proposalLines(repository: string, commit: string): Promise<string[]> {
+	const history = await openHistory(repository);
+	const proposed = await history({ range: `${servedRef}..${commit}` });
+	return proposed.flatMap((one) => bringLines("proposed", one));
+}
+
+/** Everything that happened to a layer, the newest first. */
+export async function auditLayer(smallkey: string, options: AuditOptions): Promise<AuditEntry[]> {
+	const { repository, sinceMs, settings } = options;
+	const paths = [layerPath(smallkey), descriptionPath(smallkey)];
+	const history = await openHistory(repository);
+	const commits = await history({ range: servedRef, paths, isBranchOnly: true });
+	const catFile = new CatFile(repository);
+	try {
+		const entries: AuditEntry[] = [];
+		for (const commit of commits.filter(({ committer }) => committer.timeMs >= sinceMs)) {
+			const [first, second] = commit.parents;
+			const merged = second === undefined ? [] : await history({ range: `${first}..${second}`, paths });
+			const { verb, lines } = await changeOf(catFile, commit, smallkey, settings);
+			entries.push(entryOf(commit, verb, merged, lines));
+		}
+		for (const declined of await readDeclined(options, history, smallkey, paths)) {
+			const place = entries.findIndex(({ timeMs }) => timeMs < declined.timeMs);
+			entries.splice(place < 0 ? entries.length : place, 0, declined);
+		}
+		return entries;
+	} finally {
+		await catFile.close();
+	}
+}
+
+/** Everything that says of itself that it is a sender's, the newest first; what was declined comes first. */
+export async function auditSender(sender: string, options: AuditOptions): Promise<AuditEntry[]> {
+	const isNamed = ({ trailers, author }: Commit) =>
+		trailers.Sender.includes(sender) || author.name === sender;
+	const history = await openHistory(options.repository);
+	const commits = await history({ range: servedRef });
+	const own = commits.filter((commit) => isNamed(commit) && commit.committer.timeMs >= options.sinceMs);
+	const declined = await readDeclined(options, history, null, [], isNamed);
+	return [...declined, ...own.map((commit) => entryOf(commit, `changed ${keysText(commit)}`, []))];
+}
+
+const maxKeys = 5;
+
+function keysText({ paths }: Commit): string {
+	const keys = [...new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []))];
+	const rest = keys.length - maxKeys;
+	if (keys.length === 0) return "no layer";
+	return `${keys.slice(0, maxKeys).join(" ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+}
+
+/**
+ * The declined changes of a layer; null: of all layers.
+ * @param isWanted whether one of its commits is
+ */
+async function readDeclined(
+	{ repository, sinceMs }: AuditOptions,
+	history: ReadHistory,
+	smallkey: string | null,
+	paths: string[],
+	isWanted: (commit: Commit) => boolean = () => true,
+): Promise<AuditEntry[]> {
+	const entries: AuditEntry[] = [];
+	for (const { name, commit: id, timeMs, reason } of await readReviews(repository, "declined")) {
+		const isOfLayer = smallkey === null || name === smallkey || name.endsWith(".batch");
+		if (!isOfLayer || timeMs < sinceMs) continue;
+		const proposed = await history({ range: `${servedRef}..${id}`, paths });
+		if (!proposed.some(isWanted)) continue;
+		// The last commit only says who declined it, and changes no layer.
+		for await (const { committer } of readCommits(repository, [id])) {
+			const door = { isForged: false, lines: [`by ${personText(committer)}: ${reason}`] };
+			entries.push(entryOf({ id, committer, door }, "declined", proposed));
+		}
+	}
+	return entries;
+}
+
+/** What became of the layer that was asked for, and for a viewer, by language. */
+async function changeOf(
+	catFile: CatFile,
+	{ id, parents: [parent] }: Commit,
+	smallkey: string,
+	settings: FragmentSettings,
+): Promise<{ verb: string; lines: string[] }> {
+	const before = parent === undefined ? null : await readLayer(catFile, parent, smallkey);
+	const after = await readLayer(catFile, id, smallkey);
+	if (after === "broken")
+		return { verb: after, lines: ["  the file is not in order: viewers read on what was served before"] };
+	const verb = !after ? "removed" : before ? "changed" : "added";
+	const layer = { smallkey, before: before === "broken" ? null : before, after };
+	const lines = viewerLines(fragmentChanges(layer, settings));
+	return { verb, lines: lines.length > 0 ? lines : ["  nothing changed for viewers"] };
+}
+
+/** A layer as a commit has it; null where it has none, "broken" where what was served before stays. */
+async function readLayer(
+	catFile: CatFile,
+	commit: string,
+	smallkey: string,
+): Promise<CheckedLayer | "broken" | null> {
+	const file = await catFile.read(`${commit}:${layerPath(smallkey)}`);
+	if (!file) return null;
+	const { registration } = parseRegistration(file.body, "stored");
+	if (!registration) return "broken";
+	const found = await catFile.read(`${commit}:${descriptionPath(smallkey)}`);
+	return { smallkey, registration, description: found && parseDescription(found.body.toString("utf8")) };
+}
