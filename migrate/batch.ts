@@ -4,12 +4,12 @@ import { collectFolder } from "../publish/collect.ts";
 import { type CheckedLayer, judgeFiles, type LayerFile, problemLine } from "../registry/judge.ts";
 import type { Registration } from "../registry/registration.ts";
 import { folderOf, isOtherFile } from "../registry/smallkey.ts";
-import { type Commit, type Edit, isRefusal, type Refusal, type Store } from "../store/store.ts";
+import { type Commit, type Edit, isRefusal, type Meta, type Refusal, type Store } from "../store/store.ts";
 import { counted } from "../terminal/plain.ts";
 import { mapWithProgress } from "../terminal/progress.ts";
 
 /** Layers that are compared with the store concurrently. */
-const atOnce = 32;
+export const atOnce = 32;
 
 /** Registrations by their smallkey, sorted; or all problems of the files. */
 export interface Batch {
@@ -79,15 +79,13 @@ export async function storeBatch(
 			changed = edits.filter((one) => one.length > 0).length;
 			return edits.flat();
 		},
-		{
-			smallkey: null,
-			author: sender,
-			time,
-			subject: `register a batch of ${counted(registrations.size, "layer")}`,
-			trailers: [["Sender", sender]],
-			request: null,
-			review,
-		},
+		batchMeta(`register a batch of ${counted(registrations.size, "layer")}`, sender, time, review),
 	);
 	return isRefusal(outcome) ? outcome : { changed, commit: outcome };
+}
+
+/** What the commit of many layers says. */
+export function batchMeta(subject: string, sender: string, time: number, review = false): Meta {
+	const trailers = [["Sender", sender]] as const;
+	return { smallkey: null, author: sender, time, subject, trailers, request: null, review };
 }

@@ -1,4 +1,5 @@
 import { code, fenced, linesWithin } from "../registry/markdown.ts";
+import { counted, firstOf } from "../terminal/plain.ts";
 import type { Located } from "./check.ts";
 import type { FragmentChange } from "./fragments.ts";
 import { type Links, linked, noLinks, safeAddress } from "./links.ts";
@@ -67,13 +68,9 @@ function joinBounded(blocks: string[], layers: LayerChange[]): string {
 
 function verdict(review: Review): string {
 	const wrong = review.problems.length + review.services.wrong.length;
-	if (isWrong(review)) return `${count(wrong, "thing")} to correct in this change`;
+	if (isWrong(review)) return `${counted(wrong, "thing")} to correct in this change`;
 	if (review.layers.length === 0) return "No layer changes";
 	return "The layers of this change are in order";
-}
-
-function count(number: number, what: string): string {
-	return `${number} ${what}${number === 1 ? "" : "s"}`;
 }
 
 function summary({ layers }: Review): string {
@@ -81,7 +78,7 @@ function summary({ layers }: Review): string {
 	const parts = (["added", "changed", "removed", "wrong"] as const)
 		.filter((verb) => of(verb) > 0)
 		.map((verb) => `${of(verb)} ${verb}`);
-	return parts.length > 0 ? `${count(layers.length, "layer")}: ${parts.join(", ")}.` : "";
+	return parts.length > 0 ? `${counted(layers.length, "layer")}: ${parts.join(", ")}.` : "";
 }
 
 function list(title: string, problems: Located[], links: Links): string[] {
@@ -112,7 +109,7 @@ function titled(title: string, items: string[]): string[] {
 
 function unaskedBlock(unasked: string[]): string[] {
 	if (unasked.length === 0) return [];
-	return [`The services of ${count(unasked.length, "layer")} were not asked: there are too many at once.`];
+	return [`The services of ${counted(unasked.length, "layer")} were not asked: there are too many at once.`];
 }
 
 function approvalBlocks({ approvals }: Review, links: Links): string[] {
@@ -122,10 +119,8 @@ function approvalBlocks({ approvals }: Review, links: Links): string[] {
 	return titled(
 		"Who has to approve",
 		approvals.map(({ owners, paths }) => {
-			const shown = paths.slice(0, 3).map(code).join(", ");
-			const more = paths.length > 3 ? ` and ${paths.length - 3} more` : "";
 			const names = owners.map((owner) => linked(owner, links.owner(owner)));
-			return `- ${names.join(" or ")}, for ${shown}${more}`;
+			return `- ${names.join(" or ")}, for ${firstOf(paths.map(code), 3, ", ")}`;
 		}),
 	);
 }

@@ -13,3 +13,9 @@ export function plain(text: string): string {
 export function counted(count: number, noun: string): string {
 	return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** The first names of a list, and how many more there are: `a b and 2 more`. */
+export function firstOf(names: readonly string[], most: number, separator = " "): string {
+	const hidden = names.length - most;
+	return `${names.slice(0, most).join(separator)}${hidden > 0 ? ` and ${hidden} more` : ""}`;
+}

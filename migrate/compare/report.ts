@@ -1,4 +1,4 @@
-import { counted } from "../../terminal/plain.ts";
+import { counted, firstOf } from "../../terminal/plain.ts";
 import type { Class, Comparison, Finding } from "./compare.ts";
 
 /** Smallkeys that are listed of each kind, unless all are requested. */
@@ -36,11 +36,10 @@ function findingLine({ kind, targets, smallkeys }: Finding, namesAll: boolean): 
 }
 
 function named(smallkeys: ReadonlySet<string>, namesAll: boolean): string {
-	const all = [...smallkeys].sort();
-	if (namesAll || all.length <= maxNamed) return all.join(" ");
-	return `${all.slice(0, maxNamed).join(" ")} and ${all.length - maxNamed} more`;
+	return firstOf([...smallkeys].sort(), namesAll ? Number.POSITIVE_INFINITY : maxNamed);
 }
 
-function row(count: number, text: string): string {
+/** A line of a table: a count, and what it counts. */
+export function row(count: number, text: string): string {
 	return `${String(count).padStart(8)}  ${text}`;
 }

@@ -9,7 +9,9 @@ import {
 } from "../../registry/description.ts";
 import { genericImage } from "../../registry/symbology.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";
-import type { Notes } from "./notes.ts";
+
+/** Kinds of what viewers get otherwise than the older service served it, of one layer. */
+export type Notes = Set<string>;
 
 /** The older service loaded layers of these geometries whole, up to this number of features. */
 const pointGeometries = new Set(["", "esriGeometryPoint", "esriGeometryMultipoint", "esriGeometryEnvelope"]);

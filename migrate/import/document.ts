@@ -18,9 +18,8 @@ import {
 import { type Lang, langs, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { isObject, type Json, listOf, nodeIn, objectOf, textOf } from "../compare/json.ts";
-import { describeNode, isCountedMode } from "./description.ts";
+import { describeNode, isCountedMode, type Notes } from "./description.ts";
 import { entryOfNode, entryOfRequest, entryOfRequest2, type PayloadType } from "./entry.ts";
-import type { Notes } from "./notes.ts";
 
 /** The layer that a document of the older service's database becomes. */
 export interface Moved {

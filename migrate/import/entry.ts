@@ -1,50 +1,38 @@
 import { escapeMarkup } from "../../registry/markup.ts";
+import { registration1 } from "../../schemas/registration-1.ts";
+import { registration2 } from "../../schemas/registration-2.ts";
 import { isObject, type Json, textOf } from "../compare/json.ts";
-import type { Notes } from "./notes.ts";
+import type { Notes } from "./description.ts";
 
-/** Members of a registration of version 1.x, by payload type. */
-const members = {
-	wms: [
-		"service_url",
-		"layer",
-		"service_name",
-		"metadata",
-		"legend_format",
-		"feature_info_type",
-		"loading_mode",
-	],
-	feature: [
-		"service_url",
-		"service_name",
-		"display_field",
-		"metadata",
-		"loading_mode",
-		"max_allowable_offset",
-	],
-} as const;
+export type PayloadType = "wms" | "feature";
 
-export type PayloadType = keyof typeof members;
+/** Members of a registration of version 1.x: the older service had no legend of features. */
+function membersOf(type: PayloadType): string[] {
+	const { lang, wms, feature } = registration1.definitions;
+	const others = {
+		...(type === "wms" ? wms : feature).properties,
+		...(type === "feature" && { legend_format: {} }),
+	};
+	return Object.keys(lang.properties).filter((name) => !(name in others));
+}
 
-const common2 = ["service_url", "service_type", "service_name", "metadata"];
-const ogc2 = [...common2, "scrape_only", "recursive", "legend_format", "feature_info_format"];
-const server2 = [...common2, "scrape_only", "recursive"];
-
-/** Members of a node of version 2.0, by its service_type. */
-const members2: Readonly<Record<string, readonly string[]>> = {
-	esriFeature: [...common2, "display_field", "loading_mode", "max_allowable_offset", "tolerance"],
-	esriTile: common2,
-	esriImage: common2,
-	ogcWms: ogc2,
-	ogcWmts: ogc2,
-	esriMapServer: server2,
-	esriFeatureServer: server2,
-};
+/** Members of a node of version 2.0; of an unknown type those of every node. */
+function membersOf2(type: string): string[] {
+	const { esriFeature, esriPicture, ogc, esriService } = registration2.definitions;
+	const kinds = [esriFeature, esriPicture, ogc, esriService].map(({ properties }) => properties);
+	const own = kinds.find(({ service_type }) => {
+		return "const" in service_type
+			? service_type.const === type
+			: service_type.enum.some((one) => one === type);
+	});
+	return Object.keys(own ?? esriPicture.properties);
+}
 
 /** One language of a registration, from the request that the older service stored. */
 export function entryOfRequest(type: PayloadType, request: Json, notes: Notes): Json {
 	// Release 1.9.0 stored the offset under its name in a fragment.
 	const renamed: Json = { max_allowable_offset: request.maxAllowableOffset, ...request };
-	return cleanEntry(members[type], renamed, notes);
+	return cleanEntry(membersOf(type), renamed, notes);
 }
 
 /**
@@ -53,7 +41,7 @@ export function entryOfRequest(type: PayloadType, request: Json, notes: Notes): 
  */
 export function entryOfRequest2(request: Json, serviceType: unknown, notes: Notes): Json {
 	const raw: Json = { ...request, service_type: request.service_type ?? serviceType };
-	return cleanEntry(members2[textOf(raw.service_type)] ?? common2, raw, notes);
+	return cleanEntry(membersOf2(textOf(raw.service_type)), raw, notes);
 }
 
 /** One language of a registration, from the served node: releases before 1.8 stored no request. */
@@ -71,7 +59,7 @@ export function entryOfNode(type: PayloadType, node: Json, notes: Notes): Json {
 		loading_mode: node.mode,
 		max_allowable_offset: node.maxAllowableOffset,
 	};
-	return cleanEntry(members[type], raw, notes);
+	return cleanEntry(membersOf(type), raw, notes);
 }
 
 /** The members that a registration may have, in a valid form. */

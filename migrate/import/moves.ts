@@ -5,9 +5,9 @@ import { type FragmentSettings, layerFacts } from "../../registry/targets/facts.
 import { renderAt } from "../../registry/targets/table.ts";
 import { differences } from "../compare/differences.ts";
 import { type Json, listOf, nodeIn, objectOf } from "../compare/json.ts";
+import type { Notes } from "./description.ts";
 import { isMoved, type Moved, moveDocument, type NotMoved } from "./document.ts";
 import { DumpError, type Entry } from "./dump.ts";
-import { Notes } from "./notes.ts";
 
 /** A layer to store. */
 export interface Move {
@@ -23,8 +23,8 @@ export interface Moves {
 	/** Smallkey → layer, in the order of the dump. */
 	layers: Map<string, Move>;
 	notMoved: NotMoved[];
-	/** Changes to what viewers get, by kind. */
-	notes: Notes;
+	/** What viewers get otherwise than before → the smallkeys of its layers. */
+	notes: Map<string, string[]>;
 	documents: number;
 	/** Characters of all layers. */
 	held: number;
@@ -42,12 +42,12 @@ export async function collectMoves(
 	settings: FragmentSettings,
 	most = maxHeld,
 ): Promise<Moves> {
-	const moves: Moves = { layers: new Map(), notMoved: [], notes: new Notes(), documents: 0, held: 0 };
+	const moves: Moves = { layers: new Map(), notMoved: [], notes: new Map(), documents: 0, held: 0 };
 	/** Lower-case smallkey → the first document's smallkey. */
 	const seen = new Map<string, string>();
 	for await (const entry of entries) {
 		moves.documents += 1;
-		const notes = new Notes();
+		const notes: Notes = new Set();
 		const outcome = "document" in entry ? moveDocument(entry.document, settings, notes) : entry;
 		if (!isMoved(outcome)) moves.notMoved.push({ ...outcome, offset: entry.offset });
 		else addMove(moves, seen, outcome, settings, notes, entry.offset);
@@ -73,7 +73,11 @@ function addMove(
 		moves.held += JSON.stringify(registration).length + (text?.length ?? 0);
 		noteDifferences(moved, settings, notes);
 		// A layer of two languages is one layer.
-		for (const { kind } of notes.list()) moves.notes.add(kind, smallkey);
+		for (const kind of notes) {
+			const noted = moves.notes.get(kind) ?? [];
+			noted.push(smallkey);
+			moves.notes.set(kind, noted);
+		}
 		return;
 	}
 	if (first !== smallkey)

@@ -12,11 +12,9 @@ import {
 } from "../../store/store.ts";
 import { counted } from "../../terminal/plain.ts";
 import { mapWithProgress } from "../../terminal/progress.ts";
+import { atOnce, batchMeta } from "../batch.ts";
 import type { NotMoved } from "./document.ts";
 import type { Move } from "./moves.ts";
-
-/** Layers that are compared with the store concurrently. */
-const atOnce = 32;
 
 /** The result of an import. */
 export interface Stored {
@@ -30,54 +28,43 @@ export interface Stored {
 	commit: Commit | null;
 }
 
-/** The commit's author and time (milliseconds since 1970). */
-export interface ImportOptions {
-	sender: string;
-	time: number;
-}
-
 /**
  * Stores layers in one commit. Unchanged layers and harvested descriptions are kept.
+ * @param sender the commit's author; `time` in milliseconds since 1970
  */
 export async function storeMoves(
 	store: Store,
 	layers: ReadonlyMap<string, Move>,
-	{ sender, time }: ImportOptions,
+	{ sender, time }: { sender: string; time: number },
 ): Promise<Stored | Refusal> {
-	let decided: Decided | null = null;
+	let stored = nothingStored();
 	const decide = async (now: Reader) => {
-		decided = await decideMoves(now, layers);
-		return decided.edits;
+		stored = nothingStored();
+		return decideMoves(now, layers, stored);
 	};
-	const commit = await store.change(decide, {
-		smallkey: null,
-		author: sender,
-		time,
-		subject: `import ${counted(layers.size, "layer")}`,
-		trailers: [["Sender", sender]],
-		request: null,
-		review: false,
-	});
-	if (isRefusal(commit)) return commit;
-	return { ...(decided as unknown as Decided).stored, commit };
+	const commit = await store.change(
+		decide,
+		batchMeta(`import ${counted(layers.size, "layer")}`, sender, time),
+	);
+	return isRefusal(commit) ? commit : { ...stored, commit };
 }
 
 /** Plans what storing layers changes. */
 export async function tryMoves(reader: Reader, layers: ReadonlyMap<string, Move>): Promise<Stored> {
-	return (await decideMoves(reader, layers)).stored;
+	const stored = nothingStored();
+	await decideMoves(reader, layers, stored);
+	return stored;
 }
 
-interface Decided {
-	edits: Edit[];
-	stored: Stored;
+function nothingStored(): Stored {
+	return { added: 0, changed: 0, same: 0, notMoved: [], commit: null };
 }
 
-async function decideMoves(now: Reader, layers: ReadonlyMap<string, Move>): Promise<Decided> {
-	const stored: Stored = { added: 0, changed: 0, same: 0, notMoved: [], commit: null };
+async function decideMoves(now: Reader, layers: ReadonlyMap<string, Move>, stored: Stored): Promise<Edit[]> {
 	const decided = await mapWithProgress(layers, "comparing", atOnce, ([smallkey, move]) => {
 		return editsOf(now, smallkey, move, stored);
 	});
-	return { edits: decided.flat(), stored };
+	return decided.flat();
 }
 
 async function editsOf(now: Reader, smallkey: string, move: Move, stored: Stored): Promise<Edit[]> {

@@ -1,7 +1,11 @@
 import type { Commit } from "../../store/store.ts";
+import { firstOf } from "../../terminal/plain.ts";
+import { row } from "../compare/report.ts";
 import type { Moves } from "./moves.ts";
-import type { Note } from "./notes.ts";
 import type { Stored } from "./store.ts";
+
+/** Layers that are named of one kind. */
+const maxNamed = 5;
 
 /** The result of an import, as lines of a table. */
 export function summaryLines(moves: Moves, stored: Stored, isTrial: boolean): string[] {
@@ -11,7 +15,9 @@ export function summaryLines(moves: Moves, stored: Stored, isTrial: boolean): st
 		types.set(type, (types.get(type) ?? 0) + 1);
 	}
 	const described = [...moves.layers.values()].filter(({ description }) => description !== null).length;
-	const notes = moves.notes.list();
+	const notes = [...moves.notes].sort(
+		([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1),
+	);
 	return [
 		row(moves.documents, "documents read"),
 		row(moves.layers.size - stored.notMoved.length, `layers: ${countsOf(types)}`),
@@ -22,19 +28,9 @@ export function summaryLines(moves: Moves, stored: Stored, isTrial: boolean): st
 		row(stored.changed, isTrial ? "would be changed" : "changed"),
 		row(stored.same, "stored already"),
 		...(notes.length > 0 ? ["", "Layers that are served otherwise than before, by kind:"] : []),
-		...notes.map((note) => row(note.count, `${note.kind} (${namedOf(note)})`)),
+		...notes.map(([kind, smallkeys]) => row(smallkeys.length, `${kind} (${firstOf(smallkeys, maxNamed)})`)),
 		...commitLines(stored.commit),
 	];
-}
-
-function row(count: number, text: string): string {
-	return `${String(count).padStart(8)}  ${text}`;
-}
-
-/** The first layers of a kind, and how many more there are. */
-function namedOf({ smallkeys, count }: Note): string {
-	const more = count - smallkeys.length;
-	return `${smallkeys.join(" ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function countsOf(types: ReadonlyMap<string, number>): string {

@@ -1,4 +1,5 @@
 import { code } from "../../registry/markdown.ts";
+import { firstOf } from "../../terminal/plain.ts";
 import { isOwnBranch } from "../pulls.ts";
 import type { ApprovalGroup, Judgement } from "./judge.ts";
 
@@ -37,8 +38,7 @@ function groupLine({ paths, approvedBy, canApprove, unknownTeams }: ApprovalGrou
 }
 
 function listed(names: readonly string[], most: number): string {
-	const more = names.length > most ? ` and ${names.length - most} more` : "";
-	return `${names.slice(0, most).map(code).join(", ")}${more}`;
+	return firstOf(names.map(code), most, ", ");
 }
 
 /** The line that a comment on a conflict starts with, by which it is found again; GitHub does not show it. */

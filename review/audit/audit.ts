@@ -7,7 +7,7 @@ import { descriptionPath, layerPath, parseLayerPath } from "../../registry/small
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { servedRef } from "../../service/find-repository.ts";
 import { readReviews } from "../../service/reviews.ts";
-import { plain } from "../../terminal/plain.ts";
+import { firstOf, plain } from "../../terminal/plain.ts";
 import { fragmentChanges } from "../fragments.ts";
 import { viewerLines } from "../report.ts";
 import { type Commit, openHistory, type ReadHistory } from "./history.ts";
@@ -100,9 +100,7 @@ const maxKeys = 5;
 
 function keysText({ paths }: Commit): string {
 	const keys = [...new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []))];
-	const rest = keys.length - maxKeys;
-	if (keys.length === 0) return "no layer";
-	return `${keys.slice(0, maxKeys).join(" ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+	return firstOf(keys, maxKeys) || "no layer";
 }
 
 /**
