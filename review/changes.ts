@@ -1,33 +1,26 @@
-import { readBlobs, readSizes } from "../git/blobs.ts";
+import { readSizes } from "../git/blobs.ts";
 import { runGit } from "../git/run.ts";
-import { diffTree, findTooMany, kindOfMode, listTree } from "../git/tree.ts";
-import { limitOf, resolveCommit } from "../publish/collect.ts";
+import { diffTree, findTooMany, kindOfMode, listTree, type PathChange } from "../git/tree.ts";
+import { limitOf, readEntries, resolveCommit } from "../publish/collect.ts";
 import type { LayerFile } from "../registry/judge.ts";
+import { type NamesBefore, namesOf } from "../registry/judge-names.ts";
 import { ownersPath } from "../registry/owners.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 
-/** A file in a commit: its mode, such as `100644`, and the id of its content. */
-export interface Entry {
-	mode: string;
-	id: string;
-}
-
-/** A path that differs, with its content on the head; null where there is none. */
-export interface Change {
-	path: string;
-	after: Entry | null;
-}
+/** Path → file. */
+export type Files = ReadonlyMap<string, LayerFile>;
 
 /** What merging a head into a base changes. */
 export interface Changes {
-	/** Under `layers/`, in git's order. */
-	layers: Change[];
+	/** Paths under `layers/`, in git's order. */
+	layers: string[];
 	/** Paths of all other files, in git's order. */
 	outside: string[];
-	/** Each file under `layers/` on the base. */
-	catalogue: ReadonlyMap<string, Entry>;
-	/** The file of an entry; one over the limit comes as so many zero bytes. */
-	fileOf: (path: string, entry: Entry) => LayerFile;
+	/** The names of all layers' files on the base. */
+	names: NamesBefore;
+	/** The owners, and the files of the changed layers, on the base and once the head is merged. */
+	before: Files;
+	after: Files;
 }
 
 /**
@@ -42,50 +35,47 @@ export async function readChanges(repository: string, base: string, head: string
 	});
 	const tooMany = await findTooMany(repository, headId);
 	if (tooMany !== null) throw new Error(tooMany);
-	const catalogue = new Map<string, Entry>();
-	for (const { path, mode, id } of await listTree(repository, baseId, "layers/")) {
-		if (mode !== null && id !== null) catalogue.set(path, { mode, id });
-	}
-	const layers: Change[] = [];
-	const outside: string[] = [];
-	for (const { path, mode, id } of await diffTree(repository, fork.toString("latin1").trim(), headId, ":/")) {
-		const after = mode !== null && id !== null ? { mode, id } : null;
-		if (path !== "layers" && !path.startsWith("layers/")) outside.push(path);
-		else layers.push({ path, after });
-	}
-	const contents = await readContents(repository, layers, catalogue);
-	const fileOf = (path: string, { mode, id }: Entry) => {
-		const kind = kindOfMode(mode);
-		const bytes = contents.get(id) ?? new Uint8Array(kind === "file" ? limitOf(path) : 0);
-		return { path, kind, bytes };
+	const changed = await diffTree(repository, fork.toString("latin1").trim(), headId, ":/");
+	const isLayers = ({ path }: PathChange) => path === "layers" || path.startsWith("layers/");
+	const layers = changed.filter(isLayers);
+	const wanted = new Set([ownersPath, ...layers.flatMap(({ path }) => [path, ...pathsBeside(path)])]);
+	const listed = await listTree(repository, baseId, "layers/");
+	const before = await readFiles(
+		repository,
+		listed.filter(({ path }) => wanted.has(path)),
+	);
+	const after = new Map(before);
+	for (const { path } of layers) after.delete(path);
+	const written = layers.filter(({ mode }) => mode !== null);
+	for (const [path, file] of await readFiles(repository, written)) after.set(path, file);
+	return {
+		layers: layers.map(({ path }) => path),
+		outside: changed.filter((one) => !isLayers(one)).map(({ path }) => path),
+		names: namesOf(listed.map(({ path }) => path)),
+		before,
+		after,
 	};
-	return { layers, outside, catalogue, fileOf };
 }
 
-/** The contents that a review needs, by their ids: of the changed files, and of the layers that these belong to. */
-async function readContents(
-	repository: string,
-	changed: readonly Change[],
-	catalogue: ReadonlyMap<string, Entry>,
-): Promise<ReadonlyMap<string, Uint8Array>> {
-	const limits = new Map<string, number>();
-	const want = (path: string, entry: Entry | null | undefined) => {
-		if (entry && kindOfMode(entry.mode) === "file")
-			limits.set(entry.id, Math.max(limitOf(path), limits.get(entry.id) ?? 0));
-	};
-	want(ownersPath, catalogue.get(ownersPath));
-	for (const { path, after } of changed) {
-		want(path, after);
-		const name = parseLayerPath(path);
-		const own = name ? [layerPath(name.smallkey), descriptionPath(name.smallkey)] : [];
-		for (const one of own) want(one, catalogue.get(one));
-	}
-	const sizes = await readSizes(repository, [...limits.keys()]);
-	// What is larger than the checks allow is not read.
-	const ids = [...limits].filter(([id, limit]) => (sizes.get(id) ?? 0) < limit).map(([id]) => id);
-	const contents = new Map<string, Uint8Array>();
-	let next = 0;
-	for await (const blobs of readBlobs(repository, ids))
-		for (const bytes of blobs) contents.set(ids[next++] as string, bytes);
-	return contents;
+function pathsBeside(path: string): string[] {
+	const name = parseLayerPath(path);
+	return name ? [layerPath(name.smallkey), descriptionPath(name.smallkey)] : [];
+}
+
+/** Reads files of a commit. One over its limit is not read, and comes as so many zero bytes. */
+async function readFiles(repository: string, listed: readonly PathChange[]): Promise<Map<string, LayerFile>> {
+	const plain = listed.filter(({ mode }) => kindOfMode(mode as string) === "file");
+	const sizes = await readSizes(
+		repository,
+		plain.map(({ id }) => id as string),
+	);
+	const isLarge = ({ path, id }: PathChange) => (sizes.get(id as string) ?? 0) >= limitOf(path);
+	const read = await readEntries(
+		repository,
+		listed.filter((one) => !isLarge(one)),
+	);
+	const large = listed.filter(isLarge).map(({ path }): LayerFile => {
+		return { path, kind: "file", bytes: new Uint8Array(limitOf(path)) };
+	});
+	return new Map([...read, ...large].map((file) => [file.path, file]));
 }

@@ -1,9 +1,9 @@
 import { lineAt, linesOf } from "../registry/json.ts";
 import { type CheckedLayer, judgeFile, judgePlace, type LayerFile } from "../registry/judge.ts";
-import { judgeNames, namesOf, type Problem, type Remark } from "../registry/judge-names.ts";
+import { judgeNames, type Problem, type Remark } from "../registry/judge-names.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
-import type { Changes, Entry } from "./changes.ts";
+import type { Changes, Files } from "./changes.ts";
 
 /** A problem at its place in a file; its text begins with the JSON pointer, where it is about a member. */
 export interface Located extends Remark {
@@ -49,85 +49,75 @@ export interface Checked {
  * Checks what a head changes under `layers/`, and nothing else: each file by itself, and its name against those of
  * the whole catalogue as it will be.
  */
-export function checkChanges(changes: Changes): Checked {
-	const merged = new Map(changes.catalogue);
-	for (const { path, after } of changes.layers) {
-		if (after) merged.set(path, after);
-		else merged.delete(path);
-	}
-	const edits = changes.layers.map(({ path, after }) => ({ path, isRemoved: after === null }));
-	const wrongNames = judgeNames(edits, namesOf(changes.catalogue.keys()));
+export function checkChanges({ layers: paths, names, before, after }: Changes): Checked {
+	const wrongNames = judgeNames(
+		paths.map((path) => ({ path, isRemoved: !after.has(path) })),
+		names,
+	);
 	const misnamed = new Set(wrongNames.map(({ file }) => parseLayerPath(file)?.smallkey));
 	const problems = wrongNames.map((problem) => locate(problem));
 	const warnings: Located[] = [];
-	const groups = new Map<string, string[]>();
-	for (const { path, after } of changes.layers) {
+	const changed = new Set(paths);
+	const smallkeys = new Set<string>();
+	for (const path of paths) {
 		const name = parseLayerPath(path);
-		if (name) groups.set(name.smallkey, [...(groups.get(name.smallkey) ?? []), path]);
-		else problems.push(...checkOther(path, after && changes.fileOf(path, after)));
+		if (name) smallkeys.add(name.smallkey);
+		else problems.push(...checkOther(path, after.get(path)));
 	}
-	const layers = [...groups]
-		.sort(([a], [b]) => (a < b ? -1 : 1))
-		.map(([smallkey, paths]): ChangedLayer => {
-			const own = layerPath(smallkey);
-			const before = readLayer(smallkey, changes.catalogue, changes, []);
-			const after = readLayer(smallkey, merged, changes, paths);
-			problems.push(...after.problems);
-			const isWrong = after.problems.length > 0;
-			const texts =
-				!isWrong && after.layer && paths.includes(own) ? warningsOf(after.layer.registration) : [];
-			const lines = linesOf(after.text);
-			warnings.push(...texts.map((text) => locate({ file: own, text }, lines)));
-			return {
-				smallkey,
-				before: before.layer,
-				after: isWrong || misnamed.has(smallkey) ? null : after.layer,
-				removed: changes.catalogue.has(own) && !merged.has(own),
-				text: after.text,
-			};
-		});
+	const layers = [...smallkeys].sort().map((smallkey): ChangedLayer => {
+		const own = layerPath(smallkey);
+		const written = readLayer(smallkey, after, changed);
+		problems.push(...written.problems);
+		const isWrong = written.problems.length > 0;
+		const texts = !isWrong && written.layer && changed.has(own) ? warningsOf(written.layer.registration) : [];
+		const lines = linesOf(written.text);
+		warnings.push(...texts.map((text) => locate({ file: own, text }, lines)));
+		return {
+			smallkey,
+			before: readLayer(smallkey, before, new Set()).layer,
+			after: isWrong || misnamed.has(smallkey) ? null : written.layer,
+			removed: before.has(own) && !after.has(own),
+			text: written.text,
+		};
+	});
 	for (const found of [problems, warnings])
 		found.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
 	return { layers, problems, warnings };
 }
 
-/** A file that is no layer's: the owners, or what has no place here. @param file null where it is removed */
-function checkOther(path: string, file: LayerFile | null): Located[] {
-	const misplaced = judgePlace({ path, isRemoved: file === null });
+/** A file that is no layer's: the owners, or what has no place here. @param file undefined where it is removed */
+function checkOther(path: string, file: LayerFile | undefined): Located[] {
+	const misplaced = judgePlace({ path, isRemoved: file === undefined });
 	if (misplaced) return [locate(misplaced)];
-	return file ? locateAll(judgeFile(file, "written").problems, file) : [];
+	return file ? locateAll(judgeFile(file, "written").problems, textOf(file)) : [];
 }
 
-function locateAll(problems: readonly Problem[], { bytes }: LayerFile): Located[] {
-	const lines = problems.length > 0 ? linesOf(new TextDecoder().decode(bytes)) : undefined;
+function textOf({ bytes }: LayerFile): string {
+	return new TextDecoder().decode(bytes);
+}
+
+function locateAll(problems: readonly Problem[], text: string): Located[] {
+	const lines = problems.length > 0 ? linesOf(text) : undefined;
 	return problems.map((problem) => locate(problem, lines));
 }
 
 /**
  * One layer in one state of the catalogue.
- * @param state path → file
  * @param written the paths whose files are judged as what is written; what is wrong in others is not the author's
  */
-function readLayer(
-	smallkey: string,
-	state: ReadonlyMap<string, Entry>,
-	{ fileOf }: Changes,
-	written: readonly string[],
-) {
+function readLayer(smallkey: string, files: Files, written: ReadonlySet<string>) {
 	const problems: Located[] = [];
 	const judge = (path: string) => {
-		const entry = state.get(path);
-		if (!entry) return null;
-		const file = fileOf(path, entry);
-		const isWritten = written.includes(path);
-		const judged = judgeFile(file, isWritten ? "written" : "stored");
-		if (isWritten) problems.push(...locateAll(judged.problems, file));
-		return { ...judged, bytes: file.bytes };
+		const file = files.get(path);
+		if (!file) return null;
+		const isWritten = written.has(path);
+		const judged = { ...judgeFile(file, isWritten ? "written" : "stored"), text: textOf(file) };
+		if (isWritten) problems.push(...locateAll(judged.problems, judged.text));
+		return judged;
 	};
 	const own = judge(layerPath(smallkey));
 	const description = judge(descriptionPath(smallkey))?.description ?? null;
-	const layer: CheckedLayer | null = own?.registration
-		? { smallkey, registration: own.registration, description }
-		: null;
-	return { layer, problems, text: own ? new TextDecoder().decode(own.bytes) : "" };
+	const { registration = null, text = "" } = own ?? {};
+	const layer: CheckedLayer | null = registration && { smallkey, registration, description };
+	return { layer, problems, text };
 }

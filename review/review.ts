@@ -1,9 +1,9 @@
 import { type Draft, draftAddress } from "../registry/draft.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
-import { groupByOwners, type OwnedPaths, type Owners, ownersPath, parseOwners } from "../registry/owners.ts";
+import { groupByOwners, type OwnedPaths, ownersPath, parseOwners } from "../registry/owners.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { type Changes, readChanges } from "./changes.ts";
+import { readChanges } from "./changes.ts";
 import { type ChangedLayer, checkChanges, type Located } from "./check.ts";
 import { type FragmentChange, fragmentChanges } from "./fragments.ts";
 import { askServices, type CheckServices, type ServiceFindings } from "./services.ts";
@@ -60,8 +60,9 @@ export async function review(options: ReviewOptions): Promise<Review> {
 	const { repository, base, head, settings, publicUrl = "", check } = options;
 	const changes = await readChanges(repository, base, head);
 	const { layers, problems, warnings } = checkChanges(changes);
-	const owners = readOwners(changes);
-	const paths = [...changes.outside, ...changes.layers.map(({ path }) => path)];
+	const ownersFile = changes.before.get(ownersPath);
+	const owners = ownersFile ? parseOwners(ownersFile.bytes).owners : null;
+	const paths = [...changes.outside, ...changes.layers];
 	return {
 		problems,
 		warnings,
@@ -94,9 +95,4 @@ async function shortDraft(publicUrl: string, draft: Draft): Promise<string | nul
 
 function servicesOf({ registration }: CheckedLayer): LayerChange["services"] {
 	return langs.map((lang) => ({ lang, address: registration[lang].service_url }));
-}
-
-function readOwners({ catalogue, fileOf }: Changes): Owners | null {
-	const entry = catalogue.get(ownersPath);
-	return entry ? parseOwners(fileOf(ownersPath, entry).bytes).owners : null;
 }

@@ -1,11 +1,10 @@
-import pMap from "p-map";
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Finding } from "../harvest/finding.ts";
 import { linesOf } from "../registry/json.ts";
 import { type LangEntry, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { askWith } from "../service/ask.ts";
-import { progress } from "../terminal/progress.ts";
+import { mapWithProgress } from "../terminal/progress.ts";
 import { type ChangedLayer, type Located, locate } from "./check.ts";
 
 /** Asks the services behind a registration; never rejects. */
@@ -49,16 +48,7 @@ export async function askServices(
 ): Promise<ServiceFindings> {
 	const touched = layers.filter((layer) => touchedLangs(layer).length > 0);
 	const asked = touched.slice(0, maxAsked);
-	const bar = progress(asked.length, "asking services");
-	const found = await pMap(
-		asked,
-		async (layer) => {
-			const findings = await findingsOf(layer, check);
-			bar.tick();
-			return findings;
-		},
-		{ concurrency: atOnce },
-	).finally(() => bar.stop());
+	const found = await mapWithProgress(asked, "asking services", atOnce, (layer) => findingsOf(layer, check));
 	const all = found.flat();
 	const of = (kind: Finding["kind"]) => all.filter((one) => one.kind === kind).map(({ located }) => located);
 	return {
