@@ -25,7 +25,7 @@ const maxRequests = 10;
  * @param author login of the workflows' App
  * @returns null where it has another commit meanwhile, whose files these would be
  */
-export async function readProposal(
+async function readProposal(
 	github: Github,
 	pull: OpenPull,
 	author: string,
@@ -79,16 +79,6 @@ function incompleteOf(
 	return null;
 }
 
-export async function readReviews({ rest, repo, paginate }: Github, number: number): Promise<GivenReview[]> {
-	const parameters = { ...repo, pull_number: number, per_page: 100 };
-	const reviews = await listOf(paginate(rest.pulls.listReviews, parameters), "list the reviews");
-	return reviews.map(({ user, state, commit_id }) => ({
-		login: user?.login ?? null,
-		state,
-		commit: commit_id,
-	}));
-}
-
 /** The owners of anything: teams, which are `@organisation/team`, and people. */
 function namesOf({ operators, rules }: Owners): Set<string> {
 	return new Set([...operators, ...rules.flatMap((rule) => rule.owners)]);
@@ -138,7 +128,7 @@ export async function unknownOwners(
 }
 
 /** Asks for the reviews that are missing, of people whom GitHub lets be asked: others only can be named. */
-export async function requestReviews(
+async function requestReviews(
 	{ rest, repo }: Github,
 	pull: OpenPull,
 	{ groups }: Judgement,
@@ -146,13 +136,12 @@ export async function requestReviews(
 ): Promise<void> {
 	const asked = pull.requested_reviewers?.map(({ login }) => login.toLowerCase()) ?? [];
 	const answered = reviews
-		.filter(({ commit }) => commit === pull.head.sha)
-		.map(({ login }) => login?.toLowerCase());
+		.filter(({ commit_id }) => commit_id === pull.head.sha)
+		.map(({ user }) => user?.login.toLowerCase());
+	const known = new Set([...asked, ...answered]);
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
 	const people = new Set(missing.flatMap(({ canApprove }) => canApprove));
-	const open = [...people].filter(
-		(login) => !asked.includes(login.toLowerCase()) && !answered.includes(login.toLowerCase()),
-	);
+	const open = [...people].filter((login) => !known.has(login.toLowerCase()));
 	for (const login of open.slice(0, maxRequests)) {
 		const request = rest.pulls.requestReviewers({ ...repo, pull_number: pull.number, reviewers: [login] });
 		await request.catch((error: unknown) => {
@@ -187,7 +176,9 @@ export async function judgePull(
 	teams: Teams,
 	{ base, author, isRequesting }: JudgeOptions,
 ): Promise<Judged | null> {
-	const reviews = await readReviews(github, pull.number);
+	const { rest, repo, paginate } = github;
+	const parameters = { ...repo, pull_number: pull.number, per_page: 100 };
+	const reviews = await listOf(paginate(rest.pulls.listReviews, parameters), "list the reviews");
 	const state = await readProposal(github, pull, author);
 	if (!state) return null;
 	const judgement = judgeApprovals(state.proposal, reviews, owners, teams);

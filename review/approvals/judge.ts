@@ -17,12 +17,13 @@ export interface Proposal {
 	incomplete: string | null;
 }
 
+/** A review as GitHub lists it ("List reviews for a pull request"). */
 export interface GivenReview {
 	/** Null where the account is gone. */
-	login: string | null;
+	user: { login: string } | null;
 	state: string;
 	/** Id of the commit that it was given at. */
-	commit: string | null;
+	commit_id: string | null;
 }
 
 /** The members of each team among the owners, by the team's name; null where GitHub does not show them. */
@@ -70,9 +71,9 @@ function approvers(proposal: Proposal, reviews: readonly GivenReview[]): Set<str
 	const last = new Map<string, GivenReview>();
 	for (const review of reviews) {
 		const decides = ["APPROVED", "CHANGES_REQUESTED", "DISMISSED"].includes(review.state);
-		if (decides && review.login !== null) last.set(normal(review.login), review);
+		if (decides && review.user) last.set(normal(review.user.login), review);
 	}
-	const found = [...last].filter(([, { state, commit }]) => state === "APPROVED" && commit === head);
+	const found = [...last].filter(([, { state, commit_id }]) => state === "APPROVED" && commit_id === head);
 	return new Set(found.map(([login]) => login).filter((login) => !makers.has(login)));
 }
 
