@@ -112,6 +112,7 @@ function codeOf(body: Buffer): string {
 	return /<Code>(\w+)<\/Code>/.exec(body.toString("utf8"))?.[1] ?? "";
 }
 
-function causeOf({ message, cause }: Error): string {
+/** A failed request in words. */
+export function causeOf({ message, cause }: Error): string {
 	return cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message;
 }

@@ -1,13 +1,12 @@
-import type { Dirent } from "node:fs";
 import { existsSync } from "node:fs";
-import { access, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import pMap from "p-map";
 import { fragmentHeaders } from "../api/read.ts";
 import { catalogueFiles, catalogueFolders } from "../catalogue/state.ts";
-import { readTextIfThere } from "../files/if-there.ts";
+import { ifThere, readTextIfThere } from "../files/if-there.ts";
 import { isCompanion, placeFile } from "../publish/place-file.mjs";
 import { slotFolder, slotsOf } from "../publish/slots.ts";
 import { targetNames, targetOf } from "../registry/targets/table.ts";
@@ -55,30 +54,22 @@ export async function writeHostingFiles(
 	const mark = join(out, compressedMark);
 	if (compress) await writeChanged(mark, "");
 	// Without the mark no earlier build has compressed files here, and no folder has to be listed.
-	if (!compress && !(await exists(mark))) return;
+	if (!compress && !existsSync(mark)) return;
 	const folders = [...slotsOf({ targets }).map(slotFolder), ...(site ? catalogueFolders : [])];
 	for (const folder of folders) await syncCompanions(out, folder, compress);
-	const beside = site ? catalogueFiles.filter((name) => existsSync(join(out, name))) : [];
-	for (const name of beside) await syncFile(out, name, compress);
+	const names: readonly string[] = catalogueFiles;
+	const isOwn = (name: string) => names.includes(name.replace(/\.(?:gz|br)$/, ""));
+	if (site) await syncCompanions(out, ".", compress, isOwn);
 	if (!compress) await rm(mark);
 }
 
-async function exists(path: string): Promise<boolean> {
-	return access(path).then(
-		() => true,
-		() => false,
-	);
-}
-
-/** Cloudflare's rules for the headers of static assets (Workers, "Static assets", "Headers"). */
+/** Cloudflare's rules for the headers of static assets (Workers, "Static assets", "Headers"). The worker answers folders. */
 export function headersFile(targets: readonly TargetName[], site: boolean): string {
 	const fragments = targets.map((name) => headersRule(`/${targetOf(name).doc}/*`, fragmentHeaders));
-	return [...fragments, ...(site ? siteRules() : [])].join("\n");
-}
-
-/** No file may have two rules: Cloudflare joins their values. The worker answers folders. */
-function siteRules(): string[] {
-	return siteGroups.flatMap(({ paths, headers }) => paths.map((path) => headersRule(path, headers)));
+	// No file may have two rules: Cloudflare joins their values.
+	const groups = site ? siteGroups : [];
+	const rules = groups.flatMap(({ paths, headers }) => paths.map((path) => headersRule(path, headers)));
+	return [...fragments, ...rules].join("\n");
 }
 
 function headersRule(path: string, headers: Readonly<Record<string, string>>): string {
@@ -91,38 +82,30 @@ async function writeChanged(path: string, text: string): Promise<void> {
 	if (present !== text) await writeFile(path, text);
 }
 
-function ignoreMissing(error: NodeJS.ErrnoException): Dirent[] {
-	if (error.code === "ENOENT") return [];
-	throw error;
-}
-
-async function syncCompanions(out: string, folder: string, compress: boolean): Promise<void> {
+/**
+ * Writes the compressed copies of the files of a folder that are missing, and removes those of files that are gone: a
+ * file that changes loses its copies (`placeFile`).
+ */
+async function syncCompanions(
+	out: string,
+	folder: string,
+	compress: boolean,
+	isOwn: (name: string) => boolean = () => true,
+): Promise<void> {
 	// A folder of the catalogue may be missing: without history there are no changes.
-	const entries = await readdir(join(out, folder), { withFileTypes: true }).catch(ignoreMissing);
-	const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+	const path = join(out, folder);
+	const entries = (await ifThere(path, readdir(path, { withFileTypes: true }))) ?? [];
+	const names = entries.filter((entry) => entry.isFile() && isOwn(entry.name)).map(({ name }) => name);
 	const plain = names.filter((name) => !isCompanion(name));
-	const wanted = new Set(
-		compress ? [...codings.keys()].flatMap((ending) => plain.map((name) => name + ending)) : [],
-	);
+	const endings = compress ? [...codings.keys()] : [];
+	const wanted = new Set(endings.flatMap((ending) => plain.map((name) => name + ending)));
 	const stale = names.filter((name) => isCompanion(name) && !wanted.has(name));
-	await pMap(stale, (name) => rm(join(out, folder, name)), { concurrency: atOnce });
-	if (!compress) return;
+	await pMap(stale, (name) => rm(join(path, name)), { concurrency: atOnce });
 	const present = new Set(names);
-	await mapWithProgress(plain, `compressing ${folder}`, atOnce, (name) => {
-		return compressFile(out, `${folder}/${name}`, (ending) => present.has(name + ending));
+	const lacking = plain.filter((name) => endings.some((ending) => !present.has(name + ending)));
+	await mapWithProgress(lacking, `compressing ${folder}`, atOnce, async (name) => {
+		const bytes = await readFile(join(path, name));
+		for (const [ending, code] of codings)
+			if (!present.has(name + ending)) placeFile(out, join(folder, name + ending), await code(bytes));
 	});
-}
-
-/** Updates the compressed copies of a file in the output folder itself, or removes them. */
-async function syncFile(out: string, name: string, compress: boolean): Promise<void> {
-	if (compress) return compressFile(out, name, (ending) => existsSync(join(out, name + ending)));
-	for (const ending of codings.keys()) await rm(join(out, name + ending), { force: true });
-}
-
-/** Writes the compressed copies of one file that are missing: a file that changes loses its copies (`placeFile`). */
-async function compressFile(out: string, path: string, has: (ending: string) => boolean): Promise<void> {
-	const missing = [...codings].filter(([ending]) => !has(ending));
-	if (missing.length === 0) return;
-	const bytes = await readFile(join(out, path));
-	for (const [ending, compress] of missing) placeFile(out, path + ending, await compress(bytes));
 }

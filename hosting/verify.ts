@@ -1,6 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pMap from "p-map";
+import { pageHeaders } from "../api/pages.ts";
+import { catalogueFiles, catalogueFolders, namesIn } from "../catalogue/state.ts";
 import { ifThere } from "../files/if-there.ts";
 import { diffTree } from "../git/tree.ts";
 import { resolveCommit } from "../publish/collect.ts";
@@ -8,7 +10,7 @@ import { isCompanion } from "../publish/place-file.mjs";
 import { slotFolder, slotPath, slotsOf } from "../publish/slots.ts";
 import { parseLayerPath } from "../registry/smallkey.ts";
 import { targetNames } from "../registry/targets/table.ts";
-import { chooseCatalogue, listCatalogue, servedPath, typeOfPage } from "./verify-catalogue.ts";
+import { causeOf } from "./bucket.ts";
 
 /** Most concurrent requests. */
 const atOnce = 16;
@@ -37,6 +39,19 @@ export async function listBuild(dist: string): Promise<string[]> {
 export async function listServed(dist: string): Promise<string[]> {
 	return [...(await listBuild(dist)), ...listCatalogue(dist)].sort();
 }
+
+/** The files of a build's catalogue, sorted; empty without one. */
+export function listCatalogue(dist: string): string[] {
+	const inFolders = catalogueFolders.flatMap((folder) =>
+		namesIn(dist, folder).map((name) => `${folder}/${name}`),
+	);
+	const beside = namesIn(dist, ".").filter((name) => catalogueFiles.some((file) => file === name));
+	return [...inFolders, ...beside].sort();
+}
+
+/** Pages and lists of pieces, which show first that a hosting is outdated: a sample has them all. */
+const leading =
+	/^(?:[^/]+|(?:en|fr|guide|list|records|schemas)\/(?:fr\/)?index\.html|(?:index|changes)\/[a-z]+\.\w+)$/;
 
 /** A deterministic, evenly spread sample of items. */
 export function sample<T>(items: readonly T[], most: number): T[] {
@@ -75,26 +90,25 @@ export function chooseQuestions(
 	files: readonly string[] = [],
 ): Questions {
 	const keyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+	const [ofChanged, others] = split(all, (path) => changed.has(keyOf(path)));
+	const [first, rest] = split(files, (path) => leading.test(path));
 	const present = new Set(all.map(keyOf));
 	const gone = [...changed].filter((key) => !present.has(key));
 	const slots = slotsOf({ targets: targetNames });
+	const gonePaths = gone.flatMap((key) => slots.map((slot) => slotPath(slot, key)));
 	return {
-		changed: sample(
-			all.filter((path) => changed.has(keyOf(path))),
-			maxChanged,
-		),
-		sampled: sample(
-			all.filter((path) => !changed.has(keyOf(path))),
-			maxSampled,
-		),
+		changed: sample(ofChanged, maxChanged),
+		sampled: sample(others, maxSampled),
 		total: all.length,
-		files: chooseCatalogue(files, maxSampled, sample),
+		files: [...first, ...sample(rest, maxSampled)],
 		totalFiles: files.length,
-		gone: sample(
-			gone.flatMap((key) => slots.map((slot) => slotPath(slot, key))),
-			maxChanged,
-		),
+		gone: sample(gonePaths, maxChanged),
 	};
+}
+
+/** The items that something is true of, and the others. */
+function split<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+	return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
 /** The number of requests where every answer is right: each file is requested again with its `ETag`. */
@@ -137,29 +151,27 @@ export async function verifyHosting(
 	only?: ReadonlySet<string>,
 ): Promise<Difference[]> {
 	const absent = new Set([...gone, ...missingPaths]);
-	const types = new Map(files.map((path) => [path, typeOfPage(path)]));
 	const paths = [...changed, ...sampled, ...files, ...absent].filter((path) => !only || only.has(path));
-	const texts = await pMap(
-		paths,
-		async (path) => {
-			const look = absent.has(path)
-				? lookForNothing(address, path)
-				: compare(address, path, dist, types.get(path));
-			const text = await look.catch(causeOf);
-			tick();
-			return text;
-		},
-		{ concurrency: atOnce },
-	);
-	const differences = texts.flatMap((text, index) =>
-		text === null ? [] : [{ path: paths[index] as string, text }],
-	);
+	const differences: Difference[] = [];
+	const look = async (path: string) => {
+		const looking = absent.has(path) ? lookForNothing(address, path) : compare(address, path, dist);
+		const text = await looking.catch(causeOf);
+		if (text !== null) differences.push({ path, text });
+		tick();
+	};
+	await pMap(paths, look, { concurrency: atOnce });
 	return differences.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 async function lookForNothing(address: string, path: string): Promise<string | null> {
 	const { status } = await ask(`${address}/${encodedPath(path)}`);
 	return status === 404 ? null : `answers ${status}, where 404 is right: no layer is there`;
+}
+
+/** The media type of a file: a fragment has no ending. */
+function typeOf(path: string): string {
+	const type = /\.[a-z]+$/.test(path) ? pageHeaders(path, false)["Content-Type"] : "application/json";
+	return type?.split(";")[0] ?? "";
 }
 
 /** A host that takes types from the endings of files (Workers) serves the feed as plain XML. */
@@ -170,25 +182,20 @@ function fits(type: string | undefined, expected: string): boolean {
 }
 
 /** The difference at one path, or null. */
-async function compare(
-	address: string,
-	path: string,
-	dist: string,
-	expectedType = "application/json",
-): Promise<string | null> {
+async function compare(address: string, path: string, dist: string): Promise<string | null> {
 	const built = await readFile(join(dist, path));
-	const url = `${address}/${encodedPath(servedPath(path))}`;
+	// A page is read at its folder.
+	const url = `${address}/${encodedPath(path.replace(/(^|\/)index\.html$/, "$1"))}`;
 	const { status, headers, body } = await ask(url);
 	if (status !== 200) return `answers ${status}`;
 	if (!body.equals(built)) return differenceOf(body, built);
-	const type = headers.get("Content-Type");
-	if (!fits(type?.split(";")[0], expectedType)) return `has the Content-Type ${type}, not ${expectedType}`;
+	const [type, expected] = [headers.get("Content-Type"), typeOf(path)];
+	if (!fits(type?.split(";")[0], expected)) return `has the Content-Type ${type}, not ${expected}`;
 	const etag = headers.get("ETag");
 	if (etag === null) return "has no ETag";
 	const again = await ask(url, { "If-None-Match": etag });
-	if (again.status !== 304)
-		return `its ETag ${etag} is not stable: a conditional request is answered with ${again.status}`;
-	return null;
+	if (again.status === 304) return null;
+	return `its ETag ${etag} is not stable: a conditional request is answered with ${again.status}`;
 }
 
 /** Percent-encodes each segment of a path, so that no server reads a + as a space. */
@@ -203,14 +210,8 @@ function differenceOf(served: Buffer, built: Buffer): string {
 	return `is not what was built: differs from byte ${offset + 1}${lengths}`;
 }
 
-interface Answer {
-	status: number;
-	headers: Headers;
-	body: Buffer;
-}
-
 /** Sends a request, and retries it where the network or the server fails. */
-async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+async function ask(url: string, headers: Record<string, string> = {}) {
 	for (let tries = 1; ; tries += 1) {
 		try {
 			const signal = AbortSignal.timeout(patience);
@@ -224,9 +225,4 @@ async function ask(url: string, headers: Record<string, string> = {}): Promise<A
 			if (tries === maxAttempts) throw error;
 		}
 	}
-}
-
-function causeOf(error: Error): string {
-	const { message, cause } = error;
-	return cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message;
 }

@@ -8,10 +8,10 @@ import {
 	chooseQuestions,
 	costOf,
 	listBuild,
+	listCatalogue,
 	type Questions,
 	verifyHosting,
 } from "../hosting/verify.ts";
-import { listCatalogue } from "../hosting/verify-catalogue.ts";
 import { build } from "../publish/build.ts";
 import { nameSource, refOption, repoOption } from "../publish/source.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
