@@ -1,7 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { once } from "node:events";
 import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readGitHub, readServing, Variables } from "../api/configuration.ts";
 import { catalogueFolders } from "../catalogue/state.ts";
 import { readTextIfThere } from "../files/if-there.ts";
 import { slotFolder, slotsOf } from "../publish/slots.ts";
@@ -15,37 +17,20 @@ const engineFolder = join(root, "deploy/workers");
 const wranglerScript = join(engineFolder, "node_modules/wrangler/bin/wrangler.js");
 
 /** The worker's configuration for fragments as static assets, and as objects of a bucket. */
-const configurations = { assets: "wrangler.jsonc", objects: "deploy/workers/objects.jsonc" };
-
-/** The variables that a worker reads. */
-const variableNames = [
-	"SENDERS",
-	"BASE_PATH",
-	"PUBLIC_URL",
-	"SITE",
-	"DOCS_MAX_KEYS",
-	"TARGETS",
-	"METADATA_URL",
-	"CATALOGUE_URL",
-	"GITHUB_REPOSITORY",
-	"GITHUB_TOKEN",
-	"GITHUB_APP_ID",
-	"GITHUB_APP_PRIVATE_KEY",
-	"GITHUB_BRANCH",
-	"GITHUB_API_URL",
-];
+const configurations = {
+	assets: join(root, "wrangler.jsonc"),
+	objects: join(root, "deploy/workers/objects.jsonc"),
+};
 
 /** Where the fragments are: static assets, or objects of a bucket. */
 export type Hosting = keyof typeof configurations;
 
-/** Path of the worker's configuration. */
-function configurationPath(hosting: Hosting): string {
-	return join(root, configurations[hosting]);
-}
-
-/** The worker's variables that are set. */
+/** The variables that a worker reads, as far as they are set. */
 export function workerVariables(env: Environment): [string, string][] {
-	return variableNames.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
+	const variables = new Variables({ GITHUB_REPOSITORY: "owner/name" });
+	readServing(variables, { fallback: 1, max: 1 });
+	readGitHub(variables);
+	return ["SENDERS", ...variables.asked].flatMap((name) => (env[name] ? [[name, env[name]]] : []));
 }
 
 /** Whether the engine is installed in the version of its lock file. */
@@ -64,20 +49,19 @@ export async function isEngineInstalled(): Promise<boolean> {
 export async function installEngine(): Promise<void> {
 	if (await isEngineInstalled()) return;
 	console.log("Installing Cloudflare's tool chain in deploy/workers (once)");
-	const npm = spawn("npm", ["ci", "--omit=dev"], {
-		cwd: engineFolder,
-		stdio: ["ignore", "ignore", "inherit"],
-	});
-	const code = await ended(npm);
-	if (code !== 0) throw new Error(`npm ci in deploy/workers: ended with ${code}`);
+	await done("npm ci in deploy/workers", "npm", ["ci", "--omit=dev"], { cwd: engineFolder });
+}
+
+/** Runs a process, whose errors are shown. @throws {Error} where it fails */
+async function done(what: string, command: string, args: string[], options: SpawnOptions): Promise<void> {
+	const code = await ended(spawn(command, args, { ...options, stdio: ["ignore", "ignore", "inherit"] }));
+	if (code !== 0) throw new Error(`${what}: ended with ${code}`);
 }
 
 /** Waits for a process. @returns its exit code, or the signal that ended it */
-export function ended(child: ChildProcess): Promise<number | string | null> {
-	return new Promise((resolve, reject) => {
-		child.once("error", reject);
-		child.once("close", (code, signal) => resolve(code ?? signal));
-	});
+export async function ended(child: ChildProcess): Promise<number | string | null> {
+	const [code, signal] = await once(child, "close");
+	return code ?? signal;
 }
 
 /** wrangler's settings for no unrequested access to the network. */
@@ -125,9 +109,7 @@ export async function fillLocalBucket(folder: RunFolder, persist: string, dist: 
 	const folders = [...slotsOf({}).map(slotFolder), ...catalogueFolders];
 	const words = [join(engineFolder, "fill-bucket.mjs"), folder.configuration, persist, dist, ...folders];
 	const env = { ...quiet, ...folder.environment };
-	const child = spawn(process.execPath, words, { cwd: root, env, stdio: ["ignore", "ignore", "inherit"] });
-	const code = await ended(child);
-	if (code !== 0) throw new Error(`filling the local bucket: ended with ${code}`);
+	await done("filling the local bucket", process.execPath, words, { cwd: root, env });
 }
 
 /** The private folder of a run, for wrangler's files. */
@@ -145,7 +127,7 @@ export async function fillRunFolder(
 	variables: [string, string][],
 ): Promise<RunFolder> {
 	const configuration = join(path, "wrangler.jsonc");
-	await copyFile(configurationPath(hosting), configuration);
+	await copyFile(configurations[hosting], configuration);
 	const text = variables.map(([name, value]) => `${name}=${quoted(name, value)}\n`).join("");
 	await writeFile(join(path, ".dev.vars"), text, { mode: 0o600 });
 	const own = { HOME: path, XDG_CONFIG_HOME: path, WRANGLER_LOG_PATH: path };
@@ -170,9 +152,9 @@ export async function fillDeployFolder(
 	bucket: string | undefined,
 	secrets: ReadonlyMap<string, string>,
 ): Promise<string[]> {
-	const words = ["--config", configurationPath(hosting)];
+	const words = ["--config", configurations[hosting]];
 	if (hosting === "objects") {
-		const text = await readFile(configurationPath(hosting), "utf8");
+		const text = await readFile(configurations[hosting], "utf8");
 		const named = text.replace(/("bucket_name": )"[^"]*"/, (_all, name) => name + JSON.stringify(bucket));
 		words[1] = join(path, "wrangler.jsonc");
 		await writeFile(words[1], named);

@@ -1,5 +1,6 @@
 // npx fragments workers: serves as a Cloudflare Worker in its local runtime (docs/hosting.md)
 import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
@@ -47,29 +48,17 @@ async function variablesFor(
 
 /** Checks the port. @throws {Error} where another process listens on it, which the engine reports only after a minute */
 async function checkPort({ host, port }: Configuration): Promise<void> {
-	const probe = createServer();
-	const listening = new Promise<void>((resolve, reject) => {
-		probe.once("error", reject);
-		probe.listen(port, host, resolve);
-	});
-	await listening.catch((error: Error) => {
+	const probe = createServer().listen(port, host);
+	await once(probe, "listening").catch((error: Error) => {
 		throw new Error(`PORT: cannot listen on ${host}:${port}: ${error.message}`);
 	});
-	await new Promise((resolve) => probe.close(resolve));
+	await once(probe.close(), "close");
 }
 
 function startEngine(folder: RunFolder, hosting: Hosting, dist: string, configuration: Configuration) {
 	const { host, port, dataDir } = configuration;
 	const args = ["dev", bundlePath, "--no-bundle", "--local", "--config", folder.configuration];
-	args.push(
-		"--ip",
-		host,
-		"--port",
-		String(port),
-		"--inspector-port",
-		"0",
-		"--show-interactive-dev-session=false",
-	);
+	args.push(`--ip=${host}`, `--port=${port}`, "--inspector-port=0", "--show-interactive-dev-session=false");
 	args.push("--persist-to", join(dataDir, "workers"));
 	if (hosting === "assets") args.push("--assets", dist);
 	return spawnWrangler(args, folder.environment, "pipe");
