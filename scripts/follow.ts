@@ -1,17 +1,13 @@
 // npx fragments follow: builds each new commit of a repository on GitHub (docs/hosting.md)
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Followed, fetchBranch, openFollowed } from "../hosting/follow.ts";
+import { filesBelow } from "../files/below.ts";
+import { runGit } from "../git/run.ts";
 import { buildOutput, checkOutput } from "../hosting/output.ts";
 import { cloneUrlOf, createGitToken, gitEnvironment } from "../service/github-git.ts";
 import { lockFolder } from "../service/lock.ts";
-import {
-	type Configuration,
-	type Environment,
-	readConfiguration,
-	withoutStore,
-} from "../service/settings.ts";
+import { type Configuration, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
@@ -20,73 +16,78 @@ const help = `
 GITHUB_REPOSITORY and its credentials as for npm start, which serves what is built (docs/hosting.md); with --remote none.
 Ctrl-C or SIGTERM end it.`;
 
-interface Options {
-	once?: true | undefined;
-	compress?: boolean | undefined;
-	every: number;
+/** Longest fetch, in milliseconds: the first one transfers the whole history. */
+const fetchLimitMs = 10 * 60_000;
+
+/** The followed repository, and its copy. */
+interface Followed {
+	/** Address of a repository, or its path. */
+	remote: string;
+	branch: string;
+	/** Path of the bare copy. */
+	repository: string;
+	/** Returns git's environment variables; called at each fetch. */
+	gitVariables: () => Promise<Record<string, string>>;
+	/** Builds a commit. @throws {Error} where nothing could be built */
+	build: (commit: string) => Promise<void>;
+}
+
+/** Creates the copy where it does not exist, and removes the leftovers of a killed process. */
+async function openCopy({ repository }: Followed): Promise<void> {
+	await runGit(repository, ["init", "--bare", "--quiet"]);
+	// This process has locked it.
+	const locks = filesBelow(repository).filter((path) => /^(?:refs\/.+|[^/]+)\.lock$/.test(path));
+	for (const lock of locks) await rm(join(repository, lock), { force: true });
+	// The maintenance after a fetch runs in the fetch's own process.
+	await runGit(repository, ["config", "gc.autoDetach", "false"]);
+}
+
+/** Fetches the branch, also after its history was rewritten. @returns its commit */
+async function fetchBranch({ remote, branch, repository, gitVariables }: Followed): Promise<string> {
+	const ref = `refs/heads/${branch}`;
+	const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options"];
+	const words = ["fetch", ...options, remote, `+${ref}:${ref}`];
+	await runGit(repository, words, { limitMs: fetchLimitMs, environment: await gitVariables() });
+	return (await runGit(repository, ["rev-parse", "--verify", ref])).toString("latin1").trim();
 }
 
 /** Fetches and builds new commits until it is interrupted, or once. */
 async function follow(
 	followed: Followed,
-	environment: Environment,
-	options: Options,
+	{ once, every }: { once?: true | undefined; every: number },
 	io: Io,
 ): Promise<number> {
 	const stop = io.interrupted();
 	let built = "";
 	let trouble = "";
-	for (;;) {
+	while (!stop.aborted) {
 		try {
 			const commit = await fetchBranch(followed);
-			if (commit !== built) await buildCommit(followed, environment, commit, options, io);
+			if (commit !== built) await followed.build(commit);
 			built = commit;
 			if (trouble !== "") printLine(io, "It works again.");
 			trouble = "";
-			if (options.once) return exitCodes.done;
+			if (once) break;
 		} catch (error) {
 			const { message } = error as Error;
-			if (options.once) throw error;
+			if (once) throw error;
 			// A lasting problem is printed once. Meanwhile the previous build is served.
 			if (message !== trouble) printError(io, plain(`not updated: ${message.trim().replace(/\n+/g, "; ")}`));
 			trouble = message;
 		}
-		if (stop.aborted) return exitCodes.done;
-		await sleep(options.every * 1_000, undefined, { signal: stop }).catch(() => undefined);
-		if (stop.aborted) return exitCodes.done;
+		await sleep(every * 1_000, undefined, { signal: stop }).catch(() => undefined);
 	}
-}
-
-/** Builds a commit. @throws {Error} where nothing could be built */
-async function buildCommit(
-	followed: Followed,
-	environment: Environment,
-	commit: string,
-	{ compress = false }: Options,
-	io: Io,
-): Promise<void> {
-	const source = { repository: followed.repository, ref: commit };
-	const { problems, written } = await buildOutput(source, followed.out, environment, { compress });
-	if (!written) throw new Error(`${commit}: ${problems.join("\n")}`);
-	for (const problem of problems) printError(io, plain(problem));
-	printLine(
-		io,
-		`${commit}: ${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`,
-	);
+	return exitCodes.done;
 }
 
 /** The given address, or the configured repository's with its credentials. */
-function remoteOf(
-	remote: string | undefined,
-	configuration: Configuration,
-	now: () => Date,
-): Pick<Followed, "remote" | "environment"> {
-	if (remote !== undefined) return { remote, environment: async () => ({}) };
+function remoteOf(remote: string | undefined, configuration: Configuration, now: () => Date) {
+	if (remote !== undefined) return { remote, gitVariables: async () => ({}) };
 	const { github, harvest } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name, or --remote");
 	const url = cloneUrlOf(github);
 	const token = createGitToken(configuration, now);
-	return { remote: url, environment: async () => gitEnvironment(url, await token(), harvest.httpsProxy) };
+	return { remote: url, gitVariables: async () => gitEnvironment(url, await token(), harvest.httpsProxy) };
 }
 
 export const run = createRun(async (argv, environment, io) => {
@@ -105,18 +106,22 @@ export const run = createRun(async (argv, environment, io) => {
 	const out = resolve(options.out);
 	await checkOutput(out);
 	await mkdir(dirname(out), { recursive: true });
-	const followed: Followed = {
-		...remoteOf(options.remote, configuration, io.now),
-		branch: environment.GITHUB_BRANCH || "main",
-		repository: join(configuration.dataDir, "follow.git"),
-		out,
+	const repository = join(configuration.dataDir, "follow.git");
+	const build = async (commit: string) => {
+		const { problems, written } = await buildOutput({ repository, ref: commit }, out, environment, options);
+		if (!written) throw new Error(`${commit}: ${problems.join("\n")}`);
+		for (const problem of problems) printError(io, plain(problem));
+		const counts = `${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`;
+		printLine(io, `${commit}: ${counts}`);
 	};
-	await mkdir(followed.repository, { recursive: true });
-	const lock = await lockFolder(followed.repository, { waiting: (line) => printError(io, line) });
+	const branch = environment.GITHUB_BRANCH || "main";
+	const followed = { ...remoteOf(options.remote, configuration, io.now), branch, repository, build };
+	await mkdir(repository, { recursive: true });
+	const lock = await lockFolder(repository, { waiting: (line) => printError(io, line) });
 	try {
-		await openFollowed(followed);
-		printError(io, plain(`Following ${followed.branch} of ${followed.remote} into ${out}`));
-		return await follow(followed, environment, options, io);
+		await openCopy(followed);
+		printError(io, plain(`Following ${branch} of ${followed.remote} into ${out}`));
+		return await follow(followed, options, io);
 	} finally {
 		await lock.release();
 	}
