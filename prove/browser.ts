@@ -1,4 +1,5 @@
-import { accessSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
@@ -13,14 +14,7 @@ export const browserPlaces = [
 ];
 
 /** Path of a Chromium; undefined where there is none. */
-export const browserPath = browserPlaces.find((place) => {
-	try {
-		accessSync(place);
-		return true;
-	} catch {
-		return false;
-	}
-});
+export const browserPath = browserPlaces.find((place) => existsSync(place));
 
 /** Refuses to work without a browser. @throws {Error} that says what to install */
 export function needBrowser(): void {
@@ -38,15 +32,8 @@ export async function openBrowser(): Promise<Browser> {
 	return chromium.launch({ executablePath: browserPath as string, args });
 }
 
-/** A build that is served on this machine. */
-export interface ServedFolder {
-	/** With a slash at its end. */
-	address: string;
-	close(): void;
-}
-
-/** Serves a build on this machine, on a port of its own. */
-export async function serveFolder(dist: string): Promise<ServedFolder> {
+/** Serves a build on this machine, on a port of its own. @returns its address, with a slash at its end */
+export async function serveFolder(dist: string): Promise<{ address: string; close: () => void }> {
 	const files = folderPages(dist, false);
 	const server = createServer(async (request, response) => {
 		const path = new URL(request.url ?? "", "http://host").pathname.slice(1);
@@ -55,7 +42,7 @@ export async function serveFolder(dist: string): Promise<ServedFolder> {
 		const { status, headers, body } = await files(wanted, { ifNoneMatch: null, acceptEncoding: "" });
 		response.writeHead(status, headers).end(body);
 	});
-	await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+	await once(server.listen(0, "127.0.0.1"), "listening");
 	const { port } = server.address() as AddressInfo;
 	return { address: `http://127.0.0.1:${port}/`, close: () => server.close() };
 }

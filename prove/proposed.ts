@@ -29,16 +29,14 @@ export async function writeProposedLayers(
 	}
 }
 
-/** The last picture of a layer, and that of its repair; each null where there is none. Paths below the folder of pictures. */
-export interface PicturePair {
-	before: string | null;
-	after: string | null;
-}
-
-/** Reads the pictures of layers that wait for a repair. @param folder of all pictures */
-export async function readPicturePairs(folder: string): Promise<(smallkey: string) => PicturePair> {
+/**
+ * Reads the pictures of layers that wait for a repair.
+ * @param folder of all pictures
+ * @returns the last picture of a layer, and that of its repair, below the folder; each null where there is none
+ */
+export async function readPicturePairs(folder: string) {
 	const [before, after] = [await readProofs(folder), await readProofs(join(folder, proposedFolder))];
-	return (smallkey) => {
+	return (smallkey: string) => {
 		const repaired = after.get(smallkey);
 		const isDrawn = repaired?.picture !== undefined && repaired.since === undefined;
 		return {

@@ -1,9 +1,9 @@
 // npx fragments prove: draws layers in a browser, and keeps for each whether it can be seen, with a picture
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
+import { withTemporaryFolder } from "../files/temporary-folder.ts";
 import type { Ask } from "../harvest/net/ask.ts";
 import { seenOf } from "../harvest/watch-layer.ts";
 import { buildOutput } from "../hosting/output.ts";
@@ -118,8 +118,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const { source: registered, name } = nameSource(given);
 	const repairs = proposed ? await readRepairs(registered) : [];
 	await mkdir(folder, { recursive: true });
-	const temporary = await mkdtemp(join(tmpdir(), "fragments-prove-"));
-	try {
+	return withTemporaryFolder("fragments-prove-", async (temporary) => {
 		const repository = "folder" in registered ? "" : registered.repository;
 		if (proposed) await writeProposedLayers(repository, repairs, temporary);
 		const source = proposed ? { folder: join(temporary, "layers") } : registered;
@@ -160,7 +159,5 @@ export const run = createRun(async (argv, environment, io) => {
 			`${report.drawn.length} of ${counted(report.layers, "layer")} draw, ${report.unknown} not checked yet: ${folder}`,
 		);
 		return exitCodes.done;
-	} finally {
-		await rm(temporary, { recursive: true, force: true });
-	}
+	});
 });

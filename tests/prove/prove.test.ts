@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { buildOutput } from "../../hosting/output.ts";
-import { browserPath, type ServedFolder, serveFolder } from "../../prove/browser.ts";
+import { browserPath, serveFolder } from "../../prove/browser.ts";
 import { readProofs } from "../../prove/proofs.ts";
 import { reportHtml, reportOf } from "../../prove/report.ts";
 import { type ProveRun, runProofs } from "../../prove/run.ts";
@@ -15,7 +15,7 @@ import { temporaryFolder } from "../local.ts";
 import { drawingNetwork } from "./services.ts";
 
 interface Scene {
-	site: ServedFolder;
+	site: Awaited<ReturnType<typeof serveFolder>>;
 	layers: CheckedLayer[];
 	folder: string;
 	remove: (() => Promise<void>)[];
