@@ -1,4 +1,4 @@
-import { listOf } from "../store/github/refusal.ts";
+import { isAnswered, listOf } from "../store/github/refusal.ts";
 import type { Github } from "../store/github/routes.ts";
 import { reviewFolders } from "../store/store.ts";
 import { findCheckRun, readCheckRuns } from "./check-run.ts";
@@ -56,6 +56,11 @@ export function parsePulls(text: string): PullRef[] {
 	if (!Array.isArray(pulls) || !pulls.every(isPull))
 		throw new Error("--pulls: must be a list of pull requests");
 	return pulls;
+}
+
+/** Whether GitHub has answered, and does not show it or not to this token. */
+export function isRefused(error: unknown): boolean {
+	return isAnswered(error) || (error instanceof Error && /^GitHub answers 403 /.test(error.message));
 }
 
 /** Whether a branch is of the service, or of a program that proposes changes. */

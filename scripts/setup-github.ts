@@ -27,31 +27,25 @@ function parseRepository(text: string): string {
 	throw new InvalidArgumentError("It must be owner/name.");
 }
 
-const signs: Record<Outcome["state"], string> = {
-	right: "right      ",
-	set: "set now    ",
-	"would be set": "would set  ",
-	missing: "missing    ",
-	unseen: "look at    ",
+/** What is printed before each outcome, and after their number. */
+const words: Record<Outcome["state"], [sign: string, sum: string]> = {
+	right: ["right", "right"],
+	set: ["set now", "set now"],
+	"would be set": ["would set", "would be set"],
+	missing: ["missing", "missing"],
+	unseen: ["look at", "to look at"],
 };
 
 /** Prints what was found, and what is left to a person. */
 function print({ outcomes, target }: Setup, io: Io): number {
 	for (const { what, state, text } of outcomes) {
-		printLine(io, plain(`${signs[state]}${what}${text === "" ? "" : `: ${text}`}`));
+		printLine(io, plain(`${words[state][0].padEnd(11)}${what}${text === "" ? "" : `: ${text}`}`));
 	}
 	if (target?.private) printLine(io, paidNote);
 	const of = (state: Outcome["state"]) => outcomes.filter((one) => one.state === state).length;
-	const words = {
-		right: "right",
-		set: "set now",
-		"would be set": "would be set",
-		missing: "missing",
-		unseen: "to look at",
-	};
 	const parts = (Object.keys(words) as Outcome["state"][])
 		.filter((state) => of(state) > 0)
-		.map((state) => `${of(state)} ${words[state]}`);
+		.map((state) => `${of(state)} ${words[state][1]}`);
 	printLine(io, parts.join(", "));
 	return of("missing") + of("would be set") === 0 ? exitCodes.done : exitCodes.wrong;
 }
@@ -76,19 +70,6 @@ export const run = createRun(async (argv, environment, io) => {
 	if (!token) throw new Error("GITHUB_TOKEN: must be set, to a token that may administer the repository");
 	const configuration = readConfiguration({ ...environment, GITHUB_REPOSITORY: repository });
 	printError(io, `Looking at ${repository}${options.dryRun ? "; nothing is written" : ""}`);
-	const setup = await setUp(connectToGithub(configuration), {
-		isDryRun: options.dryRun ?? false,
-		create: options.create,
-		serviceApp: options.serviceApp,
-		workflowApp: options.workflowApp,
-		apiUrl: configuration.github?.apiUrl ?? "",
-		push: {
-			clone: ".",
-			branch: configuration.github?.branch ?? "main",
-			token,
-			proxy: configuration.harvest.httpsProxy,
-		},
-		environment,
-	});
-	return print(setup, io);
+	const github = connectToGithub(configuration);
+	return print(await setUp(github, { ...options, configuration, environment, token }), io);
 });

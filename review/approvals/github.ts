@@ -3,7 +3,7 @@ import { dataOf, dataOrNull, isAnswered, listOf } from "../../store/github/refus
 import type { Github } from "../../store/github/routes.ts";
 import { findCheckRun, readCheckRuns, setCheckRun } from "../check-run.ts";
 import { type Comment, findComment, readComments, writeComment } from "../post.ts";
-import { isOfRepository, type OpenPull } from "../pulls.ts";
+import { isOfRepository, isRefused, type OpenPull } from "../pulls.ts";
 import { approvalsMarker, conflictIsOver, conflictMarker, conflictText, renderApprovals } from "./comment.ts";
 import { type GivenReview, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
 import { mergeApproved } from "./merge.ts";
@@ -101,8 +101,7 @@ export async function readTeams({ rest, paginate }: Github, owners: Owners): Pro
 
 /** @throws {Error} where GitHub did not answer: that says nothing of what was asked for */
 function onlyIfRefused(error: unknown): null {
-	const isForbidden = error instanceof Error && /^GitHub answers 403 /.test(error.message);
-	if (isForbidden || isAnswered(error)) return null;
+	if (isRefused(error)) return null;
 	throw error;
 }
 

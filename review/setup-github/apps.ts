@@ -1,5 +1,6 @@
 import { isAnswered } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
+import { isRefused } from "../pulls.ts";
 import { check, type Finding } from "./finding.ts";
 import type { Target } from "./repository.ts";
 
@@ -64,7 +65,7 @@ export async function findApp({ rest }: Github, slug: string): Promise<App> {
 }
 
 /** The Apps by what they are for; null where one is not known yet. */
-type Apps = Readonly<Record<Purpose, App | null>>;
+export type Apps = Readonly<Record<Purpose, App | null>>;
 
 const allPurposes = Object.keys(purposes) as Purpose[];
 
@@ -83,11 +84,6 @@ export function appFindings(target: Target, apps: Apps): Finding[] {
 	});
 }
 
-/** GitHub shows an organisation's installations to its owners only. */
-function isForbidden(error: unknown): boolean {
-	return isAnswered(error) || (error instanceof Error && /^GitHub answers 403 /.test(error.message));
-}
-
 /** Whether the Apps are installed where the token may see it: in an organisation, by an owner of it. */
 export async function installationFindings(
 	{ rest, paginate }: Github,
@@ -104,7 +100,8 @@ export async function installationFindings(
 	const installed =
 		owner.type === "Organization" &&
 		(await paginate(rest.orgs.listAppInstallations, asked).catch((error: unknown) => {
-			if (isForbidden(error)) return false as const;
+			// GitHub shows them to the organisation's owners only.
+			if (isRefused(error)) return false as const;
 			throw error;
 		}));
 	if (!installed) {

@@ -1,7 +1,9 @@
 import { runGit } from "../../git/run.ts";
 import { gitEnvironment } from "../../service/github-git.ts";
+import type { Configuration } from "../../service/settings.ts";
 import { dataOrNull } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
+import { isShallow } from "../audit/history.ts";
 import { check, type Finding } from "./finding.ts";
 
 export type Target = Pick<
@@ -23,7 +25,8 @@ export async function readTarget({ rest, repo }: Github): Promise<Target | null>
 }
 
 /** The repository that `createRepository` would make, for a dry run. */
-export function targetToBe({ repo }: Github, isPrivate: boolean, branch: string, apiUrl: string): Target {
+export function targetToBe({ repo }: Github, isPrivate: boolean, { github }: Configuration): Target {
+	const { apiUrl = "", branch = "main" } = github ?? {};
 	const html_url = `https://${new URL(apiUrl).host.replace(/^api\./, "")}/${repo.owner}/${repo.repo}`;
 	return {
 		...{ owner: { login: repo.owner, type: "Organization" }, name: repo.repo, private: isPrivate },
@@ -62,20 +65,14 @@ export function repositoryFindings({ rest, repo }: Github, target: Target, branc
 	return findings;
 }
 
-export interface Push {
-	/** The clone whose HEAD is pushed. */
-	clone: string;
-	branch: string;
-	token: string;
-	/** The way out, as in the environment. */
-	proxy: string;
-}
-
 /** Whether the branch holds the code of this clone; where there is no such branch, it is pushed. */
-export async function codeFindings(github: Github, target: Target, push: Push): Promise<Finding[]> {
-	const { rest, repo } = github;
-	const what = `code on the branch ${push.branch}`;
-	const asked = rest.git.getRef({ ...repo, ref: `heads/${push.branch}` });
+export async function codeFindings(
+	{ rest, repo }: Github,
+	branch: string,
+	push: () => Promise<void>,
+): Promise<Finding[]> {
+	const what = `code on the branch ${branch}`;
+	const asked = rest.git.getRef({ ...repo, ref: `heads/${branch}` });
 	const ref = await asked.then(
 		({ data }) => data,
 		(error: { status?: number }) => {
@@ -84,12 +81,12 @@ export async function codeFindings(github: Github, target: Target, push: Push): 
 			throw error;
 		},
 	);
-	if (!ref) return [check(what, "is not there: this clone's HEAD", () => pushHead(target, push))];
+	if (!ref) return [check(what, "is not there: this clone's HEAD", push)];
 	const tree = await rest.git.getTree({ ...repo, tree_sha: ref.object.sha });
 	const theirs = new Map(tree.data.tree.map(({ path, sha }) => [path, sha]));
 	const missing: string[] = [];
 	const different: string[] = [];
-	for (const [path, id] of await topLevel(push.clone)) {
+	for (const [path, id] of await topLevel()) {
 		// Each repository has layers of its own.
 		if (path === "layers" || theirs.get(path) === id) continue;
 		(theirs.has(path) ? different : missing).push(path);
@@ -104,17 +101,22 @@ export async function codeFindings(github: Github, target: Target, push: Push): 
 }
 
 /** Names at the top of this clone's HEAD, with the ids of what they hold. */
-async function topLevel(clone: string): Promise<[string, string][]> {
-	const text = (await runGit(clone, ["ls-tree", "-z", "HEAD"])).toString("utf8");
+async function topLevel(): Promise<[string, string][]> {
+	const text = (await runGit(".", ["ls-tree", "-z", "HEAD"])).toString("utf8");
 	return text
 		.split("\0")
 		.filter(Boolean)
 		.map((line) => [line.slice(line.indexOf("\t") + 1), line.split(/[ \t]/)[2] as string]);
 }
 
-async function pushHead({ clone_url }: Target, { clone, branch, token, proxy }: Push): Promise<void> {
-	const isShallow = (await runGit(clone, ["rev-parse", "--is-shallow-repository"])).toString().trim();
-	if (isShallow === "true") throw new Error("this clone is shallow: git fetch --unshallow");
+/** Pushes this clone's HEAD. @param proxy the way out, as in the environment */
+export async function pushHead(
+	{ clone_url }: Target,
+	branch: string,
+	token: string,
+	proxy: string,
+): Promise<void> {
+	if (await isShallow(".")) throw new Error("this clone is shallow: git fetch --unshallow");
 	const environment = gitEnvironment(clone_url, token, proxy);
-	await runGit(clone, ["push", "--quiet", clone_url, `HEAD:refs/heads/${branch}`], { environment });
+	await runGit(".", ["push", "--quiet", clone_url, `HEAD:refs/heads/${branch}`], { environment });
 }

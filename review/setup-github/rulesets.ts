@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
+import { readIfThere } from "../../files/if-there.ts";
+import { ownersPath, parseOwners } from "../../registry/owners.ts";
 import { dataOrNull } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
-import type { App } from "./apps.ts";
+import type { App, Apps } from "./apps.ts";
 import { check, emptyOn404, type Finding } from "./finding.ts";
 import type { Target } from "./repository.ts";
 import defaultBranch from "./rulesets/default-branch.json" with { type: "json" };
@@ -16,13 +18,6 @@ const actionsAppId = 15_368;
 /** Lets an administrator merge a pull request that no one else can approve (role 5: repository admin). */
 const loneOperatorBypass = { actor_id: 5, actor_type: "RepositoryRole", bypass_mode: "pull_request" };
 
-export interface RulesetOptions {
-	service: App;
-	workflow: App;
-	/** Whether `layers/owners.json` names one person in all, whose own change no one else can approve. */
-	hasLoneOperator: boolean;
-}
-
 type Json = Record<string, unknown>;
 
 /** A ruleset as GitHub's REST API takes it ("Create a repository ruleset"). */
@@ -31,19 +26,24 @@ interface Ruleset extends Json {
 	bypass_actors: Json[];
 }
 
+/** Whether one person is all the owners of this clone: a team has several members. */
+async function hasLoneOperator(): Promise<boolean> {
+	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
+	const names = owners && [...owners.operators, ...owners.rules.flatMap((rule) => rule.owners)];
+	const [first = "", ...others] = new Set(names?.map((name) => name.toLowerCase()));
+	return first !== "" && others.length === 0 && !first.includes("/");
+}
+
 /** The rulesets of the files beside this one, with the Apps' ids in place of their names. */
-export function rulesetsOf(
-	{ service, workflow, hasLoneOperator }: RulesetOptions,
-	actionsApp = actionsAppId,
-): Ruleset[] {
+async function rulesetsOf(github: Github, service: App, workflow: App): Promise<Ruleset[]> {
 	const ids: Record<string, number> = {
 		SERVICE_APP: service.id,
 		WORKFLOW_APP: workflow.id,
-		ACTIONS_APP: actionsApp,
+		ACTIONS_APP: (await findActionsApp(github)) ?? actionsAppId,
 	};
 	const fill = (_name: string, value: unknown) => (typeof value === "string" ? (ids[value] ?? value) : value);
 	const [main, own] = JSON.parse(JSON.stringify([defaultBranch, ownBranches]), fill) as [Ruleset, Ruleset];
-	if (hasLoneOperator) main.bypass_actors.push(loneOperatorBypass);
+	if (await hasLoneOperator()) main.bypass_actors.push(loneOperatorBypass);
 	return [main, own];
 }
 
@@ -86,11 +86,13 @@ async function findActionsApp({ rest }: Github): Promise<number | undefined> {
 	return (await dataOrNull(asked, "show the App of GitHub Actions"))?.id;
 }
 
-export async function rulesetFindings(github: Github, options: RulesetOptions): Promise<Finding[]> {
+export async function rulesetFindings(github: Github, { service, workflow }: Apps): Promise<Finding[]> {
+	if (!service || !workflow)
+		return [check("rulesets", "waits for both Apps: without their bypass every PUT would be refused")];
 	const { rest, repo } = github;
 	const all = await listRulesets(github);
 	const findings: Finding[] = [];
-	for (const wanted of rulesetsOf(options, await findActionsApp(github))) {
+	for (const wanted of await rulesetsOf(github, service, workflow)) {
 		const what = `ruleset ${wanted.name}`;
 		const listed = all.find(({ name }) => name === wanted.name);
 		if (!listed) {

@@ -1,9 +1,12 @@
+import type { Environment } from "../../api/configuration.ts";
 import { dataOrNull } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
 import { type Label, labels } from "../labels.ts";
 import { check, emptyOn404, type Finding } from "./finding.ts";
-import { type EnvironmentName, environmentNames, type NeededSecret } from "./needs.ts";
 import type { Target } from "./repository.ts";
+
+/** Where the workflows' secrets are: the App's key, and those of the hosting. */
+export const environmentNames = ["review", "production"] as const;
 
 /** The labels that are used. What one looks like is the repository's own taste. */
 export async function labelFindings({ rest, repo, paginate }: Github): Promise<Finding[]> {
@@ -62,7 +65,7 @@ export async function actionsFindings({ rest, repo, paginate }: Github): Promise
 export async function environmentFindings(
 	{ rest, repo, paginate }: Github,
 	{ default_branch: branch, html_url }: Target,
-	environmentName: EnvironmentName,
+	environmentName: string,
 ): Promise<Finding[]> {
 	const what = `environment ${environmentName}`;
 	const about = { ...repo, environment_name: environmentName };
@@ -87,11 +90,39 @@ export async function environmentFindings(
 	];
 }
 
+/** Variables of the workflows whose values are taken from the environment of this command. */
+const settable = [
+	["HOSTING", "PUBLIC_URL", "CLOUDFLARE_ACCOUNT_ID", "WORKERS_PLAN"],
+	["OBJECTS_ENDPOINT", "OBJECTS_BUCKET", "OBJECTS_REGION"],
+	["BASE_PATH", "METADATA_URL", "CATALOGUE_URL", "MAP_WKID", "TARGETS", "V2_MAP_SERVER"],
+	["SITE", "BASE_MAP", "BASE_MAP_ATTRIBUTION", "REPOSITORY_URL"],
+].flat();
+
+export function variablesFrom(environment: Environment): Map<string, string> {
+	return new Map(settable.flatMap((name) => (environment[name] ? [[name, environment[name]] as const] : [])));
+}
+
+/** A variable of the workflows, as it will be. */
+type Variable = (name: string) => string | undefined;
+
+/** Variables that have to be there for the hosting, each with an example. */
+function neededVariables(variable: Variable): [string, string][] {
+	const needed: [string, string][] = [
+		["HOSTING", "workers, objects, or none where npx fragments follow serves"],
+	];
+	const hosting = variable("HOSTING") ?? "";
+	if (["workers", "objects", "none"].includes(hosting))
+		needed.push(["PUBLIC_URL", "the address that readers use, once it is known"]);
+	if (hosting === "workers") needed.push(["CLOUDFLARE_ACCOUNT_ID", "the id beside the account's name"]);
+	if (hosting === "objects") needed.push(["OBJECTS_ENDPOINT", "https://<account>.r2.cloudflarestorage.com"]);
+	if (hosting === "objects") needed.push(["OBJECTS_BUCKET", "the bucket's name"]);
+	return needed;
+}
+
 /** Variables that the workflows read; those that this command knows are set, others are kept as they are. */
 export async function variableFindings(
 	github: Github,
 	wanted: ReadonlyMap<string, string>,
-	needed: (value: (name: string) => string | undefined) => readonly { name: string; text: string }[],
 ): Promise<Finding[]> {
 	const stored = await readVariables(github);
 	const { rest, repo } = github;
@@ -103,13 +134,11 @@ export async function variableFindings(
 			before === undefined ? rest.actions.createRepoVariable(one) : rest.actions.updateRepoVariable(one),
 		);
 	});
-	const others = needed((name) => wanted.get(name) ?? stored.get(name)).filter(
-		({ name }) => !wanted.has(name),
-	);
-	return [
-		...findings,
-		...others.map(({ name, text }) => check(`variable ${name}`, !stored.has(name) && text)),
-	];
+	for (const [name, example] of neededVariables((one) => wanted.get(one) ?? stored.get(one))) {
+		const problem = `is not set: run this again with ${name}=${example} in front`;
+		if (!wanted.has(name)) findings.push(check(`variable ${name}`, !stored.has(name) && problem));
+	}
+	return findings;
 }
 
 export async function readVariables({ rest, repo, paginate }: Github): Promise<Map<string, string>> {
@@ -120,7 +149,7 @@ export async function readVariables({ rest, repo, paginate }: Github): Promise<M
 /** Secrets by name: GitHub shows no value, and takes one only encrypted, which `gh` does. */
 export async function secretFindings(
 	{ rest, repo, paginate }: Github,
-	needed: readonly NeededSecret[],
+	variable: Variable,
 ): Promise<Finding[]> {
 	const present = new Set<string>();
 	for (const environment_name of environmentNames) {
@@ -130,17 +159,23 @@ export async function secretFindings(
 	}
 	const ofRepository = await emptyOn404(paginate(rest.actions.listRepoSecrets, { ...repo, per_page: 100 }));
 	const slug = `${repo.owner}/${repo.repo}`;
-	return needed.flatMap(({ name, environment }) => {
+	const isObjects = variable("HOSTING") === "objects";
+	const deploys = variable("HOSTING") === "workers" || (isObjects && variable("CLOUDFLARE_ACCOUNT_ID"));
+	const needed = [
+		"WORKFLOW_APP_PRIVATE_KEY",
+		...(deploys ? ["CLOUDFLARE_API_TOKEN"] : []),
+		...(isObjects ? ["OBJECTS_ACCESS_KEY_ID", "OBJECTS_SECRET_ACCESS_KEY"] : []),
+	];
+	return needed.flatMap((name) => {
+		const isKey = name === "WORKFLOW_APP_PRIVATE_KEY";
+		const environment: (typeof environmentNames)[number] = isKey ? "review" : "production";
 		const what = `secret ${name}`;
-		const file = name.endsWith("PRIVATE_KEY") ? "key.pem" : "file";
+		const file = isKey ? "key.pem" : "file";
 		const set = `gh secret set ${name} --env ${environment} --repo ${slug} < ${file}`;
 		const open = "everyone who may push any branch can read it; it belongs in the environment only";
-		const isOpen = ofRepository.some((one) => one.name === name);
-		return [
-			check(what, !present.has(`${environment} ${name}`) && `is not set: ${set}`),
-			...(isOpen
-				? [check(`${what} of the repository`, `${open}: gh secret delete ${name} --repo ${slug}`)]
-				: []),
-		];
+		const finding = check(what, !present.has(`${environment} ${name}`) && `is not set: ${set}`);
+		if (!ofRepository.some((one) => one.name === name)) return [finding];
+		const how = `${open}: gh secret delete ${name} --repo ${slug}`;
+		return [finding, check(`${what} of the repository`, how)];
 	});
 }

@@ -1,15 +1,12 @@
-import { join } from "node:path";
 import type { Environment } from "../../api/configuration.ts";
-import { readIfThere } from "../../files/if-there.ts";
-import { ownersPath, parseOwners } from "../../registry/owners.ts";
+import type { Configuration } from "../../service/settings.ts";
 import type { Github } from "../../store/github/routes.ts";
 import { type App, appFindings, findApp, installationFindings } from "./apps.ts";
 import { apply, check, type Finding, inspect, type Outcome } from "./finding.ts";
-import { environmentNames, neededSecrets, neededVariables, variablesFrom } from "./needs.ts";
 import {
 	codeFindings,
 	createRepository,
-	type Push,
+	pushHead,
 	readTarget,
 	repositoryFindings,
 	type Target,
@@ -19,21 +16,24 @@ import { otherRuleFindings, rulesetFindings } from "./rulesets.ts";
 import {
 	actionsFindings,
 	environmentFindings,
+	environmentNames,
 	labelFindings,
 	readVariables,
 	secretFindings,
 	variableFindings,
+	variablesFrom,
 } from "./settings.ts";
 
 export interface SetupOptions {
-	isDryRun: boolean;
+	dryRun?: true | undefined;
 	/** Makes the repository where there is none. */
-	create: "public" | "private" | undefined;
-	serviceApp: string | undefined;
-	workflowApp: string | undefined;
-	apiUrl: string;
-	push: Push;
+	create?: "public" | "private" | undefined;
+	serviceApp?: string | undefined;
+	workflowApp?: string | undefined;
+	configuration: Configuration;
 	environment: Environment;
+	/** A token of a person who may administer the repository. */
+	token: string;
 }
 
 export interface Setup {
@@ -46,26 +46,30 @@ const unseenAfterMaking =
 
 /** Checks everything that a repository needs, and corrects what it can. */
 export async function setUp(github: Github, options: SetupOptions): Promise<Setup> {
+	const { configuration, token } = options;
+	const branch = configuration.github?.branch ?? "main";
 	const outcomes: Outcome[] = [];
 	const add = async (findings: Finding[]) => {
-		outcomes.push(...(await apply(findings, options.isDryRun)));
+		outcomes.push(...(await apply(findings, options.dryRun ?? false)));
 	};
 	const target = await findTarget(github, options, add);
 	if (!target) {
 		if (outcomes[0]?.state === "set") await add([check("settings of the repository", unseenAfterMaking)]);
 		return { outcomes, target };
 	}
-	await add(repositoryFindings(github, target, options.push.branch));
+	await add(repositoryFindings(github, target, branch));
 	if (target.archived) return { outcomes, target };
-	await add(await inspect("code", () => codeFindings(github, target, options.push)));
-	for (const [what, find] of await checksOf(github, target, options)) await add(await inspect(what, find));
+	const push = () => pushHead(target, branch, token, configuration.harvest.httpsProxy);
+	await add(await inspect("code", () => codeFindings(github, branch, push)));
+	for (const [what, find] of await checksOf(github, target, branch, options))
+		await add(await inspect(what, find));
 	return { outcomes, target };
 }
 
 /** The repository, made where it is not there and that was asked for; null where it is not there. */
 async function findTarget(
 	github: Github,
-	{ create, push, apiUrl, isDryRun }: SetupOptions,
+	{ create, dryRun, configuration }: SetupOptions,
 	add: (findings: Finding[]) => Promise<void>,
 ): Promise<Target | null> {
 	const slug = `${github.repo.owner}/${github.repo.repo}`;
@@ -77,16 +81,16 @@ async function findTarget(
 	else
 		await add([check("repository", `${problem}: run this again with --create public or --create private`)]);
 	if (target || !create) return target;
-	return isDryRun ? targetToBe(github, create === "private", push.branch, apiUrl) : readTarget(github);
+	return dryRun ? targetToBe(github, create === "private", configuration) : readTarget(github);
 }
 
 /** What does not depend on the step before it. */
 async function checksOf(
 	github: Github,
 	target: Target,
+	branch: string,
 	options: SetupOptions,
 ): Promise<[string, () => Promise<Finding[]>][]> {
-	const { branch, clone } = options.push;
 	const stored = await readVariables(github).catch(() => new Map<string, string>());
 	const [service, workflow] = await findApps(github, options, stored);
 	const wanted = variablesFrom(options.environment);
@@ -95,11 +99,6 @@ async function checksOf(
 	if (workflow?.login) wanted.set("WORKFLOW_APP_LOGIN", workflow.login);
 	const variable = (name: string) => wanted.get(name) ?? stored.get(name);
 	const both = { service, workflow };
-	const ruleset = async () => {
-		if (service && workflow)
-			return rulesetFindings(github, { service, workflow, hasLoneOperator: await hasLoneOperator(clone) });
-		return [check("rulesets", "waits for both Apps: without their bypass every PUT would be refused")];
-	};
 	return [
 		["labels", () => labelFindings(github)],
 		["Actions", () => actionsFindings(github)],
@@ -109,19 +108,11 @@ async function checksOf(
 		]),
 		["Apps", async () => appFindings(target, both)],
 		["installation of the Apps", () => installationFindings(github, target, both)],
-		["variables", () => variableFindings(github, wanted, neededVariables)],
-		["secrets", () => secretFindings(github, neededSecrets(variable))],
-		["rulesets", ruleset],
+		["variables", () => variableFindings(github, wanted)],
+		["secrets", () => secretFindings(github, variable)],
+		["rulesets", () => rulesetFindings(github, both)],
 		["other rules", () => otherRuleFindings(github, target, branch)],
 	];
-}
-
-/** Whether one person is all the owners of a clone: a team has several members. */
-async function hasLoneOperator(clone: string): Promise<boolean> {
-	const { owners } = parseOwners((await readIfThere(join(clone, ownersPath))) ?? new Uint8Array(0));
-	const names = owners && [...owners.operators, ...owners.rules.flatMap((rule) => rule.owners)];
-	const [first = "", ...others] = new Set(names?.map((name) => name.toLowerCase()));
-	return first !== "" && others.length === 0 && !first.includes("/");
 }
 
 /** The two Apps: by the names that were said, or as an earlier run has noted them in variables. */
