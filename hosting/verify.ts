@@ -64,11 +64,8 @@ export interface Questions {
 	/** Fragments that must be served: those of changed layers, and a sample of the others. */
 	changed: string[];
 	sampled: string[];
-	/** Number of fragments in the build. */
-	total: number;
-	/** Files of the catalogue that must be served, and their number in the build. */
+	/** Files of the catalogue that must be served. */
 	files: string[];
-	totalFiles: number;
 	/** Paths that must be 404. */
 	gone: string[];
 }
@@ -99,9 +96,7 @@ export function chooseQuestions(
 	return {
 		changed: sample(ofChanged, maxChanged),
 		sampled: sample(others, maxSampled),
-		total: all.length,
 		files: [...first, ...sample(rest, maxSampled)],
-		totalFiles: files.length,
 		gone: sample(gonePaths, maxChanged),
 	};
 }

@@ -9,7 +9,6 @@ import {
 	costOf,
 	listBuild,
 	listCatalogue,
-	type Questions,
 	verifyHosting,
 } from "../hosting/verify.ts";
 import { build } from "../publish/build.ts";
@@ -26,6 +25,16 @@ const pauseMs = 1_000;
 /** Default size of the sample of fragments. */
 const defaultSample = 500;
 
+/** A hosting that is compared with a build of a commit. */
+interface Task {
+	address: string;
+	dist: string;
+	repository: string;
+	commit: string;
+	/** Files of the catalogue that are compared. */
+	files: readonly string[];
+}
+
 interface Options {
 	/** Most fragments beside those of changed layers. */
 	sample?: number | undefined;
@@ -36,40 +45,25 @@ interface Options {
 	wait?: number | undefined;
 }
 
-/** The requests for a build of a commit. */
-async function choose(
-	dist: string,
-	repository: string,
-	commit: string,
-	{ sample = defaultSample, all, since }: Options,
-	files: readonly string[],
+/** Chooses the requests, and checks differences again until the time is over, since a CDN updates within seconds. */
+async function verify(
+	{ address, dist, repository, commit, files: all }: Task,
+	options: Options,
 	io: Io,
-): Promise<Questions> {
-	const fragments = await listBuild(dist);
+): Promise<number> {
+	const { sample = defaultSample, since, wait = 0 } = options;
+	const built = await listBuild(dist);
 	const changed = since ? await changedKeys(repository, since, commit) : new Set<string>();
-	const questions = chooseQuestions(fragments, changed, all ? Number.POSITIVE_INFINITY : sample, files);
+	const questions = chooseQuestions(built, changed, options.all ? Number.POSITIVE_INFINITY : sample, all);
+	const { sampled, files } = questions;
 	const number = (count: number) => count.toLocaleString("en");
 	const parts = [
 		...(since ? [`${number(changed.size)} changed layers`] : []),
-		`${number(questions.sampled.length)} of ${number(fragments.length - questions.changed.length)} fragments`,
-		...(files.length > 0
-			? [`${number(questions.files.length)} of ${number(files.length)} files of the catalogue`]
-			: []),
+		`${number(sampled.length)} of ${number(built.length - questions.changed.length)} fragments`,
+		...(all.length > 0 ? [`${number(files.length)} of ${number(all.length)} files of the catalogue`] : []),
 	];
 	printError(io, plain(`Asking for ${parts.join(" and ")}: ${number(costOf(questions))} requests`));
-	return questions;
-}
-
-/** Checks differences again until there are none or the time is over, since a CDN updates within seconds. */
-async function verify(
-	address: string,
-	dist: string,
-	questions: Questions,
-	wait: number,
-	io: Io,
-): Promise<number> {
-	const fragments = questions.changed.length + questions.sampled.length;
-	const { files, totalFiles } = questions;
+	const fragments = questions.changed.length + sampled.length;
 	const bar = progress(fragments + files.length, "verifying");
 	const until = Date.now() + wait * 1000;
 	let differences = await verifyHosting(address, dist, questions, () => bar.tick());
@@ -80,12 +74,9 @@ async function verify(
 		differences = await verifyHosting(address, dist, questions, () => undefined, left);
 	}
 	for (const { path, text } of differences) printError(io, plain(`${path}: ${text}`));
-	const ofCatalogue = totalFiles === 0 ? "" : ` and ${files.length} of ${totalFiles} files of the catalogue`;
-	const looked = `${fragments} of ${questions.total} fragments${ofCatalogue}`;
-	printLine(
-		io,
-		`${looked} checked: ${differences.length === 0 ? "all as built" : `${differences.length} differ`}`,
-	);
+	const ofCatalogue = all.length === 0 ? "" : ` and ${files.length} of ${all.length} files of the catalogue`;
+	const found = differences.length === 0 ? "all as built" : `${differences.length} differ`;
+	printLine(io, `${fragments} of ${built.length} fragments${ofCatalogue} checked: ${found}`);
 	return differences.length === 0 ? exitCodes.done : exitCodes.wrong;
 }
 
@@ -109,25 +100,25 @@ export const run = createRun(async (argv, environment, io) => {
 		.addOption(repoOption)
 		.addOption(refOption)
 		.parse(argv, { from: "user" });
-	const { dist, repo, ref, ...options } = line.opts();
+	const { repo, ref, ...options } = line.opts();
 	const [address] = line.processedArgs;
-	const { wait = 0 } = options;
 	if (repo === undefined) {
 		if (ref !== undefined) throw new Error("--ref: is for --repo");
-		printError(io, `Comparing ${address} with the build in ${resolve(dist)}`);
+		const dist = resolve(options.dist);
+		printError(io, `Comparing ${address} with the build in ${dist}`);
 		// The build is of the checkout.
-		const questions = await choose(resolve(dist), ".", "HEAD", options, listCatalogue(resolve(dist)), io);
-		return verify(address, resolve(dist), questions, wait, io);
+		const task = { address, dist, repository: ".", commit: "HEAD", files: listCatalogue(dist) };
+		return verify(task, options, io);
 	}
 	const { source, name } = nameSource({ repo, ref });
 	printError(io, `Comparing ${address} with a build of ${name}`);
 	const configuration = readConfiguration(withoutStore(environment));
 	return withTemporaryFolder("verify-", async (temporary) => {
-		const folder = join(temporary, "dist");
-		const { problems, written } = await build(source, folder, configuration);
+		const dist = join(temporary, "dist");
+		const { problems, written } = await build(source, dist, configuration);
 		if (!written) throw new Error(problems.map(plain).join("\n"));
 		// A catalogue depends on more than the commit: the senders' names, the page's address.
-		const questions = await choose(folder, repo, ref ?? "refs/heads/main", options, [], io);
-		return verify(address, folder, questions, wait, io);
+		const task = { address, dist, repository: repo, commit: ref ?? "refs/heads/main", files: [] };
+		return verify(task, options, io);
 	});
 });
