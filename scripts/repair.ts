@@ -4,12 +4,12 @@ import { join, resolve } from "node:path";
 import { runGit } from "../git/run.ts";
 import { picturesMarkdown } from "../prove/proposed.ts";
 import { resolveCommit } from "../publish/collect.ts";
-import { healthPath, healthText, markRepairs, parseHealth } from "../registry/health.ts";
+import { healthText, markRepairs, parseHealth } from "../registry/health.ts";
 import { messageOf, readOpen } from "../repair/branches.ts";
 import type { Proposal } from "../repair/proposal.ts";
 import { runRepair } from "../repair/run.ts";
 import { clientsWith } from "../service/ask.ts";
-import { findRepository, servedRef } from "../service/find-repository.ts";
+import { findRepository, readHealth, servedRef } from "../service/find-repository.ts";
 import { readLayers } from "../service/harvester/layers.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
@@ -28,10 +28,7 @@ const maxOpen = 20;
 async function readHealthBefore(repository: string, base: string, day: string): Promise<string | null> {
 	const words = ["rev-list", "-1", "--first-parent", `--before=${day}T00:00:00Z`, base];
 	const commit = (await runGit(repository, words)).toString("latin1").trim();
-	if (commit === "") return null;
-	const listed = await runGit(repository, ["ls-tree", commit, "--", healthPath]);
-	if (listed.length === 0) return null;
-	return (await runGit(repository, ["cat-file", "blob", `${commit}:${healthPath}`])).toString("utf8");
+	return commit === "" ? null : readHealth(repository, commit);
 }
 
 /** Where GitHub serves the branch `pictures`. */

@@ -35,9 +35,9 @@ function pick(named: string | undefined, dataDir: string): FoundRepository {
 	return { path: resolve("."), name: "the repository of this checkout" };
 }
 
-/** Text of `layers/health.json` on the served branch; null where there is none. @throws {Error} where git fails */
-export async function readHealth(repository: string): Promise<string | null> {
-	const listed = await runGit(repository, ["ls-tree", servedRef, "--", healthPath]);
+/** Text of `layers/health.json` at a commit; null where there is none. @throws {Error} where git fails */
+export async function readHealth(repository: string, commit = servedRef): Promise<string | null> {
+	const listed = await runGit(repository, ["ls-tree", commit, "--", healthPath]);
 	if (listed.length === 0) return null;
-	return (await runGit(repository, ["cat-file", "blob", `${servedRef}:${healthPath}`])).toString("utf8");
+	return (await runGit(repository, ["cat-file", "blob", `${commit}:${healthPath}`])).toString("utf8");
 }

@@ -1,11 +1,10 @@
 import { statfs } from "node:fs/promises";
-import { CatFile } from "../../git/cat-file.ts";
 import { collectCommit, resolveCommit } from "../../publish/collect.ts";
 import { isDescribed } from "../../registry/description.ts";
-import { healthPath, parseHealth } from "../../registry/health.ts";
+import { parseHealth } from "../../registry/health.ts";
 import { judgeFiles, problemLine } from "../../registry/judge.ts";
 import { harvestedLangs } from "../../registry/registration.ts";
-import { servedRef } from "../../service/find-repository.ts";
+import { readHealth, servedRef } from "../../service/find-repository.ts";
 import { type Review, readReviews } from "../../service/reviews.ts";
 
 /** How a catalogue is, from its repository and its disk alone. */
@@ -50,15 +49,9 @@ export async function readOverview(repository: string): Promise<Overview> {
 }
 
 async function readSick(repository: string, commit: string): Promise<string[]> {
-	const catFile = new CatFile(repository);
-	try {
-		const file = await catFile.read(`${commit}:${healthPath}`);
-		const sick = [...parseHealth(file?.body.toString("utf8") ?? null)];
-		sick.sort(([, a], [, b]) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
-		return sick.map(([smallkey, { state, since }]) => `${smallkey}  ${state} since ${since}`);
-	} finally {
-		await catFile.close();
-	}
+	const sick = [...parseHealth(await readHealth(repository, commit))];
+	sick.sort(([, a], [, b]) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
+	return sick.map(([smallkey, { state, since }]) => `${smallkey}  ${state} since ${since}`);
 }
 
 const maxLines = 20;
