@@ -1,5 +1,5 @@
 import pMap from "p-map";
-import { langs } from "../../registry/smallkey.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
 import { differences } from "./differences.ts";
 import { type ComparedTarget, comparedTargets, type Read, type ReadService } from "./service.ts";
 
@@ -42,93 +42,64 @@ export async function compareServices(
 	smallkeys: readonly string[],
 	tick: (layers: number) => void = () => undefined,
 ): Promise<Comparison> {
-	const gathered = new Gathered();
+	const targets: ComparedTarget[] = [];
+	const findings = new Map<string, Finding>();
+	/** Smallkeys that were compared, those with a layer on either service, and on the older one. */
+	const [asked, known, old] = [new Set<string>(), new Set<string>(), new Set<string>()];
+
+	function add(kindOf: Class, kind: string, target: ComparedTarget, smallkey: string): void {
+		const name = `${kindOf} ${kind}`;
+		const nothing = { class: kindOf, kind, targets: new Set<ComparedTarget>(), smallkeys: new Set<string>() };
+		const finding = findings.get(name) ?? nothing;
+		finding.targets.add(target);
+		finding.smallkeys.add(smallkey);
+		findings.set(name, finding);
+	}
+
+	function compare(target: ComparedTarget, smallkey: string, earlier: Read, fresh: Read): void {
+		asked.add(smallkey);
+		if ("failure" in earlier || earlier.node) old.add(smallkey);
+		if ("failure" in earlier) return add("unreadable", earlier.failure, target, smallkey);
+		if ("failure" in fresh) return add("relevant", fresh.failure, target, smallkey);
+		if (earlier.node || fresh.node) known.add(smallkey);
+		if (!earlier.node) return;
+		if (!fresh.node) return add("missing", "not there", target, smallkey);
+		for (const { isRelevant, kind } of differences(earlier.node, fresh.node))
+			add(isRelevant ? "relevant" : "cosmetic", kind, target, smallkey);
+	}
+
+	const batches: (readonly string[])[] = [];
+	for (let start = 0; start < smallkeys.length; start += batchSize)
+		batches.push(smallkeys.slice(start, start + batchSize));
+	const compareBatch = async (target: ComparedTarget, lang: Lang, batch: readonly string[]) => {
+		const [earlier, fresh] = await Promise.all([
+			before.read(target, lang, batch),
+			now.read(target, lang, batch),
+		]);
+		for (const [index, smallkey] of batch.entries())
+			compare(target, smallkey, earlier[index] as Read, fresh[index] as Read);
+		tick(batch.length);
+	};
+
 	const [first = "-"] = smallkeys;
 	for (const target of comparedTargets) {
 		if (!(await before.serves(target, first))) continue;
-		gathered.targets.push(target);
-		if (await now.serves(target, first)) await compareTarget(target);
-		else
-			for (const smallkey of smallkeys)
-				gathered.add("relevant", "the version is not served", target, smallkey);
+		targets.push(target);
+		if (await now.serves(target, first)) {
+			const tasks = langs.flatMap((lang) => batches.map((batch) => ({ lang, batch })));
+			await pMap(tasks, ({ lang, batch }) => compareBatch(target, lang, batch), { concurrency: atOnce });
+		} else for (const smallkey of smallkeys) add("relevant", "the version is not served", target, smallkey);
 	}
-	if (gathered.targets.length === 0) {
+	if (targets.length === 0) {
 		throw new Error(`${before.address}: serves none of ${comparedTargets.join(", ")} below this address`);
 	}
-	return gathered.comparison();
-
-	async function compareTarget(target: ComparedTarget): Promise<void> {
-		const batches = langs.flatMap((lang) => batchesOf(smallkeys).map((batch) => ({ lang, batch })));
-		await pMap(
-			batches,
-			async ({ lang, batch }) => {
-				const [old, fresh] = await Promise.all([
-					before.read(target, lang, batch),
-					now.read(target, lang, batch),
-				]);
-				for (const [index, smallkey] of batch.entries())
-					gathered.compare(target, smallkey, old[index] as Read, fresh[index] as Read);
-				tick(batch.length);
-			},
-			{ concurrency: atOnce },
-		);
-	}
-}
-
-function batchesOf(smallkeys: readonly string[]): string[][] {
-	const starts = Array.from(
-		{ length: Math.ceil(smallkeys.length / batchSize) },
-		(_, index) => index * batchSize,
-	);
-	return starts.map((start) => smallkeys.slice(start, start + batchSize));
-}
-
-/** Collects the results while layers are read. */
-class Gathered {
-	readonly targets: ComparedTarget[] = [];
-	readonly #findings = new Map<string, Finding>();
-	/** Smallkeys with a layer on either service, and on the older one. */
-	readonly #known = new Set<string>();
-	readonly #old = new Set<string>();
-	readonly #asked = new Set<string>();
-
-	add(kindOf: Class, kind: string, target: ComparedTarget, smallkey: string): void {
-		const name = `${kindOf} ${kind}`;
-		const finding = this.#findings.get(name) ?? {
-			class: kindOf,
-			kind,
-			targets: new Set<ComparedTarget>(),
-			smallkeys: new Set<string>(),
-		};
-		finding.targets.add(target);
-		finding.smallkeys.add(smallkey);
-		this.#findings.set(name, finding);
-	}
-
-	compare(target: ComparedTarget, smallkey: string, old: Read, fresh: Read): void {
-		this.#asked.add(smallkey);
-		if ("failure" in old) {
-			this.#old.add(smallkey);
-			return this.add("unreadable", old.failure, target, smallkey);
-		}
-		if (old.node) this.#old.add(smallkey);
-		if ("failure" in fresh) return this.add("relevant", fresh.failure, target, smallkey);
-		if (old.node || fresh.node) this.#known.add(smallkey);
-		if (!old.node) return;
-		if (!fresh.node) return this.add("missing", "not there", target, smallkey);
-		for (const { isRelevant, kind } of differences(old.node, fresh.node))
-			this.add(isRelevant ? "relevant" : "cosmetic", kind, target, smallkey);
-	}
-
-	comparison(): Comparison {
-		const asked = [...this.#asked];
-		const findings = [...this.#findings.values()];
-		findings.sort((a, b) => b.smallkeys.size - a.smallkeys.size || (a.kind < b.kind ? -1 : 1));
-		return {
-			findings,
-			targets: this.targets,
-			unknown: new Set(asked.filter((key) => !this.#known.has(key) && !this.#old.has(key))),
-			onlyNow: new Set(asked.filter((key) => this.#known.has(key) && !this.#old.has(key))),
-		};
-	}
+	const notOld = [...asked].filter((key) => !old.has(key));
+	return {
+		findings: [...findings.values()].sort(
+			(a, b) => b.smallkeys.size - a.smallkeys.size || (a.kind < b.kind ? -1 : 1),
+		),
+		targets,
+		unknown: new Set(notOld.filter((key) => !known.has(key))),
+		onlyNow: new Set(notOld.filter((key) => known.has(key))),
+	};
 }

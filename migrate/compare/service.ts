@@ -1,4 +1,4 @@
-import { FetchFailure, toFailure } from "../../harvest/net/failure.ts";
+import { createFetch } from "../../harvest/net/fetch.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { targetOf } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
@@ -16,7 +16,9 @@ const timeoutMs = 30_000;
 const maxAttempts = 3;
 
 /** Most bytes of one answer, far above a batch of the largest layers. */
-const maxAnswerBytes = 100_000_000;
+const maxBytes = 100_000_000;
+
+const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs, maxBytes });
 
 /** A service of any release. */
 export class ReadService {
@@ -62,28 +64,16 @@ export class ReadService {
 	}
 
 	async #ask(path: string): Promise<{ status: number; text: string }> {
+		const address = `${this.address}/${path}`;
 		for (let attempt = 1; ; attempt += 1) {
-			const signal = AbortSignal.timeout(timeoutMs);
 			try {
-				const answer = await fetch(`${this.address}/${path}`, { signal, redirect: "manual" });
-				return { status: answer.status, text: await textOf(answer) };
-			} catch (error) {
-				if (attempt === maxAttempts)
-					throw new Error(`${this.address}/${path}`, { cause: toFailure(error, signal) });
+				const answer = await fetchAnswer(address, { redirect: "manual" });
+				return { status: answer.status, text: await answer.text() };
+			} catch (cause) {
+				if (attempt === maxAttempts) throw new Error(address, { cause });
 			}
 		}
 	}
-}
-
-async function textOf(answer: Response): Promise<string> {
-	const chunks: Uint8Array[] = [];
-	let bytes = 0;
-	for await (const chunk of answer.body ?? []) {
-		bytes += chunk.length;
-		if (bytes > maxAnswerBytes) throw new FetchFailure("size", `has over ${maxAnswerBytes} bytes`);
-		chunks.push(chunk);
-	}
-	return Buffer.concat(chunks).toString("utf8");
 }
 
 function elementsOf(text: string): unknown[] | null {
