@@ -43,15 +43,35 @@ export function isMoved(outcome: Moved | NotMoved): outcome is Moved {
 	return "registration" in outcome;
 }
 
-/** Converts a document of any release from 1.0 to 3.0. */
+/** What a document says of a layer: a payload, which is still unchecked, and the nodes that were served. */
+interface ReadDocument {
+	payload: Json;
+	nodes: Record<Lang, Json | undefined>;
+	describe: (lang: Lang, registration: Registration) => LangDescription | null;
+}
+
+/** Converts a document of any release from 1.0 to 3.0. Checks its payload like a write, and describes its services. */
 export function moveDocument(document: Json, settings: FragmentSettings, notes: Notes): Moved | NotMoved {
 	const key = keyOf(document);
 	const smallkey = parseSmallkey(key);
 	if (!smallkey) return { key: shortened(key), reason: `its key ${smallkeyRule}` };
 	const isOfVersion2 = document.version === "2.0" || isObject(document.layer_config);
-	return isOfVersion2
-		? move2(smallkey, document, settings, notes)
-		: move1(smallkey, document, settings, notes);
+	const read = isOfVersion2 ? read2(document, settings, notes) : read1(document, settings, notes);
+	if (!read) return { key: smallkey, reason: "is neither a wms nor a feature layer" };
+	const bytes = Buffer.from(JSON.stringify(read.payload));
+	const { registration, problems } = parseRegistration(bytes, "stored");
+	if (!registration) return { key: smallkey, reason: textsOf(problems).join("; ") };
+	const tooLarge = storedSizeProblem(registration);
+	if (tooLarge !== null) return { key: smallkey, reason: tooLarge.text };
+	const description: Description = {};
+	const nodes: Moved["nodes"] = {};
+	for (const lang of langs) {
+		const described = read.describe(lang, registration);
+		if (described) description[lang] = described;
+		const node = read.nodes[lang];
+		if (node) nodes[lang] = node;
+	}
+	return { smallkey, registration, description: usable(description, notes), nodes };
 }
 
 /** Longest shown key of a document that cannot be imported, in characters. */
@@ -67,11 +87,11 @@ export function keyOf(document: Json): string {
 	return textOf(document._id) || textOf(document.key) || textOf(objectOf(document.data).key);
 }
 
-function move1(smallkey: string, document: Json, settings: FragmentSettings, notes: Notes): Moved | NotMoved {
+function read1(document: Json, settings: FragmentSettings, notes: Notes): ReadDocument | null {
 	const data = objectOf(document.data);
 	const request = isObject(data.request) ? data.request : null;
-	const type = payloadTypeOf(request?.payload_type ?? document.type);
-	if (!type) return { key: smallkey, reason: "is neither a wms nor a feature layer" };
+	const type = request?.payload_type ?? document.type;
+	if (type !== "wms" && type !== "feature") return null;
 	const nodes = { en: nodeOf(data.en), fr: nodeOf(data.fr) };
 	const entryOf = (lang: Lang) => {
 		const node = nodes[lang];
@@ -91,11 +111,7 @@ function move1(smallkey: string, document: Json, settings: FragmentSettings, not
 	};
 	const describe = (lang: Lang, registration: Registration) =>
 		type === "feature" ? describeFeatures(nodes[lang], registration[lang], settings, notes) : null;
-	return finish(smallkey, payload, describe, nodes, notes);
-}
-
-function payloadTypeOf(value: unknown): PayloadType | null {
-	return value === "wms" || value === "feature" ? value : null;
+	return { payload, nodes, describe };
 }
 
 /** A stored node, by itself or within a served fragment. */
@@ -118,7 +134,7 @@ function followNode(entry: Json, node: Json, type: PayloadType): void {
 	if (Number.isInteger(node.maxAllowableOffset)) entry.max_allowable_offset = node.maxAllowableOffset;
 }
 
-function move2(smallkey: string, document: Json, settings: FragmentSettings, notes: Notes): Moved | NotMoved {
+function read2(document: Json, settings: FragmentSettings, notes: Notes): ReadDocument {
 	const request = objectOf(document.request);
 	const configuration = objectOf(document.v1_config);
 	const nodes = { en: nodeOf(configuration.en), fr: nodeOf(configuration.fr) };
@@ -136,7 +152,7 @@ function move2(smallkey: string, document: Json, settings: FragmentSettings, not
 		serviceTypeOf(registration, lang) === "esriFeature"
 			? describeFeatures(nodes[lang], registration[lang], settings, notes)
 			: describeLayers(served(lang), registration, lang);
-	return finish(smallkey, payload, describe, nodes, notes);
+	return { payload, nodes, describe };
 }
 
 /** The description in a node of a feature layer; null without a node. */
@@ -158,32 +174,6 @@ function describeLayers(served: Json, registration: Registration, lang: Lang): L
 	if (entries.length === 0 || !areNames) return null;
 	const { service_url } = registration[lang];
 	return { service_url, from: "import", entries: entries as (string | number)[] };
-}
-
-/** Checks a payload like a write, and describes the services of its nodes. */
-function finish(
-	smallkey: string,
-	payload: Json,
-	describe: (lang: Lang, registration: Registration) => LangDescription | null,
-	nodes: Partial<Record<Lang, Json | undefined>>,
-	notes: Notes,
-): Moved | NotMoved {
-	const { registration, problems } = parseRegistration(Buffer.from(JSON.stringify(payload)), "stored");
-	if (!registration) return { key: smallkey, reason: textsOf(problems).join("; ") };
-	const tooLarge = storedSizeProblem(registration);
-	if (tooLarge !== null) return { key: smallkey, reason: tooLarge.text };
-	const description: Description = {};
-	for (const lang of langs) {
-		const described = describe(lang, registration);
-		if (described) description[lang] = described;
-	}
-	const present = langs.flatMap((lang) => (nodes[lang] ? [[lang, nodes[lang]]] : []));
-	return {
-		smallkey,
-		registration,
-		description: usable(description, notes),
-		nodes: Object.fromEntries(present),
-	};
 }
 
 /** Drops a description that is too large to be read again. */

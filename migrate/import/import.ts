@@ -3,17 +3,17 @@ import { readTextIfThere } from "../../files/if-there.ts";
 import { openStore, repositoryPath } from "../../service/open-store.ts";
 import { changeSenders, sendersPath } from "../../service/senders-file.ts";
 import type { Configuration } from "../../service/settings.ts";
-import { isRefusal, type Reader, type Refusal } from "../../store/store.ts";
+import { type Commit, isRefusal, type Reader, type Refusal } from "../../store/store.ts";
 import { WrongError } from "../../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../../terminal/io.ts";
-import { counted, plain } from "../../terminal/plain.ts";
+import { counted, firstOf, plain } from "../../terminal/plain.ts";
 import { progress } from "../../terminal/progress.ts";
+import { row } from "../compare/report.ts";
 import type { NotMoved } from "./document.ts";
 import { DumpError, readDump, readDumpFile } from "./dump.ts";
 import { collectMoves, type Moves } from "./moves.ts";
 import { type MovedSenders, moveSenders } from "./senders.ts";
 import { type Stored, storeMoves, tryMoves } from "./store.ts";
-import { summaryLines } from "./summary.ts";
 
 /** The options of an import. */
 export interface Import {
@@ -135,4 +135,47 @@ function printOutcome(task: Import, configuration: Configuration, outcome: Outco
 		io,
 		`${counted(senders.added, "sender")} ${verb} to ${place}, ${senders.same} there already, ${senders.notMoved.length} not moved`,
 	);
+}
+
+/** Layers that are named of one kind. */
+const maxNamed = 5;
+
+/** The result of an import, as lines of a table. */
+function summaryLines(moves: Moves, stored: Stored, isTrial: boolean): string[] {
+	const types = new Map<string, number>();
+	for (const { registration } of moves.layers.values()) {
+		const type = "payload_type" in registration ? registration.payload_type : "of version 2.0";
+		types.set(type, (types.get(type) ?? 0) + 1);
+	}
+	const described = [...moves.layers.values()].filter(({ description }) => description !== null).length;
+	const notes = [...moves.notes].sort(
+		([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1),
+	);
+	return [
+		row(moves.documents, "documents read"),
+		row(moves.layers.size - stored.notMoved.length, `layers: ${countsOf(types)}`),
+		row(described, "of them with what the older service knew of their services"),
+		row(moves.notMoved.length + stored.notMoved.length, "not moved"),
+		"",
+		row(stored.added, isTrial ? "would be registered" : "registered"),
+		row(stored.changed, isTrial ? "would be changed" : "changed"),
+		row(stored.same, "stored already"),
+		...(notes.length > 0 ? ["", "Layers that are served otherwise than before, by kind:"] : []),
+		...notes.map(([kind, smallkeys]) => row(smallkeys.length, `${kind} (${firstOf(smallkeys, maxNamed)})`)),
+		...commitLines(stored.commit),
+	];
+}
+
+function countsOf(types: ReadonlyMap<string, number>): string {
+	const parts = [...types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, count]) => `${count} ${type}`);
+	return parts.join(", ") || "none";
+}
+
+function commitLines(commit: Commit | null): string[] {
+	if (!commit?.changed) return [];
+	return [
+		"",
+		`commit ${commit.commit}`,
+		...(commit.pullRequest ? [`pull request ${commit.pullRequest}`] : []),
+	];
 }
