@@ -8,8 +8,13 @@ import { ownersPath, parseOwners } from "../registry/owners.ts";
 import { layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { type LayerHealth, refreshText } from "../review/refresh-text.ts";
 import { askWith } from "../service/ask.ts";
-import { readLayers, statesOf, type WatchedLayer, watchAll } from "../service/harvester/layers.ts";
-import { writeHealth } from "../service/harvester/write-health.ts";
+import {
+	readLayers,
+	statesOf,
+	type WatchedLayer,
+	watchAll,
+	writeHealth,
+} from "../service/harvester/layers.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printLine } from "../terminal/io.ts";

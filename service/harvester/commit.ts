@@ -1,4 +1,4 @@
-import { type Harvested, mergeDescription } from "../../harvest/harvest-layer.ts";
+import { type Harvested, type HarvestLayer, mergeDescription } from "../../harvest/harvest-layer.ts";
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
 import { harvestedLangs, parseRegistration, type Registration } from "../../registry/registration.ts";
 import { descriptionPath, langs } from "../../registry/smallkey.ts";
@@ -25,12 +25,6 @@ export interface HarvestLine {
 	findings?: string[];
 }
 
-export type HarvestLayer = (
-	registration: Registration,
-	signal: AbortSignal,
-	known?: Description | null,
-) => Promise<Harvested>;
-
 export interface CommitOptions {
 	store: Store;
 	/** Harvests one layer. Rejects only where its signal aborts. */
@@ -43,9 +37,14 @@ export function descriptionOf({ description }: Layer): Description | null {
 	return description === null ? null : parseDescription(description);
 }
 
+/** The registration of a layer; null for an invalid one. */
+export function registrationOf({ registration }: Layer): Registration | null {
+	return parseRegistration(new TextEncoder().encode(registration), "stored").registration;
+}
+
 /** The registration of a layer that is harvested; null for any other, and for an invalid one. */
-export function harvestedOf(layer: Layer): Registration | null {
-	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
+function harvestedOf(layer: Layer): Registration | null {
+	const registration = registrationOf(layer);
 	return registration && harvestedLangs(registration).length > 0 ? registration : null;
 }
 

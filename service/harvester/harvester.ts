@@ -1,11 +1,17 @@
 import type { Refresh } from "../../api/context.ts";
 import { isDescribed } from "../../registry/description.ts";
-import { parseRegistration } from "../../registry/registration.ts";
 import type { Log } from "../../store/log.ts";
-import { type CommitOptions, type Done, descriptionOf, type HarvestLine, harvestOne } from "./commit.ts";
+import {
+	type CommitOptions,
+	type Done,
+	descriptionOf,
+	type HarvestLine,
+	harvestOne,
+	registrationOf,
+} from "./commit.ts";
 import { HostQueue } from "./queue.ts";
-import { lookForDue, NamedTimers, nextMoment, type Schedule } from "./schedule.ts";
-import { type HarvestState, HarvestStates } from "./states.ts";
+import { lookForDue, nextMoment, type Schedule } from "./schedule.ts";
+import type { HarvestState, StartLine, Track } from "./states.ts";
 
 interface HarvesterOptions extends Schedule, CommitOptions {
 	/** Gets each harvest, one line for those of the start (`StartLine`), and each failure of the store. */
@@ -25,25 +31,12 @@ const maxTimerMs = 2 ** 31 - 1;
 /** Delay of the first retry in milliseconds; each further one takes twice as long. */
 const firstRetryMs = 60_000;
 
-/** The harvests of a start, as one line of the log: so that they do not flood it. */
-export interface StartLine {
-	harvested: number;
-	changed: number;
-	unchanged: number;
-	dropped: number;
-	failed: number;
-	/** How many have findings. */
-	findings: number;
-	/** The command that prints their findings. */
-	read: string;
-}
-
 /** The harvester of a running service. It is idle until its first call. */
 export class Harvester {
 	readonly #options: HarvesterOptions;
 	readonly #ending = new AbortController();
 	readonly #queue = new HostQueue(atOnce, (smallkey) => this.#visit(smallkey));
-	readonly #states: HarvestStates;
+	readonly #tracks = new Map<string, Track>();
 	/** Layers that the start harvests, and what came of them; the line is null once it is logged. */
 	readonly #startKeys = new Set<string>();
 	#startLine: StartLine | null = {
@@ -55,29 +48,21 @@ export class Harvester {
 		findings: 0,
 		read: "npx fragments check-services",
 	};
-	/** Failed attempts of a layer since the last one that succeeded. */
-	readonly #failures = new Map<string, number>();
-	readonly #retries: NamedTimers;
-	/** Layers that were requested again and are not queued yet. */
-	readonly #wanted = new Set<string>();
-	/** The end of each kind of work that queues layers one after the other. */
-	#starting: Promise<void> = Promise.resolve();
-	#arrivals: Promise<void> = Promise.resolve();
-	#refreshing: Promise<void> = Promise.resolve();
 	#hasCaughtUp = false;
-	#looks: { end: () => void } | null = null;
+	/** The end of the work that queues layers one after the other: registered ones, and all others. */
+	#arrivals: Promise<void> = Promise.resolve();
+	#others: Promise<void> = Promise.resolve();
 
 	constructor(options: HarvesterOptions) {
 		this.#options = options;
-		this.#states = new HarvestStates((smallkey) => nextMoment(smallkey, this.#time(), options.everyMs));
-		this.#retries = new NamedTimers(options.timers);
 	}
 
 	/** Queues a layer before all others. Returns at once. */
 	follow(smallkey: string): void {
-		this.#failures.delete(smallkey);
+		const track = this.#track(smallkey);
+		track.failures = 0;
+		track.isWaiting = true;
 		this.#startKeys.delete(smallkey);
-		this.#states.wait(smallkey);
 		// Sequentially: a push may bring a hundred thousand layers.
 		this.#arrivals = this.#arrivals.then(() => this.#enqueue(smallkey, true, false));
 	}
@@ -85,10 +70,10 @@ export class Harvester {
 	/** Harvests the layers that were never harvested, then every layer once in each period, spread over it. */
 	start(): void {
 		const sinceMs = this.#time();
-		this.#starting = this.#catchUp().then(() => {
-			if (this.#ending.signal.aborted) return;
-			const due = (smallkey: string) => this.#enqueue(smallkey, false, false);
-			this.#looks = lookForDue({ ...this.#options, sinceMs, due });
+		const due = (smallkey: string) => this.#enqueue(smallkey, false, false);
+		this.#others = this.#others.then(async () => {
+			await this.#catchUp();
+			lookForDue({ ...this.#options, sinceMs, due, signal: this.#ending.signal });
 		});
 	}
 
@@ -99,19 +84,21 @@ export class Harvester {
 		if (maxLayers !== null) {
 			smallkeys = smallkeys.sort((a, b) => this.#lastTry(a) - this.#lastTry(b)).slice(0, maxLayers);
 		}
-		for (const smallkey of smallkeys) this.#wanted.add(smallkey);
-		this.#refreshing = this.#refreshing.then(async () => {
-			for (const smallkey of this.#wanted) {
-				this.#wanted.delete(smallkey);
-				await this.#enqueue(smallkey, false, false);
-			}
+		const fresh = smallkeys.filter((smallkey) => !this.#track(smallkey).isWaiting);
+		for (const smallkey of fresh) this.#track(smallkey).isWaiting = true;
+		this.#others = this.#others.then(async () => {
+			for (const smallkey of fresh) await this.#enqueue(smallkey, false, false);
 		});
 		return smallkeys.length;
 	};
 
 	/** The state of a layer's harvest; null where it was not harvested since the start. */
 	stateOf(smallkey: string): HarvestState | null {
-		return this.#states.of(smallkey);
+		const { isWaiting, isRunning, last } = this.#tracks.get(smallkey) ?? {};
+		if (isWaiting || isRunning) return { state: "waiting" };
+		if (!last) return null;
+		const { retryAt, ...end } = last;
+		return { ...end, nextTry: retryAt ?? nextMoment(smallkey, this.#time(), this.#options.everyMs) };
 	}
 
 	/** Number of queued and running harvests. */
@@ -122,11 +109,9 @@ export class Harvester {
 	/** Aborts running requests and finishes a running commit. */
 	async close(): Promise<void> {
 		this.#ending.abort(new Error("the service ends"));
-		this.#retries.clearAll();
-		this.#looks?.end();
+		for (const { retry } of this.#tracks.values()) this.#options.timers.clear(retry);
 		this.#queue.clear();
-		this.#wanted.clear();
-		await Promise.all([this.#starting, this.#arrivals, this.#refreshing]);
+		await Promise.all([this.#arrivals, this.#others]);
 		await this.#queue.idle();
 	}
 
@@ -134,16 +119,24 @@ export class Harvester {
 		return this.#options.now().getTime();
 	}
 
+	/** What is known of a layer, from now on. */
+	#track(smallkey: string): Track {
+		const known = this.#tracks.get(smallkey);
+		const track = known ?? { isWaiting: false, isRunning: false, last: null, failures: 0, retry: null };
+		this.#tracks.set(smallkey, track);
+		return track;
+	}
+
 	/** The end of a layer's last harvest, 0 where it is not known; now for a waiting layer. */
 	#lastTry(smallkey: string): number {
-		const state = this.#states.of(smallkey);
+		const state = this.stateOf(smallkey);
 		if (state === null) return 0;
 		return state.state === "waiting" ? this.#time() : state.at;
 	}
 
 	/** Whether the last harvest is older; always true after a failed one. */
 	#isOlder(smallkey: string, ageMs: number): boolean {
-		const isFailed = this.#states.of(smallkey)?.state === "failed";
+		const isFailed = this.stateOf(smallkey)?.state === "failed";
 		return isFailed || this.#lastTry(smallkey) <= this.#time() - ageMs;
 	}
 
@@ -154,12 +147,12 @@ export class Harvester {
 		try {
 			const layer = await this.#options.store.read(smallkey);
 			if (signal.aborted) return;
-			const bytes = new TextEncoder().encode(layer?.registration);
-			const registration = layer && parseRegistration(bytes, "stored").registration;
+			const registration = layer && registrationOf(layer);
 			if (!registration) return this.#forget(smallkey);
 			if (onlyNew && isDescribed(registration, descriptionOf(layer))) return;
-			this.#retries.clear(smallkey);
-			this.#states.wait(smallkey);
+			const track = this.#track(smallkey);
+			this.#options.timers.clear(track.retry);
+			track.isWaiting = true;
 			if (onlyNew) this.#startKeys.add(smallkey);
 			// The other language's host, if different, is not limited by the queue.
 			this.#queue.add(smallkey, new URL(registration.en.service_url).host, urgent);
@@ -168,17 +161,16 @@ export class Harvester {
 		}
 	}
 
-	/** Drops the state of a layer that is gone or no longer harvested. */
+	/** Drops what is known of a layer that is gone or no longer harvested. */
 	#forget(smallkey: string): void {
-		this.#retries.clear(smallkey);
-		this.#failures.delete(smallkey);
-		this.#states.forget(smallkey);
+		this.#options.timers.clear(this.#tracks.get(smallkey)?.retry);
+		this.#tracks.delete(smallkey);
 		this.#startKeys.delete(smallkey);
 	}
 
 	async #visit(smallkey: string): Promise<void> {
 		const { signal } = this.#ending;
-		this.#states.begin(smallkey);
+		Object.assign(this.#track(smallkey), { isWaiting: false, isRunning: true });
 		try {
 			const done = await harvestOne(smallkey, this.#options, signal);
 			if (signal.aborted) return;
@@ -195,22 +187,33 @@ export class Harvester {
 	#fail(smallkey: string, error: unknown, finding: string): void {
 		if (this.#ending.signal.aborted) return;
 		this.#options.log.error(error);
-		const end = { state: "failed" as const, at: this.#time(), findings: [finding] };
-		this.#states.end(smallkey, { ...end, retryAt: this.#retry(smallkey) });
+		this.#end(smallkey, "failed", [finding], true);
 		this.#startKeys.delete(smallkey);
 	}
 
 	#finish(smallkey: string, { line, again }: Done): void {
 		const { count, log } = this.#options;
+		const track = this.#track(smallkey);
 		count?.(line.outcome);
 		// A service that stays down is logged once, not at every retry.
-		const isKnown = line.outcome === "failed" && this.#failures.has(smallkey);
+		const isKnown = line.outcome === "failed" && track.failures > 0;
 		if (!this.#addToStart(smallkey, line) && !isKnown) log.info(line);
-		if (!again) this.#failures.delete(smallkey);
-		if (line.outcome === "dropped") return this.#states.drop(smallkey);
-		const state = line.outcome === "failed" ? "failed" : "done";
-		const retryAt = again ? this.#retry(smallkey) : null;
-		this.#states.end(smallkey, { state, at: this.#time(), findings: line.findings ?? [], retryAt });
+		if (!again) track.failures = 0;
+		if (line.outcome === "dropped") Object.assign(track, { isRunning: false, last: null });
+		else this.#end(smallkey, line.outcome === "failed" ? "failed" : "done", line.findings ?? [], again);
+	}
+
+	/** Notes the end of a harvest. @param again whether it is retried, each time later */
+	#end(smallkey: string, state: "done" | "failed", findings: string[], again: boolean): void {
+		const { timers, everyMs } = this.#options;
+		const track = this.#track(smallkey);
+		const waitMs = Math.min(firstRetryMs * 2 ** track.failures, everyMs, maxTimerMs);
+		track.isRunning = false;
+		track.last = { state, at: this.#time(), findings, retryAt: again ? this.#time() + waitMs : null };
+		if (!again) return;
+		track.failures += 1;
+		timers.clear(track.retry);
+		track.retry = timers.set(() => void this.#enqueue(smallkey, false, false), waitMs);
 	}
 
 	/** Adds a result to the line of the start; false where the layer is not one of the start. */
@@ -228,15 +231,6 @@ export class Harvester {
 		if (!this.#startLine || !this.#hasCaughtUp || this.#startKeys.size > 0) return;
 		if (this.#startLine.harvested > 0) this.#options.log.info(this.#startLine);
 		this.#startLine = null;
-	}
-
-	/** Schedules a retry. @returns its time, in milliseconds since 1970 */
-	#retry(smallkey: string): number {
-		const before = this.#failures.get(smallkey) ?? 0;
-		this.#failures.set(smallkey, before + 1);
-		const waitMs = Math.min(firstRetryMs * 2 ** before, this.#options.everyMs, maxTimerMs);
-		this.#retries.set(smallkey, () => void this.#enqueue(smallkey, false, false), waitMs);
-		return this.#time() + waitMs;
 	}
 
 	async #catchUp(): Promise<void> {

@@ -1,4 +1,4 @@
-import { utimes } from "node:fs/promises";
+import { rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { readTextIfThere } from "../../files/if-there.ts";
 import type { Finding } from "../../harvest/finding.ts";
@@ -7,12 +7,13 @@ import { createWatchLayer, seenOf, type Watched } from "../../harvest/watch-laye
 import type { Source } from "../../publish/build.ts";
 import { placeFile } from "../../publish/place-file.mjs";
 import { collectSource } from "../../publish/source.ts";
-import type { Seen } from "../../registry/health.ts";
+import { type Health, healthPath, healthText, parseHealth, type Seen } from "../../registry/health.ts";
 import { type CheckedLayer, judgeFiles, problemLine } from "../../registry/judge.ts";
 import { langs, layerPath } from "../../registry/smallkey.ts";
 import { type Io, printError, printLine } from "../../terminal/io.ts";
 import { plain } from "../../terminal/plain.ts";
 import { mapWithProgress } from "../../terminal/progress.ts";
+import { withSeen } from "./health.ts";
 
 /** Layers that are processed concurrently; `createAsk` bounds the requests. */
 export const layersAtOnce = 64;
@@ -103,4 +104,24 @@ function hostsOf({ registration }: CheckedLayer): string[] {
 /** Smallkey → what is wrong; null: healthy. */
 export function statesOf(all: readonly WatchedLayer[]): Map<string, Seen | null> {
 	return new Map(all.map(({ layer, watched }) => [layer.smallkey, seenOf(watched)]));
+}
+
+/**
+ * Writes what was seen of layers into the health.json of their folder. Where nothing has changed, neither does the file.
+ * @param all every layer of the folder
+ */
+export async function writeHealth(
+	folder: string,
+	seen: ReadonlyMap<string, Seen | null>,
+	all: readonly CheckedLayer[],
+	now: Date,
+): Promise<Health> {
+	const before = await readStored(folder, healthPath);
+	const smallkeys = all.map(({ smallkey }) => smallkey);
+	const health = withSeen(parseHealth(before), seen, smallkeys, now);
+	const text = healthText(health);
+	if (text === before) return health;
+	if (text === null) await rm(fileIn(folder, healthPath), { force: true });
+	else await writeStored(folder, healthPath, text, before);
+	return health;
 }

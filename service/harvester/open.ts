@@ -7,8 +7,7 @@ import type { Configuration } from "../settings.ts";
 import { Harvester } from "./harvester.ts";
 import { searchProcess, startRepairs } from "./repairs.ts";
 import { systemTimers } from "./schedule.ts";
-import { threadLimits } from "./thread.ts";
-import { HarvestThreads } from "./threads.ts";
+import { HarvestThreads, threadLimits } from "./threads.ts";
 import { Watcher } from "./watcher.ts";
 
 /** What asks the services of a running service's layers. */
@@ -60,9 +59,8 @@ export function openHarvester(
 			return harvester.waiting;
 		},
 		close: async () => {
-			await Promise.all([harvester.close(), endRepairs?.()]);
+			await Promise.all([harvester.close(), threads.close(), endRepairs?.()]);
 			await watcher.close();
-			await threads.close();
 		},
 	};
 }

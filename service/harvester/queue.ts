@@ -10,8 +10,8 @@ export class HostQueue {
 	readonly #work: (smallkey: string) => Promise<void>;
 	readonly #urgent: Waiting = new Map();
 	readonly #patient: Waiting = new Map();
-	readonly #busyHosts = new Set<string>();
-	readonly #sleepers: (() => void)[] = [];
+	/** Host → the work that runs. */
+	readonly #running = new Map<string, Promise<void>>();
 
 	/** @param work must not reject */
 	constructor(width: number, work: (smallkey: string) => Promise<void>) {
@@ -28,10 +28,9 @@ export class HostQueue {
 		this.#fill();
 	}
 
-	/** Resolves when nothing is running. */
-	idle(): Promise<void> {
-		if (this.#busyHosts.size === 0) return Promise.resolve();
-		return new Promise((resolve) => this.#sleepers.push(resolve));
+	/** Waits for running work. */
+	async idle(): Promise<void> {
+		while (this.#running.size > 0) await Promise.all(this.#running.values());
 	}
 
 	/** Empties the queue without ending running work. */
@@ -43,29 +42,31 @@ export class HostQueue {
 	/** Number of waiting and running smallkeys. */
 	get size(): number {
 		const sizes = [...this.#urgent.values(), ...this.#patient.values()].map((keys) => keys.size);
-		return sizes.reduce((sum, size) => sum + size, this.#busyHosts.size);
+		return sizes.reduce((sum, size) => sum + size, this.#running.size);
 	}
 
 	#fill(): void {
-		while (this.#busyHosts.size < this.#width) {
-			const next = take(this.#urgent, this.#busyHosts) ?? take(this.#patient, this.#busyHosts);
-			if (!next) break;
-			this.#busyHosts.add(next.host);
-			void this.#work(next.smallkey).finally(() => {
-				this.#busyHosts.delete(next.host);
+		while (this.#running.size < this.#width) {
+			const next = take(this.#urgent, this.#running) ?? take(this.#patient, this.#running);
+			if (!next) return;
+			const { host, smallkey } = next;
+			const work = this.#work(smallkey).finally(() => {
+				this.#running.delete(host);
 				this.#fill();
 			});
+			this.#running.set(host, work);
 		}
-		if (this.#busyHosts.size > 0) return;
-		for (const wake of this.#sleepers.splice(0)) wake();
 	}
 }
 
-/** Takes the next smallkey of a host that is not busy; null where there is none. */
-function take(waiting: Waiting, busyHosts: ReadonlySet<string>): { smallkey: string; host: string } | null {
+/** Takes the next smallkey of a host for which nothing runs; null where there is none. */
+function take(
+	waiting: Waiting,
+	running: ReadonlyMap<string, unknown>,
+): { smallkey: string; host: string } | null {
 	for (const [host, smallkeys] of waiting) {
 		const [smallkey] = smallkeys;
-		if (busyHosts.has(host) || smallkey === undefined) continue;
+		if (running.has(host) || smallkey === undefined) continue;
 		waiting.delete(host);
 		smallkeys.delete(smallkey);
 		if (smallkeys.size > 0) waiting.set(host, smallkeys);

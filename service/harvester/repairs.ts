@@ -1,20 +1,16 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { healthPath, healthText, markRepairs, parseHealth, repairTrailer } from "../../registry/health.ts";
+import { markRepairs, parseHealth, repairTrailer } from "../../registry/health.ts";
 import { readOpen } from "../../repair/branches.ts";
 import type { Log } from "../../store/log.ts";
-import { isRefusal, type Store } from "../../store/store.ts";
 import type { Configuration } from "../settings.ts";
-import { serviceMeta } from "./commit.ts";
+import { commitHealth, type StoredHealth } from "./health.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** The dependencies of the daily search for repairs. */
-export interface RepairsOptions extends Pick<Schedule, "timers" | "now"> {
+export interface RepairsOptions extends StoredHealth, Pick<Schedule, "timers"> {
 	repository: string;
-	store: Store;
-	/** Reads the stored `layers/health.json`; null where there is none. */
-	readHealth: () => Promise<string | null>;
 	/** Runs `npx fragments repair` to its end. */
 	search: (signal: AbortSignal) => Promise<void>;
 	/** Gets each failure. */
@@ -64,23 +60,16 @@ async function repairOnce(options: RepairsOptions, signal: AbortSignal): Promise
 }
 
 /** Notes for which layers a repair waits, so that the catalogue says it. */
-async function markProposed({ repository, store, readHealth, now }: RepairsOptions): Promise<void> {
-	const open = await readOpen(repository, "refs/heads/main");
+async function markProposed(options: RepairsOptions): Promise<void> {
+	const open = await readOpen(options.repository, "refs/heads/main");
 	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
-	const before = await readHealth();
-	const health = parseHealth(before);
-	const after = markRepairs(health, proposed);
-	const text = healthText(after);
-	if (text === before) return;
 	const { size } = proposed;
-	const marked = [...after].filter(([smallkey, { repair }]) => repair && !health.get(smallkey)?.repair);
-	const outcome = await store.change(async () => [{ path: healthPath, text }], {
-		...serviceMeta(now),
-		smallkey: null,
-		subject: `health: ${size} ${size === 1 ? "layer has" : "layers have"} a proposed repair`,
-		trailers: marked.map(([smallkey]) => [repairTrailer, smallkey]),
+	await commitHealth(options, (before) => {
+		const after = markRepairs(before, proposed);
+		const marked = [...after].filter(([smallkey, { repair }]) => repair && !before.get(smallkey)?.repair);
+		const subject = `health: ${size} ${size === 1 ? "layer has" : "layers have"} a proposed repair`;
+		return { after, subject, trailers: marked.map(([smallkey]) => [repairTrailer, smallkey] as const) };
 	});
-	if (isRefusal(outcome)) throw new Error(`${healthPath}: ${outcome.errors.join("; ")}`);
 }
 
 /** Searches in a process of its own: what it reads is foreign, and its environment holds no secret. */

@@ -36,35 +36,6 @@ export const systemTimers: Timers = {
 	clear: (timer) => clearTimeout(timer as NodeJS.Timeout),
 };
 
-/** Timers by name, at most one for each. */
-export class NamedTimers {
-	readonly #timers: Timers;
-	readonly #pending = new Map<string, unknown>();
-
-	constructor(timers: Timers) {
-		this.#timers = timers;
-	}
-
-	/** Calls `run` once after `ms` milliseconds; replaces the name's present timer. */
-	set(name: string, run: () => void, ms: number): void {
-		this.clear(name);
-		const timer = this.#timers.set(() => {
-			if (this.#pending.get(name) === timer) this.#pending.delete(name);
-			run();
-		}, ms);
-		this.#pending.set(name, timer);
-	}
-
-	clear(name: string): void {
-		if (this.#pending.has(name)) this.#timers.clear(this.#pending.get(name));
-		this.#pending.delete(name);
-	}
-
-	clearAll(): void {
-		for (const name of this.#pending.keys()) this.clear(name);
-	}
-}
-
 /** What the harvester and the watcher share. */
 export interface Schedule {
 	timers: Timers;
@@ -80,32 +51,24 @@ interface DueOptions extends Schedule {
 	sinceMs: number;
 	/** Called with each layer that has become due; the next one waits for it. Must not reject. */
 	due: (smallkey: string) => Promise<void>;
+	/** Ends the search. */
+	signal: AbortSignal;
 }
 
-/** Looks for due layers every minute, or more often in a short period. Call `end` to stop it. */
-export function lookForDue(options: DueOptions): { end: () => void } {
-	const { timers, now, allKeys, everyMs, due } = options;
+/** Looks for due layers every minute, or more often in a short period. */
+export function lookForDue({ timers, now, allKeys, everyMs, sinceMs, due, signal }: DueOptions): void {
 	const intervalMs = Math.max(Math.min(60_000, everyMs / 100), 10);
-	let since = options.sinceMs;
-	let hasEnded = false;
 	let timer: unknown;
-	const look = async () => {
-		const [from, until] = [since, now().getTime()];
-		since = until;
-		for (const smallkey of [...allKeys()]) {
-			if (hasEnded) return;
-			if (isDue(smallkey, from, until, everyMs)) await due(smallkey);
-		}
-		lookLater();
+	const lookLater = (since: number) => {
+		if (signal.aborted) return;
+		timer = timers.set(async () => {
+			const until = now().getTime();
+			for (const smallkey of [...allKeys()]) {
+				if (!signal.aborted && isDue(smallkey, since, until, everyMs)) await due(smallkey);
+			}
+			lookLater(until);
+		}, intervalMs);
 	};
-	const lookLater = () => {
-		if (!hasEnded) timer = timers.set(() => void look(), intervalMs);
-	};
-	lookLater();
-	return {
-		end() {
-			hasEnded = true;
-			timers.clear(timer);
-		},
-	};
+	lookLater(sinceMs);
+	signal.addEventListener("abort", () => timers.clear(timer), { once: true });
 }

@@ -1,17 +1,145 @@
+import { Worker } from "node:worker_threads";
 import type { Finding } from "../../harvest/finding.ts";
+import type { Harvested, HarvestLayer } from "../../harvest/harvest-layer.ts";
 import { createPool } from "../../harvest/net/pool.ts";
+import type { Watched, WatchLayer } from "../../harvest/watch-layer.ts";
+import type { Description } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
-import type { HarvestLayer } from "./commit.ts";
-import {
-	type AskedLayer,
-	type Results,
-	type Task,
-	Thread,
-	ThreadEnded,
-	type ThreadOptions,
-} from "./thread.ts";
-import type { WatchLayer } from "./watcher.ts";
+import type { HarvestSettings } from "../settings.ts";
+import type { Timers } from "./schedule.ts";
+
+/** The limits of a thread; a valid answer of 5 MB is far below them. */
+export const threadLimits = {
+	/** Size of its heap, in megabytes. */
+	maxHeapMb: 256,
+	/** Longest block of its event loop, in milliseconds. */
+	maxBusyMs: 10_000,
+	/** Longest start, in milliseconds. */
+	maxStartMs: 60_000,
+	/** Longest time for one layer with all its requests, in milliseconds. */
+	maxLayerMs: 300_000,
+};
+
+/** Number of signs of life of a thread within `maxBusyMs`. */
+const beats = 5;
+
+/** What a thread starts with. */
+export interface ThreadSettings {
+	harvest: HarvestSettings;
+	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
+	mapWkid: number;
+	/** Time between two signs of life, and the longest for one layer, in milliseconds. */
+	beatMs: number;
+	maxLayerMs: number;
+}
+
+/** What a thread is asked for: to harvest or to watch a layer. At the time limit its requests are aborted. */
+export interface Order {
+	id: number;
+	task: "harvest" | "watch";
+	registration: Registration;
+	/** What was harvested of it before. */
+	known: Description | null;
+}
+
+/** Messages of a thread: the result of an order, or null as a sign of life. */
+export type Report = { id: number; result: Harvested | Watched } | null;
+
+interface ThreadOptions {
+	entry: URL;
+	settings: Pick<ThreadSettings, "harvest" | "mapWkid">;
+	limits: typeof threadLimits;
+	timers: Timers;
+}
+
+/** A thread ended while it was processing layers. */
+interface Ended {
+	/** Completes a sentence about an answer: `takes more than 256 MB to be read` */
+	reason: string;
+	/** The number of those layers. */
+	layers: number;
+}
+
+type Result = Harvested | Watched | Ended;
+
+/** A thread that requests services, and its supervision. It does not keep the process alive. */
+class Thread {
+	readonly #worker: Worker;
+	readonly #waiting = new Map<number, (result: Result) => void>();
+	#lastId = 0;
+	/** Why it has ended; null while it lives. */
+	#ended: string | null = null;
+
+	constructor({ entry, settings, limits, timers }: ThreadOptions) {
+		const { maxHeapMb, maxBusyMs, maxStartMs, maxLayerMs } = limits;
+		const beatMs = maxBusyMs / beats;
+		const workerData: ThreadSettings = { ...settings, beatMs, maxLayerMs };
+		// Without an environment: it contains secrets, and the thread parses foreign answers.
+		const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 16 };
+		const worker = new Worker(entry, { workerData, execArgv: [], env: {}, resourceLimits });
+		let reason = "ends the thread that reads it";
+		let silentMs = 0;
+		let maxSilentMs = maxStartMs;
+		let timer: unknown;
+		const watch = () => {
+			timer = timers.set(() => {
+				// Steps are counted, not time: a block of this thread must not end the other one.
+				silentMs += beatMs;
+				if (silentMs <= maxSilentMs) return watch();
+				reason = `takes more than ${maxSilentMs / 1000} s to be read`;
+				void worker.terminate();
+			}, beatMs);
+		};
+		worker.unref();
+		worker.on("message", (report: Report) => {
+			silentMs = 0;
+			maxSilentMs = maxBusyMs;
+			if (report) this.#finish(report.id, report.result);
+		});
+		worker.on("error", (error: NodeJS.ErrnoException) => {
+			const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+			reason = isMemory ? `takes more than ${maxHeapMb} MB to be read` : `cannot be read: ${error.message}`;
+		});
+		worker.on("exit", () => {
+			this.#ended = reason;
+			timers.clear(timer);
+			const layers = this.#waiting.size;
+			for (const id of this.#waiting.keys()) this.#finish(id, { reason, layers });
+		});
+		this.#worker = worker;
+		watch();
+	}
+
+	/** Number of layers in progress. */
+	get layers(): number {
+		return this.#waiting.size;
+	}
+
+	get hasEnded(): boolean {
+		return this.#ended !== null;
+	}
+
+	async end(): Promise<void> {
+		await this.#worker.terminate();
+	}
+
+	/** Harvests or watches a layer. Never rejects. */
+	run(order: Omit<Order, "id">): Promise<Result> {
+		return new Promise((resolve) => {
+			if (this.#ended !== null) return resolve({ reason: this.#ended, layers: 1 });
+			this.#lastId += 1;
+			this.#waiting.set(this.#lastId, resolve);
+			this.#worker.postMessage({ id: this.#lastId, ...order } satisfies Order);
+		});
+	}
+
+	#finish(id: number, result: Result): void {
+		const resolve = this.#waiting.get(id);
+		this.#waiting.delete(id);
+		resolve?.(result);
+	}
+}
 
 /** After this idle time a thread is ended, to free its memory, in milliseconds. */
 const idleMs = 30_000;
@@ -34,15 +162,15 @@ export class HarvestThreads {
 
 	/** Harvests a layer. Rejects only where its signal aborts. */
 	readonly harvest: HarvestLayer = async (registration, signal, known = null) => {
-		const result = await this.#run("harvest", { registration, known }, signal);
-		if (!(result instanceof ThreadEnded)) return result;
+		const result = await this.#run({ task: "harvest", registration, known }, signal);
+		if (!("reason" in result)) return result as Harvested;
 		return { found: {}, partial: new Set(), findings: findingsOf(registration, result) };
 	};
 
 	/** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
 	readonly watch: WatchLayer = async (registration, signal, known = null) => {
-		const result = await this.#run("watch", { registration, known }, signal);
-		if (!(result instanceof ThreadEnded)) return result;
+		const result = await this.#run({ task: "watch", registration, known }, signal);
+		if (!("reason" in result)) return result as Watched;
 		const findings = findingsOf(registration, result);
 		return {
 			state: "down",
@@ -50,48 +178,40 @@ export class HarvestThreads {
 		};
 	};
 
+	/** Ends all threads. To be called once the signals of what they do have aborted. */
 	async close(): Promise<void> {
 		this.#options.timers.clear(this.#idle);
 		await Promise.all([...this.#threads].map((thread) => this.#end(thread)));
 	}
 
-	/** The result of a task, or why its services' answers end a thread. */
-	async #run<T extends Task>(
-		task: T,
-		layer: AskedLayer,
-		signal: AbortSignal,
-	): Promise<Results[T] | ThreadEnded> {
-		const together = await this.#runTogether(task, layer, signal).catch(endedOnly);
-		if (!(together instanceof ThreadEnded) || together.layers === 1) return together;
-		return this.#alone.withSlot(() => this.#runAlone(task, layer, signal).catch(endedOnly));
+	async #run(order: Omit<Order, "id">, signal: AbortSignal | undefined): Promise<Result> {
+		signal?.throwIfAborted();
+		const together = await this.#runTogether(order);
+		signal?.throwIfAborted();
+		if (!("reason" in together) || together.layers === 1) return together;
+		return this.#alone.withSlot(async () => {
+			signal?.throwIfAborted();
+			const thread = this.#start();
+			const alone = await thread.run(order);
+			await this.#end(thread);
+			return alone;
+		});
 	}
 
-	async #runTogether<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal) {
+	async #runTogether(order: Omit<Order, "id">): Promise<Result> {
 		const { timers } = this.#options;
 		timers.clear(this.#idle);
 		if (!this.#common || this.#common.hasEnded) this.#common = this.#start();
 		const thread = this.#common;
-		try {
-			return await thread.run(task, layer, signal);
-		} finally {
-			if (thread.hasEnded) this.#threads.delete(thread);
-			else if (thread.layers === 0) {
-				timers.clear(this.#idle);
-				this.#idle = timers.set(() => {
-					if (thread.layers === 0) void this.#end(thread);
-				}, idleMs);
-			}
+		const result = await thread.run(order);
+		if (thread.hasEnded) this.#threads.delete(thread);
+		else if (thread.layers === 0) {
+			timers.clear(this.#idle);
+			this.#idle = timers.set(() => {
+				if (thread.layers === 0) void this.#end(thread);
+			}, idleMs);
 		}
-	}
-
-	async #runAlone<T extends Task>(task: T, layer: AskedLayer, signal: AbortSignal) {
-		signal.throwIfAborted();
-		const thread = this.#start();
-		try {
-			return await thread.run(task, layer, signal);
-		} finally {
-			await this.#end(thread);
-		}
+		return result;
 	}
 
 	#start(): Thread {
@@ -107,16 +227,10 @@ export class HarvestThreads {
 	}
 }
 
-/** @throws any other error */
-function endedOnly(error: unknown): ThreadEnded {
-	if (error instanceof ThreadEnded) return error;
-	throw error;
-}
-
 /** Findings for both languages, since it is not known which of the two it was. */
-function findingsOf(registration: Registration, { message }: ThreadEnded): Finding[] {
+function findingsOf(registration: Registration, { reason }: Ended): Finding[] {
 	return langs.map((lang) => {
-		const text = `${registration[lang].service_url} sent what ${message}`;
+		const text = `${registration[lang].service_url} sent what ${reason}`;
 		return { kind: "server", lang, pointer: `/${lang}/service_url`, text };
 	});
 }

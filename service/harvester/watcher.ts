@@ -1,33 +1,13 @@
-import { seenOf, type Watched } from "../../harvest/watch-layer.ts";
-import type { Description } from "../../registry/description.ts";
-import {
-	healthPath,
-	healthText,
-	parseHealth,
-	type Seen,
-	type SickState,
-	updateHealth,
-	weekOf,
-} from "../../registry/health.ts";
-import { parseRegistration, type Registration } from "../../registry/registration.ts";
+import { seenOf, type WatchLayer } from "../../harvest/watch-layer.ts";
+import type { Seen, SickState } from "../../registry/health.ts";
 import type { Log } from "../../store/log.ts";
-import { isRefusal, type Store } from "../../store/store.ts";
-import { descriptionOf, serviceMeta } from "./commit.ts";
-import type { Schedule, Timers } from "./schedule.ts";
+import { descriptionOf, registrationOf } from "./commit.ts";
+import { commitHealth, type StoredHealth, withSeen } from "./health.ts";
+import type { Schedule } from "./schedule.ts";
 
-/** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
-export type WatchLayer = (
-	registration: Registration,
-	signal: AbortSignal,
-	known?: Description | null,
-) => Promise<Watched>;
-
-interface WatcherOptions extends Pick<Schedule, "now" | "allKeys"> {
-	timers: Timers;
-	store: Store;
+interface WatcherOptions extends StoredHealth, Pick<Schedule, "allKeys" | "timers"> {
+	/** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
 	watch: WatchLayer;
-	/** Reads the stored `layers/health.json`; null where there is none. */
-	readHealth: () => Promise<string | null>;
 	/** Gets each failure of the store. */
 	log: Log;
 }
@@ -63,8 +43,7 @@ export class Watcher {
 		const { store, watch, now, log } = this.#options;
 		try {
 			const layer = await store.read(smallkey);
-			const bytes = new TextEncoder().encode(layer?.registration);
-			const registration = layer && parseRegistration(bytes, "stored").registration;
+			const registration = layer && registrationOf(layer);
 			if (!registration || signal.aborted) return;
 			const watched = await watch(registration, signal, descriptionOf(layer));
 			const findings = watched.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
@@ -90,33 +69,24 @@ export class Watcher {
 	#storeNow(): void {
 		this.#options.timers.clear(this.#timer);
 		this.#timer = null;
-		this.#storing = this.#storing.then(() => this.#storeSeen()).catch(this.#options.log.error);
+		this.#storing = this.#storing.then(() => this.#store());
 	}
 
 	/** Stores the results since the last call in one commit, if they change anything; keeps them where that fails. */
-	async #storeSeen(): Promise<void> {
-		const states = this.#seen;
+	async #store(): Promise<void> {
+		const { allKeys, now, log } = this.#options;
+		const seen = this.#seen;
+		if (seen.size === 0) return;
 		this.#seen = new Map();
-		if (states.size === 0) return;
-		await this.#storeStates(states).catch((error) => {
-			this.#seen = new Map([...states, ...this.#seen]);
-			throw error;
-		});
-	}
-
-	async #storeStates(states: ReadonlyMap<string, Seen | null>): Promise<void> {
-		const { store, readHealth, allKeys, now } = this.#options;
-		const before = await readHealth();
-		const registered = new Set(allKeys());
-		const isRegistered = (smallkey: string) => registered.has(smallkey);
-		const health = updateHealth(parseHealth(before), states, weekOf(now()), isRegistered);
-		const text = healthText(health);
-		if (text === before) return;
-		const outcome = await store.change(async () => [{ path: healthPath, text }], {
-			...serviceMeta(now),
-			smallkey: null,
-			subject: `health: ${health.size} ${health.size === 1 ? "layer is" : "layers are"} sick`,
-		});
-		if (isRefusal(outcome)) throw new Error(`${healthPath}: ${outcome.errors.join("; ")}`);
+		try {
+			await commitHealth(this.#options, (before) => {
+				const after = withSeen(before, seen, allKeys(), now());
+				const subject = `health: ${after.size} ${after.size === 1 ? "layer is" : "layers are"} sick`;
+				return { after, subject, trailers: [] };
+			});
+		} catch (error) {
+			this.#seen = new Map([...seen, ...this.#seen]);
+			log.error(error);
+		}
 	}
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createHarvestLayer } from "../../../harvest/harvest-layer.ts";
@@ -8,12 +7,13 @@ import { createWatchLayer } from "../../../harvest/watch-layer.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { HarvestThreads } from "../../../service/harvester/threads.ts";
 import { mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
-import { Peer } from "../../harvest/peer.ts";
+import { hang, Peer } from "../../harvest/peer.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { eventually } from "../../wait.ts";
 
 const limits = { maxHeapMb: 24, maxBusyMs: 5_000, maxStartMs: 7_000, maxLayerMs: 9_000 };
 const idleMs = 30_000;
+const harvesterThread = new URL("../../../service/harvester/thread-entry.mjs", import.meta.url);
 const settings = {
 	harvest: { on: true, repair: true, allowPrivate: true, every: 1, httpsProxy: "", noProxy: "" },
 	mapWkid: 3978,
@@ -23,12 +23,12 @@ let timers: { run: () => void; ms: number }[];
 let threads: HarvestThreads;
 
 /** Threads whose timers the test runs. */
-function open(entry: URL): HarvestThreads {
+function open(entry: URL, givenLimits = limits): HarvestThreads {
 	timers = [];
 	return new HarvestThreads({
 		entry,
 		settings,
-		limits,
+		limits: givenLimits,
 		timers: {
 			set(run, ms) {
 				const timer = { run, ms };
@@ -65,14 +65,6 @@ function run(ms: number): void {
 /** A watch's step. */
 const step = () => run(limits.maxBusyMs / 5);
 
-/** Takes steps until something is over; a thread has a second for each. */
-async function stepUntil(over: Promise<unknown>): Promise<void> {
-	for (let isOver = false; !isOver; ) {
-		step();
-		isOver = await Promise.race([over.then(() => true), sleep(1000, false, { ref: false })]);
-	}
-}
-
 function at(path: string): Registration {
 	return featureAt(`http://map.example${path}`);
 }
@@ -105,7 +97,6 @@ test("a thread with work is not ended as idle", async () => {
 	const [first] = await found("/good");
 	const waits = found("/waits");
 	assert.not(timers.some(({ ms }) => ms === idleMs));
-	step();
 	assert.equal(await waits, [first]);
 });
 
@@ -128,7 +119,6 @@ for (const [path, words] of [
 		const odd = found(path);
 		const waits = Promise.all([found("/waits"), found("/waits")]);
 		assert.equal(await odd, ended(path, words));
-		await stepUntil(waits);
 		const others = (await waits).flat();
 		for (const text of others) assert.match(text, /^thread \d+$/);
 		assert.is(new Set([...before, ...others]).size, 3);
@@ -155,29 +145,30 @@ test("an answer that keeps a thread busy for ever: the thread is ended after fiv
 	assert.match((await found("/good"))[0] ?? "", /^thread/);
 });
 
-test("a layer has its time, all of its requests included", async () => {
-	await found("/good");
-	const silent = found("/silent");
-	await eventually(() => timers.some(({ ms }) => ms === limits.maxLayerMs));
-	run(limits.maxLayerMs);
-	assert.equal(await silent, ["was not asked to the end"]);
+test("closing rejects what is under way with the reason of its signal, and ends the threads", async () => {
+	const controller = new AbortController();
+	const closed = "the service ends";
+	const rejected = (task: Promise<unknown>) =>
+		task.then(
+			() => assert.unreachable(),
+			(error) => assert.is(error.message, closed),
+		);
+	const waits = rejected(threads.harvest(at("/loops"), controller.signal));
+	controller.abort(new Error(closed));
+	await threads.close();
+	await waits;
+	await eventually(() => timers.length === 0);
+	await rejected(threads.harvest(at("/good"), controller.signal));
 });
 
-test("a caller's signal ends a harvest at once, and closing ends the threads", async () => {
-	const controller = new AbortController();
-	const waits = threads.harvest(at("/loops"), controller.signal);
-	controller.abort(new Error("the service ends"));
-	await waits.then(
-		() => assert.unreachable(),
-		(error) => assert.is(error.message, "the service ends"),
-	);
-	await threads.close();
-	await eventually(() => timers.length === 0);
-	const aborted = threads.harvest(at("/good"), controller.signal);
-	await aborted.then(
-		() => assert.unreachable(),
-		(error) => assert.is(error.message, "the service ends"),
-	);
+test("a layer has its time, all of its requests included", async () => {
+	const peer = await Peer.open();
+	serveLayer(peer, { layer: hang });
+	threads = open(harvesterThread, { ...limits, maxHeapMb: 256, maxLayerMs: 500 });
+	const { findings } = await threads.harvest(featureAt(peer.origin + mapLayer), never);
+	for (const { text } of findings) assert.match(text, /was not asked to the end$/);
+	assert.is(findings.length, 2);
+	await peer.close();
 });
 
 test("the harvester's own thread finds what harvesting without a thread finds", async () => {
@@ -187,8 +178,7 @@ test("the harvester's own thread finds what harvesting without a thread finds", 
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
 	const expected = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
 	await threads.close();
-	threads = open(new URL("../../../service/harvester/thread-entry.mjs", import.meta.url));
-	limits.maxHeapMb = 256;
+	threads = open(harvesterThread, { ...limits, maxHeapMb: 256 });
 	assert.equal(await threads.harvest(registration, never), expected);
 	assert.match(JSON.stringify(expected.found.en), '"name":"Stations"');
 	const gone = await threads.harvest(featureAt(`${peer.origin}/gone/MapServer/1`), never);
