@@ -6,10 +6,11 @@ import { progress } from "../terminal/progress.ts";
 import { nothingNoted } from "./changes.ts";
 import { collectFolder, resolveCommit } from "./collect.ts";
 import { servedLayers } from "./commit-layers.ts";
+import { renderEntry } from "./entry.ts";
 import type { Report } from "./folder-thread.mjs";
 import { FolderThread } from "./folder-thread.ts";
 import { type Manifest, readManifest, removeManifest, rendererStamp, writeManifest } from "./manifest.ts";
-import { fragmentSettings, renderSlots, slotsOf } from "./slots.ts";
+import { fragmentSettings, slotsOf } from "./slots.ts";
 
 /** What is built: a folder of layers, or one commit of a git repository. */
 export type Source = { folder: string } | { repository: string; ref: string };
@@ -144,9 +145,7 @@ async function write(
 	target: Target,
 ): Promise<Written> {
 	const { out, settings, renderer, earlier } = target;
-	const slots = slotsOf(settings);
-	const nothing = slots.map(() => null);
-	const thread = new FolderThread(out, slots);
+	const thread = new FolderThread(out, slotsOf(settings));
 	const count = { same: 0, added: 0, changed: 0, removed: 0, absent: 0 };
 	const bar = progress(layers.size, "writing");
 	const take = async (order: Promise<Report>) => {
@@ -161,12 +160,12 @@ async function write(
 		let writing: Promise<void> = Promise.resolve();
 		for (let start = 0; start < all.length; start += layersAtOnce) {
 			const some = all.slice(start, start + layersAtOnce);
-			const bodies = some.map(
-				([smallkey, layer]) => [smallkey, layer ? renderSlots(layer, settings) : nothing] as const,
+			const entries = some.map(
+				([smallkey, layer]) => [smallkey, layer && renderEntry(layer, settings)] as const,
 			);
 			// The thread writes these while the next ones are rendered.
 			await writing;
-			writing = take(thread.write(bodies));
+			writing = take(thread.write(entries));
 			bar.tick(some.length);
 		}
 		await writing;

@@ -7,7 +7,7 @@ import { bodyOf } from "./entry.ts";
 import type { Report } from "./folder-thread.mjs";
 import { FolderThread } from "./folder-thread.ts";
 import { isCompanion } from "./place-file.mjs";
-import { Slices } from "./slices.ts";
+import { eachInSlices } from "./slices.ts";
 import { type Slot, slotFolder } from "./slots.ts";
 import type { Table } from "./table.ts";
 
@@ -48,24 +48,24 @@ export class FolderSink {
 	readonly #thread: FolderThread;
 	/** Smallkeys of small changes, which wait for their files. */
 	readonly #urgent = new Set<string>();
-	/** Smallkeys of large changes and comparisons. */
+	/** Smallkeys of large changes and comparisons, and those whose files could not be written. */
 	readonly #later = new Set<string>();
 	/** Smallkeys whose files are being written. */
 	#current: ReadonlySet<string> = new Set();
-	/** Smallkeys whose files could not be written, and why. */
-	readonly #failed = new Set<string>();
-	#reason: string | null = null;
-	/** Whether all files are to be compared with the table, are being compared, or could not be. */
-	#comparison: "none" | "due" | "running" | "failed" = "none";
+	/** Whether all files are to be compared with the table, or are being compared. */
+	#comparison: "none" | "due" | "running" = "none";
 	/** Whether the log gets the number of layers that a comparison writes again. */
 	#reportsComparison = false;
 	#compared = 0;
 	#isLarge = false;
+	/** Why files could not be written; null once all are current again. */
+	#reason: string | null = null;
+	#attempts = 0;
+	/** The pause after a failure, in which only small changes are written. */
+	#pause: NodeJS.Timeout | null = null;
 	#working: Promise<void> | null = null;
 	/** The end of the round that is being written. */
 	#round: Promise<void> = Promise.resolve();
-	#timer: NodeJS.Timeout | null = null;
-	#attempts = 0;
 	#isClosing = false;
 
 	constructor(options: FolderOptions) {
@@ -83,7 +83,7 @@ export class FolderSink {
 
 	/** How many layers have files that wait to be written. */
 	get behind(): number {
-		return new Set([...this.#urgent, ...this.#later, ...this.#current, ...this.#failed]).size;
+		return new Set([...this.#urgent, ...this.#later, ...this.#current]).size;
 	}
 
 	/**
@@ -94,11 +94,16 @@ export class FolderSink {
 		if (smallkeys.length === 0) return [];
 		const isSmall = smallkeys.length <= maxSmall;
 		if (!isSmall) this.#isLarge = true;
-		await addAll(isSmall ? this.#urgent : this.#later, smallkeys);
+		const waiting = isSmall ? this.#urgent : this.#later;
+		await eachInSlices(smallkeys, (smallkey) => waiting.add(smallkey));
 		this.#work();
 		if (!isSmall) return [];
-		await Promise.race([this.#written(smallkeys), sleep(this.#times.waitMs, undefined, { ref: false })]);
-		const isBehind = smallkeys.some((smallkey) => this.#waits(smallkey) || this.#failed.has(smallkey));
+		const waits = () => smallkeys.some((one) => this.#urgent.has(one) || this.#current.has(one));
+		const written = async () => {
+			while (waits()) await this.#round;
+		};
+		await Promise.race([written(), sleep(this.#times.waitMs, undefined, { ref: false })]);
+		const isBehind = waits() || smallkeys.some((smallkey) => this.#later.has(smallkey));
 		return isBehind ? ["the files of the web server in front are behind this registration for now"] : [];
 	}
 
@@ -137,18 +142,10 @@ export class FolderSink {
 	/** Ends. @returns whether the files are current */
 	async close(): Promise<boolean> {
 		this.#isClosing = true;
-		if (this.#timer) clearTimeout(this.#timer);
+		if (this.#pause) clearTimeout(this.#pause);
 		await this.idle();
 		await this.#thread.close();
 		return this.#comparison === "none" && this.behind === 0;
-	}
-
-	#waits(smallkey: string): boolean {
-		return this.#urgent.has(smallkey) || this.#current.has(smallkey);
-	}
-
-	async #written(smallkeys: readonly string[]): Promise<void> {
-		while (smallkeys.some((smallkey) => this.#waits(smallkey))) await this.#round;
 	}
 
 	#work(): void {
@@ -159,40 +156,34 @@ export class FolderSink {
 	}
 
 	async #rounds(): Promise<void> {
-		for (let round = this.#next(); round; round = this.#next()) {
-			this.#round = round;
-			await round;
+		for (let next = this.#next(); next; next = this.#next()) {
+			this.#round = next();
+			await this.#round;
 		}
 	}
 
-	/** Begins the next round: small changes come first, except before the comparison of few files. Null: none is left. */
-	#next(): Promise<void> | null {
-		const isComparing = this.#comparison === "due" || this.#comparison === "running";
-		const isFirst = !isComparing || !this.isSmall || this.#isClosing;
-		if (this.#urgent.size > 0 && isFirst) return this.#write(take(this.#urgent));
-		if (this.#isClosing) return null;
-		if (this.#comparison === "due") return this.#beginComparison();
-		if (this.#later.size > 0) return this.#write(take(this.#later));
-		return this.#comparison === "running" ? this.#endComparison() : null;
+	/** The next round: small changes come first, except before the comparison of few files. Null: none is left. */
+	#next(): (() => Promise<void>) | null {
+		const isPaused = this.#isClosing || this.#pause !== null;
+		const isFirst = this.#comparison === "none" || !this.isSmall || isPaused;
+		if (this.#urgent.size > 0 && isFirst) return () => this.#write(take(this.#urgent));
+		if (isPaused) return null;
+		if (this.#comparison === "due") return () => this.#beginComparison();
+		if (this.#later.size > 0) return () => this.#write(take(this.#later));
+		return this.#comparison === "running" ? () => this.#endComparison() : null;
 	}
 
 	async #write(smallkeys: readonly string[]): Promise<void> {
-		const { slots, table } = this.#options;
+		const { table } = this.#options;
 		this.#current = new Set(smallkeys);
-		const report = await this.#attempt(() =>
-			this.#thread.write(
-				smallkeys.map((smallkey) => {
-					const entry = table.entry(smallkey);
-					return [smallkey, slots.map((_, slot) => (entry ? bodyOf(entry, slot) : null))];
-				}),
-			),
-		);
+		for (const smallkey of smallkeys) this.#later.delete(smallkey);
+		const layers = smallkeys.map((smallkey) => [smallkey, table.entry(smallkey)] as const);
+		const { failed, written, hasMadeFolder } = await this.#attempt(this.#thread.write(layers));
 		this.#current = new Set();
-		for (const smallkey of smallkeys) this.#failed.delete(smallkey);
-		for (const smallkey of report?.failed ?? smallkeys) this.#failed.add(smallkey);
-		if (this.#comparison === "running") this.#compared += report?.written ?? 0;
+		for (const smallkey of failed) this.#later.add(smallkey);
+		if (this.#comparison === "running") this.#compared += written;
 		// With the folder its other files are gone, too.
-		if (report?.hasMadeFolder) this.#comparison = "due";
+		if (hasMadeFolder) this.#comparison = "due";
 	}
 
 	async #beginComparison(): Promise<void> {
@@ -201,19 +192,16 @@ export class FolderSink {
 		this.#compared = 0;
 		this.#isLarge ||= !this.isSmall;
 		// Before the thread has started: what changes meanwhile is not what was found different.
-		await addAll(this.#later, table.smallkeys());
-		const report = await this.#attempt(() => this.#thread.ask({ kind: "begin", isRead: true }));
-		if (report?.reason !== null) this.#comparison = "failed";
+		await eachInSlices(table.smallkeys(), (smallkey) => this.#later.add(smallkey));
+		const { reason } = await this.#attempt(this.#thread.ask({ kind: "begin", isRead: true }));
+		if (reason !== null) this.#comparison = "due";
 	}
 
 	async #endComparison(): Promise<void> {
-		const report = await this.#attempt(() => this.#thread.ask({ kind: "sweep" }));
-		if (report?.reason !== null) {
-			this.#comparison = "failed";
-			return;
-		}
+		const { reason } = await this.#attempt(this.#thread.ask({ kind: "sweep" }));
 		// It may be due again.
-		if (this.#comparison === "running") this.#comparison = "none";
+		if (this.#comparison === "running") this.#comparison = reason === null ? "none" : "due";
+		if (reason !== null) return;
 		if (this.#reportsComparison && this.#compared > 0) {
 			const layers = counted(this.#compared, "layer");
 			this.#options.log.warn(
@@ -223,38 +211,33 @@ export class FolderSink {
 		this.#reportsComparison = false;
 	}
 
-	/** What the thread reports; null where it has ended. */
-	async #attempt(order: () => Promise<Report>): Promise<Report | null> {
-		const report = await order().catch((error: Error) => error);
-		const reason = report instanceof Error ? report.message : report.reason;
-		if (reason !== null && this.#reason === null)
-			this.#options.log.warn(`the rendered files cannot be written: ${reason}`);
-		this.#reason = reason ?? this.#reason;
-		return report instanceof Error ? null : report;
+	/** What the thread reports. After a failure there is a pause. */
+	async #attempt(task: Promise<Report>): Promise<Report> {
+		const report = await task;
+		if (report.reason === null) return report;
+		if (this.#reason === null)
+			this.#options.log.warn(`the rendered files cannot be written: ${report.reason}`);
+		this.#reason = report.reason;
+		if (this.#pause || this.#isClosing) return report;
+		const { retryMs, maxRetryMs } = this.#times;
+		const retry = () => {
+			this.#pause = null;
+			this.#work();
+		};
+		this.#pause = setTimeout(retry, Math.min(retryMs * 2 ** this.#attempts, maxRetryMs)).unref();
+		this.#attempts += 1;
+		return report;
 	}
 
-	/** Once nothing is being written: all is current, or what failed is retried after a pause. */
+	/** Once nothing is being written: all is current, or what failed is retried after the pause. */
 	#settle(): void {
 		if (this.#isClosing) return;
-		if (this.#urgent.size > 0 || this.#later.size > 0 || this.#comparison === "due") return this.#work();
+		if (this.#next()) return this.#work();
 		this.#isLarge = false;
-		if (this.#failed.size === 0 && this.#comparison === "none") {
-			if (this.#reason !== null) this.#options.log.warn("the rendered files are current again");
-			this.#reason = null;
-			this.#attempts = 0;
-			return;
-		}
-		const { retryMs, maxRetryMs } = this.#times;
-		const pauseMs = Math.min(retryMs * 2 ** this.#attempts, maxRetryMs);
-		this.#attempts += 1;
-		if (this.#timer) clearTimeout(this.#timer);
-		this.#timer = setTimeout(() => this.#retry(), pauseMs).unref();
-	}
-
-	#retry(): void {
-		if (this.#comparison === "failed") this.#comparison = "due";
-		for (const smallkey of this.#failed) this.#later.add(smallkey);
-		this.#work();
+		if (this.#pause) return;
+		if (this.#reason !== null) this.#options.log.warn("the rendered files are current again");
+		this.#reason = null;
+		this.#attempts = 0;
 	}
 }
 
@@ -266,12 +249,4 @@ function take(waiting: Set<string>): string[] {
 	}
 	for (const smallkey of taken) waiting.delete(smallkey);
 	return taken;
-}
-
-async function addAll(waiting: Set<string>, smallkeys: Iterable<string>): Promise<void> {
-	const slices = new Slices();
-	for (const smallkey of smallkeys) {
-		waiting.add(smallkey);
-		await slices.pause();
-	}
 }

@@ -13,9 +13,9 @@ import { isCompanion, placeFile, removeUnplaced } from "./place-file.mjs";
  */
 
 /**
- * A layer with the length of each of its fragments, in the order of the folders; null where it has none. The bytes of
- * all layers are one after the other.
- * @typedef {readonly [smallkey: string, lengths: readonly (number | null)[]]} WrittenLayer
+ * A layer, and where its fragment for each folder ends in its bytes; an empty one has no file. The bytes of all layers
+ * are one after the other.
+ * @typedef {readonly [smallkey: string, ends: readonly number[]]} WrittenLayer
  */
 
 /**
@@ -95,22 +95,23 @@ function write({ layers, bytes }, report) {
 	});
 	// A folder that cannot be made fails again with each of its files.
 	report.reason = null;
-	let start = 0;
-	for (const [smallkey, lengths] of layers) {
+	let first = 0;
+	for (const [smallkey, ends] of layers) {
 		let isOther = false;
 		let isWhole = true;
-		for (const [index, length] of lengths.entries()) {
-			const body = length === null ? null : bytes.subarray(start, start + length);
-			start += length ?? 0;
+		for (const [index, folder] of folders.entries()) {
+			const [start, end] = [ends[index - 1] ?? 0, ends[index] ?? 0];
+			const body = end > start ? bytes.subarray(first + start, first + end) : null;
 			if (body) wanted?.[index]?.add(smallkey);
 			else wanted?.[index]?.delete(smallkey);
 			const isDone = attempt(report, () => {
-				const change = placeFile(out, join(folders[index] ?? "", smallkey), body, { isFresh });
+				const change = placeFile(out, join(folder, smallkey), body, { isFresh });
 				count(report, change);
 				isOther ||= change === "added" || change === "changed";
 			});
 			isWhole &&= isDone;
 		}
+		first += ends.at(-1) ?? 0;
 		if (isOther) report.written += 1;
 		if (!isWhole) report.failed.push(smallkey);
 	}

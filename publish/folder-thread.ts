@@ -1,13 +1,11 @@
 import { Worker } from "node:worker_threads";
+import type { Entry } from "./entry.ts";
 import type { Order, Report, WrittenLayer } from "./folder-thread.mjs";
 import { otherFolders, type Slot, slotFolder } from "./slots.ts";
 
-/** A layer with its fragments in the order of the slots; null where it has none. */
-export type LayerBodies = readonly [smallkey: string, bodies: readonly (Uint8Array | null)[]];
-
 interface Waiting {
+	order: Order;
 	resolve: (report: Report) => void;
-	reject: (error: Error) => void;
 }
 
 /** The thread that writes rendered files. It starts with the first order. */
@@ -20,29 +18,31 @@ export class FolderThread {
 		this.#folders = { out, folders: slots.map(slotFolder), others: otherFolders(slots) };
 	}
 
-	/** Writes the files of layers. @throws {Error} where the thread cannot be started, or ends */
-	write(layers: readonly LayerBodies[]): Promise<Report> {
-		const bodies = layers.flatMap(([, bodies]) => bodies.flatMap((body) => body ?? []));
-		// Their own memory, which is handed over: a fragment is a part of a long run of bytes.
-		const bytes = new Uint8Array(bodies.reduce((total, body) => total + body.length, 0));
+	/** Writes the files of layers, or removes them for null. Never rejects. */
+	write(layers: readonly (readonly [smallkey: string, Entry | null])[]): Promise<Report> {
+		const written = layers.map(([smallkey, entry]): WrittenLayer => [smallkey, entry?.ends ?? []]);
+		const runs = layers.flatMap(([, entry]) => entry?.bytes ?? []);
+		// Their own memory, which is handed over: a layer may be a part of a long run of bytes.
+		const bytes = new Uint8Array(runs.reduce((total, run) => total + run.length, 0));
 		let offset = 0;
-		for (const body of bodies) {
-			bytes.set(body, offset);
-			offset += body.length;
+		for (const run of runs) {
+			bytes.set(run, offset);
+			offset += run.length;
 		}
-		const written = layers.map(
-			([smallkey, bodies]): WrittenLayer => [smallkey, bodies.map((body) => body?.length ?? null)],
-		);
 		return this.ask({ kind: "write", layers: written, bytes }, [bytes.buffer]);
 	}
 
-	/** Carries out an order after those before it. @throws {Error} where the thread cannot be started, or ends */
+	/** Carries out an order after those before it. Never rejects: the report says where the thread fails. */
 	ask(order: Order, transfer: ArrayBuffer[] = []): Promise<Report> {
-		return new Promise((resolve, reject) => {
-			const worker = this.#start();
-			worker.ref();
-			this.#waiting.push({ resolve, reject });
-			worker.postMessage(order, transfer);
+		return new Promise((resolve) => {
+			this.#waiting.push({ order, resolve });
+			try {
+				const worker = this.#start();
+				worker.ref();
+				worker.postMessage(order, transfer);
+			} catch (error) {
+				this.#fail(this.#worker, error as Error);
+			}
 		});
 	}
 
@@ -69,9 +69,12 @@ export class FolderThread {
 		return worker;
 	}
 
-	#fail(worker: Worker, error: Error): void {
+	#fail(worker: Worker | null, { message: reason }: Error): void {
 		if (this.#worker !== worker) return;
 		this.#worker = null;
-		for (const { reject } of this.#waiting.splice(0)) reject(error);
+		for (const { order, resolve } of this.#waiting.splice(0)) {
+			const failed = order.kind === "write" ? order.layers.map(([smallkey]) => smallkey) : [];
+			resolve({ failed, reason, changes: {}, written: 0, hasMadeFolder: false });
+		}
 	}
 }

@@ -11,7 +11,7 @@ import { renderEntry } from "./entry.ts";
 import { FolderSink, type FolderTimes } from "./folder-sink.ts";
 import { rendererStamp } from "./manifest.ts";
 import { isLarge, type RenderedRange, renderRange } from "./range.ts";
-import { Slices } from "./slices.ts";
+import { eachInSlices } from "./slices.ts";
 import { fragmentSettings, type Slot, slotsOf } from "./slots.ts";
 import { loadSnapshot, saveSnapshot } from "./snapshot.ts";
 import { Table } from "./table.ts";
@@ -162,12 +162,10 @@ export class Publication {
 
 	/** What a range from nothing does not bring is not there. */
 	async #dropOthers({ changes, wrong }: RenderedRange): Promise<void> {
-		const slices = new Slices();
 		const stays = new Set(wrong);
-		for (const smallkey of this.table.smallkeys()) {
+		await eachInSlices(this.table.smallkeys(), (smallkey) => {
 			if (!changes.has(smallkey) && !stays.has(smallkey)) changes.set(smallkey, null);
-			await slices.pause();
-		}
+		});
 	}
 
 	#inBackground(task: () => Promise<unknown>): void {

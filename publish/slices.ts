@@ -17,3 +17,12 @@ export class Slices {
 		this.#start = performance.now();
 	}
 }
+
+/** Runs a short task for each item, in slices. */
+export async function eachInSlices<T>(items: Iterable<T>, task: (item: T) => void): Promise<void> {
+	const slices = new Slices();
+	for (const item of items) {
+		task(item);
+		await slices.pause();
+	}
+}

@@ -8,7 +8,7 @@ import { hasCatalogue, removeCatalogue } from "../catalogue/output.ts";
 import { readCommit } from "../files/version.ts";
 import type { FolderTimes } from "../publish/folder-sink.ts";
 import { Publication } from "../publish/publication.ts";
-import { Slices } from "../publish/slices.ts";
+import { eachInSlices } from "../publish/slices.ts";
 import {
 	type CommitRange,
 	GitStore,
@@ -93,7 +93,7 @@ export async function openLocal(
 		log,
 		// What the store reads is the new state only when the step has ended.
 		registered: (smallkeys) => {
-			setImmediate(() => void followAll(harvester, smallkeys));
+			setImmediate(() => eachInSlices(smallkeys, (smallkey) => harvester?.follow(smallkey)));
 		},
 		filesTimes: outside.filesTimes,
 	});
@@ -206,14 +206,5 @@ async function begin(store: GitStore, publication: Publication, repository: stri
 	} catch (error) {
 		await store.close();
 		throw error;
-	}
-}
-
-/** Has the layers harvested whose registration was written, by a PUT or a push. */
-async function followAll(harvester: ServiceHarvester | null, smallkeys: readonly string[]): Promise<void> {
-	const slices = new Slices();
-	for (const smallkey of smallkeys) {
-		harvester?.follow(smallkey);
-		await slices.pause();
 	}
 }
