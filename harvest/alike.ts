@@ -4,7 +4,7 @@ import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
 import { isObject, listOf, numberOf, textOf } from "./answer.ts";
 import { askDocument, serviceAddress } from "./arcgis/answers.ts";
 import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
-import { quote } from "./finding.ts";
+import { type Described, orNull, quote } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
@@ -50,15 +50,13 @@ export function createFindAlike({
 			const found: Alike[] = [];
 			for (const id of layers.flatMap((one) => numberOf(one.id) ?? [])) {
 				const service_url = serviceAddress(address, `/../${id}`, {});
-				const { description } = await describeLayer(service_url, ask, mapWkid);
-				if (!description) continue;
-				const agreement = agreementOf(known, description);
-				if (agreement.sure) found.push({ service_url, description, agreement });
+				const alike = alikeAt(known, service_url, await orNull(describeLayer(service_url, ask, mapWkid)));
+				found.push(...alike);
 			}
 			return found;
 		};
 		const own = Number(arcgisPath.exec(new URL(address).pathname)?.[2] ?? -1);
-		const { document } = await askDocument(serviceAddress(address, "/..", {}), "service", ask);
+		const document = await orNull(askDocument(serviceAddress(address, "/..", {}), "service", ask));
 		if (!document) return [];
 		const others = listOf(document.layers)
 			.filter(isObject)
@@ -75,14 +73,12 @@ export function createFindAlike({
 
 	async function inWms(known: NamedDescription, address: string): Promise<Alike[]> {
 		const [own] = known.layers;
-		const { capabilities } = await read("WMS", address, null);
+		const capabilities = await orNull(read("WMS", address, null));
 		const found: Alike[] = [];
 		for (const layer of capabilities?.layers.keys() ?? []) {
 			if (layer === own || known.layers.length > 1) continue;
-			const { description } = await describeLayers("WMS", address, [layer], read);
-			if (!description) continue;
-			const agreement = agreementOf(known, description);
-			if (agreement.sure) found.push({ service_url: address, layer, description, agreement });
+			const described = await orNull(describeLayers("WMS", address, [layer], read));
+			found.push(...alikeAt(known, address, described).map((alike) => ({ ...alike, layer })));
 		}
 		return found.length > maxAlike ? [] : found;
 	}
@@ -92,6 +88,14 @@ export function createFindAlike({
 			return arcgisPath.test(new URL(address).pathname) ? inArcgis(known, address) : [];
 		return "layers" in known ? inWms(known, address) : [];
 	};
+}
+
+/** A described layer where it agrees with a known one; else nothing. */
+export function alikeAt(known: LangDescription, service_url: string, described: Described | null): Alike[] {
+	if (!described) return [];
+	const { description } = described;
+	const agreement = agreementOf(known, description);
+	return agreement.sure ? [{ service_url, description, agreement }] : [];
 }
 
 /**

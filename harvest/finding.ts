@@ -23,33 +23,52 @@ export function quote(text: string): string {
 	return line.length > 160 ? `${line.slice(0, 159)}…` : line;
 }
 
-/** Why a service cannot be described, or not wholly. */
-export interface Trouble {
-	kind: Fault;
-	text: string;
+/** A service cannot be described, or not wholly. Its message is the rest of a sentence about the service. */
+export class Trouble extends Error {
+	readonly kind: Fault;
+	/** Whether a further document may be there another time. */
+	readonly isPassing: boolean;
+	/** Whether the answer was too large to be read. */
+	readonly tooLarge: boolean;
+
+	constructor(kind: Fault, text: string, { isPassing = false, tooLarge = false } = {}) {
+		super(text);
+		this.name = "Trouble";
+		this.kind = kind;
+		this.isPassing = isPassing;
+		this.tooLarge = tooLarge;
+	}
 }
 
-/** What a service says of one language of a layer, or why that is not known. */
-export type Answered =
-	| {
-			description: LangDescription;
-			/** What could not be read this time, so that an earlier, complete description is better; null: nothing. */
-			missing: Trouble | null;
-	  }
-	| { description: null; trouble: Trouble };
+/** A task's value, or its trouble. @throws any other error */
+export function orTrouble<T>(task: Promise<T>): Promise<T | Trouble> {
+	return task.catch((error) => {
+		if (error instanceof Trouble) return error;
+		throw error;
+	});
+}
 
-export function undescribed(kind: Fault, text: string): Answered {
-	return { description: null, trouble: { kind, text } };
+/** A task's value; null where there is trouble. @throws any other error */
+export async function orNull<T>(task: Promise<T>): Promise<T | null> {
+	const value = await orTrouble(task);
+	return value instanceof Trouble ? null : value;
+}
+
+/** What a service says of one language of a layer. */
+export interface Described {
+	description: LangDescription;
+	/** What could not be read this time, so that an earlier, complete description is better; null: nothing. */
+	missing: Trouble | null;
 }
 
 /** Most layers of a service that is taken whole: each one is an entry in every fragment. */
 const maxEntries = 1000;
 
-/** Why the layers of a service cannot be taken whole; null where they can. */
-export function entriesTrouble(entries: readonly unknown[]): Answered | null {
-	if (entries.length === 0) return undescribed("registration", "has no layers");
-	if (entries.length <= maxEntries) return null;
-	return undescribed("registration", `has more than ${maxEntries} layers: name those that are wanted`);
+/** @throws {Trouble} where the layers of a service cannot be taken whole */
+export function checkEntries(entries: readonly unknown[]): void {
+	if (entries.length === 0) throw new Trouble("registration", "has no layers");
+	if (entries.length <= maxEntries) return;
+	throw new Trouble("registration", `has more than ${maxEntries} layers: name those that are wanted`);
 }
 
 /** What a viewer would see of a layer: nothing wrong, or what is, as the rest of a sentence about its service. */

@@ -9,7 +9,7 @@ import type { Lang } from "../registry/smallkey.ts";
 import { createFindAlike, type HarvestOptions, otherLayerText } from "./alike.ts";
 import { describeArcgisService } from "./arcgis/describe-service.ts";
 import { describeLayer } from "./arcgis/feature-layer.ts";
-import { type Answered, type Finding, undescribed } from "./finding.ts";
+import { type Described, type Finding, orTrouble, Trouble } from "./finding.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 import { createReadCapabilities } from "./wms/read-capabilities.ts";
 
@@ -32,18 +32,19 @@ export type HarvestLayer = (
 	known?: Description | null,
 ) => Promise<Harvested>;
 
+/** Asks the service of one language. @throws {Trouble} */
 export type DescribeLang = (
 	registration: Registration,
 	lang: Lang,
 	signal?: AbortSignal,
-) => Promise<Answered>;
+) => Promise<Described>;
 
 export function createDescribe({
 	ask,
 	mapWkid,
 	read = createReadCapabilities(ask),
 }: HarvestOptions): DescribeLang {
-	return (registration, lang, signal) => {
+	return async (registration, lang, signal) => {
 		const { service_url: address } = registration[lang];
 		const type = serviceTypeOf(registration, lang);
 		if (type === "esriFeature") return describeLayer(address, ask, mapWkid, signal);
@@ -59,31 +60,28 @@ export function createHarvestLayer(given: HarvestOptions): HarvestLayer {
 	const describe = createDescribe(options);
 	const find = createFindAlike(options);
 
-	async function ownAnswer(
+	async function describeOwn(
 		registration: Registration,
 		lang: Lang,
 		known: Description | null,
 		signal?: AbortSignal,
-	): Promise<Answered> {
-		const answer = await describe(registration, lang, signal);
-		if (!answer.description) return answer;
-		const other = await otherLayerText(
-			currentDescription(registration, known, lang),
-			answer.description,
-			find,
-		);
-		return other === null ? answer : undescribed("registration", other);
+	): Promise<Described> {
+		const described = await describe(registration, lang, signal);
+		const before = currentDescription(registration, known, lang);
+		const other = await otherLayerText(before, described.description, find);
+		if (other !== null) throw new Trouble("registration", other);
+		return described;
 	}
 
 	return async (registration, signal, known = null) => {
 		const harvested: Harvested = { found: {}, partial: new Set(), findings: [] };
-		const answers = new Map<string, Answered>();
+		const answers = new Map<string, Described | Trouble>();
 		for (const lang of harvestedLangs(registration)) {
 			const { service_url: address } = registration[lang];
 			const asked = [serviceTypeOf(registration, lang), address, ...namedLayers(registration, lang)].join(
 				"\n",
 			);
-			const answer = answers.get(asked) ?? (await ownAnswer(registration, lang, known, signal));
+			const answer = answers.get(asked) ?? (await orTrouble(describeOwn(registration, lang, known, signal)));
 			answers.set(asked, answer);
 			addAnswer(harvested, lang, address, answer);
 		}
@@ -91,13 +89,13 @@ export function createHarvestLayer(given: HarvestOptions): HarvestLayer {
 	};
 }
 
-function addAnswer(harvested: Harvested, lang: Lang, address: string, answer: Answered): void {
-	const trouble = answer.description ? answer.missing : answer.trouble;
+function addAnswer(harvested: Harvested, lang: Lang, address: string, answer: Described | Trouble): void {
+	const trouble = answer instanceof Trouble ? answer : answer.missing;
 	if (trouble) {
-		const text = `${address} ${trouble.text}`;
+		const text = `${address} ${trouble.message}`;
 		harvested.findings.push({ kind: trouble.kind, lang, pointer: `/${lang}/service_url`, text });
 	}
-	if (!answer.description) return;
+	if (answer instanceof Trouble) return;
 	harvested.found[lang] = answer.description;
 	if (trouble) harvested.partial.add(lang);
 }

@@ -7,7 +7,7 @@ import { numberOf, objectOf, parseAnswer } from "./answer.ts";
 import { serviceAddress } from "./arcgis/answers.ts";
 import { askLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { createCheckLayer } from "./check-layer.ts";
-import { type Look, quote, seen, unseen } from "./finding.ts";
+import { type Look, orNull, quote, seen, unseen } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 import { lookAtWms } from "./wms/look.ts";
@@ -52,17 +52,16 @@ export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): 
 		const before = currentDescription(registration, known, lang);
 		if (!before || "entries" in before) return null;
 		const { service_url: address } = registration[lang];
-		const now = "renderer" in before ? await sketch(address) : await named(address, before.layers);
+		const now = await orNull("renderer" in before ? sketch(address) : named(address, before.layers));
 		const text = now && (await otherLayerText(before, now, find));
 		return text === null ? null : unseen("registration", text);
 	}
 
-	async function sketch(address: string): Promise<LangDescription | null> {
-		const { layer } = await askLayer(address, ask);
-		return layer && sketchLayer(address, layer);
+	async function sketch(address: string): Promise<LangDescription> {
+		return sketchLayer(address, await askLayer(address, ask));
 	}
 
-	async function named(address: string, layers: readonly string[]): Promise<LangDescription | null> {
+	async function named(address: string, layers: readonly string[]): Promise<LangDescription> {
 		return (await describeLayers("WMS", address, layers, read)).description;
 	}
 
@@ -73,7 +72,7 @@ export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): 
 		if (type === "esriFeature") return lookAtFeatures(address, ask, signal);
 		const [name] = type === "ogcWms" ? namedLayers(registration, lang) : [];
 		if (name === undefined) return seen;
-		const { capabilities } = await read("WMS", address, name);
+		const capabilities = await orNull(read("WMS", address, name));
 		const layer = capabilities?.layers.get(name);
 		return layer ? lookAtWms(address, name, layer, ask, signal) : seen;
 	}

@@ -1,6 +1,6 @@
-import { agreementOf } from "../harvest/agreement.ts";
-import { type Alike, createFindAlike } from "../harvest/alike.ts";
+import { type Alike, alikeAt, createFindAlike } from "../harvest/alike.ts";
 import { isObject, listOf, objectOf, parseAnswer, textOf } from "../harvest/answer.ts";
+import { orNull } from "../harvest/finding.ts";
 import { createDescribe } from "../harvest/harvest-layer.ts";
 import type { Ask } from "../harvest/net/ask.ts";
 import { createReadCapabilities } from "../harvest/wms/read-capabilities.ts";
@@ -53,10 +53,7 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 		address: string,
 	): Promise<Alike[]> {
 		const moved = withEntry(registration, lang, { service_url: address });
-		const { description } = await describe(moved, lang);
-		const agreement = description ? agreementOf(known, description) : null;
-		const own: Alike[] =
-			description && agreement?.sure ? [{ service_url: address, description, agreement }] : [];
+		const own = alikeAt(known, address, await orNull(describe(moved, lang)));
 		if (own.some((one) => one.agreement.sure === "same")) return own;
 		return [...own, ...(await findAlike(known, address))];
 	}

@@ -1,15 +1,11 @@
 import { isObject, numberOf, objectOf, parseAnswer, textOf, wordOf } from "../answer.ts";
-import { quote, type Trouble } from "../finding.ts";
+import { type Fault, quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 
-/** A document of an ArcGIS service, or why there is none, and whether another time it may be there. */
-export type ArcgisDocument =
-	| { document: Record<string, unknown> }
-	| { document: null; trouble: Trouble; isPassing: boolean };
-
 /**
- * Asks for a document of an ArcGIS service: `<service_url><path>?f=json`. Never throws.
+ * Asks for a document of an ArcGIS service: `<service_url><path>?f=json`.
  * @param what is registered there, for the text of a refusal
+ * @throws {Trouble} where there is none
  */
 export async function askDocument(
 	address: string,
@@ -18,24 +14,23 @@ export async function askDocument(
 	signal?: AbortSignal,
 	path = "",
 	query: Record<string, string> = {},
-): Promise<ArcgisDocument> {
+): Promise<Record<string, unknown>> {
 	const answer = await ask(serviceAddress(address, path, { ...query, f: "json" }), signal);
 	if (!answer.ok) {
 		const { kind, text, tooLarge, status } = answer;
-		return refused({ kind, text }, !tooLarge && !isRefusal(status));
+		throw refusal(kind, text, tooLarge || isRefusal(status));
 	}
 	const document = parseAnswer(answer.bytes);
 	if (!isObject(document)) {
 		const text = `does not answer as an ArcGIS ${what} does, with a JSON object`;
-		return { document: null, trouble: { kind: "registration", text }, isPassing: true };
+		throw new Trouble("registration", text, { isPassing: true });
 	}
-	if (document.error === undefined) return { document };
-	const error = objectOf(document.error);
-	return refused(errorTrouble(error), !isRefusal(numberOf(error.code)));
+	if (document.error === undefined) return document;
+	throw errorTrouble(objectOf(document.error));
 }
 
-function refused(trouble: Trouble, isPassing: boolean): ArcgisDocument {
-	return { document: null, trouble, isPassing: isPassing && trouble.kind === "server" };
+function refusal(kind: Fault, text: string, isLasting: boolean): Trouble {
+	return new Trouble(kind, text, { isPassing: kind === "server" && !isLasting });
 }
 
 /** Statuses of a refusal that may pass: the service was slow, or busy (RFC 9110 15.5.9, RFC 6585 section 4). */
@@ -67,5 +62,5 @@ function errorTrouble(error: Record<string, unknown>): Trouble {
 		(code !== null && lastingCodes.has(code)) ||
 		/not found|does not exist|invalid (?:url|layer)/i.test(message);
 	const text = `answers with ArcGIS error ${wordOf(error.code) || "without a code"}: ${quote(message)}`;
-	return { kind: isLasting ? "registration" : "server", text };
+	return refusal(isLasting ? "registration" : "server", text, isRefusal(code));
 }

@@ -1,5 +1,5 @@
 import { isObject, listOf, numberOf, textOf } from "../answer.ts";
-import { type Answered, entriesTrouble, undescribed } from "../finding.ts";
+import { checkEntries, type Described, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 import { askDocument } from "./answers.ts";
 
@@ -8,22 +8,22 @@ const noParent = -1;
 
 /**
  * Asks a MapServer or FeatureServer for its layers: each one at the top, in its own order, and in place of a group those
- * that lie in it. Never throws.
+ * that lie in it.
+ * @throws {Trouble}
  */
 export async function describeArcgisService(
 	address: string,
 	ask: Ask,
 	signal?: AbortSignal,
-): Promise<Answered> {
-	const answer = await askDocument(address, "service", ask, signal);
-	if (!answer.document) return { description: null, trouble: answer.trouble };
-	const { document } = answer;
+): Promise<Described> {
+	const document = await askDocument(address, "service", ask, signal);
 	if (textOf(document.type) !== "" || !Array.isArray(document.layers)) {
 		const text = "is no whole service: the address must end with MapServer or FeatureServer";
-		return undescribed("registration", text);
+		throw new Trouble("registration", text);
 	}
 	const entries = [...new Set(document.layers.filter(isObject).filter(isOnTop).flatMap(idsOf))];
-	return entriesTrouble(entries) ?? { description: { service_url: address, entries }, missing: null };
+	checkEntries(entries);
+	return { description: { service_url: address, entries }, missing: null };
 }
 
 function isOnTop({ parentLayerId }: Record<string, unknown>): boolean {

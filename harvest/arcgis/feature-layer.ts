@@ -3,15 +3,12 @@ import { plainText } from "../../registry/markup.ts";
 import { boundsOfExtent, reproject } from "../../registry/projections.ts";
 import { maxAbstract } from "../../schemas/description.ts";
 import { isObject, listOf, numberOf, objectOf, textOf } from "../answer.ts";
-import { type Answered, quote, type Trouble, undescribed } from "../finding.ts";
+import { type Described, orTrouble, quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 import { askDocument } from "./answers.ts";
 import { readExtent } from "./extent.ts";
 import { type LegendEntry, readLegend } from "./legend.ts";
 import { maxClasses, readRenderer } from "./renderer.ts";
-
-/** The document of one feature layer, or why there is none. */
-export type LayerDocument = { layer: Record<string, unknown> } | { layer: null; trouble: Trouble };
 
 /** Most fields of a layer that are taken over: each one is a column in the viewer's grid. */
 const maxFields = 1000;
@@ -22,29 +19,31 @@ const maxDescriptionLength = 512 * 1024;
 /** The spatial reference of a sketch's extent, which is not used: where a layer lies is compared in degrees. */
 const sketchWkid = 4326;
 
-/** Asks for the document of one feature layer: `<service_url>?f=json`. Never throws. */
-export async function askLayer(address: string, ask: Ask, signal?: AbortSignal): Promise<LayerDocument> {
-	const answer = await askDocument(address, "layer", ask, signal);
-	if (!answer.document) return { layer: null, trouble: answer.trouble };
-	const trouble = documentTrouble(answer.document);
-	return trouble ? { layer: null, trouble } : { layer: answer.document };
+/** Asks for the document of one feature layer: `<service_url>?f=json`. @throws {Trouble} */
+export async function askLayer(
+	address: string,
+	ask: Ask,
+	signal?: AbortSignal,
+): Promise<Record<string, unknown>> {
+	const document = await askDocument(address, "layer", ask, signal);
+	checkDocument(document);
+	return document;
 }
 
 /**
- * Asks a feature layer's service what the layer is: its document, its legend and its number of features. Never throws.
+ * Asks a feature layer's service what the layer is: its document, its legend and its number of features.
  * @param mapWkid well-known id of the map's spatial reference, for the extent
+ * @throws {Trouble}
  */
 export async function describeLayer(
 	address: string,
 	ask: Ask,
 	mapWkid: number,
 	signal?: AbortSignal,
-): Promise<Answered> {
-	const answer = await askLayer(address, ask, signal);
-	if (!answer.layer) return { description: null, trouble: answer.trouble };
-	const { layer } = answer;
+): Promise<Described> {
+	const layer = await askLayer(address, ask, signal);
 	const fields = listOf(layer.fields).filter(isObject);
-	if (fields.length > maxFields) return tooMuch(`more than ${maxFields} fields`);
+	if (fields.length > maxFields) throw tooMuch(`more than ${maxFields} fields`);
 	const legend = await askLegend(address, ask, signal);
 	const count = await askCount(address, ask, signal);
 	const description = buildDescription(
@@ -55,9 +54,9 @@ export async function describeLayer(
 		count.found,
 		mapWkid,
 	);
-	if (!description) return tooMuch(`more than ${maxClasses} classes`);
+	if (!description) throw tooMuch(`more than ${maxClasses} classes`);
 	if (JSON.stringify(description).length > maxDescriptionLength) {
-		return tooMuch(`symbols and fields of more than ${maxDescriptionLength / 1024} KiB`);
+		throw tooMuch(`symbols and fields of more than ${maxDescriptionLength / 1024} KiB`);
 	}
 	return { description, missing: legend.missing ?? count.missing };
 }
@@ -81,20 +80,20 @@ export async function askAllLayers(
 	return listOf(document.layers).filter(isObject);
 }
 
-function tooMuch(what: string): Answered {
-	return undescribed("server", `names ${what}, too many to be served`);
+function tooMuch(what: string): Trouble {
+	return new Trouble("server", `names ${what}, too many to be served`);
 }
 
-function documentTrouble(document: Record<string, unknown>): Trouble | null {
-	const wrong = (text: string): Trouble => ({ kind: "registration", text });
+/** @throws {Trouble} where a document is not that of a feature layer */
+function checkDocument(document: Record<string, unknown>): void {
 	const type = textOf(document.type);
-	if (type === "Group Layer") return wrong("is a group layer: register one of the layers in it");
-	if (type === "" && (Array.isArray(document.layers) || Array.isArray(document.services))) {
-		return wrong("is a whole service: the address must end with the number of one layer");
-	}
-	if (type !== "" && type !== "Feature Layer") return wrong(`is no feature layer, but: ${quote(type)}`);
+	const isService = type === "" && (Array.isArray(document.layers) || Array.isArray(document.services));
 	const isLayer = type !== "" || Array.isArray(document.fields) || isObject(document.drawingInfo);
-	return isLayer ? null : wrong("does not answer as an ArcGIS layer does");
+	const wrong = (text: string) => new Trouble("registration", text);
+	if (type === "Group Layer") throw wrong("is a group layer: register one of the layers in it");
+	if (isService) throw wrong("is a whole service: the address must end with the number of one layer");
+	if (type !== "" && type !== "Feature Layer") throw wrong(`is no feature layer, but: ${quote(type)}`);
+	if (!isLayer) throw wrong("does not answer as an ArcGIS layer does");
 }
 
 /** A further document; `missing` where it may be available another time. */
@@ -134,10 +133,10 @@ async function askExtra(
 	signal?: AbortSignal,
 	query?: Record<string, string>,
 ): Promise<{ document: Record<string, unknown>; missing: Trouble | null }> {
-	const answer = await askDocument(address, "service", ask, signal, path, query);
-	if (answer.document) return { document: answer.document, missing: null };
-	const { trouble, isPassing } = answer;
-	return { document: {}, missing: isPassing ? { ...trouble, kind: "server" } : null };
+	const document = await orTrouble(askDocument(address, "service", ask, signal, path, query));
+	if (!(document instanceof Trouble)) return { document, missing: null };
+	const missing = document.isPassing ? new Trouble("server", document.message) : null;
+	return { document: {}, missing };
 }
 
 /** A description in the one order of its members; null where the renderer has too many classes. */

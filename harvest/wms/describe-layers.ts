@@ -1,15 +1,16 @@
 import { plainKeywords } from "../../registry/described.ts";
-import type { LangDescription, NamedDescription } from "../../registry/description.ts";
+import type { NamedDescription } from "../../registry/description.ts";
 import { plainText } from "../../registry/markup.ts";
 import { degreesOf } from "../../registry/projections.ts";
 import { maxAbstract, maxTitle } from "../../schemas/description.ts";
-import { type Answered, entriesTrouble, quote, undescribed } from "../finding.ts";
+import { checkEntries, type Described, quote, Trouble } from "../finding.ts";
 import { type Box, boxOf, type CapabilitiesLayer, type OgcService } from "./capabilities.ts";
 import type { ReadCapabilities } from "./read-capabilities.ts";
 
 /**
  * Reads in an OGC service's capabilities what it says of some layers, or for no names which layers it has: every one that
- * has a name, in the order of the document. Never throws.
+ * has a name, in the order of the document.
+ * @throws {Trouble}
  */
 export async function describeLayers(
 	service: OgcService,
@@ -17,23 +18,18 @@ export async function describeLayers(
 	names: readonly string[],
 	read: ReadCapabilities,
 	signal?: AbortSignal,
-): Promise<Answered> {
+): Promise<Described> {
 	const [first] = names;
-	const outcome = await read(service, address, first ?? null, signal);
-	if (!outcome.capabilities) return undescribed(outcome.kind, outcome.text);
-	const { layers, root } = outcome.capabilities;
+	const { layers, root } = await read(service, address, first ?? null, signal);
 	if (first === undefined) {
 		const entries = [...layers.keys()];
-		const description: LangDescription = {
-			service_url: address,
-			entries,
-			...aboutLayers(root ? [root] : [], root),
-		};
-		return entriesTrouble(entries) ?? { description, missing: null };
+		checkEntries(entries);
+		const about = aboutLayers(root ? [root] : [], root);
+		return { description: { service_url: address, entries, ...about }, missing: null };
 	}
 	const found = names.flatMap((name) => layers.get(name) ?? []);
 	if (found.length === 0) {
-		return undescribed("registration", `has no layer ${quote(first)} among its ${layers.size}`);
+		throw new Trouble("registration", `has no layer ${quote(first)} among its ${layers.size}`);
 	}
 	const about = aboutLayers(found, root);
 	return { description: { service_url: address, layers: [...names], ...about }, missing: null };

@@ -1,23 +1,19 @@
-import { type Fault, quote } from "../finding.ts";
+import { orTrouble, quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 import { type Capabilities, type OgcService, parseCapabilities } from "./capabilities.ts";
 
 /**
- * Reads the capabilities of a service; an answer is kept for the layers that follow. Never rejects.
+ * Reads the capabilities of a service; an answer is kept for the layers that follow.
  * @param layer asked for alone where the whole is too large; null: the whole only
  * @param signal ends the wait, not the request, which others may wait for too
+ * @throws {Trouble}
  */
 export type ReadCapabilities = (
 	service: OgcService,
 	address: string,
 	layer: string | null,
 	signal?: AbortSignal,
-) => Promise<CapabilitiesOutcome>;
-
-/** The capabilities of a service, or why they are not known. */
-export type CapabilitiesOutcome =
-	| { capabilities: Capabilities }
-	| { capabilities: null; kind: Fault; text: string; tooLarge?: boolean };
+) => Promise<Capabilities>;
 
 /** Most services whose capabilities are kept at a time. */
 const maxKept = 16;
@@ -27,37 +23,35 @@ const maxAgeMs = 600_000;
 
 /** Makes the reader of capabilities that all layers asked for together share. @param now milliseconds since 1970 */
 export function createReadCapabilities(ask: Ask, now: () => number = Date.now): ReadCapabilities {
-	const kept = new Map<string, { since: number; outcome: Promise<CapabilitiesOutcome> }>();
+	const kept = new Map<string, { since: number; outcome: Promise<Capabilities | Trouble> }>();
 
-	function read(service: OgcService, address: string) {
+	async function read(service: OgcService, address: string, signal?: AbortSignal) {
 		const name = `${service} ${address}`;
 		const before = kept.get(name);
 		const isFresh = before && now() - before.since < maxAgeMs;
-		const known = isFresh ? before : { since: now(), outcome: askCapabilities(service, address, ask) };
+		const outcome = isFresh ? before.outcome : orTrouble(askCapabilities(service, address, ask));
 		// Set again, so that the first one is the one that was used longest ago.
 		kept.delete(name);
-		kept.set(name, known);
+		kept.set(name, { since: isFresh ? before.since : now(), outcome });
 		const [oldest] = kept.keys();
 		if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
-		return known.outcome;
+		return untilAborted(outcome, signal);
 	}
 
 	return async (service, address, layer, signal) => {
-		const whole = await untilAborted(read(service, capabilitiesAddress(service, address, null)), signal);
+		let found = await read(service, capabilitiesAddress(service, address, null), signal);
 		// GeoMet and others describe one layer alone with this parameter; the rest ignore it.
-		if (whole.capabilities || !whole.tooLarge || layer === null) return whole;
-		return untilAborted(read(service, capabilitiesAddress(service, address, layer)), signal);
+		if (found instanceof Trouble && found.tooLarge && layer !== null)
+			found = await read(service, capabilitiesAddress(service, address, layer), signal);
+		if (found instanceof Trouble) throw found;
+		return found;
 	};
 }
 
-const aborted = { capabilities: null, kind: "server", text: "was not asked to the end" } as const;
-
 /** What a shared request comes to, as long as the signal has not aborted. */
-function untilAborted(
-	outcome: Promise<CapabilitiesOutcome>,
-	signal?: AbortSignal,
-): Promise<CapabilitiesOutcome> {
+function untilAborted<T>(outcome: Promise<T>, signal?: AbortSignal): Promise<T | Trouble> {
 	if (!signal) return outcome;
+	const aborted = new Trouble("server", "was not asked to the end");
 	if (signal.aborted) return Promise.resolve(aborted);
 	return new Promise((resolve, reject) => {
 		const end = () => resolve(aborted);
@@ -92,19 +86,12 @@ export function withParameters(address: string, query: Record<string, string>): 
 	return url.href;
 }
 
-/** Asks for a capabilities document. Never throws. @param address as `capabilitiesAddress` makes it */
-async function askCapabilities(service: OgcService, address: string, ask: Ask): Promise<CapabilitiesOutcome> {
+/** Asks for a capabilities document. @param address as `capabilitiesAddress` makes it @throws {Trouble} */
+async function askCapabilities(service: OgcService, address: string, ask: Ask): Promise<Capabilities> {
 	const answer = await ask(address);
-	if (!answer.ok)
-		return { capabilities: null, kind: answer.kind, text: answer.text, tooLarge: answer.tooLarge };
+	if (!answer.ok) throw new Trouble(answer.kind, answer.text, { tooLarge: answer.tooLarge });
 	const parsed = parseCapabilities(answer.bytes, answer.type, service);
-	if (parsed.capabilities) return parsed;
-	if (parsed.exception !== null) {
-		return {
-			capabilities: null,
-			kind: "server",
-			text: `answers with an exception: ${quote(parsed.exception)}`,
-		};
-	}
-	return { capabilities: null, kind: "registration", text: `does not answer as a ${service} does` };
+	if (parsed.capabilities) return parsed.capabilities;
+	if (parsed.exception === null) throw new Trouble("registration", `does not answer as a ${service} does`);
+	throw new Trouble("server", `answers with an exception: ${quote(parsed.exception)}`);
 }
