@@ -83,7 +83,10 @@ export const run = createRun(async (argv, environment, io) => {
 		const metrics = configuration.metrics && (await openMetrics());
 		const following =
 			configured.place === "SENDERS" ? null : followSenders(configured.place, senders, serviceLog);
-		const service = await openService(configuration, senders, metrics, following?.state);
+		const service = await openService(configuration, senders, {
+			measures: metrics,
+			sendersState: following?.state,
+		});
 		try {
 			const metricsServer = metrics && (await listenForMetrics(metrics, service, configuration));
 			const started = (url: string) => {

@@ -9,13 +9,7 @@ import { readCommit } from "../files/version.ts";
 import type { FolderTimes } from "../publish/folder-sink.ts";
 import { Publication } from "../publish/publication.ts";
 import { eachInSlices } from "../publish/slices.ts";
-import {
-	type CommitRange,
-	GitStore,
-	type MeasureGit,
-	type StoreLimits,
-	startTask,
-} from "../store/git/store.ts";
+import { type CommitRange, GitStore, type StoreLimits, startTask } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
@@ -24,7 +18,7 @@ import { Disk, type FreeBytes } from "./disk.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { LayerStatuses } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
-import { countCommits, type Measures } from "./measures.ts";
+import { countCommits, type Reports } from "./measures.ts";
 import { repositoryPath, seed } from "./open-store.ts";
 import type { Service } from "./service.ts";
 import type { Configuration } from "./settings.ts";
@@ -33,39 +27,27 @@ import type { Configuration } from "./settings.ts";
 export async function openService(
 	configuration: Configuration,
 	senders: Senders,
-	measures: Measures | null = null,
-	sendersState: Outside["sendersState"] = undefined,
+	reports: Reports,
 ): Promise<Service> {
-	if (!configuration.github)
-		return openLocal(configuration, senders, { ...ordinaryOutside, measures, sendersState });
+	if (!configuration.github) return openLocal(configuration, senders, reports);
 	// Loaded only where it is used: what it brings along takes memory.
 	const { openGithubService } = await import("./github-composition.ts");
-	return openGithubService(configuration, senders, measures, sendersState);
+	return openGithubService(configuration, senders, reports);
 }
 
-export interface Outside {
-	now: () => Date;
-	log: Log;
+/** What a service on this machine has from outside; tests replace it. */
+export interface Outside extends Reports {
+	now?: () => Date;
+	log?: Log;
 	/** The files of the first commit of a new repository. */
-	seed: (configuration: Configuration) => Promise<Edit[]>;
+	seed?: (configuration: Configuration) => Promise<Edit[]>;
 	filesTimes?: Partial<FolderTimes>;
 	catalogueLimits?: Partial<CatalogueLimits>;
 	storeLimits?: Partial<StoreLimits>;
-	/** Counts what the service does, for the metrics. */
-	measures?: Measures | null;
 	freeBytes?: FreeBytes;
-	/** Why the senders are not as their file says, in one line; null where they are. */
-	sendersState?: (() => string | null) | undefined;
 	/** Puts the hook in place that judges what is pushed; false where there is none. */
-	guard: (repository: string, warn: (text: string) => void) => Promise<boolean>;
+	guard?: (repository: string, warn: (text: string) => void) => Promise<boolean>;
 }
-
-const ordinaryOutside: Outside = {
-	now: () => new Date(),
-	log: serviceLog,
-	seed,
-	guard: installHook,
-};
 
 /** A service on this machine, with its parts. */
 export interface LocalService extends Service {
@@ -80,9 +62,10 @@ export interface LocalService extends Service {
 export async function openLocal(
 	configuration: Configuration,
 	senders: Senders,
-	outside: Outside = ordinaryOutside,
+	outside: Outside = {},
 ): Promise<LocalService> {
-	const { now, log, measures = null, sendersState = () => null } = outside;
+	const { now = () => new Date(), log = serviceLog, measures, sendersState = () => null } = outside;
+	const { guard = installHook, seed: firstFiles = seed } = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
 	let harvester: ServiceHarvester | null = null;
@@ -97,7 +80,9 @@ export async function openLocal(
 		},
 		filesTimes: outside.filesTimes,
 	});
-	const catalogue = configuration.site ? openCatalogue(configuration, senders, outside) : null;
+	const catalogue = configuration.site
+		? openCatalogue(configuration, senders, log, outside.catalogueLimits)
+		: null;
 	const publish = async (step: CommitRange) => {
 		const published = await publication.publish(step);
 		catalogue?.changed(step.to);
@@ -109,25 +94,24 @@ export async function openLocal(
 		publish,
 		log,
 		limits: outside.storeLimits,
-		...measuringGit(measures),
-		guard: (path: string) => outside.guard(path, log.warn),
+		...(measures && { measure: measures.git }),
+		guard: (path: string) => guard(path, log.warn),
 	};
-	const store = await GitStore.open(options, () => outside.seed(configuration));
+	const store = countCommits(await GitStore.open(options, () => firstFiles(configuration)), measures);
 	const disk = new Disk(dataDir, outside.freeBytes);
 	await begin(store, publication, repository);
 	if (catalogue) catalogue.changed(store.tip);
 	else if (hasCatalogue(join(dataDir, "dist"))) removeCatalogue(join(dataDir, "dist"));
 	store.start();
 	await disk.start();
-	const counting = countCommits(store, measures);
 	if (configuration.harvest.on) {
 		const { openHarvester } = await import("./harvester/open.ts");
-		harvester = openHarvester(configuration, counting, () => publication.table.smallkeys(), measures);
+		harvester = openHarvester(configuration, store, () => publication.table.smallkeys(), measures);
 	}
 	const statuses = new LayerStatuses({ repository, store, harvester });
 	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();
 	const context: Context = {
-		store: counting,
+		store,
 		settings: { ...configuration, senders },
 		now,
 		log,
@@ -173,7 +157,8 @@ export async function openLocal(
 function openCatalogue(
 	configuration: Configuration,
 	senders: Senders,
-	{ log, catalogueLimits }: Outside,
+	log: Log,
+	limits: Partial<CatalogueLimits> | undefined,
 ): ServiceCatalogue {
 	return new ServiceCatalogue({
 		repository: repositoryPath(configuration.dataDir),
@@ -185,12 +170,8 @@ function openCatalogue(
 				isCompressed: true,
 			}),
 		log,
-		limits: catalogueLimits,
+		limits,
 	});
-}
-
-function measuringGit(measures: Measures | null): { measure?: MeasureGit } {
-	return measures ? { measure: (operation, ms) => measures.git(operation, ms) } : {};
 }
 
 /** Lets readers in. @throws {Error} that tells the way out where the layers cannot be read, and none were kept */

@@ -11,7 +11,7 @@ import { githubStore } from "../store/github/store.ts";
 import { type Store, StoreBusy } from "../store/store.ts";
 import { fetchFromGithub } from "./github.ts";
 import { serviceLog } from "./log.ts";
-import { countCommits, type Measures } from "./measures.ts";
+import { countCommits, type Reports } from "./measures.ts";
 import type { Service } from "./service.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -19,8 +19,7 @@ import type { Configuration } from "./settings.ts";
 export async function openGithubService(
 	configuration: Configuration,
 	senders: Senders,
-	measures: Measures | null = null,
-	sendersState: () => string | null = () => null,
+	{ measures, sendersState = () => null }: Reports = {},
 ): Promise<Service> {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");

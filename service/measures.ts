@@ -6,28 +6,30 @@ export interface Measures {
 	/** A commit was made, for a sender's write or for the service itself. */
 	commit(by: "sender" | "service"): void;
 	/** An operation of git that others wait for has ended. */
-	git(operation: GitOperation, ms: number): void;
+	git: (operation: GitOperation, ms: number) => void;
 	/** A layer was harvested: `changed`, `unchanged`, `dropped` or `failed`. */
 	harvest(outcome: string): void;
 }
 
-/** Wraps a store and counts its commits. */
-export function countCommits(store: Store, measures: Measures | null): Store {
-	if (!measures) return store;
-	const change: Store["change"] = async (edits, meta) => {
-		const outcome = await store.change(edits, meta);
-		if (!isRefusal(outcome) && outcome.changed) measures.commit(meta.request === null ? "service" : "sender");
-		return outcome;
-	};
-	const counting: Store = {
-		published: store.published,
-		read: (smallkey) => store.read(smallkey),
-		ids: (smallkey) => store.ids(smallkey),
-		keys: (folder) => store.keys(folder),
-		change,
-	};
-	if (store.remember) counting.remember = (used) => (store.remember as NonNullable<Store["remember"]>)(used);
-	return counting;
+/** What watches a running service. */
+export interface Reports {
+	measures?: Measures | null;
+	/** Why the senders are not as their file says, in one line; null where they are. */
+	sendersState?: (() => string | null) | undefined;
+}
+
+/** The same store, which counts its commits from now on. */
+export function countCommits<S extends Store>(store: S, measures: Measures | null = null): S {
+	const change = store.change.bind(store);
+	if (measures) {
+		store.change = async (edits, meta) => {
+			const outcome = await change(edits, meta);
+			const by = meta.request === null ? "service" : "sender";
+			if (!isRefusal(outcome) && outcome.changed) measures.commit(by);
+			return outcome;
+		};
+	}
+	return store;
 }
 
 /** The present state of a running service; null where it is not known. */

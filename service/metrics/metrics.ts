@@ -102,9 +102,9 @@ export class Metrics implements Measures {
 		this.#commits.inc({ by });
 	}
 
-	git(operation: GitOperation, ms: number): void {
+	readonly git = (operation: GitOperation, ms: number): void => {
 		this.#git.observe({ operation }, ms / 1_000);
-	}
+	};
 
 	harvest(outcome: string): void {
 		this.#harvests.inc({ outcome });
