@@ -130,18 +130,9 @@ export async function findEarlier(
 	smallkey: string,
 ): Promise<CheckedLayer | null> {
 	const paths = [layerPath(smallkey), descriptionPath(smallkey)];
-	const words = [
-		"log",
-		"-n",
-		String(maxCommits),
-		"--format=",
-		"--raw",
-		"--no-abbrev",
-		commit,
-		"--",
-		...paths,
-	];
-	const lines = (await runGit(repository, words)).toString("utf8").split("\n").filter(Boolean);
+	const how = [`--max-count=${maxCommits}`, "--format=", "--raw", "--no-abbrev"];
+	const output = await runGit(repository, ["log", ...how, commit, "--", ...paths]);
+	const lines = output.toString("utf8").split("\n").filter(Boolean);
 	const [registered, described] = await Promise.all(paths.map((path) => findValid(repository, lines, path)));
 	const registration = registered?.registration ?? null;
 	return registration && { smallkey, registration, description: described?.description ?? null };
