@@ -86,31 +86,26 @@ export class Publication {
 		since: (commit: string) => Promise<CommitRange | null>,
 		first: () => Promise<CommitRange>,
 	): Promise<string> {
+		const { log, repository } = this.#options;
 		const wasCurrent = existsSync(this.#endedPath);
-		await rm(this.#endedPath, { force: true }).catch(this.#options.log.error);
-		const snapshot = loadSnapshot(this.#snapshotPath, this.#renderer, this.#options.log);
+		await rm(this.#endedPath, { force: true }).catch(log.error);
+		const snapshot = loadSnapshot(this.#snapshotPath, this.#renderer, log);
 		const range = snapshot && (await unlessUnreadable(since(snapshot.commit)));
-		if (snapshot && range === null)
-			this.#options.log.warn(otherHistory(this.#options.repository, snapshot.commit));
-		if (snapshot && range) {
-			await this.table.change(snapshot.changes);
-			this.#saved = snapshot.commit;
-			this.#commit = snapshot.commit;
+		if (!snapshot || range === null) {
+			if (snapshot) log.warn(otherHistory(repository, snapshot.commit));
+			await this.#take(await first());
+			this.files.compareAll(existsSync(this.#snapshotPath));
+			void this.#save();
+			return this.#commit as string;
 		}
-		const changed = range === unreadable ? unreadable : await this.#takeFirst(range, first);
-		const isCurrent = range !== null && wasCurrent && (await this.files.isComplete());
-		if (isCurrent && changed !== unreadable && !this.files.isSmall) void this.files.changed(changed);
-		else this.files.compareAll(existsSync(this.#snapshotPath));
-		if (!range) void this.#save();
-		return this.#commit as string;
-	}
-
-	/** Readers are let in with the snapshot where the range since then cannot be read. */
-	async #takeFirst(
-		range: CommitRange | null,
-		first: () => Promise<CommitRange>,
-	): Promise<string[] | typeof unreadable> {
-		return range ? unlessUnreadable(this.#take(range)) : this.#take(await first());
+		await this.table.change(snapshot.changes);
+		this.#saved = snapshot.commit;
+		this.#commit = snapshot.commit;
+		const changed = range === unreadable ? unreadable : await unlessUnreadable(this.#take(range));
+		const mayBeCurrent = wasCurrent && changed !== unreadable && !this.files.isSmall;
+		if (mayBeCurrent && (await this.files.isComplete())) void this.files.changed(changed);
+		else this.files.compareAll(true);
+		return this.#commit;
 	}
 
 	/** Makes a range readable in memory. Its warnings come once the files are written, or have failed. */
