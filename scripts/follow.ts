@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { filesBelow } from "../files/below.ts";
 import { runGit } from "../git/run.ts";
 import { buildOutput, checkOutput } from "../hosting/output.ts";
-import { cloneUrlOf, createGitToken, gitEnvironment } from "../service/github-git.ts";
+import { cloneUrlOf, createGitToken, gitEnvironment } from "../service/github.ts";
 import { lockFolder } from "../service/lock.ts";
 import { type Configuration, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";

@@ -14,7 +14,7 @@ import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
 import { type CatalogueLimits, ServiceCatalogue } from "./catalogue.ts";
-import { Disk, type FreeBytes } from "./disk.ts";
+import { Disk, type Look } from "./disk.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { LayerStatuses } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
@@ -44,7 +44,8 @@ export interface Outside extends Reports {
 	filesTimes?: Partial<FolderTimes>;
 	catalogueLimits?: Partial<CatalogueLimits>;
 	storeLimits?: Partial<StoreLimits>;
-	freeBytes?: FreeBytes;
+	/** The free bytes of a folder's disk. */
+	freeBytes?: Look<number>;
 	/** Puts the hook in place that judges what is pushed; false where there is none. */
 	guard?: (repository: string, warn: (text: string) => void) => Promise<boolean>;
 }

@@ -5,30 +5,25 @@ const minFreeBytes = 64 << 20;
 /** How often a disk is checked, in milliseconds. */
 const lookEveryMs = 10_000;
 
-/** The free bytes of a folder's disk. @throws {Error} where they cannot be read */
-export type FreeBytes = (folder: string) => Promise<number>;
+/** Reads something of a folder. @throws {Error} where that is not possible */
+export type Look<T> = (folder: string) => Promise<T>;
 
-async function statFreeBytes(folder: string): Promise<number> {
+const statFreeBytes: Look<number> = async (folder) => {
 	const { bavail, bsize } = await statfs(folder);
 	return bavail * bsize;
-}
+};
 
-/** Checks a folder. @throws {Error} where this process may not write to it, or its disk is read-only */
-export type CheckWritable = (folder: string) => Promise<void>;
+const checkAccess: Look<void> = (folder) => access(folder, constants.W_OK);
 
 /** Checks periodically whether a folder can be written and its disk has space, so that a hanging disk blocks nothing. */
 export class Disk {
 	readonly #folder: string;
-	readonly #freeBytes: FreeBytes;
-	readonly #checkWritable: CheckWritable;
+	readonly #freeBytes: Look<number>;
+	readonly #checkWritable: Look<void>;
 	#problem: string | null = null;
-	#timer: NodeJS.Timeout | null = null;
+	#timer: NodeJS.Timeout | undefined;
 
-	constructor(
-		folder: string,
-		freeBytes: FreeBytes = statFreeBytes,
-		checkWritable: CheckWritable = (one) => access(one, constants.W_OK),
-	) {
+	constructor(folder: string, freeBytes = statFreeBytes, checkWritable = checkAccess) {
 		this.#folder = folder;
 		this.#freeBytes = freeBytes;
 		this.#checkWritable = checkWritable;
@@ -63,7 +58,7 @@ export class Disk {
 	}
 
 	stop(): void {
-		if (this.#timer) clearInterval(this.#timer);
+		clearInterval(this.#timer);
 	}
 }
 

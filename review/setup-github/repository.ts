@@ -1,5 +1,5 @@
 import { runGit } from "../../git/run.ts";
-import { gitEnvironment } from "../../service/github-git.ts";
+import { gitEnvironment } from "../../service/github.ts";
 import type { Configuration } from "../../service/settings.ts";
 import { dataOrNull } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
