@@ -1,45 +1,11 @@
 import { smallkeyText } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
+import type { LayerStatus } from "../schemas/answers.ts";
 import type { Log } from "../store/log.ts";
 import { StoreBusy } from "../store/store.ts";
 import { type Reply, refuseStatus, statusReply } from "./reply.ts";
 
-/** The status of a layer, for its publisher, without secrets and ids of senders. Times are ISO 8601, in UTC. */
-export interface LayerStatus {
-	smallkey: string;
-	/** When it was last registered, and by which commit; null where it is not registered, or that is not known. */
-	registered: string | null;
-	commit: string | null;
-	review: { branch: string; commit: string; since: string } | null;
-	/** The reviewer's answer to the last change of the layer, its commit, where that was declined; null otherwise. */
-	declined: { commit: string; at: string; reason: string } | null;
-	harvest: HarvestStatus;
-	health: HealthStatus;
-}
-
-/** The status of a layer's harvest. Findings are `<JSON pointer>: <text>`. */
-export interface HarvestStatus {
-	/**
-	 * `none`: the layer is not harvested. `off`: this service does not harvest. `waiting`: queued or running. `failed`: no
-	 * service of the layer answered.
-	 */
-	state: "none" | "off" | "waiting" | "done" | "failed";
-	/** When it ended; absent where that was before the start of this process. */
-	at?: string;
-	findings?: string[];
-	next_try?: string;
-}
-
-/** The result of the last check of the layer as a viewer sees it. */
-export interface HealthStatus {
-	state: "unknown" | "well" | "wrong" | "down" | "empty";
-	/** The week in which it was first seen sick: `2026-W09`. */
-	since?: string;
-	/** The branch on which a repair waits for a reviewer. */
-	repair?: string;
-	at?: string;
-	findings?: string[];
-}
+export type { LayerStatus } from "../schemas/answers.ts";
 
 /**
  * Reads the status of a layer; null where there is neither a layer nor a waiting change.

@@ -1,8 +1,5 @@
-const warnings = {
-	description: "What is accepted but probably not intended, as <JSON pointer>: <what is odd>.",
-	type: "array",
-	items: { type: "string" },
-} as const;
+import type { FromSchema } from "json-schema-to-ts";
+import { having, list, nullable, string } from "./definitions.ts";
 
 /** JSON Schema (draft-07) of the answer to a write that was accepted. */
 export const receipt = {
@@ -12,23 +9,16 @@ export const receipt = {
 	type: "object",
 	required: ["smallkey", "commit", "fragments", "published", "warnings"],
 	properties: {
-		smallkey: { type: "string" },
-		key: { description: "The same, as the older service called it.", type: "string" },
-		commit: { description: "The commit that holds the change.", type: "string" },
-		fragments: {
-			description: "Where the layer is read.",
-			type: "array",
-			items: { type: "string" },
-		},
+		smallkey: string(),
+		key: string("The same, as the older service called it."),
+		commit: string("The commit that holds the change."),
+		fragments: list(string(), "Where the layer is read."),
 		published: { description: "Whether it can be read there already.", type: "boolean" },
-		branch: { description: "Where a reviewer has to agree: the branch of the change.", type: "string" },
-		pull_request: { description: "Where there is one: its address.", type: "string" },
-		draft: {
-			description: "Where the catalogue shows what was sent on a map; only with PUBLIC_URL.",
-			type: "string",
-		},
-		warnings,
-		status: { description: "Where the layer's harvest and health can be followed.", type: "string" },
+		branch: string("Where a reviewer has to agree: the branch of the change."),
+		pull_request: string("Where there is one: its address."),
+		draft: string("Where the catalogue shows what was sent on a map; only with PUBLIC_URL."),
+		warnings: list(string(), "What is accepted but probably not intended, as <JSON pointer>: <what is odd>."),
+		status: string("Where the layer's harvest and health can be followed."),
 	},
 } as const;
 
@@ -37,21 +27,19 @@ export const errors = {
 	$schema: "http://json-schema.org/draft-07/schema#",
 	$id: "errors.schema.json",
 	title: "Why a write was refused",
-	type: "object",
-	required: ["errors"],
-	properties: {
-		errors: {
-			description: "As <place>: <rule>; the first 20, and how many more there are.",
-			type: "array",
-			minItems: 1,
-			items: { type: "string" },
+	...having(
+		{
+			errors: {
+				...list(string(), "As <place>: <rule>; the first 20, and how many more there are."),
+				minItems: 1,
+			},
 		},
-		hint: {
-			description:
+		{
+			hint: string(
 				"What to look at where a signature does not match, or the time that was sent where it is wrong.",
-			type: "string",
+			),
 		},
-	},
+	),
 } as const;
 
 /** JSON Schema (draft-07) of the element for an unknown key in an answer of several fragments at v0.9. */
@@ -59,82 +47,64 @@ export const missing = {
 	$schema: "http://json-schema.org/draft-07/schema#",
 	$id: "missing.schema.json",
 	title: "A smallkey that was not found",
-	type: "object",
-	required: ["error_code", "smallkey"],
-	properties: {
-		error_code: { const: 404 },
-		smallkey: { description: "As it was asked for.", type: "string" },
-	},
+	...having({ error_code: { const: 404 }, smallkey: string("As it was asked for.") }),
 } as const;
 
 const time = { type: "string", format: "date-time" } as const;
-const findings = {
-	description: "What services said that is wrong, as <JSON pointer>: <text>.",
-	type: "array",
-	items: { type: "string" },
-} as const;
+const findings = list(string(), "What services said that is wrong, as <JSON pointer>: <text>.");
 
 /** JSON Schema (draft-07) of how a layer is. */
 export const layerStatus = {
 	$schema: "http://json-schema.org/draft-07/schema#",
 	$id: "layer-status.schema.json",
 	title: "How a layer is",
-	type: "object",
-	required: ["smallkey", "registered", "commit", "review", "declined", "harvest", "health"],
-	properties: {
-		smallkey: { type: "string" },
-		registered: {
-			description: "When it was last registered; null where it is not yet, or that is not known.",
-			anyOf: [{ type: "null" }, time],
-		},
+	...having({
+		smallkey: string(),
+		registered: nullable(
+			time,
+			"When it was last registered; null where it is not yet, or that is not known.",
+		),
 		commit: { description: "By which commit.", type: ["string", "null"] },
-		review: {
-			description: "The change that waits for a reviewer.",
-			anyOf: [
-				{ type: "null" },
-				{
-					type: "object",
-					required: ["branch", "commit", "since"],
-					properties: { branch: { type: "string" }, commit: { type: "string" }, since: time },
-				},
-			],
-		},
-		declined: {
-			description: "The last change of the layer, by its commit, where a reviewer has declined it, and why.",
-			anyOf: [
-				{ type: "null" },
-				{
-					type: "object",
-					required: ["commit", "at", "reason"],
-					properties: { commit: { type: "string" }, at: time, reason: { type: "string" } },
-				},
-			],
-		},
-		harvest: {
-			type: "object",
-			required: ["state"],
-			properties: {
+		review: nullable(
+			having({ branch: string(), commit: string(), since: time }),
+			"The change that waits for a reviewer.",
+		),
+		declined: nullable(
+			having({ commit: string(), at: time, reason: string() }),
+			"The last change of the layer, by its commit, where a reviewer has declined it, and why.",
+		),
+		harvest: having(
+			{
 				state: {
 					description:
 						"none: the layer is not harvested. off: this service does not harvest. failed: no service answered.",
 					enum: ["none", "off", "waiting", "done", "failed"],
 				},
-				at: time,
-				findings,
-				next_try: time,
 			},
-		},
+			// `at` is absent where it ended before the start of the process.
+			{ at: time, findings, next_try: time },
+		),
 		health: {
 			description: "Its health when it was last checked as a viewer would use it.",
-			type: "object",
-			required: ["state"],
-			properties: {
-				state: { enum: ["unknown", "well", "wrong", "down", "empty"] },
-				since: { description: "The week since when it is sick: 2026-W09.", type: "string" },
-				repair: { description: "The branch on which a repair waits for a reviewer.", type: "string" },
-				at: time,
-				findings,
-			},
+			...having(
+				{ state: { enum: ["unknown", "well", "wrong", "down", "empty"] } },
+				{
+					since: string("The week since when it is sick: 2026-W09."),
+					repair: string("The branch on which a repair waits for a reviewer."),
+					at: time,
+					findings,
+				},
+			),
 		},
-	},
+	}),
 } as const;
+
+/** What a schema names, although it allows further members. */
+type Named<T> = T extends object
+	? T extends readonly unknown[]
+		? T
+		: { [K in keyof T as string extends K ? never : K]: Named<T[K]> }
+	: T;
+
+/** The status of a layer, for its publisher, without secrets and ids of senders. Times are ISO 8601, in UTC. */
+export type LayerStatus = Named<FromSchema<typeof layerStatus>>;

@@ -8,12 +8,36 @@ export function exactly<const R extends Properties, const O extends Properties =
 	required: R,
 	optional: O = {} as O,
 ) {
+	return { ...having(required, optional), additionalProperties: false } as const;
+}
+
+/** The same for an object that may have further members. */
+export function having<const R extends Properties, const O extends Properties = Record<never, never>>(
+	required: R,
+	optional: O = {} as O,
+) {
 	return {
 		type: "object",
 		required: Object.keys(required) as readonly (keyof R & string)[],
 		properties: { ...required, ...optional } as R & O,
-		additionalProperties: false,
 	} as const;
+}
+
+/** A definition of the same schema, by its name. */
+export function ref<const N extends string>(name: N, description?: string) {
+	return { ...(description && { description }), $ref: `#/definitions/${name}` } as const;
+}
+
+export function string(description?: string) {
+	return { ...(description && { description }), type: "string" } as const;
+}
+
+export function list<const S>(items: S, description?: string) {
+	return { ...(description && { description }), type: "array", items } as const;
+}
+
+export function nullable<const S>(schema: S, description?: string) {
+	return { ...(description && { description }), anyOf: [{ type: "null" }, schema] } as const;
 }
 
 /** An http or https address; that it is a URI, and holds no secret, is checked by code. */
@@ -50,15 +74,12 @@ export const metadata = {
 	description: "Where the layer is described: a record's uuid, or the addresses themselves.",
 	type: "object",
 	minProperties: 1,
-	not: {
-		required: ["uuid"],
-		anyOf: [{ required: ["metadata_url"] }, { required: ["catalogue_url"] }],
-	},
+	not: { required: ["uuid"], anyOf: [{ required: ["metadata_url"] }, { required: ["catalogue_url"] }] },
 	code: "metadata",
 	properties: {
 		uuid: { type: "string", minLength: 1, maxLength: 128 },
-		metadata_url: { $ref: "#/definitions/address" },
-		catalogue_url: { $ref: "#/definitions/address" },
+		metadata_url: ref("address"),
+		catalogue_url: ref("address"),
 	},
 	additionalProperties: false,
 } as const;

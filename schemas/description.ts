@@ -1,4 +1,4 @@
-import { exactly } from "./definitions.ts";
+import { exactly, list, nullable, ref, string } from "./definitions.ts";
 
 const finite = { type: "number" } as const;
 
@@ -9,8 +9,8 @@ const image = {
 } as const;
 
 const drawing = {
-	label: { description: "Empty where the service gives none.", type: "string" },
-	image: { $ref: "#/definitions/image" },
+	label: string("Empty where the service gives none."),
+	image: ref("image"),
 } as const;
 
 /** Longest title and abstract, most keywords and longest keyword, in characters: they are in the catalogue. */
@@ -21,29 +21,23 @@ export const maxKeyword = 100;
 
 /** A service's texts about a layer, for the catalogue. A text that the service does not have is left out. */
 const about = {
-	from: { $ref: "#/definitions/origin" },
+	from: ref("origin"),
 	abstract: { type: "string", maxLength: maxAbstract },
 	keywords: {
-		type: "array",
+		...list({ type: "string", minLength: 1, maxLength: maxKeyword }),
 		maxItems: maxKeywords,
-		items: { type: "string", minLength: 1, maxLength: maxKeyword },
 	},
 	bounds: {
-		description: "West, south, east, north, in degrees (RFC 7946, section 5).",
-		type: "array",
+		...list(finite, "West, south, east, north, in degrees (RFC 7946, section 5)."),
 		minItems: 4,
 		maxItems: 4,
-		items: finite,
 	},
 } as const;
 
 /** The same of a layer that has no name of its own in the description. */
 const titled = { title: { type: "string", maxLength: maxTitle }, ...about } as const;
 
-const otherFeatures = {
-	description: "The symbol of every other feature, or null.",
-	anyOf: [{ type: "null" }, { $ref: "#/definitions/drawing" }],
-} as const;
+const otherFeatures = nullable(ref("drawing"), "The symbol of every other feature, or null.");
 
 /**
  * JSON Schema (draft-07) of a service description: the content of layers/<ab>/<smallkey>.service.json, which
@@ -54,53 +48,30 @@ export const description = {
 	$id: "description.schema.json",
 	title: "What was harvested from the services behind a layer",
 	type: "object",
-	properties: { en: { $ref: "#/definitions/lang" }, fr: { $ref: "#/definitions/lang" } },
+	properties: { en: ref("lang"), fr: ref("lang") },
 	additionalProperties: false,
 	definitions: {
 		image,
-		lang: {
-			anyOf: [
-				{ $ref: "#/definitions/features" },
-				{ $ref: "#/definitions/named" },
-				{ $ref: "#/definitions/service" },
-			],
-		},
+		lang: { anyOf: [ref("features"), ref("named"), ref("service")] },
 		features: {
 			description: "A feature layer.",
 			...exactly(
 				{
-					service_url: {
-						description:
-							"The harvested address. The description is used only while this is the registered address.",
-						type: "string",
-					},
-					name: { type: "string" },
-					display_field: {
-						description: "The field whose value names a feature; empty where the service says none.",
-						type: "string",
-					},
-					geometry_type: {
-						description: "ArcGIS's own name of it, such as esriGeometryPoint.",
-						type: "string",
-					},
-					min_scale: { $ref: "#/definitions/scale" },
-					max_scale: { $ref: "#/definitions/scale" },
-					extent: {
-						description: "null where the service's own extent is unusable.",
-						anyOf: [{ type: "null" }, { $ref: "#/definitions/extent" }],
-					},
-					fields: { type: "array", items: { $ref: "#/definitions/field" } },
-					renderer: {
-						anyOf: [
-							{ $ref: "#/definitions/simple" },
-							{ $ref: "#/definitions/unique" },
-							{ $ref: "#/definitions/breaks" },
-						],
-					},
-					count: {
-						description: "How many features there are; null where the service does not say.",
-						anyOf: [{ type: "null" }, { type: "number", minimum: 0 }],
-					},
+					service_url: string(
+						"The harvested address. The description is used only while this is the registered address.",
+					),
+					name: string(),
+					display_field: string("The field whose value names a feature; empty where the service says none."),
+					geometry_type: string("ArcGIS's own name of it, such as esriGeometryPoint."),
+					min_scale: ref("scale"),
+					max_scale: ref("scale"),
+					extent: nullable(ref("extent"), "null where the service's own extent is unusable."),
+					fields: list(ref("field")),
+					renderer: { anyOf: [ref("simple"), ref("unique"), ref("breaks")] },
+					count: nullable(
+						{ type: "number", minimum: 0 },
+						"How many features there are; null where the service does not say.",
+					),
 				},
 				about,
 			),
@@ -109,12 +80,10 @@ export const description = {
 			description: "The layers of an OGC service that the registration names.",
 			...exactly(
 				{
-					service_url: { type: "string" },
+					service_url: string(),
 					layers: {
-						description: "Their names. The rest is used only while these are the registered ones.",
-						type: "array",
+						...list(string(), "Their names. The rest is used only while these are the registered ones."),
 						minItems: 1,
-						items: { type: "string" },
 					},
 				},
 				titled,
@@ -124,12 +93,11 @@ export const description = {
 			description: "The layers of a service that is taken whole, in the service's own order.",
 			...exactly(
 				{
-					service_url: { type: "string" },
-					entries: {
-						description: "Names (OGC) or numbers (ArcGIS) of the layers.",
-						type: "array",
-						items: { anyOf: [{ type: "string" }, { type: "integer", minimum: 0 }] },
-					},
+					service_url: string(),
+					entries: list(
+						{ anyOf: [string(), { type: "integer", minimum: 0 }] },
+						"Names (OGC) or numbers (ArcGIS) of the layers.",
+					),
 				},
 				titled,
 			),
@@ -150,7 +118,7 @@ export const description = {
 		},
 		field: {
 			description: "A field of a feature layer; its type in ArcGIS's own words, such as esriFieldTypeString.",
-			...exactly({ name: { type: "string" }, alias: { type: "string" }, type: { type: "string" } }),
+			...exactly({ name: string(), alias: string(), type: string() }),
 		},
 		drawing: exactly(drawing),
 		simple: {
@@ -161,11 +129,10 @@ export const description = {
 			description: "One symbol for each value of one to three fields.",
 			...exactly({
 				type: { const: "unique" },
-				fields: { type: "array", minItems: 1, maxItems: 3, items: { type: "string" } },
+				fields: { ...list(string()), minItems: 1, maxItems: 3 },
 				default: otherFeatures,
-				classes: {
-					type: "array",
-					items: exactly({
+				classes: list(
+					exactly({
 						value: {
 							description:
 								"A number where the one field holds numbers; the values of several fields are joined with a comma and a space.",
@@ -173,21 +140,20 @@ export const description = {
 						},
 						...drawing,
 					}),
-				},
+				),
 			}),
 		},
 		breaks: {
 			description: "One symbol for each range of a number.",
 			...exactly({
 				type: { const: "breaks" },
-				field: { type: "string" },
+				field: string(),
 				min: { description: "Where the first range starts.", type: "number" },
 				default: otherFeatures,
-				classes: {
-					description: "In ascending order: each starts where the one before it ends.",
-					type: "array",
-					items: exactly({ max: finite, ...drawing }),
-				},
+				classes: list(
+					exactly({ max: finite, ...drawing }),
+					"In ascending order: each starts where the one before it ends.",
+				),
 			}),
 		},
 	},
@@ -196,6 +162,6 @@ export const description = {
 /** JSON Schema of one language alone: what is not whole in one does not take the other away. */
 export const langDescription = {
 	$id: "lang-description.schema.json",
-	$ref: "#/definitions/lang",
+	...ref("lang"),
 	definitions: description.definitions,
 } as const;

@@ -1,38 +1,33 @@
+import { exactly, list, ref } from "./definitions.ts";
+
 /** JSON Schema (draft-07) of layers/owners.json. */
 export const owners = {
 	$schema: "http://json-schema.org/draft-07/schema#",
 	$id: "owners.schema.json",
 	title: "layers/owners.json: who approves changes of which layers",
-	type: "object",
-	required: ["operators", "layers"],
-	additionalProperties: false,
-	properties: {
-		operators: {
-			description: "Owners of all files that are not layers, and of layers that no glob below matches.",
-			$ref: "#/definitions/owners",
-		},
+	...exactly({
+		operators: ref(
+			"owners",
+			"Owners of all files that are not layers, and of layers that no glob below matches.",
+		),
 		layers: {
 			description:
 				"Glob of smallkeys (* is any run of characters, ? is one) to its owners. The most specific glob applies.",
 			type: "object",
-			propertyNames: {
-				pattern: "^[A-Za-z0-9_+=*?-]{1,64}$",
-				code: "glob",
-			},
-			additionalProperties: { $ref: "#/definitions/owners" },
+			propertyNames: { pattern: "^[A-Za-z0-9_+=*?-]{1,64}$", code: "glob" },
+			additionalProperties: ref("owners"),
 		},
-	},
+	}),
 	definitions: {
 		owners: {
-			type: "array",
-			minItems: 1,
-			maxItems: 20,
-			items: {
+			...list({
 				description: "A GitHub team or user: @organisation/team or @user.",
 				type: "string",
 				pattern: "^@[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$",
 				code: "owner-name",
-			},
+			}),
+			minItems: 1,
+			maxItems: 20,
 		},
 	},
 } as const;

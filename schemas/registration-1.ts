@@ -1,9 +1,11 @@
-import { address, metadata, mime, text } from "./definitions.ts";
+import { address, exactly, metadata, mime, ref, text } from "./definitions.ts";
 
 /** A member that belongs to the other payload_type. */
 function onlyOf(type: "wms" | "feature") {
 	return { not: {}, code: `only-${type}` } as const;
 }
+
+const withoutLayer = { properties: { layer: onlyOf("wms") } } as const;
 
 /** JSON Schema (draft-07) of a registration of version 1.x. */
 export const registration1 = {
@@ -11,51 +13,44 @@ export const registration1 = {
 	$id: "registration-1.schema.json",
 	title: "Registration of a map layer, version 1.x",
 	description: "The body of PUT /register/<smallkey>, and the content of layers/<ab>/<smallkey>.json.",
-	type: "object",
-	required: ["version", "payload_type", "en", "fr"],
-	properties: {
-		version: {
-			description:
-				"Version of this form. New registrations say 1.0.0; 1.1 and 1.2 are spellings of the older service.",
-			type: "string",
-			pattern: "^1\\.(?:(?:0|[1-9][0-9]*)\\.(?:0|[1-9][0-9]*)|1|2)$",
-			code: "version",
-		},
-		payload_type: {
-			description: "wms: an OGC Web Map Service. feature: one layer of an ArcGIS MapServer or FeatureServer.",
-			enum: ["wms", "feature"],
-		},
-		en: { $ref: "#/definitions/lang" },
-		fr: { $ref: "#/definitions/lang" },
-		targets: {
-			description: "Other addresses for the readers of one target: one address may not suit all viewers.",
-			type: "object",
-			minProperties: 1,
-			code: "no-target",
-			propertyNames: {
-				pattern: "^v2$",
-				code: "target-name",
+	...exactly(
+		{
+			version: {
+				description:
+					"Version of this form. New registrations say 1.0.0; 1.1 and 1.2 are spellings of the older service.",
+				type: "string",
+				pattern: "^1\\.(?:(?:0|[1-9][0-9]*)\\.(?:0|[1-9][0-9]*)|1|2)$",
+				code: "version",
 			},
-			properties: { v2: { $ref: "#/definitions/overrides" } },
+			payload_type: {
+				description:
+					"wms: an OGC Web Map Service. feature: one layer of an ArcGIS MapServer or FeatureServer.",
+				enum: ["wms", "feature"],
+			},
+			en: ref("lang"),
+			fr: ref("lang"),
 		},
-	},
-	additionalProperties: false,
+		{
+			targets: {
+				description: "Other addresses for the readers of one target: one address may not suit all viewers.",
+				type: "object",
+				minProperties: 1,
+				code: "no-target",
+				propertyNames: { pattern: "^v2$", code: "target-name" },
+				properties: { v2: ref("overrides") },
+			},
+		},
+	),
 	allOf: [
 		{
 			if: { properties: { payload_type: { const: "wms" } }, required: ["payload_type"] },
 			// biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
-			then: { properties: { en: { $ref: "#/definitions/wms" }, fr: { $ref: "#/definitions/wms" } } },
+			then: { properties: { en: ref("wms"), fr: ref("wms") } },
 		},
 		{
 			if: { properties: { payload_type: { const: "feature" } }, required: ["payload_type"] },
 			// biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
-			then: {
-				properties: {
-					en: { $ref: "#/definitions/feature" },
-					fr: { $ref: "#/definitions/feature" },
-					targets: { $ref: "#/definitions/featureTargets" },
-				},
-			},
+			then: { properties: { en: ref("feature"), fr: ref("feature"), targets: ref("featureTargets") } },
 		},
 	],
 	definitions: {
@@ -65,74 +60,50 @@ export const registration1 = {
 		metadata,
 		lang: {
 			description: "The layer in one language.",
-			type: "object",
-			required: ["service_url"],
-			properties: {
-				service_url: { $ref: "#/definitions/address" },
-				layer: {
-					description: "wms: the layer's name inside the service.",
-					minLength: 1,
-					$ref: "#/definitions/text",
-				},
-				service_name: { description: "The name that the viewer shows.", $ref: "#/definitions/text" },
-				display_field: {
-					description: "feature: the field whose value names a feature.",
-					$ref: "#/definitions/text",
-				},
-				metadata: { $ref: "#/definitions/metadata" },
-				legend_format: {
-					description: "wms: the image type of the legend, such as image/png.",
-					$ref: "#/definitions/mime",
-				},
-				feature_info_type: {
-					description:
+			...exactly(
+				{ service_url: ref("address") },
+				{
+					layer: { minLength: 1, ...ref("text", "wms: the layer's name inside the service.") },
+					service_name: ref("text", "The name that the viewer shows."),
+					display_field: ref("text", "feature: the field whose value names a feature."),
+					metadata: ref("metadata"),
+					legend_format: ref("mime", "wms: the image type of the legend, such as image/png."),
+					feature_info_type: ref(
+						"mime",
 						"wms: the type asked of GetFeatureInfo. The viewer reads text/html, text/plain and application/json.",
-					$ref: "#/definitions/mime",
+					),
+					loading_mode: {
+						description:
+							"Whether the viewer loads what the map shows (ondemand), or all of the layer once (snapshot).",
+						enum: ["ondemand", "snapshot"],
+					},
+					max_allowable_offset: {
+						description: "feature: how far a simplified line may stray, in map units.",
+						type: "integer",
+						minimum: 0,
+					},
 				},
-				loading_mode: {
-					description:
-						"Whether the viewer loads what the map shows (ondemand), or all of the layer once (snapshot).",
-					enum: ["ondemand", "snapshot"],
-				},
-				max_allowable_offset: {
-					description: "feature: how far a simplified line may stray, in map units.",
-					type: "integer",
-					minimum: 0,
-				},
-			},
-			additionalProperties: false,
+			),
 		},
 		wms: {
 			required: ["layer"],
 			properties: { display_field: onlyOf("feature"), max_allowable_offset: onlyOf("feature") },
 		},
 		feature: { properties: { layer: onlyOf("wms"), feature_info_type: onlyOf("wms") } },
-		featureTargets: {
-			properties: {
-				v2: {
-					properties: {
-						en: { properties: { layer: onlyOf("wms") } },
-						fr: { properties: { layer: onlyOf("wms") } },
-					},
-				},
-			},
-		},
+		featureTargets: { properties: { v2: { properties: { en: withoutLayer, fr: withoutLayer } } } },
 		overrides: {
 			description: "What is different for one target, in either language or both.",
 			type: "object",
 			minProperties: 1,
 			code: "no-language",
-			properties: { en: { $ref: "#/definitions/override" }, fr: { $ref: "#/definitions/override" } },
+			properties: { en: ref("override"), fr: ref("override") },
 			additionalProperties: false,
 		},
 		override: {
 			type: "object",
 			minProperties: 1,
 			code: "no-override",
-			properties: {
-				service_url: { $ref: "#/definitions/address" },
-				layer: { minLength: 1, $ref: "#/definitions/text" },
-			},
+			properties: { service_url: ref("address"), layer: { minLength: 1, ...ref("text") } },
 			additionalProperties: false,
 		},
 	},

@@ -1,26 +1,27 @@
-import { address, metadata, mime, text } from "./definitions.ts";
+import { address, exactly, list, metadata, mime, ref, text } from "./definitions.ts";
 
-/** Members that every node has. */
+/** Members that every node may have. */
 const common = {
-	service_url: { $ref: "#/definitions/address" },
-	service_name: { description: "The name that viewers show.", $ref: "#/definitions/text" },
-	metadata: { $ref: "#/definitions/metadata" },
+	service_name: ref("text", "The name that viewers show."),
+	metadata: ref("metadata"),
 } as const;
 
-const recursive = {
-	description: "Take every layer of the service, in its own order.",
-	type: "boolean",
-} as const;
+/** Members of a service whose layers are drawn by their names or numbers. @param layers schema of one of these */
+function entries<const S>(layers: S, description: string) {
+	return {
+		scrape_only: { ...list(layers, description), minItems: 1 },
+		recursive: { description: "Take every layer of the service, in its own order.", type: "boolean" },
+	} as const;
+}
 
-/**
- * A service whose layers are drawn by their names or numbers. Without any, a viewer keeps loading or draws nothing. The
- * rule applies to writes only.
- */
+/** Such a service without any layer: a viewer keeps loading, or draws nothing. The rule applies to writes only. */
 const named = {
 	not: { properties: { scrape_only: false, recursive: { const: false } } },
 	code: "no-layers",
 	onlyOnWrite: true,
 } as const;
+
+const service_url = ref("address");
 
 /** JSON Schema (draft-07) of a registration of version 2.0. */
 export const registration2 = {
@@ -28,14 +29,11 @@ export const registration2 = {
 	$id: "registration-2.schema.json",
 	title: "Registration of a map layer, version 2.0",
 	description: "The body of PUT /register/<smallkey>, and the content of layers/<ab>/<smallkey>.json.",
-	type: "object",
-	required: ["version", "en", "fr"],
-	properties: {
+	...exactly({
 		version: { description: "Version of this form.", const: "2.0" },
-		en: { $ref: "#/definitions/node" },
-		fr: { $ref: "#/definitions/node" },
-	},
-	additionalProperties: false,
+		en: ref("node"),
+		fr: ref("node"),
+	}),
 	definitions: {
 		address,
 		text,
@@ -51,85 +49,62 @@ export const registration2 = {
 			type: "object",
 			required: ["service_type"],
 			discriminator: { propertyName: "service_type" },
-			oneOf: [
-				{ $ref: "#/definitions/esriFeature" },
-				{ $ref: "#/definitions/esriPicture" },
-				{ $ref: "#/definitions/ogc" },
-				{ $ref: "#/definitions/esriService" },
-			],
+			oneOf: [ref("esriFeature"), ref("esriPicture"), ref("ogc"), ref("esriService")],
 			code: "service-type",
 		},
 		esriFeature: {
 			description: "One layer of an ArcGIS MapServer or FeatureServer, as features.",
-			type: "object",
-			required: ["service_type", "service_url"],
-			properties: {
-				service_type: { const: "esriFeature" },
-				...common,
-				display_field: {
-					description: "The field whose value names a feature.",
-					$ref: "#/definitions/text",
+			...exactly(
+				{ service_type: { const: "esriFeature" }, service_url },
+				{
+					...common,
+					display_field: ref("text", "The field whose value names a feature."),
+					loading_mode: { enum: ["ondemand", "snapshot"] },
+					max_allowable_offset: ref("offset"),
+					tolerance: {
+						description: "How far from a click a feature is still found, in pixels.",
+						type: "integer",
+						minimum: 0,
+					},
 				},
-				loading_mode: { enum: ["ondemand", "snapshot"] },
-				max_allowable_offset: { $ref: "#/definitions/offset" },
-				tolerance: {
-					description: "How far from a click a feature is still found, in pixels.",
-					type: "integer",
-					minimum: 0,
-				},
-			},
-			additionalProperties: false,
+			),
 		},
 		esriPicture: {
 			description: "An ArcGIS service of tiles or of images.",
-			type: "object",
-			required: ["service_type", "service_url"],
-			properties: { service_type: { enum: ["esriTile", "esriImage"] }, ...common },
-			additionalProperties: false,
+			...exactly({ service_type: { enum: ["esriTile", "esriImage"] }, service_url }, common),
 		},
 		ogc: {
 			description: "An OGC Web Map Service, or Web Map Tile Service.",
-			type: "object",
 			...named,
-			required: ["service_type", "service_url"],
-			properties: {
-				service_type: { enum: ["ogcWms", "ogcWmts"] },
-				...common,
-				scrape_only: {
-					description: "Names of the layers inside the service, in the order in which they are shown.",
-					type: "array",
-					minItems: 1,
-					items: { minLength: 1, $ref: "#/definitions/text" },
+			...exactly(
+				{ service_type: { enum: ["ogcWms", "ogcWmts"] }, service_url },
+				{
+					...common,
+					...entries(
+						{ minLength: 1, ...ref("text") },
+						"Names of the layers inside the service, in the order in which they are shown.",
+					),
+					legend_format: ref("mime", "The image type of the legend, such as image/png."),
+					feature_info_format: {
+						description: "The type asked of GetFeatureInfo.",
+						enum: ["text/html;fgpv=summary", "text/html", "text/plain", "application/json"],
+					},
 				},
-				recursive,
-				legend_format: {
-					description: "The image type of the legend, such as image/png.",
-					$ref: "#/definitions/mime",
-				},
-				feature_info_format: {
-					description: "The type asked of GetFeatureInfo.",
-					enum: ["text/html;fgpv=summary", "text/html", "text/plain", "application/json"],
-				},
-			},
-			additionalProperties: false,
+			),
 		},
 		esriService: {
 			description: "A whole ArcGIS MapServer or FeatureServer.",
-			type: "object",
 			...named,
-			required: ["service_type", "service_url"],
-			properties: {
-				service_type: { enum: ["esriMapServer", "esriFeatureServer"] },
-				...common,
-				scrape_only: {
-					description: "Numbers of the layers inside the service, in the order in which they are shown.",
-					type: "array",
-					minItems: 1,
-					items: { type: "integer", minimum: 0 },
+			...exactly(
+				{ service_type: { enum: ["esriMapServer", "esriFeatureServer"] }, service_url },
+				{
+					...common,
+					...entries(
+						{ type: "integer", minimum: 0 },
+						"Numbers of the layers inside the service, in the order in which they are shown.",
+					),
 				},
-				recursive,
-			},
-			additionalProperties: false,
+			),
 		},
 	},
 } as const;

@@ -1,4 +1,4 @@
-import type { HarvestStatus, HealthStatus, LayerStatus, ReadStatus } from "../api/status.ts";
+import type { LayerStatus, ReadStatus } from "../api/status.ts";
 import { GitTimeout, runGit } from "../git/run.ts";
 import { createPool } from "../harvest/net/pool.ts";
 import { isDescribed, parseDescription } from "../registry/description.ts";
@@ -71,7 +71,7 @@ export class LayerStatuses {
 		return { smallkey, registered: at, commit, review, declined, harvest, health };
 	}
 
-	#harvestOf(smallkey: string, layer: Layer): HarvestStatus {
+	#harvestOf(smallkey: string, layer: Layer): LayerStatus["harvest"] {
 		const described = describedBy(layer);
 		if (described === null) return { state: "none" };
 		const { harvester } = this.#options;
@@ -84,7 +84,7 @@ export class LayerStatuses {
 		return { state: state.state, at: isoTime(at), findings, next_try: isoTime(nextTry) };
 	}
 
-	async #healthOf(smallkey: string): Promise<HealthStatus> {
+	async #healthOf(smallkey: string): Promise<LayerStatus["health"]> {
 		const health = parseHealth(await readHealth(this.#options.repository));
 		const sickness = health.get(smallkey);
 		const sight = this.#options.harvester?.sightOf(smallkey) ?? null;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { HarvestStatus, HealthStatus, LayerStatus } from "../../api/status.ts";
+import type { LayerStatus } from "../../api/status.ts";
 import { askService, errorsOf, parseAnswer } from "../../service/ask.ts";
 import { exitCodes } from "../../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../../terminal/io.ts";
@@ -94,7 +94,7 @@ function statusLines({
 	];
 }
 
-const harvestWords: Readonly<Record<HarvestStatus["state"], string>> = {
+const harvestWords: Readonly<Record<LayerStatus["harvest"]["state"], string>> = {
 	none: "nothing to be harvested",
 	off: "not harvested: this service does not harvest",
 	waiting: "harvest: waiting",
@@ -102,11 +102,11 @@ const harvestWords: Readonly<Record<HarvestStatus["state"], string>> = {
 	failed: "harvest: failed, no service of the layer answered",
 };
 
-function harvestLine({ state, at }: HarvestStatus): string {
+function harvestLine({ state, at }: LayerStatus["harvest"]): string {
 	return at ? `${harvestWords[state]}, at ${at}` : harvestWords[state];
 }
 
-function healthLine({ state, since, at }: HealthStatus): string {
+function healthLine({ state, since, at }: LayerStatus["health"]): string {
 	if (state === "unknown") return "health: not checked yet";
 	return `health: ${state}${since ? ` since ${since}` : ""}${at ? `, seen at ${at}` : ""}`;
 }
