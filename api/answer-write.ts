@@ -5,52 +5,42 @@ import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/readable.ts";
 import { textAt, textOf } from "../registry/texts.ts";
 import { warningsOf } from "../registry/warnings.ts";
-import type { Hashes } from "../store/hashes.ts";
+import type { Receipt } from "../schemas/answers.ts";
 import { type Commit, isRefusal, type Refusal } from "../store/store.ts";
 import type { Context, Settings } from "./context.ts";
 import { askToRegister, askToRemove } from "./register.ts";
 import { acceptWrite, type Reply, refuseLimited, refuseWrite, removed } from "./reply.ts";
 import { askToSimplify, askToUpdate, askToUpdateFeature } from "./update.ts";
-import { type Asked, hintOf, metaOf, refuseOthers, type Verified, verifyWrite, type Write } from "./write.ts";
+import { type Asked, metaOf, refuseOthers, type Verified, verifyWrite, type Write } from "./write.ts";
 import type { WriteAction } from "./write-routes.ts";
-
-/** An answer with a body; null is the receipt. */
-interface Answer {
-	status: number;
-	body: unknown;
-}
 
 /** A kind of change of one layer: how its body is read, and how it is answered. */
 interface Change {
-	ask(smallkey: string, body: Uint8Array, hashes?: Hashes): Asked | Refusal;
-	answer(smallkey: string): Answer;
-	/** The status while the change waits for a reviewer; the body is then the receipt. */
-	reviewStatus: number;
+	ask(smallkey: string, body: Uint8Array): Asked | Refusal;
+	status: number;
+	/** The answer's body; without it, and while the change waits for a reviewer, it is the receipt. */
+	body?: (smallkey: string) => unknown;
 }
 
-const asKey = (smallkey: string): Answer => ({ status: 200, body: smallkey });
+const asKey = (smallkey: string) => smallkey;
 
 const changes: Readonly<Record<Exclude<WriteAction, "refresh">, Change>> = {
 	/** PUT <base>/register/<smallkey>, /v1/register/… and /v2/register/… (specification, "Write: register a layer"). */
-	register: { ask: askToRegister, answer: () => ({ status: 201, body: null }), reviewStatus: 201 },
+	register: { ask: askToRegister, status: 201 },
 	/** DELETE <base>/register/<smallkey>, /v1/register/… and /v2/register/…: with an empty body. */
-	remove: { ask: askToRemove, answer: () => ({ status: 204, body: null }), reviewStatus: 202 },
+	remove: { ask: askToRemove, status: 204 },
 	/** PUT <base>/v2/update/<smallkey>: some members of a registration. */
-	update: {
-		ask: askToUpdate,
-		answer: (key) => ({ status: 200, body: { msg: "Updated", key } }),
-		reviewStatus: 202,
-	},
+	update: { ask: askToUpdate, status: 200, body: (key) => ({ msg: "Updated", key }) },
 	/** PUT <base>/v1/updatefeature/<smallkey>: some members of a feature layer. */
-	updateFeature: { ask: askToUpdateFeature, answer: asKey, reviewStatus: 202 },
+	updateFeature: { ask: askToUpdateFeature, status: 200, body: asKey },
 	/** PUT <base>/v1/simplification/<smallkey>: how far a feature layer's lines may stray. */
-	simplify: { ask: askToSimplify, answer: asKey, reviewStatus: 202 },
+	simplify: { ask: askToSimplify, status: 200, body: asKey },
 };
 
 /** Answers a write: verify → 401, limit → 429, parse → 400, ownership → 403, store → the action's answer. */
 export async function answerWrite(write: Write, context: Context): Promise<Reply> {
 	const verified = await verifyWrite(write, context);
-	if (isRefusal(verified)) return refuse(verified, hintOf(verified, write, context));
+	if (isRefusal(verified)) return refuseWrite(verified);
 	const waitSeconds = (await context.limiter?.sender(verified.sender.id, verified.request)) ?? 0;
 	if (waitSeconds > 0) return refuseLimited("sender", waitSeconds);
 	const { action } = write;
@@ -58,37 +48,34 @@ export async function answerWrite(write: Write, context: Context): Promise<Reply
 	// The signature is now used: it must not take effect later, on other stored layers or as another method.
 	const refuseForGood = async (refusal: Refusal) => {
 		await context.store.remember?.({ ...meta, status: refusal.status });
-		return refuse(refusal);
+		return refuseWrite(refusal);
 	};
 	if (action === "refresh") {
 		const outcome = await refresh(write.target, verified, meta, context);
 		return isRefusal(outcome) ? refuseForGood(outcome) : acceptWrite(202, outcome);
 	}
-	const asked = ask(changes[action], write.target, verified, context.hashes);
+	const { ask, status, body } = changes[action];
+	const asked = judgeAsked(ask, write.target, verified);
 	if (isRefusal(asked)) return refuseForGood(asked);
 	const outcome = await context.store.change(asked.edits, { ...meta, ...asked });
-	if (isRefusal(outcome)) return refuse(outcome);
-	const { answer, reviewStatus } = changes[action];
-	if (verified.sender.review) return acceptWrite(reviewStatus, await receipt(asked, outcome, context));
-	const { status, body } = answer(asked.smallkey);
+	if (isRefusal(outcome)) return refuseWrite(outcome);
+	if (verified.sender.review) {
+		return acceptWrite(action === "register" ? 201 : 202, await receiptOf(asked, outcome, context));
+	}
 	if (status === 204) return removed();
-	return acceptWrite(status, body ?? (await receipt(asked, outcome, context)));
+	return acceptWrite(status, body ? body(asked.smallkey) : await receiptOf(asked, outcome, context));
 }
 
 /** Checks the smallkey, then the payload, then the ownership. */
-function ask(change: Change, target: string, { sender, body }: Verified, hashes?: Hashes): Asked | Refusal {
+function judgeAsked(ask: Change["ask"], target: string, { sender, body }: Verified): Asked | Refusal {
 	const segment = target.slice(target.lastIndexOf("/") + 1);
 	const given = decodeSegment(segment);
 	const smallkey = parseSmallkey(given ?? "");
 	if (smallkey === null) {
 		return { status: 400, errors: [smallkeyText(given ?? segment)], reason: "smallkey" };
 	}
-	const asked = change.ask(smallkey, body, hashes);
+	const asked = ask(smallkey, body);
 	return isRefusal(asked) ? asked : (refuseOthers(sender, smallkey) ?? asked);
-}
-
-function refuse({ status, errors, reason }: Refusal, hint: string | null = null): Reply {
-	return refuseWrite(status, errors, {}, reason, hint);
 }
 
 const dayMs = 86_400_000;
@@ -126,8 +113,12 @@ async function refresh(
 	};
 }
 
-/** The answer to an accepted write (`schemas/answers.ts`, `receipt`). */
-async function receipt(asked: Asked, outcome: Commit, { settings, store, status }: Context): Promise<object> {
+/** The answer to an accepted write. */
+async function receiptOf(
+	asked: Asked,
+	outcome: Commit,
+	{ settings, store, status }: Context,
+): Promise<Receipt> {
 	const { smallkey } = asked;
 	const registration = asked.registration();
 	const { publicUrl = "" } = settings;

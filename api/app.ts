@@ -7,7 +7,7 @@ import { answerErrorPage, type PageRoute, parsePage, siteRootOf } from "./pages.
 import { answerRead, fragmentHeaders } from "./read.ts";
 import { plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
-import { hintOf, judgeUnread, type Write } from "./write.ts";
+import { judgeUnread, type Write } from "./write.ts";
 import { actionsAt, isForWrites, type WriteAction } from "./write-routes.ts";
 
 /** The project's version, as in package.json, which a worker cannot read. */
@@ -45,7 +45,7 @@ export function routeOf(method: string, target: string, settings: ReadSettings):
 	const read = parseRead(method, target, settings);
 	// A preflight is about the path only, whatever headers it names (Fetch Standard, "CORS-preflight fetch").
 	if (read === 405 && method === "OPTIONS") return { kind: "preflight" };
-	if (typeof read === "number") return { kind: "refused", status: read, errors: null };
+	if (typeof read === "number") return unread(read);
 	return read ?? routeOther(method, target, settings);
 }
 
@@ -60,35 +60,25 @@ const pages: ReadonlyMap<string, "healthz" | "readyz" | "version"> = new Map([
 /** One path segment of any content, and any query. */
 const statusPath = /^\/status\/([^/?]*)(?:\?.*)?$/;
 
-function routeStatus(method: string, segment: string): Route {
-	if (isRead(method)) return { kind: "status", segment };
-	return method === "OPTIONS" ? { kind: "preflight" } : { kind: "refused", status: 405, errors: null };
-}
-
-function isRead(method: string): boolean {
-	return method === "GET" || method === "HEAD";
-}
-
 function routeOther(method: string, target: string, { basePath, targets, site }: ReadSettings): Route {
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
+	const isRead = method === "GET" || method === "HEAD";
 	const page = pages.get(path);
-	if (page === "version" && !targets.includes("v2")) return { kind: "refused", status: 404, errors: null };
-	if (page) return isRead(method) ? { kind: page } : { kind: "refused", status: 405, errors: null };
-	const status = statusPath.exec(path);
-	if (status) return routeStatus(method, status[1] ?? "");
+	if (page === "version" && !targets.includes("v2")) return unread(404);
+	if (page) return isRead ? { kind: page } : unread(405);
+	const [, segment] = statusPath.exec(path) ?? [];
+	if (segment !== undefined && method === "OPTIONS") return { kind: "preflight" };
+	if (segment !== undefined) return isRead ? { kind: "status", segment } : unread(405);
 	// A PUT or DELETE of any path is refused as a write, with its reason.
 	if (isForWrites(method, path)) return routeWrite(method, target, basePath);
 	const found = site ? parsePage(target, basePath) : null;
-	if (!found) {
-		const isPage = site && isRead(method) && target.startsWith(`${basePath}/`);
-		return {
-			kind: "refused",
-			status: 404,
-			errors: null,
-			...(isPage && { root: siteRootOf(target, basePath) }),
-		};
-	}
-	return isRead(method) ? found : { kind: "refused", status: 405, errors: null };
+	if (found) return isRead ? found : unread(405);
+	const isPage = site && isRead && target.startsWith(`${basePath}/`);
+	return isPage ? { ...unread(404), root: siteRootOf(target, basePath) } : unread(404);
+}
+
+function unread(status: number): Refused {
+	return { kind: "refused", status, errors: null };
 }
 
 /** Longest path of a write: a smallkey has at most 64 characters, each of them three when encoded. */
@@ -126,8 +116,8 @@ function refused(status: number, error: string): Refused {
 export function answerRefused({ status, errors, allow, root }: Refused): Reply {
 	if (root !== undefined) return answerErrorPage("notFound", status, root);
 	if (errors === null) return refuseRead(status);
-	if (allow !== undefined) return refuseWrite(status, errors, { Allow: allow });
-	return refuseWrite(status, errors, {}, "path");
+	if (allow !== undefined) return refuseWrite({ status, errors }, { Allow: allow });
+	return refuseWrite({ status, errors, reason: "path" });
 }
 
 /**
@@ -181,10 +171,7 @@ export async function refuseTooMany(address: string | null, context: Context): P
 /** The answer to a write with a wrong time or a malformed signature; null where the body is needed to verify it. */
 export function refuseUnsigned(write: Omit<Write, "body">, context: Context): Reply | null {
 	const refusal = judgeUnread(write, context, context.now());
-	return (
-		refusal &&
-		refuseWrite(refusal.status, refusal.errors, {}, refusal.reason, hintOf(refusal, write, context))
-	);
+	return refusal && refuseWrite(refusal);
 }
 
 export async function handleWrite(write: Write, context: Context): Promise<Reply> {
@@ -198,10 +185,10 @@ export async function handleWrite(write: Write, context: Context): Promise<Reply
 /** The answer to an internal error: without a stack trace. The error is logged. */
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
 	if (error instanceof StoreBusy) {
-		const reason = textOf("busy", error.message);
-		return refuseWrite(503, [reason], { "Retry-After": String(error.retryAfter) });
+		const errors = [textOf("busy", error.message)];
+		return refuseWrite({ status: 503, errors }, { "Retry-After": String(error.retryAfter) });
 	}
 	log.error(error);
-	if (kind === "write") return refuseWrite(500, [textOf("failed")]);
+	if (kind === "write") return refuseWrite({ status: 500, errors: [textOf("failed")] });
 	return refuseRead(500);
 }

@@ -1,5 +1,4 @@
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import type { Hashes } from "../store/hashes.ts";
 import type { Log } from "../store/log.ts";
 import type { Store } from "../store/store.ts";
 import type { WriteLimiter } from "./limits.ts";
@@ -31,8 +30,6 @@ export interface Context {
 	log: Pick<Log, "error">;
 	/** Why the service is not ready, in one line, for `/readyz`; null where it is. */
 	readiness: () => string | null;
-	/** The engine's hashes; by default those of the Web Cryptography API. */
-	hashes?: Hashes;
 	/** Harvests layers again and returns how many; absent where the service does not harvest. */
 	refresh?: (refresh: Refresh) => number;
 	/** Reads the status of a layer; absent where it is not known here. */

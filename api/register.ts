@@ -4,13 +4,12 @@ import { judgeNames } from "../registry/judge-names.ts";
 import { kindOf, parseRegistration, type Registration } from "../registry/registration.ts";
 import { descriptionPath, folderOf, layerPath } from "../registry/smallkey.ts";
 import { textOf } from "../registry/texts.ts";
-import { blobId } from "../store/blob-id.ts";
-import type { Hashes } from "../store/hashes.ts";
+import { blobId } from "../store/hashes.ts";
 import type { Edit, Layer, Reader, Refusal } from "../store/store.ts";
 import { type Asked, notRegistered, refusalOf } from "./write.ts";
 
 /** Reads a PUT: a registration that replaces the stored one. */
-export function askToRegister(smallkey: string, body: Uint8Array, hashes?: Hashes): Asked | Refusal {
+export function askToRegister(smallkey: string, body: Uint8Array): Asked | Refusal {
 	const { registration, problems } = judgeFile(
 		{ path: layerPath(smallkey), kind: "file", bytes: body },
 		"written",
@@ -19,7 +18,7 @@ export function askToRegister(smallkey: string, body: Uint8Array, hashes?: Hashe
 	return {
 		smallkey,
 		subject: `register ${smallkey} (${kindOf(registration)})`,
-		edits: (now) => putEdits(now, smallkey, registration, { hashes }),
+		edits: (now) => putEdits(now, smallkey, registration),
 		registration: () => registration,
 	};
 }
@@ -44,7 +43,7 @@ export async function putEdits(
 	now: Reader,
 	smallkey: string,
 	registration: Registration,
-	{ likeness = "payload", hashes }: { likeness?: "payload" | "text"; hashes?: Hashes | undefined } = {},
+	likeness: "payload" | "text" = "payload",
 ): Promise<Edit[] | Refusal> {
 	const path = layerPath(smallkey);
 	const ids = await now.ids(smallkey);
@@ -52,7 +51,7 @@ export async function putEdits(
 	const problems = judgeNames([{ path, isRemoved: false }], () => names);
 	if (problems.length > 0) return refusalOf(problems);
 	const text = canonicalText(registration);
-	if (ids && ids.registration === (await blobId(text, hashes))) return [];
+	if (ids && ids.registration === (await blobId(text))) return [];
 	const isOther = !ids || ids.isCanonical === true;
 	const stored = !isOther && likeness === "payload" ? await now.read(smallkey) : null;
 	const known = parseStored(stored);

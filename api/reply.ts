@@ -1,4 +1,5 @@
 import { frenchOf, prefersFrench, textOf } from "../registry/texts.ts";
+import type { Refusal } from "../store/store.ts";
 
 /** A body that is sent piece by piece and never joined. */
 export interface Pieces extends Iterable<Uint8Array> {
@@ -84,21 +85,17 @@ export function allowReads(): Reply {
 	return { status: 204, headers, body: emptyBody };
 }
 
-/** The answer to a write that is refused: `{"errors": […]}`, at most 20 of them and 16 kB. */
-export function refuseWrite(
-	status: number,
-	errors: string[],
-	headers: Record<string, string> = {},
-	reason = refusalReasons[status] ?? "other",
-	hint: string | null = null,
-): Reply {
+/** The answer to a write that is refused: `{"errors": […]}`, at most 20 of them and 16 kB, with a `hint` where there is one. */
+export function refuseWrite(refusal: Refusal, headers: Record<string, string> = {}): Reply {
+	const { status, errors, reason = refusalReasons[status] ?? "other", hint } = refusal;
 	return { status, headers: { ...jsonHeaders, ...headers }, body: errorsBody(errors, hint), reason };
 }
 
 /** The answer to an address or a sender over its limit of writes. */
 export function refuseLimited(whose: "address" | "sender", waitSeconds: number): Reply {
-	const error = textOf(`limit-${whose}`, waitSeconds);
-	return refuseWrite(429, [error], { "Retry-After": String(waitSeconds) }, `limit of the ${whose}`);
+	const errors = [textOf(`limit-${whose}`, waitSeconds)];
+	const refusal = { status: 429, errors, reason: `limit of the ${whose}` };
+	return refuseWrite(refusal, { "Retry-After": String(waitSeconds) });
 }
 
 /**
@@ -108,15 +105,13 @@ export function refuseLimited(whose: "address" | "sender", waitSeconds: number):
 export function inLanguageOf(reply: Reply, acceptLanguage: string | null): Reply {
 	const { headers, body } = reply;
 	if (!(body instanceof Uint8Array) || body.length === 0 || !prefersFrench(acceptLanguage)) return reply;
-	const answer = JSON.parse(new TextDecoder().decode(body)) as Partial<
-		Record<"errors" | "warnings", string[]>
-	> & {
-		hint?: string;
-	};
+	const answer: { errors?: string[]; warnings?: string[]; hint?: string } = JSON.parse(
+		new TextDecoder().decode(body),
+	);
 	const { errors, warnings, hint } = answer;
 	const inFrench = (text: string) => frenchOf(text) ?? text;
 	const french = errors
-		? errorsBody(errors.map(inFrench), hint === undefined ? null : inFrench(hint))
+		? errorsBody(errors.map(inFrench), hint && inFrench(hint))
 		: warnings?.length && encoder.encode(JSON.stringify({ ...answer, warnings: warnings.map(inFrench) }));
 	return french ? { ...reply, headers: { ...headers, "Content-Language": "fr" }, body: french } : reply;
 }
@@ -153,13 +148,13 @@ export function plainText(status: number, line: string, headers: Record<string, 
 	return { status, headers: { ...type, ...writeHeaders, ...headers }, body };
 }
 
-function errorsBody(errors: string[], hint: string | null = null): Uint8Array {
+function errorsBody(errors: string[], hint?: string): Uint8Array {
 	// One more than the limit is listed as well: it may be the count of a document's other problems.
 	const max = errors.length === maxErrors + 1 ? errors.length : Math.min(errors.length, maxErrors);
 	for (let named = max; ; named -= 1) {
 		const texts = errors.slice(0, named).map(cut);
 		if (errors.length > named) texts.push(textOf("more", errors.length - named));
-		const body = encoder.encode(JSON.stringify(hint === null ? { errors: texts } : { errors: texts, hint }));
+		const body = encoder.encode(JSON.stringify({ errors: texts, hint }));
 		if (body.length <= maxErrorBytes || named === 0) return body;
 	}
 }

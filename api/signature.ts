@@ -1,5 +1,5 @@
 import { textAt } from "../registry/texts.ts";
-import { base64url, type Hashes, hexOf, webHashes } from "../store/hashes.ts";
+import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
 import { clockSkew } from "../store/store.ts";
 import { parseTimestamp } from "../store/timestamp.ts";
 
@@ -19,19 +19,15 @@ export interface Signed {
 
 /** The signed bytes: the parts joined without separators. */
 export function messageOf({ path, sender, timestamp, body }: Signed): Uint8Array {
-	const head = encoder.encode(path + sender + timestamp);
-	const message = new Uint8Array(head.length + body.length);
-	message.set(head);
-	message.set(body, head.length);
-	return message;
+	return joined(path + sender + timestamp, body);
 }
 
 /** HMAC-SHA-256 of the joined parts as an `Authorization` header: 43 characters of URL-safe base64 without padding. */
-export function sign(secret: string, signed: Signed, hashes = webHashes): Promise<string> {
-	return signMessage(secret, messageOf(signed), hashes);
+export function sign(secret: string, signed: Signed): Promise<string> {
+	return signMessage(secret, messageOf(signed));
 }
 
-async function signMessage(secret: string, message: Uint8Array, hashes: Hashes): Promise<string> {
+async function signMessage(secret: string, message: Uint8Array): Promise<string> {
 	return base64url(await hashes.hmacSha256(encoder.encode(secret), message));
 }
 
@@ -39,13 +35,8 @@ async function signMessage(secret: string, message: Uint8Array, hashes: Hashes):
  * Whether `signature` is that of a message (`messageOf`). Never throws. Compares the encoded texts, since several texts
  * decode to the same bytes, in constant time.
  */
-export async function verify(
-	secret: string,
-	message: Uint8Array,
-	signature: string,
-	hashes: Hashes = webHashes,
-): Promise<boolean> {
-	return sameText(await signMessage(secret, message, hashes), signature);
+export async function verify(secret: string, message: Uint8Array, signature: string): Promise<boolean> {
+	return sameText(await signMessage(secret, message), signature);
 }
 
 function sameText(expected: string, given: string): boolean {
@@ -82,7 +73,7 @@ function mistakeOf(text: string): string {
 }
 
 /** SHA-256 of a text in hex; of a signature's text it is the trailer `Request` of a commit. */
-export async function sha256Hex(text: string, hashes = webHashes): Promise<string> {
+export async function sha256Hex(text: string): Promise<string> {
 	return hexOf(await hashes.sha256(encoder.encode(text)));
 }
 

@@ -4,7 +4,6 @@ import { textsOf } from "../registry/problems.ts";
 import { parseRegistration, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { langs, layerPath } from "../registry/smallkey.ts";
 import { textAt } from "../registry/texts.ts";
-import type { Hashes } from "../store/hashes.ts";
 import { type Edits, isRefusal, type Refusal } from "../store/store.ts";
 import { putEdits } from "./register.ts";
 import { type Asked, notRegistered, refusalOf } from "./write.ts";
@@ -19,28 +18,28 @@ interface Update {
 }
 
 /** Reads an update: members of either language or both, and of the document: `{"fr": {"service_name": "…"}}`. */
-export function askToUpdate(smallkey: string, body: Uint8Array, hashes?: Hashes): Asked | Refusal {
+export function askToUpdate(smallkey: string, body: Uint8Array): Asked | Refusal {
 	const members = readMembers(body);
 	if (isRefusal(members)) return members;
 	const { en = {}, fr = {}, ...whole } = members;
 	for (const [lang, node] of Object.entries({ en, fr })) {
 		if (!isObject(node)) return invalid(textAt(`/${lang}`, "object"));
 	}
-	return asked(smallkey, { en: en as Members, fr: fr as Members, whole }, "any layer", hashes);
+	return asked(smallkey, { en: en as Members, fr: fr as Members, whole }, "any layer");
 }
 
 /** Reads an update of a feature layer: members for both languages, or exactly `{"en": {…}, "fr": {…}}`. */
-export function askToUpdateFeature(smallkey: string, body: Uint8Array, hashes?: Hashes): Asked | Refusal {
+export function askToUpdateFeature(smallkey: string, body: Uint8Array): Asked | Refusal {
 	const members = readMembers(body);
 	if (isRefusal(members)) return members;
 	const { en, fr } = members;
 	const isByLang = Object.keys(members).length === langs.length && isObject(en) && isObject(fr);
 	const update = isByLang ? { en, fr, whole: {} } : { en: members, fr: members, whole: {} };
-	return asked(smallkey, update, "features", hashes);
+	return asked(smallkey, update, "features");
 }
 
 /** Reads `{"factor": <int>, "user": <text>}`; the user is ignored. */
-export function askToSimplify(smallkey: string, body: Uint8Array, hashes?: Hashes): Asked | Refusal {
+export function askToSimplify(smallkey: string, body: Uint8Array): Asked | Refusal {
 	const members = readMembers(body);
 	if (isRefusal(members)) return members;
 	const { factor, user: _user, ...unknown } = members;
@@ -48,7 +47,7 @@ export function askToSimplify(smallkey: string, body: Uint8Array, hashes?: Hashe
 	if (name !== undefined) return invalid(textAt(`/${name}`, "additionalProperties"));
 	if (!Number.isInteger(factor)) return invalid(textAt("/factor", "whole-number"));
 	const offset = { max_allowable_offset: factor };
-	return asked(smallkey, { en: offset, fr: offset, whole: {} }, "features", hashes);
+	return asked(smallkey, { en: offset, fr: offset, whole: {} }, "features");
 }
 
 /** Parses a body that must be an object with at least one member. */
@@ -68,12 +67,7 @@ function invalid(error: string): Refusal {
 }
 
 /** Merges an update into the stored registration, and checks the result like a new registration. */
-function asked(
-	smallkey: string,
-	update: Update,
-	kind: "any layer" | "features",
-	hashes: Hashes | undefined,
-): Asked {
+function asked(smallkey: string, update: Update, kind: "any layer" | "features"): Asked {
 	let merged: Registration | null = null;
 	const edits: Edits = async (now) => {
 		const layer = await now.read(smallkey);
@@ -89,7 +83,7 @@ function asked(
 		const { registration, problems } = merge(smallkey, stored.registration, update);
 		if (!registration) return refusalOf(problems);
 		merged = registration;
-		return putEdits(now, smallkey, registration, { hashes });
+		return putEdits(now, smallkey, registration);
 	};
 	return { smallkey, subject: `update ${smallkey}`, edits, registration: () => merged };
 }

@@ -41,8 +41,6 @@ export interface Asked {
 	registration: () => Registration | null;
 }
 
-const mismatch = /* @__PURE__ */ textAt("Authorization", "signature");
-
 /** Checks the size, then the signature and the time (specification, "Verification by the service"). */
 export async function verifyWrite(write: Write, context: Context): Promise<Verified | Refusal> {
 	const { target, sender: senderId, timestamp, signature, body } = write;
@@ -55,8 +53,8 @@ export async function verifyWrite(write: Write, context: Context): Promise<Verif
 	const sender = context.settings.senders.get(senderId);
 	const signed = { path: target, sender: senderId, timestamp, body };
 	// Every request that gets here is hashed, so that the time reveals nothing.
-	const request = await sha256Hex(signature, context.hashes);
-	const genuine = await isSignedBy(sender, signed, signature, now, context.hashes);
+	const request = await sha256Hex(signature);
+	const genuine = await isSignedBy(sender, signed, signature, now);
 	if (!sender || !genuine) return unauthorized(write, context, sender ? "signature" : "unknown sender");
 	return { sender, timestamp, request, body };
 }
@@ -65,7 +63,9 @@ export async function verifyWrite(write: Write, context: Context): Promise<Verif
 export function judgeUnread(write: Omit<Write, "body">, context: Context, now: Date): Refusal | null {
 	const { sender, timestamp, signature } = write;
 	if (!isSignature(signature) || sender === "" || timestamp === "") return unauthorized(write, context);
-	return isTimely(timestamp, now) ? null : untimely(now);
+	if (isTimely(timestamp, now)) return null;
+	const errors = [textAt("TimeStamp", "timestamp", now.toISOString())];
+	return { status: 401, errors, reason: "time", hint: textOf("timestamp-hint", shownValue(timestamp)) };
 }
 
 /**
@@ -75,7 +75,7 @@ export function judgeUnread(write: Omit<Write, "body">, context: Context, now: D
  */
 function unauthorized(
 	{ signature, sender, timestamp, address }: Omit<Write, "body">,
-	{ limiter }: Context,
+	{ limiter, settings }: Context,
 	reason = "shape of the signature",
 ): Refusal {
 	if (address !== null) limiter?.punish(address);
@@ -83,26 +83,13 @@ function unauthorized(
 	const missing = Object.entries(headers).filter(([, text]) => text === "");
 	const errors = missing.map(([name]) => textAt(name, "header"));
 	if (errors.length > 0) return { status: 401, errors, reason: "missing header" };
-	const hint = shapeHint(signature);
-	return { status: 401, errors: hint === null ? [mismatch] : [mismatch, hint], reason };
-}
-
-/**
- * What to look at where a signature does not match, the same for an unknown sender; what was sent where its time is
- * wrong. Null for any other refusal.
- */
-export function hintOf(
-	{ status, errors, reason }: Refusal,
-	{ timestamp }: Pick<Write, "timestamp">,
-	{ settings }: Context,
-): string | null {
-	if (reason === "time") return textOf("timestamp-hint", shownValue(timestamp));
-	if (status !== 401 || errors[0] !== mismatch) return null;
-	return textOf("hint", `${settings.basePath}/register/<smallkey>`);
-}
-
-function untimely(now: Date): Refusal {
-	return { status: 401, errors: [textAt("TimeStamp", "timestamp", now.toISOString())], reason: "time" };
+	const mismatch = [textAt("Authorization", "signature"), shapeHint(signature)];
+	return {
+		status: 401,
+		errors: mismatch.filter((error) => error !== null),
+		reason,
+		hint: textOf("hint", `${settings.basePath}/register/<smallkey>`),
+	};
 }
 
 /** The status of a refusal by its code, where it is not 400. */

@@ -70,7 +70,7 @@ export async function storeBatch(
 				"comparing",
 				atOnce,
 				([smallkey, registration]) => {
-					return putEdits(now, smallkey, registration, { likeness: "text" });
+					return putEdits(now, smallkey, registration, "text");
 				},
 			);
 			const refusals = decided.filter((edits) => isRefusal(edits)) as Refusal[];

@@ -1,6 +1,13 @@
 import type { FromSchema } from "json-schema-to-ts";
 import { having, list, nullable, string } from "./definitions.ts";
 
+/** What a schema names, although it allows further members. */
+type Named<T> = T extends object
+	? T extends readonly unknown[]
+		? T
+		: { [K in keyof T as string extends K ? never : K]: Named<T[K]> }
+	: T;
+
 /** JSON Schema (draft-07) of the answer to a write that was accepted. */
 export const receipt = {
 	$schema: "http://json-schema.org/draft-07/schema#",
@@ -21,6 +28,8 @@ export const receipt = {
 		status: string("Where the layer's harvest and health can be followed."),
 	},
 } as const;
+
+export type Receipt = Named<FromSchema<typeof receipt>>;
 
 /** JSON Schema (draft-07) of the answer to a write that was refused. */
 export const errors = {
@@ -98,13 +107,6 @@ export const layerStatus = {
 		},
 	}),
 } as const;
-
-/** What a schema names, although it allows further members. */
-type Named<T> = T extends object
-	? T extends readonly unknown[]
-		? T
-		: { [K in keyof T as string extends K ? never : K]: Named<T[K]> }
-	: T;
 
 /** The status of a layer, for its publisher, without secrets and ids of senders. Times are ISO 8601, in UTC. */
 export type LayerStatus = Named<FromSchema<typeof layerStatus>>;

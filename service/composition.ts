@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Context } from "../api/context.ts";
-import { nodeHashes } from "../api/node/hashes.ts";
 import { folderPages } from "../api/node/pages.ts";
 import type { Senders } from "../api/senders.ts";
 import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
@@ -116,7 +115,6 @@ export async function openLocal(
 		settings: { ...configuration, senders },
 		now,
 		log,
-		hashes: nodeHashes,
 		commit: readCommit(),
 		readiness,
 		...(harvester && { refresh: harvester.refresh }),

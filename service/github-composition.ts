@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { nodeHashes } from "../api/node/hashes.ts";
 import { folderPages } from "../api/node/pages.ts";
 import { etagOf, type Fragments } from "../api/read.ts";
 import type { Senders } from "../api/senders.ts";
@@ -37,7 +36,6 @@ export async function openGithubService(
 			settings: { ...configuration, senders },
 			now,
 			log: serviceLog,
-			hashes: nodeHashes,
 			commit: readCommit(),
 			readiness,
 		},

@@ -58,6 +58,8 @@ export interface Refusal {
 	errors: string[];
 	/** Why, in a word or two, where the status does not say it (`refusalReasons`). */
 	reason?: string;
+	/** What the sender may look at. */
+	hint?: string;
 }
 
 /** The git blob ids of a layer's files (SHA-1 in hex): equal ids are equal texts. */

@@ -57,13 +57,19 @@ export class Writing {
 
 	#refuseSlow(): Reply {
 		const seconds = this.#timeoutMs / 1000;
-		return refuseWrite(408, [`the body did not arrive within ${seconds} seconds`], { Connection: "close" });
+		return refuseWrite(
+			{ status: 408, errors: [`the body did not arrive within ${seconds} seconds`] },
+			{ Connection: "close" },
+		);
 	}
 }
 
 function refuseForRoom(): Reply {
 	const headers = { "Retry-After": String(retryAfter) };
-	return refuseWrite(503, ["too many bodies are being read"], headers, "no room for the body");
+	return refuseWrite(
+		{ status: 503, errors: ["too many bodies are being read"], reason: "no room for the body" },
+		headers,
+	);
 }
 
 /** The headers that sign a write; a header that is not there is an empty text. */

@@ -3,7 +3,7 @@ import { GitDamage } from "../../git/run.ts";
 import { folderMode, kindOfMode, parseTree, type TreeEntry } from "../../git/tree.ts";
 import type { LayerFile } from "../../registry/judge.ts";
 import { descriptionPath, folderOf, layerPath, parseSmallkey } from "../../registry/smallkey.ts";
-import { blobId } from "../blob-id.ts";
+import { blobId } from "../hashes.ts";
 import type { Edit, Layer, LayerIds, Reader } from "../store.ts";
 
 /** The entries of one folder by their names. */

@@ -1,5 +1,5 @@
 import { folderOf, parseSmallkey } from "../../registry/smallkey.ts";
-import { blobId } from "../blob-id.ts";
+import { blobId } from "../hashes.ts";
 import type { Edit, Layer, LayerIds, Reader } from "../store.ts";
 import type { Head } from "./history.ts";
 import { dataOf, dataOrNull } from "./refusal.ts";

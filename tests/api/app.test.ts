@@ -255,7 +255,8 @@ test("a broken world is a 500 that shows nothing, and is reported", () => {
 });
 
 test("a write's errors are at most 20 and a count, and 16 kB", () => {
-	const errorsOf = (errors: string[]) => JSON.parse(textOf(refuseWrite(400, errors))).errors as string[];
+	const errorsOf = (errors: string[]) =>
+		JSON.parse(textOf(refuseWrite({ status: 400, errors }))).errors as string[];
 	const few = Array.from({ length: 20 }, (_, index) => `/${index}: is wrong`);
 	assert.equal(errorsOf(few), few);
 	assert.equal(
@@ -265,7 +266,7 @@ test("a write's errors are at most 20 and a count, and 16 kB", () => {
 	const many = errorsOf([...few, "one", "two", "three"]);
 	assert.equal(many, [...few, "and 3 more"]);
 	for (const text of ["x", "\u0001", "é", "\ud83d\udc4d", '"']) {
-		const reply = refuseWrite(400, Array(5_000).fill(text.repeat(50_000)));
+		const reply = refuseWrite({ status: 400, errors: Array(5_000).fill(text.repeat(50_000)) });
 		assert.ok(reply.body.length <= 16_000, `${JSON.stringify(text)}: ${reply.body.length}`);
 		const errors = JSON.parse(textOf(reply)).errors as string[];
 		assert.ok(errors.length > 2);

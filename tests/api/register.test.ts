@@ -3,13 +3,11 @@ import * as assert from "uvu/assert";
 import { handleWrite, refuseTooMany } from "../../api/app.ts";
 import type { Context } from "../../api/context.ts";
 import { TokenBuckets } from "../../api/limits.ts";
-import { nodeHashes } from "../../api/node/hashes.ts";
 import { putEdits } from "../../api/register.ts";
 import type { Write as HandledWrite } from "../../api/write.ts";
 import { canonicalText } from "../../registry/canonical.ts";
 import { unpackDraft } from "../../registry/draft.ts";
 import { parseRegistration } from "../../registry/registration.ts";
-import type { Hashes } from "../../store/hashes.ts";
 import {
 	everyPath,
 	feature,
@@ -22,6 +20,7 @@ import {
 	type Write,
 	wms,
 } from "../local.ts";
+import { notingHashes } from "./noted-hashes.ts";
 
 const writes = suite<{ local: Local }>("writes");
 
@@ -327,21 +326,10 @@ async function hashesOf(
 	context: Context,
 ): Promise<{ status: number; hashes: string[] }> {
 	const calls: string[] = [];
-	const counted: Hashes = {
-		sha1: (bytes) => {
-			calls.push(`sha1 ${bytes.length}`);
-			return nodeHashes.sha1(bytes);
-		},
-		sha256: (bytes) => {
-			calls.push(`sha256 ${bytes.length}`);
-			return nodeHashes.sha256(bytes);
-		},
-		hmacSha256: (key, bytes) => {
-			calls.push(`hmac ${bytes.length}`);
-			return nodeHashes.hmacSha256(key, bytes);
-		},
-	};
-	const { status } = await handleWrite(request, { ...context, hashes: counted });
+	const { status } = await notingHashes(
+		(name, bytes) => calls.push(`${name} ${bytes.length}`),
+		() => handleWrite(request, context),
+	);
 	return { status, hashes: calls };
 }
 
@@ -359,7 +347,7 @@ writes("an unknown sender, a wrong secret and a right one cost the same hashes",
 	for (const request of requests) costs.push((await hashesOf(request, local.context)).hashes);
 	const bytes = "/register/23ax5tjstest2026-03-04T12:00:00.000Z".length + body.length;
 	// Two secrets are tried: during a rotation a sender has two.
-	assert.equal(costs[0], ["sha256 43", `hmac ${bytes}`, `hmac ${bytes}`]);
+	assert.equal(costs[0], ["sha256 43", `hmacSha256 ${bytes}`, `hmacSha256 ${bytes}`]);
 	assert.equal(costs, [costs[0], costs[0], costs[0], costs[0]]);
 });
 

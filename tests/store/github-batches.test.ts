@@ -302,9 +302,7 @@ test("the layers of many folders are compared by few requests, and none reads a 
 			store.change(async (now) => {
 				const edits: Edit[] = [];
 				for (const key of folderKeys) {
-					const wanted = await putEdits(now, key, registration as NonNullable<typeof registration>, {
-						likeness: "text",
-					});
+					const wanted = await putEdits(now, key, registration as NonNullable<typeof registration>, "text");
 					if (isRefusal(wanted)) return wanted;
 					edits.push(...wanted);
 				}
