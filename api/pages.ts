@@ -1,21 +1,12 @@
 import { layerFile, layerFolders, listFolders, openSearchFile } from "../catalogue/static/addresses.ts";
 import { type ErrorKind, errorHtml } from "../catalogue/static/error.ts";
 import { pageSettingsPath } from "../catalogue/static/html.ts";
-import { contentPolicy } from "../registry/content-policy.ts";
-import { chunksFolder, manifestPath } from "../registry/entries.ts";
 import { decodeSegment, langs, parseSmallkey } from "../registry/smallkey.ts";
 import { targets } from "../registry/targets/table.ts";
 import type { Target } from "../registry/targets/target.ts";
-import { etagOf, matchesEtag } from "./etag.ts";
-import {
-	emptyBody,
-	exposedHeaders,
-	fragmentHeaders,
-	type Reply,
-	readCaching,
-	refusalCaching,
-	refuseRead,
-} from "./reply.ts";
+import { etagOf } from "./etag.ts";
+import { answerTagged, emptyBody, type Reply, refusalCaching, refuseRead } from "./reply.ts";
+import { documentHeaders, pageHeaders, pageTypes } from "./site-headers.ts";
 
 /**
  * The use of a path's first segment: `reads` and `writes` of layers, `operation` of the service, files of the catalogue
@@ -159,8 +150,7 @@ export function answerPage(
 ): Reply {
 	if (!bytes) return forPeople.test(file) ? answerErrorPage("notFound", 404, root) : refuseRead(404);
 	const headers = { ...pageHeaders(file, isSecure), ...more, ETag: etag ?? etagOf(bytes) };
-	const isUnchanged = ifNoneMatch !== null && matchesEtag(ifNoneMatch, headers.ETag);
-	return isUnchanged ? { status: 304, headers, body: emptyBody } : { status: 200, headers, body: bytes };
+	return answerTagged(headers, ifNoneMatch, () => bytes);
 }
 
 export interface PageRequest {
@@ -171,77 +161,4 @@ export interface PageRequest {
 	etag?: string;
 	/** Headers of these bytes, such as their coding. */
 	headers?: Record<string, string>;
-}
-
-/** The `Content-Type` of the catalogue's files, by their ending. */
-export const pageTypes: Readonly<Record<string, string>> = {
-	html: "text/html; charset=utf-8",
-	js: "text/javascript; charset=utf-8",
-	css: "text/css; charset=utf-8",
-	svg: "image/svg+xml",
-	webp: "image/webp",
-	xml: "application/atom+xml; charset=utf-8",
-	txt: "text/plain; charset=utf-8",
-	json: fragmentHeaders["Content-Type"],
-};
-
-const xml = "application/xml; charset=utf-8";
-
-/** Types of files that have another type than their ending says. */
-const namedTypes: ReadonlyMap<string, string> = new Map([
-	...langs.map(
-		(lang) => [openSearchFile(lang), "application/opensearchdescription+xml; charset=utf-8"] as const,
-	),
-	["sitemap.xml", xml],
-]);
-
-const nosniff = { "X-Content-Type-Options": "nosniff" };
-
-/** Headers of a page for people. @param isSecure whether it is served over https only */
-export function documentHeaders(isSecure: boolean): Record<string, string> {
-	return {
-		"Cache-Control": "no-cache",
-		"Content-Security-Policy": `${contentPolicy(isSecure)}; frame-ancestors 'none'`,
-		"Referrer-Policy": "strict-origin-when-cross-origin",
-		...nosniff,
-	};
-}
-
-const forGood = "public, max-age=31536000, immutable";
-
-/** Headers of files whose names contain a hash of their content. */
-export const assetHeaders = { "Cache-Control": forGood, ...nosniff };
-
-/** Headers of files for machines: those of a fragment, each with its own type. */
-export const machineHeaders = {
-	"Access-Control-Allow-Origin": "*",
-	"Access-Control-Expose-Headers": exposedHeaders,
-	"Cache-Control": readCaching,
-	...nosniff,
-};
-
-/** Headers of the index's chunks, whose names contain a hash of their content. */
-export const chunkHeaders = { ...machineHeaders, "Cache-Control": forGood };
-
-/** Headers of the index's manifest. Every reader asks whether it is still the same, so that no removed layer is shown. */
-export const manifestHeaders = { ...machineHeaders, "Cache-Control": "no-cache" };
-
-/** Headers of the settings of the pages: `site.json`, `pages.json`. */
-export const settingsHeaders = { "Cache-Control": "no-cache", ...nosniff };
-
-/** Headers of any file of the catalogue. @param isSecure whether it is served over https only */
-export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
-	const ending = file.slice(file.lastIndexOf(".") + 1);
-	const type = {
-		"Content-Type":
-			namedTypes.get(file.replace(/^sitemap\/\d+/, "sitemap")) ??
-			pageTypes[ending] ??
-			"application/octet-stream",
-	};
-	if (file.endsWith(".html")) return { ...type, ...documentHeaders(isSecure) };
-	if (file.startsWith("assets/")) return { ...type, ...assetHeaders };
-	if (file.startsWith(`${chunksFolder}/`)) return { ...type, ...chunkHeaders };
-	if (file === manifestPath) return { ...type, ...manifestHeaders };
-	if (file === "site.json" || file === pageSettingsPath) return { ...type, ...settingsHeaders };
-	return { ...type, ...machineHeaders };
 }

@@ -1,55 +1,149 @@
-import { asScript, bodyOf, type Fragments, findDocs } from "./docs.ts";
-import { matchesEtag, textOf } from "./etag.ts";
-import { emptyBody, fragmentHeaders, type Reply, refuseRead } from "./reply.ts";
-import type { Wanted, WantedDocs } from "./wanted.ts";
+import { middleRank } from "../registry/drawing-order.ts";
+import { type Lang, parseSmallkey } from "../registry/smallkey.ts";
+import { targetOf } from "../registry/targets/table.ts";
+import type { Envelope, TargetName } from "../registry/targets/target.ts";
+import { etagOfTags, type Tag, textOf } from "./etag.ts";
+import { answerTagged, fragmentHeaders, type Reply, refuseRead } from "./reply.ts";
+import type { Wanted, WantedDoc, WantedDocs } from "./wanted.ts";
 
-export type { Fragment, Fragments } from "./docs.ts";
-export { etagOf, hashOf } from "./etag.ts";
-export { fragmentHeaders, readCaching } from "./reply.ts";
+export interface Fragment {
+	/** UTF-8 JSON. */
+	body: Uint8Array;
+	/** What its strong entity tag is made of (RFC 9110, section 8.8.3). */
+	etag: Tag;
+	/** The layer's rank in drawing order, lowest first; absent where it is not known. */
+	rank?: number;
+}
 
-const jsonType = fragmentHeaders["Content-Type"];
+/** Reads the fragment of a target (`v0.9`), a language and a smallkey; null where there is none. */
+export type Fragments = (target: TargetName, lang: Lang, smallkey: string) => Fragment | null;
+
+/** Largest answer to one `docs` in bytes, repeats counted. */
+export const maxDocsBytes = 32_000_000;
+
+/** A larger answer is sent in pieces, and never joined. */
+const maxJoinedBytes = 1_000_000;
+
 const scriptType = "application/javascript; charset=utf-8";
+
+const encoder = new TextEncoder();
+const comma = encoder.encode(",");
+
+/** An answer, whose body is made where it is sent. */
+interface Found {
+	etag: string;
+	body: () => Reply["body"];
+}
 
 /**
  * Answers a read. Pure, and the same on every engine.
  * @param ifNoneMatch the `If-None-Match` header, or null (RFC 9110, section 13.1.2)
  */
 export function answerRead(wanted: Wanted, ifNoneMatch: string | null, fragments: Fragments): Reply {
-	if (wanted.kind === "docs") return answerDocs(wanted, ifNoneMatch, fragments);
-	const { target, lang, smallkey, callback } = wanted;
-	const found = fragments(target, lang, smallkey);
-	if (!found) return refuseRead(404);
-	const fragment = callback === null ? found : asScript(found, callback);
-	const type = callback === null ? jsonType : scriptType;
-	const etag = textOf(fragment.etag);
-	if (isUnchanged(ifNoneMatch, etag)) return notModified(type, etag);
-	return { status: 200, headers: headersOf(type, etag), body: fragment.body };
-}
-
-function answerDocs(wanted: WantedDocs, ifNoneMatch: string | null, fragments: Fragments): Reply {
-	const docs = findDocs(wanted, fragments);
-	if (!docs) return refuseRead(414);
-	const type = wanted.callback === null ? jsonType : scriptType;
-	if (isUnchanged(ifNoneMatch, docs.etag)) return notModified(type, docs.etag);
-	return { status: 200, headers: headersOf(type, docs.etag), body: bodyOf(docs) };
-}
-
-function isUnchanged(ifNoneMatch: string | null, etag: string): boolean {
-	return ifNoneMatch !== null && matchesEtag(ifNoneMatch, etag);
-}
-
-function notModified(type: string, etag: string): Reply {
-	return { status: 304, headers: headersOf(type, etag), body: emptyBody };
-}
-
-/** The headers are listed: copying `fragmentHeaders` for each request takes longer than finding the fragment. */
-function headersOf(type: string, etag: string): Record<string, string> {
-	return {
-		"Content-Type": type,
+	const found = wanted.kind === "docs" ? findDocs(wanted, fragments) : findDoc(wanted, fragments);
+	if (typeof found === "number") return refuseRead(found);
+	// The headers are listed: copying `fragmentHeaders` for each request takes longer than finding the fragment.
+	const headers = {
+		"Content-Type": wanted.callback === null ? fragmentHeaders["Content-Type"] : scriptType,
 		"Access-Control-Allow-Origin": fragmentHeaders["Access-Control-Allow-Origin"],
 		"Access-Control-Expose-Headers": fragmentHeaders["Access-Control-Expose-Headers"],
 		"Cache-Control": fragmentHeaders["Cache-Control"],
 		"X-Content-Type-Options": fragmentHeaders["X-Content-Type-Options"],
-		ETag: etag,
+		ETag: found.etag,
 	};
+	return answerTagged(headers, ifNoneMatch, found.body);
+}
+
+/** The fragment, as a call of a script's function where one is named (JSONP); else the status of the refusal. */
+function findDoc({ target, lang, smallkey, callback }: WantedDoc, fragments: Fragments): Found | number {
+	const found = fragments(target, lang, smallkey);
+	if (!found) return 404;
+	if (callback === null) return { etag: textOf(found.etag), body: () => found.body };
+	const pieces = [encoder.encode(`/**/${callback}(`), escapeSeparators(found.body), encoder.encode(");")];
+	return { etag: etagOfTags([found.etag, callback]), body: () => bodyOf(pieces, lengthOf(pieces)) };
+}
+
+/** A list of fragments, or the status of its refusal. */
+function findDocs(wanted: WantedDocs, fragments: Fragments): Found | number {
+	const { target, lang, callback, isQuery } = wanted;
+	const { envelope, absent, isUnlisted, queryDoor } = targetOf(target);
+	const leaveOut = () => null;
+	const rules =
+		isQuery && queryDoor
+			? { envelope: queryDoor.envelope(lang), absent: leaveOut }
+			: { envelope, absent, isUnlisted };
+	// The element of a repeated item is made once.
+	const made = new Map<Uint8Array, Uint8Array>();
+	const elements: Uint8Array[] = [];
+	const tags: Tag[] = [];
+	let bytes = 0;
+	const items = wanted.isSorted ? inDrawingOrder(wanted, fragments) : wanted.items;
+	for (const item of items) {
+		const found = parseSmallkey(item) ? fragments(target, lang, item) : null;
+		const fragment = found && rules.isUnlisted?.(found.body) ? null : found;
+		const missing = fragment ? null : rules.absent(item, items.length);
+		if (!fragment && missing === null) continue;
+		const body = fragment?.body ?? encoder.encode(missing as string);
+		let element = made.get(body);
+		if (!element) {
+			element = fragment ? layerIn(body, envelope) : body;
+			if (callback !== null) element = escapeSeparators(element);
+			made.set(body, element);
+		}
+		elements.push(element);
+		tags.push(fragment ? fragment.etag : (missing as string));
+		bytes += element.length;
+		if (bytes > maxDocsBytes) return 414;
+	}
+	const { open, between, close } = rules.envelope ?? { open: "", between: null, close: "" };
+	const list = elements.flatMap((element, index) => (index === 0 ? [element] : [comma, element]));
+	const pieces = [
+		encoder.encode(`${callback === null ? "" : `/**/${callback}(`}${open}[`),
+		...list,
+		...(between === null ? [] : [encoder.encode(`]${between}[`), ...list]),
+		encoder.encode(`]${close}${callback === null ? "" : ");"}`),
+	];
+	const length = lengthOf(pieces);
+	if (length > maxDocsBytes) return 414;
+	if (callback !== null) tags.push(callback);
+	if (rules.envelope) tags.push(open + between);
+	return { etag: etagOfTags(tags), body: () => bodyOf(pieces, length) };
+}
+
+/** The items in drawing order; items of one rank keep their requested order. */
+function inDrawingOrder({ target, lang, items }: WantedDocs, fragments: Fragments): string[] {
+	const rankOf = (item: string) => (parseSmallkey(item) ? fragments(target, lang, item)?.rank : undefined);
+	const ranked = items.map((item) => ({ item, rank: rankOf(item) ?? middleRank }));
+	return ranked.sort((a, b) => a.rank - b.rank).map(({ item }) => item);
+}
+
+/** The layer itself, from a fragment that wraps it in an envelope and an array of one. */
+function layerIn(body: Uint8Array, envelope: Envelope | undefined): Uint8Array {
+	return envelope ? body.subarray(envelope.open.length + 1, body.length - envelope.close.length - 1) : body;
+}
+
+function bodyOf(pieces: readonly Uint8Array[], length: number): Reply["body"] {
+	if (length > maxJoinedBytes) return { length, [Symbol.iterator]: () => pieces.values() };
+	const bytes = new Uint8Array(length);
+	let offset = 0;
+	for (const piece of pieces) {
+		bytes.set(piece, offset);
+		offset += piece.length;
+	}
+	return bytes;
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+	return pieces.reduce((sum, piece) => sum + piece.length, 0);
+}
+
+/**
+ * Escapes U+2028 and U+2029 in UTF-8 JSON: they end a line in JavaScript before ES2019. The same array where there are
+ * none.
+ */
+function escapeSeparators(json: Uint8Array): Uint8Array {
+	if (!json.includes(0xe2)) return json;
+	const text = new TextDecoder().decode(json);
+	if (!/[\u2028\u2029]/.test(text)) return json;
+	return encoder.encode(text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029"));
 }

@@ -14,9 +14,10 @@ import {
 	parseManifest,
 } from "../registry/entries.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
-import { etagOf, matchesEtag } from "./etag.ts";
-import { machineHeaders, type RecordsRequest } from "./pages.ts";
-import { emptyBody, type Reply } from "./reply.ts";
+import { etagOf } from "./etag.ts";
+import type { RecordsRequest } from "./pages.ts";
+import { answerTagged, type Reply } from "./reply.ts";
+import { machineHeaders } from "./site-headers.ts";
 
 /** Reads a file of the catalogue as text; null where it is not there. */
 export type ReadText = (file: string) => Promise<string | null>;
@@ -170,8 +171,7 @@ const geoJson = "application/geo+json";
 function json(value: object, ifNoneMatch: string | null, type: string): Reply {
 	const body = new TextEncoder().encode(JSON.stringify(value));
 	const headers = { "Content-Type": type, ...machineHeaders, ETag: etagOf(body) };
-	const isUnchanged = ifNoneMatch !== null && matchesEtag(ifNoneMatch, headers.ETag);
-	return { status: isUnchanged ? 304 : 200, headers, body: isUnchanged ? emptyBody : body };
+	return answerTagged(headers, ifNoneMatch, () => body);
 }
 
 /** An exception (OGC API Common, "exception.yaml"), with the service's own errors. */

@@ -1,5 +1,6 @@
 import { frenchOf, prefersFrench, textOf } from "../registry/texts.ts";
 import type { Refusal } from "../store/store.ts";
+import { matchesEtag } from "./etag.ts";
 
 /** A body that is sent piece by piece and never joined. */
 export interface Pieces extends Iterable<Uint8Array> {
@@ -58,6 +59,16 @@ const refusalReasons: Readonly<Record<number, string>> = {
 const encoder = new TextEncoder();
 
 export const emptyBody = new Uint8Array(0);
+
+/** The answer with a body: 304 where the request names its tag already (RFC 9110, section 13.1.2). */
+export function answerTagged(
+	headers: Record<string, string> & { ETag: string },
+	ifNoneMatch: string | null,
+	body: () => Reply["body"],
+): Reply {
+	const isUnchanged = ifNoneMatch !== null && matchesEtag(ifNoneMatch, headers.ETag);
+	return isUnchanged ? { status: 304, headers, body: emptyBody } : { status: 200, headers, body: body() };
+}
 
 /** The answer to a read that is refused: a status, and no body. */
 export function refuseRead(status: number): Reply {

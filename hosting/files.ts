@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import pMap from "p-map";
-import { fragmentHeaders } from "../api/read.ts";
+import { fragmentHeaders } from "../api/reply.ts";
+import { siteGroups } from "../api/site-headers.ts";
 import { catalogueFiles, catalogueFolders } from "../catalogue/state.ts";
 import { ifThere, readTextIfThere } from "../files/if-there.ts";
 import { isCompanion, placeFile } from "../publish/place-file.mjs";
@@ -12,7 +13,6 @@ import { slotFolder, slotsOf } from "../publish/slots.ts";
 import { targetNames, targetOf } from "../registry/targets/table.ts";
 import type { TargetName } from "../registry/targets/target.ts";
 import { mapWithProgress } from "../terminal/progress.ts";
-import { siteGroups } from "./site-headers.ts";
 
 /** A file in an output folder that has compressed copies. */
 const compressedMark = ".compressed";

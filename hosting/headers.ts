@@ -1,11 +1,10 @@
-import { pageTypes } from "../api/pages.ts";
-import { fragmentHeaders } from "../api/read.ts";
+import { fragmentHeaders } from "../api/reply.ts";
+import { pageTypes, patternOf, type SiteGroup, siteGroups } from "../api/site-headers.ts";
 import { layerFolders } from "../catalogue/static/addresses.ts";
 import { langs } from "../registry/smallkey.ts";
 import { targetOf } from "../registry/targets/table.ts";
 import type { TargetName } from "../registry/targets/target.ts";
 import { headersFile } from "./files.ts";
-import { patternOf, type SiteGroup, siteGroups } from "./site-headers.ts";
 
 /** The input of a static host's configuration. */
 export interface StaticHost {

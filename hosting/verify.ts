@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pMap from "p-map";
-import { pageHeaders } from "../api/pages.ts";
+import { pageHeaders } from "../api/site-headers.ts";
 import { catalogueFiles, catalogueFolders, namesIn } from "../catalogue/state.ts";
 import { ifThere } from "../files/if-there.ts";
 import { diffTree } from "../git/tree.ts";

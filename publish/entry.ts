@@ -1,5 +1,6 @@
 import type { Hash } from "../api/etag.ts";
-import { type Fragment, hashOf } from "../api/read.ts";
+import { hashOf } from "../api/etag.ts";
+import type { Fragment } from "../api/read.ts";
 import { drawingRank } from "../registry/drawing-order.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { etagOf } from "../api/etag.ts";
 import { folderPages } from "../api/node/pages.ts";
-import { etagOf, type Fragments } from "../api/read.ts";
+import type { Fragments } from "../api/read.ts";
 import type { Senders } from "../api/senders.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import { readCommit } from "../files/version.ts";

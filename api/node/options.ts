@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import type { Fragments } from "../docs.ts";
+import type { Fragments } from "../read.ts";
 import type { TrustedProxies } from "./address.ts";
 import type { RouteName } from "./exchange.ts";
 import type { Answered } from "./log.ts";

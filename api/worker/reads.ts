@@ -3,8 +3,8 @@ import { targetPath } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 import { handleRead } from "../app.ts";
 import type { Context } from "../context.ts";
-import { type Fragment, maxDocsBytes } from "../docs.ts";
 import { etagOf } from "../etag.ts";
+import { type Fragment, maxDocsBytes } from "../read.ts";
 import { type Reply, refuseRead } from "../reply.ts";
 import { keysOf, type Wanted } from "../wanted.ts";
 

@@ -1,8 +1,8 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { answerRefused, handleRead, routeOf } from "../../api/app.ts";
-import type { Fragments } from "../../api/docs.ts";
 import { etagOf, etagOfTags, hashOf, textOf } from "../../api/etag.ts";
+import type { Fragments } from "../../api/read.ts";
 import type { Reply } from "../../api/reply.ts";
 import { keysOf } from "../../api/wanted.ts";
 import { targetNames, targetPath } from "../../registry/targets/table.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { handleRead, routeOf } from "../../api/app.ts";
-import type { Fragments } from "../../api/docs.ts";
+import type { Fragments } from "../../api/read.ts";
 import type { WantedDocs } from "../../api/wanted.ts";
 import { descriptionText } from "../../registry/description.ts";
 import { descriptionPath } from "../../registry/smallkey.ts";

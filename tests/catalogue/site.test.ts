@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { contentPolicy } from "../../api/site-headers.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
-import { contentPolicy } from "../../registry/content-policy.ts";
 import { plainSettings } from "../../site/page/settings.ts";
 import { english } from "../../site/text/english.ts";
 import { french } from "../../site/text/french.ts";

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { pageHeaders } from "../../api/pages.ts";
+import { pageHeaders } from "../../api/site-headers.ts";
 import { proofsFile } from "../../catalogue/thumbnails.ts";
 import { buildOutput } from "../../hosting/output.ts";
 import type { Chunk, Manifest } from "../../registry/entries.ts";

@@ -4,7 +4,7 @@ import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { documentHeaders, pageHeaders } from "../../api/pages.ts";
+import { documentHeaders, pageHeaders } from "../../api/site-headers.ts";
 import { headersFile } from "../../hosting/files.ts";
 import { type StaticHostName, staticHosts } from "../../hosting/headers.ts";
 import { targetNames } from "../../registry/targets/table.ts";

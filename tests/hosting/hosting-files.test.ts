@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { pageHeaders } from "../../api/pages.ts";
+import { pageHeaders } from "../../api/site-headers.ts";
 import { isCompanion } from "../../publish/place-file.mjs";
 import { layers, plainKeys, wms } from "../conformance/engine.ts";
 import { buildDist } from "../conformance/engines.ts";

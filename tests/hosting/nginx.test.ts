@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { pageHeaders } from "../../api/pages.ts";
+import { pageHeaders } from "../../api/site-headers.ts";
 import { ask } from "../conformance/client.ts";
 import { layers, wmsFragment } from "../conformance/engine.ts";
 import { buildDist } from "../conformance/engines.ts";

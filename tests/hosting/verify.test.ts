@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { pageHeaders, parsePage } from "../../api/pages.ts";
+import { parsePage } from "../../api/pages.ts";
+import { pageHeaders } from "../../api/site-headers.ts";
 import { buildCatalogue } from "../../catalogue/catalogue.ts";
 import {
 	changedKeys,

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { pageHeaders } from "../../api/pages.ts";
+import { pageHeaders } from "../../api/site-headers.ts";
 import { versionLine } from "../../files/version.ts";
 import { writeHostingFiles } from "../../hosting/files.ts";
 import { targetNames } from "../../registry/targets/table.ts";

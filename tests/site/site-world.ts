@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { pageHeaders } from "../../api/pages.ts";
+import { pageHeaders } from "../../api/site-headers.ts";
 import { guideFiles } from "../../catalogue/guide/guide.ts";
 import { updateHealth } from "../../catalogue/health.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";

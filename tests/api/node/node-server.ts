@@ -1,6 +1,5 @@
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Context } from "../../../api/context.ts";
-import type { Fragments } from "../../../api/docs.ts";
 import { etagOf } from "../../../api/etag.ts";
 import {
 	type Answered,
@@ -8,6 +7,7 @@ import {
 	type NodeOptions,
 	type NodeServer,
 } from "../../../api/node/serve.ts";
+import type { Fragments } from "../../../api/read.ts";
 import { parseSenders } from "../../../api/senders.ts";
 import { sign } from "../../../api/signature.ts";
 import { targetNames } from "../../../registry/targets/table.ts";

@@ -1,0 +1,128 @@
+import { openSearchFile } from "../catalogue/static/addresses.ts";
+import { pageSettingsPath } from "../catalogue/static/html.ts";
+import { chunksFolder, manifestPath } from "../registry/entries.ts";
+import { langs } from "../registry/smallkey.ts";
+import { fragmentHeaders } from "./reply.ts";
+
+const { "Content-Type": jsonType, ...machines } = fragmentHeaders;
+
+/** The `Content-Type` of the catalogue's files, by their ending. */
+export const pageTypes: Readonly<Record<string, string>> = {
+	html: "text/html; charset=utf-8",
+	js: "text/javascript; charset=utf-8",
+	css: "text/css; charset=utf-8",
+	svg: "image/svg+xml",
+	webp: "image/webp",
+	xml: "application/atom+xml; charset=utf-8",
+	txt: "text/plain; charset=utf-8",
+	json: jsonType,
+};
+
+const xml = "application/xml; charset=utf-8";
+
+/** Types of files that have another type than their ending says. */
+const namedTypes: ReadonlyMap<string, string> = new Map([
+	...langs.map(
+		(lang) => [openSearchFile(lang), "application/opensearchdescription+xml; charset=utf-8"] as const,
+	),
+	["sitemap.xml", xml],
+]);
+
+const nosniff = { "X-Content-Type-Options": "nosniff" };
+
+/**
+ * The pages' Content-Security-Policy: scripts and styles of the site only, none inline; images, requests and frames of
+ * map services.
+ * @param isSecure whether the pages are served over https only; otherwise services over http are allowed, too
+ */
+export function contentPolicy(isSecure: boolean): string {
+	const services = isSecure ? "https:" : "https: http:";
+	return [
+		"default-src 'none'",
+		"script-src 'self'",
+		"style-src 'self'",
+		`img-src 'self' data: blob: ${services}`,
+		`connect-src 'self' ${services}`,
+		`frame-src ${services}`,
+		"base-uri 'none'",
+		"form-action 'none'",
+	].join("; ");
+}
+
+/** Headers of a page for people. @param isSecure whether it is served over https only */
+export function documentHeaders(isSecure: boolean): Record<string, string> {
+	return {
+		"Cache-Control": "no-cache",
+		"Content-Security-Policy": `${contentPolicy(isSecure)}; frame-ancestors 'none'`,
+		"Referrer-Policy": "strict-origin-when-cross-origin",
+		...nosniff,
+	};
+}
+
+const forGood = "public, max-age=31536000, immutable";
+
+/** Headers of files for machines: those of a fragment, each with its own type. */
+export const machineHeaders = machines;
+
+/** Files of the catalogue that have the same headers. */
+export interface SiteGroup {
+	name: "assets" | "chunks" | "manifest" | "machines" | "pages" | "settings";
+	/** Their paths as in Cloudflare's rules: `*` matches anything. No file has two. */
+	paths: readonly string[];
+	headers: Readonly<Record<string, string>>;
+}
+
+/** The headers of the catalogue's files, on every engine; pages are served over https. */
+export const siteGroups: readonly SiteGroup[] = [
+	// The names of assets and chunks contain a hash of their content.
+	{ name: "assets", paths: ["/assets/*"], headers: { "Cache-Control": forGood, ...nosniff } },
+	{
+		name: "chunks",
+		paths: [`/${chunksFolder}/*`],
+		headers: { ...machineHeaders, "Cache-Control": forGood },
+	},
+	// Every reader asks whether it is still the same, so that no removed layer is shown.
+	{
+		name: "manifest",
+		paths: [`/${manifestPath}`],
+		headers: { ...machineHeaders, "Cache-Control": "no-cache" },
+	},
+	{
+		name: "machines",
+		paths: [
+			...["/index/health.json", "/changes/*", "/schemas/*.json", "/records/*"],
+			...["/sitemap/*", "/sitemap.xml", "/robots.txt", ...langs.map((lang) => `/${openSearchFile(lang)}`)],
+		],
+		headers: machineHeaders,
+	},
+	{
+		name: "pages",
+		paths: ["/index.html", "/en/*", "/fr/*", "/list/*", "/guide/*", "/schemas/index.html"],
+		headers: documentHeaders(true),
+	},
+	{
+		name: "settings",
+		paths: ["/site.json", `/${pageSettingsPath}`],
+		headers: { "Cache-Control": "no-cache", ...nosniff },
+	},
+];
+
+/** A regular expression for the paths of a group, those of folders included. */
+export function patternOf({ paths }: SiteGroup): string {
+	const patterns = paths.map((path) =>
+		path.replaceAll(".", "\\.").replace("*", ".*").replace("index\\.html", "(?:index\\.html)?"),
+	);
+	return `^(?:${patterns.join("|")})$`;
+}
+
+const patterns = siteGroups.map((group) => [new RegExp(patternOf(group)), group.headers] as const);
+
+/** Headers of any file of the catalogue. @param isSecure whether it is served over https only */
+export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
+	const ending = file.slice(file.lastIndexOf(".") + 1);
+	const named = namedTypes.get(file.replace(/^sitemap\/\d+/, "sitemap"));
+	const type = { "Content-Type": named ?? pageTypes[ending] ?? "application/octet-stream" };
+	if (ending === "html") return { ...type, ...documentHeaders(isSecure) };
+	const [, headers = machineHeaders] = patterns.find(([pattern]) => pattern.test(`/${file}`)) ?? [];
+	return { ...type, ...headers };
+}
