@@ -2,24 +2,23 @@ import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/
 import { targetOf } from "../registry/targets/table.ts";
 import type { Target, TargetName } from "../registry/targets/target.ts";
 
-export interface WantedDoc {
-	kind: "doc";
+interface WantedFrom {
 	/** Name of the target: `v0.9`. */
 	target: TargetName;
 	lang: Lang;
-	smallkey: string;
 	/** The JSONP callback; null where JSON is requested. */
 	callback: string | null;
 }
 
-export interface WantedDocs {
+export interface WantedDoc extends WantedFrom {
+	kind: "doc";
+	smallkey: string;
+}
+
+export interface WantedDocs extends WantedFrom {
 	kind: "docs";
-	target: TargetName;
-	lang: Lang;
 	/** As requested, decoded and trimmed; may be invalid smallkeys. */
 	items: string[];
-	/** The JSONP callback; null where JSON is requested. */
-	callback: string | null;
 	/** Whether lang and keys came in the query, which has an answer of its own (`queryDoor`). */
 	isQuery: boolean;
 	/** Whether the items are sorted by drawing order, where it is known. */
@@ -92,38 +91,35 @@ interface Parts {
 /** Follows the keys where they are to be sorted. */
 const sortEnd = "/sort";
 
-/** Splits `<basePath><prefix><lang>/<keys>?<query>`; null where the target is not a read's. */
+/**
+ * Splits `<basePath><prefix><lang>/<keys>?<query>`, or `<path>?lang=<lang>&id=<keys>` in any order and among other
+ * parameters, of which a missing one is empty; null where the target is not a read's.
+ */
 function splitTarget(target: string, { basePath, targets }: ReadSettings): Parts | null {
 	if (!target.startsWith(basePath)) return null;
-	const path = findPath(target, basePath.length, readPaths(targets));
+	const path = readPaths(targets).find(({ prefix }) => target.startsWith(prefix, basePath.length));
 	if (!path) return null;
 	const langStart = basePath.length + path.prefix.length;
 	const question = target.indexOf("?");
 	const end = question < 0 ? target.length : question;
-	if (path.kind === "query") return langStart === end ? splitQuery(path, target.slice(end + 1)) : null;
+	const query = target.slice(end + 1);
+	if (path.kind === "query") {
+		if (langStart !== end) return null;
+		return { path, lang: parameterOf(query, "lang"), keys: parameterOf(query, "id"), query, isSorted: false };
+	}
 	const langEnd = target.indexOf("/", langStart);
 	if (langEnd < 0 || langEnd >= end) return null;
 	const rest = target.slice(langEnd + 1, end);
 	const isSorted = path.kind === "docs" && path.target.canSort === true && rest.endsWith(sortEnd);
 	const keys = isSorted ? rest.slice(0, -sortEnd.length) : rest;
 	if (keys.includes("/")) return null;
-	return { path, lang: target.slice(langStart, langEnd), keys, query: target.slice(end + 1), isSorted };
-}
-
-/** Splits `<path>?lang=<lang>&id=<keys>`, in any order and among other parameters; a missing one is empty. */
-function splitQuery(path: ReadPath, query: string): Parts {
-	return { path, lang: parameterOf(query, "lang"), keys: parameterOf(query, "id"), query, isSorted: false };
+	return { path, lang: target.slice(langStart, langEnd), keys, query, isSorted };
 }
 
 /** The last value of a query parameter, still encoded: `+` in a smallkey is no space, unlike in form data. */
 function parameterOf(query: string, name: string): string {
 	const found = query.split("&").findLast((part) => part.startsWith(`${name}=`));
 	return found?.slice(name.length + 1) ?? "";
-}
-
-function findPath(target: string, start: number, paths: readonly ReadPath[]): ReadPath | null {
-	for (const path of paths) if (target.startsWith(path.prefix, start)) return path;
-	return null;
 }
 
 /**
@@ -137,38 +133,28 @@ export function parseRead(method: string, target: string, settings: ReadSettings
 	if (method !== "GET" && method !== "HEAD") return 405;
 	const lang = parseLang(decodeSegment(parts.lang) ?? "");
 	if (!lang) return 400;
-	if (isDocs(parts)) return target.length > maxTargetLength ? 414 : parseDocs(lang, parts, settings);
-	const callback = lastCallback(parts.query);
-	if (callback !== null && !isCallback(callback)) return 400;
-	const smallkey = parseSmallkey(decodeSegment(parts.keys) ?? "");
-	return smallkey ? { kind: "doc", target: parts.path.target.name, lang, smallkey, callback } : 404;
-}
-
-function isDocs({ path, keys }: Parts): boolean {
-	if (path.kind === "either") return /,|%2c/i.test(keys);
-	return path.kind !== "doc";
-}
-
-function parseDocs(
-	lang: Lang,
-	{ path, keys, query, isSorted }: Parts,
-	settings: ReadSettings,
-): Wanted | number {
+	const { path, keys, query, isSorted } = parts;
+	const isDocs = path.kind === "either" ? /,|%2c/i.test(keys) : path.kind !== "doc";
+	if (isDocs && target.length > maxTargetLength) return 414;
 	const callback = lastCallback(query);
-	if (callback !== null && !isCallback(callback)) return 400;
-	// Decoded once, then split: a comma may arrive as %2C. A key that cannot be decoded is kept as sent.
-	const decoded = decodeSegment(keys);
-	const items = decoded === null ? keys.split(",").map(decodeItem) : decoded.split(",");
-	if (items.length > maxItems) return 414;
-	const trimmed = items.map(trimSpaces);
-	const isTooMany = items.length > settings.docsMaxKeys && smallkeysOf(trimmed).length > settings.docsMaxKeys;
-	if (isTooMany) return 414;
-	const target = path.target.name;
-	return { kind: "docs", target, lang, items: trimmed, callback, isQuery: path.kind === "query", isSorted };
+	if (callback !== null && (callback.length > maxCallbackLength || !callbackPattern.test(callback)))
+		return 400;
+	const wanted = { target: path.target.name, lang, callback };
+	if (!isDocs) {
+		const smallkey = parseSmallkey(decodeSegment(keys) ?? "");
+		return smallkey ? { kind: "doc", ...wanted, smallkey } : 404;
+	}
+	const items = itemsOf(keys, settings.docsMaxKeys);
+	return items ? { kind: "docs", ...wanted, items, isQuery: path.kind === "query", isSorted } : 414;
 }
 
-function decodeItem(item: string): string {
-	return decodeSegment(item) ?? item;
+/** The items of a list; null where there are too many. */
+function itemsOf(keys: string, maxKeys: number): string[] | null {
+	// Decoded once, then split: a comma may arrive as %2C. A key that cannot be decoded is kept as sent.
+	const items = decodeSegment(keys)?.split(",") ?? keys.split(",").map((item) => decodeSegment(item) ?? item);
+	if (items.length > maxItems) return null;
+	const trimmed = items.map(trimSpaces);
+	return items.length > maxKeys && smallkeysOf(trimmed).length > maxKeys ? null : trimmed;
 }
 
 /** Trims spaces, not other white space. A regular expression would take quadratic time for spaces inside. */
@@ -179,10 +165,6 @@ function trimSpaces(item: string): string {
 	while (start < end && item.charCodeAt(start) === 0x20) start += 1;
 	while (end > start && item.charCodeAt(end - 1) === 0x20) end -= 1;
 	return item.slice(start, end);
-}
-
-function isCallback(text: string): boolean {
-	return text.length <= maxCallbackLength && callbackPattern.test(text);
 }
 
 /** The last `callback` of a query string, or null; other parameters are ignored. */
