@@ -19,22 +19,33 @@ export const maxAddressLength = addressSchema.maxLength;
  * also be the address of the layer's kind of service; what is stored already may be of another kind.
  */
 export function addAddressProblems(problems: Problems, value: unknown, rules: Rules): void {
-	for (const place of places) {
-		const address = place.reduce(memberOf, value);
-		if (typeof address !== "string" || !/^https?:\/\/./i.test(address)) continue;
-		const problem = problemOf(address) ?? (rules === "written" ? kindProblemOf(address, place, value) : null);
-		if (problem === null) continue;
-		problems.add(() => [pointerOf(place), problem]);
+	for (const { address, type, path } of addressesOf(value)) {
+		// The schema reports a longer one already.
+		if (address.length > maxAddressLength) continue;
+		const isOfService = rules === "written" && type !== null;
+		const problem = problemOf(address) ?? (isOfService ? kindProblem(new URL(address), type) : null);
+		if (problem) problems.add(() => [pointerOf(path), problem]);
 	}
 }
 
-/** The kind of service is read from a document that may have other problems. */
-function kindProblemOf(address: string, place: readonly string[], value: unknown): BrokenRule | null {
-	const [lang, name] = place.slice(-2) as [string, string];
-	if (name !== "service_url" || address.length > maxAddressLength) return null;
-	const payloadType = memberOf(value, "payload_type");
-	const type = payloadTypes.get(payloadType) ?? memberOf(memberOf(value, lang), "service_type");
-	return kindProblem(new URL(address), String(type));
+/** An address in a registration. */
+export interface Address {
+	address: string;
+	/** The kind of the service there, in the words of version 2.0; null for the address of a description. */
+	type: string | null;
+	path: readonly string[];
+}
+
+/** The http and https addresses of a registration, which may have any problems. */
+export function addressesOf(value: unknown): Address[] {
+	return places.flatMap((path) => {
+		const address = path.reduce(memberOf, value);
+		if (typeof address !== "string" || !/^https?:\/\/./i.test(address)) return [];
+		const [lang, name] = path.slice(-2) as [string, string];
+		const payloadType = payloadTypes.get(memberOf(value, "payload_type"));
+		const type = String(payloadType ?? memberOf(memberOf(value, lang), "service_type"));
+		return [{ address, type: name === "service_url" ? type : null, path }];
+	});
 }
 
 /** `payload_type` of version 1 → kind of service, in the words of version 2.0. */
@@ -53,8 +64,6 @@ const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+
 
 /** The URL parser comes last: a long non-ASCII host takes it hundreds of milliseconds. */
 function problemOf(address: string): BrokenRule | null {
-	// The schema reports this already.
-	if (address.length > maxAddressLength) return null;
 	if (/^[^:]+:\/*[^/?#]*@/.test(address)) return broken("address-credentials");
 	if (!uriCharacters.test(address)) return broken("address-characters", shownValue(address));
 	const url = parseAddress(address);

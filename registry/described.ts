@@ -34,11 +34,9 @@ export function describedFor({ registration, description }: DescribedLayer, lang
 		title: plainText((isFeature ? known.name : known.title) ?? "", maxTitle) || null,
 		description: plainText(known.abstract ?? "", maxAbstract) || null,
 		keywords: plainKeywords(known.keywords ?? []),
-		bounds: known.bounds
-			? asBounds(known.bounds)
-			: isFeature && known.extent
-				? boundsOfExtent(known.extent)
-				: null,
+		bounds:
+			(known.bounds as Bounds | undefined) ??
+			(isFeature && known.extent ? boundsOfExtent(known.extent) : null),
 	};
 }
 
@@ -46,9 +44,4 @@ export function describedFor({ registration, description }: DescribedLayer, lang
 export function plainKeywords(keywords: readonly string[]): string[] {
 	const plain = keywords.map((keyword) => plainText(keyword, maxKeyword)).filter(Boolean);
 	return [...new Set(plain)].slice(0, maxKeywords);
-}
-
-/** The schema has four of them. */
-function asBounds([west = 0, south = 0, east = 0, north = 0]: readonly number[]): Bounds {
-	return [west, south, east, north];
 }

@@ -3,7 +3,7 @@ import type { description as schema } from "../schemas/description.ts";
 import { formats } from "../schemas/formats.ts";
 import { validateLangDescription } from "../schemas/validate-description.ts";
 import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "./registration.ts";
-import { type Lang, langs } from "./smallkey.ts";
+import { type Lang, parseLang } from "./smallkey.ts";
 
 /** A service description: the content of `layers/<ab>/<smallkey>.service.json`. */
 export interface Description extends FromSchema<typeof schema> {}
@@ -73,27 +73,20 @@ export function parseDescription(text: string): Description | null {
 	} catch {
 		return null;
 	}
-	if (!isObject(value)) return null;
-	const description: Description = {};
-	for (const lang of langs) {
-		if (Object.hasOwn(value, lang) && isLangDescription(value[lang])) description[lang] = value[lang];
-	}
-	return Object.keys(description).length > 0 ? description : null;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null;
-}
-
-function isLangDescription(value: unknown): value is LangDescription {
-	return validateLangDescription(value);
+	if (typeof value !== "object" || value === null) return null;
+	const valid = Object.entries(value).filter(
+		([lang, part]) => parseLang(lang) && validateLangDescription(part),
+	);
+	return valid.length > 0 ? inOrder(Object.fromEntries(valid)) : null;
 }
 
 /** The canonical text of a description, with a two-space indent: equal descriptions give equal texts. */
 export function descriptionText(description: Description): string {
-	const known = langs.filter((lang) => description[lang]);
-	const ordered = Object.fromEntries(known.map((lang) => [lang, description[lang]]));
-	return `${JSON.stringify(ordered, null, 2)}\n`;
+	return `${JSON.stringify(inOrder(description), null, 2)}\n`;
+}
+
+function inOrder({ en, fr }: Description): Description {
+	return { ...(en && { en }), ...(fr && { fr }) };
 }
 
 /** What was harvested of the registered service, of the registered kind and layers; null where nothing was. */

@@ -1,4 +1,4 @@
-import { type Node, type ParseErrorCode, parseTree, printParseErrorCode, visit } from "jsonc-parser";
+import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { type DocumentProblem, Problems, pointerOf } from "./problems.ts";
 import { type BrokenRule, broken, type TextCode, textOf } from "./texts.ts";
 
@@ -72,22 +72,15 @@ export function isNestedBeyond(
 	return false;
 }
 
-/** Ends a visit early; jsonc-parser has no other way. */
-class EndOfVisit extends Error {}
-
 /** The first syntax error of a text: `the document must be JSON: line 3, column 7 must be a comma`. */
 function syntaxError(text: string): BrokenRule {
-	let found = broken("json-unknown");
-	const onError = (code: ParseErrorCode, _offset: number, _length: number, line: number, column: number) => {
-		found = broken("json", line + 1, column + 1, textOf(printParseErrorCode(code) as TextCode));
-		throw new EndOfVisit();
-	};
-	try {
-		visit(text, { onError }, { disallowComments: true });
-	} catch (error) {
-		if (!(error instanceof EndOfVisit)) throw error;
-	}
-	return found;
+	const errors: ParseError[] = [];
+	parseTree(text, errors, { disallowComments: true });
+	const [first] = errors;
+	if (!first) return broken("json-unknown");
+	const lines = text.slice(0, first.offset).split(/\r\n?|\n/);
+	const column = (lines.at(-1) as string).length + 1;
+	return broken("json", lines.length, column, textOf(printParseErrorCode(first.error) as TextCode));
 }
 
 type Path = readonly (string | number)[];

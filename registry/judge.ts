@@ -148,7 +148,7 @@ export function judgeFile(file: LayerFile, rules: Rules): JudgedFile {
 
 /**
  * Judges files under `layers/`: their places, names and contents.
- * @param files sorted by path, so that the two files of one layer are adjacent
+ * @param files sorted by path, so that the registration of a layer comes before its description
  * @param keep called once for each valid layer
  * @param rules for the registrations
  * @param before the stored names; by default the files are the stored ones
@@ -163,28 +163,21 @@ export function judgeFiles(
 	const problems: Problem[] = [];
 	const edits = files.map(({ path }) => ({ path, isRemoved: false }));
 	const wrongNames = new Map(judgeNames(edits, before).map((problem) => [problem.file, problem]));
-	/** The valid layer whose description may be the next file. */
-	let pending: CheckedLayer | null = null;
+	const layers = new Map<string, CheckedLayer>();
 	for (const file of files) {
-		if (isOtherFile(file.path)) continue;
 		const misplaced = judgePlace({ path: file.path, isRemoved: false });
+		if (misplaced) problems.push(misplaced);
 		const name = parseLayerPath(file.path);
-		if (pending && pending.smallkey !== name?.smallkey) {
-			keep(pending);
-			pending = null;
-		}
-		if (misplaced || !name) {
-			if (misplaced) problems.push(misplaced);
-			continue;
-		}
+		if (!name) continue;
 		const wrongName = wrongNames.get(file.path);
 		if (wrongName) problems.push(wrongName);
 		const { registration, description, problems: found } = judgeFile(file, rules);
 		problems.push(...found);
 		if (wrongName) continue;
-		if (registration) pending = { smallkey: name.smallkey, registration, description: null };
-		else if (pending && pending.smallkey === name.smallkey) pending.description = description;
+		const layer = layers.get(name.smallkey);
+		if (layer) layer.description = description;
+		else if (registration) layers.set(name.smallkey, { smallkey: name.smallkey, registration, description });
 	}
-	if (pending) keep(pending);
+	for (const layer of layers.values()) keep(layer);
 	return problems;
 }

@@ -33,19 +33,6 @@ export function serviceTypeOf(registration: Registration, lang: Lang): ServiceTy
 	return registration.payload_type === "wms" ? "ogcWms" : "esriFeature";
 }
 
-/** The addresses of the services of a registration, those for single targets too, and where they stand. */
-export function addressesOf(
-	registration: Registration,
-): { address: string; type: ServiceType; path: string[] }[] {
-	return langs.flatMap((lang) => {
-		const type = serviceTypeOf(registration, lang);
-		const own = { address: registration[lang].service_url, type, path: [lang, "service_url"] };
-		const other = isVersion2(registration) ? undefined : registration.targets?.v2?.[lang]?.service_url;
-		if (other === undefined) return [own];
-		return [own, { address: other, type, path: ["targets", "v2", lang, "service_url"] }];
-	});
-}
-
 /** The kind of a layer, for people: `wms`, `feature`, or the service types of version 2.0. */
 export function kindOf(registration: Registration): string {
 	if (!isVersion2(registration)) return registration.payload_type;

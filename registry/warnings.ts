@@ -1,18 +1,12 @@
-import { featureServerQuery } from "./addresses.ts";
+import { type Address, addressesOf, featureServerQuery } from "./addresses.ts";
 import { pointerOf } from "./problems.ts";
-import { addressesOf, isVersion2, type Registration, type ServiceType } from "./registration.ts";
+import { isVersion2, type Registration } from "./registration.ts";
 import { arcgisPath, kindProblem } from "./service-kind.ts";
 import { type Lang, langs } from "./smallkey.ts";
 import { type BrokenRule, broken, textOf } from "./texts.ts";
 
-interface Address {
-	address: string;
-	url: URL;
-	type: ServiceType;
-}
-
-/** Returns what is odd about an address, or null. A rule reports only its first finding. */
-type Rule = (service: Address) => BrokenRule | null;
+/** Returns what is odd about an address of a service, or null. A rule reports only its first finding. */
+type Rule = (service: { address: string; url: URL; type: string }) => BrokenRule | null;
 
 /** Of the wrong kind in what is stored, where `service-kind.ts` refuses nothing; or of no known kind. */
 const kindRule: Rule = ({ url, type }) => {
@@ -61,11 +55,8 @@ const rules: readonly Rule[] = [kindRule, queryRule, featureQueryRule, fragmentR
  * `npx fragments validate` and the review. No service is asked.
  */
 export function warningsOf(registration: Registration): string[] {
-	const warnings = addressesOf(registration).flatMap(({ address, type, path }) =>
-		addressWarnings(address, type, pointerOf(path)),
-	);
 	return [
-		...warnings,
+		...addressesOf(registration).flatMap(addressWarnings),
 		...clickWarnings(registration),
 		...severalWarnings(registration),
 		...sameServiceWarnings(registration),
@@ -81,12 +72,11 @@ function severalWarnings(registration: Registration): string[] {
 	});
 }
 
-function addressWarnings(address: string, type: ServiceType, pointer: string): string[] {
-	const service: Address = { address, url: new URL(address), type };
-	return rules.flatMap((rule) => {
-		const odd = rule(service);
-		return odd === null ? [] : [`${pointer}: ${odd.text}`];
-	});
+function addressWarnings({ address, type, path }: Address): string[] {
+	if (type === null) return [];
+	const service = { address, url: new URL(address), type };
+	const odd = rules.map((rule) => rule(service)).filter((found) => found !== null);
+	return odd.map(({ text }) => `${pointerOf(path)}: ${text}`);
 }
 
 /** The feature info types that viewers read. */
