@@ -27,6 +27,9 @@ export type LangNode = Registration2[Lang];
 /** Kinds of map services, as named by version 2.0. */
 export type ServiceType = LangNode["service_type"];
 
+/** The answers to GetFeatureInfo that RAMP reads. */
+export const readInfoTypes: ReadonlySet<string> = new Set(["text/html", "text/plain", "application/json"]);
+
 /** The kind of service behind one language. */
 export function serviceTypeOf(registration: Registration, lang: Lang): ServiceType {
 	if (isVersion2(registration)) return registration[lang].service_type;

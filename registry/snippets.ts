@@ -99,49 +99,45 @@ const kinds: ReadonlyMap<string, Source["kind"]> = new Map([
 
 function librarySnippets(layer: SnippetLayer, lang: Lang, root: string): Snippet[] {
 	const source = sourceOf(layer, lang);
-	const frame = {
-		name: "<iframe>",
-		kind: "html" as const,
-		text: `<iframe src="${attribute(`${root}${lang}/?layer=${encodeURIComponent(layer.smallkey)}&embed=map`)}" title="${attribute(layer.title[lang] || layer.smallkey)}" width="800" height="600" loading="lazy"></iframe>`,
-	};
-	if (!source) return [frame];
-	const library = (name: string, kind: Snippet["kind"], text: string | null): Snippet[] =>
-		text === null ? [] : [{ name, kind, text }];
-	return [
-		...library("OpenLayers", "js", openLayers(source)),
-		...library("Leaflet", "js", leaflet(source)),
-		...library("QGIS (Python)", "python", qgis(source)),
-		...library("ArcGIS Maps SDK", "js", arcgis(source)),
-		frame,
+	const page = `${root}${lang}/?layer=${encodeURIComponent(layer.smallkey)}&embed=map`;
+	const title = layer.title[lang] || layer.smallkey;
+	const found: [name: string, kind: Snippet["kind"], text: string | null][] = [
+		["OpenLayers", "js", source && openLayers(source)],
+		["Leaflet", "js", source && leaflet(source)],
+		["QGIS (Python)", "python", source && qgis(source)],
+		["ArcGIS Maps SDK", "js", source && arcgis(source)],
+		[
+			"<iframe>",
+			"html",
+			`<iframe src="${attribute(page)}" title="${attribute(title)}" width="800" height="600" loading="lazy"></iframe>`,
+		],
 	];
+	return found.flatMap(([name, kind, text]) => (text === null ? [] : [{ name, kind, text }]));
 }
 
 /** OpenLayers 7 and later, as modules. */
-function openLayers({ kind, url, layers }: Source): string | null {
-	const image = (source: string, options: object) =>
-		`import ImageLayer from "ol/layer/Image.js";
+function openLayers({ kind, url, layers }: Source): string {
+	const drawn = (layer: "Image" | "Tile", source: string, options: object) =>
+		`import ${layer}Layer from "ol/layer/${layer}.js";
 import ${source} from "ol/source/${source}.js";
 
-export const layer = new ImageLayer({
+export const layer = new ${layer}Layer({
   source: new ${source}(${code(options)}),
 });`;
-	if (kind === "wms") return image("ImageWMS", { url, params: { LAYERS: layers.join(",") } });
-	if (kind === "map") return image("ImageArcGISRest", { url, params: { LAYERS: shown(layers) } });
-	if (kind === "image") return image("ImageArcGISRest", { url });
-	if (kind === "tiles") {
-		return `import TileLayer from "ol/layer/Tile.js";
-import XYZ from "ol/source/XYZ.js";
-
-export const layer = new TileLayer({
-  source: new XYZ(${code({ url: `${url}/tile/{z}/{y}/{x}` })}),
-});`;
+	if (kind === "wms") return drawn("Image", "ImageWMS", { url, params: { LAYERS: layers.join(",") } });
+	if (kind === "map") {
+		const params = { LAYERS: layers.length > 0 ? `show:${layers.join(",")}` : undefined };
+		return drawn("Image", "ImageArcGISRest", { url, params });
 	}
+	if (kind === "image") return drawn("Image", "ImageArcGISRest", { url });
+	if (kind === "tiles") return drawn("Tile", "XYZ", { url: `${url}/tile/{z}/{y}/{x}` });
 	if (kind === "wmts") {
+		const capabilities = `${url}${url.includes("?") ? "&" : "?"}SERVICE=WMTS&REQUEST=GetCapabilities`;
 		return `import TileLayer from "ol/layer/Tile.js";
 import WMTS, { optionsFromCapabilities } from "ol/source/WMTS.js";
 import WMTSCapabilities from "ol/format/WMTSCapabilities.js";
 
-const answer = await fetch(${code(capabilities(url, "WMTS"))});
+const answer = await fetch(${code(capabilities)});
 const options = optionsFromCapabilities(new WMTSCapabilities().read(await answer.text()), ${code({ layer: layers[0] ?? "" })});
 export const layer = new TileLayer({ source: new WMTS(options) });`;
 	}
@@ -218,15 +214,6 @@ function featureUrl(url: string, layers: readonly string[]): string {
 	const [, service, number] = oneLayer.exec(url) ?? [];
 	if (service !== undefined) return `${service}/${number}`;
 	return layers.length === 1 ? `${url.replace(/\/$/, "")}/${layers[0]}` : url;
-}
-
-function capabilities(url: string, service: string): string {
-	return `${url}${url.includes("?") ? "&" : "?"}SERVICE=${service}&REQUEST=GetCapabilities`;
-}
-
-/** What ArcGIS draws of a map service: all where none is named. */
-function shown(layers: readonly string[]): string | undefined {
-	return layers.length > 0 ? `show:${layers.join(",")}` : undefined;
 }
 
 function json(value: unknown): string {

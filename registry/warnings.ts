@@ -1,6 +1,6 @@
 import { type Address, addressesOf, featureServerQuery } from "./addresses.ts";
 import { pointerOf } from "./problems.ts";
-import { isVersion2, type Registration } from "./registration.ts";
+import { isVersion2, type Registration, readInfoTypes } from "./registration.ts";
 import { arcgisPath, kindProblem } from "./service-kind.ts";
 import { type Lang, langs } from "./smallkey.ts";
 import { type BrokenRule, broken, textOf } from "./texts.ts";
@@ -79,15 +79,12 @@ function addressWarnings({ address, type, path }: Address): string[] {
 	return odd.map(({ text }) => `${pointerOf(path)}: ${text}`);
 }
 
-/** The feature info types that viewers read. */
-const readableInfo: ReadonlySet<string> = new Set(["text/html", "text/plain", "application/json"]);
-
 function clickWarnings(registration: Registration): string[] {
 	if (isVersion2(registration)) return [];
 	return langs.flatMap((lang) => {
 		const type = registration[lang].feature_info_type;
-		if (type === undefined || readableInfo.has(type)) return [];
-		return [`/${lang}/feature_info_type: ${textOf("unread-info", [...readableInfo].join(", "))}`];
+		if (type === undefined || readInfoTypes.has(type)) return [];
+		return [`/${lang}/feature_info_type: ${textOf("unread-info", [...readInfoTypes].join(", "))}`];
 	});
 }
 

@@ -122,22 +122,14 @@ function entriesOf(
 
 /** The service's name for a layer without a registered name. */
 function ownName(type: ServiceType, entries: Entries, service: ServiceFacts): string {
-	return type === "ogcWms" || type === "ogcWmts" ? soleText(entries) : service.name;
-}
-
-function soleText(entries: Entries): string {
+	if (!isOgc(type)) return service.name;
 	return entries.length === 1 ? String(entries[0]) : "";
 }
 
-function overridesOf(
-	registration: Registration,
-	lang: Lang,
-	type: ServiceType,
-	own: LayerFacts["v2"],
-): LayerFacts["v2"] {
+/** The address and layers for v2. @param own those of the other targets */
+function overridesOf(registration: Registration, lang: Lang, type: ServiceType, own: LayerFacts["v2"]) {
 	const override = isVersion2(registration) ? undefined : registration.targets?.v2?.[lang];
-	if (!override) return own;
-	const { service_url, layer } = override;
+	const { service_url, layer } = override ?? {};
 	return {
 		url: service_url === undefined ? own.url : addressOf(type, service_url),
 		entries: layer === undefined ? own.entries : [layer],
@@ -157,21 +149,18 @@ const unknownService: ServiceFacts = {
 	count: null,
 };
 
+/**
+ * An address to which viewers append `?SERVICE=WMS…`, without a lone `?`, or `/query`, without a slash at its end; one in a
+ * query or fragment is kept.
+ */
 function addressOf(type: ServiceType, address: string): string {
-	return type === "ogcWms" || type === "ogcWmts"
-		? withoutLoneQuestionMark(address)
-		: withoutTrailingSlash(address);
-}
-
-/** Viewers append `?SERVICE=WMS…` to the address, which must not end with a `?` of its own. */
-function withoutLoneQuestionMark(address: string): string {
-	return address.indexOf("?") === address.length - 1 ? address.slice(0, -1) : address;
-}
-
-/** Viewers append `/query` to the address. A slash in its query or fragment is kept. */
-function withoutTrailingSlash(address: string): string {
+	if (isOgc(type)) return address.indexOf("?") === address.length - 1 ? address.slice(0, -1) : address;
 	const end = address.search(/[?#]|$/);
 	return address.slice(0, end).replace(/(?<!\/)\/+$/, "") + address.slice(end);
+}
+
+function isOgc(type: ServiceType): boolean {
+	return type === "ogcWms" || type === "ogcWmts";
 }
 
 /** The address of one layer of an ArcGIS service; a query stays at the end. */

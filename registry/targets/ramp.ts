@@ -1,7 +1,6 @@
 import { type Field, isNumberType } from "../description.ts";
 import { defaultMapWkid, layerExtent } from "../extent.ts";
 import { escapeMarkup } from "../markup.ts";
-import type { Lang } from "../smallkey.ts";
 import { type ClassValue, genericSymbology, renderSymbology, wmsImage } from "../symbology.ts";
 import { geometryFieldType, type LayerFacts, plainFeatureInfoType, type ServiceFacts } from "./facts.ts";
 
@@ -22,11 +21,6 @@ export function renderRamp(layer: LayerFacts, spell: Spell, classValue?: ClassVa
 	return JSON.stringify({ layers: { feature: [featureNode(layer, spell, classValue)] } });
 }
 
-function gridColumns({ lang, service }: LayerFacts): Column[] {
-	const fields = service.fields.filter((field) => field.type !== geometryFieldType);
-	return [...fixedColumns(lang), ...fields.map(fieldColumn)];
-}
-
 export interface Column {
 	id: string;
 	fieldName: string;
@@ -38,23 +32,18 @@ export interface Column {
 	columnTemplate: string;
 }
 
-/** Titles of the two columns that every data grid of the viewer starts with. */
-const fixedTitles: Readonly<Record<Lang, readonly [icon: string, details: string]>> = {
-	en: ["Icon", "Details"],
-	fr: ["Icône", "Détails"],
-};
-
-function fixedColumns(lang: Lang): Column[] {
-	const [icon, details] = fixedTitles[lang];
+/** The columns of a data grid: two of the viewer's own, then one for each field. */
+function gridColumns({ lang, service }: LayerFacts): Column[] {
+	const fixed = { isSortable: false, sortType: "string", alignment: 0 } as const;
+	const column = (id: string, width: string, title: string, columnTemplate: string) => {
+		return { id, fieldName: "", width, title, ...fixed, columnTemplate };
+	};
+	const fields = service.fields.filter((field) => field.type !== geometryFieldType);
 	return [
-		fixedColumn("iconCol", "50px", icon, "graphic_icon"),
-		fixedColumn("detailsCol", "60px", details, "details_button"),
+		column("iconCol", "50px", lang === "fr" ? "Icône" : "Icon", "graphic_icon"),
+		column("detailsCol", "60px", lang === "fr" ? "Détails" : "Details", "details_button"),
+		...fields.map(fieldColumn),
 	];
-}
-
-function fixedColumn(id: string, width: string, title: string, columnTemplate: string): Column {
-	const sorting = { isSortable: false, sortType: "string", alignment: 0 } as const;
-	return { id, fieldName: "", width, title, ...sorting, columnTemplate };
 }
 
 function fieldColumn(field: Field): Column {

@@ -1,4 +1,5 @@
 import { escapeMarkup } from "../markup.ts";
+import { readInfoTypes } from "../registration.ts";
 import { geometryFieldType, type LayerFacts, layerAddress, plainFeatureInfoType } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
@@ -39,8 +40,6 @@ function itemOf(layer: LayerFacts): object | null {
 	}
 }
 
-const featureInfoTypes = new Set(["text/html", "text/plain", "application/json"]);
-
 function wmsLayer(layer: LayerFacts): object {
 	const { id, url, name, entries } = layer;
 	const type = plainFeatureInfoType(layer) ?? "";
@@ -50,7 +49,7 @@ function wmsLayer(layer: LayerFacts): object {
 		url,
 		name,
 		sublayers: entries.map((one) => ({ id: one })),
-		featureInfoMimeType: featureInfoTypes.has(type) ? type : undefined,
+		featureInfoMimeType: readInfoTypes.has(type) ? type : undefined,
 	};
 }
 

@@ -45,15 +45,19 @@ function isOgcWmts(body: Uint8Array): boolean {
 type Members = (layer: LayerFacts) => object;
 
 /** How each kind of service is rendered. `esriFeatureServer` becomes an `esriFeature` before. */
-const kinds: Readonly<
-	Record<Exclude<ServiceType, "esriFeatureServer">, { layerType: string; members: Members }>
-> = {
-	ogcWms: { layerType: "ogcWms", members: ogcMembers },
-	ogcWmts: { layerType: "ogcWmts", members: ogcMembers },
-	esriFeature: { layerType: "esriFeature", members: featureMembers },
-	esriTile: { layerType: "esriTile", members: () => ({}) },
-	esriImage: { layerType: "esriImage", members: () => ({}) },
-	esriMapServer: { layerType: "esriDynamic", members: numberedMembers },
+const kinds: Readonly<Record<Exclude<ServiceType, "esriFeatureServer">, Members>> = {
+	ogcWms: ogcMembers,
+	ogcWmts: ogcMembers,
+	esriFeature: ({ nameField, members }) => ({
+		nameField: nameField || undefined,
+		tolerance: members.tolerance,
+	}),
+	esriTile: () => ({}),
+	esriImage: () => ({}),
+	esriMapServer: ({ v2, members }) => ({
+		layerEntries: v2.entries.map((index) => ({ index })),
+		tolerance: members.tolerance,
+	}),
 };
 
 /** Kinds that need at least one named layer: otherwise GeoView keeps loading, and FGPV draws nothing. */
@@ -74,12 +78,17 @@ function nodeOf(layer: LayerFacts): object | null {
 		if (entry === undefined || entries.length > 1) return null;
 		return nodeOf({ ...layer, type: "esriFeature", v2: { url: layerAddress(url, entry), entries: [] } });
 	}
-	const match =
-		type === "esriFeature" && settings.mapServerType !== "esriFeature" ? mapServerLayer.exec(url) : null;
-	if (match) return mapServerNode(layer, match);
-	const { layerType, members } = kinds[type];
-	const plain = type === "esriFeature" ? withoutHarmlessQuery(url) : url;
-	return { id, layerType, url: plain, name, ...members(layer), metadataUrl, catalogueUrl };
+	const isFeature = type === "esriFeature";
+	const match = isFeature && settings.mapServerType !== "esriFeature" ? mapServerLayer.exec(url) : null;
+	if (match) {
+		// GeoView fails on an esriFeature of a MapServer; this one it draws, and FGPV from 2.1 on does, as an image.
+		const [, service = "", number, rest = ""] = match;
+		const v2 = { url: service + rest, entries: [Number(number)] };
+		return nodeOf({ ...layer, type: "esriMapServer", v2 });
+	}
+	const layerType = type === "esriMapServer" ? "esriDynamic" : type;
+	const plain = isFeature ? withoutHarmlessQuery(url) : url;
+	return { id, layerType, url: plain, name, ...kinds[type](layer), metadataUrl, catalogueUrl };
 }
 
 /** Another type of legend makes FGPV fail, so it is left out. */
@@ -98,25 +107,5 @@ function known(type: string | undefined, types: ReadonlySet<string>): string | u
 	return type !== undefined && types.has(type) ? type : undefined;
 }
 
-function featureMembers({ nameField, members }: LayerFacts): object {
-	return { nameField: nameField || undefined, tolerance: members.tolerance };
-}
-
-function numberedMembers({ v2 }: LayerFacts): object {
-	return { layerEntries: v2.entries.map((index) => ({ index })) };
-}
-
 /** `…/MapServer/<n>`, with a query or without: the service, the layer's number and the rest. */
 const mapServerLayer = /^([^?#]*\/MapServer)\/(\d{1,9})([?#].*)?$/i;
-
-/** GeoView fails on an esriFeature of a MapServer; this one it draws, and FGPV from 2.1 on does, as an image. */
-function mapServerNode(
-	{ id, name, members, metadataUrl, catalogueUrl }: LayerFacts,
-	match: string[],
-): object {
-	const [, service = "", number = "", rest = ""] = match;
-	const layerEntries = [{ index: Number(number) }];
-	const url = service + rest;
-	const { tolerance } = members;
-	return { id, layerType: "esriDynamic", url, name, layerEntries, tolerance, metadataUrl, catalogueUrl };
-}
