@@ -2,7 +2,7 @@ import { canonicalText } from "../registry/canonical.ts";
 import { draftAddress } from "../registry/draft.ts";
 import { mayChange, smallkeyText } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
-import { readableAt } from "../registry/targets/readable.ts";
+import { readableAt } from "../registry/targets/table.ts";
 import { textAt, textOf } from "../registry/texts.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import type { Receipt } from "../schemas/answers.ts";

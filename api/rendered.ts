@@ -19,20 +19,10 @@ import type { RecordsRequest } from "./pages.ts";
 import { answerTagged, type Reply } from "./reply.ts";
 import { machineHeaders } from "./site-headers.ts";
 
-/** Reads a file of the catalogue as text; null where it is not there. */
-export type ReadText = (file: string) => Promise<string | null>;
-
+/** A chunk of the index, and the path that the manifest had for it. */
 interface KnownChunk {
 	path: string;
 	entries: readonly Entry[];
-	/** What a reader searches in each entry; made by the first search. */
-	texts: Map<Entry, string> | null;
-}
-
-/** All layers in the order of a page, as long as the manifest is the same. */
-interface Sorted {
-	manifest: string;
-	entries: Entry[];
 }
 
 /** The index was published again between two reads: the request can be tried again. */
@@ -43,25 +33,25 @@ const attempts = 3;
  * are kept as long as the manifest names them.
  */
 export class Rendered {
-	readonly #read: ReadText;
+	readonly #read: (file: string) => Promise<string | null>;
 	readonly #chunks = new Map<number, KnownChunk>();
-	readonly #sorted = new Map<Lang, Sorted>();
+	/** All layers in the order of a page, as long as the manifest is the same. */
+	readonly #sorted = new Map<Lang, { manifest: string; entries: Entry[] }>();
+	/** What a reader searches in each entry; made by the first search. */
+	readonly #texts = new WeakMap<Entry, string>();
 
-	constructor(read: ReadText) {
+	/** @param read reads a file of the catalogue as text; null where it is not there */
+	constructor(read: (file: string) => Promise<string | null>) {
 		this.#read = read;
 	}
 
 	/** A page of a layer or of the plain list; null where the file is no such page, or has no layer. */
 	async page(file: string): Promise<string | null> {
+		const name = file.slice(file.lastIndexOf("/") + 1, -".html".length);
+		const page = name === "index" ? 1 : /^[1-9]\d{0,5}$/.test(name) ? Number(name) : 0;
 		for (const lang of langs) {
-			const [folder, name] = [
-				file.slice(0, file.lastIndexOf("/")),
-				file.slice(file.lastIndexOf("/") + 1, -5),
-			];
-			const smallkey = parseSmallkey(name);
-			if (smallkey !== null && layerFile(lang, smallkey) === file) return this.#layerPage(lang, smallkey);
-			const page = name === "index" ? 1 : /^[1-9]\d{0,5}$/.test(name) ? Number(name) : 0;
-			if (folder !== "" && page > 0 && listFile(lang, page) === file) return this.#listPage(lang, page);
+			if (parseSmallkey(name) && layerFile(lang, name) === file) return this.#layerPage(lang, name);
+			if (page > 0 && listFile(lang, page) === file) return this.#listPage(lang, page);
 		}
 		return null;
 	}
@@ -103,13 +93,12 @@ export class Rendered {
 	async #items(query: string, root: string, ifNoneMatch: string | null): Promise<Reply> {
 		const wanted = parseItemsQuery(query);
 		if (typeof wanted === "string") return problem(400, wanted);
-		const manifest = await this.#manifest();
-		const found: Entry[] = [];
-		for (let number = 0; number < chunkCount; number += 1) {
-			const chunk = await this.#chunk(number, manifest);
-			if (chunk)
-				found.push(...chunk.entries.filter((entry) => isWanted(entry, wanted, (one) => textIn(chunk, one))));
-		}
+		const textOf = (entry: Entry) => {
+			const text = this.#texts.get(entry) ?? searchedText(entry);
+			this.#texts.set(entry, text);
+			return text;
+		};
+		const found = (await this.#all()).filter((entry) => isWanted(entry, wanted, textOf));
 		found.sort((one, other) => (one.smallkey < other.smallkey ? -1 : 1));
 		return json(itemsPage(found, wanted, root), ifNoneMatch, geoJson);
 	}
@@ -124,46 +113,36 @@ export class Rendered {
 	}
 
 	async #find(smallkey: string): Promise<Entry | null> {
-		const chunk = await this.#chunk(chunkOf(smallkey), await this.#manifest());
-		return chunk?.entries.find((entry) => entry.smallkey === smallkey) ?? null;
+		const entries = await this.#chunk(chunkOf(smallkey), await this.#manifest());
+		return entries.find((entry) => entry.smallkey === smallkey) ?? null;
 	}
 
 	async #all(): Promise<Entry[]> {
 		const manifest = await this.#manifest();
 		const all: Entry[] = [];
 		for (let number = 0; number < chunkCount; number += 1) {
-			for (const entry of (await this.#chunk(number, manifest))?.entries ?? []) all.push(entry);
+			for (const entry of await this.#chunk(number, manifest)) all.push(entry);
 		}
 		return all;
 	}
 
-	/** Null for a chunk without layers. @throws {Error} with its path where it is not there */
-	async #chunk(number: number, manifest: Manifest | null): Promise<KnownChunk | null> {
+	/** The layers of a chunk. @throws {Error} with its path where it is not there */
+	async #chunk(number: number, manifest: Manifest | null): Promise<readonly Entry[]> {
 		let path = manifest?.chunks[number] ?? null;
 		for (let attempt = 1; path !== null; attempt += 1) {
 			const known = this.#chunks.get(number);
-			if (known?.path === path) return known;
+			if (known?.path === path) return known.entries;
 			const chunk = parseChunk((await this.#read(path)) ?? "");
 			if (chunk) {
-				const made = { path, entries: chunk.entries, texts: null };
-				this.#chunks.set(number, made);
-				return made;
+				this.#chunks.set(number, { path, entries: chunk.entries });
+				return chunk.entries;
 			}
 			if (attempt === attempts) throw new Error(`${path}: is not there, or not whole`);
 			path = (await this.#manifest())?.chunks[number] ?? null;
 		}
 		this.#chunks.delete(number);
-		return null;
+		return [];
 	}
-}
-
-function textIn(chunk: KnownChunk, entry: Entry): string {
-	chunk.texts ??= new Map();
-	const known = chunk.texts.get(entry);
-	if (known !== undefined) return known;
-	const text = searchedText(entry);
-	chunk.texts.set(entry, text);
-	return text;
 }
 
 const geoJson = "application/geo+json";
