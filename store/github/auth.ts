@@ -38,8 +38,8 @@ export function authorizeWith(
 
 	async function authorize(github: Github): Promise<string> {
 		if (!token || token.until - renewBeforeMs < now().getTime()) {
-			const jwt = await signJwt(appId, key, now());
-			token = await installationToken(github, { authorization: `Bearer ${jwt}` }, permissions);
+			const authorization = `Bearer ${await signJwt(appId, key, now())}`;
+			token = await installationToken(github, { authorization }, permissions);
 		}
 		return `Bearer ${token.text}`;
 	}
@@ -117,12 +117,11 @@ const rsaEncryption = [0x30, 0x0d, 6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 
 
 /** PrivateKeyInfo in DER: the version 0, the algorithm, the key in an octet string (RFC 5208, section 5). */
 function wrapPkcs1(key: Uint8Array): Uint8Array<ArrayBuffer> {
-	return derValue(0x30, [2, 1, 0, ...rsaEncryption, ...derValue(4, key)]);
+	return Uint8Array.from(derValue(0x30, [2, 1, 0, ...rsaEncryption, ...derValue(4, [...key])]));
 }
 
 /** A tag, the length of its content, and the content (X.690, section 8.1). */
-function derValue(tag: number, content: ArrayLike<number>): Uint8Array<ArrayBuffer> {
+function derValue(tag: number, content: number[]): number[] {
 	const { length } = content;
-	const size = length < 128 ? [length] : [0x82, length >> 8, length & 255];
-	return Uint8Array.from([tag, ...size, ...Array.from(content)]);
+	return [tag, ...(length < 128 ? [length] : [0x82, length >> 8, length & 255]), ...content];
 }

@@ -27,8 +27,9 @@ export async function commitBatch(context: ChangeContext, batch: ChangeBatch): P
 	const [first] = batch.entries as [ChangeEntry];
 	if (first.job.meta.review) {
 		const tried = { text: null };
-		const propose = () => proposeChange(context, first.job, tried);
-		return first.settle(await retryRaces(context, batch.until, propose));
+		return first.settle(
+			await retryRaces(context, batch.until, () => proposeChange(context, first.job, tried)),
+		);
 	}
 	try {
 		await commitTogether(context, batch);
@@ -75,7 +76,7 @@ async function commitTogether(context: ChangeContext, batch: ChangeBatch): Promi
 	for (const [index, outcome] of outcomes.entries()) {
 		const entry = batch.entries[index] as ChangeEntry;
 		if ("thrown" in outcome) entry.fail(outcome.thrown);
-		else entry.settle("refusal" in outcome ? outcome.refusal : outcome.commit);
+		else entry.settle(outcome.done);
 	}
 }
 
@@ -104,7 +105,7 @@ async function attempt(context: ChangeContext, batch: ChangeBatch, chains: Chain
 async function commitFirst({ github, branch }: ChangeContext, change: Change): Promise<Outcome> {
 	const decision = await decideOne(change, new Snapshot(new CommitFiles(github, null)));
 	if (!("edits" in decision)) return decision;
-	if (decision.edits.length === 0) return { commit: { commit: "", changed: false } };
+	if (decision.edits.length === 0) return { done: { commit: "", changed: false } };
 	const commit = await makeFirstCommit(github, branch, decision.edits, change.meta, change.started);
-	return { commit: { commit, changed: true } };
+	return { done: { commit, changed: true } };
 }

@@ -37,8 +37,11 @@ export interface ChangeContext {
 	lastCommitAt: number;
 }
 
-/** What a change comes to: edits, what its sender is answered instead, or what was thrown. */
-type Decision = { edits: Edit[] } | { refusal: Refusal } | { thrown: unknown };
+/** What the sender of a change is answered, or what its own code has thrown. */
+export type Outcome = { done: Commit | Refusal } | { thrown: unknown };
+
+/** What a change comes to: edits, or its outcome without any. */
+type Decision = { edits: Edit[] } | Outcome;
 
 /** Changes that are decided at once, a whole batch: each reads a folder and its history, and often a file. */
 const readsAtOnce = 20;
@@ -77,7 +80,7 @@ export async function decide(
 		const { request } = change.meta;
 		if (changesSomething(decision)) {
 			used ??= await isUsed(change);
-			if (used || requests.has(request)) decision = { refusal: usedBefore };
+			if (used || requests.has(request)) decision = { done: usedBefore };
 			else edits.push(...decision.edits);
 			if (request !== null) requests.add(request);
 		}
@@ -93,15 +96,12 @@ function changesSomething(decision: Decision): decision is { edits: Edit[] } {
 export async function decideOne({ edits }: Change, snapshot: Snapshot): Promise<Decision> {
 	try {
 		const wanted = await edits(snapshot);
-		return isRefusal(wanted) ? { refusal: wanted } : { edits: wanted };
+		return isRefusal(wanted) ? { done: wanted } : { edits: wanted };
 	} catch (thrown) {
-		const isGithubs = thrown instanceof StoreBusy || thrown instanceof Conflict;
-		if (isGithubs) throw thrown;
+		if (thrown instanceof StoreBusy || thrown instanceof Conflict) throw thrown;
 		return { thrown };
 	}
 }
-
-export type Outcome = { commit: Commit } | { refusal: Refusal } | { thrown: unknown };
 
 /** Commits of which each follows the one before; on no branch yet. */
 export interface Chain {
@@ -133,14 +133,14 @@ export async function makeChain(
 	let tip: Place = head;
 	for (const [index, decision] of decisions.entries()) {
 		if (!("edits" in decision)) outcomes.push(decision);
-		else if (decision.edits.length === 0) outcomes.push({ commit: { commit: tip.commit, changed: false } });
+		else if (decision.edits.length === 0) outcomes.push({ done: { commit: tip.commit, changed: false } });
 		else {
 			if (tip !== head && !mayGoOn()) break;
 			const tree: string = (await trees.next()).value;
 			const { meta, started } = changes[index] as Change;
 			const changed = tree !== tip.tree;
 			if (changed) tip = { commit: await commitTree(github, tip, tree, meta, started), tree };
-			outcomes.push({ commit: { commit: tip.commit, changed } });
+			outcomes.push({ done: { commit: tip.commit, changed } });
 		}
 	}
 	return { tip: tip.commit, outcomes };

@@ -62,10 +62,10 @@ function isLasting(method: string, url: string): boolean {
 
 type Answer = Awaited<ReturnType<Rest["request"]>>;
 
-/** What became of one attempt: octokit throws every answer from 400 up, and where there is none. */
-interface Attempt {
-	answer: Answer | undefined;
-	error?: { message?: string } | undefined;
+/** What octokit throws: every answer from 400 up, and what happened where there is none. */
+interface Failure {
+	message?: string;
+	response?: Answer;
 }
 
 interface Trouble {
@@ -121,13 +121,21 @@ export function connect(connection: Connection, authorize: Authorize): Connect {
 			const leftMs = until - now().getTime();
 			if (leftMs <= 0)
 				throw new GithubBusy(noAnswer, spread(ordinaryRetryAfterSeconds, random), "no time left");
-			const timeoutMs = Math.min(connection.requestTimeoutMs, leftMs);
+			// The options are changed in place: other hooks of octokit's hand on what they were given.
 			if (!isAuthorized) options.headers.authorization = await authorize(github);
-			const attempt = await sendOnce(send, options, timeoutMs);
-			const trouble = troubleOf(attempt, options, now(), () => !isAuthorized && authorize.forget());
+			options.headers["x-github-api-version"] = "2022-11-28";
+			const signal = AbortSignal.timeout(Math.min(connection.requestTimeoutMs, leftMs));
+			options.request = { ...options.request, signal };
+			let failure: Failure | undefined;
+			const answer = await send(options).catch((error: Failure) => {
+				failure = error;
+				return error.response;
+			});
+			const forgetToken = () => !isAuthorized && authorize.forget();
+			const trouble = answer ? troubleOf(answer, options, now(), forgetToken) : lost(failure?.message);
 			if (trouble === null) {
-				if (attempt.error) throw attempt.error;
-				return attempt.answer as Answer;
+				if (failure) throw failure;
+				return answer as Answer;
 			}
 			pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pauseMs);
 			const waitMs = trouble.pauseMs || 100 * 2 ** attempts * (0.5 + random());
@@ -156,52 +164,28 @@ export function connect(connection: Connection, authorize: Authorize): Connect {
 	};
 }
 
-/** Sends one request. The options are changed in place: other hooks of octokit's hand on what they were given. */
-async function sendOnce(send: Send, options: SentOptions, timeoutMs: number): Promise<Attempt> {
-	options.headers["x-github-api-version"] = "2022-11-28";
-	options.request = { ...options.request, signal: AbortSignal.timeout(timeoutMs) };
-	return send(options).then(
-		(answer) => ({ answer }),
-		(error) => ({ answer: error.response, error }),
-	);
-}
-
-/** Whether an answer has arrived with its JSON; octokit passes one that was cut off on as an empty text. */
-function isWhole({ status, data }: Answer): boolean {
-	return status === 204 || (typeof data === "object" && data !== null);
-}
-
-function isUsable(status: number): boolean {
-	return (status >= 200 && status < 300) || status === 404 || status === 409 || status === 422;
+/** GitHub may have dealt with the request, and did not say so. */
+function lost(reason = "no answer", text = noAnswer): Trouble {
+	return { text, pauseMs: 0, reason, isUnknown: true };
 }
 
 /**
  * Why an answer is not handed on; null where it is.
  * @throws {Error} where GitHub refuses the service for good
  */
-function troubleOf(
-	{ answer, error }: Attempt,
-	sent: SentOptions,
-	now: Date,
-	forgetToken: () => boolean,
-): Trouble | null {
-	if (!answer) return { text: noAnswer, pauseMs: 0, reason: error?.message ?? "no answer", isUnknown: true };
+function troubleOf(answer: Answer, sent: SentOptions, now: Date, forgetToken: () => boolean): Trouble | null {
 	const { status, data } = answer;
-	if (isUsable(status)) {
-		if (isWhole(answer)) return null;
-		return { text: noAnswer, pauseMs: 0, reason: "an answer without JSON", isUnknown: true };
+	if ((status >= 200 && status < 300) || status === 404 || status === 409 || status === 422) {
+		// Octokit passes JSON that was cut off on as an empty text.
+		const isWhole = status === 204 || (typeof data === "object" && data !== null);
+		return isWhole ? null : lost("an answer without JSON");
 	}
 	const reason = `${status}, ${messageOf(data)}`;
-	if (status >= 500) {
-		const text = `GitHub answers ${status}; send the same again later`;
-		return { text, pauseMs: 0, reason, isUnknown: true };
-	}
+	if (status >= 500) return lost(reason, `GitHub answers ${status}; send the same again later`);
 	const pauseMs = pauseOf(answer, now);
 	if (pauseMs !== null) return { text: "GitHub asks for a pause", pauseMs, reason, isUnknown: false };
 	// An App's token may end before its time; the next attempt gets a new one.
-	if (status === 401 && forgetToken()) {
-		return { text: noAnswer, pauseMs: 0, reason: "401, the token has ended", isUnknown: false };
-	}
+	if (status === 401 && forgetToken()) return { ...lost("401, the token has ended"), isUnknown: false };
 	throw new Error(`GitHub answers ${status} to ${sent.method} ${sent.url}: ${messageOf(data)}`);
 }
 

@@ -23,12 +23,9 @@ export interface PastCommit {
 /** How many commits are read with the head: in a quiet repository they hold all that `wasUsed` has to know. */
 const recentCommits = 20;
 
-interface ListedCommit {
-	sha: string;
-	commit: { message: string; committer: { date?: string } | null; tree: { sha: string } };
-}
+type Listed = Awaited<ReturnType<Github["rest"]["repos"]["listCommits"]>>["data"][number];
 
-function pastCommit({ sha, commit }: ListedCommit): PastCommit {
+function pastCommit({ sha, commit }: Listed): PastCommit {
 	return { sha, time: Date.parse(commit.committer?.date ?? ""), message: commit.message };
 }
 
@@ -45,7 +42,7 @@ export async function readHead({ rest, repo }: Github, branch: string): Promise<
 			throw toRefusal(error, `show the branch ${branch}`);
 		},
 	);
-	const newest = commits[0];
+	const [newest] = commits;
 	if (!newest) return null;
 	return { commit: newest.sha, tree: newest.commit.tree.sha, recent: commits.map(pastCommit) };
 }

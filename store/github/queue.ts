@@ -3,46 +3,38 @@ export class Entry<Job, Outcome> {
 	readonly job: Job;
 	/** Until when it is being done, at most, in milliseconds; 0 where it is not. */
 	takenUntil = 0;
-	#result: { outcome: Outcome } | { error: unknown } | null = null;
-	#wake: () => void = () => undefined;
+	/** Returns the outcome of a settled job, or throws what `fail` was given; null before. */
+	outcome: (() => Outcome) | null = null;
+	/** Ends `sleep`. */
+	wake: () => void = () => undefined;
 
 	constructor(job: Job) {
 		this.job = job;
 	}
 
-	get isSettled(): boolean {
-		return this.#result !== null;
-	}
-
 	settle(outcome: Outcome): void {
-		this.#result ??= { outcome };
-		this.wake();
+		this.#end(() => outcome);
 	}
 
 	fail(error: unknown): void {
-		this.#result ??= { error };
-		this.wake();
+		this.#end(() => {
+			throw error;
+		});
 	}
 
-	/** Ends `sleep`. */
-	wake(): void {
-		this.#wake();
+	#end(outcome: () => Outcome): void {
+		this.outcome ??= outcome;
+		this.wake();
 	}
 
 	/** Waits to be woken, for so long at most. */
 	async sleep(ms: number): Promise<void> {
 		let timer: ReturnType<typeof setTimeout> | undefined;
 		await new Promise<void>((resolve) => {
-			this.#wake = resolve;
+			this.wake = resolve;
 			timer = setTimeout(resolve, ms);
 		});
 		clearTimeout(timer);
-	}
-
-	/** The outcome of a settled job. @throws what `fail` was given */
-	outcome(): Outcome {
-		if (this.#result && "outcome" in this.#result) return this.#result.outcome;
-		throw this.#result?.error;
 	}
 }
 
@@ -83,7 +75,7 @@ export class BatchQueue<Job, Outcome> {
 		const entry = new Entry<Job, Outcome>(job);
 		const giveUpAt = this.#now() + maxWaitMs;
 		this.#waiting.push(entry);
-		while (!entry.isSettled) {
+		while (!entry.outcome) {
 			if (this.#running === null || this.#running.until < this.#now()) {
 				await this.#lead(entry);
 				continue;
@@ -112,7 +104,7 @@ export class BatchQueue<Job, Outcome> {
 		} catch (error) {
 			for (const entry of batch.entries) entry.fail(error);
 		}
-		const left = batch.entries.filter((entry) => !entry.isSettled);
+		const left = batch.entries.filter((entry) => !entry.outcome);
 		this.#waiting.unshift(...left);
 		for (const entry of left) {
 			entry.takenUntil = 0;
