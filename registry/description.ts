@@ -4,6 +4,7 @@ import { formats } from "../schemas/formats.ts";
 import { validateLangDescription } from "../schemas/validate-description.ts";
 import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "./registration.ts";
 import { type Lang, parseLang } from "./smallkey.ts";
+import { tryJson } from "./try-json.ts";
 
 /** A service description: the content of `layers/<ab>/<smallkey>.service.json`. */
 export interface Description extends FromSchema<typeof schema> {}
@@ -67,14 +68,7 @@ export function isImage(text: unknown): text is string {
  */
 export function parseDescription(text: string): Description | null {
 	if (text.length > maxDescriptionLength) return null;
-	let value: unknown;
-	try {
-		value = JSON.parse(text);
-	} catch {
-		return null;
-	}
-	if (typeof value !== "object" || value === null) return null;
-	const valid = Object.entries(value).filter(
+	const valid = Object.entries(tryJson(text) ?? {}).filter(
 		([lang, part]) => parseLang(lang) && validateLangDescription(part),
 	);
 	return valid.length > 0 ? inOrder(Object.fromEntries(valid)) : null;

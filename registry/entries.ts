@@ -1,5 +1,6 @@
 import type { Sickness } from "./health.ts";
 import type { Lang } from "./smallkey.ts";
+import { tryJson } from "./try-json.ts";
 
 /** Version of the index; a reader that finds another one reads no further. */
 export const indexVersion = 3;
@@ -74,20 +75,12 @@ export function chunkPath(chunk: number, hash: string): string {
 
 /** Reads the manifest; null where the text is none of this version. */
 export function parseManifest(text: string): Manifest | null {
-	const value = parse(text) as Manifest | null;
+	const value = tryJson(text) as Manifest | null;
 	return value?.version === indexVersion && Array.isArray(value.chunks) ? value : null;
 }
 
 /** Reads a chunk; null where the text is none of this version. */
 export function parseChunk(text: string): Chunk | null {
-	const value = parse(text) as Chunk | null;
+	const value = tryJson(text) as Chunk | null;
 	return value?.version === indexVersion && Array.isArray(value.entries) ? value : null;
-}
-
-function parse(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return null;
-	}
 }

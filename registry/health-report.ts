@@ -1,5 +1,6 @@
 import type { Sickness } from "./health.ts";
 import type { Lang } from "./smallkey.ts";
+import { tryJson } from "./try-json.ts";
 
 /** The file that lists the sick layers for people. */
 export const healthReportPath = "index/health.json";
@@ -40,11 +41,7 @@ export function healthReportText(checked: number, unchecked: number, groups: Hea
 
 /** Reads it; null where it is of another version, or no such file. */
 export function parseHealthReport(text: string): HealthReport | null {
-	try {
-		const value = JSON.parse(text) as HealthReport | null;
-		const isWhole = typeof value?.checked === "number" && Array.isArray(value.groups);
-		return isWhole && value.version === reportVersion ? value : null;
-	} catch {
-		return null;
-	}
+	const value = tryJson(text) as HealthReport | null;
+	const isWhole = typeof value?.checked === "number" && Array.isArray(value.groups);
+	return isWhole && value.version === reportVersion ? value : null;
 }

@@ -1,4 +1,5 @@
 import { parseSmallkey } from "./smallkey.ts";
+import { tryJson } from "./try-json.ts";
 
 /** The file of sick layers. It is in the repository, so that each run knows since when a layer is sick. */
 export const healthPath = "layers/health.json";
@@ -34,15 +35,8 @@ const weekPattern = /^\d{4}-W\d{2}$/;
 
 /** Reads `layers/health.json`. Invalid entries are ignored; an unreadable file gives an empty map. */
 export function parseHealth(text: string | null): Health {
-	let value: unknown;
-	try {
-		value = JSON.parse(text ?? "");
-	} catch {
-		return new Map();
-	}
-	const { sick } = (value ?? {}) as { sick?: unknown };
-	if (typeof sick !== "object" || sick === null) return new Map();
-	const known = Object.entries(sick).filter((entry): entry is [string, Sickness] => {
+	const { sick } = (tryJson(text ?? "") ?? {}) as { sick?: unknown };
+	const known = Object.entries(sick ?? {}).filter((entry): entry is [string, Sickness] => {
 		return parseSmallkey(entry[0]) !== null && isSickness(entry[1]);
 	});
 	return new Map(known.map(([smallkey, sickness]) => [smallkey, bare(sickness)]));

@@ -72,10 +72,12 @@ export function isNestedBeyond(
 	return false;
 }
 
+const strictly = { disallowComments: true };
+
 /** The first syntax error of a text: `the document must be JSON: line 3, column 7 must be a comma`. */
 function syntaxError(text: string): BrokenRule {
 	const errors: ParseError[] = [];
-	parseTree(text, errors, { disallowComments: true });
+	parseTree(text, errors, strictly);
 	const [first] = errors;
 	if (!first) return broken("json-unknown");
 	const lines = text.slice(0, first.offset).split(/\r\n?|\n/);
@@ -125,15 +127,12 @@ function ambiguities(text: string): DocumentProblem[] {
  */
 export function linesOf(text: string): Map<string, number> {
 	const lines = new Map<string, number>();
-	try {
-		JSON.parse(text);
-	} catch {
-		return lines;
-	}
-	if (isNestedBeyond(text, maxDepth)) return lines;
+	const errors: ParseError[] = [];
+	const tree = isNestedBeyond(text, maxDepth) ? undefined : parseTree(text, errors, strictly);
+	if (errors.length > 0) return lines;
 	let line = 1;
 	let start = 0;
-	for (const [{ offset }, path] of nodesOf(parseTree(text))) {
+	for (const [{ offset }, path] of nodesOf(tree)) {
 		line += text.slice(start, offset).match(/\r\n?|\n/g)?.length ?? 0;
 		start = offset;
 		const pointer = pointerOf(path);

@@ -1,5 +1,6 @@
 import { code, linesWithin } from "../../registry/markdown.ts";
 import { pointerSegment } from "../../registry/problems.ts";
+import { tryJson } from "../../registry/try-json.ts";
 import type { Edit, Meta } from "../store.ts";
 
 /** GitHub takes a body of 65,536 characters. */
@@ -33,24 +34,15 @@ export function batchBody(meta: Meta, edits: readonly Edit[]): string {
 
 /** Each value of a registration by its JSON pointer; the whole text under `""` where it is not JSON. */
 function members(text: string | null): Map<string, string> {
-	const found = new Map<string, string>();
-	if (text === null) return found;
-	try {
-		collect(JSON.parse(text), "", found);
-	} catch {
-		found.set("", text);
-	}
-	return found;
+	return new Map(text === null ? [] : valuesOf(tryJson(text) ?? text, ""));
 }
 
-function collect(value: unknown, pointer: string, found: Map<string, string>): void {
-	if (typeof value !== "object" || value === null) {
-		found.set(pointer, typeof value === "string" ? value : JSON.stringify(value));
-		return;
-	}
-	for (const [name, member] of Object.entries(value)) {
-		collect(member, `${pointer}/${pointerSegment(name)}`, found);
-	}
+function valuesOf(value: unknown, pointer: string): [pointer: string, text: string][] {
+	if (typeof value === "string") return [[pointer, value]];
+	if (typeof value !== "object" || value === null) return [[pointer, JSON.stringify(value)]];
+	return Object.entries(value).flatMap(([name, member]) =>
+		valuesOf(member, `${pointer}/${pointerSegment(name)}`),
+	);
 }
 
 function cell(text: string | undefined): string {
