@@ -33,13 +33,6 @@ export function isSenderId(id: string): boolean {
 	return senderPattern.test(id);
 }
 
-/** The secret before the last rotation, while it is valid; else null. */
-function previousSecret(sender: Sender | undefined, now: Date): string | null {
-	if (!sender?.previous) return null;
-	const { secret, until } = sender.previous;
-	return until === null || now < until ? secret : null;
-}
-
 /** Hashed where a sender has no secret, so that every request takes the same time. */
 const dummySecret = "no sender has this secret";
 
@@ -54,11 +47,12 @@ export async function isSignedBy(
 	now: Date,
 ): Promise<boolean> {
 	const message = messageOf(signed);
-	const secrets = [sender?.secret ?? null, previousSecret(sender, now)];
+	const { secret: previous, until = null } = sender?.previous ?? {};
+	const secrets = [sender?.secret, until === null || now < until ? previous : undefined];
 	const matches = await Promise.all(
 		secrets.map(async (secret) => {
 			const matched = await verify(secret ?? dummySecret, message, signature);
-			return secret !== null && matched;
+			return secret !== undefined && matched;
 		}),
 	);
 	return matches.includes(true);

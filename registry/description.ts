@@ -26,14 +26,8 @@ export type Field = FeatureDescription["fields"][number];
 /** How a feature layer is drawn, independent of any viewer. */
 export type Renderer = FeatureDescription["renderer"];
 
-/** One symbol for each value of one to three fields. */
-export type UniqueRenderer = Extract<Renderer, { type: "unique" }>;
-
-/** One symbol for each range of a number. */
-export type BreaksRenderer = Extract<Renderer, { type: "breaks" }>;
-
 /** How one class of features is drawn. */
-export type Drawing = NonNullable<UniqueRenderer["default"]>;
+export type Drawing = NonNullable<Extract<Renderer, { type: "unique" }>["default"]>;
 
 /** A rectangle in the spatial reference of its `wkid`. */
 export type Extent = NonNullable<FeatureDescription["extent"]>;

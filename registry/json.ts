@@ -1,9 +1,9 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { type DocumentProblem, Problems, pointerOf } from "./problems.ts";
+import { Problems, pointerOf } from "./problems.ts";
 import { type BrokenRule, broken, type TextCode, textOf } from "./texts.ts";
 
 /** A parsed JSON text: its value, or why it was refused. */
-export type ParsedJson = { value: unknown; problems: [] } | { value: null; problems: DocumentProblem[] };
+export type ParsedJson = { value: unknown; problems: [] } | { value: null; problems: BrokenRule[] };
 
 /** Deepest nesting that is read; a registration needs five. It bounds the recursion of all code that walks a value. */
 const maxDepth = 64;
@@ -104,7 +104,7 @@ function nameOf(property: Node): string {
 }
 
 /** Repeated names and lone surrogates of a valid text. */
-function ambiguities(text: string): DocumentProblem[] {
+function ambiguities(text: string): BrokenRule[] {
 	const problems = new Problems();
 	const names = new Map<unknown, Set<string>>();
 	for (const [node, path] of nodesOf(parseTree(text))) {

@@ -45,14 +45,8 @@ export function orphanProblem(smallkey: string): Problem {
  * registration. Misplaced files are skipped: `judgePlace` reports them.
  */
 export function judgeNames(edits: Iterable<NameEdit>, before: NamesBefore): Problem[] {
-	const folders = new Map<string, NameEdit[]>();
-	for (const edit of edits) {
-		if (!parseLayerPath(edit.path)) continue;
-		const folder = edit.path.split("/")[1] as string;
-		const group = folders.get(folder);
-		if (group) group.push(edit);
-		else folders.set(folder, [edit]);
-	}
+	const judged = [...edits].filter(({ path }) => parseLayerPath(path));
+	const folders = groupedBy(judged, ({ path }) => path.split("/")[1] as string);
 	return [...folders].flatMap(([folder, group]) => judgeFolder(group, before(folder)));
 }
 
@@ -107,12 +101,17 @@ function keptSpellings(before: ReadonlySet<string>, after: ReadonlySet<string>):
 }
 
 export function namesOf(paths: Iterable<string>): NamesBefore {
-	const folders = new Map<string, string[]>();
-	for (const path of paths) {
-		const [, folder = "", name = ""] = path.split("/");
-		const names = folders.get(folder);
-		if (names) names.push(name);
-		else folders.set(folder, [name]);
+	const folders = groupedBy(paths, (path) => path.split("/")[1] ?? "");
+	return (folder) => (folders.get(folder) ?? []).map(fileName);
+}
+
+function groupedBy<T>(all: Iterable<T>, folderOf: (one: T) => string): Map<string, T[]> {
+	const groups = new Map<string, T[]>();
+	for (const one of all) {
+		const folder = folderOf(one);
+		const group = groups.get(folder);
+		if (group) group.push(one);
+		else groups.set(folder, [one]);
 	}
-	return (folder) => folders.get(folder) ?? [];
+	return groups;
 }

@@ -11,7 +11,6 @@ import {
 } from "./judge-names.ts";
 import { visible } from "./markdown.ts";
 import { ownersPath, parseOwners } from "./owners.ts";
-import type { DocumentProblem } from "./problems.ts";
 import { largestRegistration, parseRegistration, type Registration } from "./registration.ts";
 import type { Rules } from "./schema-problems.ts";
 import {
@@ -22,7 +21,7 @@ import {
 	parseLayerPath,
 	parseSmallkey,
 } from "./smallkey.ts";
-import { broken, type TextCode, textOf } from "./texts.ts";
+import { type BrokenRule, broken, type TextCode, textOf } from "./texts.ts";
 
 /** A file under `layers/`, as found in a folder or a commit. */
 export interface LayerFile {
@@ -129,7 +128,7 @@ export interface JudgedFile {
 export function judgeFile(file: LayerFile, rules: Rules): JudgedFile {
 	const { path, bytes } = file;
 	const judged: JudgedFile = { registration: null, description: null, problems: [] };
-	const refuse = (problems: readonly DocumentProblem[]) =>
+	const refuse = (problems: readonly BrokenRule[]) =>
 		judged.problems.push(...problems.map((problem) => ({ ...problem, file: path })));
 	const wrongKind = judgeKind(path, file.kind, bytes.length);
 	if (wrongKind) judged.problems.push(wrongKind);

@@ -3,10 +3,10 @@ import type { owners as schema } from "../schemas/owners.ts";
 import { validateOwners } from "../schemas/validate-owners.ts";
 import { matchesGlob } from "./globs.ts";
 import { parseJson } from "./json.ts";
-import { type DocumentProblem, Problems } from "./problems.ts";
+import { Problems } from "./problems.ts";
 import { addSchemaProblems } from "./schema-problems.ts";
 import { isOtherFile, parseLayerPath } from "./smallkey.ts";
-import { broken } from "./texts.ts";
+import { type BrokenRule, broken } from "./texts.ts";
 
 export const ownersPath = "layers/owners.json";
 
@@ -27,7 +27,7 @@ export interface Owners {
 type OwnersFile = FromSchema<typeof schema>;
 
 /** The owners, or the problems of their file, bounded. */
-export type ParsedOwners = { owners: Owners; problems: [] } | { owners: null; problems: DocumentProblem[] };
+export type ParsedOwners = { owners: Owners; problems: [] } | { owners: null; problems: BrokenRule[] };
 
 /** Largest owners' file, in bytes: about ten thousand globs. */
 const maxOwnersBytes = 1024 * 1024;

@@ -17,36 +17,30 @@ const maxShownLength = 200;
 
 const encoder = new TextEncoder();
 
-/** A rule that a document breaks; its text is `<JSON pointer>: <rule>`, or begins with `the document`. */
-export type DocumentProblem = BrokenRule;
-
 /** The texts of some problems, in their order. */
-export function textsOf(problems: readonly DocumentProblem[]): string[] {
+export function textsOf(problems: readonly BrokenRule[]): string[] {
 	return problems.map(({ text }) => text);
 }
 
-/** The problems of one document. Bounded: 20 problems and a count of the others, pointers cut, at most 16 kB as JSON. */
+/** The problems of one document, each as `<JSON pointer>: <rule>`. Bounded: 20 problems and a count of the others, pointers cut, at most 16 kB as JSON. */
 export class Problems {
-	readonly #problems: DocumentProblem[] = [];
+	readonly #problems: BrokenRule[] = [];
 	#bytes = 0;
 	#hidden = 0;
 
 	/** Adds a problem. Its pointer and its rule are made only for a problem that is listed. */
 	add(make: () => readonly [pointer: string, rule: BrokenRule]): void {
-		if (this.#problems.length >= maxProblems || this.#hidden > 0) {
-			this.#hidden += 1;
-			return;
+		if (this.#problems.length < maxProblems && this.#hidden === 0) {
+			const [pointer, rule] = make();
+			const text = `${cutPointer(pointer) || "the document"}: ${rule.text}`;
+			const bytes = this.#bytes + encoder.encode(JSON.stringify(text)).length;
+			if (bytes <= maxProblemBytes) {
+				this.#bytes = bytes;
+				this.#problems.push({ code: rule.code, text });
+				return;
+			}
 		}
-		const [pointer, rule] = make();
-		const { code } = rule;
-		const text = `${cutPointer(pointer) || "the document"}: ${rule.text}`;
-		const bytes = encoder.encode(JSON.stringify(text)).length;
-		if (this.#bytes + bytes > maxProblemBytes) {
-			this.#hidden += 1;
-			return;
-		}
-		this.#bytes += bytes;
-		this.#problems.push({ code, text });
+		this.#hidden += 1;
 	}
 
 	get isEmpty(): boolean {
@@ -54,7 +48,7 @@ export class Problems {
 	}
 
 	/** The problems in the order of their addition; the last one counts those that are not listed. */
-	list(): DocumentProblem[] {
+	list(): BrokenRule[] {
 		if (this.#hidden === 0) return [...this.#problems];
 		const code = this.#hidden === 1 ? "more-problem" : "more-problems";
 		return [...this.#problems, broken(code, this.#hidden)];

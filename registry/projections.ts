@@ -50,7 +50,7 @@ export function projectionOf(wkid: number): string | null {
 }
 
 /** Whether coordinates in a spatial reference are longitude and latitude in degrees. */
-export function isGeographic(wkid: number): boolean {
+function isGeographic(wkid: number): boolean {
 	return projectionOf(wkid)?.includes("+proj=longlat") ?? false;
 }
 
@@ -67,12 +67,10 @@ const farthest = 40_100_000;
  * @param mapWkid well-known id of that spatial reference
  * @returns null where one of the two spatial references is not known, or the extent does not lie in both
  */
-export function reproject({ wkid, xmin, ymin, xmax, ymax }: Extent, mapWkid: number): Extent | null {
-	const source = projectionOf(wkid);
-	const target = projectionOf(mapWkid);
+export function reproject(extent: Extent, mapWkid: number): Extent | null {
+	const [source, target] = [projectionOf(extent.wkid), projectionOf(mapWkid)];
 	if (!source || !target) return null;
-	const edge = edgeOf(xmin, ymin, xmax, ymax);
-	const points = source === target ? edge : projectAll(edge, source, target);
+	const points = source === target ? edgeOf(extent) : projectAll(edgeOf(extent), source, target);
 	return points && extentOf(points, mapWkid);
 }
 
@@ -99,7 +97,7 @@ export function degreesOf(west: number, south: number, east: number, north: numb
 	return [down(left), down(low), up(right), up(high)];
 }
 
-function edgeOf(xmin: number, ymin: number, xmax: number, ymax: number): Point[] {
+function edgeOf({ xmin, ymin, xmax, ymax }: Extent): Point[] {
 	const points: Point[] = [];
 	for (let step = 0; step <= steps; step += 1) {
 		const x = xmin + ((xmax - xmin) * step) / steps;
@@ -109,37 +107,25 @@ function edgeOf(xmin: number, ymin: number, xmax: number, ymax: number): Point[]
 	return points;
 }
 
+/** The converters that were made, by the two definitions: there are some dozens at most, and each takes a while. */
+const converters = new Map<string, { forward(point: Point): Point }>();
+
 /** null where proj4 refuses a point, such as a latitude past the pole. */
 function projectAll(points: Point[], source: string, target: string): Point[] | null {
+	const name = `${source} ${target}`;
 	try {
-		const { forward } = converterOf(source, target);
-		return points.map((point) => forward(point));
+		const converter = converters.get(name) ?? proj4(source, target);
+		converters.set(name, converter);
+		return points.map((point) => converter.forward(point));
 	} catch {
 		return null;
 	}
 }
 
-/** From one spatial reference to another. */
-interface Converter {
-	forward(point: Point): Point;
-}
-
-/** The converters that were made, by the two definitions: there are some dozens at most, and each takes a while. */
-const converters = new Map<string, Converter>();
-
-function converterOf(source: string, target: string): Converter {
-	const name = `${source} ${target}`;
-	const converter = converters.get(name) ?? proj4(source, target);
-	converters.set(name, converter);
-	return converter;
-}
-
 /** null where a point is not on the map, such as the far pole of a conic projection. */
 function extentOf(points: Point[], wkid: number): Extent | null {
-	const limit = isGeographic(wkid) ? 360 : farthest;
-	const usable = points.every((point) => point.every((number) => Math.abs(number) <= limit));
-	if (!usable) return null;
-	const unit = isGeographic(wkid) ? 1e6 : 1;
+	const [limit, unit] = isGeographic(wkid) ? [360, 1e6] : [farthest, 1];
+	if (points.some((point) => !point.every((number) => Math.abs(number) <= limit))) return null;
 	const xs = points.map(([x]) => x * unit);
 	const ys = points.map(([, y]) => y * unit);
 	return {

@@ -8,10 +8,10 @@ import {
 	type Registration2,
 } from "./canonical.ts";
 import { parseJson } from "./json.ts";
-import { type DocumentProblem, Problems } from "./problems.ts";
+import { Problems } from "./problems.ts";
 import { addSchemaProblems, type Rules } from "./schema-problems.ts";
 import { type Lang, langs } from "./smallkey.ts";
-import { broken } from "./texts.ts";
+import { type BrokenRule, broken } from "./texts.ts";
 
 export { isVersion2, type Registration, type Registration1, type Registration2 } from "./canonical.ts";
 
@@ -67,7 +67,7 @@ export function takesAllLayers(node: LangNode): boolean {
 
 export type ParsedRegistration =
 	| { registration: Registration; problems: [] }
-	| { registration: null; problems: DocumentProblem[] };
+	| { registration: null; problems: BrokenRule[] };
 
 /** Parses a registration from the bytes of a body or a file. */
 export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegistration {
@@ -91,7 +91,7 @@ export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegist
  * The problem of a registration whose stored form, with every member and entry on a line of its own, is too large to be
  * read again; else null.
  */
-export function storedSizeProblem(registration: Registration): DocumentProblem | null {
+export function storedSizeProblem(registration: Registration): BrokenRule | null {
 	const { length } = new TextEncoder().encode(canonicalText(registration));
 	return length <= largestRegistration ? null : broken("stored-size", largestRegistration, length);
 }

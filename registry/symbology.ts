@@ -1,4 +1,4 @@
-import type { BreaksRenderer, Drawing, Renderer, UniqueRenderer } from "./description.ts";
+import type { Drawing, Renderer } from "./description.ts";
 import { escapeMarkup } from "./markup.ts";
 
 /** A drawing of 16 by 16 pixels as a data URI. */
@@ -21,10 +21,20 @@ export const wmsImage = picture(
  * @param classValue a value of a class as the viewer compares it with a feature's
  */
 export function renderSymbology(renderer: Renderer, classValue: ClassValue = asRegistered): object {
-	if (renderer.type === "simple") {
-		return { type: "simple", imageUrl: renderer.image, label: escapeMarkup(renderer.label) };
+	if (renderer.type === "simple") return { type: "simple", ...drawn(renderer) };
+	const { default: other } = renderer;
+	const defaults = other ? { defaultImageUrl: other.image, label: escapeMarkup(other.label) } : {};
+	if (renderer.type === "breaks") {
+		const rangeMaps = renderer.classes.map((one) => ({ maxValue: one.max, ...drawn(one) }));
+		return { type: "classBreaks", field: renderer.field, minValue: renderer.min, rangeMaps, ...defaults };
 	}
-	return renderer.type === "unique" ? uniqueValue(renderer, classValue) : classBreaks(renderer);
+	const [field1, field2, field3] = renderer.fields;
+	const valueMaps = renderer.classes.map((one) => ({ value: classValue(one.value), ...drawn(one) }));
+	return { type: "uniqueValue", field1, field2, field3, valueMaps, ...defaults };
+}
+
+function drawn({ image, label }: Drawing): object {
+	return { imageUrl: image, label: escapeMarkup(label) };
 }
 
 /** Maps the value of a class to its value in the fragment. */
@@ -34,27 +44,3 @@ const asRegistered: ClassValue = (value) => value;
 
 /** The symbology of a layer that was not harvested. */
 export const genericSymbology = { type: "simple", imageUrl: genericImage, label: "" };
-
-function uniqueValue(renderer: UniqueRenderer, classValue: ClassValue): object {
-	const [field1, field2, field3] = renderer.fields;
-	const valueMaps = renderer.classes.map(({ value, image, label }) => ({
-		value: classValue(value),
-		imageUrl: image,
-		label: escapeMarkup(label),
-	}));
-	return { type: "uniqueValue", field1, field2, field3, valueMaps, ...defaults(renderer.default) };
-}
-
-function classBreaks(renderer: BreaksRenderer): object {
-	const rangeMaps = renderer.classes.map(({ max, image, label }) => ({
-		maxValue: max,
-		imageUrl: image,
-		label: escapeMarkup(label),
-	}));
-	const { field, min } = renderer;
-	return { type: "classBreaks", field, minValue: min, rangeMaps, ...defaults(renderer.default) };
-}
-
-function defaults(drawing: Drawing | null): object {
-	return drawing ? { defaultImageUrl: drawing.image, label: escapeMarkup(drawing.label) } : {};
-}
