@@ -8,9 +8,8 @@ import { warningsOf } from "../registry/warnings.ts";
 import type { Receipt } from "../schemas/answers.ts";
 import { type Commit, isRefusal, type Refusal } from "../store/store.ts";
 import type { Context, Settings } from "./context.ts";
-import { askToRegister, askToRemove } from "./register.ts";
+import { askToRegister, askToRemove, askToSimplify, askToUpdate, askToUpdateFeature } from "./register.ts";
 import { acceptWrite, type Reply, refuseLimited, refuseWrite, removed } from "./reply.ts";
-import { askToSimplify, askToUpdate, askToUpdateFeature } from "./update.ts";
 import { type Asked, metaOf, refuseOthers, type Verified, verifyWrite, type Write } from "./write.ts";
 import type { WriteAction } from "./write-routes.ts";
 

@@ -1,19 +1,18 @@
 import { canonicalText } from "../registry/canonical.ts";
+import { parseJson } from "../registry/json.ts";
 import { judgeFile } from "../registry/judge.ts";
 import { judgeNames } from "../registry/judge-names.ts";
-import { kindOf, parseRegistration, type Registration } from "../registry/registration.ts";
-import { descriptionPath, folderOf, layerPath } from "../registry/smallkey.ts";
-import { textOf } from "../registry/texts.ts";
+import { textsOf } from "../registry/problems.ts";
+import { kindOf, parseRegistration, type Registration, serviceTypeOf } from "../registry/registration.ts";
+import { descriptionPath, folderOf, langs, layerPath } from "../registry/smallkey.ts";
+import { textAt, textOf } from "../registry/texts.ts";
 import { blobId } from "../store/hashes.ts";
-import type { Edit, Layer, Reader, Refusal } from "../store/store.ts";
+import { type Edit, type Edits, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
 import { type Asked, notRegistered, refusalOf } from "./write.ts";
 
 /** Reads a PUT: a registration that replaces the stored one. */
 export function askToRegister(smallkey: string, body: Uint8Array): Asked | Refusal {
-	const { registration, problems } = judgeFile(
-		{ path: layerPath(smallkey), kind: "file", bytes: body },
-		"written",
-	);
+	const { registration, problems } = judgeBody(smallkey, body);
 	if (!registration) return refusalOf(problems);
 	return {
 		smallkey,
@@ -76,4 +75,91 @@ async function deleteEdits(now: Reader, smallkey: string): Promise<Edit[] | Refu
 	const edits: Edit[] = [{ path: layerPath(smallkey), text: null }];
 	if (ids.description !== null) edits.push({ path: descriptionPath(smallkey), text: null });
 	return edits;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Members that replace stored ones: of each language, and of the document. */
+interface Update {
+	en: Members;
+	fr: Members;
+	whole: Members;
+}
+
+/** Reads an update: members of either language or both, and of the document: `{"fr": {"service_name": "…"}}`. */
+export function askToUpdate(smallkey: string, body: Uint8Array): Asked | Refusal {
+	const members = readMembers(body);
+	if (isRefusal(members)) return members;
+	const { en = {}, fr = {}, ...whole } = members;
+	for (const [lang, node] of Object.entries({ en, fr })) {
+		if (!isObject(node)) return invalid(textAt(`/${lang}`, "object"));
+	}
+	return asked(smallkey, { en: en as Members, fr: fr as Members, whole }, "any layer");
+}
+
+/** Reads an update of a feature layer: members for both languages, or exactly `{"en": {…}, "fr": {…}}`. */
+export function askToUpdateFeature(smallkey: string, body: Uint8Array): Asked | Refusal {
+	const members = readMembers(body);
+	if (isRefusal(members)) return members;
+	const { en, fr } = members;
+	const isByLang = Object.keys(members).length === langs.length && isObject(en) && isObject(fr);
+	const update = isByLang ? { en, fr, whole: {} } : { en: members, fr: members, whole: {} };
+	return asked(smallkey, update, "features");
+}
+
+/** Reads `{"factor": <int>, "user": <text>}`; the user is ignored. */
+export function askToSimplify(smallkey: string, body: Uint8Array): Asked | Refusal {
+	const members = readMembers(body);
+	if (isRefusal(members)) return members;
+	const { factor, user: _user, ...unknown } = members;
+	const [name] = Object.keys(unknown);
+	if (name !== undefined) return invalid(textAt(`/${name}`, "additionalProperties"));
+	if (!Number.isInteger(factor)) return invalid(textAt("/factor", "whole-number"));
+	const offset = { max_allowable_offset: factor };
+	return asked(smallkey, { en: offset, fr: offset, whole: {} }, "features");
+}
+
+/** Parses a body that must be an object with at least one member. */
+function readMembers(body: Uint8Array): Members | Refusal {
+	const { value, problems } = parseJson(body);
+	if (problems.length > 0) return { status: 400, errors: textsOf(problems) };
+	if (!isObject(value)) return invalid(textAt("the document", "object"));
+	return Object.keys(value).length > 0 ? value : invalid(textAt("the document", "members"));
+}
+
+function isObject(value: unknown): value is Members {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function invalid(error: string): Refusal {
+	return { status: 400, errors: [error] };
+}
+
+/** Merges an update into the stored registration, and checks the result like a new registration. */
+function asked(smallkey: string, update: Update, kind: "any layer" | "features"): Asked {
+	let merged: Registration | null = null;
+	const edits: Edits = async (now) => {
+		const layer = await now.read(smallkey);
+		if (!layer) return notRegistered(smallkey);
+		const stored = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
+		if (!stored.registration) {
+			const error = textAt("smallkey", "stored-invalid", smallkey);
+			return { status: 409, errors: [error, ...textsOf(stored.problems)] };
+		}
+		const before = stored.registration;
+		const isFeature = langs.every((lang) => serviceTypeOf(before, lang) === "esriFeature");
+		if (kind === "features" && !isFeature) return invalid(textAt("smallkey", "not-feature", smallkey));
+		const { en, fr, whole } = update;
+		const wanted = { ...before, ...whole, en: { ...before.en, ...en }, fr: { ...before.fr, ...fr } };
+		const body = new TextEncoder().encode(JSON.stringify(wanted));
+		const { registration, problems } = judgeBody(smallkey, body);
+		if (!registration) return refusalOf(problems);
+		merged = registration;
+		return putEdits(now, smallkey, registration);
+	};
+	return { smallkey, subject: `update ${smallkey}`, edits, registration: () => merged };
+}
+
+function judgeBody(smallkey: string, bytes: Uint8Array) {
+	return judgeFile({ path: layerPath(smallkey), kind: "file", bytes }, "written");
 }

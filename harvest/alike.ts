@@ -1,5 +1,5 @@
+import { arcgisPath } from "../registry/addresses.ts";
 import type { FeatureDescription, LangDescription, NamedDescription } from "../registry/description.ts";
-import { arcgisPath } from "../registry/service-kind.ts";
 import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
 import { isObject, listOf, numberOf, textOf } from "./answer.ts";
 import { askDocument, serviceAddress } from "./arcgis/answers.ts";

@@ -1,14 +1,13 @@
-import { type Address, addressesOf, featureServerQuery } from "./addresses.ts";
+import { type Address, addressesOf, arcgisPath, featureServerQuery, kindProblem } from "./addresses.ts";
 import { pointerOf } from "./problems.ts";
 import { isVersion2, type Registration, readInfoTypes } from "./registration.ts";
-import { arcgisPath, kindProblem } from "./service-kind.ts";
 import { type Lang, langs } from "./smallkey.ts";
 import { type BrokenRule, broken, textOf } from "./texts.ts";
 
 /** Returns what is odd about an address of a service, or null. A rule reports only its first finding. */
 type Rule = (service: { address: string; url: URL; type: string }) => BrokenRule | null;
 
-/** Of the wrong kind in what is stored, where `service-kind.ts` refuses nothing; or of no known kind. */
+/** Of the wrong kind in what is stored, which no rule refuses there; or of no known kind. */
 const kindRule: Rule = ({ url, type }) => {
 	const problem = kindProblem(url, type);
 	if (problem !== null || arcgisPath.test(url.pathname)) return problem;

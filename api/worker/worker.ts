@@ -1,4 +1,5 @@
 // The worker: it answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
+import { largestRegistration } from "../../registry/registration.ts";
 import {
 	answerFailure,
 	answerHealth,
@@ -18,8 +19,8 @@ import { Rendered } from "../rendered.ts";
 import { allowReads, inLanguageOf, type Reply, refuseRead } from "../reply.ts";
 import { answerStatus } from "../status.ts";
 import type { ReadSettings } from "../wanted.ts";
+import type { Write } from "../write.ts";
 import { isWriteMethod } from "../write-routes.ts";
-import { readBody, targetOf, toResponse, writeOf } from "./messages.ts";
 import { type Bindings, fetchPage, fragmentsOf, handleFetchedRead } from "./reads.ts";
 import { makeContext, readSettings } from "./settings.ts";
 
@@ -146,6 +147,49 @@ function logAnswer(request: Request, target: string, reply: Reply, log: (fields:
 	const path = target.split("?", 1)[0];
 	const sender = isWrite ? request.headers.get("Sender") : null;
 	log({ id, method: request.method, path, status: reply.status, sender });
+}
+
+/** Most bytes of a refused body that are read and discarded. */
+const maxDiscardedBytes = 16 * 1024 * 1024;
+
+/** Reads the body of a request. A body that is too large is discarded, so that the client can read the answer. */
+async function readBody(request: Request): Promise<Write["body"]> {
+	if (!request.body) return new Uint8Array(0);
+	const chunks: Uint8Array[] = [];
+	let length = 0;
+	for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+		length += chunk.length;
+		if (length > maxDiscardedBytes) break;
+		if (length <= largestRegistration) chunks.push(chunk);
+	}
+	if (length > largestRegistration) return "too large";
+	return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
+}
+
+function writeOf(request: Request, action: Write["action"], target: string, body: Write["body"]): Write {
+	const text = (name: string) => request.headers.get(name) ?? "";
+	const signed = { sender: text("Sender"), timestamp: text("TimeStamp"), signature: text("Authorization") };
+	return { action, target, address: request.headers.get("CF-Connecting-IP"), ...signed, body };
+}
+
+/** The request target as it arrived: the engine keeps the path as sent. */
+function targetOf(address: string): string {
+	return address.slice(address.indexOf("/", address.indexOf("//") + 2));
+}
+
+/** Converts a reply to a Response; the engine omits the body for HEAD. Each piece is sent when its reader asks for it. */
+function toResponse({ status, headers, body }: Reply): Response {
+	if (body.length === 0) return new Response(null, { status, headers });
+	if (body instanceof Uint8Array) return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });
+	const pieces = body[Symbol.iterator]();
+	const stream = new ReadableStream<Uint8Array>({
+		pull(controller) {
+			const { done, value } = pieces.next();
+			if (done) controller.close();
+			else controller.enqueue(value);
+		},
+	});
+	return new Response(stream, { status, headers });
 }
 
 export default createWorker((fields) => console.log(logText(fields)));
