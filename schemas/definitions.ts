@@ -1,4 +1,4 @@
-// Parts that several schemas share. The `code` beside a rule names its texts in registry/texts.ts. The code of any other
+// Parts that several schemas share. The `code` beside a rule names its texts in registry/texts/. The code of any other
 // rule is its keyword.
 
 type Properties = Readonly<Record<string, unknown>>;
