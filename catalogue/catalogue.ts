@@ -43,20 +43,6 @@ export interface CatalogueChanges {
 }
 
 /**
- * All files of the catalogue that depend on layers: the index, the report of health, the changes, and the pages.
- * @param entries each smallkey once
- * @param history commits that touched layers, oldest first; null where it is not known
- */
-export function buildCatalogue(
-	entries: readonly Entry[],
-	history: readonly CommitChanges[] | null,
-	settings: CatalogueSettings,
-): Files {
-	const layers = new Map(entries.map((entry) => [entry.smallkey, entry]));
-	return catalogueFiles(null, { layers, history: history ?? [] }, settings);
-}
-
-/**
  * The files of the catalogue that differ after some changes; null for one that is removed. The chunks before stay.
  * @param read reads the files as they are; null: there are none, and the changes are all layers
  * @param index theirs, in which the changed layers were looked up

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { Marked, type Tokens } from "marked";
 import type { Lang } from "../../registry/smallkey.ts";
 import { frameHtml } from "../static/frame.ts";
-import { type Assets, escapeHtml } from "../static/html.ts";
+import { type Assets, escapeHtml, Html, html } from "../static/html.ts";
 
 /** One page of the documents, as it is in `docs/`. */
 export interface GuidePage {
@@ -45,20 +45,14 @@ export function renderGuide(pages: readonly GuidePage[], assets: Assets): Map<st
 			const { path, markdown } = page;
 			const lang: Lang = path.startsWith("fr/") ? "fr" : "en";
 			const other = otherLanguage(path, known);
-			const content = renderMarkdown(markdown, path, known, lang);
-			const root = "../".repeat(path.split("/").length);
-			return [
-				`guide/${htmlPath(path)}`,
-				frameHtml(assets, {
-					...{ lang, root, other, content },
-					title: titleOf(page),
-					head:
-						other === null
-							? ""
-							: `<link rel="alternate" hreflang="${lang === "en" ? "fr" : "en"}" href="${other}">`,
-					attributes: ' class="guide"',
-				}),
-			];
+			const otherLang = lang === "en" ? "fr" : "en";
+			const frame = {
+				...{ lang, root: "../".repeat(path.split("/").length), other, title: titleOf(page) },
+				content: new Html(renderMarkdown(markdown, path, known, lang)),
+				head: other !== null && html`<link rel="alternate" hreflang="${otherLang}" href="${other}">`,
+				attributes: html` class="guide"`,
+			};
+			return [`guide/${htmlPath(path)}`, frameHtml(assets, frame)];
 		}),
 	);
 }

@@ -2,26 +2,26 @@ import type { Texts } from "../../site/text/english.ts";
 import { english } from "../../site/text/english.ts";
 import { french } from "../../site/text/french.ts";
 import { frameHtml } from "./frame.ts";
-import { type Assets, escapeHtml } from "./html.ts";
+import { type Assets, type Html, html, type Part } from "./html.ts";
 
 const methods = ["get", "put", "delete"] as const;
 
 /** As much of an OpenAPI document as the page shows (OpenAPI Specification 3.1). */
 interface ApiDocument {
-	paths: Record<string, Partial<Record<(typeof methods)[number], Operation>> & { parameters?: Part[] }>;
-	components: Record<string, Record<string, Part>>;
+	paths: Record<string, Partial<Record<(typeof methods)[number], Operation>> & { parameters?: Component[] }>;
+	components: Record<string, Record<string, Component>>;
 }
 
 interface Operation {
 	summary?: string;
 	description?: string;
 	security?: object[];
-	parameters?: Part[];
-	responses: Record<string, Part>;
+	parameters?: Component[];
+	responses: Record<string, Component>;
 }
 
 /** A parameter or an answer, or where it is. */
-interface Part {
+interface Component {
 	$ref?: string;
 	name?: string;
 	in?: string;
@@ -47,19 +47,19 @@ export function apiHtml(assets: Assets, document: object, names: readonly string
 				: [];
 		}),
 	);
-	const files = names.map((name) => `<li><a href="${escapeHtml(name)}">${escapeHtml(name)}</a></li>`);
-	const content = [
-		`<p>${both((texts) => texts.apiIntro)} <a href="openapi.json">openapi.json</a></p>`,
-		...operations,
-		`<h2>${both((texts) => texts.apiSchemas)}</h2>\n<ul class="columns">\n${files.join("\n")}\n</ul>`,
-	];
+	const files = names.map((name) => html`<li><a href="${name}">${name}</a></li>\n`);
 	return frameHtml(assets, {
 		lang: "en",
 		root: "../",
 		title: english.apiTitle,
 		other: null,
-		attributes: ' class="api"',
-		content: `<h1>${both((texts) => texts.apiTitle)}</h1>\n${content.join("\n")}`,
+		attributes: html` class="api"`,
+		content: html`<h1>${both("apiTitle")}</h1>
+<p>${both("apiIntro")} <a href="openapi.json">openapi.json</a></p>
+${operations}
+<h2>${both("apiSchemas")}</h2>
+<ul class="columns">
+${files}</ul>`,
 	});
 }
 
@@ -67,20 +67,20 @@ function operationHtml(
 	name: string,
 	{ summary = "", description = "", security = [], parameters = [], responses }: Operation,
 	components: ApiDocument["components"],
-): string {
+): Html {
 	const given = parameters.map((one) => resolved(one, components));
 	const answers = Object.entries(responses);
-	const signed = security.length > 0 ? ` ${both((texts) => texts.apiSigned)}` : "";
-	return `<section>
-<h2><code>${escapeHtml(name)}</code></h2>
-<p>${escapeHtml([summary, description].filter(Boolean).map(sentence).join(" "))}${signed}</p>
+	return html`<section>
+<h2><code>${name}</code></h2>
+<p>${[summary, description].filter(Boolean).map(sentence).join(" ")} ${security.length > 0 && both("apiSigned")}</p>
 ${listOf(
-	both((texts) => texts.apiParameters),
+	"apiParameters",
 	given.map((one) => [one.name ?? "", parameterText(one)]),
 )}${listOf(
-	both((texts) => texts.apiAnswers),
+	"apiAnswers",
 	answers.map(([status, one]) => [status, answerText(resolved(one, components))]),
-)}</section>`;
+)}</section>
+`;
 }
 
 /** A text with the full stop that it may lack. */
@@ -88,26 +88,22 @@ function sentence(text: string): string {
 	return text.endsWith(".") ? text : `${text}.`;
 }
 
-function listOf(title: string, items: readonly (readonly [string, string])[]): string {
-	if (items.length === 0) return "";
-	const rows = items.map(([name, html]) => `<dt><code>${escapeHtml(name)}</code></dt><dd>${html}</dd>`);
-	return `<h3>${title}</h3>\n<dl>\n${rows.join("\n")}\n</dl>\n`;
+function listOf(title: keyof Texts, items: readonly (readonly [name: string, content: Part])[]): Part {
+	const rows = items.map(([name, content]) => html`<dt><code>${name}</code></dt><dd>${content}</dd>\n`);
+	return rows.length > 0 && html`<h3>${both(title)}</h3>\n<dl>\n${rows}</dl>\n`;
 }
 
-function parameterText({ description = "", in: place, schema }: Part): string {
-	const values = schema?.enum?.join(" | ") ?? schema?.pattern ?? "";
-	return [escapeHtml(`${description} (${place})`.trim()), values && `<code>${escapeHtml(values)}</code>`]
-		.filter(Boolean)
-		.join(" ");
+function parameterText({ description = "", in: place, schema }: Component): Part {
+	const values = schema?.enum?.join(" | ") ?? schema?.pattern;
+	return html`${`${description} (${place})`.trim()} ${values && html`<code>${values}</code>`}`;
 }
 
-function answerText({ description = "", content = {} }: Part): string {
+function answerText({ description = "", content = {} }: Component): Part {
 	const name = Object.values(content)[0]?.schema?.$ref?.split("/").at(-1);
-	const link = name && `<a href="${escapeHtml(name)}.schema.json">${escapeHtml(name)}</a>`;
-	return [escapeHtml(description), link].filter(Boolean).join(" ");
+	return html`${description} ${name && html`<a href="${name}.schema.json">${name}</a>`}`;
 }
 
-function resolved(one: Part, components: ApiDocument["components"]): Part {
+function resolved(one: Component, components: ApiDocument["components"]): Component {
 	if (one.$ref === undefined) return one;
 	const [, , kind = "", name = ""] = one.$ref.split("/");
 	const found = components[kind]?.[name];
@@ -116,8 +112,7 @@ function resolved(one: Part, components: ApiDocument["components"]): Part {
 }
 
 /** A text in both languages, where a page is in one only. */
-function both(get: (texts: Texts) => string): string {
-	const [en, fr] = [get(english), get(french)];
-	if (en === fr) return escapeHtml(en);
-	return `${escapeHtml(en)} <span lang="fr">· ${escapeHtml(fr)}</span>`;
+function both(name: keyof Texts): Part {
+	const [en, fr] = [english[name], french[name]] as [string, string];
+	return en === fr ? en : html`${en} <span lang="fr">· ${fr}</span>`;
 }

@@ -1,6 +1,5 @@
-import type { Lang } from "../../registry/smallkey.ts";
-import { langs } from "../../registry/smallkey.ts";
-import { escapeHtml } from "./html.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { html } from "./html.ts";
 import { staticTexts } from "./texts.ts";
 
 /** What a page says in place of the one that was asked for. */
@@ -19,28 +18,32 @@ const errorStyles =
  */
 export function errorHtml(kind: ErrorKind, home: string): string {
 	const title = langs.map((lang) => staticTexts[lang][kind]).join(" · ");
+	const isBuilding = kind === "building";
 	const part = (lang: Lang) => {
 		const texts = staticTexts[lang];
-		const way =
-			kind === "building" ? "" : ` <a href="${escapeHtml(home)}${lang}/">${escapeHtml(texts.home)}</a>`;
-		return `<section lang="${lang}">\n<h1>${escapeHtml(texts[kind])}</h1>\n<p>${escapeHtml(texts[`${kind}Hint`])}${way}</p>\n</section>`;
+		const way = html` <a href="${home}${lang}/">${texts.home}</a>`;
+		return html`<section lang="${lang}">
+<h1>${texts[kind]}</h1>
+<p>${texts[`${kind}Hint`]}${!isBuilding && way}</p>
+</section>
+`;
 	};
-	const reload = kind === "building" ? `<meta http-equiv="refresh" content="${reloadSeconds}">\n` : "";
-	return `<!doctype html>
+	const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-${reload}<title>${escapeHtml(title)}</title>
+${isBuilding && html`<meta http-equiv="refresh" content="${reloadSeconds}">`}
+<title>${title}</title>
 <style>${errorStyles}</style>
 </head>
 <body>
 <main>
-${langs.map(part).join("\n")}
-</main>
+${langs.map(part)}</main>
 </body>
 </html>
 `;
+	return page.text;
 }

@@ -1,7 +1,7 @@
 import { manifestPath } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { feedPath } from "./addresses.ts";
-import { type Assets, escapeHtml, headOf } from "./html.ts";
+import { type Assets, type Html, headOf, html, type Part } from "./html.ts";
 import { textsOf } from "./texts.ts";
 
 /** A page of the site: its own parts. */
@@ -11,53 +11,50 @@ export interface Frame {
 	root: string;
 	/** Null: the site's own. */
 	title: string | null;
-	/** More of the head, as HTML. */
-	head?: string;
+	/** More of the head. */
+	head?: Part;
 	/** Where the same page is in the other language; null where it is in one. */
 	other: string | null;
 	/** Further attributes of `main`. */
-	attributes?: string;
-	/** HTML. */
-	content: string;
+	attributes?: Html;
+	content: Part;
 }
 
 /** A whole page, with the header and the footer that all pages share. */
 export function frameHtml(assets: Assets, { lang, root, title, head, other, ...main }: Frame): string {
 	const texts = textsOf(lang);
-	const t = escapeHtml;
 	const otherLang = lang === "en" ? "fr" : "en";
 	const home = `${root}${lang}/`;
 	const item = (page: string, query: string, text: string) =>
-		`<li><a href="${home}${query}" data-page="${page}">${t(text)}</a></li>`;
-	const language =
-		other === null
-			? ""
-			: `\n<a class="language" href="${other}" hreflang="${otherLang}" lang="${otherLang}">${t(texts.otherLanguage)}</a>`;
+		html`<li><a href="${home}${query}" data-page="${page}">${text}</a></li>`;
+	const language = html`
+<a class="language" href="${other}" hreflang="${otherLang}" lang="${otherLang}">${texts.otherLanguage}</a>`;
 	const french = lang === "fr" ? "fr/" : "";
-	return `<!doctype html>
+	const page = html`<!doctype html>
 <html lang="${lang}">
 <head>
-${headOf(root, assets, title === null ? texts.title : `${title} · ${texts.title}`, head ?? "")}
+${headOf(root, assets, title === null ? texts.title : `${title} · ${texts.title}`, head)}
 </head>
 <body>
-<a class="skip" href="#main">${t(texts.skip)}</a>
+<a class="skip" href="#main">${texts.skip}</a>
 <header class="bar"><div class="head">
-<a class="name" href="${home}" data-page="layers">${t(texts.title)}</a>
-<nav aria-label="${t(texts.menu)}"><ul class="menu">
+<a class="name" href="${home}" data-page="layers">${texts.title}</a>
+<nav aria-label="${texts.menu}"><ul class="menu">
 ${item("layers", "", texts.navLayers)}
 ${item("health", "?page=health", texts.navHealth)}
 ${item("draft", "?page=draft", texts.navDraft)}
-</ul></nav>${language}
+</ul></nav>${other !== null && language}
 </div></header>
-<main id="main"${main.attributes ?? ""}>
+<main id="main"${main.attributes}>
 ${main.content}
 </main>
 <footer class="foot">
-<p><a href="${root}guide/${french}">${t(texts.navGuide)}</a> <a href="${root}list/${french}">${t(texts.navList)}</a> <a href="${root}${feedPath}">${t(texts.navFeed)}</a>
-${t(texts.footer)} <a href="${root}${manifestPath}">${t(texts.footerIndex)}</a> <a href="${root}changes/index.json">${t(texts.footerChanges)}</a>
-<a href="${root}schemas/">${t(texts.footerSchemas)}</a></p>
+<p><a href="${root}guide/${french}">${texts.navGuide}</a> <a href="${root}list/${french}">${texts.navList}</a> <a href="${root}${feedPath}">${texts.navFeed}</a>
+${texts.footer} <a href="${root}${manifestPath}">${texts.footerIndex}</a> <a href="${root}changes/index.json">${texts.footerChanges}</a>
+<a href="${root}schemas/">${texts.footerSchemas}</a></p>
 </footer>
 </body>
 </html>
 `;
+	return page.text;
 }

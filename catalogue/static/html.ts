@@ -10,6 +10,30 @@ export function escapeHtml(text: string): string {
 		.replaceAll("'", "&#39;");
 }
 
+/** HTML, in which nothing needs to be escaped any more. */
+export class Html {
+	constructor(readonly text: string) {}
+}
+
+/** What a template holds: texts, which are escaped, HTML, and lists of both; null, undefined and false are nothing. */
+export type Part = Html | string | number | null | undefined | false | readonly Part[];
+
+/** HTML as a template has it. Attributes are in double quotes. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+	return new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
+}
+
+function textOf(part: Part): string {
+	if (part instanceof Html) return part.text;
+	if (Array.isArray(part)) return part.map(textOf).join("");
+	return part === null || part === undefined || part === false ? "" : escapeHtml(String(part));
+}
+
+/** A value as JSON in a script, which without a `<` nothing in it ends. */
+export function scriptData(value: object): Html {
+	return new Html(JSON.stringify(value).replaceAll("<", "\\u003c"));
+}
+
 /** Content-hashed names of what the pages load, below the site's root. */
 export interface Assets {
 	/** The policy that each page carries. */
@@ -48,12 +72,12 @@ export interface PageAssets extends Assets {
 }
 
 /** The head of every page. @param root from the page to the site's root, such as `../` */
-export function headOf(root: string, assets: Assets, title: string, more: string): string {
-	return `<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${assets.policy}">
+export function headOf(root: string, assets: Assets, title: string, more: Part): Html {
+	return html`<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${new Html(assets.policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="strict-origin-when-cross-origin">
-<title>${escapeHtml(title)}</title>
+<title>${title}</title>
 <link rel="stylesheet" href="${root}${assets.styles}">
 <link rel="icon" type="image/svg+xml" href="${root}${assets.icon}">
 ${more}`;

@@ -5,7 +5,7 @@ import { addressOf, titleOf } from "../../site/search/entry.ts";
 import { sortKey } from "../../site/search/words.ts";
 import { layerAddress, listFile, listFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
-import { escapeHtml, type PageSettings } from "./html.ts";
+import { type Html, html, type PageSettings } from "./html.ts";
 import { staticTexts, textsOf } from "./texts.ts";
 
 /** Layers on a page of the plain list. */
@@ -43,48 +43,42 @@ export function listHtml(
 	const root = "../".repeat(listFolders[lang].split("/").length);
 	const other = lang === "en" ? "fr" : "en";
 	const shown = sorted.slice((page - 1) * layersPerPage, page * layersPerPage);
-	const rows = shown.map((entry) => rowHtml(entry, lang, root, settings));
-	const at = (number: number, text: string, more = "") =>
-		`<a href="${root}${listFile(lang, number)}"${more}>${escapeHtml(text)}</a>`;
+	const at = (number: number, text: string, rel?: string) =>
+		html`<a href="${root}${listFile(lang, number)}"${rel && html` rel="${rel}"`}>${text}</a> `;
 	const others = Array.from({ length: pages }, (_, index) =>
-		index + 1 === page ? `<span aria-current="page">${page}</span>` : at(index + 1, String(index + 1)),
+		index + 1 === page ? html`<span aria-current="page">${page}</span> ` : at(index + 1, String(index + 1)),
 	);
-	const near = [
-		...(page > 1 ? [at(page - 1, texts.previous, ' rel="prev"')] : []),
-		...(page < pages ? [at(page + 1, texts.next, ' rel="next"')] : []),
-	];
-	const content = [
-		`<h1>${escapeHtml(texts.list)}</h1>`,
-		`<p>${escapeHtml(shown.length === 0 ? textsOf(lang).empty : texts.listOf(sorted.length))}</p>`,
-		...(shown.length === 0 ? [] : [`<ul class="plain">\n${rows.join("\n")}\n</ul>`]),
-		...(pages === 1
-			? []
-			: [
-					`<nav aria-label="${escapeHtml(texts.pages)}"><p>${escapeHtml(texts.page(page, pages))} ${near.join(" ")}</p>\n<p>${others.join(" ")}</p></nav>`,
-				]),
-	];
+	const rows = shown.map((entry) => rowHtml(entry, lang, root, settings));
+	const previous = page > 1 && at(page - 1, texts.previous, "prev");
+	const next = page < pages && at(page + 1, texts.next, "next");
+	const content = html`<h1>${texts.list}</h1>
+<p>${shown.length === 0 ? textsOf(lang).empty : texts.listOf(sorted.length)}</p>
+${shown.length > 0 && html`<ul class="plain">\n${rows}</ul>`}
+${
+	pages > 1 &&
+	html`<nav aria-label="${texts.pages}"><p>${texts.page(page, pages)} ${previous}${next}</p>
+<p>${others}</p></nav>`
+}`;
 	return frameHtml(settings.assets, {
 		lang,
 		root,
 		title: page === 1 ? texts.list : `${texts.list} (${page})`,
 		other: root + listFile(other, page),
-		content: content.join("\n"),
+		content,
 	});
 }
 
-function rowHtml(entry: Entry, lang: Lang, root: string, { targets, hasLayerPages }: PageSettings): string {
+function rowHtml(entry: Entry, lang: Lang, root: string, { targets, hasLayerPages }: PageSettings): Html {
 	const { smallkey, unread = [] } = entry;
-	const title = escapeHtml(titleOf(entry, lang));
-	const name = hasLayerPages ? `<a href="${root}${layerAddress(lang, smallkey)}">${title}</a>` : title;
+	const title = titleOf(entry, lang);
+	const name = hasLayerPages ? html`<a href="${root}${layerAddress(lang, smallkey)}">${title}</a>` : title;
 	const key = encodeURIComponent(smallkey);
 	const reads = targets.flatMap((target) =>
 		langs
 			.filter((one) => !unread.includes(`${target}/${one}`))
-			.map((one) => `<a href="${root}${targetPath(target, one, key)}">${target}&nbsp;${one}</a>`),
+			.map((one) => html` <a href="${root}${targetPath(target, one, key)}">${target}&nbsp;${one}</a>`),
 	);
 	// Where there is a page of the layer, it has them.
-	const more = hasLayerPages
-		? ""
-		: ` <span class="address">${escapeHtml(addressOf(entry, lang))}</span> ${reads.join(" ")}`;
-	return `<li>${name} <code>${escapeHtml(smallkey)}</code>${more}</li>`;
+	const more = !hasLayerPages && html` <span class="address">${addressOf(entry, lang)}</span>${reads}`;
+	return html`<li>${name} <code>${smallkey}</code>${more}</li>\n`;
 }

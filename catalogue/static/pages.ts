@@ -5,11 +5,11 @@ import { english } from "../../site/text/english.ts";
 import { french } from "../../site/text/french.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
-import { type Assets, escapeHtml, headOf, type PageAssets } from "./html.ts";
+import { type Assets, type Html, headOf, html, type PageAssets, scriptData } from "./html.ts";
 import { textsOf } from "./texts.ts";
 
-function alternates(root: string): string {
-	return `<link rel="alternate" hreflang="en" href="${root}en/">
+function alternates(root: string): Html {
+	return html`<link rel="alternate" hreflang="en" href="${root}en/">
 <link rel="alternate" hreflang="fr" href="${root}fr/">
 <link rel="alternate" hreflang="x-default" href="${root || "./"}">
 <link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">`;
@@ -27,31 +27,26 @@ export function catalogueHtml(
 	publicUrl: string,
 ): string {
 	const texts = textsOf(lang);
-	const t = (text: string) => escapeHtml(text);
-	const search = publicUrl
-		? `<link rel="search" type="application/opensearchdescription+xml" title="${t(texts.title)}" href="../${openSearchFile(lang)}">\n`
-		: "";
+	const search = html`<link rel="search" type="application/opensearchdescription+xml" title="${texts.title}" href="../${openSearchFile(lang)}">`;
 	return frameHtml(assets, {
 		lang,
 		root: "../",
 		title: null,
-		head: `<meta name="description" content="${t(texts.tagline)}">
+		head: html`<meta name="description" content="${texts.tagline}">
 ${alternates("../")}
-${search}<link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
+${publicUrl && search}<link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
 <script type="module" src="../${assets.script}"></script>
-${assets.imports.map((path) => `<link rel="modulepreload" href="../${path}">`).join("\n")}
-<script type="application/json" id="settings">${JSON.stringify(settings).replaceAll("<", "\\u003c")}</script>`,
+${assets.imports.map((path) => html`<link rel="modulepreload" href="../${path}">\n`)}
+<script type="application/json" id="settings">${scriptData(settings)}</script>`,
 		other: `../${lang === "en" ? "fr" : "en"}/`,
-		attributes: ` data-land-light="../${assets.landLight}" data-land-dark="../${assets.landDark}" data-worker="../${assets.worker}"`,
-		content: `<noscript><h1>${t(texts.title)}</h1><p>${t(texts.noScript)} <a href="../${listFolders[lang]}/">${t(texts.noScriptList)}</a>.</p></noscript>`,
+		attributes: html` data-land-light="../${assets.landLight}" data-land-dark="../${assets.landDark}" data-worker="../${assets.worker}"`,
+		content: html`<noscript><h1>${texts.title}</h1><p>${texts.noScript} <a href="../${listFolders[lang]}/">${texts.noScriptList}</a>.</p></noscript>`,
 	});
 }
 
 /** `index.html`: chooses by the browser's language; without a script it is two links. */
 export function rootHtml(assets: Assets): string {
-	const link = (lang: Lang) =>
-		`<li><a href="${lang}/" hreflang="${lang}" lang="${lang}">${lang === "en" ? "English" : "Français"}</a></li>`;
-	return `<!doctype html>
+	const page = html`<!doctype html>
 <html lang="en">
 <head>
 ${headOf("", assets, `${english.title} · ${french.title}`, alternates(""))}
@@ -59,10 +54,11 @@ ${headOf("", assets, `${english.title} · ${french.title}`, alternates(""))}
 </head>
 <body>
 <main>
-<h1>${escapeHtml(english.title)} <span lang="fr">· ${escapeHtml(french.title)}</span></h1>
-<ul class="start">${link("en")}${link("fr")}</ul>
+<h1>${english.title} <span lang="fr">· ${french.title}</span></h1>
+<ul class="start"><li><a href="en/" hreflang="en" lang="en">English</a></li><li><a href="fr/" hreflang="fr" lang="fr">Français</a></li></ul>
 </main>
 </body>
 </html>
 `;
+	return page.text;
 }

@@ -1,3 +1,4 @@
+import { html } from "lit-html";
 import { textsOf } from "../../registry/problems.ts";
 import { parseRegistration, type Registration } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
@@ -5,15 +6,16 @@ import { parseTargets, renderLayer } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
-import type { SiteSettings } from "../page/settings.ts";
+import type { Content } from "../page/dom.ts";
+import { lang, settings, texts } from "../page/page.ts";
+import { type PlacedProblem, placedProblem } from "./problems.ts";
 
 /** A draft that was judged by the rules of a PUT. */
 export interface CheckedDraft {
 	registration: Registration | null;
-	/** In the words of the API: `/fr/service_url: must be an http or https address`. */
-	problems: string[];
+	problems: PlacedProblem[];
 	/** What a receipt would say of one that is accepted. */
-	warnings: string[];
+	warnings: PlacedProblem[];
 }
 
 /** Judges a draft as the endpoint does. */
@@ -21,16 +23,29 @@ export function checkDraft(text: string): CheckedDraft {
 	const { registration, problems } = parseRegistration(new TextEncoder().encode(text), "written");
 	return {
 		registration,
-		problems: textsOf(problems),
-		warnings: registration ? warningsOf(registration) : [],
+		problems: placed(textsOf(problems)),
+		warnings: placed(registration ? warningsOf(registration) : []),
 	};
+}
+
+/** Problems and warnings in the words of the API, in the language of the page. */
+export function placed(problems: readonly string[]): PlacedProblem[] {
+	return problems.map((problem) => placedProblem(problem, lang));
+}
+
+/** Problems with their places, each in its own language; nothing where there are none. */
+export function problemList(problems: readonly PlacedProblem[]): Content {
+	const items = problems.map(({ pointer, text, lang }) => {
+		const place = pointer && html`<code>${pointer}</code>${texts.colon} `;
+		return html`<li>${place}<span lang=${lang}>${text}</span></li>`;
+	});
+	return items.length === 0 ? "" : html`<ul>${items}</ul>`;
 }
 
 /** The fragments that readers of each target would read, before anything of the service is known. */
 export function draftFragments(
 	registration: Registration,
 	smallkey: string,
-	settings: SiteSettings,
 ): { target: TargetName; fragments: Record<Lang, string | null> }[] {
 	const targets = parseTargets(settings.targets.join(","));
 	if (typeof targets === "string") return [];

@@ -1,16 +1,19 @@
+import { html, type TemplateResult } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 import { canonicalText } from "../../registry/canonical.ts";
 import { packDraft, unpackDraft } from "../../registry/draft.ts";
 import { largestRegistration } from "../../registry/registration.ts";
-import { langs, parseSmallkey } from "../../registry/smallkey.ts";
+import { type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
+import type { Drawable } from "../map/drawable.ts";
 import { bothLanguages } from "../page/both-languages.ts";
 import { copyBox, copyButton } from "../page/copy.ts";
-import { debounce, describe, field, fill, h, warning } from "../page/dom.ts";
+import { debounce, field, warning } from "../page/dom.ts";
 import { MapPanel } from "../page/map-panel.ts";
-import type { Page, View } from "../page/page.ts";
-import { checkDraft, draftDrawable, draftFragments } from "./check.ts";
-import { acceptDrops, type FileTaken, fileInput, type TakenFile } from "./file.ts";
+import { catalogue, refresh, texts, type View } from "../page/page.ts";
+import { checkDraft, draftDrawable, draftFragments, problemList } from "./check.ts";
+import { fileInput, fileOf, readTaken, type TakenFile } from "./file.ts";
 import { DraftForm } from "./form.ts";
-import { type PlacedProblem, placedProblem, problemList } from "./problems.ts";
+import type { PlacedProblem } from "./problems.ts";
 import { RegisterPanel } from "./register-panel.ts";
 
 /** Pause in typing after which the draft is checked, in milliseconds. */
@@ -44,191 +47,196 @@ const example = `{
 }
 `;
 
+/** A draft on the map, which is not drawn again for a change that it does not show. */
+interface DrawnDraft {
+	fragments: ReturnType<typeof draftFragments>;
+	drawables: Record<Lang, Drawable | null>;
+	map: MapPanel;
+}
+
 /** A registration that is tried before it is published. */
 export class DraftView implements View {
-	readonly #page: Page;
-	readonly #key = h("input", { type: "text", autocomplete: "off", spellcheck: "false", maxlength: "64" });
-	readonly #keyNote = h("p", { class: "hint", role: "status" });
-	readonly #text = h("textarea", {
-		rows: "16",
-		spellcheck: "false",
-		autocomplete: "off",
-		autocapitalize: "off",
+	readonly #form = new DraftForm((text) => {
+		this.#text = text;
+		this.#changed();
 	});
-	readonly #notice = h("div");
-	readonly #verdict = h("div", { class: "verdict", role: "status" });
-	readonly #form: DraftForm;
-	readonly #result = h("div", { class: "result" });
-	/** It stays the same element, so that what was opened stays open during typing. */
-	readonly #fragments = h("details");
-	readonly #register: RegisterPanel;
-	readonly element: HTMLElement;
-	#map: MapPanel | null = null;
-	/** What the map shows: it is not drawn again for a change that it does not show. */
-	#drawn = "";
+	readonly #register = new RegisterPanel();
+	#key = "";
+	#text = "";
+	/** Whether nothing was written yet: then nothing is said to be wrong. */
+	#isNew = true;
+	#checked = checkDraft(empty);
+	/** What is said of a file or of the address; empty: nothing. */
+	#notice = "";
+	#keyNote = "";
+	/** Null while the registration is not in order. */
+	#drawn: DrawnDraft | null = null;
+	/** Whether the fragments are unfolded. */
+	#isOpen = matchMedia("(min-width: 64rem)").matches;
 	#serial = 0;
+	readonly #typed = debounce(pauseMs, () => this.#changed());
 
-	constructor(page: Page) {
-		this.#page = page;
-		const { texts } = page;
-		this.#form = new DraftForm(texts, (text) => {
-			this.#text.value = text;
-			this.#changed();
-		});
-		this.#register = new RegisterPanel(page);
-		describe(this.#key, this.#keyNote);
-		describe(this.#text, this.#verdict);
-		this.#fragments.open = matchMedia("(min-width: 64rem)").matches;
-		const changed = debounce(pauseMs, () => this.#changed());
-		for (const control of [this.#key, this.#text]) {
-			control.addEventListener("input", changed);
-			// The button that follows sends what the fields hold now.
-			control.addEventListener("change", () => this.#changed());
-		}
-		const taken: FileTaken = {
-			take: (file) => this.#takeFile(file),
-			warn: (text) => fill(this.#notice, warning(text)),
-		};
-		const loadExample = () => this.#takeFile({ name: "", text: example });
-		const text = field(texts.draftText, this.#text, fileInput(page, taken), this.#verdict);
-		this.element = h(
-			"div",
-			{ class: "draft" },
-			h("h1", { tabindex: "-1" }, texts.draftTitle),
-			h("p", {}, texts.draftIntro),
-			h("p", {}, h("button", { onclick: loadExample }, texts.draftExample)),
-			this.#notice,
-			field(texts.draftKey, this.#key, this.#keyNote),
-			h("div", { class: "twocolumns" }, this.#form.element, text),
-			this.#result,
-			this.#register.element,
-		);
-		acceptDrops(page, this.element, this.#text, taken);
+	constructor() {
 		addEventListener("hashchange", this.#begin);
 		void this.#begin();
 	}
 
 	title(): string {
-		return this.#page.texts.draftTitle;
+		return texts.draftTitle;
 	}
 
-	update(): void {}
+	content(): TemplateResult {
+		const { registration } = this.#checked;
+		const problems = this.#isNew ? [] : this.#checked.problems;
+		const smallkey = parseSmallkey(this.#key);
+		const key = html`<input type="text" id="key" autocomplete="off" spellcheck="false" maxlength="64"
+			aria-describedby="keynote" aria-invalid=${this.#key !== "" && smallkey === null} .value=${live(this.#key)}
+			@input=${this.#type} @change=${() => this.#changed()}>`;
+		const keyNote = html`<p class="hint" id="keynote" role="status">${this.#keyNote}</p>`;
+		const text = html`<textarea id="text" rows="16" spellcheck="false" autocomplete="off" autocapitalize="off"
+			aria-describedby="verdict" aria-invalid=${problems.length > 0}
+			.value=${live(this.#text)} @input=${this.#type} @change=${() => this.#changed()}></textarea>`;
+		const loadExample = () => this.#take({ name: "", text: example });
+		const stored = registration && canonicalText(registration);
+		return html`<div class="draft" @dragover=${this.#hold} @dragleave=${this.#hold} @drop=${this.#hold} @paste=${this.#hold}>
+			<h1 tabindex="-1">${texts.draftTitle}</h1>
+			<p>${texts.draftIntro}</p>
+			<p><button @click=${loadExample}>${texts.draftExample}</button></p>
+			<div>${this.#notice && warning(this.#notice)}</div>
+			${field("key", texts.draftKey, key, keyNote)}
+			<div class="twocolumns">
+				${this.#form.content(problems)}
+				${field("text", texts.draftText, text, [fileInput(this.#takeFile), this.#verdict(problems)])}
+			</div>
+			<div class="result">${this.#drawn && this.#result(this.#drawn)}</div>
+			${smallkey !== null && stored !== null ? this.#register.content({ smallkey, text: stored }) : ""}
+		</div>`;
+	}
 
 	close(): void {
 		this.#serial += 1;
 		removeEventListener("hashchange", this.#begin);
-		this.#map?.close();
+		this.#drawn?.map.close();
 	}
 
 	/** Shows the draft of the address; also of another one that is opened while the page is there. */
 	readonly #begin = async (): Promise<void> => {
 		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
-		if (link === undefined && this.#text.value !== "") return;
+		if (link === undefined && this.#text !== "") return;
 		const draft = link === undefined ? { smallkey: "", text: empty } : await unpackDraft(link);
-		fill(this.#notice, !draft && warning(this.#page.texts.draftFrom));
-		this.#key.value = draft?.smallkey ?? "";
-		this.#text.value = draft?.text ?? empty;
+		this.#notice = draft ? "" : texts.draftFrom;
+		this.#key = draft?.smallkey ?? "";
+		this.#text = draft?.text ?? empty;
 		this.#look(draft === null || link === undefined);
 	};
 
+	/** Takes what a field holds by now; it is looked at after a pause. */
+	readonly #type = (event: Event): void => {
+		const { id, value } = event.currentTarget as HTMLInputElement;
+		if (id === "key") this.#key = value;
+		else this.#text = value;
+		this.#typed();
+	};
+
+	/** Marks the text while a file is held over the page, and takes one that is dropped or pasted. */
+	readonly #hold = (event: Event): void => {
+		document.getElementById("text")?.classList.toggle("over", event.type === "dragover");
+		const file = fileOf(event);
+		if (event.type !== "paste" || file) event.preventDefault();
+		if (file) void this.#takeFile(file);
+	};
+
+	readonly #takeFile = async (file: File): Promise<void> => {
+		const taken = await readTaken(file);
+		if (typeof taken !== "string") return this.#take(taken);
+		this.#notice = taken;
+		refresh();
+	};
+
+	#take({ name, text }: TakenFile): void {
+		this.#text = text;
+		if (this.#key === "" && parseSmallkey(name)) this.#key = name;
+		this.#changed();
+	}
+
 	/** The draft was changed here: the address follows. */
 	#changed(): void {
-		fill(this.#notice);
+		this.#notice = "";
 		this.#look(false);
 		const serial = this.#serial;
-		if (this.#text.value.length > largestRegistration) return;
-		void packDraft({ smallkey: this.#key.value, text: this.#text.value }).then((link) => {
+		if (this.#text.length > largestRegistration) return;
+		void packDraft({ smallkey: this.#key, text: this.#text }).then((link) => {
 			if (serial !== this.#serial) return;
 			history.replaceState(null, "", `#draft=${link}`);
 			// The link to the other language takes it along.
-			this.#page.go(this.#page.state(), true);
+			refresh();
 		});
 	}
 
-	/** @param isNew whether nothing was written yet: then nothing is said to be wrong */
 	#look(isNew: boolean): void {
 		this.#serial += 1;
-		const text = this.#text.value;
-		this.#form.read(text);
+		this.#isNew = isNew;
+		this.#form.read(this.#text);
+		this.#checked = checkDraft(this.#text);
 		void this.#judgeKey(this.#serial);
-		const { registration, problems: found, warnings } = checkDraft(text);
-		const problems = isNew ? [] : found.map((problem) => placedProblem(problem, this.#page.lang));
-		this.#form.showProblems(problems);
-		this.#text.setAttribute("aria-invalid", String(problems.length > 0));
-		this.#showVerdict(registration !== null, problems, warnings);
-		this.#showResult(registration);
-		const smallkey = parseSmallkey(this.#key.value);
-		const stored = registration ? canonicalText(registration) : null;
-		this.#register.update(smallkey, stored);
+		const before = this.#drawn;
+		this.#drawn = this.#draw();
+		if (before !== this.#drawn) before?.map.close();
+		refresh();
+		if (before !== this.#drawn) this.#drawn?.map.open();
 	}
 
-	#showVerdict(isGood: boolean, problems: readonly PlacedProblem[], warnings: readonly string[]): void {
-		const { texts, lang } = this.#page;
-		const odd = warnings.map((one) => placedProblem(one, lang));
-		this.#verdict.classList.toggle("good", isGood);
-		fill(
-			this.#verdict,
-			isGood && h("p", {}, texts.draftGood),
-			problems.length > 0 && h("p", {}, texts.draftProblems(problems.length)),
-			odd.length > 0 && h("p", { class: "note" }, texts.warnings),
-			problemList(texts, isGood ? odd : problems),
-		);
+	#draw(): DrawnDraft | null {
+		const { registration } = this.#checked;
+		if (!registration) return null;
+		const fragments = draftFragments(registration, parseSmallkey(this.#key) ?? "draft");
+		if (JSON.stringify(fragments) === JSON.stringify(this.#drawn?.fragments)) return this.#drawn;
+		const drawables = { en: draftDrawable(fragments, "en"), fr: draftDrawable(fragments, "fr") };
+		return { fragments, drawables, map: new MapPanel(drawables) };
+	}
+
+	#verdict(problems: readonly PlacedProblem[]): TemplateResult {
+		const { registration, warnings } = this.#checked;
+		const isGood = registration !== null;
+		return html`<div id="verdict" class=${isGood ? "verdict good" : "verdict"} role="status">
+			${isGood ? html`<p>${texts.draftGood}</p>` : ""}
+			${problems.length > 0 ? html`<p>${texts.draftProblems(problems.length)}</p>` : ""}
+			${warnings.length > 0 ? html`<p class="note">${texts.warnings}</p>` : ""}
+			${problemList(isGood ? warnings : problems)}
+		</div>`;
 	}
 
 	async #judgeKey(serial: number): Promise<void> {
-		const { texts, catalogue } = this.#page;
-		const given = this.#key.value;
-		const smallkey = parseSmallkey(given);
-		this.#key.setAttribute("aria-invalid", String(given !== "" && smallkey === null));
-		if (smallkey === null)
-			return fill(this.#keyNote, given === "" ? texts.draftKeyRule : texts.draftKeyWrong);
+		const smallkey = parseSmallkey(this.#key);
+		if (smallkey === null) this.#keyNote = this.#key === "" ? texts.draftKeyRule : texts.draftKeyWrong;
+		if (smallkey === null) return;
 		const entry = await catalogue.find(smallkey).catch(() => null);
-		if (serial === this.#serial) fill(this.#keyNote, entry ? texts.draftKeyTaken : texts.draftKeyFree);
+		if (serial !== this.#serial) return;
+		this.#keyNote = entry ? texts.draftKeyTaken : texts.draftKeyFree;
+		refresh();
 	}
 
-	#showResult(registration: ReturnType<typeof checkDraft>["registration"]): void {
-		const { texts, settings } = this.#page;
-		if (!registration) {
-			this.#map?.close();
-			this.#map = null;
-			this.#drawn = "";
-			return fill(this.#result);
-		}
-		const smallkey = parseSmallkey(this.#key.value) ?? "draft";
-		const rendered = draftFragments(registration, smallkey, settings);
-		const state = JSON.stringify([smallkey, rendered]);
-		if (state === this.#drawn) return;
-		this.#drawn = state;
-		const [en, fr] = [draftDrawable(rendered, "en"), draftDrawable(rendered, "fr")];
-		this.#map?.close();
-		this.#map = new MapPanel(this.#page, { en, fr });
-		const isFeature = en?.kind === "features" || en?.kind === "dynamic";
-		const both = h("section", {}, h("h2", {}, texts.both), bothLanguages(this.#page, { en, fr }));
-		const share = copyButton(texts, texts.draftShare, () => location.href);
-		fill(
-			this.#result,
-			h("div", { class: "twocolumns" }, this.#map.element, both),
-			isFeature && h("p", { class: "hint" }, texts.draftSymbols),
-			h("p", {}, share),
-			this.#fragments,
-		);
-		const boxes = rendered.flatMap(({ target, fragments }) =>
+	#result({ fragments, drawables, map }: DrawnDraft): TemplateResult {
+		const isFeature = drawables.en?.kind === "features" || drawables.en?.kind === "dynamic";
+		const boxes = fragments.flatMap(({ target, fragments }) =>
 			langs.map((lang) => {
 				const text = fragments[lang];
-				return copyBox(texts, `${target}, ${lang}`, text === null ? texts.draftNotHere : indented(text));
+				const shown = text === null ? texts.draftNotHere : JSON.stringify(JSON.parse(text), null, 2);
+				return copyBox(`${target}, ${lang}`, shown);
 			}),
 		);
-		fill(this.#fragments, h("summary", {}, texts.draftFragments), h("div", { class: "copies" }, boxes));
-		this.#map.open();
+		const toggle = ({ currentTarget }: Event) => {
+			this.#isOpen = (currentTarget as HTMLDetailsElement).open;
+		};
+		return html`<div class="twocolumns">
+				${map.element}
+				<section><h2>${texts.both}</h2>${bothLanguages(drawables)}</section>
+			</div>
+			${isFeature ? html`<p class="hint">${texts.draftSymbols}</p>` : ""}
+			<p>${copyButton(texts.draftShare, () => location.href)}</p>
+			<details ?open=${this.#isOpen} @toggle=${toggle}>
+				<summary>${texts.draftFragments}</summary>
+				<div class="copies">${boxes}</div>
+			</details>`;
 	}
-
-	#takeFile({ name, text }: TakenFile): void {
-		this.#text.value = text;
-		if (this.#key.value === "" && parseSmallkey(name)) this.#key.value = name;
-		this.#changed();
-	}
-}
-
-function indented(text: string): string {
-	return JSON.stringify(JSON.parse(text), null, 2);
 }

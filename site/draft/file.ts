@@ -1,6 +1,6 @@
+import { html, type TemplateResult } from "lit-html";
 import { largestRegistration } from "../../registry/registration.ts";
-import { h } from "../page/dom.ts";
-import type { Page } from "../page/page.ts";
+import { lang, texts } from "../page/page.ts";
 
 /** A file that the user chose or dropped. */
 export interface TakenFile {
@@ -9,56 +9,29 @@ export interface TakenFile {
 	text: string;
 }
 
-/** Receives a file, or the reason why it is not taken. */
-export interface FileTaken {
-	take(file: TakenFile): void;
-	warn(text: string): void;
-}
-
-/** A line with which a file is chosen. */
-export function fileInput(page: Page, taken: FileTaken): HTMLElement {
-	const { texts } = page;
-	const input = h("input", { type: "file", accept: ".json,application/json", class: "hiddenfile" });
-	input.addEventListener("change", () => {
+/** A line with which a file is chosen. @param taken is called with it */
+export function fileInput(taken: (file: File) => void): TemplateResult {
+	const change = ({ currentTarget }: Event) => {
+		const input = currentTarget as HTMLInputElement;
 		const [file] = input.files ?? [];
-		if (file) void take(page, file, taken);
+		if (file) taken(file);
 		input.value = "";
-	});
-	return h(
-		"p",
-		{ class: "hint" },
-		`${texts.draftDrop} `,
-		h("label", { class: "filelabel" }, input, h("span", {}, texts.draftChoose)),
-		".",
-	);
+	};
+	return html`<p class="hint">${texts.draftDrop} <label class="filelabel"><input type="file"
+		accept=".json,application/json" class="hiddenfile" @change=${change}><span>${texts.draftChoose}</span></label>.</p>`;
 }
 
-/** Takes a file that is dropped on an element or pasted into it. @param shown marked while one is held over it */
-export function acceptDrops(page: Page, element: HTMLElement, shown: HTMLElement, taken: FileTaken): void {
-	const over = (is: boolean) => shown.classList.toggle("over", is);
-	element.addEventListener("dragover", (event) => {
-		event.preventDefault();
-		over(true);
-	});
-	element.addEventListener("dragleave", () => over(false));
-	element.addEventListener("paste", (event) => {
-		const [file] = event.clipboardData?.files ?? [];
-		if (!file) return;
-		event.preventDefault();
-		void take(page, file, taken);
-	});
-	element.addEventListener("drop", (event) => {
-		event.preventDefault();
-		over(false);
-		const [file] = event.dataTransfer?.files ?? [];
-		if (file) void take(page, file, taken);
-	});
+/** The file that is pasted or dropped; undefined where it is something else. */
+export function fileOf(event: Event): File | undefined {
+	const held = event instanceof DragEvent ? event.dataTransfer : (event as ClipboardEvent).clipboardData;
+	return held?.files[0];
 }
 
-async function take({ texts, lang }: Page, file: File, taken: FileTaken): Promise<void> {
+/** Reads a file; a text says why it is not taken. */
+export async function readTaken(file: File): Promise<TakenFile | string> {
 	if (file.size > largestRegistration)
-		return taken.warn(texts.draftLarge(largestRegistration.toLocaleString(`${lang}-CA`)));
+		return texts.draftLarge(largestRegistration.toLocaleString(`${lang}-CA`));
 	const text = await file.text().catch(() => null);
-	if (text === null) return taken.warn(texts.draftFileFailed);
-	taken.take({ name: /^(.+?)(?:\.service)?\.json$/.exec(file.name)?.[1] ?? "", text });
+	const [, name = ""] = /^(.+?)(?:\.service)?\.json$/.exec(file.name) ?? [];
+	return text === null ? texts.draftFileFailed : { name, text };
 }

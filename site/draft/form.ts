@@ -1,6 +1,8 @@
+import { html, type TemplateResult } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { describe, field, fill, h } from "../page/dom.ts";
-import type { Texts } from "../text/english.ts";
+import { field, select, textIn } from "../page/dom.ts";
+import { texts } from "../page/page.ts";
 import { layerChoice } from "./layer-choice.ts";
 import type { PlacedProblem } from "./problems.ts";
 
@@ -15,130 +17,95 @@ const members = [
 
 type Member = (typeof members)[number]["name"];
 
-/** One member of the document in one language. */
-interface Field {
-	lang: Lang;
-	name: Member;
-	kinds: readonly string[];
-	input: HTMLInputElement;
-	problems: HTMLElement;
-	element: HTMLElement;
-}
-
 /** A form over the text of a registration: it changes the members that it shows, and leaves all others as they are. */
 export class DraftForm {
 	readonly #changed: (text: string) => void;
-	readonly #kind: HTMLSelectElement;
-	readonly #fields: Field[];
-	readonly element: HTMLElement;
+	/** What offers the layers of the service of each language. */
+	readonly #choices: Record<Lang, HTMLElement>;
 	#document: Document = {};
+	#isDisabled = false;
 
 	/** @param changed is called with the whole text */
-	constructor(texts: Texts, changed: (text: string) => void) {
+	constructor(changed: (text: string) => void) {
 		this.#changed = changed;
-		const kinds = ["wms", "feature"].map((value) => h("option", { value }, texts.types[value] ?? value));
-		this.#kind = h("select", {}, kinds);
-		this.#kind.addEventListener("change", () => this.#write());
-		this.#fields = langs.flatMap((lang) => members.map((member) => this.#field(texts, lang, member)));
-		this.element = h(
-			"fieldset",
-			{ class: "form" },
-			h("legend", {}, texts.draftForm),
-			field(texts.draftKind, this.#kind),
-			this.#fields.map(({ element }) => element),
-			h("p", { class: "hint" }, texts.draftFormOther),
-		);
-	}
-
-	#field(texts: Texts, lang: Lang, { name, kinds }: (typeof members)[number]): Field {
-		const labels: Record<Member, (lang: string) => string> = {
-			service_url: texts.draftUrl,
-			layer: texts.draftLayer,
-			service_name: texts.draftName,
+		const choice = (lang: Lang) => {
+			const asked = () => ({ kind: this.#kind, address: this.#value(lang, "service_url").trim() });
+			// For features it is the address of a layer that is chosen.
+			return layerChoice(lang, asked, (chosen) => {
+				const name = "layer" in chosen ? "layer" : "service_url";
+				this.#set(lang, name, "layer" in chosen ? chosen.layer : chosen.address);
+				document.getElementById(`${lang}-${name}`)?.focus();
+			});
 		};
-		const type = name === "service_url" ? "url" : "text";
-		const input = h("input", { type, autocomplete: "off", spellcheck: "false" });
-		input.addEventListener("input", () => this.#write());
-		const hint = name === "service_name" && h("p", { class: "hint" }, texts.draftNameHint);
-		const problems = h("div", { class: "fieldproblems" });
-		if (hint) describe(input, hint);
-		describe(input, problems);
-		const choice =
-			name === "service_url" &&
-			layerChoice(
-				texts,
-				lang,
-				() => this.#asked(lang),
-				(chosen) => this.#choose(lang, chosen),
-			);
-		const label = labels[name](lang === "en" ? texts.english : texts.french);
-		return { lang, name, kinds, input, problems, element: field(label, input, hint, problems, choice) };
+		this.#choices = { en: choice("en"), fr: choice("fr") };
 	}
 
-	#input(lang: Lang, name: Member): HTMLInputElement | undefined {
-		return this.#fields.find((field) => field.lang === lang && field.name === name)?.input;
-	}
-
-	#asked(lang: Lang): { kind: "wms" | "feature"; address: string } {
-		const address = this.#input(lang, "service_url")?.value.trim() ?? "";
-		return { kind: this.#kind.value === "feature" ? "feature" : "wms", address };
-	}
-
-	/** Takes a layer that the service has: its name, or for features its address. */
-	#choose(lang: Lang, chosen: { layer?: string; address?: string }): void {
-		const name = chosen.layer === undefined ? "service_url" : "layer";
-		const input = this.#input(lang, name);
-		if (!input) return;
-		input.value = chosen.layer ?? chosen.address ?? "";
-		this.#write();
-		input.focus();
-	}
-
-	/** Shows what a text holds; a text that is no version 1 document disables the form. */
+	/** Takes what a text holds; a text that is no version 1 document disables the form. */
 	read(text: string): void {
 		const document = parseDocument(text);
-		this.element.toggleAttribute("disabled", document === null);
-		if (!document) return;
-		this.#document = document;
-		const { payload_type: kind } = document;
-		this.#kind.value = kind === "feature" ? "feature" : "wms";
-		for (const { lang, name, input } of this.#fields) {
-			const value = objectOf(document[lang])[name];
-			if (input.ownerDocument.activeElement !== input) input.value = typeof value === "string" ? value : "";
-		}
-		this.#showMembers();
+		this.#isDisabled = document === null;
+		this.#document = document ?? this.#document;
 	}
 
-	/** Shows problems at their fields. */
-	showProblems(problems: readonly PlacedProblem[]): void {
-		for (const field of this.#fields) {
-			const own = problems.filter(({ pointer }) => pointer === `/${field.lang}/${field.name}`);
-			field.input.setAttribute("aria-invalid", String(own.length > 0));
-			fill(
-				field.problems,
-				own.map(({ text, lang }) => h("p", { class: "bad", lang }, text)),
-			);
-		}
+	/** @param problems are shown at their fields */
+	content(problems: readonly PlacedProblem[]): TemplateResult {
+		const choices = ["wms", "feature"].map((kind) => [kind, texts.types[kind] ?? kind] as const);
+		const choose = (kind: string) => this.#write(kind, (lang, name) => this.#value(lang, name));
+		const shown = members.filter(({ kinds }) => isOf(this.#kind, kinds));
+		return html`<fieldset class="form" ?disabled=${this.#isDisabled}>
+			<legend>${texts.draftForm}</legend>
+			${field("kind", texts.draftKind, select("kind", this.#kind, choices, choose))}
+			${langs.map((lang) => shown.map(({ name }) => this.#field(lang, name, problems)))}
+			<p class="hint">${texts.draftFormOther}</p>
+		</fieldset>`;
 	}
 
-	#showMembers(): void {
-		for (const { kinds, element } of this.#fields) element.hidden = !kinds.includes(this.#kind.value);
+	#field(lang: Lang, name: Member, problems: readonly PlacedProblem[]): TemplateResult {
+		const labels = { service_url: texts.draftUrl, layer: texts.draftLayer, service_name: texts.draftName };
+		const id = `${lang}-${name}`;
+		const own = problems.filter(({ pointer }) => pointer === `/${lang}/${name}`);
+		const [hint, hintId] = name === "service_name" ? [texts.draftNameHint, `${id}-hint `] : ["", ""];
+		const control = html`<input type=${name === "service_url" ? "url" : "text"} id=${id} autocomplete="off"
+			spellcheck="false" aria-describedby="${hintId}${id}-problems" aria-invalid=${own.length > 0}
+			.value=${live(this.#value(lang, name))} @input=${(event: Event) => this.#set(lang, name, textIn(event))}>`;
+		const more = html`${hint && html`<p class="hint" id=${hintId.trim()}>${hint}</p>`}
+			<div class="fieldproblems" id="${id}-problems">
+				${own.map((one) => html`<p class="bad" lang=${one.lang}>${one.text}</p>`)}
+			</div>
+			${name === "service_url" ? this.#choices[lang] : ""}`;
+		return field(id, labels[name](lang === "en" ? texts.english : texts.french), control, more);
 	}
 
-	#write(): void {
-		const document: Document = { ...this.#document, payload_type: this.#kind.value };
+	get #kind(): "wms" | "feature" {
+		return this.#document.payload_type === "feature" ? "feature" : "wms";
+	}
+
+	#value(lang: Lang, name: Member): string {
+		const value = objectOf(this.#document[lang])[name];
+		return typeof value === "string" ? value : "";
+	}
+
+	#set(lang: Lang, name: Member, value: string): void {
+		this.#write(this.#kind, (...of) => (of[0] === lang && of[1] === name ? value : this.#value(...of)));
+	}
+
+	#write(kind: string, valueIn: (lang: Lang, name: Member) => string): void {
+		const document: Document = { ...this.#document, payload_type: kind };
 		for (const lang of langs) {
 			const node = { ...objectOf(document[lang]) };
-			for (const { name, kinds, input } of this.#fields.filter((field) => field.lang === lang)) {
-				const isPart = kinds.includes(this.#kind.value);
-				if (isPart && (input.value !== "" || name !== "service_name")) node[name] = input.value;
+			for (const { name, kinds } of members) {
+				const value = valueIn(lang, name);
+				if (isOf(kind, kinds) && (value !== "" || name !== "service_name")) node[name] = value;
 				else delete node[name];
 			}
 			document[lang] = node;
 		}
-		this.#showMembers();
 		this.#changed(`${JSON.stringify(document, null, 2)}\n`);
 	}
+}
+
+function isOf(kind: string, kinds: readonly string[]): boolean {
+	return kinds.includes(kind);
 }
 
 function parseDocument(text: string): Document | null {

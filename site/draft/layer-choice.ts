@@ -1,7 +1,9 @@
+import { html, render, type TemplateResult } from "lit-html";
 import type { Lang } from "../../registry/smallkey.ts";
-import { ask, askJson, failureText, ServiceFailed } from "../map/ask.ts";
-import { fill, h } from "../page/dom.ts";
-import type { Texts } from "../text/english.ts";
+import { ask, askJson, ServiceFailed } from "../map/ask.ts";
+import { capabilitiesOf } from "../map/drawable.ts";
+import { part, textIn, webAddress } from "../page/dom.ts";
+import { texts } from "../page/page.ts";
 
 /** What is chosen: a layer's name in a WMS, or the address of a layer of an ArcGIS service. */
 export type ChosenLayer = { layer: string } | { address: string };
@@ -17,56 +19,48 @@ interface Asked {
  * @param asked the service, at the moment of the question
  */
 export function layerChoice(
-	texts: Texts,
 	lang: Lang,
 	asked: () => Asked,
 	choose: (chosen: ChosenLayer) => void,
 ): HTMLElement {
-	const place = h("div", { role: "status" });
+	const place = part("");
+	place.setAttribute("role", "status");
 	let under = new AbortController();
 	const find = async () => {
 		under.abort();
 		under = new AbortController();
 		const { signal } = under;
 		const { kind, address } = asked();
-		fill(place, texts.infoAsking);
+		render(texts.infoAsking, place);
 		try {
-			const layers = await layersOf(kind, address, signal);
+			const layers = await (kind === "wms" ? namedLayers : numberedLayers)(address, signal);
 			if (!signal.aborted)
-				fill(
+				render(
+					offer(layers.slice(0, maxOffered), (name) => choose(chosenOf(kind, address, name))),
 					place,
-					offer(texts, layers, (name) => choose(chosenOf(kind, address, name))),
 				);
 		} catch (error) {
 			if (signal.aborted) return;
 			if (!(error instanceof ServiceFailed)) throw error;
-			fill(place, h("span", { class: "bad" }, failureText(texts, error.failure)));
+			render(html`<span class="bad">${error.message}</span>`, place);
 		}
 	};
 	const label = texts.draftOffer(lang === "en" ? texts.english : texts.french);
-	return h(
-		"div",
-		{ class: "offer" },
-		h("button", { class: "small", onclick: () => void find() }, label),
-		place,
-	);
+	return part("offer", [html`<button class="small" @click=${find}>${label}</button>`, place]);
 }
 
 function chosenOf(kind: Asked["kind"], address: string, name: string): ChosenLayer {
 	return kind === "wms" ? { layer: name } : { address: `${arcgisServiceOf(address) ?? address}/${name}` };
 }
 
-function offer(texts: Texts, layers: readonly OfferedLayer[], take: (name: string) => void): HTMLElement {
-	const select = h(
-		"select",
-		{ "aria-label": texts.layerField },
-		h("option", { value: "" }, texts.draftChooseLayer(layers.length)),
-		layers.map(({ name, title }) =>
-			h("option", { value: name }, title === "" || title === name ? name : `${title} (${name})`),
-		),
-	);
-	select.addEventListener("change", () => select.value !== "" && take(select.value));
-	return select;
+function offer(layers: readonly OfferedLayer[], take: (name: string) => void): TemplateResult {
+	const options = layers.map(({ name, title }) => {
+		const text = title === "" || title === name ? name : `${title} (${name})`;
+		return html`<option value=${name}>${text}</option>`;
+	});
+	const change = (event: Event) => textIn(event) !== "" && take(textIn(event));
+	return html`<select aria-label=${texts.layerField} @change=${change}>
+		<option value="">${texts.draftChooseLayer(layers.length)}</option>${options}</select>`;
 }
 
 /** A layer that a service has. */
@@ -87,23 +81,10 @@ function arcgisServiceOf(address: string): string | null {
 	return arcgisService.exec(address)?.[1] ?? null;
 }
 
-/** The layers of a service, in its own order. @throws {ServiceFailed} */
-async function layersOf(
-	kind: "wms" | "feature",
-	address: string,
-	signal: AbortSignal,
-): Promise<OfferedLayer[]> {
-	const layers = kind === "wms" ? await namedLayers(address, signal) : await numberedLayers(address, signal);
-	return layers.slice(0, maxOffered);
-}
-
+/** The layers of a Web Map Service, in its own order. @throws {ServiceFailed} */
 async function namedLayers(address: string, signal: AbortSignal): Promise<OfferedLayer[]> {
 	const url = addressOf(address);
-	for (const name of [...url.searchParams.keys()])
-		if (/^(?:service|request)$/i.test(name)) url.searchParams.delete(name);
-	url.searchParams.set("SERVICE", "WMS");
-	url.searchParams.set("REQUEST", "GetCapabilities");
-	const { text } = await ask(url.href, signal);
+	const { text } = await ask(capabilitiesOf(url), signal);
 	const document = new DOMParser().parseFromString(text, "text/xml");
 	const child = (element: Element, name: string) =>
 		[...element.children].find(({ localName }) => localName === name)?.textContent?.trim() ?? "";
@@ -111,21 +92,20 @@ async function namedLayers(address: string, signal: AbortSignal): Promise<Offere
 		const name = child(element, "Name");
 		return name === "" ? [] : [{ name, title: child(element, "Title") }];
 	});
-	if (layers.length === 0) throw new ServiceFailed({ kind: "odd", host: url.host });
+	if (layers.length === 0) throw new ServiceFailed(texts.failOdd(url.host));
 	return layers;
 }
 
+/** The layers of an ArcGIS service, in its own order. @throws {ServiceFailed} */
 async function numberedLayers(address: string, signal: AbortSignal): Promise<OfferedLayer[]> {
 	const url = addressOf(`${arcgisServiceOf(address) ?? address}?f=json`);
 	const { layers } = await askJson(url.href, signal);
-	if (!Array.isArray(layers)) throw new ServiceFailed({ kind: "odd", host: url.host });
+	if (!Array.isArray(layers)) throw new ServiceFailed(texts.failOdd(url.host));
 	return layers.map(({ id, name }) => ({ name: String(id), title: String(name) }));
 }
 
 function addressOf(text: string): URL {
-	try {
-		return new URL(text);
-	} catch {
-		throw new ServiceFailed({ kind: "address", address: text });
-	}
+	const url = webAddress(text);
+	if (!url) throw new ServiceFailed(texts.failAddress(text));
+	return url;
 }

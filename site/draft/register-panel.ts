@@ -1,120 +1,94 @@
+import { html, type TemplateResult } from "lit-html";
 import { layerPath } from "../../registry/smallkey.ts";
 import { copyBox } from "../page/copy.ts";
-import { field, fill, h } from "../page/dom.ts";
-import { type Page, stateLink } from "../page/page.ts";
-import type { SiteSettings } from "../page/settings.ts";
-import { placedProblem, problemList } from "./problems.ts";
+import { type Content, field, textIn } from "../page/dom.ts";
+import { catalogue, currentState, refresh, root, settings, stateLink, texts } from "../page/page.ts";
+import { placed, problemList } from "./check.ts";
 import { curlCommand, type Receipt, sendSigned } from "./send.ts";
 
 /** After so long the service's catalogue has what was sent, in milliseconds. */
 const catalogueDelayMs = 1_500;
 
+/** A registration in order, with its smallkey. */
+interface ReadyDraft {
+	smallkey: string;
+	/** In the form that is stored. */
+	text: string;
+}
+
 /** The ways to register a draft: a signed command, sent from here, or as a pull request. */
 export class RegisterPanel {
-	readonly #page: Page;
-	readonly #sender = h("input", { type: "text", autocomplete: "off", spellcheck: "false", maxlength: "64" });
-	readonly #secret = h("input", { type: "password", autocomplete: "off" });
-	readonly #curl = h("div");
-	readonly #answer = h("div", { class: "answer", role: "status" });
-	readonly #proposal = h("div");
-	readonly element: HTMLElement;
-	#draft: { address: URL; smallkey: string; text: string } | null = null;
+	#sender = "";
+	#answer: Content = "";
 
-	constructor(page: Page) {
-		this.#page = page;
-		const { texts, settings } = page;
-		this.#sender.addEventListener("input", () => this.#showCurl());
-		const form = h(
-			"form",
-			{ onsubmit: (event) => void this.#send(event) },
-			h("h3", {}, texts.draftSend),
-			h("p", { class: "hint" }, texts.draftSendHint),
-			field(texts.draftSecret, this.#secret),
-			h("button", { type: "submit", class: "primary" }, texts.draftSendButton),
-		);
-		this.element = h(
-			"section",
-			{ hidden: true, class: "register" },
-			h("h2", {}, texts.draftDo),
-			field(texts.draftSender, this.#sender),
-			settings.canSend && form,
-			this.#answer,
-			this.#proposal,
-			h("h3", {}, texts.draftCurl),
-			h("p", { class: "hint" }, texts.draftCurlHint),
-			this.#curl,
-		);
+	content(draft: ReadyDraft): TemplateResult {
+		const address = new URL(`register/${draft.smallkey}`, root);
+		const command = curlCommand(address, this.#sender || "publisher", draft.text);
+		const input = (event: Event) => {
+			this.#sender = textIn(event);
+			refresh();
+		};
+		const sender = html`<input id="sender" autocomplete="off" spellcheck="false" maxlength="64" @input=${input}>`;
+		const secret = html`<input type="password" id="secret" autocomplete="off">`;
+		const form = html`<form @submit=${(event: Event) => void this.#send(event, address, draft)}>
+			<h3>${texts.draftSend}</h3>
+			<p class="hint">${texts.draftSendHint}</p>
+			${field("secret", texts.draftSecret, secret)}
+			<button type="submit" class="primary">${texts.draftSendButton}</button>
+		</form>`;
+		return html`<section class="register">
+			<h2>${texts.draftDo}</h2>
+			${field("sender", texts.draftSender, sender)}
+			${settings.canSend ? form : ""}
+			<div class="answer" role="status">${this.#answer}</div>
+			<div>${this.#proposal(draft)}</div>
+			<h3>${texts.draftCurl}</h3>
+			<p class="hint">${texts.draftCurlHint}</p>
+			<div>${copyBox(texts.draftCurl, command)}</div>
+		</section>`;
 	}
 
-	/** @param text the registration in the form that is stored; null while it is not in order */
-	update(smallkey: string | null, text: string | null): void {
-		const { root } = this.#page;
-		const isReady = smallkey !== null && text !== null;
-		this.element.hidden = !isReady;
-		this.#draft = isReady ? { address: new URL(`register/${smallkey}`, root), smallkey, text } : null;
-		if (!isReady) return;
-		this.#showCurl();
-		this.#showProposal(smallkey, text);
+	#proposal({ smallkey, text }: ReadyDraft): Content {
+		if (settings.repository === "") return "";
+		const { address, isWhole } = proposalOf(smallkey, text);
+		return html`<h3>${texts.draftPropose}</h3>
+			<p><a href=${address} rel="noopener">${texts.draftProposeLink}</a></p>
+			${isWhole ? "" : html`<p class="hint">${texts.draftProposeLong}</p>`}`;
 	}
 
-	#showProposal(smallkey: string, text: string): void {
-		const { texts, settings } = this.#page;
-		if (settings.repository === "") return;
-		const { address, isWhole } = proposalOf(settings, smallkey, text);
-		fill(
-			this.#proposal,
-			h("h3", {}, texts.draftPropose),
-			h("p", {}, h("a", { href: address, rel: "noopener" }, texts.draftProposeLink)),
-			!isWhole && h("p", { class: "hint" }, texts.draftProposeLong),
-		);
-	}
-
-	#showCurl(): void {
-		if (!this.#draft) return;
-		const { address, text } = this.#draft;
-		const command = curlCommand(address, this.#sender.value || "publisher", text);
-		fill(this.#curl, copyBox(this.#page.texts, this.#page.texts.draftCurl, command));
-	}
-
-	async #send(event: Event): Promise<void> {
+	async #send(event: Event, address: URL, { smallkey, text }: ReadyDraft): Promise<void> {
 		event.preventDefault();
-		const { texts } = this.#page;
-		const draft = this.#draft;
-		const [sender, secret] = [this.#sender.value.trim(), this.#secret.value];
-		if (!draft || sender === "" || secret === "")
-			return (sender === "" ? this.#sender : this.#secret).focus();
-		fill(this.#answer, texts.draftSending);
+		const [sender, secret] = ["sender", "secret"].map((id) => document.getElementById(id)) as [
+			HTMLInputElement,
+			HTMLInputElement,
+		];
+		const empty = [sender, secret].find(({ value }) => value.trim() === "");
+		if (empty) return empty.focus();
+		this.#say(texts.draftSending);
 		try {
-			this.#show(
-				await sendSigned(draft.address, sender, secret, draft.text, this.#page.now()),
-				draft.smallkey,
-			);
+			const receipt = await sendSigned(address, sender.value.trim(), secret.value, text);
+			this.#say(this.#answerOf(receipt, smallkey));
 		} catch {
-			fill(this.#answer, h("p", { class: "bad" }, texts.draftSendFailed));
+			this.#say(html`<p class="bad">${texts.draftSendFailed}</p>`);
 		}
 	}
 
-	#show({ status, errors, warnings, isReviewed }: Receipt, smallkey: string): void {
-		const { texts, lang, catalogue } = this.#page;
-		const list = (items: string[]) =>
-			problemList(
-				texts,
-				items.map((item) => placedProblem(item, lang)),
-			);
-		if (status < 200 || status >= 300) {
-			return fill(this.#answer, h("p", { class: "bad" }, texts.draftRefused(status)), list(errors));
-		}
+	#say(answer: Content): void {
+		this.#answer = answer;
+		refresh();
+	}
+
+	#answerOf({ status, errors, warnings, isReviewed }: Receipt, smallkey: string): TemplateResult {
+		if (status < 200 || status >= 300)
+			return html`<p class="bad">${texts.draftRefused(status)}</p>${problemList(placed(errors))}`;
 		catalogue.renew();
 		// The fragments are there at once, the catalogue within a second.
 		setTimeout(() => catalogue.renew(), catalogueDelayMs);
-		const state = { ...this.#page.state(), page: "layers" as const, layer: smallkey };
-		fill(
-			this.#answer,
-			h("p", { class: "good" }, texts.draftSent(status)),
-			h("p", {}, isReviewed ? texts.draftReview : stateLink(this.#page, state, texts.draftOpen)),
-			warnings.length > 0 && h("p", {}, texts.warnings),
-			list(warnings),
-		);
+		const state = { ...currentState(), page: "layers" as const, layer: smallkey };
+		const next = isReviewed ? texts.draftReview : stateLink(state, texts.draftOpen);
+		return html`<p class="good">${texts.draftSent(status)}</p>
+			<p>${next}</p>
+			${warnings.length > 0 ? html`<p>${texts.warnings}</p>` : ""}${problemList(placed(warnings))}`;
 	}
 }
 
@@ -125,7 +99,8 @@ const maxLength = 7_500;
  * GitHub's page of a new file, with a registration as its content unless that is too long.
  * @param text in the form that is stored
  */
-function proposalOf({ repository, branch }: SiteSettings, smallkey: string, text: string) {
+function proposalOf(smallkey: string, text: string) {
+	const { repository, branch } = settings;
 	const parameters = new URLSearchParams({ filename: layerPath(smallkey) });
 	const bare = `${repository}/new/${branch}?${parameters}`;
 	parameters.set("value", text);

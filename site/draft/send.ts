@@ -32,9 +32,8 @@ export async function sendSigned(
 	sender: string,
 	secret: string,
 	body: string,
-	now: Date,
 ): Promise<Receipt> {
-	const timestamp = now.toISOString();
+	const timestamp = new Date().toISOString();
 	const response = await fetch(address, {
 		method: "PUT",
 		body,

@@ -1,3 +1,4 @@
+import { html, type TemplateResult } from "lit-html";
 import ScaleLine from "ol/control/ScaleLine.js";
 import DragPan from "ol/interaction/DragPan.js";
 import KeyboardPan from "ol/interaction/KeyboardPan.js";
@@ -9,10 +10,7 @@ import OlMap from "ol/Map.js";
 import ImageStatic from "ol/source/ImageStatic.js";
 import View from "ol/View.js";
 import { layerExtent } from "../../registry/extent.ts";
-import { fill, h, newId } from "../page/dom.ts";
-import type { Page } from "../page/page.ts";
-import type { SiteSettings } from "../page/settings.ts";
-import type { Texts } from "../text/english.ts";
+import { land, settings, texts } from "../page/page.ts";
 import type { Box } from "./drawable.ts";
 import { projectionOf, resolutions } from "./grid.ts";
 
@@ -32,13 +30,13 @@ export interface BaseMap {
 const closerResolutions = [0.8, 0.4, 0.2, 0.1];
 
 /** The extent of Canada in the map's reference. */
-export function canadaBox(wkid: number): Box {
-	const { xmin, ymin, xmax, ymax } = layerExtent(null, wkid);
+export function canadaBox(): Box {
+	const { xmin, ymin, xmax, ymax } = layerExtent(null, settings.mapWkid);
 	return [xmin, ymin, xmax, ymax];
 }
 
 /** Opens a map in an element, which has a size and can have the focus. */
-export function openBaseMap(target: HTMLElement, { settings, land }: Page): BaseMap {
+export function openBaseMap(target: HTMLElement): BaseMap {
 	const projection = projectionOf(settings.mapWkid);
 	const view = new View({
 		projection,
@@ -73,27 +71,25 @@ export function openBaseMap(target: HTMLElement, { settings, land }: Page): Base
 		zoom: (steps) => view.animate({ zoom: (view.getZoom() ?? 2) + steps, duration }),
 		close: () => map.setTarget(undefined),
 	};
-	const { baseMapAttribution } = settings;
-	if (baseMapAttribution) target.parentElement?.append(h("p", { class: "attribution" }, baseMapAttribution));
-	void addBackground(map, settings, land);
+	void addBackground(map);
 	return base;
 }
 
 /** Adds the configured tiles or the outline of the land, which are in EPSG:3978: a map in another reference reprojects them. */
-async function addBackground(map: OlMap, settings: SiteSettings, land: Page["land"]): Promise<void> {
+async function addBackground(map: OlMap): Promise<void> {
 	if (settings.mapWkid !== 3978) (await import("./reproject.ts")).learnProjections(settings.mapWkid);
 	const background =
-		settings.baseMap === "" ? landLayer(land) : (await import("./tiles.ts")).tileLayer(settings.baseMap);
+		settings.baseMap === "" ? landLayer() : (await import("./tiles.ts")).tileLayer(settings.baseMap);
 	map.getLayers().insertAt(0, background);
 }
 
 /** The outline of the land with lines of latitude and longitude, light or dark as the page is. */
-function landLayer(urls: Page["land"]): ImageLayer<ImageStatic> {
+function landLayer(): ImageLayer<ImageStatic> {
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	const layer = new ImageLayer<ImageStatic>();
 	const show = () => {
 		const source = new ImageStatic({
-			url: dark.matches ? urls.dark : urls.light,
+			url: dark.matches ? land.dark : land.light,
 			// As site/map/land.svg says.
 			imageExtent: [-6_000_000, -3_600_000, 6_000_000, 6_000_000],
 			projection: projectionOf(3978),
@@ -107,27 +103,43 @@ function landLayer(urls: Page["land"]): ImageLayer<ImageStatic> {
 	return layer;
 }
 
-/** The buttons over a map. @param home what brings the whole layer into view; null: no such button */
-export function zoomButtons(base: BaseMap, texts: Texts, home: (() => void) | null): HTMLElement {
+/** The frame of a map. @param home what brings the whole layer into view; null: there is no such button */
+export function mapFrame(
+	target: HTMLElement,
+	zoom: (steps: number) => void,
+	home: (() => void) | null,
+): TemplateResult {
+	const { baseMapAttribution } = settings;
 	const button = (sign: string, label: string, press: () => void) =>
-		h("button", { "aria-label": label, title: label, onclick: press }, sign);
-	return h(
-		"div",
-		{ class: "zoom" },
-		button("+", texts.zoomIn, () => base.zoom(1)),
-		button("−", texts.zoomOut, () => base.zoom(-1)),
-		home && button("⌂", texts.zoomLayer, home),
-	);
+		html`<button aria-label=${label} title=${label} @click=${press}>${sign}</button>`;
+	return html`<div class="mapframe">${target}
+		${baseMapAttribution && html`<p class="attribution">${baseMapAttribution}</p>`}
+		<div class="zoom">
+			${button("+", texts.zoomIn, () => zoom(1))}${button("−", texts.zoomOut, () => zoom(-1))}
+			${home && button("⌂", texts.zoomLayer, home)}
+		</div>
+	</div>`;
+}
+
+/** An element for a map, which can have the focus. */
+export function mapTarget(className: string, label: string): HTMLElement {
+	const target = document.createElement("div");
+	target.className = className;
+	target.tabIndex = 0;
+	target.role = "application";
+	target.ariaLabel = label;
+	return target;
 }
 
 /** A slider for a layer's opacity. @param change is called with 0 to 1 */
-export function opacitySlider(texts: Texts, change: (opacity: number) => void): HTMLElement {
-	const shown = h("output", {}, texts.opacityValue(100));
-	const input = h("input", { type: "range", min: 0, max: 100, step: 5, value: 100, id: newId() });
-	input.addEventListener("input", () => {
-		fill(shown, texts.opacityValue(input.valueAsNumber));
-		input.setAttribute("aria-valuetext", texts.opacityValue(input.valueAsNumber));
+export function opacitySlider(change: (opacity: number) => void): TemplateResult {
+	const slide = ({ currentTarget }: Event) => {
+		const input = currentTarget as HTMLInputElement;
+		const text = texts.opacityValue(input.valueAsNumber);
+		input.ariaValueText = text;
+		(input.nextElementSibling as HTMLElement).textContent = text;
 		change(input.valueAsNumber / 100);
-	});
-	return h("p", { class: "opacity" }, h("label", { for: input.id }, texts.opacity), input, shown);
+	};
+	return html`<p class="opacity"><label for="opacity">${texts.opacity}</label><input type="range" id="opacity"
+		min="0" max="100" step="5" value="100" @input=${slide}><output .textContent=${texts.opacityValue(100)}></output></p>`;
 }

@@ -55,6 +55,16 @@ export function withMetadata(drawable: Drawable, v2: Drawable | null): Drawable 
 	};
 }
 
+/** The address at which a Web Map Service says what it offers. */
+export function capabilitiesOf(address: URL): string {
+	const asked = new URL(address);
+	for (const name of [...asked.searchParams.keys()])
+		if (/^(?:service|request|version)$/i.test(name)) asked.searchParams.delete(name);
+	asked.searchParams.set("SERVICE", "WMS");
+	asked.searchParams.set("REQUEST", "GetCapabilities");
+	return asked.href;
+}
+
 function text(value: unknown): string {
 	return typeof value === "string" ? value : "";
 }

@@ -1,3 +1,4 @@
+import { html, type TemplateResult } from "lit-html";
 import Feature from "ol/Feature.js";
 import EsriJSON from "ol/format/EsriJSON.js";
 import type Geometry from "ol/geom/Geometry.js";
@@ -7,8 +8,7 @@ import Fill from "ol/style/Fill.js";
 import Icon from "ol/style/Icon.js";
 import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
-import { h } from "../page/dom.ts";
-import type { Texts } from "../text/english.ts";
+import { settings, texts } from "../page/page.ts";
 import { askJson } from "./ask.ts";
 import type { BaseMap } from "./base.ts";
 import type { Box, Drawable } from "./drawable.ts";
@@ -39,7 +39,7 @@ interface EsriFeature {
 }
 
 /** A layer of features with the fragment's symbols. */
-export function openFeatures(base: BaseMap, drawable: Drawable, wkid: number): Features {
+export function openFeatures(base: BaseMap, drawable: Drawable): Features {
 	const source = new VectorSource<Feature<Geometry>>();
 	const styles = new Styles(() => layer.changed());
 	const layer: VectorLayer<VectorSource<Feature<Geometry>>> = new VectorLayer({
@@ -50,10 +50,7 @@ export function openFeatures(base: BaseMap, drawable: Drawable, wkid: number): F
 	return {
 		layer,
 		draw: async (box, signal) => {
-			const answer = await askJson(
-				queryAddress(drawable.url, box, wkid, base.view.getResolution() ?? 1),
-				signal,
-			);
+			const answer = await askJson(queryAddress(drawable.url, box, base.view.getResolution() ?? 1), signal);
 			const features = ((answer.features ?? []) as EsriFeature[]).slice(0, maxFeatures).flatMap(readFeature);
 			source.clear(true);
 			source.addFeatures(features);
@@ -67,7 +64,7 @@ export function openFeatures(base: BaseMap, drawable: Drawable, wkid: number): F
 }
 
 /** The query that RAMP asks as the map moves: the features in the view, in the map's reference, simplified to a pixel. */
-function queryAddress(url: string, box: Box, wkid: number, resolution: number): string {
+function queryAddress(url: string, box: Box, resolution: number): string {
 	const address = new URL(url);
 	address.pathname = `${address.pathname.replace(/(?<!\/)\/+$/, "")}/query`;
 	const parameters: Record<string, string> = {
@@ -76,8 +73,8 @@ function queryAddress(url: string, box: Box, wkid: number, resolution: number): 
 		geometry: box.map(Math.round).join(","),
 		geometryType: "esriGeometryEnvelope",
 		spatialRel: "esriSpatialRelIntersects",
-		inSR: String(wkid),
-		outSR: String(wkid),
+		inSR: String(settings.mapWkid),
+		outSR: String(settings.mapWkid),
 		outFields: "*",
 		returnGeometry: "true",
 		maxAllowableOffset: String(resolution),
@@ -170,28 +167,12 @@ async function readColours(imageUrl: string, isArea: boolean): Promise<Colours> 
 const maxSymbols = 200;
 
 /** The legend that a fragment's symbols make. */
-export function legendOf(texts: Texts, symbology: Symbology): HTMLElement {
+export function legendOf(symbology: Symbology): TemplateResult {
 	const symbols = symbolsOf(symbology).slice(0, maxSymbols);
-	return h(
-		"div",
-		{},
-		h("h3", {}, texts.legend),
-		h(
-			"ul",
-			{},
-			symbols.map(({ imageUrl, label }) =>
-				h(
-					"li",
-					{},
-					isPicture(imageUrl) && h("img", { src: imageUrl, alt: "" }),
-					h("span", {}, label || texts.otherValues),
-				),
-			),
-		),
-	);
-}
-
-/** Pictures in fragments are data URIs: nothing else is loaded for them. */
-function isPicture(address: unknown): boolean {
-	return typeof address === "string" && address.startsWith("data:image/");
+	const items = symbols.map(({ imageUrl, label }) => {
+		// Pictures in fragments are data URIs: nothing else is loaded for them.
+		const isPicture = String(imageUrl).startsWith("data:image/");
+		return html`<li>${isPicture ? html`<img src=${imageUrl} alt="">` : ""}<span>${label || texts.otherValues}</span></li>`;
+	});
+	return html`<div><h3>${texts.legend}</h3><ul>${items}</ul></div>`;
 }

@@ -1,6 +1,7 @@
-import { breakable, h, outside } from "../page/dom.ts";
-import type { Texts } from "../text/english.ts";
-import { ask, failureText, ServiceFailed } from "./ask.ts";
+import { html, type TemplateResult } from "lit-html";
+import { breakable, type Content, outside } from "../page/dom.ts";
+import { texts } from "../page/page.ts";
+import { ask, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";
 
 /** Most characters of an answer that are shown. */
@@ -14,22 +15,19 @@ const maxMembers = 200;
  * What a WMS says of a place, as the viewer's parser would show it. HTML is shown in a frame of its own, without
  * scripts, forms and this page's origin: nothing of a service becomes a part of the page.
  */
-export async function serviceInfo(texts: Texts, address: string, type: string): Promise<HTMLElement> {
+export async function serviceInfo(address: string, type: string): Promise<TemplateResult> {
 	if (type === "text/html") {
-		return h("iframe", { src: address, sandbox: "", title: texts.infoFrame, referrerpolicy: "no-referrer" });
+		return html`<iframe sandbox="" referrerpolicy="no-referrer" title=${texts.infoFrame} src=${address}></iframe>`;
 	}
 	try {
 		const { text } = await ask(address);
-		if (text.trim() === "") return h("p", {}, texts.infoNone);
+		if (text.trim() === "") return html`<p>${texts.infoNone}</p>`;
 		const shown = type === "application/json" ? indented(text) : text;
-		return h(
-			"pre",
-			{ tabindex: "0", role: "region", "aria-label": texts.infoFrame },
-			shown.slice(0, maxText),
-		);
+		const name = texts.infoFrame;
+		return html`<pre tabindex="0" role="region" aria-label=${name}>${shown.slice(0, maxText)}</pre>`;
 	} catch (error) {
 		if (!(error instanceof ServiceFailed)) throw error;
-		return h("p", { class: "bad" }, failureText(texts, error.failure));
+		return html`<p class="bad">${error.message}</p>`;
 	}
 }
 
@@ -43,30 +41,22 @@ function indented(text: string): string {
 
 /** The attributes of features, under the names that people read. */
 export function featureInfo(
-	texts: Texts,
 	{ nameField, aliases }: Drawable,
 	features: Record<string, unknown>[],
-): HTMLElement {
-	if (features.length === 0) return h("p", {}, texts.infoNone);
-	const shown = features.slice(0, maxShown).map((attributes) =>
-		h(
-			"section",
-			{},
-			h("h4", {}, String(attributes[nameField] ?? "") || texts.infoFrame),
-			h(
-				"dl",
-				{},
-				Object.entries(attributes)
-					.slice(0, maxMembers)
-					.flatMap(([name, value]) => [h("dt", {}, aliases[name] ?? name), h("dd", {}, shownValue(value))]),
-			),
-		),
-	);
-	const all = features.length > maxShown && h("p", {}, texts.infoFirst(maxShown, features.length));
-	return h("div", {}, all, shown);
+): TemplateResult {
+	if (features.length === 0) return html`<p>${texts.infoNone}</p>`;
+	const shown = features.slice(0, maxShown).map((attributes) => {
+		const members = Object.entries(attributes).slice(0, maxMembers);
+		return html`<section>
+			<h4>${String(attributes[nameField] ?? "") || texts.infoFrame}</h4>
+			<dl>${members.map(([name, value]) => html`<dt>${aliases[name] ?? name}</dt><dd>${shownValue(value)}</dd>`)}</dl>
+		</section>`;
+	});
+	const isMore = features.length > maxShown;
+	return html`<div>${isMore ? html`<p>${texts.infoFirst(maxShown, features.length)}</p>` : ""}${shown}</div>`;
 }
 
-function shownValue(value: unknown): Node | string {
+function shownValue(value: unknown): Content {
 	if (value === null || value === undefined) return "–";
 	const text = String(value);
 	return /^https?:\/\/\S+$/.test(text) ? outside(text, text) : breakable(text.slice(0, maxText));

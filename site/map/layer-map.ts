@@ -1,7 +1,9 @@
-import { fill, h } from "../page/dom.ts";
-import type { Page } from "../page/page.ts";
-import { type Failure, failureText, obstacle, patienceMs, ServiceFailed, whyNoPicture } from "./ask.ts";
-import { type BaseMap, canadaBox, opacitySlider, openBaseMap, zoomButtons } from "./base.ts";
+import { html, render } from "lit-html";
+import { keyed } from "lit-html/directives/keyed.js";
+import type { Content } from "../page/dom.ts";
+import { settings, texts } from "../page/page.ts";
+import { obstacle, patienceMs, ServiceFailed, whyNoPicture } from "./ask.ts";
+import { type BaseMap, canadaBox, mapFrame, mapTarget, opacitySlider, openBaseMap } from "./base.ts";
 import type { Box, Drawable } from "./drawable.ts";
 import type { Features } from "./features.ts";
 import { featureInfo, serviceInfo } from "./info.ts";
@@ -10,83 +12,83 @@ import { openPictures, type Pictures } from "./pictures.ts";
 /** Pixels of a metre on a screen, as scale denominators count them (OGC: 0.28 mm a pixel). */
 const pixelMetres = 0.000_28;
 
+/** What is said around a map. */
+interface Said {
+	status: string;
+	isBad: boolean;
+	/** What can be done where the layer is not drawn. */
+	help: Content;
+	/** What is at the place that was asked for. */
+	info: Content;
+	legend: Content;
+}
+
 /** A map of one layer, with what is said of it, its legend's address, and what is asked by a click. */
 export class LayerMap {
-	readonly #page: Page;
+	readonly #place: HTMLElement;
 	readonly #drawable: Drawable;
 	readonly #target: HTMLElement;
-	readonly #status = h("p", { class: "mapstatus", role: "status" });
-	/** What can be done where the layer is not drawn. */
-	readonly #help = h("p", { class: "maphelp", hidden: true });
-	readonly #info = h("div", { class: "info" });
-	readonly #legend = h("div", { class: "legend" });
 	readonly #base: BaseMap;
+	#said: Said = { status: "", isBad: false, help: "", info: "", legend: "" };
+	#isClosed = false;
 	#pictures: Pictures | null = null;
 	#features: Features | null = null;
 	#under: AbortController | null = null;
 	#opacity = 1;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
-	private constructor(page: Page, place: HTMLElement, drawable: Drawable) {
-		const { texts } = page;
-		this.#page = page;
+	/** @param place where the map is put: a part of the page by now */
+	constructor(place: HTMLElement, drawable: Drawable) {
+		this.#place = place;
 		this.#drawable = drawable;
-		const label = texts.mapLabel(drawable.title);
-		this.#target = h("div", { class: "map", tabindex: "0", role: "application", "aria-label": label });
-		const frame = h("div", { class: "mapframe" }, this.#target);
-		const opacity = opacitySlider(texts, (value) => this.#setOpacity(value));
-		fill(place, frame, opacity, this.#status, this.#help, this.#info, this.#legend);
-		this.#base = openBaseMap(this.#target, page);
-		frame.append(zoomButtons(this.#base, texts, () => this.#home()));
+		this.#target = mapTarget("map", texts.mapLabel(drawable.title));
+		this.#show({});
+		this.#base = openBaseMap(this.#target);
 		this.#home();
 	}
 
-	/** Opens a map in a place of the page, and draws at once. */
-	static async open(page: Page, place: HTMLElement, drawable: Drawable): Promise<LayerMap> {
-		const map = new LayerMap(page, place, drawable);
-		await map.#draw();
-		return map;
+	#show(changes: Partial<Said>): void {
+		if (this.#isClosed) return;
+		this.#said = { ...this.#said, ...changes };
+		const { status, isBad, help, info, legend } = this.#said;
+		const zoom = (steps: number) => this.#base.zoom(steps);
+		const content = html`${mapFrame(this.#target, zoom, () => this.#home())}
+			${opacitySlider((value) => this.#setOpacity(value))}
+			<p class=${isBad ? "mapstatus bad" : "mapstatus"} role="status">${status}</p>
+			<p class="maphelp" ?hidden=${help === ""}>${help}</p>
+			<div class="info">${info}</div>
+			<div class="legend">${legend}</div>`;
+		render(keyed(this, content), this.#place);
 	}
 
 	close(): void {
+		this.#isClosed = true;
 		clearTimeout(this.#timer);
 		this.#under?.abort();
 		this.#base.close();
 	}
 
 	#home(): void {
-		this.#base.show(this.#drawable.extent ?? canadaBox(this.#page.settings.mapWkid));
+		this.#base.show(this.#drawable.extent ?? canadaBox());
 	}
 
-	#say(text: string, isBad = false): void {
+	/** @param help what can be done about it */
+	#say(text: string, isBad = false, help: Content = ""): void {
+		const state = isBad ? "failed" : text === texts.mapLoading ? "loading" : "drawn";
 		// What people look for in a picture of the page, and what tests wait for.
-		this.#target.dataset.state = isBad
-			? "failed"
-			: text === this.#page.texts.mapLoading
-				? "loading"
-				: "drawn";
-		fill(this.#status, text);
-		this.#help.hidden = true;
-		this.#status.classList.toggle("bad", isBad);
+		this.#target.dataset.state = state;
+		this.#show({ status: text, isBad, help });
 	}
 
-	#fail(failure: Failure): void {
-		const { texts } = this.#page;
-		this.#say(failureText(texts, failure), true);
-		if (failure.kind !== "address" && failure.kind !== "mixed")
-			this.#offer(texts.drawAgain, () => this.#again());
-	}
-
-	/** Offers what can be done about what was said. */
-	#offer(label: string, act: () => void): void {
-		fill(this.#help, h("button", { class: "small", onclick: act }, label));
-		this.#help.hidden = false;
+	#fail(failure: ServiceFailed): void {
+		const again = helpButton(texts.drawAgain, () => this.#again());
+		this.#say(failure.message, true, again);
 	}
 
 	/** Asks the service again. */
 	#again(): void {
 		this.#target.focus();
-		this.#say(this.#page.texts.mapLoading);
+		this.#say(texts.mapLoading);
 		if (this.#pictures) this.#pictures.layer.getSource()?.refresh();
 		else if (this.#features) void this.#drawView(this.#features);
 	}
@@ -105,19 +107,20 @@ export class LayerMap {
 		this.#target.focus();
 	}
 
-	async #draw(): Promise<void> {
+	/** Draws the layer. */
+	async draw(): Promise<void> {
 		const { kind, url } = this.#drawable;
-		if (kind === "none" || kind === "tiles") return this.#say(this.#page.texts.mapCannot, true);
-		const blocked = obstacle(url, location.protocol);
-		if (blocked) return this.#fail(blocked);
+		if (kind === "none" || kind === "tiles") return this.#say(texts.mapCannot, true);
+		const blocked = obstacle(url);
+		if (blocked) return this.#say(blocked, true);
 		if (kind === "features") await this.#drawFeatures();
-		else this.#drawPictures(this.#page.settings.mapWkid, "");
+		else this.#drawPictures(settings.mapWkid, "");
 		const { map } = this.#base;
 		map.on("click", ({ coordinate, pixel }) => void this.#ask(coordinate, pixel));
 		this.#target.addEventListener("keydown", (event) => {
 			const size = map.getSize();
 			const centre = this.#base.view.getCenter();
-			if (event.key === "Escape") fill(this.#info);
+			if (event.key === "Escape") this.#show({ info: "" });
 			if (event.key === "Enter" && size && centre)
 				void this.#ask(
 					centre,
@@ -128,13 +131,13 @@ export class LayerMap {
 
 	/** @param note what is said beside that it is drawn */
 	#drawPictures(wkid: number, note: string): void {
-		const { texts } = this.#page;
 		const pictures = openPictures(this.#base, this.#drawable, wkid, {
 			start: () => {
 				this.#say(texts.mapLoading);
 				clearTimeout(this.#timer);
 				const { host } = new URL(this.#drawable.url);
-				this.#timer = setTimeout(() => this.#fail({ kind: "timeout", host }), patienceMs);
+				const failure = new ServiceFailed(texts.failTimeout(host));
+				this.#timer = setTimeout(() => this.#fail(failure), patienceMs);
 			},
 			end: () => {
 				clearTimeout(this.#timer);
@@ -151,51 +154,50 @@ export class LayerMap {
 	async #pictureFailed(address: string, wkid: number): Promise<void> {
 		clearTimeout(this.#timer);
 		const failure = await whyNoPicture(address);
-		const isReference =
-			failure.kind === "said" && /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.text);
-		const { mapWkid } = this.#page.settings;
+		const isReference = /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.said);
+		const { mapWkid } = settings;
 		if (!isReference || wkid !== mapWkid) return this.#fail(failure);
 		const { commonWkid, learnProjections } = await import("./reproject.ts");
 		if (mapWkid === commonWkid) return this.#fail(failure);
 		learnProjections(mapWkid);
 		if (this.#pictures) this.#base.map.removeLayer(this.#pictures.layer);
-		this.#drawPictures(commonWkid, this.#page.texts.mapReprojected(mapWkid));
+		this.#drawPictures(commonWkid, texts.mapReprojected(mapWkid));
 	}
 
 	#showLegendPicture(address: string | null): void {
-		const { texts } = this.#page;
-		fill(this.#legend);
+		this.#show({ legend: "" });
 		if (address === null) return;
-		const image = h("img", {
-			class: "picture",
-			src: address,
-			alt: texts.legend,
-			referrerpolicy: "no-referrer",
-		});
+		const image = new Image();
+		image.className = "picture";
+		image.alt = texts.legend;
+		image.referrerPolicy = "no-referrer";
 		// No heading without a legend below it.
-		image.addEventListener("load", () => fill(this.#legend, h("h3", {}, texts.legend), image));
+		image.onload = () => this.#show({ legend: html`<h3>${texts.legend}</h3>${image}` });
+		image.src = address;
 	}
 
 	async #drawFeatures(): Promise<void> {
 		const { legendOf, openFeatures } = await import("./features.ts");
-		const features = openFeatures(this.#base, this.#drawable, this.#page.settings.mapWkid);
+		const features = openFeatures(this.#base, this.#drawable);
 		this.#features = features;
 		this.#setOpacity(this.#opacity);
-		if (this.#drawable.symbology) fill(this.#legend, legendOf(this.#page.texts, this.#drawable.symbology));
+		const { symbology } = this.#drawable;
+		if (symbology) this.#show({ legend: legendOf(symbology) });
 		this.#base.map.on("moveend", () => void this.#drawView(features));
 		// The map may have come to rest before its features' code was there.
 		await this.#drawView(features);
 	}
 
 	async #drawView(features: Features): Promise<void> {
-		const { texts } = this.#page;
 		this.#under?.abort();
 		const under = new AbortController();
 		this.#under = under;
-		if (!this.#isAtScale()) {
-			this.#say(texts.mapScale);
-			return this.#offer(texts.zoomDrawn, () => this.#toDrawnScale());
-		}
+		if (!this.#isAtScale())
+			return this.#say(
+				texts.mapScale,
+				false,
+				helpButton(texts.zoomDrawn, () => this.#toDrawnScale()),
+			);
 		this.#say(texts.mapLoading);
 		try {
 			const drawn = await features.draw(this.#base.shown() as Box, under.signal);
@@ -205,7 +207,7 @@ export class LayerMap {
 		} catch (error) {
 			if (under.signal.aborted) return;
 			if (!(error instanceof ServiceFailed)) throw error;
-			this.#fail(error.failure);
+			this.#fail(error);
 		}
 	}
 
@@ -217,36 +219,27 @@ export class LayerMap {
 	}
 
 	async #ask(coordinate: number[], pixel: number[]): Promise<void> {
-		const { texts } = this.#page;
 		const close = () => {
-			fill(this.#info);
+			this.#show({ info: "" });
 			this.#target.focus();
 		};
-		const show = (...children: (Node | string)[]) => {
-			fill(
-				this.#info,
-				h(
-					"section",
-					{
-						class: "infobox",
-						"aria-label": texts.info,
-						onkeydown: (event) => (event as KeyboardEvent).key === "Escape" && close(),
-					},
-					h(
-						"div",
-						{ class: "infohead" },
-						h("h3", {}, texts.info),
-						h("button", { class: "small", onclick: close }, texts.close),
-					),
-					h("div", { role: "status" }, ...children),
-				),
-			);
-		};
-		if (this.#features) return show(featureInfo(texts, this.#drawable, this.#features.at(pixel)));
+		const onKey = ({ key }: KeyboardEvent) => key === "Escape" && close();
+		const show = (content: Content) =>
+			this.#show({
+				info: html`<section class="infobox" aria-label=${texts.info} @keydown=${onKey}>
+					<div class="infohead"><h3>${texts.info}</h3><button class="small" @click=${close}>${texts.close}</button></div>
+					<div role="status">${content}</div>
+				</section>`,
+			});
+		if (this.#features) return show(featureInfo(this.#drawable, this.#features.at(pixel)));
 		if (this.#drawable.kind !== "wms") return;
 		const address = this.#pictures?.infoAddress(coordinate) ?? null;
 		if (address === null) return show(texts.infoCannot);
 		show(texts.infoAsking);
-		show(await serviceInfo(texts, address, this.#drawable.infoType));
+		show(await serviceInfo(address, this.#drawable.infoType));
 	}
+}
+
+function helpButton(label: string, act: () => void): Content {
+	return html`<button class="small" @click=${act}>${label}</button>`;
 }

@@ -1,17 +1,15 @@
-import type { Texts } from "../text/english.ts";
-import { ask, askJson, failureText, obstacle, ServiceFailed } from "./ask.ts";
-import type { Drawable } from "./drawable.ts";
+import { texts } from "../page/page.ts";
+import { ask, askJson, obstacle, ServiceFailed } from "./ask.ts";
+import { capabilitiesOf, type Drawable } from "./drawable.ts";
 
 /** Asks a service what it says of itself, and says in words whether it answers. */
-export async function lookNow(texts: Texts, { kind, url }: Drawable, signal: AbortSignal): Promise<string> {
-	const blocked = obstacle(url, location.protocol);
-	if (blocked) return failureText(texts, blocked);
+export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Promise<string> {
+	const blocked = obstacle(url);
+	if (blocked) return blocked;
 	const address = new URL(url);
 	try {
 		if (kind === "wms") {
-			address.searchParams.set("SERVICE", "WMS");
-			address.searchParams.set("REQUEST", "GetCapabilities");
-			const { text } = await ask(address.href, signal);
+			const { text } = await ask(capabilitiesOf(address), signal);
 			if (!/<(?:WMT_MS|WMS)_Capabilities\b/.test(text)) return texts.failOdd(address.host);
 		} else if (kind === "none") await ask(address.href, signal);
 		else {
@@ -22,6 +20,6 @@ export async function lookNow(texts: Texts, { kind, url }: Drawable, signal: Abo
 	} catch (error) {
 		if (signal.aborted) return "";
 		if (!(error instanceof ServiceFailed)) throw error;
-		return failureText(texts, error.failure);
+		return error.message;
 	}
 }

@@ -1,6 +1,6 @@
-import { fill, h } from "../page/dom.ts";
-import type { Page } from "../page/page.ts";
-import { canadaBox, openBaseMap, zoomButtons } from "./base.ts";
+import { render } from "lit-html";
+import { texts } from "../page/page.ts";
+import { canadaBox, mapFrame, mapTarget, openBaseMap } from "./base.ts";
 import type { Box } from "./drawable.ts";
 
 /** A map without any layer, whose view is a filter. */
@@ -14,22 +14,11 @@ export interface Overview {
  * @param view to begin with; null: Canada
  * @param moved called with each view after a movement ends, in whole metres, but not with a view that the page set
  */
-export function openOverview(
-	place: HTMLElement,
-	page: Page,
-	view: Box | null,
-	moved: (view: Box) => void,
-): Overview {
-	const { texts } = page;
-	const target = h("div", {
-		class: "map small",
-		tabindex: "0",
-		role: "application",
-		"aria-label": texts.mapOverview,
-	});
-	fill(place, h("div", { class: "mapframe" }, target));
-	const base = openBaseMap(target, page);
-	target.parentElement?.append(zoomButtons(base, texts, null));
+export function openOverview(place: HTMLElement, view: Box | null, moved: (view: Box) => void): Overview {
+	const target = mapTarget("map small", texts.mapOverview);
+	const frame = mapFrame(target, (steps) => base.zoom(steps), null);
+	render(frame, place);
+	const base = openBaseMap(target);
 	const shown = () => base.shown().map(Math.round) as Box;
 	/** What the address has, and what the map shows of it: of another shape, it shows more. */
 	let given = "";
@@ -41,7 +30,7 @@ export function openOverview(
 		fitted = shown().join();
 	};
 	if (view) show(view);
-	else base.show(canadaBox(page.settings.mapWkid));
+	else base.show(canadaBox());
 	base.map.on("moveend", () => {
 		const box = shown();
 		if (box.join() === fitted) return;

@@ -1,69 +1,63 @@
+import { html, type TemplateResult } from "lit-html";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import type { Drawable } from "../map/drawable.ts";
-import { breakable, h, outside, webAddress } from "./dom.ts";
-import type { Page } from "./page.ts";
+import { capabilitiesOf, type Drawable } from "../map/drawable.ts";
+import { breakable, type Content, outside, webAddress } from "./dom.ts";
+import { texts } from "./page.ts";
 
 /** A table of both languages, with what is the same or differs marked in words. */
-export function bothLanguages(page: Page, drawables: Record<Lang, Drawable | null>): HTMLElement {
-	const { texts } = page;
-	const [en, fr] = [drawables.en, drawables.fr];
-	const row = (name: string, get: (drawable: Drawable) => Node | string, note: string) =>
-		h(
-			"tr",
-			{},
-			h("th", { scope: "row" }, name, note !== "" && h("span", { class: "note" }, note)),
-			langs.map((lang) => {
-				const drawable = drawables[lang];
-				return h(
-					"td",
-					{ lang, "data-label": (lang === "en" ? texts.english : texts.french) + texts.colon },
-					drawable ? get(drawable) : "–",
-				);
-			}),
-		);
-	const areSame = (get: (drawable: Drawable) => string) => Boolean(en && fr && get(en) === get(fr));
-	const rows = [
-		row(texts.titleField, ({ title }) => breakable(title), areSame(({ title }) => title) ? texts.same : ""),
-		row(texts.address, ({ url }) => outside(url, url), areSame(({ url }) => url) ? texts.sameAddress : ""),
-		row(texts.servicePage, ownPage, ""),
-	];
-	if ((en?.entries.length ?? 0) + (fr?.entries.length ?? 0) > 0) {
-		const note = areSame(({ entries }) => entries.join("\n")) ? "" : texts.otherName;
-		rows.push(row(texts.layerField, ({ entries }) => breakable(entries.join(", ")), note));
-	}
-	if (en?.nameField || fr?.nameField)
-		rows.push(row(texts.nameField, ({ nameField }) => nameField || "–", ""));
-	if (en?.metadataUrl || fr?.metadataUrl) {
-		rows.push(row(texts.metadata, ({ metadataUrl }) => linkOrDash(metadataUrl), ""));
-	}
-	if (en?.catalogueUrl || fr?.catalogueUrl) {
-		rows.push(row(texts.catalogue, ({ catalogueUrl }) => linkOrDash(catalogueUrl), ""));
-	}
-	return h(
-		"table",
-		{ class: "both" },
-		h(
-			"thead",
-			{},
-			h("tr", {}, h("td"), h("th", { scope: "col" }, texts.english), h("th", { scope: "col" }, texts.french)),
-		),
-		h("tbody", {}, rows),
-	);
+export function bothLanguages(drawables: Record<Lang, Drawable | null>): TemplateResult {
+	const { en, fr } = drawables;
+	const names = { en: texts.english, fr: texts.french };
+	const cell = (lang: Lang, get: (drawable: Drawable) => Content) => {
+		const drawable = drawables[lang];
+		return html`<td lang=${lang} data-label=${names[lang] + texts.colon}>${drawable ? get(drawable) : "–"}</td>`;
+	};
+	const row = (name: string, get: (drawable: Drawable) => Content, note = "") => {
+		const noted = note && html`<span class="note">${note}</span>`;
+		return html`<tr><th scope="row">${name}${noted}</th>${langs.map((lang) => cell(lang, get))}</tr>`;
+	};
+	/** A row of what many layers do not have. */
+	const more = (name: string, get: (drawable: Drawable) => string, show = orDash, note = "") =>
+		[en, fr].some((one) => one && get(one) !== "") ? row(name, (one) => show(get(one)), note) : "";
+	const same = (get: (drawable: Drawable) => string, text: string, otherwise = "") =>
+		en && fr && get(en) === get(fr) ? text : otherwise;
+	return html`<table class="both">
+		<thead><tr><td></td><th scope="col">${texts.english}</th><th scope="col">${texts.french}</th></tr></thead>
+		<tbody>
+			${row(
+				texts.titleField,
+				({ title }) => breakable(title),
+				same(({ title }) => title, texts.same),
+			)}
+			${row(
+				texts.address,
+				({ url }) => outside(url, url),
+				same(({ url }) => url, texts.sameAddress),
+			)}
+			${row(texts.servicePage, ownPage)}
+			${more(texts.layerField, entriesOf, breakable, same(entriesOf, "", texts.otherName))}
+			${more(texts.nameField, ({ nameField }) => nameField)}
+			${more(texts.metadata, ({ metadataUrl }) => metadataUrl, linkOrDash)}
+			${more(texts.catalogue, ({ catalogueUrl }) => catalogueUrl, linkOrDash)}
+		</tbody>
+	</table>`;
+}
+
+function entriesOf({ entries }: Drawable): string {
+	return entries.join(", ");
 }
 
 /** What a service says of itself: an ArcGIS service is its own page, a Web Map Service has its capabilities. */
-function ownPage({ kind, url }: Drawable): Node | string {
+function ownPage({ kind, url }: Drawable): Content {
 	const address = webAddress(url);
 	if (!address) return "–";
-	if (kind !== "wms") return outside(url, address.host);
-	const asked = /^(?:service|request|version)$/i;
-	for (const name of [...address.searchParams.keys()])
-		if (asked.test(name)) address.searchParams.delete(name);
-	address.searchParams.set("SERVICE", "WMS");
-	address.searchParams.set("REQUEST", "GetCapabilities");
-	return outside(address.href, "GetCapabilities");
+	return kind === "wms" ? outside(capabilitiesOf(address), "GetCapabilities") : outside(url, address.host);
 }
 
-function linkOrDash(address: string): Node | string {
+function orDash(text: string): Content {
+	return text || "–";
+}
+
+function linkOrDash(address: string): Content {
 	return address === "" ? "–" : outside(address, address);
 }

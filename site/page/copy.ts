@@ -1,38 +1,32 @@
-import type { Texts } from "../text/english.ts";
-import { fill, h } from "./dom.ts";
+import { html, nothing, type TemplateResult } from "lit-html";
+import { keyed } from "lit-html/directives/keyed.js";
+import { texts } from "./page.ts";
 
 /** A button that copies a text, and announces it, to screen readers too. @param name of what is copied, for them */
-export function copyButton(texts: Texts, label: string, text: () => string, name = ""): HTMLElement {
-	const said = h("span", { role: "status", class: "said" });
-	const button = h(
-		"button",
-		{
-			class: "small",
-			"aria-label": name ? `${label}${texts.colon} ${name}` : null,
-			onclick: async () => {
-				try {
-					await navigator.clipboard.writeText(text());
-					fill(said, texts.copied);
-				} catch {
-					fill(said, texts.copyFailed);
-				}
-			},
-		},
-		label,
-	);
-	return h("span", { class: "copy" }, button, said);
+export function copyButton(label: string, text: () => string, name = ""): TemplateResult {
+	const copy = async ({ currentTarget }: Event) => {
+		const said = (currentTarget as HTMLElement).nextElementSibling as HTMLElement;
+		try {
+			await navigator.clipboard.writeText(text());
+			said.textContent = texts.copied;
+		} catch {
+			said.textContent = texts.copyFailed;
+		}
+	};
+	const called = name ? `${label}${texts.colon} ${name}` : nothing;
+	return html`<span class="copy"><button class="small" aria-label=${called} @click=${copy}>${label}</button
+		><span role="status" class="said"></span></span>`;
 }
 
 /** Longest text that is printed, in characters: paper is no place to copy more from. */
 const maxPrinted = 400;
 
 /** A text that can be marked, with a button that copies it. */
-export function copyBox(texts: Texts, name: string, text: string): HTMLElement {
-	const button = copyButton(texts, texts.copy, () => text, name);
-	return h(
-		"div",
-		{ class: text.length > maxPrinted ? "copybox long" : "copybox" },
-		h("div", { class: "copyhead" }, h("span", {}, name), button),
-		h("pre", { tabindex: "0", role: "region", "aria-label": name }, h("code", {}, text)),
-	);
+export function copyBox(name: string, text: string): TemplateResult {
+	const box = html`<div class=${text.length > maxPrinted ? "copybox long" : "copybox"}>
+		<div class="copyhead"><span>${name}</span>${copyButton(texts.copy, () => text, name)}</div>
+		<pre tabindex="0" role="region" aria-label=${name}><code>${text}</code></pre>
+	</div>`;
+	// Of another text it is not said that it was copied.
+	return html`${keyed(text, box)}`;
 }

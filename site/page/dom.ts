@@ -1,64 +1,49 @@
-/** Content of an element, which is never read as HTML. */
-export type Child = Node | string | null | undefined | false;
+import { html, render, type TemplateResult } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 
-/** Attributes by name; false and undefined are left out, true is an empty one, a function listens. */
-type Attributes = Record<string, string | number | boolean | undefined | null | ((event: Event) => void)>;
+/** What a template can hold: texts, which are never read as HTML, elements, templates, and lists of them. */
+export type Content = TemplateResult | Node | string | undefined | readonly Content[];
 
-/** An element. Texts become text nodes; a function under `onclick` and the like becomes a listener. */
-export function h<K extends keyof HTMLElementTagNameMap>(
-	tag: K,
-	attributes: Attributes = {},
-	...children: (Child | Child[])[]
-): HTMLElementTagNameMap[K] {
-	const element = document.createElement(tag);
-	if (element instanceof HTMLButtonElement) element.type = "button";
-	for (const [name, value] of Object.entries(attributes)) {
-		if (typeof value === "function") element.addEventListener(name.replace(/^on/, ""), value);
-		else if (value === true) element.setAttribute(name, "");
-		else if (value !== false && value !== undefined && value !== null)
-			element.setAttribute(name, String(value));
-	}
-	fill(element, ...children);
+/** An element of its own, for what a script keeps up to date by itself. */
+export function part(className: string, content: Content = ""): HTMLElement {
+	const element = document.createElement("div");
+	element.className = className;
+	render(content, element);
 	return element;
 }
 
-/** Replaces what an element holds. */
-export function fill(element: Element, ...children: (Child | Child[])[]): void {
-	const kept = children.flat().filter((child): child is Node | string => Boolean(child));
-	element.replaceChildren(...kept);
-}
-
 /** Hosts and service texts with places where a long word may break. */
-export function breakable(text: string): DocumentFragment {
-	const fragment = document.createDocumentFragment();
-	for (const part of text.split(/(?<=[/_.\-?&=,])/)) fragment.append(part, document.createElement("wbr"));
-	return fragment;
+export function breakable(text: string): Content {
+	return text.split(/(?<=[/_.\-?&=,])/).map((one) => html`${one}<wbr>`);
 }
 
-let serial = 0;
-
-/** An id for a label and what it names. */
-export function newId(): string {
-	serial += 1;
-	return `i${serial}`;
+/** A control with its id, below its label; `more` follows it. */
+export function field(id: string, label: string, control: Content, more: Content = ""): TemplateResult {
+	return html`<div class="field"><label for=${id}>${label}</label>${control}${more}</div>`;
 }
 
-/** A control below its label; `more` follows it. */
-export function field(label: string, control: HTMLElement, ...more: Child[]): HTMLElement {
-	control.id ||= newId();
-	return h("div", { class: "field" }, h("label", { for: control.id }, label), control, more);
+/** A list of values to choose from, with the text of each. */
+export function select(
+	id: string,
+	chosen: string,
+	options: readonly (readonly [value: string, text: string])[],
+	choose: (value: string) => void,
+): TemplateResult {
+	const items = options.map(
+		([value, text]) => html`<option value=${value} .selected=${live(value === chosen)}>${text}</option>`,
+	);
+	const change = (event: Event) => choose(textIn(event));
+	return html`<select id=${id} @change=${change}>${items}</select>`;
 }
 
-/** Names the element that says more of a control. */
-export function describe(control: HTMLElement, description: HTMLElement): void {
-	description.id ||= newId();
-	const known = control.getAttribute("aria-describedby");
-	control.setAttribute("aria-describedby", known === null ? description.id : `${known} ${description.id}`);
+/** What the control of an event holds. */
+export function textIn({ currentTarget }: Event): string {
+	return (currentTarget as HTMLInputElement).value;
 }
 
 /** A text that is read out at once. */
-export function warning(text: string): HTMLElement {
-	return h("p", { class: "warning", role: "alert" }, text);
+export function warning(text: string): TemplateResult {
+	return html`<p class="warning" role="alert">${text}</p>`;
 }
 
 /** Calls later, and only the last of several calls in a row. */
@@ -81,9 +66,9 @@ export function webAddress(text: string): URL | null {
 }
 
 /** A link to another site; its text where the address is none. */
-export function outside(address: string, text: string): HTMLElement {
-	if (!webAddress(address)) return h("span", {}, breakable(text));
+export function outside(address: string, text: string): TemplateResult {
+	if (!webAddress(address)) return html`<span>${breakable(text)}</span>`;
 	// On paper an address that is the text itself need not follow once more.
-	const name = address === text ? "address" : undefined;
-	return h("a", { href: address, rel: "noopener noreferrer", class: name }, breakable(text));
+	const name = address === text ? "address" : "";
+	return html`<a href=${address} rel="noopener noreferrer" class=${name}>${breakable(text)}</a>`;
 }

@@ -1,8 +1,8 @@
+import { html, nothing, type TemplateResult } from "lit-html";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
-import { fill, h } from "./dom.ts";
-import { type Page, readFile } from "./page.ts";
+import { readFile, settings, texts } from "./page.ts";
 
 /** Targets whose fragments say how a layer is drawn, the one with the most detail first. */
 const drawnTargets: readonly TargetName[] = ["v0.9", "v1", "v2"];
@@ -15,14 +15,13 @@ export function docPath(target: TargetName, lang: Lang, smallkey: string): strin
 
 /** How a layer is drawn in one language; null where no fragment says it. @param failed is called where a file cannot be read */
 export async function readDrawable(
-	{ root, settings }: Page,
 	smallkey: string,
 	lang: Lang,
 	signal: AbortSignal,
 	failed: (error: unknown) => null,
 ): Promise<Drawable | null> {
 	const read = async (target: TargetName): Promise<Drawable | null> => {
-		const text = await readFile(root, docPath(target, lang, smallkey), "now", signal).catch(failed);
+		const text = await readFile(docPath(target, lang, smallkey), "now", signal).catch(failed);
 		return text === null ? null : parseFragment(target, text);
 	};
 	const v2 = settings.targets.includes("v2") ? read("v2") : null;
@@ -39,18 +38,19 @@ export async function readDrawable(
  * @param readOne how the layer is drawn; null where that is not known
  */
 export function lookButton(
-	{ texts }: Page,
 	name: string,
 	signal: AbortSignal,
 	readOne: () => Promise<Drawable | null>,
-): HTMLElement {
-	const answer = h("span", { role: "status", class: "hint" });
-	const look = async () => {
-		fill(answer, texts.infoAsking);
+): TemplateResult {
+	const look = async ({ currentTarget }: Event) => {
+		const answer = (currentTarget as HTMLElement).nextElementSibling as HTMLElement;
+		answer.textContent = texts.infoAsking;
 		const [{ lookNow }, drawable] = await Promise.all([import("../map/look-now.ts"), readOne()]);
-		fill(answer, drawable ? await lookNow(texts, drawable, signal) : texts.mapNothing);
+		answer.textContent = drawable ? await lookNow(drawable, signal) : texts.mapNothing;
 	};
-	const label = name === "" ? undefined : `${texts.lookNow}${texts.colon} ${name}`;
-	const attributes = { class: "small", "aria-label": label, onclick: () => void look() };
-	return h("p", {}, h("button", attributes, texts.lookNow), " ", answer);
+	const called = name === "" ? nothing : `${texts.lookNow}${texts.colon} ${name}`;
+	return html`<p>
+		<button class="small" aria-label=${called} @click=${look}>${texts.lookNow}</button>
+		<span role="status" class="hint"></span>
+	</p>`;
 }

@@ -1,112 +1,87 @@
+import { html, nothing, type TemplateResult } from "lit-html";
 import {
 	type HealthGroup,
+	type HealthReport,
 	healthReportPath,
 	parseHealthReport,
 	type SickLayer,
 } from "../../registry/health-report.ts";
-import type { Texts } from "../text/english.ts";
-import { breakable, fill, h } from "./dom.ts";
+import { breakable, type Content } from "./dom.ts";
 import { lookButton, readDrawable } from "./drawables.ts";
-import { type Page, readFile, stateLink, stateText, type View, weekText } from "./page.ts";
+import {
+	currentState,
+	lang,
+	readFile,
+	refresh,
+	stateLink,
+	stateText,
+	texts,
+	type View,
+	weekText,
+} from "./page.ts";
 
 /** The sick layers, by who can correct them and by host. */
-export class HealthView implements View {
-	readonly #page: Page;
-	readonly #place = h("div");
-	readonly #under = new AbortController();
-	readonly element: HTMLElement;
+export function openHealth(): View {
+	const under = new AbortController();
+	/** Null: there is none; undefined: it is being read. */
+	let report: HealthReport | null | undefined;
+	void readFile(healthReportPath, "now", under.signal)
+		.catch(() => null)
+		.then((text) => {
+			report = text === null ? null : parseHealthReport(text);
+			if (!under.signal.aborted) refresh();
+		});
+	return {
+		title: () => texts.healthTitle,
+		content: () => html`<div class="health">
+			<h1 tabindex="-1">${texts.healthTitle}</h1>
+			<p>${texts.healthIntro}</p>
+			${report === undefined ? "" : html`<p role="status">${report ? summary(report) : texts.healthMissing}</p>`}
+			${report?.groups.map((group) => groupTable(group, under.signal))}
+		</div>`,
+		close: () => under.abort(),
+	};
+}
 
-	constructor(page: Page) {
-		this.#page = page;
-		const { texts } = page;
-		this.element = h(
-			"div",
-			{ class: "health" },
-			h("h1", { tabindex: "-1" }, texts.healthTitle),
-			h("p", {}, texts.healthIntro),
-			this.#place,
-		);
-		void this.#load();
-	}
+function summary({ checked, unchecked, sick }: HealthReport): string {
+	const said = [
+		texts.healthChecked(checked),
+		unchecked > 0 && texts.healthUnchecked(unchecked),
+		checked > 0 && (sick > 0 ? texts.healthSick(sick) : texts.healthNone),
+	];
+	return said.filter(Boolean).join(" ");
+}
 
-	title(): string {
-		return this.#page.texts.healthTitle;
-	}
+function groupTable({ owner, host, layers }: HealthGroup, signal: AbortSignal): TemplateResult {
+	const heads = [texts.healthLayer, texts.healthState, texts.healthSince, texts.lookNow];
+	return html`<table class="sick">
+		<caption>${texts.healthOf(owner || texts.healthUnknown, layers.length)} – ${breakable(host)}</caption>
+		<thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+		<tbody>${layers.map((layer) => row(layer, signal))}</tbody>
+	</table>`;
+}
 
-	update(): void {}
-
-	close(): void {
-		this.#under.abort();
-	}
-
-	async #load(): Promise<void> {
-		const { texts, root } = this.#page;
-		const text = await readFile(root, healthReportPath, "now", this.#under.signal).catch(() => null);
-		if (this.#under.signal.aborted) return;
-		const report = text === null ? null : parseHealthReport(text);
-		if (!report) return fill(this.#place, h("p", { role: "status" }, texts.healthMissing));
-		const { checked, unchecked, sick, groups } = report;
-		const said = [
-			texts.healthChecked(checked),
-			unchecked > 0 && texts.healthUnchecked(unchecked),
-			checked > 0 && (sick > 0 ? texts.healthSick(sick) : texts.healthNone),
-		];
-		fill(
-			this.#place,
-			h("p", { role: "status" }, said.filter(Boolean).join(" ")),
-			groups.map((group) => this.#table(group)),
-		);
-	}
-
-	#table({ owner, host, layers }: HealthGroup): HTMLElement {
-		const { texts } = this.#page;
-		const heads = [texts.healthLayer, texts.healthState, texts.healthSince, texts.lookNow];
-		const columns = heads.map((name) => h("th", { scope: "col" }, name));
-		return h(
-			"table",
-			{ class: "sick" },
-			h("caption", {}, texts.healthOf(owner || texts.healthUnknown, layers.length), " – ", breakable(host)),
-			h("thead", {}, h("tr", {}, columns)),
-			h(
-				"tbody",
-				{},
-				layers.map((layer) => this.#row(layer)),
-			),
-		);
-	}
-
-	#row({ smallkey, title, state, since, cause, repair }: SickLayer): HTMLElement {
-		const { lang, texts } = this.#page;
-		const { signal } = this.#under;
-		const name = title[lang] || smallkey;
-		const layer = stateLink(
-			this.#page,
-			{ ...this.#page.state(), page: "layers", layer: smallkey },
-			breakable(name),
-		);
-		const look = lookButton(this.#page, name, signal, () =>
-			readDrawable(this.#page, smallkey, lang, signal, () => null),
-		);
-		return h(
-			"tr",
-			{},
-			h("th", { scope: "row" }, layer),
-			h(
-				"td",
-				{},
-				stateText(texts, state),
-				causeText(texts, cause),
-				repair && h("span", { class: "block" }, texts.repairProposed),
-			),
-			h("td", {}, weekText(lang, since)),
-			h("td", {}, look),
-		);
-	}
+function row(layer: SickLayer, signal: AbortSignal): TemplateResult {
+	const { smallkey, state, since, cause, repair } = layer;
+	const title = layer.title[lang] || smallkey;
+	const open = { ...currentState(), page: "layers" as const, layer: smallkey };
+	const drawable = () => readDrawable(smallkey, lang, signal, () => null);
+	return html`<tr>
+		<th scope="row">${stateLink(open, breakable(title))}</th>
+		<td>${stateText(state)}${causeText(cause)}${repairText(repair)}</td>
+		<td>${weekText(since)}</td>
+		<td>${lookButton(title, signal, drawable)}</td>
+	</tr>`;
 }
 
 /** Why a layer is sick, below its state: the status in this language, other causes as they were stored, in English. */
-export function causeText(texts: Texts, cause = ""): HTMLElement | false {
+export function causeText(cause = ""): Content {
 	const [, status] = /^answers with status (\d{3})$/.exec(cause) ?? [];
-	const attributes = { class: "block hint", lang: status ? undefined : "en" };
-	return cause !== "" && h("span", attributes, breakable(status ? texts.healthStatus(status) : cause));
+	const text = breakable(status ? texts.healthStatus(status) : cause);
+	return cause && html`<span class="block hint" lang=${status ? nothing : "en"}>${text}</span>`;
+}
+
+/** That a repair of a layer is proposed, where one is. */
+export function repairText(repair?: true): Content {
+	return repair ? html`<span class="block">${texts.repairProposed}</span>` : "";
 }

@@ -1,3 +1,4 @@
+import { html, nothing, type TemplateResult } from "lit-html";
 import type { Entry } from "../../registry/entries.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
 import { snippetsOf } from "../../registry/snippets.ts";
@@ -7,218 +8,176 @@ import { senderOf } from "../search/entry.ts";
 import type { State } from "./address.ts";
 import { bothLanguages } from "./both-languages.ts";
 import { copyBox, copyButton } from "./copy.ts";
-import { breakable, fill, h } from "./dom.ts";
+import { breakable, type Content } from "./dom.ts";
 import { docPath, lookButton, readDrawable } from "./drawables.ts";
-import { causeText } from "./health-view.ts";
+import { causeText, repairText } from "./health-view.ts";
 import { MapPanel } from "./map-panel.ts";
 import {
+	catalogue,
 	dayText,
-	type Page,
+	lang,
 	problemBox,
 	readFile,
+	refresh,
+	root,
+	settings,
 	stateLink,
 	stateText,
+	texts,
 	typeText,
 	type View,
 	weekText,
 } from "./page.ts";
 
+/** What is known of a layer: what the catalogue says, and how it is drawn in each language. */
+interface Known {
+	entry: Entry | null;
+	drawables: Record<Lang, Drawable | null>;
+	map: MapPanel;
+}
+
 /** One layer: its map, both languages side by side, its health, its last change, and how it is read. */
 export class LayerView implements View {
-	readonly #page: Page;
 	readonly #smallkey: string;
-	readonly #back = h("p", { class: "back" });
-	/** It stays the same element, since it has the focus. */
-	readonly #heading = h("h1", { tabindex: "-1" });
-	readonly #head = h("div");
-	readonly #problems = h("div");
-	readonly #body = h("div", { class: "layerbody" });
-	readonly element: HTMLElement;
-	#title: string;
-	#map: MapPanel | null = null;
+	/** Null: there is no such layer; undefined: nothing was read. */
+	#known: Known | null | undefined;
+	#problems: CatalogueProblem[] = [];
+	#isReading = true;
+	/** The fragment for RAMP4, or in its place why there is none; null until it is read. */
+	#ramp4: string | null = null;
 	/** Ends what is being read once another view is shown. */
 	readonly #under = new AbortController();
 
-	constructor(page: Page, smallkey: string) {
-		this.#page = page;
+	constructor(smallkey: string) {
 		this.#smallkey = smallkey;
-		this.#title = smallkey;
-		const head = h("header", { class: "layerhead" }, this.#heading, this.#head);
-		this.element = h("article", { class: "layer" }, this.#back, head, this.#problems, this.#body);
-		fill(this.#heading, smallkey);
-		this.element.setAttribute("aria-busy", "true");
 		void this.#load();
 	}
 
 	title(): string {
-		return this.#title;
+		const { entry, drawables } = this.#known ?? {};
+		return drawables?.[lang]?.title || entry?.title[lang] || this.#smallkey;
 	}
 
-	update(state: State): void {
-		const { texts } = this.#page;
-		fill(
-			this.#back,
-			stateLink(
-				this.#page,
-				{ ...state, layer: null },
-				h("span", { "aria-hidden": "true" }, "← "),
-				texts.back,
-			),
-		);
+	content(state: State): TemplateResult {
+		const back = html`<span aria-hidden="true">← </span>${texts.back}`;
+		const retry = () => {
+			catalogue.renew();
+			void this.#load();
+		};
+		const title = this.#known === null ? texts.layerMissing(this.#smallkey) : this.title();
+		return html`<article class="layer" aria-busy=${this.#isReading ? "true" : nothing}>
+			<p class="back">${stateLink({ ...state, layer: null }, back)}</p>
+			<header class="layerhead"><h1 tabindex="-1">${breakable(title)}</h1>
+				${this.#known ? this.#head(this.#known) : this.#known === null ? this.#missing(state) : ""}</header>
+			${problemBox(this.#problems, retry)}
+			<div class="layerbody">${this.#known ? this.#body(this.#known) : ""}</div>
+		</article>`;
 	}
 
 	close(): void {
 		this.#under.abort();
-		this.#map?.close();
+		this.#known?.map.close();
 	}
 
 	async #load(): Promise<void> {
-		const { lang, catalogue, texts } = this.#page;
+		const { signal } = this.#under;
 		const problems: CatalogueProblem[] = [];
 		const note = (error: unknown) => {
 			problems.push(error instanceof CatalogueUnusable ? error.problem : { kind: "network" });
 			return null;
 		};
-		const read = (one: Lang) => readDrawable(this.#page, this.#smallkey, one, this.#under.signal, note);
+		const read = (one: Lang) => readDrawable(this.#smallkey, one, signal, note);
 		const [entry, en, fr] = await Promise.all([
 			catalogue.find(this.#smallkey).catch(note),
 			read("en"),
 			read("fr"),
 		]);
-		if (this.#under.signal.aborted) return;
-		this.element.removeAttribute("aria-busy");
-		fill(
-			this.#problems,
-			problemBox(texts, problems, () => {
-				catalogue.renew();
-				void this.#load();
-			}),
-		);
-		const drawables = { en, fr };
-		if (!entry && !en && !fr) return problems.length > 0 ? undefined : this.#missing();
-		this.#title = drawables[lang]?.title || entry?.title[lang] || this.#smallkey;
-		this.#showHead(entry, drawables);
-		this.#showBody(entry, drawables);
-		this.#page.go(this.#page.state(), true);
+		if (signal.aborted) return;
+		this.#isReading = false;
+		this.#problems = problems;
+		if (entry || en || fr) {
+			this.#known?.map.close();
+			const drawables = { en, fr };
+			const map = new MapPanel(drawables);
+			this.#known = { entry, drawables, map };
+			refresh();
+			map.open();
+			await this.#readRamp4();
+		} else if (problems.length === 0) this.#known = null;
+		refresh();
 	}
 
-	#missing(): void {
-		const { texts } = this.#page;
-		fill(this.#heading, texts.layerMissing(this.#smallkey));
-		const state: State = { ...this.#page.state(), layer: null, text: this.#smallkey };
-		fill(
-			this.#head,
-			h("p", {}, texts.layerMissingHint),
-			h("p", {}, stateLink(this.#page, state, texts.layerMissingSearch(this.#smallkey))),
-		);
+	async #readRamp4(): Promise<void> {
+		if (!settings.targets.includes("ramp4")) return;
+		const path = docPath("ramp4", lang, this.#smallkey);
+		const text = await readFile(path, "now", this.#under.signal).catch(() => undefined);
+		if (text === undefined) return;
+		this.#ramp4 = text === null ? texts.notThere : JSON.stringify(JSON.parse(text), null, 2);
 	}
 
-	#showHead(entry: Entry | null, drawables: Record<Lang, Drawable | null>): void {
-		const { lang, texts } = this.#page;
+	#missing(state: State): TemplateResult {
+		const search = { ...state, layer: null, text: this.#smallkey };
+		const link = stateLink(search, texts.layerMissingSearch(this.#smallkey));
+		return html`<div><p>${texts.layerMissingHint}</p><p>${link}</p></div>`;
+	}
+
+	#head({ entry, drawables }: Known): TemplateResult {
 		const other = lang === "en" ? "fr" : "en";
 		const second = drawables[other]?.title ?? entry?.title[other] ?? "";
-		fill(this.#heading, breakable(this.#title));
-		fill(
-			this.#head,
-			second !== this.#title && second !== "" && h("p", { class: "second", lang: other }, breakable(second)),
-			h(
-				"p",
-				{ class: "facts" },
-				h("code", {}, this.#smallkey),
-				copyButton(texts, texts.copySmallkey, () => this.#smallkey),
-				entry && h("span", {}, typeText(texts, entry.type)),
-				entry?.health && h("span", { class: "badge" }, stateText(texts, entry.health.state)),
-			),
-			entry?.description?.[lang] && h("p", { class: "description" }, breakable(entry.description[lang])),
-		);
+		const isOther = second !== this.title() && second !== "";
+		const { health, type } = entry ?? {};
+		const description = entry?.description?.[lang];
+		return html`<div>
+			${isOther ? html`<p class="second" lang=${other}>${breakable(second)}</p>` : ""}
+			<p class="facts"><code>${this.#smallkey}</code>${copyButton(texts.copySmallkey, () => this.#smallkey)}
+				${type && html`<span>${typeText(type)}</span>`}
+				${health && html`<span class="badge">${stateText(health.state)}</span>`}</p>
+			${description && html`<p class="description">${breakable(description)}</p>`}
+		</div>`;
 	}
 
-	#showBody(entry: Entry | null, drawables: Record<Lang, Drawable | null>): void {
-		const { texts } = this.#page;
-		this.#map?.close();
-		this.#map = new MapPanel(this.#page, drawables);
-		const drawable = drawables[this.#page.lang] ?? drawables.en ?? drawables.fr;
-		const look = drawable && lookButton(this.#page, "", this.#under.signal, async () => drawable);
-		fill(
-			this.#body,
-			this.#map.element,
-			h(
-				"div",
-				{ class: "aside" },
-				h("section", {}, h("h2", {}, texts.both), bothLanguages(this.#page, drawables)),
-				h("section", {}, h("h2", {}, texts.health), this.#healthText(entry), look),
-				h("section", {}, h("h2", {}, texts.lastChange), this.#changeText(entry)),
-			),
-			h(
-				"section",
-				{ class: "wide" },
-				h("h2", {}, texts.reading),
-				h("div", { class: "copies" }, this.#copies(entry)),
-			),
-		);
-		this.#map.open();
+	#body({ entry, drawables, map }: Known): TemplateResult {
+		const drawable = drawables[lang] ?? drawables.en ?? drawables.fr;
+		const look = drawable && lookButton("", this.#under.signal, async () => drawable);
+		return html`${map.element}
+			<div class="aside">
+				<section><h2>${texts.both}</h2>${bothLanguages(drawables)}</section>
+				<section><h2>${texts.health}</h2><p>${this.#health(entry)}</p>${look}</section>
+				<section><h2>${texts.lastChange}</h2><p>${this.#change(entry)}</p></section>
+			</div>
+			<section class="wide"><h2>${texts.reading}</h2><div class="copies">${this.#copies(entry)}</div></section>`;
 	}
 
-	#healthText(entry: Entry | null): HTMLElement {
-		const { lang, texts } = this.#page;
-		if (!entry) return h("p", {}, texts.unknown);
-		if (entry.health === null) return h("p", {}, texts.states.unchecked);
-		if (!entry.health) return h("p", {}, texts.states.ok);
+	#health(entry: Entry | null): Content {
+		if (!entry) return texts.unknown;
+		if (!entry.health) return entry.health === null ? texts.states.unchecked : texts.states.ok;
 		const { state, since, cause, repair } = entry.health;
-		return h(
-			"p",
-			{},
-			h("strong", { class: "bad" }, stateText(texts, state)),
-			`, ${texts.since(weekText(lang, since))}`,
-			causeText(texts, cause),
-			repair && h("span", { class: "block" }, texts.repairProposed),
-		);
+		return html`<strong class="bad">${stateText(state)}</strong>, ${texts.since(weekText(since))}
+			${causeText(cause)}${repairText(repair)}`;
 	}
 
-	#changeText(entry: Entry | null): HTMLElement {
-		const { texts, settings, lang } = this.#page;
-		if (!entry?.changed) return h("p", {}, texts.unknown);
+	#change(entry: Entry | null): Content {
+		if (!entry?.changed) return texts.unknown;
 		const { commit, date } = entry.changed;
-		const day = dayText(lang, new Date(date));
+		const when = texts.changedOn(dayText(new Date(date)), commit.slice(0, 7));
 		const sender = senderOf(entry, lang);
 		const history = `${settings.repository}/commits/${settings.branch}/${layerPath(this.#smallkey)}`;
-		return h(
-			"p",
-			{},
-			h("time", { datetime: date }, texts.changedOn(day, commit.slice(0, 7))),
-			settings.repository !== "" && h("span", {}, ", ", h("a", { href: history }, texts.history)),
-			sender && h("span", { class: "block" }, `${texts.senderField}${texts.colon} ${sender}`),
-		);
+		const more = settings.repository && html`<span>, <a href=${history}>${texts.history}</a></span>`;
+		return html`<time datetime=${date}>${when}</time>${more}
+			${sender && html`<span class="block">${texts.senderField}${texts.colon} ${sender}</span>`}`;
 	}
 
-	/** How each viewer and library is given the layer. */
-	#copies(entry: Entry | null): HTMLElement[] {
-		const { texts, settings, root, lang } = this.#page;
-		const layer = entry ?? {
-			smallkey: this.#smallkey,
-			type: "",
-			title: { en: this.#title, fr: this.#title },
-			address: { en: "" },
-		};
+	/** How each viewer and library is given the layer. RAMP4 reads the fragment itself, as a part of its own configuration. */
+	#copies(entry: Entry | null): TemplateResult[] {
+		const title = { en: this.title(), fr: this.title() };
+		const layer = entry ?? { smallkey: this.#smallkey, type: "", title, address: { en: "" } };
 		const snippets = snippetsOf(layer, lang, root.href, settings.targets);
-		const boxes = snippets
-			.filter(({ name }) => name !== "RAMP4")
-			.map(({ name, text }) => copyBox(texts, texts.snippets[name] ?? name, text));
-		const ramp4 = snippets.find(({ name }) => name === "RAMP4");
-		if (ramp4) boxes.push(this.#ramp4(ramp4.text));
-		return boxes;
-	}
-
-	/** RAMP4 reads a layer of its own configuration: what is copied is the fragment itself. */
-	#ramp4(address: string): HTMLElement {
-		const { texts, root, lang } = this.#page;
-		const place = h("div", {}, copyBox(texts, texts.copyRamp4, address));
-		void readFile(root, docPath("ramp4", lang, this.#smallkey), "now", this.#under.signal)
-			.then((text) => {
-				const shown = text === null ? texts.notThere : JSON.stringify(JSON.parse(text), null, 2);
-				fill(place, copyBox(texts, texts.copyRamp4, shown));
-			})
-			.catch(() => undefined);
-		return place;
+		const own = snippets.filter(({ name }) => name !== "RAMP4");
+		return [
+			...own.map(({ name, text }) => copyBox(texts.snippets[name] ?? name, text)),
+			...snippets
+				.filter((one) => !own.includes(one))
+				.map(({ text }) => copyBox(texts.copyRamp4, this.#ramp4 ?? text)),
+		];
 	}
 }

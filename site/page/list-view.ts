@@ -1,11 +1,23 @@
-import type { Bounds } from "../../registry/entries.ts";
+import { html, type TemplateResult } from "lit-html";
+import type { Bounds, Entry } from "../../registry/entries.ts";
 import { titleOf } from "../search/entry.ts";
-import type { Chosen, Sort } from "../search/select.ts";
-import { filterCount, firstShown, longestText, type State } from "./address.ts";
-import { debounce, fill, h, newId } from "./dom.ts";
+import type { Chosen } from "../search/select.ts";
+import { filterCount, firstShown, longestText, moreShown, type State } from "./address.ts";
+import { type Content, debounce } from "./dom.ts";
 import { Filters } from "./filters.ts";
-import { dayText, type Page, stateLink, type View } from "./page.ts";
-import { Results } from "./results.ts";
+import {
+	catalogue,
+	currentState,
+	dayText,
+	go,
+	lang,
+	refresh,
+	settings,
+	stateLink,
+	texts,
+	type View,
+} from "./page.ts";
+import { results, type Shown } from "./results.ts";
 
 /** How long typing pauses before a search, and how often the list follows what is being read, in milliseconds. */
 const pauseMs = 120;
@@ -19,93 +31,86 @@ const maxNew = 3;
 
 /** Search as you type, filters, and what was found. */
 export class ListView implements View {
-	readonly #page: Page;
-	readonly #box: HTMLInputElement;
 	readonly #filters: Filters;
-	/** What is above the list while there is no search: the number of layers, and the last changes. */
-	readonly #home = h("div", { class: "home" });
-	readonly #results: Results;
-	readonly element: HTMLElement;
+	#shown: Shown;
+	#chosen: Chosen | null = null;
+	#isBusy = true;
 	/** Number of the newest search: the result of an older one is not shown. */
 	#serial = 0;
 	/** The layer to go back to in the list; null: none. */
 	#left: string | null;
+	/** The row that the focus continues with: the first one of those that *more* adds. */
+	#next: number | null = null;
 	/** When the text was typed that the address does not have yet; null: there is none. */
 	#typedAt: number | null = null;
 	/** Until when typing belongs to the search before. */
 	#sameUntil = 0;
+	readonly #typed = debounce(pauseMs, () => this.#takeText());
 
 	/** @param left the layer that was open before: the focus goes back to it, and the list to where it is */
-	constructor(page: Page, left: string | null) {
-		this.#page = page;
+	constructor(left: string | null) {
 		this.#left = left;
-		const { texts, catalogue } = page;
-		const hint = h("p", { class: "hint", id: newId() }, texts.searchHint);
-		this.#box = h("input", {
-			type: "search",
-			role: "searchbox",
-			id: newId(),
-			autocomplete: "off",
-			spellcheck: "false",
-			enterkeyhint: "search",
-			// On paper the box is left out while it is empty (`:placeholder-shown`).
-			placeholder: " ",
-			"aria-describedby": hint.id,
-		});
-		this.#filters = new Filters(page, (state, replace) => page.go(state, replace));
-		this.#results = new Results(page, (sort: Sort) => page.go({ ...page.state(), sort, shown: firstShown }));
-		const typed = debounce(pauseMs, () => this.#takeText());
-		this.#box.addEventListener("input", ({ timeStamp }) => {
-			this.#typedAt = timeStamp;
-			typed();
-		});
-		const settle = () => {
-			this.#takeText();
-			this.#sameUntil = 0;
-		};
-		this.#box.addEventListener("change", settle);
-		this.element = h(
-			"div",
-			{ class: "layers" },
-			h(
-				"form",
-				{
-					role: "search",
-					class: "search",
-					onsubmit: (event) => {
-						event.preventDefault();
-						settle();
-					},
-				},
-				h("h1", { tabindex: "-1" }, texts.title),
-				h("p", { class: "tagline" }, texts.tagline),
-				h("label", { for: this.#box.id }, texts.search),
-				this.#box,
-				hint,
-				this.#filters.element,
-			),
-			this.#home,
-			this.#results.element,
-		);
-		const follow = throttle(followMs, () => void this.#search(page.state()));
-		catalogue.onChange = follow;
+		this.#filters = new Filters();
+		this.#shown = this.#shownOf(currentState(), [], []);
+		catalogue.onChange = throttle(followMs, () => void this.#search(currentState()));
 		void catalogue.load();
 	}
 
 	title(): string {
-		return this.#page.texts.title;
+		return texts.title;
+	}
+
+	content(state: State): TemplateResult {
+		const settle = (event: Event) => {
+			event.preventDefault();
+			this.#takeText();
+			this.#sameUntil = 0;
+		};
+		const input = ({ timeStamp }: Event) => {
+			this.#typedAt = timeStamp;
+			this.#typed();
+		};
+		const more = () => {
+			const asked = this.#shown.state;
+			this.#next = Math.min(asked.shown, this.#shown.hits.length);
+			go({ ...asked, shown: asked.shown + moreShown }, true);
+		};
+		const retry = () => {
+			catalogue.renew();
+			void catalogue.load();
+			void this.#search(currentState());
+		};
+		// On paper the box is left out while it is empty (`:placeholder-shown`).
+		return html`<div class="layers">
+			<form role="search" class="search" @submit=${settle}>
+				<h1 tabindex="-1">${texts.title}</h1>
+				<p class="tagline">${texts.tagline}</p>
+				<label for="search">${texts.search}</label>
+				<input type="search" role="searchbox" id="search" autocomplete="off" spellcheck="false" enterkeyhint="search"
+					placeholder=" " aria-describedby="searchhint" @input=${input} @change=${settle}>
+				<p class="hint" id="searchhint">${texts.searchHint}</p>
+				${this.#filters.content(state, this.#chosen)}
+			</form>
+			${this.#home(this.#shown.state)}
+			${results(this.#shown, this.#isBusy, more, retry)}
+		</div>`;
 	}
 
 	update(state: State): void {
-		const isTyping = this.#typedAt !== null;
-		if (!isTyping && this.#box.value.slice(0, longestText) !== state.text) this.#box.value = state.text;
+		const box = document.getElementById("search") as HTMLInputElement;
+		if (this.#typedAt === null && box.value.slice(0, longestText) !== state.text) box.value = state.text;
 		this.#filters.update(state);
 		void this.#search(state);
 	}
 
 	close(): void {
 		this.#serial += 1;
-		this.#page.catalogue.onChange = () => undefined;
+		catalogue.onChange = () => undefined;
+	}
+
+	#shownOf(state: State, hits: readonly Entry[], words: readonly string[]): Shown {
+		const { layers: all, problems, isComplete, selection } = catalogue;
+		return { state, hits, words: new Set(words), read: selection.size, all, problems, isComplete };
 	}
 
 	/** Puts what was typed into the address; *Back* brings what was there before one began to type. */
@@ -114,15 +119,18 @@ export class ListView implements View {
 		const isSame = this.#typedAt < this.#sameUntil;
 		this.#sameUntil = this.#typedAt + settledMs;
 		this.#typedAt = null;
-		this.#page.go({ ...this.#page.state(), text: this.#box.value, shown: firstShown }, isSame);
+		const text = (document.getElementById("search") as HTMLInputElement).value;
+		go({ ...currentState(), text, shown: firstShown }, isSame);
 	}
 
 	async #search(state: State): Promise<void> {
 		this.#serial += 1;
 		const serial = this.#serial;
-		const { catalogue } = this.#page;
 		const text = state.text.trim();
-		if (text !== "" || state.view) this.#results.wait();
+		if (text !== "" || state.view) {
+			this.#isBusy = true;
+			refresh();
+		}
 		const [matched, bounds] = await Promise.all([
 			text === "" ? null : catalogue.match(text),
 			state.view && this.#boundsOf(state),
@@ -134,43 +142,47 @@ export class ListView implements View {
 
 	async #boundsOf({ view }: State): Promise<Bounds | null> {
 		const { boundsOfBox } = await import("../map/degrees.ts");
-		return view && boundsOfBox(view, this.#page.settings.mapWkid);
+		return view && boundsOfBox(view, settings.mapWkid);
 	}
 
 	#show(state: State, chosen: Chosen, words: readonly string[]): void {
-		const { catalogue } = this.#page;
-		const retry = () => {
-			catalogue.renew();
-			void catalogue.load();
-			void this.#search(this.#page.state());
-		};
-		const { layers: all, problems, isComplete, selection } = catalogue;
-		const shown = { hits: chosen.hits, words, read: selection.size, all, problems, isComplete };
-		this.#results.show(state, shown, retry);
-		this.#filters.offer(chosen);
-		this.#showHome(state.text.trim() !== "" || filterCount(state) > 0, chosen.facets);
-		if (this.#left !== null && (this.#results.focusOn(this.#left) || isComplete)) this.#left = null;
+		const shown = this.#shownOf(state, chosen.hits, words);
+		this.#chosen = chosen;
+		this.#isBusy = shown.hits.length === 0 && !shown.isComplete && shown.problems.length === 0;
+		if (!this.#isBusy) this.#shown = shown;
+		refresh();
+		if (this.#next !== null)
+			document.querySelector<HTMLElement>(`.results li:nth-child(${this.#next + 1}) h2 a`)?.focus();
+		this.#next = null;
+		if (this.#left !== null && (focusOn(this.#left) || shown.isComplete)) this.#left = null;
 	}
 
-	/** @param facets values of each filter, over all layers */
-	#showHome(isAsking: boolean, facets: Chosen["facets"]): void {
-		const { texts, catalogue, lang } = this.#page;
+	/** What is above the list while there is no search: the number of layers, and the last changes. */
+	#home(state: State): Content {
 		const { selection, isComplete } = catalogue;
-		this.#home.hidden = isAsking || !isComplete || selection.size === 0;
-		if (this.#home.hidden) return;
+		const isAsking = state.text.trim() !== "" || filterCount(state) > 0;
+		if (isAsking || !isComplete || selection.size === 0 || !this.#chosen) return "";
+		const { host, sender } = this.#chosen.facets;
 		const rows = selection.newest(maxNew).map((entry) => {
-			const state = { ...this.#page.state(), layer: entry.smallkey };
 			const { date } = entry.changed ?? { date: "" };
-			const time = h("time", { datetime: date }, dayText(lang, new Date(date)));
-			return h("li", {}, stateLink(this.#page, state, titleOf(entry, lang)), " ", time);
+			const link = stateLink({ ...state, layer: entry.smallkey }, titleOf(entry, lang));
+			return html`<li>${link} <time datetime=${date}>${dayText(new Date(date))}</time></li>`;
 		});
-		fill(
-			this.#home,
-			h("p", {}, texts.homeCounts(selection.size, facets.host.length, facets.sender.length)),
-			rows.length > 0 && h("h2", {}, texts.homeNew),
-			rows.length > 0 && h("ul", { class: "newest" }, rows),
-		);
+		return html`<div class="home">
+			<p>${texts.homeCounts(selection.size, host.length, sender.length)}</p>
+			${rows.length > 0 ? html`<h2>${texts.homeNew}</h2><ul class="newest">${rows}</ul>` : ""}
+		</div>`;
 	}
+}
+
+/** Puts the focus on a layer's link, where the layer is listed and the focus is nowhere else by now. */
+function focusOn(smallkey: string): boolean {
+	const { activeElement } = document;
+	if (activeElement !== document.body && activeElement?.tagName !== "H1") return true;
+	const links = document.querySelectorAll<HTMLElement>(".results a");
+	const link = [...links].find(({ dataset }) => dataset.layer === smallkey);
+	link?.focus();
+	return link !== undefined;
 }
 
 /** Calls at once, and at most once in some time; the last of several calls is never lost. */

@@ -1,31 +1,25 @@
+import { html, render } from "lit-html";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { Drawable } from "../map/drawable.ts";
 import type { LayerMap } from "../map/layer-map.ts";
-import { fill, h, newId, warning } from "./dom.ts";
-import type { Page } from "./page.ts";
+import { type Content, part, warning } from "./dom.ts";
+import { lang, texts } from "./page.ts";
 
 /** The map of a layer in one of its languages. */
 export class MapPanel {
-	readonly #page: Page;
 	readonly #drawables: Record<Lang, Drawable | null>;
-	readonly #place = h("div", { class: "mapplace" });
+	readonly #place = part("mapplace");
 	readonly element: HTMLElement;
 	#map: LayerMap | null = null;
 	#isClosed = false;
 	#serial = 0;
 	#lang: Lang;
 
-	constructor(page: Page, drawables: Record<Lang, Drawable | null>) {
-		this.#page = page;
+	constructor(drawables: Record<Lang, Drawable | null>) {
 		this.#drawables = drawables;
-		this.#lang = drawables[page.lang] ? page.lang : page.lang === "en" ? "fr" : "en";
-		const head = h("h2", {}, page.texts.map);
-		this.element = h(
-			"section",
-			{ class: "mappanel" },
-			h("div", { class: "maphead" }, head, this.#choice()),
-			this.#place,
-		);
+		this.#lang = drawables[lang] ? lang : lang === "en" ? "fr" : "en";
+		const head = html`<div class="maphead"><h2>${texts.map}</h2>${this.#choice()}</div>`;
+		this.element = part("mappanel", [head, this.#place]);
 	}
 
 	/** Draws, once the panel is in the page. */
@@ -39,29 +33,15 @@ export class MapPanel {
 	}
 
 	/** Which language's service is drawn, where both have one of their own. */
-	#choice(): HTMLElement | null {
-		const { texts } = this.#page;
+	#choice(): Content {
 		const { en, fr } = this.#drawables;
-		if (!en || !fr || (en.url === fr.url && en.entries.join() === fr.entries.join())) return null;
-		const name = newId();
-		return h(
-			"fieldset",
-			{ class: "choice" },
-			h("legend", {}, texts.langOnMap),
-			langs.map((lang) =>
-				h(
-					"label",
-					{},
-					h("input", {
-						type: "radio",
-						name,
-						checked: lang === this.#lang,
-						onchange: () => void this.#show(lang),
-					}),
-					h("span", {}, lang === "en" ? texts.english : texts.french),
-				),
-			),
-		);
+		if (!en || !fr || (en.url === fr.url && en.entries.join() === fr.entries.join())) return "";
+		const choices = langs.map((lang) => {
+			const name = lang === "en" ? texts.english : texts.french;
+			return html`<label><input type="radio" name="maplang" ?checked=${lang === this.#lang}
+				@change=${() => this.#show(lang)}><span>${name}</span></label>`;
+		});
+		return html`<fieldset class="choice"><legend>${texts.langOnMap}</legend>${choices}</fieldset>`;
 	}
 
 	async #show(lang: Lang): Promise<void> {
@@ -70,14 +50,17 @@ export class MapPanel {
 		this.#map?.close();
 		this.#map = null;
 		const drawable = this.#drawables[lang];
-		if (!drawable) return fill(this.#place, h("p", { class: "warning" }, this.#page.texts.mapNothing));
+		if (!drawable) return void render(html`<p class="warning">${texts.mapNothing}</p>`, this.#place);
 		try {
 			const { LayerMap } = await import("../map/layer-map.ts");
 			if (this.#isClosed || serial !== this.#serial) return;
-			this.#map = await LayerMap.open(this.#page, this.#place, drawable);
+			this.#map = new LayerMap(this.#place, drawable);
+			await this.#map.draw();
 		} catch (error) {
 			console.error(error);
-			fill(this.#place, warning(this.#page.texts.mapFailed));
+			if (serial !== this.#serial) return;
+			this.#map?.close();
+			render(warning(texts.mapFailed), this.#place);
 		}
 	}
 }

@@ -1,37 +1,61 @@
+import { html, type TemplateResult } from "lit-html";
 import { mondayOf } from "../../registry/health.ts";
-import type { Lang } from "../../registry/smallkey.ts";
-import type { Catalogue, CatalogueProblem, Freshness } from "../search/catalogue.ts";
-import type { Texts } from "../text/english.ts";
-import type { State } from "./address.ts";
-import { h } from "./dom.ts";
+import { type Lang, parseLang } from "../../registry/smallkey.ts";
+import { Catalogue, type CatalogueProblem, type Freshness } from "../search/catalogue.ts";
+import { english, type Texts } from "../text/english.ts";
+import { french } from "../text/french.ts";
+import { readState, type State, writeState } from "./address.ts";
+import type { Content } from "./dom.ts";
 import type { SiteSettings } from "./settings.ts";
 
-/** What every view is given. */
-export interface Page {
-	lang: Lang;
-	texts: Texts;
-	settings: SiteSettings;
-	/** Root of the site, with a slash at its end: addresses of everything else are below it. */
-	root: URL;
-	catalogue: Catalogue;
-	/** The addresses of the land's outline. */
-	land: { light: string; dark: string };
-	/** The time now. */
-	now(): Date;
-	/** The state in the address. */
-	state(): State;
-	/** Changes the address and shows it; `replace` where going back should skip it. */
-	go(state: State, replace?: boolean): void;
-	/** The address of a state in this language. */
-	href(state: State): string;
+const main = document.querySelector("main") as HTMLElement;
+
+export const lang: Lang = parseLang(document.documentElement.lang) ?? "en";
+export const texts: Texts = lang === "fr" ? french : english;
+
+/** The page holds them: no request waits for them. */
+export const settings = JSON.parse(document.getElementById("settings")?.textContent ?? "") as SiteSettings;
+
+/** Root of the site, with a slash at its end: addresses of everything else are below it. */
+export const root = new URL("../", location.href.split(/[?#]/)[0]);
+
+/** The addresses of the land's outline. */
+export const land = { light: main.dataset.landLight ?? "", dark: main.dataset.landDark ?? "" };
+
+export const catalogue = new Catalogue(readFile, lang, new URL(main.dataset.worker ?? "", location.href));
+
+/** The state in the address. */
+export function currentState(): State {
+	return readState(location.search);
 }
 
-/** A part of the page that follows the state. */
+/** The address of a state in this language. */
+export function hrefOf(state: State): string {
+	return writeState(state) || location.pathname;
+}
+
+/** Changes the address and shows it; `replace` where going back should skip it. */
+export function go(state: State, replace = false): void {
+	const hash = state.page === "draft" && state.layer === null ? location.hash : "";
+	const address = `${location.pathname}${writeState(state)}${replace ? hash : ""}`;
+	if (address !== `${location.pathname}${location.search}${location.hash}`)
+		history[replace ? "replaceState" : "pushState"](null, "", address);
+	dispatchEvent(new PopStateEvent("popstate"));
+}
+
+/** Shows what the view says by now. */
+export function refresh(): void {
+	dispatchEvent(new Event("refresh"));
+}
+
+/** What fills the page. */
 export interface View {
-	element: HTMLElement;
 	/** Text of the window's title. */
 	title(): string;
-	update(state: State): void;
+	/** What is shown of a state, in one element. */
+	content(state: State): TemplateResult;
+	/** Follows the state of the address, once it is shown. */
+	update?(state: State): void;
 	close(): void;
 }
 
@@ -42,7 +66,6 @@ export interface View {
  * @throws {TypeError} where nothing answers in time
  */
 export async function readFile(
-	root: URL,
 	path: string,
 	freshness: Freshness = "now",
 	signal?: AbortSignal,
@@ -64,62 +87,55 @@ const patienceMs = 30_000;
 const cacheModes = { now: "no-cache", kept: "default", "sent again": "reload" } as const;
 
 /** A link to another state of this page, without loading the page again. */
-export function stateLink(page: Page, state: State, ...children: (Node | string)[]): HTMLAnchorElement {
-	const link = h("a", { href: page.href(state) }, ...children);
-	followHere(link, () => page.go(state));
-	return link;
+export function stateLink(state: State, content: Content): TemplateResult {
+	const follow = followHere(() => go(state));
+	return html`<a href=${hrefOf(state)} data-layer=${state.layer ?? ""} @click=${follow}>${content}</a>`;
 }
 
 /** Follows a link in this page where it is simply clicked, and leaves new tabs and windows to the browser. */
-export function followHere(link: HTMLAnchorElement, go: () => void): void {
-	link.addEventListener("click", (event) => {
+export function followHere(go: () => void): (event: MouseEvent) => void {
+	return (event) => {
 		const { button, metaKey, ctrlKey, shiftKey, altKey } = event;
 		if (button !== 0 || metaKey || ctrlKey || shiftKey || altKey) return;
 		event.preventDefault();
 		go();
-	});
+	};
 }
 
 /** What is wrong with a layer, in words. */
-export function stateText(texts: Texts, state: string): string {
+export function stateText(state: string): string {
 	return texts.states[state] ?? state;
 }
 
 /** A kind of layer, in words. */
-export function typeText(texts: Texts, type: string): string {
+export function typeText(type: string): string {
 	return texts.types[type] ?? type;
 }
 
 /** The day on which a week begins, in words. @param week as ISO 8601 writes it, `2026-W09`: `February 23, 2026` */
-export function weekText(lang: Lang, week: string): string {
-	return dayText(lang, new Date(mondayOf(week)));
+export function weekText(week: string): string {
+	return dayText(new Date(mondayOf(week)));
 }
 
 /** A day in words: `March 4, 2026`, `4 mars 2026`. */
-export function dayText(lang: Lang, day: Date): string {
+export function dayText(day: Date): string {
 	return day.toLocaleDateString(`${lang}-CA`, { dateStyle: "long", timeZone: "UTC" });
 }
 
 /** Most different problems that are named at once. */
 const maxNamed = 3;
 
-/** What is said of parts of the catalogue that cannot be used, with a way to try again; null where all are whole. */
-export function problemBox(
-	texts: Texts,
-	problems: readonly CatalogueProblem[],
-	retry: () => void,
-): HTMLElement | null {
-	if (problems.length === 0) return null;
-	const named = new Set(problems.map((problem) => problemText(texts, problem)));
-	return h(
-		"div",
-		{ class: "warning", role: "alert" },
-		[...named].slice(0, maxNamed).map((text) => h("p", {}, text)),
-		h("button", { onclick: retry }, texts.tryAgain),
-	);
+/** What is said of parts of the catalogue that cannot be used, with a way to try again; nothing where all are whole. */
+export function problemBox(problems: readonly CatalogueProblem[], retry: () => void): Content {
+	if (problems.length === 0) return "";
+	const named = new Set(problems.map((problem) => problemText(problem)));
+	return html`<div class="warning" role="alert">
+		${[...named].slice(0, maxNamed).map((text) => html`<p>${text}</p>`)}
+		<button @click=${retry}>${texts.tryAgain}</button>
+	</div>`;
 }
 
-function problemText(texts: Texts, problem: CatalogueProblem): string {
+function problemText(problem: CatalogueProblem): string {
 	if (problem.kind === "version") return texts.problemVersion;
 	return problem.kind === "file" ? texts.problemPiece(problem.path) : texts.problemNetwork;
 }

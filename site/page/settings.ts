@@ -21,16 +21,3 @@ export interface SiteSettings extends OperatorSettings {
 	metadataUrl: string;
 	catalogueUrl: string;
 }
-
-/** A site of which nothing was said. */
-export const plainSettings: SiteSettings = {
-	targets: ["v0.9", "v1", "v2", "ramp4"],
-	mapWkid: 3978,
-	baseMap: "",
-	baseMapAttribution: "",
-	repository: "",
-	branch: "main",
-	canSend: false,
-	metadataUrl: "",
-	catalogueUrl: "",
-};

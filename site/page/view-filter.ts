@@ -1,69 +1,72 @@
+import { html, render, type TemplateResult } from "lit-html";
+import { live } from "lit-html/directives/live.js";
 import type { Box } from "../map/drawable.ts";
 import type { Overview } from "../map/overview.ts";
 import type { State } from "./address.ts";
-import { describe, fill, h, warning } from "./dom.ts";
-import type { Page } from "./page.ts";
+import { part, warning } from "./dom.ts";
+import { currentState, refresh, texts } from "./page.ts";
 
 /** The filter by a map's view: a box to tick, and the map whose view filters. */
 export class ViewFilter {
-	readonly #page: Page;
 	readonly #change: (view: Box | null) => void;
-	readonly #box = h("input", { type: "checkbox" });
-	readonly #hint = h("p", { class: "hint", hidden: true });
-	readonly #place = h("div", { class: "overview" });
-	/** The box with its name. */
-	readonly label: HTMLElement;
-	/** What is below the filters. */
-	readonly element: HTMLElement;
+	readonly #place = part("overview");
 	/** Ticked, and the map has not come to rest yet. */
 	#isAsked = false;
 	#map: Overview | "opening" | null = null;
 
 	/** @param change called with the view that filters; null: none */
-	constructor(page: Page, change: (view: Box | null) => void) {
-		this.#page = page;
+	constructor(change: (view: Box | null) => void) {
 		this.#change = change;
-		const { texts } = page;
-		fill(this.#hint, texts.inViewHint);
-		describe(this.#box, this.#hint);
-		this.label = h("label", { class: "check" }, this.#box, h("span", {}, texts.inView));
-		this.element = h("div", {}, this.#hint, this.#place);
-		this.#box.addEventListener("change", () => {
-			this.#isAsked = this.#box.checked;
-			if (this.#box.checked) this.update(this.#page.state(), true);
-			else this.#change(null);
-		});
+	}
+
+	/** The box with its name. */
+	label(state: State): TemplateResult {
+		const tick = ({ currentTarget }: Event) => {
+			this.#isAsked = (currentTarget as HTMLInputElement).checked;
+			if (!this.#isAsked) return this.#change(null);
+			this.update(currentState(), true);
+			refresh();
+		};
+		return html`<label class="check"><input type="checkbox" aria-describedby="viewhint"
+			.checked=${live(this.#isOn(state))} @change=${tick}><span>${texts.inView}</span></label>`;
+	}
+
+	/** What is below the filters. */
+	content(state: State): TemplateResult {
+		const hint = texts.inViewHint;
+		return html`<div><p class="hint" id="viewhint" ?hidden=${!this.#isOn(state)}>${hint}</p>${this.#place}</div>`;
 	}
 
 	/** @param isShown whether the filters are open: no map is loaded before */
-	update({ view }: State, isShown: boolean): void {
+	update(state: State, isShown: boolean): void {
+		const { view } = state;
 		if (view !== null) this.#isAsked = false;
-		const isOn = view !== null || this.#isAsked;
-		this.#box.checked = isOn;
-		this.#hint.hidden = !isOn;
-		if (!isOn) this.#close();
+		if (!this.#isOn(state)) this.#close();
 		else if (this.#map === null && isShown) void this.#open();
 		else if (view !== null && this.#map !== null && this.#map !== "opening") this.#map.show(view);
+	}
+
+	#isOn({ view }: State): boolean {
+		return view !== null || this.#isAsked;
 	}
 
 	#close(): void {
 		if (this.#map !== null && this.#map !== "opening") this.#map.close();
 		this.#map = null;
-		fill(this.#place);
+		render("", this.#place);
 	}
 
 	async #open(): Promise<void> {
 		this.#map = "opening";
-		const { texts } = this.#page;
 		try {
 			const { openOverview } = await import("../map/overview.ts");
 			if (this.#map !== "opening") return;
-			this.#map = openOverview(this.#place, this.#page, this.#page.state().view, (view) => {
-				if (this.#box.checked) this.#change(view);
+			this.#map = openOverview(this.#place, currentState().view, (view) => {
+				if (this.#isOn(currentState())) this.#change(view);
 			});
 		} catch {
 			this.#map = null;
-			fill(this.#place, warning(texts.mapFailed));
+			render(warning(texts.mapFailed), this.#place);
 		}
 	}
 }

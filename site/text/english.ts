@@ -119,7 +119,6 @@ export const english = {
 	unknown: "Not known here",
 	senderField: "Registered by",
 	notThere: "not served there",
-	fragments: "Fragments",
 
 	states: {
 		down: "The service does not answer",

@@ -120,7 +120,6 @@ export const french: Texts = {
 	unknown: "Inconnu ici",
 	senderField: "Inscrite par",
 	notThere: "n’y est pas offerte",
-	fragments: "Fragments",
 
 	states: {
 		down: "Le service ne répond pas",

@@ -1,16 +1,11 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import {
-	buildCatalogue,
-	type CatalogueSettings,
-	catalogueFiles,
-	maxLayerPages,
-} from "../../catalogue/catalogue.ts";
+import { type CatalogueSettings, catalogueFiles, maxLayerPages } from "../../catalogue/catalogue.ts";
 import type { CommitChanges } from "../../catalogue/changes.ts";
 import { type Files, IndexBroken } from "../../catalogue/chunks.ts";
 import { chunkOf, chunksFolder, type Entry, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { parseHealthReport } from "../../registry/health-report.ts";
-import { generateEntries } from "./entries.ts";
+import { buildCatalogue, generateEntries } from "./entries.ts";
 import { pageSettings } from "./pages.ts";
 
 const settings: CatalogueSettings = {

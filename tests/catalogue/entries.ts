@@ -1,4 +1,7 @@
 import { randomFrom } from "../../bench/layers.ts";
+import { type CatalogueSettings, catalogueFiles } from "../../catalogue/catalogue.ts";
+import type { CommitChanges } from "../../catalogue/changes.ts";
+import type { Files } from "../../catalogue/chunks.ts";
 import type { Entry } from "../../registry/entries.ts";
 
 /** Words as titles of map layers have them, English and French, the frequent ones first. */
@@ -98,4 +101,18 @@ export function* generateEntries(count: number): Generator<Entry> {
 			...(isFeature && { bounds: [west, south, west + 0.5, south + 0.4] as const }),
 		};
 	}
+}
+
+/**
+ * All files of the catalogue that depend on layers: the index, the report of health, the changes, and the pages.
+ * @param entries each smallkey once
+ * @param history commits that touched layers, oldest first; null where it is not known
+ */
+export function buildCatalogue(
+	entries: readonly Entry[],
+	history: readonly CommitChanges[] | null,
+	settings: CatalogueSettings,
+): Files {
+	const layers = new Map(entries.map((entry) => [entry.smallkey, entry]));
+	return catalogueFiles(null, { layers, history: history ?? [] }, settings);
 }

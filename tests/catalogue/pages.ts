@@ -1,5 +1,6 @@
 import type { PageSettings } from "../../catalogue/static/html.ts";
 import { targetNames } from "../../registry/targets/table.ts";
+import type { SiteSettings } from "../../site/page/settings.ts";
 
 /** What pages of entries need, with names of assets that are none. */
 export const pageSettings: PageSettings = {
@@ -12,4 +13,17 @@ export const pageSettings: PageSettings = {
 	targets: targetNames,
 	repository: "",
 	hasLayerPages: true,
+};
+
+/** A site of which nothing was said. */
+export const plainSettings: SiteSettings = {
+	targets: ["v0.9", "v1", "v2", "ramp4"],
+	mapWkid: 3978,
+	baseMap: "",
+	baseMapAttribution: "",
+	repository: "",
+	branch: "main",
+	canSend: false,
+	metadataUrl: "",
+	catalogueUrl: "",
 };

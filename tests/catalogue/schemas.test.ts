@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import Ajv from "ajv";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { buildCatalogue } from "../../catalogue/catalogue.ts";
 import type { CommitChanges } from "../../catalogue/changes.ts";
 import type { Entry } from "../../registry/entries.ts";
-import { generateEntries } from "./entries.ts";
+import { buildCatalogue, generateEntries } from "./entries.ts";
 
 const ajv = new Ajv({ allErrors: true });
 

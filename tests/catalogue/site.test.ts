@@ -3,9 +3,9 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { contentPolicy } from "../../api/site-headers.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
-import { plainSettings } from "../../site/page/settings.ts";
 import { english } from "../../site/text/english.ts";
 import { french } from "../../site/text/french.ts";
+import { plainSettings } from "./pages.ts";
 
 const site = await buildSite(plainSettings);
 

@@ -6,7 +6,6 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parsePage } from "../../api/pages.ts";
 import { pageHeaders } from "../../api/site-headers.ts";
-import { buildCatalogue } from "../../catalogue/catalogue.ts";
 import {
 	changedKeys,
 	chooseQuestions,
@@ -15,7 +14,7 @@ import {
 	sample,
 	verifyHosting,
 } from "../../hosting/verify.ts";
-import { generateEntries } from "../catalogue/entries.ts";
+import { buildCatalogue, generateEntries } from "../catalogue/entries.ts";
 import { layers } from "../conformance/engine.ts";
 import { buildDist } from "../conformance/engines.ts";
 import { temporaryFolder } from "../local.ts";

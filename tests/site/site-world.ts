@@ -20,7 +20,8 @@ import type { Sickness } from "../../registry/health.ts";
 import { kindOf, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames, targetPath } from "../../registry/targets/table.ts";
-import { plainSettings, type SiteSettings } from "../../site/page/settings.ts";
+import type { SiteSettings } from "../../site/page/settings.ts";
+import { plainSettings } from "../catalogue/pages.ts";
 import { Peer } from "../harvest/peer.ts";
 
 /** A layer of a test's catalogue. */

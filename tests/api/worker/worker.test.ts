@@ -5,9 +5,8 @@ import * as assert from "uvu/assert";
 import { sign } from "../../../api/signature.ts";
 import type { Bindings } from "../../../api/worker/reads.ts";
 import { createWorker } from "../../../api/worker/worker.ts";
-import { buildCatalogue } from "../../../catalogue/catalogue.ts";
 import type { Entry } from "../../../registry/entries.ts";
-import { generateEntries } from "../../catalogue/entries.ts";
+import { buildCatalogue, generateEntries } from "../../catalogue/entries.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
 import { manual } from "../../local.ts";
 

@@ -10,10 +10,10 @@ import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { folderPages } from "../../../api/node/pages.ts";
 import { parsePage } from "../../../api/pages.ts";
-import { buildCatalogue } from "../../../catalogue/catalogue.ts";
 import type { Entry } from "../../../registry/entries.ts";
 import { temporaryFolder } from "../../local.ts";
 import { root } from "../../process.ts";
+import { buildCatalogue } from "../entries.ts";
 import { pageSettings } from "../pages.ts";
 
 const layer = (smallkey: string, type: string, en: string, fr: string, more: Partial<Entry>): Entry => ({

@@ -1,9 +1,8 @@
 import { SaxesParser } from "saxes";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { buildCatalogue } from "../../../catalogue/catalogue.ts";
 import { searchEngineFiles } from "../../../catalogue/static/search-engines.ts";
-import { generateEntries } from "../entries.ts";
+import { buildCatalogue, generateEntries } from "../entries.ts";
 import { pageSettings } from "../pages.ts";
 
 /** The texts of the elements of a name. */
