@@ -36,20 +36,22 @@ export function openHealth(): View {
 		content: () => html`<div class="health">
 			<h1 tabindex="-1">${texts.healthTitle}</h1>
 			<p>${texts.healthIntro}</p>
-			${report === undefined ? "" : html`<p role="status">${report ? summary(report) : texts.healthMissing}</p>`}
-			${report?.groups.map((group) => groupTable(group, under.signal))}
+			<div>${report !== undefined ? reportText(report, under.signal) : ""}</div>
 		</div>`,
 		close: () => under.abort(),
 	};
 }
 
-function summary({ checked, unchecked, sick }: HealthReport): string {
+function reportText(report: HealthReport | null, signal: AbortSignal): TemplateResult {
+	if (!report) return html`<p role="status">${texts.healthMissing}</p>`;
+	const { checked, unchecked, sick, groups } = report;
 	const said = [
 		texts.healthChecked(checked),
 		unchecked > 0 && texts.healthUnchecked(unchecked),
 		checked > 0 && (sick > 0 ? texts.healthSick(sick) : texts.healthNone),
 	];
-	return said.filter(Boolean).join(" ");
+	return html`<p role="status">${said.filter(Boolean).join(" ")}</p>
+		${groups.map((group) => groupTable(group, signal))}`;
 }
 
 function groupTable({ owner, host, layers }: HealthGroup, signal: AbortSignal): TemplateResult {
