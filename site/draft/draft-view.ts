@@ -130,7 +130,7 @@ export class DraftView implements View {
 		this.#look(draft === null || link === undefined);
 	};
 
-	/** Takes what a field holds by now; it is looked at after a pause. */
+	/** Takes what a field holds by now; it is checked after a pause. */
 	readonly #type = (event: Event): void => {
 		const { id, value } = event.currentTarget as HTMLInputElement;
 		if (id === "key") this.#key = value;

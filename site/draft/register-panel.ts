@@ -2,7 +2,7 @@ import { html, type TemplateResult } from "lit-html";
 import { layerPath } from "../../registry/smallkey.ts";
 import { copyBox } from "../page/copy.ts";
 import { type Content, field, textIn } from "../page/dom.ts";
-import { catalogue, currentState, refresh, root, settings, stateLink, texts } from "../page/page.ts";
+import { catalogue, currentState, now, refresh, root, settings, stateLink, texts } from "../page/page.ts";
 import { placed, problemList } from "./check.ts";
 import { curlCommand, type Receipt, sendSigned } from "./send.ts";
 
@@ -66,7 +66,7 @@ export class RegisterPanel {
 		if (empty) return empty.focus();
 		this.#say(texts.draftSending);
 		try {
-			const receipt = await sendSigned(address, sender.value.trim(), secret.value, text);
+			const receipt = await sendSigned(address, sender.value.trim(), secret.value, text, now());
 			this.#say(this.#answerOf(receipt, smallkey));
 		} catch {
 			this.#say(html`<p class="bad">${texts.draftSendFailed}</p>`);

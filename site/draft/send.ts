@@ -32,8 +32,9 @@ export async function sendSigned(
 	sender: string,
 	secret: string,
 	body: string,
+	now: Date,
 ): Promise<Receipt> {
-	const timestamp = new Date().toISOString();
+	const timestamp = now.toISOString();
 	const response = await fetch(address, {
 		method: "PUT",
 		body,

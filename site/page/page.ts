@@ -24,6 +24,11 @@ export const land = { light: main.dataset.landLight ?? "", dark: main.dataset.la
 
 export const catalogue = new Catalogue(readFile, lang, new URL(main.dataset.worker ?? "", location.href));
 
+/** The time now. */
+export function now(): Date {
+	return new Date();
+}
+
 /** The state in the address. */
 export function currentState(): State {
 	return readState(location.search);

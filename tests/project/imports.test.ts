@@ -132,7 +132,7 @@ test("what runs in a worker or a browser uses web standards only", async () => {
 		const code = (await readFile(resolve(root, file), "utf8")).replace(/\/\*.*?\*\/|\/\/.*$/gms, "");
 		assert.not.match(code, /\bprocess\.|\bDate\.now\(|\bBuffer\b/, file);
 		// An adapter makes the clock and hands it on, and so does the script of a page.
-		if (!file.startsWith("api/worker/") && file !== "site/page/main.ts")
+		if (!file.startsWith("api/worker/") && file !== "site/page/page.ts")
 			assert.not.match(code, /new Date\(\)/, file);
 	}
 });
