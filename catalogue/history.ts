@@ -4,7 +4,7 @@ import { runGit } from "../git/run.ts";
 import type { PublicName } from "../registry/entries.ts";
 import { healthPath, repairTrailer } from "../registry/health.ts";
 import { parseLayerPath, parseSmallkey } from "../registry/smallkey.ts";
-import { serviceIdentity } from "../store/git/new-commit.ts";
+import { serviceIdentity } from "../store/store.ts";
 import type { ChangeKind, CommitChanges } from "./changes.ts";
 
 /** A commit on the branch that touched layers, or one of the files beside them. */

@@ -1,5 +1,5 @@
-import { GitProcess } from "./process.ts";
-import { GitFailure, GitKilled, GitTimeout, ordinarySilenceMs } from "./run.ts";
+import { Answers, GitProcess, type ReadAnswer } from "./process.ts";
+import { GitDamage, GitFailure, GitKilled, GitTimeout, gitOutput, ordinarySilenceMs, runGit } from "./run.ts";
 
 /** An object of a repository. */
 export interface GitObject {
@@ -8,13 +8,20 @@ export interface GitObject {
 	body: Buffer;
 }
 
-interface Waiting {
-	name: string;
-	resolve: (object: GitObject | null) => void;
-	reject: (error: Error) => void;
-	/** Whether another process was asked before, and ended. */
-	isRepeated: boolean;
-}
+/**
+ * Reads the object that `git cat-file --batch` prints: `<id> <type> <size>`, line break, content, line break; or
+ * `<name> missing` and the like, which is null.
+ */
+const objectAt: ReadAnswer<GitObject | null> = (data, start) => {
+	const lineEnd = data.indexOf("\n", start);
+	if (lineEnd < 0) return { needed: data.length + 1 };
+	const header = /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(data.toString("latin1", start, lineEnd));
+	if (!header) return { answer: null, end: lineEnd + 1 };
+	const [, id = "", type = "", size = ""] = header;
+	const bodyEnd = lineEnd + 1 + Number(size);
+	if (data.length <= bodyEnd) return { needed: bodyEnd + 1 };
+	return { answer: { id, type, body: data.subarray(lineEnd + 1, bodyEnd) }, end: bodyEnd + 1 };
+};
 
 /** How a process that reads objects is bounded. */
 export interface CatFileLimits {
@@ -26,22 +33,15 @@ export interface CatFileLimits {
 
 const ordinaryLimits: CatFileLimits = { silenceMs: ordinarySilenceMs, maxReads: 1_000_000 };
 
-const newline = 0x0a;
-
 /** A long-lived `git cat-file --batch`: objects by id, by ref or by `<commit>:<path>`, in the order asked for. */
 export class CatFile {
 	readonly #repository: string;
 	readonly #limits: CatFileLimits;
-	#process: GitProcess | null = null;
+	#process: GitProcess<GitObject | null> | null = null;
 	/** Reads that the process was asked for. */
 	#reads = 0;
 	/** Whether no other process starts. */
 	#hasEnded = false;
-	#waiting: Waiting[] = [];
-	#chunks: Buffer[] = [];
-	#bufferedBytes = 0;
-	/** Bytes that have to be there before the next look at what has come. */
-	#neededBytes = 1;
 
 	constructor(repository: string, limits: Partial<CatFileLimits> = {}) {
 		this.#repository = repository;
@@ -53,16 +53,30 @@ export class CatFile {
 	 * @throws {GitTimeout} where git is silent for too long; the next read asks another process
 	 */
 	async read(name: string): Promise<GitObject | null> {
-		return new Promise((resolve, reject) => this.#ask({ name, resolve, reject, isRepeated: false }));
+		for (let isRepeated = false; ; isRepeated = true) {
+			if (this.#hasEnded) throw new GitFailure("git cat-file: has ended");
+			const process = this.#start();
+			try {
+				const object = await process.ask([`${name}\n`]);
+				// A part of what has come would keep all of it in memory.
+				return object && { ...object, body: Buffer.from(object.body) };
+			} catch (error) {
+				// Git ends where it meets a broken object: the fault of the read that fails first, not of those behind it.
+				const isAtFault = this.#process === process;
+				if (isAtFault) this.#process = null;
+				if (this.#hasEnded || error instanceof GitTimeout) throw error;
+				if (isAtFault && (isRepeated || !(error instanceof GitKilled))) throw error;
+			}
+		}
 	}
 
 	/**
-	 * Replaces the process once no read waits: git does not read again what it has found to be broken, and keeps packs
-	 * open that a repack has removed.
+	 * Replaces the process: git does not read again what it has found to be broken, and keeps packs open that a repack has
+	 * removed. Reads that wait are still answered.
 	 */
 	renew(): void {
-		this.#reads = this.#limits.maxReads;
-		this.#endRenewed();
+		void this.#process?.close();
+		this.#process = null;
 	}
 
 	/** Ends the process for good; reads that wait are answered first, unless it fails. */
@@ -77,91 +91,59 @@ export class CatFile {
 		this.#process?.kill();
 	}
 
-	#ask(waiting: Waiting): void {
-		if (this.#hasEnded) return waiting.reject(new GitFailure("git cat-file: has ended"));
-		try {
-			const process = this.#start();
-			this.#waiting.push(waiting);
-			this.#reads += 1;
-			process.isAwaited = true;
-			process.write(`${waiting.name}\n`);
-		} catch (error) {
-			waiting.reject(error as Error);
+	#start(): GitProcess<GitObject | null> {
+		if (this.#reads >= this.#limits.maxReads) this.renew();
+		if (!this.#process) {
+			this.#reads = 0;
+			const { silenceMs } = this.#limits;
+			this.#process = new GitProcess(this.#repository, ["cat-file", "--batch"], objectAt, silenceMs);
 		}
-	}
-
-	/** Ends a process that another one has to go on from. */
-	#endRenewed(): void {
-		if (this.#waiting.length > 0 || this.#reads < this.#limits.maxReads) return;
-		void this.#process?.close();
-		this.#process = null;
-	}
-
-	#start(): GitProcess {
-		this.#endRenewed();
-		if (this.#process) return this.#process;
-		this.#reads = 0;
-		const process: GitProcess = new GitProcess(this.#repository, ["cat-file", "--batch"], "cat-file", {
-			take: (data) => this.#take(data),
-			ended: (error) => {
-				if (this.#process === process) this.#fail(error);
-			},
-			silenceMs: this.#limits.silenceMs,
-		});
-		this.#process = process;
-		return process;
-	}
-
-	#fail(error: Error): void {
-		const waiting = this.#waiting;
-		this.#waiting = [];
-		this.#process = null;
-		this.#chunks = [];
-		this.#bufferedBytes = 0;
-		this.#neededBytes = 1;
-		// Git ends where it meets a broken object: the fault of the read that came first, not of those behind it.
-		const isFirstAtFault = !(error instanceof GitKilled) || waiting[0]?.isRepeated === true;
-		const faults = error instanceof GitTimeout || this.#hasEnded ? waiting.length : Number(isFirstAtFault);
-		for (const { reject } of waiting.slice(0, faults)) reject(error);
-		for (const again of waiting.slice(faults)) this.#ask({ ...again, isRepeated: true });
-	}
-
-	#take(data: Buffer): void {
-		this.#chunks.push(data);
-		this.#bufferedBytes += data.length;
-		if (this.#bufferedBytes < this.#neededBytes) return;
-		const whole = this.#chunks.length === 1 ? data : Buffer.concat(this.#chunks);
-		let start = 0;
-		let next = objectAt(whole, start);
-		for (; "end" in next; next = objectAt(whole, start)) {
-			const { object, end } = next;
-			// A part of what has come would keep all of it in memory.
-			this.#waiting.shift()?.resolve(object && { ...object, body: Buffer.from(object.body) });
-			start = end;
-		}
-		const rest = whole.subarray(start);
-		this.#chunks = [rest];
-		this.#neededBytes = next.needed - start;
-		this.#bufferedBytes = rest.length;
-		if (this.#process && this.#waiting.length === 0) this.#process.isAwaited = false;
+		this.#reads += 1;
+		return this.#process;
 	}
 }
 
+/** Size of each object that the repository has, in bytes, without reading any of them. */
+export async function readSizes(
+	repository: string,
+	ids: Iterable<string>,
+): Promise<ReadonlyMap<string, number>> {
+	const unique = [...new Set(ids)];
+	if (unique.length === 0) return new Map();
+	const input = `${unique.join("\n")}\n`;
+	const args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
+	const output = await runGit(repository, args, { input });
+	const lines = output.toString("latin1").split("\n").filter(Boolean);
+	// `<id> missing` has no size.
+	const sizes = lines.map((line) => line.split(" ")).map(([id = "", size]) => [id, Number(size)] as const);
+	return new Map(sizes.filter(([, size]) => Number.isInteger(size)));
+}
+
 /**
- * Reads the object that `git cat-file --batch` prints at a place: `<id> <type> <size>`, line break, content, line break;
- * or `<name> missing` and the like, which is null.
- * @returns the object and where it ends; where it is not whole yet, how many bytes of `data` there have to be
+ * The contents of objects of one type in the order of their ids, in portions as they come. For many it takes a fraction
+ * of what asking for one after the other takes: git answers in long writes (`git cat-file --batch --buffer`).
+ * @throws {GitFailure} where the repository does not have one of them, or git ends early
  */
-export function objectAt(
-	data: Buffer,
-	start: number,
-): { object: GitObject | null; end: number } | { needed: number } {
-	const lineEnd = data.indexOf(newline, start);
-	if (lineEnd < 0) return { needed: data.length + 1 };
-	const header = /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(data.toString("latin1", start, lineEnd));
-	if (!header) return { object: null, end: lineEnd + 1 };
-	const [, id = "", type = "", size = ""] = header;
-	const bodyEnd = lineEnd + 1 + Number(size);
-	if (data.length <= bodyEnd) return { needed: bodyEnd + 1 };
-	return { object: { id, type, body: data.subarray(lineEnd + 1, bodyEnd) }, end: bodyEnd + 1 };
+export async function* readObjects(
+	repository: string,
+	type: "blob" | "commit",
+	ids: readonly string[],
+): AsyncGenerator<Buffer[]> {
+	if (ids.length === 0) return;
+	const answers = new Answers(objectAt);
+	let given = 0;
+	const input = `${ids.join("\n")}\n`;
+	for await (const data of gitOutput(repository, ["cat-file", "--batch", "--buffer"], { input })) {
+		const bodies = answers.take(data).map((object) => {
+			if (object?.type !== type) throw new GitDamage(`object ${ids[given]} is missing, or no ${type}`);
+			given += 1;
+			return object.body;
+		});
+		if (bodies.length > 0) yield bodies;
+	}
+}
+
+/** The contents of blobs: see `readObjects`. */
+export function readBlobs(repository: string, ids: readonly string[]): AsyncGenerator<Buffer[]> {
+	return readObjects(repository, "blob", ids);
 }

@@ -1,4 +1,4 @@
-import { readObjects } from "./blobs.ts";
+import { readObjects } from "./cat-file.ts";
 import { runGit } from "./run.ts";
 
 /** A commit as it is stored: one that is pushed can hold anything. */

@@ -1,5 +1,4 @@
-import { LineProcess } from "./line-process.ts";
-import { ordinarySilenceMs } from "./run.ts";
+import { GitProcess, lineAt } from "./process.ts";
 
 /** A commit as git fast-import is given it. */
 export interface ImportedCommit {
@@ -22,20 +21,15 @@ const pieceLength = 1 << 20;
 
 /** A long-lived `git fast-import` that stores commits, in one pack for each group. */
 export class FastImport {
-	readonly #process: LineProcess;
-	#commits = 0;
+	readonly #process: GitProcess<string>;
 
 	/** @param silenceMs longest silence while an answer is awaited, in milliseconds */
-	constructor(repository: string, silenceMs = ordinarySilenceMs) {
+	constructor(repository: string, silenceMs?: number) {
 		// With unpackLimit 0 each checkpoint leaves a pack that git has synced; --done: a cut stream changes nothing.
 		// Little compression: a repack replaces most of it by deltas.
 		const config = ["-c", "fastimport.unpackLimit=0", "-c", "pack.compression=1"];
-		this.#process = new LineProcess(repository, ["fast-import", "--quiet", "--done"], silenceMs, { config });
-	}
-
-	/** Number of commits that it was given. */
-	get commits(): number {
-		return this.#commits;
+		const args = ["fast-import", "--quiet", "--done"] as const;
+		this.#process = new GitProcess(repository, args, lineAt, silenceMs, config);
 	}
 
 	/**
@@ -44,7 +38,6 @@ export class FastImport {
 	 * @throws {GitFailure} where the process ends
 	 */
 	commit(from: string | null, commit: ImportedCommit): Promise<string> {
-		this.#commits += 1;
 		return this.#process.ask(commandsOf(from, commit));
 	}
 

@@ -12,34 +12,26 @@ export const ordinarySilenceMs = 25_000;
 
 /** Git failed: it could not be started, ended with an error, or did not answer. */
 export class GitFailure extends Error {
-	constructor(message: string) {
-		super(message);
-		this.name = "GitFailure";
-	}
+	override name = "GitFailure";
 }
 
 /** Git did not answer in its time and was ended. */
 export class GitTimeout extends GitFailure {
+	override name = "GitTimeout";
+
 	constructor(command: string, limitMs: number) {
 		super(`git ${command}: did not answer within ${limitMs / 1000} s and was ended`);
-		this.name = "GitTimeout";
 	}
 }
 
 /** Another process has ended git: the same request may be made again. */
 export class GitKilled extends GitFailure {
-	constructor(command: string, signal: string) {
-		super(`git ${command} was ended by ${signal}`);
-		this.name = "GitKilled";
-	}
+	override name = "GitKilled";
 }
 
 /** The repository does not have what it says is there, or cannot read it. */
 export class GitDamage extends GitFailure {
-	constructor(message: string) {
-		super(message);
-		this.name = "GitDamage";
-	}
+	override name = "GitDamage";
 }
 
 /**
@@ -97,37 +89,87 @@ export interface RunOptions {
  * @throws {GitTimeout} where it takes too long
  * @throws {GitFailure} with git's own words where it exits with another code than 0
  */
-export function runGit(repository: string, args: string[], options: RunOptions = {}): Promise<Buffer> {
-	const { input, limitMs = ordinaryCommandMs } = options;
+export async function runGit(repository: string, args: string[], options: RunOptions = {}): Promise<Buffer> {
+	const { limitMs = ordinaryCommandMs } = options;
+	const printed: Buffer[] = [];
+	let printedBytes = 0;
+	for await (const data of gitOutput(repository, args, { ...options, limitMs, silenceMs: limitMs })) {
+		printed.push(data);
+		printedBytes += data.length;
+		if (printedBytes > maxOutputBytes) throw new GitFailure(`git ${args[0]}: printed too much`);
+	}
+	return Buffer.concat(printed);
+}
+
+/**
+ * What git prints, as it comes. The process ends with the loop over it.
+ * @param options without `limitMs` it may take any time, as long as it is not silent for `silenceMs` milliseconds
+ * @throws {GitTimeout} where it takes too long, or is silent for too long
+ * @throws {GitFailure} with git's own words where it exits with another code than 0
+ */
+export async function* gitOutput(
+	repository: string,
+	args: string[],
+	options: RunOptions & { silenceMs?: number } = {},
+): AsyncGenerator<Buffer> {
+	const { input, limitMs = Number.POSITIVE_INFINITY, silenceMs = ordinarySilenceMs } = options;
 	const name = args[0] ?? "";
-	return new Promise((resolve, reject) => {
-		const child = startGit(repository, args, options.environment, options.niceness);
-		const printed: Buffer[] = [];
-		let printedBytes = 0;
-		let complaint = "";
-		const giveUp = (error: Error) => {
-			killGroup(child);
-			reject(error);
-		};
-		const timer = setTimeout(() => giveUp(new GitTimeout(name, limitMs)), limitMs);
-		child.stdout.on("data", (data: Buffer) => {
-			printed.push(data);
-			printedBytes += data.length;
-			if (printedBytes > maxOutputBytes) giveUp(new GitFailure(`git ${name}: printed too much`));
-		});
-		child.stderr.on("data", (data: Buffer) => {
-			complaint = (complaint + data).slice(-maxComplaintBytes);
-		});
-		child.on("error", reject);
-		child.on("close", (code, signal) => {
-			clearTimeout(timer);
-			if (code === 0) return resolve(Buffer.concat(printed));
-			reject(new GitFailure(`git ${name}: ${complaint.trim() || `ended with ${signal ?? code}`}`));
-		});
-		// git may end before it has read all; its exit code says why.
-		child.stdin.on("error", () => undefined);
-		child.stdin.end(input);
+	const endMs = performance.now() + limitMs;
+	const child = startGit(repository, args, options.environment, options.niceness);
+	const closed = new Promise<unknown>((resolve) => {
+		child.once("close", (code, signal) => resolve(signal ?? code));
 	});
+	let complaint = "";
+	child.stderr.on("data", (data: Buffer) => {
+		complaint = (complaint + data).slice(-maxComplaintBytes);
+	});
+	// git may end before it has read all; its exit code says why.
+	child.stdin.on("error", () => undefined);
+	child.stdin.end(input);
+	const chunks = child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+	/** Ends the process where a task takes too long. */
+	const inTime = async <T>(task: Promise<T>): Promise<T> => {
+		let isLate = false;
+		const end = () => {
+			isLate = true;
+			killGroup(child);
+		};
+		const timer = setTimeout(end, Math.min(silenceMs, endMs - performance.now()));
+		const result = await task.finally(() => clearTimeout(timer));
+		if (isLate) throw new GitTimeout(name, Math.min(silenceMs, limitMs));
+		return result;
+	};
+	try {
+		for (;;) {
+			const next = await inTime(chunks.next());
+			if (next.done) break;
+			yield next.value;
+		}
+		const code = await inTime(closed);
+		if (code !== 0) throw new GitFailure(`git ${name}: ${complaint.trim() || `ended with ${code}`}`);
+	} finally {
+		if (child.exitCode === null) killGroup(child);
+	}
+}
+
+/**
+ * The records that git prints, in portions as they come.
+ * @param separator what ends each of them
+ * @throws {GitFailure} as `gitOutput`
+ */
+export async function* readRecords(
+	repository: string,
+	args: string[],
+	separator: "\0" | "\n" = "\0",
+	options: RunOptions = {},
+): AsyncGenerator<string[]> {
+	let rest: Buffer = Buffer.alloc(0);
+	for await (const chunk of gitOutput(repository, args, options)) {
+		const data = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
+		const end = data.lastIndexOf(separator) + 1;
+		rest = data.subarray(end);
+		if (end > 0) yield data.toString("utf8", 0, end - 1).split(separator);
+	}
 }
 
 /** Starts git in a repository, without a shell, to talk to it over its pipes. @throws {GitFailure} where it cannot be started */
@@ -151,29 +193,6 @@ export function startGit(
 	child.on("error", () => undefined);
 	if (child.pid === undefined) throw new GitFailure("git could not be started");
 	return child;
-}
-
-/**
- * What a process prints, as it comes.
- * @throws {GitTimeout} where it gives no output for too long; it is ended then
- */
-export async function* outputOf(
-	child: ChildProcessWithoutNullStreams,
-	command: string,
-	silenceMs = ordinarySilenceMs,
-): AsyncGenerator<Buffer> {
-	const chunks = child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-	for (;;) {
-		let isSilent = false;
-		const timer = setTimeout(() => {
-			isSilent = true;
-			killGroup(child);
-		}, silenceMs);
-		const next = await chunks.next().finally(() => clearTimeout(timer));
-		if (isSilent) throw new GitTimeout(command, silenceMs);
-		if (next.done) return;
-		yield next.value;
-	}
 }
 
 /** Ends a process and what it has started, stopped ones too. */

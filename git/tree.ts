@@ -1,6 +1,5 @@
-import type { CatFile, GitObject } from "./cat-file.ts";
-import { readRecords } from "./records.ts";
-import { GitDamage } from "./run.ts";
+import type { GitObject } from "./cat-file.ts";
+import { readRecords } from "./run.ts";
 
 /** A name in a tree: how it is kept, and what it holds. */
 export interface TreeEntry {
@@ -91,13 +90,6 @@ export async function findTooMany(repository: string, commit: string): Promise<s
 export function kindOfMode(mode: string): "file" | "symlink" | "other" {
 	if (mode === "100644" || mode === "100755") return "file";
 	return mode === "120000" ? "symlink" : "other";
-}
-
-/** The content of a blob. @throws {GitDamage} where the repository does not have it */
-export async function readBlob(catFile: CatFile, id: string): Promise<Buffer> {
-	const object = await catFile.read(id);
-	if (!object) throw new GitDamage(`object ${id} is missing`);
-	return object.body;
 }
 
 /** The mode of a folder in a tree. */

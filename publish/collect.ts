@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readBlobs } from "../git/blobs.ts";
+import { readBlobs } from "../git/cat-file.ts";
 import { runGit } from "../git/run.ts";
 import { kindOfMode, listTree, type PathChange } from "../git/tree.ts";
 import { type LayerFile, maxBytesOf } from "../registry/judge.ts";

@@ -1,4 +1,4 @@
-import { readBlobs } from "../git/blobs.ts";
+import { readBlobs } from "../git/cat-file.ts";
 import { runGit } from "../git/run.ts";
 import { listTree, type PathChange } from "../git/tree.ts";
 import { type CheckedLayer, type JudgedFile, judgeFile, type LayerFile } from "../registry/judge.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { GitFailure } from "../git/run.ts";
 import { problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import type { CommitRange, Published } from "../store/git/store.ts";
+import type { CommitRange, Published } from "../store/git/branch.ts";
 import type { Log } from "../store/log.ts";
 import { findEarlier } from "./commit-layers.ts";
 import { renderEntry } from "./entry.ts";

@@ -3,7 +3,7 @@ import { setPriority } from "node:os";
 import { GitFailure } from "../git/run.ts";
 import type { PathChange } from "../git/tree.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import type { CommitRange } from "../store/git/store.ts";
+import type { CommitRange } from "../store/git/branch.ts";
 import { changesOf, type Noted, nothingNoted } from "./changes.ts";
 import { storeLayers } from "./commit-layers.ts";
 import { type Entry, entriesIn, renderEntry } from "./entry.ts";

@@ -1,7 +1,7 @@
 import { trailersOf } from "../git/commits.ts";
 import { FastImport } from "../git/fast-import.ts";
 import { runGit } from "../git/run.ts";
-import { authorMail, declinedFolder, repairBranch, serviceAuthor } from "../store/store.ts";
+import { declinedFolder, repairBranch, serviceIdentity } from "../store/store.ts";
 import type { Proposal } from "./proposal.ts";
 
 /** A proposal that waits on its branch. */
@@ -51,7 +51,7 @@ export async function writeProposal(
 	before: OpenProposal | undefined,
 	now: Date,
 ): Promise<void> {
-	const identity = `${serviceAuthor} <${authorMail(serviceAuthor)}> ${Math.floor(now.getTime() / 1000)} +0000`;
+	const identity = `${serviceIdentity} ${Math.floor(now.getTime() / 1000)} +0000`;
 	const git = new FastImport(repository);
 	try {
 		const message = messageOf(proposal, proposal.text);

@@ -1,4 +1,4 @@
-import { readSizes } from "../git/blobs.ts";
+import { readSizes } from "../git/cat-file.ts";
 import { runGit } from "../git/run.ts";
 import { diffTree, findTooMany, kindOfMode, listTree, type PathChange } from "../git/tree.ts";
 import { limitOf, readEntries, resolveCommit } from "../publish/collect.ts";

@@ -8,7 +8,10 @@ import { readCommit } from "../files/version.ts";
 import type { FolderTimes } from "../publish/folder-sink.ts";
 import { Publication } from "../publish/publication.ts";
 import { eachInSlices } from "../publish/slices.ts";
-import { type CommitRange, GitStore, type StoreLimits, startTask } from "../store/git/store.ts";
+import type { CommitRange } from "../store/git/branch.ts";
+import type { StoreLimits } from "../store/git/limits.ts";
+import { startTask } from "../store/git/repository.ts";
+import { GitStore } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
@@ -123,7 +126,7 @@ export async function openLocal(
 	const gauges = async () => ({
 		layers: publication.table.size,
 		queue: store.waiting,
-		commitsBehind: await store.commitsBehind(),
+		commitsBehind: await store.branch.commitsBehind(),
 		filesBehind: publication.files.behind,
 		harvestsWaiting: harvester?.waiting ?? 0,
 		isReady: readiness() === null,
@@ -178,11 +181,11 @@ async function begin(store: GitStore, publication: Publication, repository: stri
 	try {
 		const served = await startTask(repository, () =>
 			publication.begin(
-				(commit) => store.rangeSince(commit),
-				() => store.firstRange(),
+				(commit) => store.branch.rangeSince(commit),
+				() => store.branch.firstRange(),
 			),
 		);
-		if (served !== store.tip) store.goBackTo(served);
+		if (served !== store.tip) store.branch.goBackTo(served);
 	} catch (error) {
 		await store.close();
 		throw error;

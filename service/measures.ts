@@ -1,4 +1,4 @@
-import type { GitOperation } from "../store/git/store.ts";
+import type { GitOperation } from "../store/git/measure.ts";
 import { isRefusal, type Store } from "../store/store.ts";
 
 /** Callbacks for the metrics of a running service. */

@@ -132,13 +132,14 @@ export function isRefusal<T extends object>(outcome: T | Refusal): outcome is Re
 
 /** The store cannot be written now; nothing was changed. */
 export class StoreBusy extends Error {
-	/** Seconds after which it is worth trying again. */
-	readonly retryAfter: number;
+	override name = "StoreBusy";
 
-	constructor(message: string, retryAfter: number) {
+	/** @param retryAfter seconds after which it is worth trying again */
+	constructor(
+		message: string,
+		readonly retryAfter: number,
+	) {
 		super(message);
-		this.name = "StoreBusy";
-		this.retryAfter = retryAfter;
 	}
 }
 
@@ -164,8 +165,11 @@ export function reviewBranch(smallkey: string): string {
 	return `register/${smallkey}`;
 }
 
-/** The author of the service's own commits. */
+/** The author of the service's own commits, and the committer of every commit that it makes, and of no other. */
 export const serviceAuthor = "fragment-publisher";
+
+/** The same as a commit has it. */
+export const serviceIdentity = `${serviceAuthor} <${/* @__PURE__ */ authorMail(serviceAuthor)}>`;
 
 /** Branch on which the repair of a layer is proposed. */
 export function repairBranch(smallkey: string): string {

@@ -23,7 +23,8 @@ import { langs } from "../registry/smallkey.ts";
 import { targetNames, targetPath } from "../registry/targets/table.ts";
 import { type LocalService, type Outside, openLocal } from "../service/composition.ts";
 import { readConfiguration } from "../service/settings.ts";
-import type { GitStore, StoreLimits } from "../store/git/store.ts";
+import type { StoreLimits } from "../store/git/limits.ts";
+import type { GitStore } from "../store/git/store.ts";
 import type { Edit } from "../store/store.ts";
 
 /** Noon of a day on which all clocks of these tests stand, unless a test moves them. */

@@ -22,9 +22,6 @@ import { RecentReplies } from "./recent.ts";
 import { Sending } from "./send.ts";
 import { Writing } from "./writing.ts";
 
-/** Most refusals that are slowed at once; what comes beyond is not. */
-const maxSlowed = 5_000;
-
 /** Answers the requests of one server. */
 export class Answering {
 	readonly #options: NodeOptions;
@@ -34,7 +31,6 @@ export class Answering {
 	readonly #sending: Sending;
 	readonly #recent: RecentReplies | null;
 	readonly #log: CountedLog<Answered>;
-	#slowed = 0;
 	#isClosing = false;
 
 	constructor(options: NodeOptions, times: NodeTimes) {
@@ -150,19 +146,9 @@ export class Answering {
 		const client = this.#clientOf(exchange);
 		const isBadWrite = isWrite && (reply.status === 401 || reply.status === 429);
 		// This machine itself is not slowed, as it is not limited.
-		if (isBadWrite && client.counted !== null && this.#slowed < maxSlowed) this.#writeSlowly(exchange, reply);
-		else this.#writeNoted(exchange, reply);
-	}
-
-	/** Delays the refusal of a client that guesses signatures or ignores its limit: it sends again once it has its answer. */
-	#writeSlowly(exchange: Exchange, reply: Reply): void {
-		this.#slowed += 1;
-		const write = () => {
-			this.#slowed -= 1;
-			this.#writeNoted(exchange, reply);
-		};
-		// Its connection keeps the process alive.
-		setTimeout(write, this.#times.badWriteDelayMs).unref();
+		if (!isBadWrite || client.counted === null) return this.#writeNoted(exchange, reply);
+		// A client that guesses signatures or ignores its limit sends again once it has its answer, which waits.
+		setTimeout(() => this.#writeNoted(exchange, reply), this.#times.badWriteDelayMs).unref();
 	}
 
 	/** Writes an answer that has a line in the log, under the id that its headers have. */

@@ -6,32 +6,24 @@ import type { Answered } from "./log.ts";
 import type { Pages } from "./pages.ts";
 
 /** How long each part of a request may take. */
-export interface NodeTimes {
+const defaultTimes = {
 	/** A request's head, from its first byte. */
-	headTimeoutMs: number;
-	/** A request's body, from the end of its head. */
-	bodyTimeoutMs: number;
-	/** An answer that its reader does not take, beside the time that its bytes may take. */
-	readerTimeoutMs: number;
-	/** Slowest reader that is waited for: an answer may take as long as its bytes take at this rate. */
-	readerBytesPerSecond: number;
-	/** How long a bad signature, or one write too many of an address, waits for its answer. */
-	badWriteDelayMs: number;
-	/** How often heads and bodies are checked. */
-	checkEveryMs: number;
-	/** Equal refusals of one address are counted into one log line for so long. */
-	logEveryMs: number;
-}
-
-const defaultTimes: NodeTimes = {
 	headTimeoutMs: 10_000,
+	/** A request's body, from the end of its head. */
 	bodyTimeoutMs: 20_000,
+	/** An answer that its reader does not take, beside the time that its bytes may take. */
 	readerTimeoutMs: 30_000,
+	/** Slowest reader that is waited for: an answer may take as long as its bytes take at this rate. */
 	readerBytesPerSecond: 64_000,
+	/** How long a bad signature, or one write too many of an address, waits for its answer. */
 	badWriteDelayMs: 100,
+	/** How often heads and bodies are checked. */
 	checkEveryMs: 1_000,
+	/** Equal refusals of one address are counted into one log line for so long. */
 	logEveryMs: 1_000,
 };
+
+export type NodeTimes = typeof defaultTimes;
 
 /** What the server needs beside the handlers' context. */
 export interface NodeOptions {

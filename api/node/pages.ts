@@ -38,7 +38,7 @@ export function folderPages(folder: string, isSecure: boolean): Pages {
 	const rendered = new Rendered(async (file) => {
 		// Chunks are kept as what they hold.
 		const found = file.startsWith(`${chunksFolder}/`)
-			? await readIfThere(join(folder, file))
+			? await readFile(join(folder, file)).catch(nullWithoutFile)
 			: (await read(join(folder, file)))?.body;
 		return found ? new TextDecoder().decode(found) : null;
 	});
@@ -110,19 +110,9 @@ function fileReader(): (path: string) => Promise<KeptFile | null> {
 			return await file;
 		} catch (error) {
 			kept.delete(path);
-			if (noFile.has((error as NodeJS.ErrnoException).code)) return null;
-			throw error;
+			return nullWithoutFile(error as Error);
 		}
 	};
-}
-
-async function readIfThere(path: string): Promise<Uint8Array | null> {
-	try {
-		return await readFile(path);
-	} catch (error) {
-		if (noFile.has((error as NodeJS.ErrnoException).code)) return null;
-		throw error;
-	}
 }
 
 /** What the file system says of a name that is no file's. */
@@ -135,3 +125,9 @@ const noFile: ReadonlySet<string | undefined> = new Set([
 	// It has a NUL, which Node.js refuses in a path.
 	"ERR_INVALID_ARG_VALUE",
 ]);
+
+/** Null for the error of a name that is no file's. @throws {Error} any other */
+function nullWithoutFile(error: NodeJS.ErrnoException): null {
+	if (noFile.has(error.code)) return null;
+	throw error;
+}

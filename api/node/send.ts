@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Pieces } from "../reply.ts";
+import { pipeline, Readable } from "node:stream";
 import type { NodeTimes } from "./options.ts";
 import type { KeptReply } from "./recent.ts";
 
@@ -27,7 +27,7 @@ export class Sending {
 		if (method === "HEAD" || body.length === 0) response.end();
 		else if (text !== undefined) response.end(text, "latin1");
 		else if (body instanceof Uint8Array) response.end(body);
-		else void sendPieces(response, body);
+		else pipeline(Readable.from(body), response, () => undefined);
 		// The operating system takes most answers at once.
 		if (response.writableLength > 0 || !(body instanceof Uint8Array)) this.#watch(response, body.length);
 	}
@@ -47,23 +47,4 @@ export class Sending {
 		const [oldest] = this.#unread.keys();
 		if (this.#unreadBytes > maxUnreadBytes) oldest?.socket?.destroy();
 	}
-}
-
-async function sendPieces(response: ServerResponse, pieces: Pieces): Promise<void> {
-	for (const piece of pieces) {
-		if (response.destroyed) return;
-		if (!response.write(piece)) await drained(response);
-	}
-	response.end();
-}
-
-/** Waits until an answer takes more, or has ended. */
-function drained(response: ServerResponse): Promise<void> {
-	return new Promise((resolve) => {
-		const end = () => {
-			response.off("drain", end).off("close", end);
-			resolve();
-		};
-		response.on("drain", end).on("close", end);
-	});
 }

@@ -1,8 +1,7 @@
 import { parseTimestamp } from "../../api/signature.ts";
 import { personText, type RawCommit } from "../../git/commits.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import { serviceName } from "../../store/git/new-commit.ts";
-import { authorMail, clockSkew } from "../../store/store.ts";
+import { authorMail, clockSkew, serviceAuthor } from "../../store/store.ts";
 
 /** The trailers of a signed request (`api/write.ts`). */
 export const trailerNames = ["Sender", "TimeStamp", "Request"] as const;
@@ -87,7 +86,7 @@ function ownDoor(commit: ReadCommit): Door {
 
 function isOwn({ author, committer }: ReadCommit): boolean {
 	return [author, committer].every(
-		({ name, mail }) => name === serviceName && mail === authorMail(serviceName),
+		({ name, mail }) => name === serviceAuthor && mail === authorMail(serviceAuthor),
 	);
 }
 
@@ -96,7 +95,7 @@ function whyForged({ trailers, author, committer, parents }: ReadCommit, isBatch
 	const [sender, ...others] = trailers.Sender;
 	if (sender === undefined) return "it names no sender";
 	if (others.length > 0) return "it names more than one sender";
-	if (committer.name !== serviceName || committer.mail !== authorMail(serviceName)) {
+	if (committer.name !== serviceAuthor || committer.mail !== authorMail(serviceAuthor)) {
 		return `its committer is ${committer.name} <${committer.mail}>, and not the service`;
 	}
 	if (author.name !== sender || author.mail !== authorMail(sender)) {

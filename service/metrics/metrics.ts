@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { RouteName } from "../../api/node/serve.ts";
 import { readCommit, readVersion } from "../../files/version.ts";
-import type { GitOperation } from "../../store/git/store.ts";
+import type { GitOperation } from "../../store/git/measure.ts";
 import type { Gauges, Measures } from "../measures.ts";
 
 /** What the gauges are read from. */

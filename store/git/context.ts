@@ -4,14 +4,10 @@ import type { Log } from "../log.ts";
 import type { Branch } from "./branch.ts";
 import type { WriteHealth } from "./health.ts";
 import type { StoreLimits } from "./limits.ts";
+import type { MeasureGit } from "./measure.ts";
+import type { Packs } from "./packs.ts";
 import type { UsedRequests } from "./used-requests.ts";
 import type { Writer } from "./writer.ts";
-
-/** What git does that others wait for: commits become durable, a push is taken in, packs are repacked. */
-export type GitOperation = "checkpoint" | "push" | "repack";
-
-/** Receives how long git took, in milliseconds. */
-export type MeasureGit = (operation: GitOperation, ms: number) => void;
 
 /** What the parts of one local store share. */
 export interface StoreContext {
@@ -28,17 +24,6 @@ export interface StoreContext {
 	requests: UsedRequests;
 	health: WriteHealth;
 	writer: Writer;
+	packs: Packs;
 	measure: MeasureGit;
-}
-
-/** Measures a task that succeeds. */
-export async function measured<T>(
-	measure: MeasureGit,
-	operation: GitOperation,
-	task: () => Promise<T>,
-): Promise<T> {
-	const start = performance.now();
-	const result = await task();
-	measure(operation, performance.now() - start);
-	return result;
 }

@@ -41,22 +41,20 @@ export function diskReasonOf(error: unknown): string | null {
 	return reason === noRoom || reason === readOnly ? reason : null;
 }
 
-/** What the write health needs. */
-export interface HealthOptions {
-	/** Gets each failure; one that repeats, once. */
-	log: Log;
-	/** Runs each time that the repository was found damaged: it may be repaired by the next time. */
-	damaged: () => void;
-}
-
 /** Whether changes can be made now, by how the last ones went. */
 export class WriteHealth {
-	readonly #options: HealthOptions;
+	readonly #log: Log;
+	readonly #onDamage: () => void;
 	#reason: string | null = null;
 	#lastReported: string | null = null;
 
-	constructor(options: HealthOptions) {
-		this.#options = options;
+	/**
+	 * @param log gets each failure; one that repeats, once
+	 * @param onDamage runs each time that the repository was found damaged: it may be repaired by the next time
+	 */
+	constructor(log: Log, onDamage: () => void) {
+		this.#log = log;
+		this.#onDamage = onDamage;
 	}
 
 	/** Why changes cannot be made now, in a few words; null where they can. */
@@ -71,17 +69,17 @@ export class WriteHealth {
 		const reason = reasonOf(error);
 		// Git that is tried again on a full disk does not always name the reason again.
 		if (this.#reason === null || reason !== unknownFailure) this.#reason = reason;
-		if (this.#reason === damaged) this.#options.damaged();
+		if (this.#reason === damaged) this.#onDamage();
 		const text = String(error);
 		// What keeps failing is tried several times a second.
-		if (text !== this.#lastReported) this.#options.log.error(error);
+		if (text !== this.#lastReported) this.#log.error(error);
 		this.#lastReported = text;
 		return new StoreBusy(this.#reason, retryAfterSeconds);
 	}
 
 	/** Notes that a change could be made. */
 	recovered(): void {
-		if (this.#reason !== null) this.#options.log.warn(`layers can be changed again, after: ${this.#reason}`);
+		if (this.#reason !== null) this.#log.warn(`layers can be changed again, after: ${this.#reason}`);
 		this.#reason = null;
 		this.#lastReported = null;
 	}

@@ -50,8 +50,7 @@ export async function judgeGroup(
 		const { edits, meta } = pending;
 		try {
 			const outcome = await edits(reader);
-			const isSame = (one: Judged) => one.pending.meta.request === meta.request;
-			const one = judge(pending, outcome, requests, meta.request === null ? undefined : judged.find(isSame));
+			const one = { pending, ...judge(meta, outcome, findFirst(meta, judged, requests), requests) };
 			if (one.edits.length > 0) {
 				reader.overlay(one.edits);
 				one.commit = writer.commit({ edits: one.edits, meta, committed: now() });
@@ -64,48 +63,57 @@ export async function judgeGroup(
 	return judged;
 }
 
+/** How a request was answered the first time. */
+interface First {
+	/** `""` where it is known by its commit alone: its method is not noted there, and only its own can take effect. */
+	method: string;
+	/** Its status where it was refused; null where it was accepted. */
+	status: number | null;
+	commit: Promise<string> | null;
+}
+
+/** The first use of a change's request, in the same group or before; null where there is none. */
+function findFirst({ request }: Meta, judged: readonly Judged[], requests: UsedRequests): First | null {
+	if (request === null) return null;
+	const earlier = judged.find(({ pending }) => pending.meta.request === request);
+	if (earlier) {
+		const { pending, refusal, commit } = earlier;
+		return { method: pending.meta.method ?? "-", status: refusal?.status ?? null, commit };
+	}
+	const use = requests.find(request);
+	if (!use) return null;
+	const { method, outcome } = use;
+	if (typeof outcome === "number") return { method, status: outcome, commit: null };
+	return { method, status: null, commit: Promise.resolve(outcome) };
+}
+
 /**
  * Judges one change.
  * @param outcome what it would do now
- * @param earlier the same request in the same group
+ * @param first how its request was answered before, if it was
  */
-export function judge(
-	pending: Pending,
+function judge(
+	{ request, method = "-", time }: Meta,
 	outcome: Edit[] | Refusal,
+	first: First | null,
 	requests: UsedRequests,
-	earlier?: Judged,
-): Judged {
-	const { request, method = "-", time } = pending.meta;
-	const use = request === null || earlier ? null : requests.find(request);
-	if (earlier || use) {
-		const firstMethod = earlier ? (earlier.pending.meta.method ?? "-") : (use?.method ?? "-");
-		const status = earlier
-			? (earlier.refusal?.status ?? null)
-			: typeof use?.outcome === "number"
-				? use.outcome
-				: null;
-		const refusal = judgeRepeat({ method: firstMethod, status }, method, outcome);
-		const commit = earlier ? earlier.commit : Promise.resolve(String(use?.outcome));
-		return { pending, edits: [], refusal, commit: refusal ? null : commit };
+): Omit<Judged, "pending"> {
+	const refused = (refusal: Refusal) => ({ edits: [], refusal, commit: null });
+	if (first) {
+		const refusal = judgeRepeat(first, method, outcome);
+		return refusal ? refused(refusal) : { edits: [], refusal, commit: first.commit };
 	}
-	if (isRefusal(outcome)) return { pending, edits: [], refusal: outcome, commit: null };
-	const isForgotten = request !== null && outcome.length > 0 && requests.isForgotten(time);
-	if (isForgotten) return { pending, edits: [], refusal: mayBeUsed, commit: null };
-	return { pending, edits: outcome, refusal: null, commit: null };
+	if (isRefusal(outcome)) return refused(outcome);
+	if (request !== null && outcome.length > 0 && requests.isForgotten(time)) return refused(mayBeUsed);
+	return { edits: outcome, refusal: null, commit: null };
 }
 
 /**
  * What a request that comes again is answered: as the first time where it would change nothing now, and otherwise that
  * it was used. The method is not signed: the same signature with another method is another request.
- * @param first how it was answered: its status where it was refused, null where it was accepted
  * @returns a refusal; null for its first commit
  */
-function judgeRepeat(
-	first: { method: string; status: number | null },
-	method: string,
-	outcome: Edit[] | Refusal,
-): Refusal | null {
-	// The method of a request that is known by its commit alone is not noted there; only its own method can take effect.
+function judgeRepeat(first: First, method: string, outcome: Edit[] | Refusal): Refusal | null {
 	if (first.method !== "" && first.method !== method) return usedBefore;
 	if (isRefusal(outcome)) {
 		// What was removed the first time is not there the second time.

@@ -35,11 +35,6 @@ export async function listLocks(repository: string): Promise<string[]> {
 /** Locks beside those of single refs. */
 const generalLocks = ["HEAD.lock", "packed-refs.lock", "config.lock", "index.lock"];
 
-/** The locks that git takes to move a branch; `HEAD` too, where that names it. */
-export function branchLocks(branch: string): string[] {
-	return ["HEAD.lock", "packed-refs.lock", `refs/heads/${branch}.lock`];
-}
-
 /** Waits for a lock to go; whether it was removed here. */
 async function clearLock(path: string, patienceMs: number): Promise<boolean> {
 	let seen = await identityOf(path);

@@ -1,9 +1,11 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { CatFile } from "../../git/cat-file.ts";
 import { runGit } from "../../git/run.ts";
 import type { Log } from "../log.ts";
-import { type MeasureGit, measured } from "./context.ts";
 import type { StoreLimits } from "./limits.ts";
+import { type MeasureGit, measured } from "./measure.ts";
+import type { Writer } from "./writer.ts";
 
 /** Readers and publishers come before a repack. */
 const niceness = 5;
@@ -14,9 +16,9 @@ export interface PacksOptions {
 	limits: StoreLimits;
 	log: Log;
 	measure: MeasureGit;
-	/** Ends the processes that have packs open: before a repack that of the writer, whose packs git leaves alone. */
-	before: () => Promise<void>;
-	after: () => void;
+	/** They have packs open: that of the writer, which git leaves alone, is ended before a repack. */
+	writer: Writer;
+	catFile: CatFile;
 }
 
 /**
@@ -47,12 +49,12 @@ export class Packs {
 
 	/** Starts a repack in the background where there are many packs; no change may be under way. */
 	async repackIfMany(): Promise<void> {
-		const { limits, before, log } = this.#options;
+		const { limits, writer, log } = this.#options;
 		const { packsAtRest, packsAtMost, restMs } = limits;
 		const isAtRest = performance.now() - this.#lastChangeMs > restMs;
 		if (this.#repacking || this.#count < (isAtRest ? packsAtRest : packsAtMost)) return;
 		this.#count = 0;
-		await before();
+		await writer.renew();
 		this.#repacking = this.#repack()
 			.catch((error) => log.error(error))
 			.finally(() => {
@@ -66,14 +68,15 @@ export class Packs {
 	}
 
 	async #repack(): Promise<void> {
-		const { repository, limits, measure, after } = this.#options;
+		const { repository, limits, measure, writer, catFile } = this.#options;
 		await measured(measure, "repack", () =>
 			runGit(repository, ["repack", "-q", "-d", "-l", "--geometric=2", "--threads=1"], {
 				limitMs: limits.repackMs,
 				niceness,
 			}),
 		);
-		after();
+		writer.outdate();
+		catFile.renew();
 		await this.count();
 	}
 }

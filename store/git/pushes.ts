@@ -3,8 +3,8 @@ import { listCommits, personText, type RawCommit, readCommits } from "../../git/
 import { runGit } from "../../git/run.ts";
 import { visible } from "../../registry/markdown.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import { serviceIdentity } from "./new-commit.ts";
-import type { FollowedRange } from "./published-head.ts";
+import { serviceIdentity } from "../store.ts";
+import type { FollowedRange } from "./branch.ts";
 
 /** What others have brought to the branch: a line of the log. */
 export interface Push {

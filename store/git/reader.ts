@@ -9,74 +9,18 @@ import type { Edit, Layer, LayerIds, Reader } from "../store.ts";
 /** The entries of one folder by their names. */
 type Folder = ReadonlyMap<string, TreeEntry>;
 
-/** The folders of one commit's layers; each is read once. */
-export class CommitFolders {
+/** What is stored at one commit, with changes over it that are not committed yet. Each folder is read once. */
+export class CommitReader implements Reader {
 	readonly #catFile: CatFile;
 	readonly #commit: string;
-	#folders: Promise<Folder | null> | null = null;
-	readonly #read = new Map<string, Promise<Folder | null>>();
+	#layers: Promise<Folder | null> | null = null;
+	readonly #folders = new Map<string, Promise<Folder | null>>();
+	/** Folder → name → text, or null where it is removed. */
+	readonly #changed = new Map<string, Map<string, string | null>>();
 
 	constructor(catFile: CatFile, commit: string) {
 		this.#catFile = catFile;
 		this.#commit = commit;
-	}
-
-	/** One folder under `layers/`; null where there is none. */
-	names(folder: string): Promise<Folder | null> {
-		const known = this.#read.get(folder);
-		if (known) return known;
-		const reading = this.#readFolder(folder);
-		this.#read.set(folder, reading);
-		// What is damaged may be repaired by the next time.
-		reading.catch(() => {
-			this.#read.delete(folder);
-			this.#folders = null;
-		});
-		return reading;
-	}
-
-	/** One file of a folder, or null. */
-	async file(folder: string, name: string): Promise<LayerFile | null> {
-		const entry = (await this.names(folder))?.get(name);
-		if (!entry) return null;
-		const path = `layers/${folder}/${name}`;
-		const kind = kindOfMode(entry.mode);
-		if (kind !== "file") return { path, kind, bytes: new Uint8Array(0) };
-		return { path, kind, bytes: (await this.#object(entry.id, "blob", path)).body };
-	}
-
-	async #readFolder(folder: string): Promise<Folder | null> {
-		this.#folders ??= this.#readLayers();
-		return this.#readTree((await this.#folders)?.get(folder), `layers/${folder}`);
-	}
-
-	async #readLayers(): Promise<Folder | null> {
-		const commit = await this.#object(this.#commit, "commit", "the branch");
-		const root = /^tree ([0-9a-f]{40,64})\n/.exec(commit.body.toString("latin1"))?.[1] ?? "";
-		const folders = parseTree(await this.#object(root, "tree", "the layers"));
-		return this.#readTree(folders.get("layers"), "layers");
-	}
-
-	async #readTree(entry: TreeEntry | undefined, path: string): Promise<Folder | null> {
-		return entry?.mode === folderMode ? parseTree(await this.#object(entry.id, "tree", path)) : null;
-	}
-
-	/** @throws {GitDamage} where the repository does not have it */
-	async #object(id: string, type: string, path: string): Promise<GitObject> {
-		const object = await this.#catFile.read(id);
-		if (object?.type !== type) throw new GitDamage(`${type} ${id} of ${path} is missing`);
-		return object;
-	}
-}
-
-/** What is stored at one commit, with changes over it that are not committed yet. */
-export class CommitReader implements Reader {
-	readonly #folders: CommitFolders;
-	/** Folder → name → text, or null where it is removed. */
-	readonly #changed = new Map<string, Map<string, string | null>>();
-
-	constructor(folders: CommitFolders) {
-		this.#folders = folders;
 	}
 
 	/** Puts changes over the commit: they are read from now on. */
@@ -101,47 +45,62 @@ export class CommitReader implements Reader {
 			this.#id(layerPath(smallkey)),
 			this.#id(descriptionPath(smallkey)),
 		]);
-		if (registration === null) return null;
-		return { registration, description, isCanonical: this.#isChanged(layerPath(smallkey)) };
+		// What is changed here is written in the canonical form.
+		const isCanonical = this.#changedText(layerPath(smallkey)) !== undefined;
+		return registration === null ? null : { registration, description, isCanonical };
 	}
 
 	async keys(folder: string): Promise<string[]> {
-		return (await this.#smallkeys(folder)).sort();
+		const names = await this.names(folder);
+		const stems = names.flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -".json".length)] : []));
+		return stems.filter((stem) => parseSmallkey(stem) !== null).sort();
+	}
+
+	/** The names of a folder's files. */
+	async names(folder: string): Promise<string[]> {
+		const names = new Set((await this.#entries(folder))?.keys());
+		for (const [name, text] of this.#changed.get(folder) ?? []) {
+			if (text === null) names.delete(name);
+			else names.add(name);
+		}
+		return [...names];
 	}
 
 	/** One file of a layer, or null. */
 	async file(path: string): Promise<LayerFile | null> {
-		const { folder, name } = splitPath(path);
-		const changed = this.#changed.get(folder)?.get(name);
+		const changed = this.#changedText(path);
 		if (changed === null) return null;
 		if (changed !== undefined) return { path, kind: "file", bytes: Buffer.from(changed) };
-		return this.#folders.file(folder, name);
+		const entry = await this.#entry(path);
+		if (!entry) return null;
+		const kind = kindOfMode(entry.mode);
+		if (kind !== "file") return { path, kind, bytes: new Uint8Array(0) };
+		return { path, kind, bytes: (await this.#object(entry.id, "blob", path)).body };
 	}
 
 	/** The stored smallkeys that are the same but for case, sorted: `["Ab", "ab"]`. */
 	async spellings(smallkey: string): Promise<string[]> {
 		const lower = smallkey.toLowerCase();
-		const keys = await this.#smallkeys(folderOf(smallkey));
-		return keys.filter((key) => key.length === lower.length && key.toLowerCase() === lower).sort();
+		const keys = await this.keys(folderOf(smallkey));
+		return keys.filter((key) => key.length === lower.length && key.toLowerCase() === lower);
 	}
 
 	/** Begins to read what a change of `smallkey` will be decided on. */
 	prefetch(smallkey: string): void {
 		// A failure is met by what reads it afterwards.
-		this.#folders.names(folderOf(smallkey)).catch(() => undefined);
+		this.#entries(folderOf(smallkey)).catch(() => undefined);
 	}
 
-	/** What is changed here is written in the canonical form. */
-	#isChanged(path: string): boolean {
+	/** The text that a file is changed to; null where it is removed, undefined where it is as in the commit. */
+	#changedText(path: string): string | null | undefined {
 		const { folder, name } = splitPath(path);
-		return this.#changed.get(folder)?.has(name) === true;
+		return this.#changed.get(folder)?.get(name);
 	}
 
 	async #id(path: string): Promise<string | null> {
-		const { folder, name } = splitPath(path);
-		const changed = this.#changed.get(folder)?.get(name);
+		const changed = this.#changedText(path);
 		if (changed !== undefined) return changed === null ? null : blobId(changed);
-		const entry = (await this.#folders.names(folder))?.get(name);
+		const entry = await this.#entry(path);
 		return entry && kindOfMode(entry.mode) === "file" ? entry.id : null;
 	}
 
@@ -150,27 +109,46 @@ export class CommitReader implements Reader {
 		return file?.kind === "file" ? Buffer.from(file.bytes).toString("utf8") : null;
 	}
 
-	async #smallkeys(folder: string): Promise<string[]> {
-		const smallkeys: string[] = [];
-		for (const name of await this.#names(folder)) {
-			if (!name.endsWith(".json")) continue;
-			const stem = name.slice(0, -".json".length);
-			if (parseSmallkey(stem) !== null) smallkeys.push(stem);
-		}
-		return smallkeys;
+	async #entry(path: string): Promise<TreeEntry | undefined> {
+		const { folder, name } = splitPath(path);
+		return (await this.#entries(folder))?.get(name);
 	}
 
-	/** The names of a folder's files. */
-	async #names(folder: string): Promise<Iterable<string>> {
-		const stored = (await this.#folders.names(folder))?.keys() ?? [];
-		const changed = this.#changed.get(folder);
-		if (!changed) return stored;
-		const names = new Set(stored);
-		for (const [name, text] of changed) {
-			if (text === null) names.delete(name);
-			else names.add(name);
-		}
-		return names;
+	/** One folder under `layers/` of the commit; null where there is none. */
+	#entries(folder: string): Promise<Folder | null> {
+		const known = this.#folders.get(folder);
+		if (known) return known;
+		const reading = this.#readFolder(folder);
+		this.#folders.set(folder, reading);
+		// What is damaged may be repaired by the next time.
+		reading.catch(() => {
+			this.#folders.delete(folder);
+			this.#layers = null;
+		});
+		return reading;
+	}
+
+	async #readFolder(folder: string): Promise<Folder | null> {
+		this.#layers ??= this.#readLayers();
+		return this.#readTree((await this.#layers)?.get(folder), `layers/${folder}`);
+	}
+
+	async #readLayers(): Promise<Folder | null> {
+		const commit = await this.#object(this.#commit, "commit", "the branch");
+		const root = /^tree ([0-9a-f]{40,64})\n/.exec(commit.body.toString("latin1"))?.[1] ?? "";
+		const folders = parseTree(await this.#object(root, "tree", "the layers"));
+		return this.#readTree(folders.get("layers"), "layers");
+	}
+
+	async #readTree(entry: TreeEntry | undefined, path: string): Promise<Folder | null> {
+		return entry?.mode === folderMode ? parseTree(await this.#object(entry.id, "tree", path)) : null;
+	}
+
+	/** @throws {GitDamage} where the repository does not have it */
+	async #object(id: string, type: string, path: string): Promise<GitObject> {
+		const object = await this.#catFile.read(id);
+		if (object?.type !== type) throw new GitDamage(`${type} ${id} of ${path} is missing`);
+		return object;
 	}
 }
 

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { GitFailure, runGit } from "../../git/run.ts";
 import type { SyncPath } from "../../git/sync.ts";
 import type { Log } from "../log.ts";
+import { branchName } from "./branch.ts";
 import { diskReasonOf } from "./health.ts";
 import { clearLocks, listLocks } from "./locks.ts";
 import { clearPacks } from "./packs.ts";
@@ -18,8 +19,6 @@ export type Guard = (repository: string) => Promise<boolean>;
 /** What opening a repository needs. */
 export interface OpenOptions {
 	repository: string;
-	/** Name of the branch that a new one has. */
-	branch: string;
 	sync: SyncPath;
 	/** How long a lock stays the same file until it is taken for that of a killed process, in milliseconds. */
 	lockMs: number;
@@ -68,8 +67,8 @@ async function diskReasonAt(folder: string): Promise<string | null> {
 	return writeProbe(join(folder, "probe")).then(() => null, diskReasonOf);
 }
 
-async function setUp({ repository, branch, guard = async () => false }: OpenOptions): Promise<void> {
-	await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branch}`, "."]);
+async function setUp({ repository, guard = async () => false }: OpenOptions): Promise<void> {
+	await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branchName}`, "."]);
 	await applySettings(repository, await guard(repository));
 }
 

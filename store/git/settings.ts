@@ -21,30 +21,26 @@ const settings: ReadonlyMap<string, readonly string[]> = new Map([
 	["receive.unpacklimit", ["1"]],
 	// Branches only: a pushed refs/replace/* would change what every git reads.
 	["transfer.hiderefs", ["refs", "!refs/heads"]],
+	// The one before stands for this one of earlier versions.
+	["receive.hiderefs", []],
 ]);
 
 /** Without the hook every forced push and every deletion is refused; with it, those of the service's own branches. */
 const guarded = ["receive.denydeletes", "receive.denynonfastforwards"];
-
-/** Settings that others stand for now. */
-const former = ["receive.hiderefs"];
 
 /**
  * Sets a repository up; what is as it should be is not written again.
  * @param isGuarded whether its hook judges what is pushed
  */
 export async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
-	const found = await readSettings(repository);
 	const wanted = new Map(settings);
-	for (const name of isGuarded ? [] : guarded) wanted.set(name, ["true"]);
-	for (const name of [...former, ...(isGuarded ? guarded : [])]) {
-		if (found.has(name)) await runGit(repository, ["config", "--unset-all", name]);
-	}
+	for (const name of guarded) wanted.set(name, isGuarded ? [] : ["true"]);
+	const found = await readSettings(repository);
 	for (const [name, values] of wanted) {
-		if (String(found.get(name)) === String(values)) continue;
-		const [first = "", ...others] = values;
-		await runGit(repository, ["config", "--replace-all", name, first]);
-		for (const value of others) await runGit(repository, ["config", "--add", name, value]);
+		const present = found.get(name) ?? [];
+		if (String(present) === String(values)) continue;
+		if (present.length > 0) await runGit(repository, ["config", "--unset-all", name]);
+		for (const value of values) await runGit(repository, ["config", "--add", name, value]);
 	}
 }
 

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { CatFile } from "../../git/cat-file.ts";
-import { GitFailure } from "../../git/run.ts";
 import { type SyncPath, syncPath } from "../../git/sync.ts";
 import type { Log } from "../log.ts";
 import {
@@ -16,25 +16,19 @@ import {
 	StoreBusy,
 	type UsedRequest,
 } from "../store.ts";
-import { Branch } from "./branch.ts";
-import type { MeasureGit, StoreContext } from "./context.ts";
+import { Branch, type Publish } from "./branch.ts";
+import type { StoreContext } from "./context.ts";
 import { commitSeed, readHead } from "./first-commit.ts";
-import { GroupWriter } from "./group-writer.ts";
+import { GroupWriter } from "./groups.ts";
 import { WriteHealth } from "./health.ts";
 import type { Pending } from "./judge.ts";
 import { ordinaryLimits, type StoreLimits } from "./limits.ts";
+import type { MeasureGit } from "./measure.ts";
 import { Packs } from "./packs.ts";
-import { type CommitRange, type Publish, PublishedHead } from "./published-head.ts";
 import { describePush } from "./pushes.ts";
 import { type Guard, openRepository, startTask, writeProbe } from "./repository.ts";
-import { changeForReview } from "./reviews.ts";
 import { UsedRequests } from "./used-requests.ts";
 import { Writer } from "./writer.ts";
-
-export type { GitOperation, MeasureGit } from "./context.ts";
-export type { StoreLimits } from "./limits.ts";
-export type { CommitRange, Published } from "./published-head.ts";
-export { startTask } from "./repository.ts";
 
 /** What a local store needs from outside. */
 export interface GitStoreOptions {
@@ -58,9 +52,6 @@ export interface GitStoreOptions {
 	guard?: Guard | undefined;
 }
 
-/** Name of the branch that is served. */
-const branchName = "main";
-
 /**
  * Layers in a bare git repository on this machine. One loop writes: it takes what waits, judges each change, stores the
  * group as one pack of a commit each, moves the branch, publishes, and answers. Others may push to the repository at any
@@ -69,27 +60,21 @@ const branchName = "main";
 export class GitStore implements Store {
 	readonly published = true;
 	readonly #context: StoreContext;
-	readonly #head: PublishedHead;
-	readonly #packs: Packs;
+	readonly #groups: GroupWriter;
 	#waiting: Pending[] = [];
 	/** Changes without an answer. */
 	#open = 0;
 	#isLookDue = false;
 	#working: Promise<void> | null = null;
-	/** Whether a review branch may have a commit whose request is not noted. */
-	#isUncertain = false;
-	readonly #groups: GroupWriter;
 	#timer: NodeJS.Timeout | null = null;
 	/** Until when it does not look, by the monotonic clock: what fails now is not tried several times a second. */
 	#restsUntilMs = Number.NEGATIVE_INFINITY;
 	#probedMs = Number.NEGATIVE_INFINITY;
 	#isClosed = false;
 
-	private constructor(context: StoreContext, head: PublishedHead, packs: Packs) {
+	private constructor(context: StoreContext) {
 		this.#context = context;
-		this.#head = head;
-		this.#packs = packs;
-		this.#groups = new GroupWriter(context, head, packs);
+		this.#groups = new GroupWriter(context);
 	}
 
 	/**
@@ -98,23 +83,21 @@ export class GitStore implements Store {
 	 * @throws {Error} where git is missing or too old, or the repository cannot be used
 	 */
 	static async open(options: GitStoreOptions, seed: () => Promise<Edit[]>): Promise<GitStore> {
-		const { repository, log, guard, sync = syncPath } = options;
+		const { repository, log, guard, publish, measure = () => undefined, sync = syncPath } = options;
 		const limits = { ...ordinaryLimits, ...options.limits };
-		await openRepository({ repository, branch: branchName, sync, lockMs: limits.lockMs, guard, log });
+		const now = () => options.now().getTime();
+		await openRepository({ repository, sync, lockMs: limits.lockMs, guard, log });
 		const catFile = new CatFile(repository, { silenceMs: limits.silenceMs, maxReads: limits.readerReads });
 		const writer = new Writer({ repository, sync, limits });
 		try {
-			const now = () => options.now().getTime();
-			const { measure = () => undefined, publish } = options;
-			const branch = new Branch(repository, catFile, branchName, limits.commandMs);
 			const tip =
-				(await startTask(repository, () => readHead(repository, branchName, catFile))) ??
-				(await commitSeed({ repository, writer, sync }, branchName, await seed(), now()));
-			const head = new PublishedHead(
+				(await startTask(repository, () => readHead(repository, catFile))) ??
+				(await commitSeed(repository, writer, sync, await seed(), now()));
+			const branch: Branch = new Branch(
 				{
 					repository,
 					catFile,
-					branch,
+					commandMs: limits.commandMs,
 					measure,
 					publish,
 					following: async ({ from }) => requests.noteCommitted(await branch.requestsSince(from)),
@@ -132,36 +115,14 @@ export class GitStore implements Store {
 				windowMs: clockSkew,
 				now,
 				sync,
-				head: () => head.commit,
+				head: () => branch.commit,
 				readCommits: (since) => branch.requestsSince(since),
 			});
-			const health = new WriteHealth({ log, damaged: () => catFile.renew() });
-			const packs = new Packs({
-				repository,
-				limits,
-				log,
-				measure,
-				before: () => writer.renew(),
-				after: () => {
-					writer.outdate();
-					catFile.renew();
-				},
-			});
+			const health = new WriteHealth(log, () => catFile.renew());
+			const packs = new Packs({ repository, limits, log, measure, writer, catFile });
 			await packs.count();
-			const shared = {
-				repository,
-				log,
-				now,
-				sync,
-				limits,
-				catFile,
-				branch,
-				requests,
-				health,
-				writer,
-				measure,
-			};
-			return new GitStore(shared, head, packs);
+			const parts = { catFile, branch, requests, health, writer, packs };
+			return new GitStore({ repository, log, now, sync, limits, measure, ...parts });
 		} catch (error) {
 			catFile.kill();
 			writer.kill();
@@ -169,42 +130,24 @@ export class GitStore implements Store {
 		}
 	}
 
+	/** The branch that is served. */
+	get branch(): Branch {
+		return this.#context.branch;
+	}
+
 	/** The commit that is served. */
 	get tip(): string {
-		return this.#head.commit;
+		return this.branch.commit;
 	}
 
 	/** Why changes cannot be made now, or what the branch has is not served, in a few words; null where all is well. */
 	state(): string | null {
-		return this.#context.health.reason ?? this.#head.behind;
+		return this.#context.health.reason ?? this.branch.behind;
 	}
 
 	/** How many changes wait, or are under way. */
 	get waiting(): number {
 		return this.#open;
-	}
-
-	/** How many commits of the branch are not served yet. @throws {Error} where git fails */
-	commitsBehind(): Promise<number> {
-		return this.#head.commitsBehind();
-	}
-
-	/**
-	 * The range from an earlier commit to the one that is served.
-	 * @returns null where that commit is not in its history: the repository may be another one, or an older copy
-	 */
-	rangeSince(commit: string): Promise<CommitRange | null> {
-		return this.#head.rangeSince(commit);
-	}
-
-	/** Goes back to an earlier commit on the branch: what came after it cannot be read yet, and is tried again. */
-	goBackTo(commit: string): void {
-		this.#head.goBackTo(commit);
-	}
-
-	/** The range from nothing to the commit that is served. */
-	firstRange(): Promise<CommitRange> {
-		return this.#head.firstRange();
 	}
 
 	/** Starts to look for pushes, and after itself. */
@@ -217,15 +160,15 @@ export class GitStore implements Store {
 	}
 
 	read(smallkey: string): Promise<Layer | null> {
-		return this.#head.readerAt(this.tip).read(smallkey);
+		return this.branch.readerAt(this.tip).read(smallkey);
 	}
 
 	ids(smallkey: string): Promise<LayerIds | null> {
-		return this.#head.readerAt(this.tip).ids(smallkey);
+		return this.branch.readerAt(this.tip).ids(smallkey);
 	}
 
 	keys(folder: string): Promise<string[]> {
-		return this.#head.readerAt(this.tip).keys(folder);
+		return this.branch.readerAt(this.tip).keys(folder);
 	}
 
 	async change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
@@ -256,14 +199,16 @@ export class GitStore implements Store {
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		if (this.#timer) clearInterval(this.#timer);
-		const { limits, catFile, writer, requests, log } = this.#context;
-		const isInTime = await within(limits.closeMs, async () => {
+		const { limits, catFile, writer, requests, packs, log } = this.#context;
+		const ended = async () => {
 			while (this.#working) await this.#working;
 			await this.#groups.idle();
-			await this.#packs.idle();
+			await packs.idle();
 			await writer.renew();
 			await catFile.close();
-		});
+			return true;
+		};
+		const isInTime = await Promise.race([ended(), sleep(limits.closeMs, false, { ref: false })]);
 		if (!isInTime) {
 			for (const { reject } of this.#waiting.splice(0)) reject(ending());
 			writer.kill();
@@ -303,12 +248,12 @@ export class GitStore implements Store {
 	/** Follows pushes, and looks whether changes can be made. */
 	async #look(): Promise<void> {
 		this.#isLookDue = false;
-		const { health, limits, writer } = this.#context;
+		const { health, limits, writer, packs } = this.#context;
 		try {
-			if (await this.#head.follow()) await this.#packs.count();
+			if (await this.branch.follow()) await packs.count();
 			await writer.probe();
 			if (health.reason !== null) await this.#probe();
-			await this.#packs.repackIfMany();
+			await packs.repackIfMany();
 		} catch (error) {
 			health.failed(error);
 			this.#restsUntilMs = performance.now() + limits.probeMs;
@@ -328,45 +273,12 @@ export class GitStore implements Store {
 
 	async #writeWaiting(): Promise<void> {
 		const taken = this.#waiting.splice(0);
-		await this.#packs.repackIfMany().catch((error) => this.#context.log.error(error));
-		const group = taken.filter(({ meta }) => !meta.review);
-		if (group.length > 0) await this.#groups.write(group);
-		for (const one of taken) if (one.meta.review) await this.#writeReview(one);
-	}
-
-	async #writeReview(pending: Pending): Promise<void> {
-		const { health, writer, requests, branch } = this.#context;
-		/** What the change's own code failed with. */
-		let own: unknown = null;
-		const edits: Edits = (now) =>
-			pending.edits(now).catch((error) => {
-				if (!(error instanceof GitFailure)) own = error;
-				throw error;
-			});
-		try {
-			if (this.#isUncertain) requests.noteCommitted(await branch.requestsSince(this.tip));
-			this.#isUncertain = false;
-			pending.resolve(await changeForReview({ ...pending, edits }, this.#context, this.#head));
-			this.#packs.written();
-		} catch (error) {
-			this.#isUncertain = error !== own;
-			if (this.#isUncertain && !(error instanceof StoreBusy)) writer.kill();
-			pending.reject(error === own ? error : health.failed(error));
-		}
+		const { packs, log } = this.#context;
+		await packs.repackIfMany().catch((error) => log.error(error));
+		await this.#groups.write(taken);
 	}
 }
 
 function ending(): StoreBusy {
 	return new StoreBusy("the service is about to end", 5);
-}
-
-/** Whether a task ended within a time, in milliseconds. */
-async function within(ms: number, task: () => Promise<void>): Promise<boolean> {
-	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise<boolean>((resolve) => {
-		timer = setTimeout(() => resolve(false), ms);
-	});
-	const isInTime = await Promise.race([task().then(() => true), late]);
-	clearTimeout(timer);
-	return isInTime;
 }

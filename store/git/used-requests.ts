@@ -34,19 +34,16 @@ export interface UsedRequestsOptions {
 	readCommits: (since: string | null) => Promise<RequestUse[]>;
 }
 
-/** Milliseconds, and requests, after which another period begins. */
+/** Milliseconds after which another file of the log begins. */
 const periodMs = 60_000;
-const periodRequests = 30_000;
 
-/** The requests of a period. They are forgotten together, and the files that were written in it removed. */
-interface Period {
-	uses: Map<string, Use>;
-	files: string[];
-	/** A commit that the branch had when it began; null where that is not known. */
+/** A use that is remembered. */
+interface Remembered {
+	use: Use;
+	/** A commit that the branch had before; null where that is not known. */
 	head: string | null;
-	begunMs: number;
-	/** When the latest of its requests was signed. */
-	latestMs: number;
+	/** Whether the log has it; of others the commits tell. */
+	isLogged: boolean;
 }
 
 /** A request, what became of it, and when it was signed; earlier versions wrote one more field. */
@@ -60,22 +57,24 @@ const filePattern = /^\d{6,}\.log$/;
 /**
  * The signed requests that were answered for good, until no clock can make them timely: a captured one must not take
  * effect later. The log on the disk has those that changed nothing; of the others the commits tell, in their trailer
- * `Request`. Times that are forgotten are kept, so that a clock that steps back makes no request usable again.
+ * `Request`. Times that are forgotten are kept, so that a clock that steps back makes no request usable again. The log is
+ * one file: another one begins at each start and after a minute, with all that is remembered, and replaces it.
  */
 export class UsedRequests {
 	readonly #options: UsedRequestsOptions;
-	/** Oldest first; the last one is the current one. */
-	readonly #periods: Period[] = [];
+	/** The first that was used comes first. */
+	readonly #uses = new Map<string, Remembered>();
 	#forgotten: TimeRange[] = [];
-	/** Files whose requests are forgotten; they are removed once another file says so. */
-	readonly #over: string[] = [];
-	#number = 0;
 	#file: FileHandle | null = null;
-	/** The period that the file is of. */
-	#written: Period | null = null;
-	#lines: string[] = [];
-	#writing: Promise<unknown> = Promise.resolve();
-	#next: Promise<Period> | null = null;
+	/** Names of the files that the next one replaces; the last of them is the one that is written. */
+	#names: string[] = [];
+	#begunMs = Number.NEGATIVE_INFINITY;
+	/** A commit that the branch had when the file began. */
+	#head: string | null = null;
+	/** What the next write puts on the disk, that write, and the end of the last one, well or not. */
+	#unwritten: RequestUse[] = [];
+	#next: Promise<void> | null = null;
+	#written: Promise<void> = Promise.resolve();
 
 	private constructor(options: UsedRequestsOptions) {
 		this.#options = options;
@@ -85,7 +84,6 @@ export class UsedRequests {
 	static async open(options: UsedRequestsOptions): Promise<UsedRequests> {
 		const requests = new UsedRequests(options);
 		await requests.#load();
-		requests.#begin();
 		// On a full disk the service starts all the same; the next write tries again.
 		await requests.#write([]).catch(() => undefined);
 		return requests;
@@ -93,11 +91,7 @@ export class UsedRequests {
 
 	/** What became of a request; null where it was not used, or is forgotten. */
 	find(request: string): Use | null {
-		for (const { uses } of this.#periods) {
-			const use = uses.get(request);
-			if (use) return use;
-		}
-		return null;
+		return this.#uses.get(request)?.use ?? null;
 	}
 
 	/** Whether a request signed at a time may have been used, and is forgotten. */
@@ -108,9 +102,9 @@ export class UsedRequests {
 
 	/** Notes requests whose commits are on a branch. */
 	noteCommitted(uses: readonly RequestUse[]): void {
-		const period = this.#note(uses);
-		// The log does not have these; but each period has a file, so that older ones can go.
-		if (period.files.length === 0) this.#write([]).catch(() => undefined);
+		this.#note(uses, false);
+		// The log does not have these; but what is too old is forgotten with another file.
+		if (this.#isOver()) this.#write([]).catch(() => undefined);
 	}
 
 	/**
@@ -118,145 +112,123 @@ export class UsedRequests {
 	 * @throws {Error} where they could not be written; they are not noted then
 	 */
 	async keep(uses: readonly RequestUse[]): Promise<void> {
-		const first = uses.filter(([request]) => !this.find(request));
-		if (first.length === 0) return;
-		const period = await this.#write(
-			first.map(
-				([request, { method, outcome, timeMs }]) => `${request} ${method} ${outcome} ${Math.floor(timeMs)}`,
-			),
-		);
-		this.#note(first, period);
+		const first = uses.filter(([request]) => !this.#uses.has(request));
+		if (first.length > 0) await this.#write(first);
 	}
 
 	/** Ends once everything is written. */
 	async close(): Promise<void> {
-		await this.#next?.catch(() => undefined);
-		await this.#writing.catch(() => undefined);
+		await this.#written;
 		await this.#file?.close();
 		this.#file = null;
 	}
 
 	async #load(): Promise<void> {
-		const { folder, readCommits, now } = this.#options;
+		const { folder, readCommits } = this.#options;
 		await mkdir(folder, { recursive: true });
-		const files = (await readdir(folder)).filter((name) => filePattern.test(name));
-		files.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
-		this.#number = Number.parseInt(files.at(-1) ?? "0", 10);
-		const found = new Map<string, Use>();
-		let head: string | null = null;
-		for (const file of files) {
+		this.#names = (await readdir(folder)).filter((name) => filePattern.test(name));
+		this.#names.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
+		const logged: RequestUse[] = [];
+		for (const file of this.#names) {
 			// What follows the last line break was cut off.
 			for (const line of ((await readTextIfThere(join(folder, file))) ?? "").split("\n").slice(0, -1)) {
 				const [, request, method = "", outcome = "", time] = usePattern.exec(line) ?? [];
 				const status = outcome.length === 3 ? Number(outcome) : outcome;
-				if (request && !found.has(request))
-					found.set(request, { method, outcome: status, timeMs: Number(time) });
+				if (request) logged.push([request, { method, outcome: status, timeMs: Number(time) }]);
 				const [, from, to] = forgottenPattern.exec(line) ?? [];
 				if (from) this.#forgotten.push([Number(from), Number(to)]);
-				head = headPattern.exec(line)?.[1] ?? head;
+				this.#head = headPattern.exec(line)?.[1] ?? this.#head;
 			}
 		}
-		for (const [request, use] of await readCommits(head)) if (!found.has(request)) found.set(request, use);
-		const isOver = ([, { timeMs }]: RequestUse) => timeMs + this.#options.windowMs <= now();
-		const all = [...found];
-		this.#periods.push({ ...emptyPeriod(head, now()), files });
-		this.#note(all.filter((use) => !isOver(use)));
-		this.#forgotten.push(...all.filter(isOver).map(([, { timeMs }]) => [timeMs, timeMs] as const));
-		this.#forgotten = joinRanges(this.#forgotten);
+		this.#note(logged, true);
+		this.#note(await readCommits(this.#head), false);
 	}
 
-	#note(uses: readonly RequestUse[], period = this.#current()): Period {
+	#note(uses: readonly RequestUse[], isLogged: boolean): void {
 		for (const [request, use] of uses) {
-			if (this.find(request)) continue;
-			const timeMs = Math.floor(use.timeMs);
-			period.uses.set(request, { ...use, timeMs });
-			period.latestMs = Math.max(period.latestMs, timeMs);
+			if (this.#uses.has(request)) continue;
+			const whole = { ...use, timeMs: Math.floor(use.timeMs) };
+			this.#uses.set(request, { use: whole, head: this.#head, isLogged });
 		}
-		return period;
 	}
 
-	#current(): Period {
-		const last = this.#periods.at(-1) as Period;
-		const isOver =
-			Math.abs(this.#options.now() - last.begunMs) > periodMs || last.uses.size >= periodRequests;
-		return isOver ? this.#begin() : last;
+	#isOver(): boolean {
+		return Math.abs(this.#options.now() - this.#begunMs) > periodMs;
 	}
 
-	#begin(): Period {
-		const period = emptyPeriod(this.#options.head(), this.#options.now());
-		this.#periods.push(period);
-		return period;
-	}
-
-	/** Forgets the oldest periods whose requests no longer are timely. */
+	/** Forgets the requests that no longer are timely. */
 	#forget(): void {
 		const { now, windowMs } = this.#options;
-		for (let first = this.#periods[0]; first; first = this.#periods[0]) {
-			if (this.#periods.length === 1 || first.latestMs + windowMs > now()) break;
-			this.#periods.shift();
-			this.#over.push(...first.files);
-			const times = Array.from(first.uses.values(), ({ timeMs }) => timeMs);
-			if (times.length > 0) this.#forgotten.push([times.reduce(least), first.latestMs]);
+		const ranges: [number, number][] = [];
+		for (const [request, { use }] of this.#uses) {
+			const { timeMs } = use;
+			if (timeMs + windowMs > now()) continue;
+			this.#uses.delete(request);
+			const last = ranges.at(-1);
+			if (!last || Math.abs(timeMs - last[1]) > periodMs) ranges.push([timeMs, timeMs]);
+			else ranges[ranges.length - 1] = [Math.min(last[0], timeMs), Math.max(last[1], timeMs)];
 		}
-		this.#forgotten = joinRanges(this.#forgotten);
+		this.#forgotten = joinRanges([...this.#forgotten, ...ranges]);
 	}
 
-	/** Writes lines, and puts them on the disk. Calls that come together share one turn. @returns the period of the file */
-	#write(lines: readonly string[]): Promise<Period> {
-		this.#lines.push(...lines);
-		this.#next ??= this.#writing
-			.catch(() => undefined)
-			.then(() => {
-				this.#next = null;
-				const writing = this.#writeNow(this.#lines.splice(0));
-				this.#writing = writing;
-				return writing;
-			});
+	/** Puts uses on the disk, and notes them. Calls that come together share one write. */
+	#write(uses: readonly RequestUse[]): Promise<void> {
+		this.#unwritten.push(...uses);
+		this.#next ??= this.#written.then(() => {
+			this.#next = null;
+			return this.#writeNow(this.#unwritten.splice(0));
+		});
+		this.#written = this.#next.catch(() => undefined);
 		return this.#next;
 	}
 
-	async #writeNow(lines: readonly string[]): Promise<Period> {
-		const { folder, sync = syncPath } = this.#options;
-		const period = this.#current();
+	async #writeNow(uses: readonly RequestUse[]): Promise<void> {
 		try {
-			if (this.#file && this.#written === period) {
-				await append(this.#file, lines);
-				return period;
-			}
-			await this.#file?.close();
-			this.#forget();
-			this.#number += 1;
-			const name = `${String(this.#number).padStart(6, "0")}.log`;
-			this.#file = await open(join(folder, name), "wx", 0o600);
-			this.#written = period;
-			period.files.push(name);
-			// All that is not forgotten is behind that commit.
-			const head = this.#periods[0]?.head;
-			const known = this.#forgotten.map(([from, to]) => `forgotten ${from} ${to}`);
-			await append(this.#file, [...known, ...(head ? [`head ${head}`] : []), ...lines]);
-			await sync(folder);
+			if (!this.#file || this.#isOver()) await this.#replaceFile(uses);
+			else await append(this.#file, uses.map(lineOf));
 		} catch (error) {
 			// Another file follows: a line that is cut off is the last one of its file.
 			await this.#file?.close().catch(() => undefined);
 			this.#file = null;
 			throw error;
 		}
-		for (const name of this.#over.splice(0)) await rm(join(folder, name), { force: true });
-		return period;
+		this.#note(uses, true);
+	}
+
+	/** Begins another file, with all that is remembered and with further uses. */
+	async #replaceFile(uses: readonly RequestUse[]): Promise<void> {
+		const { folder, sync = syncPath, now, head } = this.#options;
+		await this.#file?.close();
+		this.#forget();
+		this.#begunMs = now();
+		this.#head = head();
+		const old = this.#names;
+		const name = `${String(Number.parseInt(old.at(-1) ?? "0", 10) + 1).padStart(6, "0")}.log`;
+		this.#names = [...old, name];
+		this.#file = await open(join(folder, name), "wx", 0o600);
+		const [oldest] = this.#uses.values();
+		// The commits of all that is remembered are behind that one.
+		const since = oldest ? oldest.head : this.#head;
+		const logged = [...this.#uses].filter(([, { isLogged }]) => isLogged);
+		await append(this.#file, [
+			...this.#forgotten.map(([from, to]) => `forgotten ${from} ${to}`),
+			...(since === null ? [] : [`head ${since}`]),
+			...logged.map(([request, { use }]) => lineOf([request, use])),
+			...uses.map(lineOf),
+		]);
+		await sync(folder);
+		for (const other of old) await rm(join(folder, other), { force: true });
+		this.#names = [name];
 	}
 }
 
-function emptyPeriod(head: string | null, begunMs: number): Period {
-	return { uses: new Map(), files: [], head, begunMs, latestMs: Number.NEGATIVE_INFINITY };
+function lineOf([request, { method, outcome, timeMs }]: RequestUse): string {
+	return `${request} ${method} ${outcome} ${Math.floor(timeMs)}`;
 }
 
 async function append(file: FileHandle, lines: readonly string[]): Promise<void> {
 	await file.appendFile(lines.map((line) => `${line}\n`).join(""), "latin1");
 	await file.datasync();
-}
-
-function least(a: number, b: number): number {
-	return Math.min(a, b);
 }
 
 /** The fewest ranges, sorted, that cover all given ones; those nearest to each other become one where there are too many. */
@@ -267,13 +239,11 @@ export function joinRanges(ranges: readonly TimeRange[], most = 64): TimeRange[]
 		if (last && from <= last[1] + 1) apart[apart.length - 1] = [last[0], Math.max(last[1], to)];
 		else apart.push([from, to]);
 	}
-	const gapBefore = (index: number) => (apart[index] as TimeRange)[0] - (apart[index - 1] as TimeRange)[1];
-	const gaps = apart.map((_, index) => index).slice(1);
-	const widest = new Set(gaps.sort((a, b) => gapBefore(b) - gapBefore(a)).slice(0, most - 1));
-	return apart.reduce<TimeRange[]>((joined, range, index) => {
-		const last = joined.at(-1);
-		if (last && !widest.has(index)) joined[joined.length - 1] = [last[0], range[1]];
-		else joined.push(range);
-		return joined;
-	}, []);
+	while (apart.length > most) {
+		const gaps = apart.slice(1).map(([from], at) => from - (apart[at] as TimeRange)[1]);
+		const at = gaps.indexOf(Math.min(...gaps));
+		const [[from], [, to]] = apart.slice(at, at + 2) as [TimeRange, TimeRange];
+		apart.splice(at, 2, [from, to]);
+	}
+	return apart;
 }

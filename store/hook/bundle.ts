@@ -1,9 +1,11 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { cacheFolder, keepFile } from "../../files/cache.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The folder for results that take long to compute from this checkout's files. */
+const cacheFolder = join(root, "node_modules/.cache/fragment-publisher");
 
 /** The text of the bundle, its stamp in the first line; kept between starts, since it takes half a second. */
 export async function readBundle(stamp: string): Promise<string> {
@@ -13,6 +15,18 @@ export async function readBundle(stamp: string): Promise<string> {
 	const text = `// ${stamp}\n${(await bundleHook()).code}`;
 	await keepFile(path, text);
 	return text;
+}
+
+/** Writes a file of the cache atomically. Failures are ignored: this user may not be allowed to write there. */
+export async function keepFile(path: string, text: string): Promise<void> {
+	const temporary = `${path}.${process.pid}.tmp`;
+	try {
+		await mkdir(dirname(path), { recursive: true });
+		await writeFile(temporary, text);
+		await rename(temporary, path);
+	} catch {
+		// Without the cache the file is computed again.
+	}
 }
 
 /** An older Node would end with an error that does not name the reason. */

@@ -1,6 +1,5 @@
 import { basename, dirname } from "node:path";
-import { readBlobs, readSizes } from "../../git/blobs.ts";
-import { CatFile } from "../../git/cat-file.ts";
+import { CatFile, readBlobs, readSizes } from "../../git/cat-file.ts";
 import { runGit } from "../../git/run.ts";
 import { diffTree, kindOfMode, type PathChange } from "../../git/tree.ts";
 import {
@@ -15,7 +14,7 @@ import { judgeNames, type Remark } from "../../registry/judge-names.ts";
 import { ownersPath } from "../../registry/owners.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { warningsOf } from "../../registry/warnings.ts";
-import { CommitFolders } from "../git/reader.ts";
+import { CommitReader } from "../git/reader.ts";
 
 export interface Judged {
 	layerFiles: number;
@@ -63,11 +62,11 @@ async function judgeAllNames(
 	problems: Remark[],
 ): Promise<void> {
 	const catFile = new CatFile(repository);
-	const commit = from === null ? null : new CommitFolders(catFile, from);
-	const before = new Map<string, Iterable<string>>();
+	const commit = from === null ? null : new CommitReader(catFile, from);
+	const before = new Map<string, string[]>();
 	try {
 		for (const folder of new Set(layers.map(({ path }) => basename(dirname(path)))))
-			before.set(folder, (await commit?.names(folder))?.keys() ?? []);
+			before.set(folder, (await commit?.names(folder)) ?? []);
 	} finally {
 		await catFile.close();
 	}

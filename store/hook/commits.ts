@@ -1,8 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { readObjects } from "../../git/blobs.ts";
+import { readObjects } from "../../git/cat-file.ts";
 import { headerLines, listCommits, parseCommit } from "../../git/commits.ts";
-import { serviceName } from "../git/new-commit.ts";
-import { authorMail, reviewFolders } from "../store.ts";
+import { authorMail, reviewFolders, serviceAuthor } from "../store.ts";
 import { servedRef } from "./updates.ts";
 
 /**
@@ -40,10 +39,10 @@ function findUnclear(body: Buffer): string | null {
 /** Why a commit looks like one of the service's; null where it does not. */
 function findForged(id: string, body: Buffer): string | null {
 	const { name, mail } = parseCommit(id, body).committer;
-	const isOwn = name.toLowerCase() === serviceName || mail.toLowerCase() === authorMail(serviceName);
+	const isOwn = name.toLowerCase() === serviceAuthor || mail.toLowerCase() === authorMail(serviceAuthor);
 	if (!isOwn) return null;
 	return (
-		`names ${serviceName} as its committer, and is not known here: the service has to recognize its own commits. ` +
+		`names ${serviceAuthor} as its committer, and is not known here: the service has to recognize its own commits. ` +
 		"Commit it in your own name (git rebase --force-rebase), or ask the operator of the service to fetch it"
 	);
 }

@@ -1,4 +1,4 @@
-import { readRecords } from "../../git/records.ts";
+import { readRecords } from "../../git/run.ts";
 
 /**
  * Most bytes of one object, of a commit and of all that one push brings, unpacked, and most objects. A pack of kilobytes can hold
@@ -20,7 +20,7 @@ export async function findTooLarge(repository: string, quarantine: string): Prom
 	const environment = { GIT_OBJECT_DIRECTORY: quarantine, GIT_ALTERNATE_OBJECT_DIRECTORIES: "" };
 	let objects = 0;
 	let total = 0;
-	for await (const lines of readRecords(repository, args, { separator: "\n", environment })) {
+	for await (const lines of readRecords(repository, args, "\n", { environment })) {
 		for (const line of lines) {
 			const [id, type, size] = line.split(" ");
 			const bytes = Number(size);

@@ -11,7 +11,7 @@ import { type CatalogueOutcome, updateCatalogue } from "../../catalogue/update.t
 import { runGit } from "../../git/run.ts";
 import { chunksFolder, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { readConfiguration } from "../../service/settings.ts";
-import { serviceIdentity } from "../../store/git/new-commit.ts";
+import { serviceIdentity } from "../../store/store.ts";
 import { feature, temporaryFolder, wms } from "../local.ts";
 
 interface Context {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { CommitRange } from "../../store/git/store.ts";
+import type { CommitRange } from "../../store/git/branch.ts";
 import { temporaryFolder } from "../local.ts";
 import { eventually } from "../wait.ts";
 import { committed, git, openEmpty, put } from "./git-store.ts";

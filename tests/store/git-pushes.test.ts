@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
-import type { FollowedRange } from "../../store/git/published-head.ts";
+import type { FollowedRange } from "../../store/git/branch.ts";
 import { describePush } from "../../store/git/pushes.ts";
 import { temporaryFolder } from "../local.ts";
 

@@ -2,8 +2,8 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { keepFile } from "../../files/cache.ts";
-import { temporaryFolder } from "../local.ts";
+import { keepFile } from "../../../store/hook/bundle.ts";
+import { temporaryFolder } from "../../local.ts";
 
 const test = suite<{ folder: string; remove: () => Promise<void> }>("what is only kept to be quicker");
 

@@ -1,0 +1,56 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { CatFile } from "../../git/cat-file.ts";
+import { Branch } from "../../store/git/branch.ts";
+import { StoreBusy } from "../../store/store.ts";
+import { temporaryFolder } from "../local.ts";
+import { root } from "../process.ts";
+import { git, openEmpty } from "./git-store.ts";
+
+/** A branch whose head a test says. */
+function branchOf(tip: string, head: () => Promise<string>): Branch {
+	const catFile = {
+		read: async () => ({ id: await head(), type: "commit", body: Buffer.alloc(0) }),
+	} as unknown as CatFile;
+	const publish = async () => ({ warnings: Promise.resolve([]) });
+	const done = { measure: () => undefined, following: async () => undefined, followed: () => undefined };
+	return new Branch({ repository: root, catFile, commandMs: 5_000, publish, ...done }, tip);
+}
+
+test("what is served is not behind while the branch is where it was", async () => {
+	const branch = branchOf("a", async () => "a");
+	assert.is(await branch.follow(), false);
+	assert.is(branch.behind, null);
+	assert.is(await branch.commitsBehind(), 0);
+});
+
+test("a branch that cannot be followed is said, until it can", async () => {
+	let isGone = true;
+	const branch = branchOf("a", async () => {
+		if (isGone) throw new StoreBusy("the branch main is gone from the repository", 60);
+		return "a";
+	});
+	await branch.follow().then(
+		() => assert.unreachable(),
+		(error: unknown) => assert.instance(error, StoreBusy),
+	);
+	assert.is(branch.behind, "a push cannot be served: the branch main is gone from the repository");
+	isGone = false;
+	await branch.follow();
+	assert.is(branch.behind, null);
+});
+
+test("commits that are not served yet are counted", async () => {
+	const folder = await temporaryFolder();
+	const store = await openEmpty(folder.path);
+	const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+	for (let commits = 1; commits <= 3; commits += 1) {
+		const made = await git(folder.path, ...identity, "commit-tree", "-p", "main", "-m", "x", "main^{tree}");
+		await git(folder.path, "update-ref", "refs/heads/main", made);
+		assert.is(await store.branch.commitsBehind(), commits);
+	}
+	await store.close();
+	await folder.remove();
+});
+
+test.run();
