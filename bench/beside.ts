@@ -1,10 +1,10 @@
-import { pssMegabytes } from "./measure/processes.ts";
+import { maxMegabytes } from "./measure/processes.ts";
 import { quantile, type Reach, type Row } from "./measure/row.ts";
 import type { Served } from "./measure/world.ts";
 import { publish, publishers, putsAlone, putsPerRound } from "./writes.ts";
 
-const putsBefore = 4_000;
-const memoryEveryMs = 200;
+/** PUTs of many publishers, before one that publishes alone, or after a push. */
+export const putsBefore = 4_000;
 
 /** One figure of a service. */
 type Measure = (service: Served, layers: number) => Promise<number>;
@@ -20,18 +20,8 @@ function row(name: string, ours: string, unit: Row["unit"], reach: Reach, measur
 	return { name, ours, reference: "the same of the other version", unit, reach, prepare };
 }
 
-function sendMany(service: Served, layers: number, most = putsPerRound) {
+export function sendMany(service: Served, layers: number, most = putsPerRound) {
 	return publish(service, { count: Math.min(most, layers), publishers });
-}
-
-/** The most memory of a service and all its processes, at any moment of a task, in megabytes. */
-async function maxMemory(service: Served, task: () => Promise<unknown>): Promise<number> {
-	let most = pssMegabytes(service.pid);
-	const timer = setInterval(() => {
-		most = Math.max(most, pssMegabytes(service.pid));
-	}, memoryEveryMs);
-	await task().finally(() => clearInterval(timer));
-	return most;
 }
 
 const many = `signed PUTs, ${publishers} publishers at once`;
@@ -66,6 +56,6 @@ export const besideRows: Row[] = [
 		`most memory (PSS) of all processes during ${many}`,
 		"MB",
 		{ of: "ratio", most: 1 },
-		(service, layers) => maxMemory(service, () => sendMany(service, layers)),
+		(service, layers) => maxMegabytes(service.pid, () => sendMany(service, layers)),
 	),
 ];

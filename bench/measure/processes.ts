@@ -52,3 +52,15 @@ export function pssMegabytes(pid: number): number {
 	}
 	return (kilobytes * 1024) / 1_000_000;
 }
+
+const memoryEveryMs = 200;
+
+/** The most memory (PSS) of a process and all that it has started, at any moment of a task, in megabytes. */
+export async function maxMegabytes(pid: number, task: () => Promise<unknown>): Promise<number> {
+	let most = pssMegabytes(pid);
+	const timer = setInterval(() => {
+		most = Math.max(most, pssMegabytes(pid));
+	}, memoryEveryMs);
+	await task().finally(() => clearInterval(timer));
+	return most;
+}
