@@ -2,7 +2,8 @@ import { html, type TemplateResult } from "lit-html";
 import { layerPath } from "../../registry/smallkey.ts";
 import { copyBox } from "../page/copy.ts";
 import { type Content, field, textIn } from "../page/dom.ts";
-import { catalogue, currentState, now, refresh, root, settings, stateLink, texts } from "../page/page.ts";
+import { currentState, now, refresh, root, settings, stateLink, texts } from "../page/page.ts";
+import { renewCatalogue } from "../search/catalogue.ts";
 import { placed, problemList } from "./check.ts";
 import { curlCommand, type Receipt, sendSigned } from "./send.ts";
 
@@ -81,9 +82,9 @@ export class RegisterPanel {
 	#answerOf({ status, errors, warnings, isReviewed }: Receipt, smallkey: string): TemplateResult {
 		if (status < 200 || status >= 300)
 			return html`<p class="bad">${texts.draftRefused(status)}</p>${problemList(placed(errors))}`;
-		catalogue.renew();
+		renewCatalogue();
 		// The fragments are there at once, the catalogue within a second.
-		setTimeout(() => catalogue.renew(), catalogueDelayMs);
+		setTimeout(() => renewCatalogue(), catalogueDelayMs);
 		const state = { ...currentState(), page: "layers" as const, layer: smallkey };
 		const next = isReviewed ? texts.draftReview : stateLink(state, texts.draftOpen);
 		return html`<p class="good">${texts.draftSent(status)}</p>

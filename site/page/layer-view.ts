@@ -3,7 +3,7 @@ import type { Entry } from "../../registry/entries.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
 import { snippetsOf } from "../../registry/snippets.ts";
 import type { Drawable } from "../map/drawable.ts";
-import { type CatalogueProblem, CatalogueUnusable } from "../search/catalogue.ts";
+import { catalogue, problemOf, renewCatalogue } from "../search/catalogue.ts";
 import { senderOf } from "../search/entry.ts";
 import type { State } from "./address.ts";
 import { bothLanguages } from "./both-languages.ts";
@@ -13,7 +13,6 @@ import { docPath, lookButton, readDrawable } from "./drawables.ts";
 import { causeText, repairText } from "./health-view.ts";
 import { MapPanel } from "./map-panel.ts";
 import {
-	catalogue,
 	dayText,
 	lang,
 	problemBox,
@@ -41,7 +40,7 @@ export class LayerView implements View {
 	readonly #smallkey: string;
 	/** Null: there is no such layer; undefined: nothing was read. */
 	#known: Known | null | undefined;
-	#problems: CatalogueProblem[] = [];
+	#problems: string[] = [];
 	#isReading = true;
 	/** The fragment for RAMP4, or in its place why there is none; null until it is read. */
 	#ramp4: string | null = null;
@@ -61,7 +60,7 @@ export class LayerView implements View {
 	content(state: State): TemplateResult {
 		const back = html`<span aria-hidden="true">← </span>${texts.back}`;
 		const retry = () => {
-			catalogue.renew();
+			renewCatalogue();
 			void this.#load();
 		};
 		const title = this.#known === null ? texts.layerMissing(this.#smallkey) : this.title();
@@ -81,9 +80,9 @@ export class LayerView implements View {
 
 	async #load(): Promise<void> {
 		const { signal } = this.#under;
-		const problems: CatalogueProblem[] = [];
+		const problems: string[] = [];
 		const note = (error: unknown) => {
-			problems.push(error instanceof CatalogueUnusable ? error.problem : { kind: "network" });
+			problems.push(problemOf(error));
 			return null;
 		};
 		const read = (one: Lang) => readDrawable(this.#smallkey, one, signal, note);

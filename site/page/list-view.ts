@@ -1,22 +1,12 @@
 import { html, type TemplateResult } from "lit-html";
 import type { Bounds, Entry } from "../../registry/entries.ts";
+import { catalogue, renewCatalogue } from "../search/catalogue.ts";
 import { titleOf } from "../search/entry.ts";
 import type { Chosen } from "../search/select.ts";
 import { filterCount, firstShown, longestText, moreShown, type State } from "./address.ts";
 import { type Content, debounce } from "./dom.ts";
 import { Filters } from "./filters.ts";
-import {
-	catalogue,
-	currentState,
-	dayText,
-	go,
-	lang,
-	refresh,
-	settings,
-	stateLink,
-	texts,
-	type View,
-} from "./page.ts";
+import { currentState, dayText, go, lang, refresh, settings, stateLink, texts, type View } from "./page.ts";
 import { results, type Shown } from "./results.ts";
 
 /** How long typing pauses before a search, and how often the list follows what is being read, in milliseconds. */
@@ -76,7 +66,7 @@ export class ListView implements View {
 			go({ ...asked, shown: asked.shown + moreShown }, true);
 		};
 		const retry = () => {
-			catalogue.renew();
+			renewCatalogue();
 			void catalogue.load();
 			void this.#search(currentState());
 		};

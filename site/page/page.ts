@@ -1,7 +1,6 @@
 import { html, type TemplateResult } from "lit-html";
 import { mondayOf } from "../../registry/health.ts";
 import { type Lang, parseLang } from "../../registry/smallkey.ts";
-import { Catalogue, type CatalogueProblem, type Freshness } from "../search/catalogue.ts";
 import { english, type Texts } from "../text/english.ts";
 import { french } from "../text/french.ts";
 import { readState, type State, writeState } from "./address.ts";
@@ -22,7 +21,8 @@ export const root = new URL("../", location.href.split(/[?#]/)[0]);
 /** The addresses of the land's outline. */
 export const land = { light: main.dataset.landLight ?? "", dark: main.dataset.landDark ?? "" };
 
-export const catalogue = new Catalogue(readFile, lang, new URL(main.dataset.worker ?? "", location.href));
+/** The address of the script that finds texts. */
+export const workerAddress = new URL(main.dataset.worker ?? "", location.href);
 
 /** The time now. */
 export function now(): Date {
@@ -72,13 +72,13 @@ export interface View {
  */
 export async function readFile(
 	path: string,
-	freshness: Freshness = "now",
-	signal?: AbortSignal,
+	freshness: Freshness,
+	signal: AbortSignal,
 ): Promise<string | null> {
 	const timeout = AbortSignal.timeout(patienceMs);
 	const response = await fetch(new URL(path, root), {
 		cache: cacheModes[freshness],
-		signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+		signal: AbortSignal.any([signal, timeout]),
 	});
 	if (response.status === 404) return null;
 	if (!response.ok) throw new TypeError(`${path}: ${response.status}`);
@@ -90,6 +90,7 @@ const patienceMs = 30_000;
 
 /** How the browser's cache is used for each. A name that holds the hash of its content is never asked for again. */
 const cacheModes = { now: "no-cache", kept: "default", "sent again": "reload" } as const;
+export type Freshness = keyof typeof cacheModes;
 
 /** A link to another state of this page, without loading the page again. */
 export function stateLink(state: State, content: Content): TemplateResult {
@@ -131,16 +132,11 @@ export function dayText(day: Date): string {
 const maxNamed = 3;
 
 /** What is said of parts of the catalogue that cannot be used, with a way to try again; nothing where all are whole. */
-export function problemBox(problems: readonly CatalogueProblem[], retry: () => void): Content {
+export function problemBox(problems: readonly string[], retry: () => void): Content {
 	if (problems.length === 0) return "";
-	const named = new Set(problems.map((problem) => problemText(problem)));
+	const named = [...new Set(problems)].slice(0, maxNamed);
 	return html`<div class="warning" role="alert">
-		${[...named].slice(0, maxNamed).map((text) => html`<p>${text}</p>`)}
+		${named.map((text) => html`<p>${text}</p>`)}
 		<button @click=${retry}>${texts.tryAgain}</button>
 	</div>`;
-}
-
-function problemText(problem: CatalogueProblem): string {
-	if (problem.kind === "version") return texts.problemVersion;
-	return problem.kind === "file" ? texts.problemPiece(problem.path) : texts.problemNetwork;
 }

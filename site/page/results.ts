@@ -1,7 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { repeat } from "lit-html/directives/repeat.js";
 import type { Entry } from "../../registry/entries.ts";
-import type { CatalogueProblem } from "../search/catalogue.ts";
 import { hostsOf, senderOf, stateOf, titleOf } from "../search/entry.ts";
 import { type Sort, sorts } from "../search/select.ts";
 import { fold, stem } from "../search/words.ts";
@@ -20,7 +19,7 @@ export interface Shown {
 	/** Layers that were read, and all; null where it is not known. */
 	read: number;
 	all: number | null;
-	problems: readonly CatalogueProblem[];
+	problems: readonly string[];
 	isComplete: boolean;
 }
 

@@ -7,76 +7,45 @@ import {
 	parseChunk,
 	parseManifest,
 } from "../../registry/entries.ts";
-import type { Lang } from "../../registry/smallkey.ts";
+import { type Freshness, lang, readFile, texts } from "../page/page.ts";
 import type { Matched } from "./matcher.ts";
 import { Selection } from "./select.ts";
 import { TextSearch } from "./text-search.ts";
 
-/** How a file is asked for: as it is now, or as it is kept, since its name holds the hash of its content. */
-export type Freshness = "now" | "kept" | "sent again";
+/** A part of the catalogue that cannot be used. The message says why to people. */
+class CatalogueUnusable extends Error {}
 
-/** Reads a file by its path below the site; null where there is none. @throws {TypeError} where nothing answers */
-export type ReadText = (path: string, freshness: Freshness, signal: AbortSignal) => Promise<string | null>;
-
-/** Why a part of the catalogue cannot be used. */
-export type CatalogueProblem =
-	/** The catalogue is of a form that this page does not know. */
-	| { kind: "version" }
-	/** A file is missing or not whole. */
-	| { kind: "file"; path: string }
-	/** The site does not answer. */
-	| { kind: "network" };
-
-/** A part of the catalogue that cannot be used. */
-export class CatalogueUnusable extends Error {
-	constructor(readonly problem: CatalogueProblem) {
-		super(problem.kind);
-	}
+/** Why something of the catalogue could not be read, in words. */
+export function problemOf(error: unknown): string {
+	return error instanceof CatalogueUnusable ? error.message : texts.problemNetwork;
 }
 
 /** The layers of the site: one of them by its smallkey, or all in memory. */
-export class Catalogue {
-	readonly #read: ReadText;
-	readonly #lang: Lang;
-	readonly #worker: URL;
-	#under = new AbortController();
+class Catalogue {
+	readonly #under = new AbortController();
+	readonly #chunks = new Map<number, Promise<readonly Entry[]>>();
+	readonly #text = new TextSearch();
+	readonly #isAgain: boolean;
 	#manifest: Promise<Manifest> | null = null;
-	#chunks = new Map<number, Promise<readonly Entry[]>>();
-	#text: TextSearch;
 	#loading: Promise<void> | null = null;
-	#isAgain = false;
 	/** Layers that were read. */
-	selection: Selection;
+	readonly selection = new Selection(lang);
 	/** Number of all layers; null while it is not known. */
 	layers: number | null = null;
-	problems: CatalogueProblem[] = [];
+	/** What cannot be used, in words. */
+	readonly problems: string[] = [];
 	isComplete = false;
 	/** Is called when more layers were read. */
 	onChange: () => void = () => undefined;
 
-	/** @param worker address of the script that finds texts */
-	constructor(read: ReadText, lang: Lang, worker: URL) {
-		this.#read = read;
-		this.#lang = lang;
-		this.#worker = worker;
-		this.selection = new Selection(lang);
-		this.#text = new TextSearch(worker);
+	/** @param isAgain whether it is read past any cache */
+	constructor(isAgain = false) {
+		this.#isAgain = isAgain;
 	}
 
-	/** Forgets everything, and reads past any cache: for a catalogue that changed under the page. */
-	renew(): void {
+	close(): void {
 		this.#under.abort();
-		this.#under = new AbortController();
 		this.#text.close();
-		this.#text = new TextSearch(this.#worker);
-		this.selection = new Selection(this.#lang);
-		this.#manifest = null;
-		this.#chunks = new Map();
-		this.#loading = null;
-		this.#isAgain = true;
-		this.layers = null;
-		this.problems = [];
-		this.isComplete = false;
 	}
 
 	/** Reads all layers, each once. */
@@ -90,12 +59,12 @@ export class Catalogue {
 		try {
 			return await this.#text.match(text);
 		} catch {
-			this.problems.push({ kind: "network" });
+			this.problems.push(texts.problemNetwork);
 			return { ids: [], words: [] };
 		}
 	}
 
-	/** What the catalogue says of one layer; null where it is not there. @throws {CatalogueUnusable} */
+	/** What the catalogue says of one layer; null where it is not there. @throws what `problemOf` has words for */
 	async find(smallkey: string): Promise<Entry | null> {
 		const entries = await this.#chunk(chunkOf(smallkey));
 		return entries.find((entry) => entry.smallkey === smallkey) ?? null;
@@ -103,8 +72,7 @@ export class Catalogue {
 
 	async #load(signal: AbortSignal): Promise<void> {
 		const note = (error: unknown) => {
-			if (signal.aborted) return;
-			this.problems.push(error instanceof CatalogueUnusable ? error.problem : { kind: "network" });
+			if (!signal.aborted) this.problems.push(problemOf(error));
 		};
 		const manifest = await this.#readManifest().catch(note);
 		if (manifest) {
@@ -131,7 +99,6 @@ export class Catalogue {
 		});
 	}
 
-	/** @throws {CatalogueUnusable} */
 	#chunk(chunk: number): Promise<readonly Entry[]> {
 		const known = this.#chunks.get(chunk) ?? this.#readChunk(chunk);
 		this.#chunks.set(chunk, known);
@@ -153,13 +120,11 @@ export class Catalogue {
 	}
 
 	async #file<T>(path: string, freshness: Freshness, parse: (text: string) => T | null): Promise<T> {
-		const text = await this.#read(path, freshness, this.#under.signal).catch(() => {
-			throw new CatalogueUnusable({ kind: "network" });
-		});
+		const text = await readFile(path, freshness, this.#under.signal);
 		const value = text === null ? null : parse(text);
 		if (value !== null) return value;
 		const isOther = text !== null && /^\s*\{"version":\d+[,}]/.test(text) && text.trimEnd().endsWith("}");
-		throw new CatalogueUnusable(isOther ? { kind: "version" } : { kind: "file", path });
+		throw new CatalogueUnusable(isOther ? texts.problemVersion : texts.problemPiece(path));
 	}
 }
 
@@ -167,4 +132,14 @@ export class Catalogue {
 function remembered<T>(known: Promise<T>, forget: () => void): Promise<T> {
 	known.catch(forget);
 	return known;
+}
+
+export let catalogue = new Catalogue();
+
+/** Forgets everything, and reads past any cache: for a catalogue that changed under the page. */
+export function renewCatalogue(): void {
+	const { onChange } = catalogue;
+	catalogue.close();
+	catalogue = new Catalogue(true);
+	catalogue.onChange = onChange;
 }

@@ -1,4 +1,5 @@
 import type { Entry } from "../../registry/entries.ts";
+import { workerAddress } from "../page/page.ts";
 import type { Matched } from "./matcher.ts";
 
 /** What the worker is sent: layers, in the order in which the page has them, or a text to find. */
@@ -9,17 +10,11 @@ type FromMatcher = Matched & { serial: number };
 
 /** Finds layers by text in a worker, which starts with the first text. */
 export class TextSearch {
-	readonly #address: URL;
 	readonly #added: (readonly Entry[])[] = [];
 	#worker: Worker | null = null;
 	#serial = 0;
 	/** Settles the last text, until it is answered. */
 	#pending: { resolve: (matched: Matched | null) => void; reject: () => void } | null = null;
-
-	/** @param address of the worker's script */
-	constructor(address: URL) {
-		this.#address = address;
-	}
 
 	add(entries: readonly Entry[]): void {
 		this.#added.push(entries);
@@ -51,7 +46,7 @@ export class TextSearch {
 	}
 
 	#start(): void {
-		this.#worker = new Worker(this.#address, { type: "module" });
+		this.#worker = new Worker(workerAddress, { type: "module" });
 		this.#worker.addEventListener("message", ({ data }: MessageEvent<FromMatcher>) => {
 			if (data.serial === this.#serial) this.#pending?.resolve(data);
 		});
