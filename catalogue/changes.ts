@@ -1,3 +1,4 @@
+import { tryJson } from "../registry/try-json.ts";
 import type { Files, ReadFile } from "./chunks.ts";
 import { feedPath } from "./static/addresses.ts";
 import { escapeHtml } from "./static/html.ts";
@@ -103,17 +104,8 @@ export function updateChanges(
 
 /** The head, or null where there is none of this version. */
 export function readChangesHead(text: string | null): ChangesHead | null {
-	const value = parseObject(text) as ChangesHead | null;
+	const value = tryJson(text ?? "") as ChangesHead | null;
 	return value?.version === changesVersion && value.perPiece === commitsPerPiece ? value : null;
-}
-
-/** A JSON object; null where the text is none. */
-function parseObject(text: string | null): Record<string, unknown> | null {
-	try {
-		return JSON.parse(text ?? "") as Record<string, unknown> | null;
-	} catch {
-		return null;
-	}
 }
 
 const emptyHead = { commits: 0, first: 0, starts: [] };
@@ -125,9 +117,9 @@ function readPieces(
 ): Map<number, ListedCommit[]> | null {
 	let pieces: [number, ListedCommit[]][] = [];
 	for (let piece = first + starts.length - 1; piece >= first; piece -= 1) {
-		const commits = parseObject(read?.(changesPiecePath(piece)) ?? null)?.commits;
-		if (!Array.isArray(commits)) return null;
-		pieces = [[piece, commits], ...pieces];
+		const found = tryJson(read?.(changesPiecePath(piece)) ?? "") as { commits?: ListedCommit[] } | null;
+		if (!Array.isArray(found?.commits)) return null;
+		pieces = [[piece, found.commits], ...pieces];
 		if (feedEntries(pieces.flatMap(([, some]) => some)).length >= feedLength) break;
 	}
 	return new Map(pieces);

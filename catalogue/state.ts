@@ -6,6 +6,7 @@ import { ifThereSync } from "../files/if-there.ts";
 import { isCompanion } from "../publish/place-file.mjs";
 import { chunksFolder } from "../registry/entries.ts";
 import { langs } from "../registry/smallkey.ts";
+import { tryJson } from "../registry/try-json.ts";
 import type { CatalogueOptions } from "./options.ts";
 import { layerFolders, listFolders, openSearchFile } from "./static/addresses.ts";
 import { type Assets, pageSettingsPath } from "./static/html.ts";
@@ -17,8 +18,8 @@ export interface CatalogueState {
 	/** The commit of the layers, in full; null where they were of no commit. */
 	commit: string | null;
 	assets: Assets;
-	/** Folder of the output → number of the catalogue's files in it. */
-	counts: Record<string, number>;
+	/** Number of its files in the output: one that lacks some is not whole. */
+	files: number;
 }
 
 /** Folders below the output that hold nothing but the catalogue. */
@@ -66,18 +67,8 @@ function statePath(out: string): string {
 export function readState(out: string): CatalogueState | null {
 	const path = statePath(out);
 	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
-	const state = text === null ? null : parseState(text);
-	return state && isWhole(out, state) ? state : null;
-}
-
-/** Null for what was cut off, or is of another version. */
-function parseState(text: string): CatalogueState | null {
-	try {
-		const state = JSON.parse(text) as Partial<CatalogueState> | null;
-		return state?.counts ? (state as CatalogueState) : null;
-	} catch {
-		return null;
-	}
+	const state = tryJson(text ?? "") as CatalogueState | null;
+	return state && state.files === countFiles(out) ? state : null;
 }
 
 /** Forgets what a catalogue was made from, before it is changed. */
@@ -86,21 +77,13 @@ export function removeState(out: string): void {
 }
 
 /** Keeps what a catalogue was made from, once it is whole. */
-export function writeState(out: string, state: Omit<CatalogueState, "counts">): void {
-	writeFileSync(statePath(out), `${JSON.stringify({ ...state, counts: countFiles(out) })}\n`);
+export function writeState(out: string, state: Omit<CatalogueState, "files">): void {
+	writeFileSync(statePath(out), `${JSON.stringify({ ...state, files: countFiles(out) })}\n`);
 }
 
-function isWhole(out: string, { counts }: CatalogueState): boolean {
-	const now = countFiles(out);
-	return Object.keys(now).every((folder) => now[folder] === counts[folder]);
-}
-
-function countFiles(out: string): Record<string, number> {
-	const beside = catalogueFiles.filter((name) => existsSync(join(out, name))).length;
-	return Object.fromEntries([
-		...catalogueFolders.map((folder) => [folder, namesIn(out, folder).length]),
-		[".", beside],
-	]);
+function countFiles(out: string): number {
+	const beside = catalogueFiles.filter((name) => existsSync(join(out, name)));
+	return catalogueFolders.reduce((sum, folder) => sum + namesIn(out, folder).length, beside.length);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import { tryJson } from "../../registry/try-json.ts";
 import { field, select, textIn } from "../page/dom.ts";
 import { texts } from "../page/page.ts";
 import { layerChoice } from "./layer-choice.ts";
@@ -109,12 +110,8 @@ function isOf(kind: string, kinds: readonly string[]): boolean {
 }
 
 function parseDocument(text: string): Document | null {
-	try {
-		const value: unknown = JSON.parse(text);
-		return isObject(value) && value.version !== "2.0" ? value : null;
-	} catch {
-		return null;
-	}
+	const value = tryJson(text);
+	return isObject(value) && value.version !== "2.0" ? value : null;
 }
 
 function isObject(value: unknown): value is Document {

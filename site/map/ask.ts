@@ -1,3 +1,4 @@
+import { tryJson } from "../../registry/try-json.ts";
 import { webAddress } from "../page/dom.ts";
 import { texts } from "../page/page.ts";
 
@@ -97,12 +98,8 @@ function exceptionOf(text: string): string | null {
 
 /** The object that a text is as JSON; null where it is none. */
 function objectOf(text: string): Record<string, unknown> | null {
-	try {
-		const value: unknown = JSON.parse(text);
-		return typeof value === "object" ? (value as Record<string, unknown> | null) : null;
-	} catch {
-		return null;
-	}
+	const value = tryJson(text);
+	return typeof value === "object" ? (value as Record<string, unknown> | null) : null;
 }
 
 /** A service's words on one line, without what could be markup of another page. */

@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from "lit-html";
-import Feature from "ol/Feature.js";
+import Feature, { type FeatureLike } from "ol/Feature.js";
 import EsriJSON from "ol/format/EsriJSON.js";
 import type Geometry from "ol/geom/Geometry.js";
 import VectorLayer from "ol/layer/Vector.js";
@@ -12,7 +12,7 @@ import { settings, texts } from "../page/page.ts";
 import { askJson } from "./ask.ts";
 import type { BaseMap } from "./base.ts";
 import type { Box, Drawable } from "./drawable.ts";
-import { type Colours, coloursOf, type Drawn, type Symbology, symbolOf, symbolsOf } from "./symbols.ts";
+import { type Colours, coloursOf, type Symbology, symbolOf, symbolsOf } from "./symbols.ts";
 
 /** Most features that are drawn at once. */
 export const maxFeatures = 1_000;
@@ -41,10 +41,9 @@ interface EsriFeature {
 /** A layer of features with the fragment's symbols. */
 export function openFeatures(base: BaseMap, drawable: Drawable): Features {
 	const source = new VectorSource<Feature<Geometry>>();
-	const styles = new Styles(() => layer.changed());
 	const layer: VectorLayer<VectorSource<Feature<Geometry>>> = new VectorLayer({
 		source,
-		style: (feature) => styles.of(drawable, feature as Feature<Geometry>),
+		style: styleOf(drawable.symbology, () => layer.changed()),
 	});
 	base.map.addLayer(layer);
 	return {
@@ -98,44 +97,26 @@ function readFeature({ geometry, attributes = {} }: EsriFeature): Feature<Geomet
 	}
 }
 
-/** Styles by symbol: each picture is read once. */
-class Styles {
-	readonly #changed: () => void;
-	readonly #icons = new Map<string, Style>();
-	readonly #colours = new Map<string, Style | null>();
-
-	/** @param changed called when a picture was read, so that its features can be drawn */
-	constructor(changed: () => void) {
-		this.#changed = changed;
-	}
-
-	of({ symbology }: Drawable, feature: Feature<Geometry>): Style | undefined {
-		const symbol = symbology && symbolOf(symbology, feature.get("attributes") as Record<string, unknown>);
+/** The style of each feature, for which each picture is read once. @param changed called when one was read */
+function styleOf(symbology: Symbology | null, changed: () => void) {
+	const known = new Map<string, Style | undefined>();
+	return (feature: FeatureLike): Style | undefined => {
+		const symbol = symbology && symbolOf(symbology, feature.get("attributes"));
 		if (!symbol) return undefined;
+		const { imageUrl } = symbol;
 		const type = feature.getGeometry()?.getType() ?? "";
-		if (type.endsWith("Point")) return this.#icon(symbol);
-		return this.#shape(symbol, type.endsWith("Polygon")) ?? undefined;
-	}
-
-	#icon({ imageUrl }: Drawn): Style {
-		const known = this.#icons.get(imageUrl);
-		if (known) return known;
-		const style = new Style({ image: new Icon({ src: imageUrl }) });
-		this.#icons.set(imageUrl, style);
-		return style;
-	}
-
-	#shape({ imageUrl }: Drawn, isArea: boolean): Style | null {
-		const key = `${isArea} ${imageUrl}`;
-		const known = this.#colours.get(key);
-		if (known !== undefined) return known;
-		this.#colours.set(key, null);
-		void readColours(imageUrl, isArea).then((colours) => {
-			this.#colours.set(key, shapeStyle(colours));
-			this.#changed();
-		});
-		return null;
-	}
+		const isPoint = type.endsWith("Point");
+		const isArea = type.endsWith("Polygon");
+		const key = `${isPoint} ${isArea} ${imageUrl}`;
+		if (known.has(key)) return known.get(key);
+		known.set(key, isPoint ? new Style({ image: new Icon({ src: imageUrl }) }) : undefined);
+		if (!isPoint)
+			void readColours(imageUrl, isArea).then((colours) => {
+				known.set(key, shapeStyle(colours));
+				changed();
+			});
+		return known.get(key);
+	};
 }
 
 function shapeStyle({ stroke, fill, width }: Colours): Style {

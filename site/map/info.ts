@@ -1,4 +1,5 @@
 import { html, type TemplateResult } from "lit-html";
+import { tryJson } from "../../registry/try-json.ts";
 import { breakable, type Content, outside } from "../page/dom.ts";
 import { texts } from "../page/page.ts";
 import { ask, ServiceFailed } from "./ask.ts";
@@ -22,20 +23,13 @@ export async function serviceInfo(address: string, type: string): Promise<Templa
 	try {
 		const { text } = await ask(address);
 		if (text.trim() === "") return html`<p>${texts.infoNone}</p>`;
-		const shown = type === "application/json" ? indented(text) : text;
+		const value = type === "application/json" ? tryJson(text) : null;
+		const shown = value === null ? text : JSON.stringify(value, null, 2);
 		const name = texts.infoFrame;
 		return html`<pre tabindex="0" role="region" aria-label=${name}>${shown.slice(0, maxText)}</pre>`;
 	} catch (error) {
 		if (!(error instanceof ServiceFailed)) throw error;
 		return html`<p class="bad">${error.message}</p>`;
-	}
-}
-
-function indented(text: string): string {
-	try {
-		return JSON.stringify(JSON.parse(text), null, 2);
-	} catch {
-		return text;
 	}
 }
 

@@ -33,6 +33,7 @@ export class ListView implements View {
 	#next: number | null = null;
 	/** When the text was typed that the address does not have yet; null: there is none. */
 	#typedAt: number | null = null;
+	#timer: ReturnType<typeof setTimeout> | undefined;
 	/** Until when typing belongs to the search before. */
 	#sameUntil = 0;
 	readonly #typed = debounce(pauseMs, () => this.#takeText());
@@ -42,7 +43,7 @@ export class ListView implements View {
 		this.#left = left;
 		this.#filters = new Filters();
 		this.#shown = this.#shownOf(currentState(), [], []);
-		catalogue.onChange = throttle(followMs, () => void this.#search(currentState()));
+		catalogue.onChange = () => this.#follow();
 		void catalogue.load();
 	}
 
@@ -95,6 +96,7 @@ export class ListView implements View {
 
 	close(): void {
 		this.#serial += 1;
+		clearTimeout(this.#timer);
 		catalogue.onChange = () => undefined;
 	}
 
@@ -111,6 +113,15 @@ export class ListView implements View {
 		this.#typedAt = null;
 		const text = (document.getElementById("search") as HTMLInputElement).value;
 		go({ ...currentState(), text, shown: firstShown }, isSame);
+	}
+
+	/** Shows what was read: the first layers at once, more of them from time to time. */
+	#follow(): void {
+		const search = () => {
+			this.#timer = undefined;
+			void this.#search(currentState());
+		};
+		this.#timer ??= setTimeout(search, this.#shown.read === 0 ? 0 : followMs);
 	}
 
 	async #search(state: State): Promise<void> {
@@ -173,22 +184,4 @@ function focusOn(smallkey: string): boolean {
 	const link = [...links].find(({ dataset }) => dataset.layer === smallkey);
 	link?.focus();
 	return link !== undefined;
-}
-
-/** Calls at once, and at most once in some time; the last of several calls is never lost. */
-function throttle(everyMs: number, call: () => void): () => void {
-	let timer: ReturnType<typeof setTimeout> | undefined;
-	let isAsked = false;
-	const run = () => {
-		call();
-		timer = setTimeout(() => {
-			timer = undefined;
-			if (isAsked) run();
-		}, everyMs);
-		isAsked = false;
-	};
-	return () => {
-		if (timer === undefined) run();
-		else isAsked = true;
-	};
 }
