@@ -54,21 +54,12 @@ const rules: readonly Rule[] = [kindRule, queryRule, featureQueryRule, fragmentR
  * `npx fragments validate` and the review. No service is asked.
  */
 export function warningsOf(registration: Registration): string[] {
+	const isSame = askedOf(registration, "en") === askedOf(registration, "fr");
 	return [
 		...addressesOf(registration).flatMap(addressWarnings),
-		...clickWarnings(registration),
-		...severalWarnings(registration),
-		...sameServiceWarnings(registration),
+		...langs.flatMap((lang) => memberWarnings(registration, lang)),
+		...(isSame ? [`/fr/service_url: ${textOf("same-service")}`] : []),
 	];
-}
-
-function severalWarnings(registration: Registration): string[] {
-	if (!isVersion2(registration)) return [];
-	return langs.flatMap((lang) => {
-		const node = registration[lang];
-		if (node.service_type !== "esriFeatureServer" || (node.scrape_only?.length ?? 0) < 2) return [];
-		return [`/${lang}/scrape_only: ${textOf("several-layers")}`];
-	});
 }
 
 function addressWarnings({ address, type, path }: Address): string[] {
@@ -78,23 +69,19 @@ function addressWarnings({ address, type, path }: Address): string[] {
 	return odd.map(({ text }) => `${pointerOf(path)}: ${text}`);
 }
 
-function clickWarnings(registration: Registration): string[] {
-	if (isVersion2(registration)) return [];
-	return langs.flatMap((lang) => {
-		const type = registration[lang].feature_info_type;
-		if (type === undefined || readInfoTypes.has(type)) return [];
-		return [`/${lang}/feature_info_type: ${textOf("unread-info", [...readInfoTypes].join(", "))}`];
-	});
-}
-
-function sameServiceWarnings(registration: Registration): string[] {
-	if (askedOf(registration, "en") !== askedOf(registration, "fr")) return [];
-	return [`/fr/service_url: ${textOf("same-service")}`];
+function memberWarnings(registration: Registration, lang: Lang): string[] {
+	if (isVersion2(registration)) {
+		const node = registration[lang];
+		const isSeveral = node.service_type === "esriFeatureServer" && (node.scrape_only?.length ?? 0) > 1;
+		return isSeveral ? [`/${lang}/scrape_only: ${textOf("several-layers")}`] : [];
+	}
+	const type = registration[lang].feature_info_type;
+	if (type === undefined || readInfoTypes.has(type)) return [];
+	return [`/${lang}/feature_info_type: ${textOf("unread-info", [...readInfoTypes].join(", "))}`];
 }
 
 /** The members of one language that decide which layers are shown. */
 function askedOf(registration: Registration, lang: Lang): string {
-	const entry: object = registration[lang];
-	const { service_url, layer, scrape_only } = entry as Record<string, unknown>;
+	const { service_url, layer, scrape_only } = registration[lang] as Record<string, unknown>;
 	return JSON.stringify([service_url, layer, scrape_only]);
 }

@@ -1,6 +1,4 @@
-import type { Lang } from "../../registry/smallkey.ts";
 import { targetPath } from "../../registry/targets/table.ts";
-import type { TargetName } from "../../registry/targets/target.ts";
 import { handleRead } from "../app.ts";
 import type { Context } from "../context.ts";
 import { etagOf } from "../etag.ts";
@@ -34,23 +32,14 @@ export interface Bindings {
 	[variable: string]: unknown;
 }
 
-/** Fetches a fragment from the hosting; null where there is none. @throws {Error} where the hosting fails */
-type FetchFragment = (target: TargetName, lang: Lang, smallkey: string) => Promise<Fragment | null>;
+/** Fetches a file of the build from the hosting; null where there is none. @throws {Error} where the hosting fails */
+export type FetchFile = (file: string) => Promise<Fragment | null>;
 
-/** Fetches a file of the catalogue from the hosting; null where there is none. @throws {Error} where it fails */
-export async function fetchPage({ OBJECTS, ASSETS }: Bindings, file: string): Promise<Fragment | null> {
-	if (OBJECTS) return fetchObject(OBJECTS, file);
-	// The encoded name: a literal + or = is answered by a redirect.
-	return ASSETS ? fetchAsset(ASSETS, file.split("/").map(encodeURIComponent).join("/")) : null;
-}
-
-/** How fragments are fetched with these bindings. @throws {Error} that names the missing binding */
-export function fragmentsOf({ ASSETS, OBJECTS }: Bindings): FetchFragment {
-	if (OBJECTS) return (target, lang, smallkey) => fetchObject(OBJECTS, targetPath(target, lang, smallkey));
+/** How files are fetched with these bindings. @throws {Error} that names the missing binding */
+export function filesOf({ ASSETS, OBJECTS }: Bindings): FetchFile {
+	if (OBJECTS) return (file) => fetchObject(OBJECTS, file);
 	// The name is encoded: a literal + or = causes a redirect.
-	if (ASSETS)
-		return (target, lang, smallkey) =>
-			fetchAsset(ASSETS, targetPath(target, lang, encodeURIComponent(smallkey)));
+	if (ASSETS) return (file) => fetchAsset(ASSETS, file.split("/").map(encodeURIComponent).join("/"));
 	throw new Error("the binding ASSETS (or OBJECTS) is missing: see wrangler.jsonc");
 }
 
@@ -90,12 +79,12 @@ export async function handleFetchedRead(
  */
 async function fetchWanted(wanted: Wanted, bindings: Bindings): Promise<Map<string, Fragment | null> | null> {
 	const fetched = new Map<string, Fragment | null>();
-	const fetchFragment = fragmentsOf(bindings);
+	const fetchFile = filesOf(bindings);
 	const waiting = keysOf(wanted);
 	let bytes = 0;
 	const work = async () => {
 		for (let key = waiting.pop(); key !== undefined && bytes <= maxDocsBytes; key = waiting.pop()) {
-			const fragment = await fetchFragment(wanted.target, wanted.lang, key);
+			const fragment = await fetchFile(targetPath(wanted.target, wanted.lang, key));
 			bytes += fragment?.body.length ?? 0;
 			fetched.set(key, fragment);
 		}

@@ -21,7 +21,7 @@ import { answerStatus } from "../status.ts";
 import type { ReadSettings } from "../wanted.ts";
 import type { Write } from "../write.ts";
 import { isWriteMethod } from "../write-routes.ts";
-import { type Bindings, fetchPage, fragmentsOf, handleFetchedRead } from "./reads.ts";
+import { type Bindings, filesOf, handleFetchedRead } from "./reads.ts";
 import { makeContext, readSettings } from "./settings.ts";
 
 export interface Worker {
@@ -40,7 +40,7 @@ export function createWorker(log: (fields: object) => void): Worker {
 	/** Why the worker cannot serve; null where it can. */
 	function problemOf(bindings: Bindings): string | null {
 		try {
-			fragmentsOf(bindings);
+			filesOf(bindings);
 			contextOf(bindings);
 			return null;
 		} catch (error) {
@@ -111,10 +111,11 @@ async function handleFetchedPage(
 	ifNoneMatch: string | null,
 	bindings: Bindings,
 ): Promise<Reply> {
-	const found = await fetchPage(bindings, wanted.file);
+	const fetchFile = filesOf(bindings);
+	const found = await fetchFile(wanted.file);
 	if (found) return answerPage(wanted, found.body, { ifNoneMatch, isSecure: true, etag: textOf(found.etag) });
 	const rendered = new Rendered(async (file) => {
-		const read = await fetchPage(bindings, file);
+		const read = await fetchFile(file);
 		return read && new TextDecoder().decode(read.body);
 	});
 	// The plain list takes every chunk, more files than a request may fetch; a build has it as files.
