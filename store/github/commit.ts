@@ -10,15 +10,9 @@ import type { Github } from "./routes.ts";
 const maxPortionEntries = 100;
 const maxPortionBytes = 1_000_000;
 
-/** How many of the edits from `start` on fit into one portion; at least one. */
-function countThatFit(edits: readonly Edit[], start: number, maxEntries: number): number {
-	let bytes = 0;
-	for (let count = 0; count < maxEntries && start + count < edits.length; count += 1) {
-		const { path, text } = edits[start + count] as Edit;
-		bytes += path.length + 100 + (text === null ? 0 : text.length * 2);
-		if (bytes > maxPortionBytes && count > 0) return count;
-	}
-	return Math.min(maxEntries, edits.length - start);
+/** What an edit takes in a request, in bytes, about. */
+function bytesOf({ path, text }: Edit): number {
+	return path.length + 100 + (text?.length ?? 0) * 2;
 }
 
 /**
@@ -30,14 +24,16 @@ export async function writeTree(github: Github, base: string, edits: readonly Ed
 	let tree = base;
 	let maxEntries = maxPortionEntries;
 	for (let start = 0; start < edits.length; ) {
-		const count = countThatFit(edits, start, maxEntries);
-		const written = await writePortion(github, tree, edits.slice(start, start + count));
-		if (written !== null) {
-			tree = written;
-			start += count;
-		} else {
-			maxEntries = Math.floor(count / 2);
+		const portion: Edit[] = [];
+		let bytes = 0;
+		for (const edit of edits.slice(start, start + maxEntries)) {
+			bytes += bytesOf(edit);
+			if (bytes > maxPortionBytes && portion.length > 0) break;
+			portion.push(edit);
 		}
+		const written = await writePortion(github, tree, portion);
+		if (written === null) maxEntries = Math.floor(portion.length / 2);
+		else [tree, start] = [written, start + portion.length];
 	}
 	return tree;
 }

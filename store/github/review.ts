@@ -23,12 +23,7 @@ interface Text {
 	body: string;
 }
 
-interface PullRequest {
-	number: number;
-	html_url: string;
-	title: string;
-	body: string | null;
-}
+type PullRequest = NonNullable<Awaited<ReturnType<typeof findPullRequest>>>;
 
 /**
  * Makes a change on a branch of its own, with a pull request; a further change before the merge joins it. The branch
@@ -89,10 +84,7 @@ async function pullRequestText(meta: Meta, edits: Edit[], main: Reader, proposed
 	return { title: subject, body };
 }
 
-async function findPullRequest(
-	{ github, branch }: ChangeContext,
-	proposal: string,
-): Promise<PullRequest | null> {
+async function findPullRequest({ github, branch }: ChangeContext, proposal: string) {
 	const { rest, repo } = github;
 	const head = `${repo.owner}:${proposal}`;
 	const asked = rest.pulls.list({ ...repo, state: "open", head, base: branch });
@@ -105,19 +97,11 @@ async function updateWhereDifferent(github: Github, open: PullRequest, text: Tex
 	if (open.title !== text.title || body !== text.body) await updatePullRequest(github, open, text);
 }
 
-function updatePullRequest(
-	{ rest, repo }: Github,
-	{ number }: PullRequest,
-	text: Text,
-): Promise<PullRequest> {
+function updatePullRequest({ rest, repo }: Github, { number }: PullRequest, text: Text) {
 	return dataOf(rest.pulls.update({ ...repo, pull_number: number, ...text }), "update the pull request");
 }
 
-function openPullRequest(
-	{ github, branch }: ChangeContext,
-	proposal: string,
-	text: Text,
-): Promise<PullRequest> {
+function openPullRequest({ github, branch }: ChangeContext, proposal: string, text: Text) {
 	const { rest, repo } = github;
 	const asked = rest.pulls.create({ ...repo, ...text, head: proposal, base: branch });
 	return dataOf(asked, "open a pull request");

@@ -63,17 +63,13 @@ export function githubStore(options: GithubOptions): Store {
 	const limits = { ...ordinaryLimits, ...options.limits };
 	const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(options.repository) ?? [];
 	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
-	const connection = {
-		owner,
-		repo,
-		apiUrl: (options.apiUrl ?? "https://api.github.com").replace(/(?<!\/)\/+$/, ""),
-		fetch: options.fetch ?? ((input: RequestInfo | URL, init?: RequestInit) => fetch(input, init)),
-		now,
-		sleep,
-		random,
-		requestTimeoutMs: limits.requestMs,
-	};
-	const githubUntil = connect(connection, authorizeWith(options.auth, now, permissions));
+	const apiUrl = (options.apiUrl ?? "https://api.github.com").replace(/(?<!\/)\/+$/, "");
+	const ask = options.fetch ?? ((input: RequestInfo | URL, init?: RequestInit) => fetch(input, init));
+	const requestTimeoutMs = limits.requestMs;
+	const githubUntil = connect(
+		{ owner, repo, apiUrl, fetch: ask, now, sleep, random, requestTimeoutMs },
+		authorizeWith(options.auth, now, permissions),
+	);
 	const heads = new Heads(now);
 	const queue = new BatchQueue<Change, Commit | Refusal>({
 		now,
