@@ -31,35 +31,29 @@ export class Variables {
 	}
 
 	integer(name: string, fallback: number, min: number, max: number): number {
-		const text = this.text(name, String(fallback));
-		const value = Number(text);
-		if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-		return this.#bad(name, `must be a whole number from ${min} to ${max}, not ${text}`, fallback);
+		const fits = (text: string) => /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max;
+		return Number(this.#fitting(name, String(fallback), fits, `a whole number from ${min} to ${max}`));
 	}
 
 	flag(name: string, fallback: boolean): boolean {
-		const text = this.text(name, fallback ? "on" : "off");
-		if (text === "on" || text === "off") return text === "on";
-		return this.#bad(name, `must be on or off, not ${text}`, fallback);
+		const fits = (text: string) => text === "on" || text === "off";
+		return this.#fitting(name, fallback ? "on" : "off", fits, "on or off") === "on";
 	}
 
 	/** A time span such as `7d`, `12h`, `30m` or `45s`, in milliseconds. */
 	span(name: string, fallback: string): number {
-		const text = this.text(name, fallback);
-		const span = parseSpan(text);
-		return span ?? this.#bad(name, `must be a time such as 7d, 12h, 30m or 45s, not ${text}`, 0);
+		const fits = (text: string) => parseSpan(text) !== null;
+		return parseSpan(this.#fitting(name, fallback, fits, "a time such as 7d, 12h, 30m or 45s")) ?? 0;
 	}
 
 	matching(name: string, fallback: string, pattern: RegExp, rule: string): string {
-		const text = this.text(name, fallback);
-		if (text === "" || pattern.test(text)) return text;
-		return this.#bad(name, `must be ${rule}, not ${text}`, fallback);
+		return this.#fitting(name, fallback, (text) => text === "" || pattern.test(text), rule);
 	}
 
 	oneOf<T extends number | string>(name: string, fallback: T, known: readonly T[]): T {
-		const text = this.text(name, String(fallback));
-		const value = known.find((one) => String(one) === text);
-		return value ?? this.#bad(name, `must be one of ${known.join(" ")}, not ${text}`, fallback);
+		const fits = (text: string) => known.some((one) => String(one) === text);
+		const text = this.#fitting(name, String(fallback), fits, `one of ${known.join(" ")}`);
+		return known.find((one) => String(one) === text) ?? fallback;
 	}
 
 	/** A variable as parsed by `parse`, which returns a text for an error. */
@@ -67,7 +61,9 @@ export class Variables {
 		const text = this.text(name, "");
 		if (text === "") return fallback;
 		const value = parse(text);
-		return typeof value === "string" ? this.#bad(name, value, fallback) : value;
+		if (typeof value !== "string") return value;
+		this.problems.push(`${name}: ${value}`);
+		return fallback;
 	}
 
 	/** @throws {Error} with a line for each bad variable */
@@ -75,8 +71,10 @@ export class Variables {
 		if (this.problems.length > 0) throw new Error(this.problems.join("\n"));
 	}
 
-	#bad<T>(name: string, rule: string, fallback: T): T {
-		this.problems.push(`${name}: ${rule}`);
+	#fitting(name: string, fallback: string, fits: (text: string) => boolean, rule: string): string {
+		const text = this.text(name, fallback);
+		if (fits(text)) return text;
+		this.problems.push(`${name}: must be ${rule}, not ${text}`);
 		return fallback;
 	}
 }

@@ -33,18 +33,11 @@ export type Drawing = NonNullable<Extract<Renderer, { type: "unique" }>["default
 export type Extent = NonNullable<FeatureDescription["extent"]>;
 
 /** ArcGIS's types of fields whose values are numbers. */
-const numberTypes = new Set([
-	"esriFieldTypeOID",
-	"esriFieldTypeSmallInteger",
-	"esriFieldTypeInteger",
-	"esriFieldTypeBigInteger",
-	"esriFieldTypeSingle",
-	"esriFieldTypeDouble",
-]);
+const numberType = /^esriFieldType(?:OID|SmallInteger|Integer|BigInteger|Single|Double)$/;
 
 /** Whether the values of a field are numbers in a feature's attributes. */
 export function isNumberType(type: string): boolean {
-	return numberTypes.has(type);
+	return numberType.test(type);
 }
 
 /** Longest description that is read, in characters; harvested ones are far shorter. */

@@ -46,8 +46,8 @@ export function parseHealth(text: string | null): Health {
 const maxCause = 160;
 
 function bare({ state, since, cause, repair }: Sickness): Sickness {
-	const known = { state, since, ...(typeof cause === "string" && { cause: cause.slice(0, maxCause) }) };
-	return { ...known, ...(repair === true && { repair }) };
+	const seen = typeof cause === "string" && { cause: cause.slice(0, maxCause) };
+	return { state, since, ...seen, ...(repair === true && { repair }) };
 }
 
 function isSickness(value: unknown): value is Sickness {
@@ -62,23 +62,17 @@ function isSickness(value: unknown): value is Sickness {
  */
 export function healthText(health: Health): string | null {
 	if (health.size === 0) return null;
-	const longest = [...health].sort(byWeek).slice(0, maxSick);
-	const lines = longest.sort(bySmallkey).map((entry) => {
-		const [smallkey, sickness] = entry;
-		return `    ${JSON.stringify(smallkey)}: ${JSON.stringify(bare(sickness))}`;
-	});
+	const longest = [...health]
+		.sort(([a, one], [b, other]) => inOrder(one.since, other.since) || inOrder(a, b))
+		.slice(0, maxSick);
+	const lines = longest
+		.sort(([a], [b]) => inOrder(a, b))
+		.map(([smallkey, sickness]) => `    ${JSON.stringify(smallkey)}: ${JSON.stringify(bare(sickness))}`);
 	return `{\n  "sick": {\n${lines.join(",\n")}\n  }\n}\n`;
 }
 
-type SickLayer = readonly [smallkey: string, Sickness];
-
-function bySmallkey([a]: SickLayer, [b]: SickLayer): number {
-	return a < b ? -1 : 1;
-}
-
-function byWeek(one: SickLayer, other: SickLayer): number {
-	if (one[1].since !== other[1].since) return one[1].since < other[1].since ? -1 : 1;
-	return bySmallkey(one, other);
+function inOrder(one: string, other: string): number {
+	return one < other ? -1 : Number(one > other);
 }
 
 /**

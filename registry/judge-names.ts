@@ -1,5 +1,12 @@
 import { judgeKey } from "./key-rules.ts";
-import { descriptionPath, fileName, layerPath, parseLayerPath, parseSmallkey } from "./smallkey.ts";
+import {
+	descriptionPath,
+	fileName,
+	type LayerName,
+	layerPath,
+	parseLayerPath,
+	parseSmallkey,
+} from "./smallkey.ts";
 import { type BrokenRule, broken, type TextCode } from "./texts.ts";
 
 /** A remark about a file. */
@@ -66,36 +73,29 @@ function judgeFolder(edits: readonly NameEdit[], names: Iterable<string>): Probl
 		else after.add(fileName(path));
 	}
 	const kept = keptSpellings(before, after);
+	const isStored = (key: string) => before.has(`${key}.json`);
 	const problems: Problem[] = [];
-	const judged = new Set<string>();
+	const smallkeys = new Set<string>();
 	for (const { path, isRemoved } of edits) {
-		const { smallkey, kind } = parseLayerPath(path) as { smallkey: string; kind: string };
-		if (kind === "registration" && !isRemoved) {
-			const isStored = (key: string) => before.has(`${key}.json`);
-			const rule = judgeKey(smallkey, isStored, kept.get(smallkey.toLowerCase()) ?? smallkey);
-			if (rule) problems.push(aboutKey(path, broken(...rule)));
-		}
-		const isOrphan = after.has(`${smallkey}.service.json`) && !after.has(`${smallkey}.json`);
-		if (!isOrphan || judged.has(smallkey)) continue;
-		judged.add(smallkey);
-		problems.push(orphanProblem(smallkey));
+		const { smallkey, kind } = parseLayerPath(path) as LayerName;
+		smallkeys.add(smallkey);
+		if (kind !== "registration" || isRemoved) continue;
+		const rule = judgeKey(smallkey, isStored, kept.get(smallkey.toLowerCase()) ?? smallkey);
+		if (rule) problems.push(aboutKey(path, broken(...rule)));
 	}
-	return problems;
+	const isOrphan = (key: string) => after.has(`${key}.service.json`) && !after.has(`${key}.json`);
+	return [...problems, ...[...smallkeys].filter(isOrphan).map(orphanProblem)];
 }
 
 /** Lower-case smallkey → the spelling that is kept: the first stored one, else the first. */
 function keptSpellings(before: ReadonlySet<string>, after: ReadonlySet<string>): Map<string, string> {
 	const kept = new Map<string, string>();
-	const isBefore = (one: string, other: string) => {
-		const [isStored, isOtherStored] = [before.has(`${one}.json`), before.has(`${other}.json`)];
-		return isStored === isOtherStored ? one < other : isStored;
-	};
-	for (const name of after) {
+	const [stored, added] = [new Set<string>(), new Set<string>()];
+	for (const name of after) (before.has(name) ? stored : added).add(name);
+	for (const name of [...[...stored].sort(), ...[...added].sort()]) {
 		const smallkey = name.endsWith(".json") ? parseSmallkey(name.slice(0, -".json".length)) : null;
-		if (smallkey === null) continue;
-		const lower = smallkey.toLowerCase();
-		const other = kept.get(lower);
-		if (other === undefined || isBefore(smallkey, other)) kept.set(lower, smallkey);
+		const lower = smallkey?.toLowerCase() ?? "";
+		if (smallkey !== null && !kept.has(lower)) kept.set(lower, smallkey);
 	}
 	return kept;
 }

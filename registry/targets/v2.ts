@@ -61,12 +61,7 @@ const kinds: Readonly<Record<Exclude<ServiceType, "esriFeatureServer">, Members>
 };
 
 /** Kinds that need at least one named layer: otherwise GeoView keeps loading, and FGPV draws nothing. */
-const withEntries: ReadonlySet<ServiceType> = new Set([
-	"ogcWms",
-	"ogcWmts",
-	"esriMapServer",
-	"esriFeatureServer",
-]);
+const withEntries = new Set<ServiceType>(["ogcWms", "ogcWmts", "esriMapServer", "esriFeatureServer"]);
 
 function nodeOf(layer: LayerFacts): object | null {
 	const { id, name, metadataUrl, catalogueUrl, type, settings } = layer;
