@@ -1,7 +1,8 @@
 import type { PublicName } from "../registry/entries.ts";
 import { parseJson } from "../registry/json.ts";
 import { langs } from "../registry/smallkey.ts";
-import { messageOf, parseTimestamp, type Signed, verify } from "./signature.ts";
+import { parseTimestamp } from "../store/store.ts";
+import { messageOf, type Signed, verify } from "./signature.ts";
 
 export interface Sender {
 	/** 1 to 64 of A-Z a-z 0-9 . _ -, since commits contain it. */

@@ -1,9 +1,6 @@
 import { textAt } from "../registry/texts.ts";
 import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
-import { clockSkew } from "../store/store.ts";
-import { parseTimestamp } from "../store/timestamp.ts";
-
-export { parseTimestamp } from "../store/timestamp.ts";
+import { clockSkew, parseTimestamp } from "../store/store.ts";
 
 const encoder = new TextEncoder();
 

@@ -3,10 +3,10 @@ import type { Problem } from "../registry/judge-names.ts";
 import { shownValue } from "../registry/problems.ts";
 import { largestRegistration, type Registration } from "../registry/registration.ts";
 import { type TextCode, textAt, textOf } from "../registry/texts.ts";
-import type { Edits, Refusal } from "../store/store.ts";
+import { type Edits, parseTimestamp, type Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { isSignedBy, type Sender } from "./senders.ts";
-import { isSignature, isTimely, parseTimestamp, sha256Hex, shapeHint } from "./signature.ts";
+import { isSignature, isTimely, sha256Hex, shapeHint } from "./signature.ts";
 import { methodOf, type WriteAction } from "./write-routes.ts";
 
 /** A write request as a value. The text of a missing header is empty. */

@@ -1,5 +1,5 @@
 import type { Entry } from "../registry/entries.ts";
-import { healthReportPath } from "../registry/health-report.ts";
+import { healthReportPath } from "../registry/health.ts";
 import { langs } from "../registry/smallkey.ts";
 import { type CommitChanges, updateChanges } from "./changes.ts";
 import { type Files, Index, IndexBroken, type ReadFile } from "./chunks.ts";

@@ -1,10 +1,5 @@
 import type { Entry } from "../registry/entries.ts";
-import {
-	type HealthGroup,
-	healthReportText,
-	parseHealthReport,
-	type SickLayer,
-} from "../registry/health-report.ts";
+import { type HealthGroup, healthReportText, parseHealthReport, type SickLayer } from "../registry/health.ts";
 
 /** Who can correct a layer, by its smallkey. */
 export type OwnersOf = (smallkey: string) => readonly string[];

@@ -3,8 +3,13 @@ import { nothingNoted } from "../publish/changes.ts";
 import { collectFolder, readEntries } from "../publish/collect.ts";
 import { servedLayers } from "../publish/commit-layers.ts";
 import type { Entry, PublicName } from "../registry/entries.ts";
-import { type Health, healthPath, parseHealth } from "../registry/health.ts";
-import { healthReportPath, parseHealthReport } from "../registry/health-report.ts";
+import {
+	type Health,
+	healthPath,
+	healthReportPath,
+	parseHealth,
+	parseHealthReport,
+} from "../registry/health.ts";
 import { type CheckedLayer, judgeFiles, type LayerFile, problemLine } from "../registry/judge.ts";
 import { ownersOf, ownersPath, parseOwners } from "../registry/owners.ts";
 import { layerPath } from "../registry/smallkey.ts";

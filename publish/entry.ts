@@ -1,5 +1,4 @@
-import type { Hash } from "../api/etag.ts";
-import { hashOf } from "../api/etag.ts";
+import { type Hash, hashOf } from "../api/etag.ts";
 import type { Fragment } from "../api/read.ts";
 import { drawingRank } from "../registry/drawing-order.ts";
 import type { CheckedLayer } from "../registry/judge.ts";

@@ -33,14 +33,11 @@ export function printPreview({ smallkey, file, body }: Draft, configuration: Con
 		for (const [index, target] of configuration.targets.entries()) {
 			const text = texts[index] ?? null;
 			printLine(io, `/${targetPath(target, lang, smallkey)}`);
-			printLine(io, text === null ? "(cannot be expressed there)" : indented(text));
+			const shown = text && JSON.stringify(JSON.parse(text), null, 2);
+			printLine(io, shown ?? "(cannot be expressed there)");
 		}
 	}
 	return exitCodes.done;
-}
-
-function indented(json: string): string {
-	return JSON.stringify(JSON.parse(json), null, 2);
 }
 
 /**

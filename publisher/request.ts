@@ -84,7 +84,13 @@ export async function findSecret(
 		return { sender: id, secret: environment.SENDER_SECRET };
 	}
 	const place = environment.SENDERS ? "SENDERS" : sendersPath(readConfiguration(environment).dataDir);
-	const text = environment.SENDERS || (await readSenders(place));
+	const text =
+		environment.SENDERS ||
+		(await readTextIfThere(place).catch(({ cause }: Error) => {
+			throw new Error(`${place}: cannot be read; set SENDER_SECRET, or run this as the service's user`, {
+				cause,
+			});
+		}));
 	const senders = text === null ? null : parseSenders(text, place);
 	const sender = id === null ? [...(senders?.values() ?? [])][0] : senders?.get(id);
 	if (sender) return { sender: sender.id, secret: sender.secret };
@@ -92,15 +98,6 @@ export async function findSecret(
 	if (id !== null && answer) return { sender: id, secret: answer };
 	const missing = senders ? `has no sender ${id ?? ""}`.trimEnd() : "is not there";
 	throw new Error(`${place}: ${missing}; set SENDER_SECRET, or DATA_DIR to that of the service`);
-}
-
-/** The senders file; null where there is none. @throws {Error} where this user may not read it */
-async function readSenders(path: string): Promise<string | null> {
-	return readTextIfThere(path).catch((error: Error) => {
-		throw new Error(`${path}: cannot be read; set SENDER_SECRET, or run this as the service's user`, {
-			cause: error.cause,
-		});
-	});
 }
 
 /** Longest wait for the whole answer, in milliseconds: a service may wait for git, or for GitHub. */
@@ -118,12 +115,9 @@ export async function sendRequest(
 ): Promise<number> {
 	const { method, body, smallkey } = request;
 	const address = new URL(request.url).origin + targetOf(request);
-	const init = { method, headers: { ...request.headers, "Content-Type": "application/json" } };
-	const answer = await askService(
-		address,
-		timeoutMs,
-		body.length > 0 ? { ...init, body: body as Uint8Array<ArrayBuffer> } : init,
-	);
+	const headers = { ...request.headers, "Content-Type": "application/json" };
+	const sent = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
+	const answer = await askService(address, timeoutMs, { method, headers, ...sent });
 	if (answer.ok) {
 		const receipt = answer.text === "" ? `${answer.status} ${smallkey}` : parseAnswer(answer.text);
 		if (receipt === null) throw new Error(`${address}: its answer is not a receipt`);

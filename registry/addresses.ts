@@ -1,6 +1,5 @@
 import { address as addressSchema } from "../schemas/definitions.ts";
-import { type Problems, pointerOf, shownValue } from "./problems.ts";
-import type { Rules } from "./schema-problems.ts";
+import { type Problems, pointerOf, type Rules, shownValue } from "./problems.ts";
 import { langs } from "./smallkey.ts";
 import { type BrokenRule, broken } from "./texts.ts";
 

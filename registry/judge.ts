@@ -11,8 +11,8 @@ import {
 } from "./judge-names.ts";
 import { visible } from "./markdown.ts";
 import { ownersPath, parseOwners } from "./owners.ts";
+import type { Rules } from "./problems.ts";
 import { largestRegistration, parseRegistration, type Registration } from "./registration.ts";
-import type { Rules } from "./schema-problems.ts";
 import {
 	descriptionPath,
 	fileName,

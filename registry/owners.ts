@@ -3,8 +3,7 @@ import type { owners as schema } from "../schemas/owners.ts";
 import { validateOwners } from "../schemas/validate-owners.ts";
 import { matchesGlob } from "./globs.ts";
 import { parseJson } from "./json.ts";
-import { Problems } from "./problems.ts";
-import { addSchemaProblems } from "./schema-problems.ts";
+import { addSchemaProblems, Problems } from "./problems.ts";
 import { isOtherFile, parseLayerPath } from "./smallkey.ts";
 import { type BrokenRule, broken } from "./texts.ts";
 

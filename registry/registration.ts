@@ -8,8 +8,7 @@ import {
 	type Registration2,
 } from "./canonical.ts";
 import { parseJson } from "./json.ts";
-import { Problems } from "./problems.ts";
-import { addSchemaProblems, type Rules } from "./schema-problems.ts";
+import { addSchemaProblems, Problems, type Rules } from "./problems.ts";
 import { type Lang, langs } from "./smallkey.ts";
 import { type BrokenRule, broken } from "./texts.ts";
 

@@ -1,3 +1,4 @@
+import pMap from "p-map";
 import { targetPath } from "../../registry/targets/table.ts";
 import { handleRead } from "../app.ts";
 import type { Context } from "../context.ts";
@@ -80,15 +81,13 @@ export async function handleFetchedRead(
 async function fetchWanted(wanted: Wanted, bindings: Bindings): Promise<Map<string, Fragment | null> | null> {
 	const fetched = new Map<string, Fragment | null>();
 	const fetchFile = filesOf(bindings);
-	const waiting = keysOf(wanted);
 	let bytes = 0;
-	const work = async () => {
-		for (let key = waiting.pop(); key !== undefined && bytes <= maxDocsBytes; key = waiting.pop()) {
-			const fragment = await fetchFile(targetPath(wanted.target, wanted.lang, key));
-			bytes += fragment?.body.length ?? 0;
-			fetched.set(key, fragment);
-		}
+	const fetchOne = async (key: string) => {
+		if (bytes > maxDocsBytes) return;
+		const fragment = await fetchFile(targetPath(wanted.target, wanted.lang, key));
+		bytes += fragment?.body.length ?? 0;
+		fetched.set(key, fragment);
 	};
-	await Promise.all(Array.from({ length: Math.min(atOnce, waiting.length) }, work));
+	await pMap(keysOf(wanted), fetchOne, { concurrency: atOnce });
 	return bytes > maxDocsBytes ? null : fetched;
 }

@@ -1,7 +1,6 @@
-import { parseTimestamp } from "../../api/signature.ts";
 import { personText, type RawCommit } from "../../git/commits.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import { authorMail, clockSkew, serviceAuthor } from "../../store/store.ts";
+import { authorMail, clockSkew, parseTimestamp, serviceAuthor } from "../../store/store.ts";
 
 /** The trailers of a signed request (`api/write.ts`). */
 export const trailerNames = ["Sender", "TimeStamp", "Request"] as const;

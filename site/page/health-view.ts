@@ -5,7 +5,7 @@ import {
 	healthReportPath,
 	parseHealthReport,
 	type SickLayer,
-} from "../../registry/health-report.ts";
+} from "../../registry/health.ts";
 import { breakable, type Content } from "./dom.ts";
 import { lookButton, readDrawable } from "./drawables.ts";
 import {

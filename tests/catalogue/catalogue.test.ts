@@ -4,7 +4,7 @@ import { type CatalogueSettings, catalogueFiles, maxLayerPages } from "../../cat
 import type { CommitChanges } from "../../catalogue/changes.ts";
 import { type Files, IndexBroken } from "../../catalogue/chunks.ts";
 import { chunkOf, chunksFolder, type Entry, manifestPath, parseManifest } from "../../registry/entries.ts";
-import { parseHealthReport } from "../../registry/health-report.ts";
+import { parseHealthReport } from "../../registry/health.ts";
 import { buildCatalogue, generateEntries } from "./entries.ts";
 import { pageSettings } from "./pages.ts";
 
