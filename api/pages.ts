@@ -2,11 +2,11 @@ import { layerFile, layerFolders, listFolders, openSearchFile } from "../catalog
 import { type ErrorKind, errorHtml } from "../catalogue/static/error.ts";
 import { pageSettingsPath } from "../catalogue/static/html.ts";
 import { decodeSegment, langs, parseSmallkey } from "../registry/smallkey.ts";
-import { targets } from "../registry/targets/table.ts";
-import type { Target } from "../registry/targets/target.ts";
+import { targetNames } from "../registry/targets/table.ts";
 import { etagOf } from "./etag.ts";
 import { answerTagged, emptyBody, type Reply, refusalCaching, refuseRead } from "./reply.ts";
 import { documentHeaders, pageHeaders, pageTypes } from "./site-headers.ts";
+import { readPaths } from "./wanted.ts";
 
 /**
  * The use of a path's first segment: `reads` and `writes` of layers, `operation` of the service, files of the catalogue
@@ -14,11 +14,9 @@ import { documentHeaders, pageHeaders, pageTypes } from "./site-headers.ts";
  */
 export type SegmentUse = "reads" | "writes" | "operation" | "machines" | "records" | "people" | "kept";
 
-/**
- * All first segments in use. No route, page or file of another use may begin with one of them.
- */
+/** All first segments in use. No route, page or file of another use may begin with one of them. */
 export const reservedSegments: ReadonlyMap<string, SegmentUse> = new Map([
-	...every("reads", ...targets.flatMap(firstSegments)),
+	...every("reads", ...readPaths(targetNames).map(({ prefix }) => prefix.split("/")[1] as string)),
 	...every("writes", "register"),
 	...every("operation", "healthz", "readyz"),
 	...every("machines", "index", "changes", "schemas", "records", "sitemap"),
@@ -27,16 +25,6 @@ export const reservedSegments: ReadonlyMap<string, SegmentUse> = new Map([
 	...every("people", "en", "fr", "list", "guide", "assets", "site.json", pageSettingsPath),
 	...every("kept", "status"),
 ]);
-
-function firstSegments({ doc, docs, aliases, queryDoor }: Target): string[] {
-	const paths = [
-		doc,
-		docs,
-		...aliases.flatMap((one) => [one.doc, one.docs]),
-		...(queryDoor ? [queryDoor.path] : []),
-	];
-	return paths.map((path) => path.split("/", 1)[0] as string);
-}
 
 function every(use: SegmentUse, ...segments: string[]): [string, SegmentUse][] {
 	return segments.map((segment) => [segment, use]);
@@ -51,10 +39,7 @@ const folders: ReadonlySet<string> = new Set([
 const filePath = /^(?=.{1,200}$)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
 /** A file of the catalogue, a redirect to a folder with its missing slash, or an answer of the OGC API. */
-export type PageRoute =
-	| PageWanted
-	| { kind: "moved"; location: string }
-	| ({ kind: "records" } & RecordsRequest);
+export type PageRoute = PageWanted | RecordsWanted | { kind: "moved"; location: string };
 
 /** A file of the catalogue, or a page that is made on request. */
 export interface PageWanted {
@@ -64,7 +49,8 @@ export interface PageWanted {
 	root: string;
 }
 
-export interface RecordsRequest {
+export interface RecordsWanted {
+	kind: "records";
 	/** Below the API's root, without a slash at its end: `collections/layers/items`; empty for the landing page. */
 	path: string;
 	/** Without its `?`. */
@@ -84,23 +70,22 @@ export function parsePage(target: string, basePath: string): PageRoute | null {
 	if (path === "") return { kind: "moved", location: `${basePath}/${query}` };
 	if (path === "/") return { kind: "page", file: "index.html", root: "./" };
 	const below = path.slice(1);
+	const root = rootFrom(below);
 	const use = path.startsWith("/") ? reservedSegments.get(below.split("/", 1)[0] ?? "") : undefined;
 	if (use === "records") {
 		const part = below.replace(/^ogc(?:\/|$)/, "").replace(/\/$/, "");
-		return { kind: "records", path: part, query: query.slice(1), root: rootFrom(below) };
+		return { kind: "records", path: part, query: query.slice(1), root };
 	}
 	const [, folder, segment] = layerPage.exec(below) ?? [];
 	if (folder !== undefined) {
 		const smallkey = parseSmallkey(decodeSegment(segment ?? "") ?? "");
 		const lang = folder === layerFolders.fr ? "fr" : "en";
-		return smallkey === null
-			? null
-			: { kind: "page", file: layerFile(lang, smallkey), root: rootFrom(below) };
+		return smallkey === null ? null : { kind: "page", file: layerFile(lang, smallkey), root };
 	}
 	if (use !== "machines" && use !== "people") return null;
 	if (folders.has(below)) return { kind: "moved", location: `${basePath}${path}/${query}` };
 	const file = below.endsWith("/") ? `${below}index.html` : below;
-	return filePath.test(file) ? { kind: "page", file, root: rootFrom(below) } : null;
+	return filePath.test(file) ? { kind: "page", file, root } : null;
 }
 
 /** From a page to the site's root: `../`, or `./` at the root itself. @param path of the page, without its first slash */

@@ -15,9 +15,8 @@ import {
 } from "../registry/entries.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
 import { etagOf } from "./etag.ts";
-import type { RecordsRequest } from "./pages.ts";
-import { answerTagged, type Reply } from "./reply.ts";
-import { machineHeaders } from "./site-headers.ts";
+import type { RecordsWanted } from "./pages.ts";
+import { answerTagged, machineHeaders, type Reply } from "./reply.ts";
 
 /** A chunk of the index, and the path that the manifest had for it. */
 interface KnownChunk {
@@ -73,7 +72,7 @@ export class Rendered {
 	}
 
 	/** `GET /ogc/…`, `/conformance`, `/collections…` (OGC API Records). */
-	async records({ path, query, root: relative }: RecordsRequest, ifNoneMatch: string | null): Promise<Reply> {
+	async records({ path, query, root: relative }: RecordsWanted, ifNoneMatch: string | null): Promise<Reply> {
 		const settings = await this.#settings();
 		if (!settings) return problem(503, "the catalogue is being built", { "Retry-After": "5" });
 		const root = settings.publicUrl || relative;

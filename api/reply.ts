@@ -16,20 +16,21 @@ export interface Reply {
 	reason?: string;
 }
 
-/** Headers that pages of other sites may read. */
-export const exposedHeaders = "ETag, Date";
-
-/** Cached for a minute; longer while it is being fetched again or the origin is down (RFC 5861). */
-export const readCaching = "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400";
-
 /** Headers of every fragment on every engine, beside its `ETag`. */
 export const fragmentHeaders = {
 	"Content-Type": "application/json; charset=utf-8",
 	"Access-Control-Allow-Origin": "*",
-	"Access-Control-Expose-Headers": exposedHeaders,
-	"Cache-Control": readCaching,
+	// What pages of other sites may read.
+	"Access-Control-Expose-Headers": "ETag, Date",
+	// For a minute; longer while it is being fetched again or the origin is down (RFC 5861).
+	"Cache-Control": "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400",
 	"X-Content-Type-Options": "nosniff",
 } as const;
+
+const { "Content-Type": _type, ...others } = fragmentHeaders;
+
+/** Headers of files for machines: those of a fragment, each with its own type. */
+export const machineHeaders = others;
 
 /** Cached briefly, so that no cache hides a new layer. */
 export const refusalCaching = "public, max-age=5";
@@ -72,14 +73,12 @@ export function answerTagged(
 
 /** The answer to a read that is refused: a status, and no body. */
 export function refuseRead(status: number): Reply {
-	const headers: Record<string, string> = {
-		"Access-Control-Allow-Origin": "*",
-		"Access-Control-Expose-Headers": exposedHeaders,
-		"Cache-Control": refusalCaching,
-		"X-Content-Type-Options": "nosniff",
+	const allowed = status === 405 && { Allow: "GET, HEAD" };
+	return {
+		status,
+		headers: { ...machineHeaders, "Cache-Control": refusalCaching, ...allowed },
+		body: emptyBody,
 	};
-	if (status === 405) headers.Allow = "GET, HEAD";
-	return { status, headers, body: emptyBody };
 }
 
 /**
@@ -143,9 +142,8 @@ export function statusReply(status: object): Reply {
 
 /** The refusal of a layer's status: `{"errors": [text]}`. */
 export function refuseStatus(status: number, error: string, retryAfter?: number): Reply {
-	const headers: Record<string, string> = { ...statusHeaders };
-	if (retryAfter !== undefined) headers["Retry-After"] = String(retryAfter);
-	return { status, headers, body: errorsBody([error]) };
+	const wait = retryAfter !== undefined && { "Retry-After": String(retryAfter) };
+	return { status, headers: { ...statusHeaders, ...wait }, body: errorsBody([error]) };
 }
 
 export function removed(): Reply {
@@ -153,10 +151,9 @@ export function removed(): Reply {
 }
 
 /** A line of plain text that no cache keeps, for `healthz` and `readyz`. */
-export function plainText(status: number, line: string, headers: Record<string, string> = {}): Reply {
-	const type = { "Content-Type": "text/plain; charset=utf-8" };
-	const body = line === "" ? emptyBody : encoder.encode(`${line}\n`);
-	return { status, headers: { ...type, ...writeHeaders, ...headers }, body };
+export function plainText(status: number, line: string): Reply {
+	const headers = { "Content-Type": "text/plain; charset=utf-8", ...writeHeaders };
+	return { status, headers, body: encoder.encode(`${line}\n`) };
 }
 
 function errorsBody(errors: string[], hint?: string): Uint8Array {

@@ -2,9 +2,7 @@ import { openSearchFile } from "../catalogue/static/addresses.ts";
 import { pageSettingsPath } from "../catalogue/static/html.ts";
 import { chunksFolder, manifestPath } from "../registry/entries.ts";
 import { langs } from "../registry/smallkey.ts";
-import { fragmentHeaders } from "./reply.ts";
-
-const { "Content-Type": jsonType, ...machines } = fragmentHeaders;
+import { fragmentHeaders, machineHeaders } from "./reply.ts";
 
 /** The `Content-Type` of the catalogue's files, by their ending. */
 export const pageTypes: Readonly<Record<string, string>> = {
@@ -15,7 +13,7 @@ export const pageTypes: Readonly<Record<string, string>> = {
 	webp: "image/webp",
 	xml: "application/atom+xml; charset=utf-8",
 	txt: "text/plain; charset=utf-8",
-	json: jsonType,
+	json: fragmentHeaders["Content-Type"],
 };
 
 const xml = "application/xml; charset=utf-8";
@@ -60,9 +58,6 @@ export function documentHeaders(isSecure: boolean): Record<string, string> {
 }
 
 const forGood = "public, max-age=31536000, immutable";
-
-/** Headers of files for machines: those of a fragment, each with its own type. */
-export const machineHeaders = machines;
 
 /** Files of the catalogue that have the same headers. */
 export interface SiteGroup {

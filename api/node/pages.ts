@@ -4,7 +4,7 @@ import { reloadSeconds } from "../../catalogue/static/error.ts";
 import { pageSettingsPath } from "../../catalogue/static/html.ts";
 import { chunksFolder } from "../../registry/entries.ts";
 import { etagOf } from "../etag.ts";
-import { answerErrorPage, answerPage, type PageWanted, type RecordsRequest } from "../pages.ts";
+import { answerErrorPage, answerPage, type PageWanted, type RecordsWanted } from "../pages.ts";
 import { Rendered } from "../rendered.ts";
 import type { Reply } from "../reply.ts";
 
@@ -17,10 +17,7 @@ export interface PageQuestion {
 }
 
 /** Answers a request for a file of the catalogue or for records. */
-export type Pages = (
-	wanted: PageWanted | ({ kind: "records" } & RecordsRequest),
-	question: PageQuestion,
-) => Promise<Reply>;
+export type Pages = (wanted: PageWanted | RecordsWanted, question: PageQuestion) => Promise<Reply>;
 
 /** The codings in which a file may stand beside itself, the best first. */
 const codings = [
