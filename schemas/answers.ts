@@ -1,5 +1,5 @@
 import type { FromSchema } from "json-schema-to-ts";
-import { having, list, nullable, string } from "./definitions.ts";
+import { document, having, list, nullable, string } from "./definitions.ts";
 
 /** What a schema names, although it allows further members. */
 type Named<T> = T extends object
@@ -9,10 +9,7 @@ type Named<T> = T extends object
 	: T;
 
 /** JSON Schema (draft-07) of the answer to a write that was accepted. */
-export const receipt = {
-	$schema: "http://json-schema.org/draft-07/schema#",
-	$id: "receipt.schema.json",
-	title: "Receipt of a write",
+export const receipt = document("receipt", "Receipt of a write", {
 	type: "object",
 	required: ["smallkey", "commit", "fragments", "published", "warnings"],
 	properties: {
@@ -27,15 +24,12 @@ export const receipt = {
 		warnings: list(string(), "What is accepted but probably not intended, as <JSON pointer>: <what is odd>."),
 		status: string("Where the layer's harvest and health can be followed."),
 	},
-} as const;
+});
 
 export type Receipt = Named<FromSchema<typeof receipt>>;
 
 /** JSON Schema (draft-07) of the answer to a write that was refused. */
-export const errors = {
-	$schema: "http://json-schema.org/draft-07/schema#",
-	$id: "errors.schema.json",
-	title: "Why a write was refused",
+export const errors = document("errors", "Why a write was refused", {
 	...having(
 		{
 			errors: {
@@ -49,24 +43,20 @@ export const errors = {
 			),
 		},
 	),
-} as const;
+});
 
 /** JSON Schema (draft-07) of the element for an unknown key in an answer of several fragments at v0.9. */
-export const missing = {
-	$schema: "http://json-schema.org/draft-07/schema#",
-	$id: "missing.schema.json",
-	title: "A smallkey that was not found",
-	...having({ error_code: { const: 404 }, smallkey: string("As it was asked for.") }),
-} as const;
+export const missing = document(
+	"missing",
+	"A smallkey that was not found",
+	having({ error_code: { const: 404 }, smallkey: string("As it was asked for.") }),
+);
 
 const time = { type: "string", format: "date-time" } as const;
 const findings = list(string(), "What services said that is wrong, as <JSON pointer>: <text>.");
 
 /** JSON Schema (draft-07) of how a layer is. */
-export const layerStatus = {
-	$schema: "http://json-schema.org/draft-07/schema#",
-	$id: "layer-status.schema.json",
-	title: "How a layer is",
+export const layerStatus = document("layer-status", "How a layer is", {
 	...having({
 		smallkey: string(),
 		registered: nullable(
@@ -106,7 +96,7 @@ export const layerStatus = {
 			),
 		},
 	}),
-} as const;
+});
 
 /** The status of a layer, for its publisher, without secrets and ids of senders. Times are ISO 8601, in UTC. */
 export type LayerStatus = Named<FromSchema<typeof layerStatus>>;

@@ -11,6 +11,15 @@ export function exactly<const R extends Properties, const O extends Properties =
 	return { ...having(required, optional), additionalProperties: false } as const;
 }
 
+/** The same with a description. */
+export function described<const R extends Properties, const O extends Properties = Record<never, never>>(
+	description: string,
+	required: R,
+	optional: O = {} as O,
+) {
+	return { description, ...exactly(required, optional) } as const;
+}
+
 /** The same for an object that may have further members. */
 export function having<const R extends Properties, const O extends Properties = Record<never, never>>(
 	required: R,
@@ -23,6 +32,16 @@ export function having<const R extends Properties, const O extends Properties = 
 	} as const;
 }
 
+/** A schema (draft-07) that stands for itself, by the name of its file. */
+export function document<const N extends string, const S extends Properties>(
+	name: N,
+	title: string,
+	schema: S,
+) {
+	const $schema = "http://json-schema.org/draft-07/schema#";
+	return { $schema, $id: `${name}.schema.json`, title, ...schema } as const;
+}
+
 /** A definition of the same schema, by its name. */
 export function ref<const N extends string>(name: N, description?: string) {
 	return { ...(description && { description }), $ref: `#/definitions/${name}` } as const;
@@ -30,6 +49,10 @@ export function ref<const N extends string>(name: N, description?: string) {
 
 export function string(description?: string) {
 	return { ...(description && { description }), type: "string" } as const;
+}
+
+export function natural(description: string) {
+	return { description, type: "integer", minimum: 0 } as const;
 }
 
 export function list<const S>(items: S, description?: string) {
@@ -53,7 +76,7 @@ export const address = {
  * A text that viewers insert into their page unescaped. Its pattern applies to writes only: a stored text that breaks
  * it is still served, with its markup escaped.
  */
-export const text = {
+const text = {
 	type: "string",
 	maxLength: 1024,
 	pattern: "^(?:[^<]|<(?![A-Za-z/!]))*$",
@@ -62,7 +85,7 @@ export const text = {
 } as const;
 
 /** A media type (RFC 6838), with parameters. */
-export const mime = {
+const mime = {
 	type: "string",
 	maxLength: 128,
 	pattern: "^[A-Za-z0-9.+_-]+/[A-Za-z0-9.+_-]+(?:; ?[ -~]+)?$",
@@ -70,7 +93,7 @@ export const mime = {
 } as const;
 
 /** Where a layer is described. */
-export const metadata = {
+const metadata = {
 	description: "Where the layer is described: a record's uuid, or the addresses themselves.",
 	type: "object",
 	minProperties: 1,
@@ -83,3 +106,6 @@ export const metadata = {
 	},
 	additionalProperties: false,
 } as const;
+
+/** The definitions above, by their names. */
+export const shared = { address, text, mime, metadata } as const;

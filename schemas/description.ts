@@ -1,4 +1,4 @@
-import { exactly, list, nullable, ref, string } from "./definitions.ts";
+import { described, document, exactly, list, nullable, ref, string } from "./definitions.ts";
 
 const finite = { type: "number" } as const;
 
@@ -43,65 +43,56 @@ const otherFeatures = nullable(ref("drawing"), "The symbol of every other featur
  * JSON Schema (draft-07) of a service description: the content of layers/<ab>/<smallkey>.service.json, which
  * harvesting writes. In the words of no viewer.
  */
-export const description = {
-	$schema: "http://json-schema.org/draft-07/schema#",
-	$id: "description.schema.json",
-	title: "What was harvested from the services behind a layer",
+export const description = document("description", "What was harvested from the services behind a layer", {
 	type: "object",
 	properties: { en: ref("lang"), fr: ref("lang") },
 	additionalProperties: false,
 	definitions: {
 		image,
 		lang: { anyOf: [ref("features"), ref("named"), ref("service")] },
-		features: {
-			description: "A feature layer.",
-			...exactly(
-				{
-					service_url: string(
-						"The harvested address. The description is used only while this is the registered address.",
-					),
-					name: string(),
-					display_field: string("The field whose value names a feature; empty where the service says none."),
-					geometry_type: string("ArcGIS's own name of it, such as esriGeometryPoint."),
-					min_scale: ref("scale"),
-					max_scale: ref("scale"),
-					extent: nullable(ref("extent"), "null where the service's own extent is unusable."),
-					fields: list(ref("field")),
-					renderer: { anyOf: [ref("simple"), ref("unique"), ref("breaks")] },
-					count: nullable(
-						{ type: "number", minimum: 0 },
-						"How many features there are; null where the service does not say.",
-					),
+		features: described(
+			"A feature layer.",
+			{
+				service_url: string(
+					"The harvested address. The description is used only while this is the registered address.",
+				),
+				name: string(),
+				display_field: string("The field whose value names a feature; empty where the service says none."),
+				geometry_type: string("ArcGIS's own name of it, such as esriGeometryPoint."),
+				min_scale: ref("scale"),
+				max_scale: ref("scale"),
+				extent: nullable(ref("extent"), "null where the service's own extent is unusable."),
+				fields: list(ref("field")),
+				renderer: { anyOf: [ref("simple"), ref("unique"), ref("breaks")] },
+				count: nullable(
+					{ type: "number", minimum: 0 },
+					"How many features there are; null where the service does not say.",
+				),
+			},
+			about,
+		),
+		named: described(
+			"The layers of an OGC service that the registration names.",
+			{
+				service_url: string(),
+				layers: {
+					...list(string(), "Their names. The rest is used only while these are the registered ones."),
+					minItems: 1,
 				},
-				about,
-			),
-		},
-		named: {
-			description: "The layers of an OGC service that the registration names.",
-			...exactly(
-				{
-					service_url: string(),
-					layers: {
-						...list(string(), "Their names. The rest is used only while these are the registered ones."),
-						minItems: 1,
-					},
-				},
-				titled,
-			),
-		},
-		service: {
-			description: "The layers of a service that is taken whole, in the service's own order.",
-			...exactly(
-				{
-					service_url: string(),
-					entries: list(
-						{ anyOf: [string(), { type: "integer", minimum: 0 }] },
-						"Names (OGC) or numbers (ArcGIS) of the layers.",
-					),
-				},
-				titled,
-			),
-		},
+			},
+			titled,
+		),
+		service: described(
+			"The layers of a service that is taken whole, in the service's own order.",
+			{
+				service_url: string(),
+				entries: list(
+					{ anyOf: [string(), { type: "integer", minimum: 0 }] },
+					"Names (OGC) or numbers (ArcGIS) of the layers.",
+				),
+			},
+			titled,
+		),
 		origin: {
 			description:
 				"Not harvested, but taken over from an older service (import), or written for a layer that comes with the project (example). The next harvest replaces it.",
@@ -112,52 +103,46 @@ export const description = {
 			type: "number",
 			minimum: 0,
 		},
-		extent: {
-			description: "A rectangle in the spatial reference of that well-known id.",
-			...exactly({ wkid: finite, xmin: finite, ymin: finite, xmax: finite, ymax: finite }),
-		},
-		field: {
-			description: "A field of a feature layer; its type in ArcGIS's own words, such as esriFieldTypeString.",
-			...exactly({ name: string(), alias: string(), type: string() }),
-		},
+		extent: described("A rectangle in the spatial reference of that well-known id.", {
+			wkid: finite,
+			xmin: finite,
+			ymin: finite,
+			xmax: finite,
+			ymax: finite,
+		}),
+		field: described(
+			"A field of a feature layer; its type in ArcGIS's own words, such as esriFieldTypeString.",
+			{ name: string(), alias: string(), type: string() },
+		),
 		drawing: exactly(drawing),
-		simple: {
-			description: "One symbol for every feature.",
-			...exactly({ type: { const: "simple" }, ...drawing }),
-		},
-		unique: {
-			description: "One symbol for each value of one to three fields.",
-			...exactly({
-				type: { const: "unique" },
-				fields: { ...list(string()), minItems: 1, maxItems: 3 },
-				default: otherFeatures,
-				classes: list(
-					exactly({
-						value: {
-							description:
-								"A number where the one field holds numbers; the values of several fields are joined with a comma and a space.",
-							type: ["string", "number"],
-						},
-						...drawing,
-					}),
-				),
-			}),
-		},
-		breaks: {
-			description: "One symbol for each range of a number.",
-			...exactly({
-				type: { const: "breaks" },
-				field: string(),
-				min: { description: "Where the first range starts.", type: "number" },
-				default: otherFeatures,
-				classes: list(
-					exactly({ max: finite, ...drawing }),
-					"In ascending order: each starts where the one before it ends.",
-				),
-			}),
-		},
+		simple: described("One symbol for every feature.", { type: { const: "simple" }, ...drawing }),
+		unique: described("One symbol for each value of one to three fields.", {
+			type: { const: "unique" },
+			fields: { ...list(string()), minItems: 1, maxItems: 3 },
+			default: otherFeatures,
+			classes: list(
+				exactly({
+					value: {
+						description:
+							"A number where the one field holds numbers; the values of several fields are joined with a comma and a space.",
+						type: ["string", "number"],
+					},
+					...drawing,
+				}),
+			),
+		}),
+		breaks: described("One symbol for each range of a number.", {
+			type: { const: "breaks" },
+			field: string(),
+			min: { description: "Where the first range starts.", type: "number" },
+			default: otherFeatures,
+			classes: list(
+				exactly({ max: finite, ...drawing }),
+				"In ascending order: each starts where the one before it ends.",
+			),
+		}),
 	},
-} as const;
+});
 
 /** JSON Schema of one language alone: what is not whole in one does not take the other away. */
 export const langDescription = {

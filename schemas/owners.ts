@@ -1,10 +1,7 @@
-import { exactly, list, ref } from "./definitions.ts";
+import { document, exactly, list, ref } from "./definitions.ts";
 
 /** JSON Schema (draft-07) of layers/owners.json. */
-export const owners = {
-	$schema: "http://json-schema.org/draft-07/schema#",
-	$id: "owners.schema.json",
-	title: "layers/owners.json: who approves changes of which layers",
+export const owners = document("owners", "layers/owners.json: who approves changes of which layers", {
 	...exactly({
 		operators: ref(
 			"owners",
@@ -30,4 +27,4 @@ export const owners = {
 			maxItems: 20,
 		},
 	},
-} as const;
+});

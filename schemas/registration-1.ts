@@ -1,4 +1,4 @@
-import { address, exactly, metadata, mime, ref, text } from "./definitions.ts";
+import { document, exactly, natural, ref, shared } from "./definitions.ts";
 
 /** A member that belongs to the other payload_type. */
 function onlyOf(type: "wms" | "feature") {
@@ -8,10 +8,7 @@ function onlyOf(type: "wms" | "feature") {
 const withoutLayer = { properties: { layer: onlyOf("wms") } } as const;
 
 /** JSON Schema (draft-07) of a registration of version 1.x. */
-export const registration1 = {
-	$schema: "http://json-schema.org/draft-07/schema#",
-	$id: "registration-1.schema.json",
-	title: "Registration of a map layer, version 1.x",
+export const registration1 = document("registration-1", "Registration of a map layer, version 1.x", {
 	description: "The body of PUT /register/<smallkey>, and the content of layers/<ab>/<smallkey>.json.",
 	...exactly(
 		{
@@ -54,10 +51,7 @@ export const registration1 = {
 		},
 	],
 	definitions: {
-		address,
-		text,
-		mime,
-		metadata,
+		...shared,
 		lang: {
 			description: "The layer in one language.",
 			...exactly(
@@ -77,11 +71,7 @@ export const registration1 = {
 							"Whether the viewer loads what the map shows (ondemand), or all of the layer once (snapshot).",
 						enum: ["ondemand", "snapshot"],
 					},
-					max_allowable_offset: {
-						description: "feature: how far a simplified line may stray, in map units.",
-						type: "integer",
-						minimum: 0,
-					},
+					max_allowable_offset: natural("feature: how far a simplified line may stray, in map units."),
 				},
 			),
 		},
@@ -107,4 +97,4 @@ export const registration1 = {
 			additionalProperties: false,
 		},
 	},
-} as const;
+});

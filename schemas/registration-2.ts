@@ -1,4 +1,4 @@
-import { address, exactly, list, metadata, mime, ref, text } from "./definitions.ts";
+import { described, document, exactly, list, natural, ref, shared } from "./definitions.ts";
 
 /** Members that every node may have. */
 const common = {
@@ -24,10 +24,7 @@ const named = {
 const service_url = ref("address");
 
 /** JSON Schema (draft-07) of a registration of version 2.0. */
-export const registration2 = {
-	$schema: "http://json-schema.org/draft-07/schema#",
-	$id: "registration-2.schema.json",
-	title: "Registration of a map layer, version 2.0",
+export const registration2 = document("registration-2", "Registration of a map layer, version 2.0", {
 	description: "The body of PUT /register/<smallkey>, and the content of layers/<ab>/<smallkey>.json.",
 	...exactly({
 		version: { description: "Version of this form.", const: "2.0" },
@@ -35,15 +32,8 @@ export const registration2 = {
 		fr: ref("node"),
 	}),
 	definitions: {
-		address,
-		text,
-		mime,
-		metadata,
-		offset: {
-			description: "How far a simplified line may stray, in map units.",
-			type: "integer",
-			minimum: 0,
-		},
+		...shared,
+		offset: natural("How far a simplified line may stray, in map units."),
 		node: {
 			description: "The layer in one language.",
 			type: "object",
@@ -52,27 +42,22 @@ export const registration2 = {
 			oneOf: [ref("esriFeature"), ref("esriPicture"), ref("ogc"), ref("esriService")],
 			code: "service-type",
 		},
-		esriFeature: {
-			description: "One layer of an ArcGIS MapServer or FeatureServer, as features.",
-			...exactly(
-				{ service_type: { const: "esriFeature" }, service_url },
-				{
-					...common,
-					display_field: ref("text", "The field whose value names a feature."),
-					loading_mode: { enum: ["ondemand", "snapshot"] },
-					max_allowable_offset: ref("offset"),
-					tolerance: {
-						description: "How far from a click a feature is still found, in pixels.",
-						type: "integer",
-						minimum: 0,
-					},
-				},
-			),
-		},
-		esriPicture: {
-			description: "An ArcGIS service of tiles or of images.",
-			...exactly({ service_type: { enum: ["esriTile", "esriImage"] }, service_url }, common),
-		},
+		esriFeature: described(
+			"One layer of an ArcGIS MapServer or FeatureServer, as features.",
+			{ service_type: { const: "esriFeature" }, service_url },
+			{
+				...common,
+				display_field: ref("text", "The field whose value names a feature."),
+				loading_mode: { enum: ["ondemand", "snapshot"] },
+				max_allowable_offset: ref("offset"),
+				tolerance: natural("How far from a click a feature is still found, in pixels."),
+			},
+		),
+		esriPicture: described(
+			"An ArcGIS service of tiles or of images.",
+			{ service_type: { enum: ["esriTile", "esriImage"] }, service_url },
+			common,
+		),
 		ogc: {
 			description: "An OGC Web Map Service, or Web Map Tile Service.",
 			...named,
@@ -107,4 +92,4 @@ export const registration2 = {
 			),
 		},
 	},
-} as const;
+});

@@ -1,11 +1,10 @@
+import { document } from "./definitions.ts";
+
 /** JSON Schema (draft-07) of a registration of either version: the document's `version` decides. */
-export const registration = {
-	$schema: "http://json-schema.org/draft-07/schema#",
-	$id: "registration.schema.json",
-	title: "Registration of a map layer",
+export const registration = document("registration", "Registration of a map layer", {
 	description: "The body of PUT /register/<smallkey>, and the content of layers/<ab>/<smallkey>.json.",
 	if: { properties: { version: { const: "2.0" } }, required: ["version"] },
 	// biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
 	then: { $ref: "registration-2.schema.json" },
 	else: { $ref: "registration-1.schema.json" },
-} as const;
+});
