@@ -29,17 +29,15 @@ export const run = createRun(async (argv, environment, io) => {
 	await checkOutput(out);
 	const { problems, written, catalogue } = await buildOutput(source, out, environment, options);
 	for (const problem of problems) printError(io, plain(problem));
+	const found = counted(problems.length, "problem");
 	if (!written) {
-		printError(io, `${counted(problems.length, "problem")}; nothing was written`);
+		printError(io, `${found}; nothing was written`);
 		return exitCodes.wrong;
 	}
 	await (options.manifest ? writeChecksums(out) : removeChecksums(out));
 	printLine(io, `${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
 	if (catalogue) printLine(io, catalogueLine(catalogue));
 	if (problems.length === 0) return exitCodes.done;
-	printError(
-		io,
-		`${counted(problems.length, "problem")}; those files are served in their last valid form, or not at all`,
-	);
+	printError(io, `${found}; those files are served in their last valid form, or not at all`);
 	return exitCodes.wrong;
 });

@@ -6,7 +6,7 @@ import { filesBelow } from "../files/below.ts";
 import { withTemporaryFolder } from "../files/temporary-folder.ts";
 import { buildWorker, bundlePath } from "../hosting/bundle.ts";
 import { buildFolder } from "../hosting/output.ts";
-import { parseSecretFile, readSecretFiles, type SecretFile } from "../hosting/secrets.ts";
+import { parseSecretFile, readSecretFiles } from "../hosting/secrets.ts";
 import {
 	deploymentEnvironment,
 	ended,
@@ -15,7 +15,6 @@ import {
 	spawnWrangler,
 } from "../hosting/wrangler.ts";
 import { isCompanion } from "../publish/place-file.mjs";
-import type { Environment } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 
 /** Most static assets of one deployment (Cloudflare Workers, "Limits"); wrangler's dry run does not check it. */
@@ -23,16 +22,6 @@ const plans: ReadonlyMap<string, number> = new Map([
 	["free", 20_000],
 	["paid", 100_000],
 ]);
-
-/** The options of a deployment. */
-interface Options {
-	layers: string;
-	dist?: string | undefined;
-	plan: string;
-	objects?: true | undefined;
-	dryRun?: true | undefined;
-	secret?: SecretFile[] | undefined;
-}
 
 /** Checks the number of files. @throws {Error} where the plan does not allow so many */
 async function checkFileCount(dist: string, plan: string): Promise<void> {
@@ -47,32 +36,6 @@ Each layer is two files for each target. The ways out: fewer targets (TARGETS);
 --plan paid, where the account has it, which takes 100,000 files;
 or past that the fragments in a bucket: npx fragments publish-objects, then npx fragments deploy --objects
 (docs/hosting.md, "Past the file limit")`);
-}
-
-/**
- * Deploys. The worker keeps its variables and secrets at Cloudflare and in wrangler.jsonc; only the named secrets are
- * uploaded.
- */
-async function deploy(env: Environment, options: Options, passed: string[]): Promise<number> {
-	const dist = resolve(options.dist ?? "dist");
-	const secrets = await readSecretFiles(options.secret ?? []);
-	const bucket = env.OBJECTS_BUCKET;
-	if (options.objects && !bucket) throw new Error("OBJECTS_BUCKET: must be set, to the bucket's name");
-	if (!options.objects) {
-		if (options.dist === undefined) await buildFolder(options.layers, dist, env);
-		await checkFileCount(dist, options.plan);
-	}
-	await buildWorker();
-	await installEngine();
-	const hosting = options.objects ? "objects" : "assets";
-	return withTemporaryFolder("deploy-", async (folder) => {
-		const files = await fillDeployFolder(folder, hosting, bucket, secrets);
-		const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", ...files];
-		if (!options.objects) args.push("--assets", dist);
-		if (options.dryRun) args.push("--dry-run");
-		const code = await ended(spawnWrangler([...args, ...passed], deploymentEnvironment(env), "inherit"));
-		return code === 0 ? exitCodes.done : exitCodes.unable;
-	});
 }
 
 export const run = createRun(async (argv, environment, io) => {
@@ -100,5 +63,25 @@ export const run = createRun(async (argv, environment, io) => {
 		)
 		.option("--dry-run", "everything but the deployment")
 		.parse(argv, { from: "user" });
-	return deploy(environment, line.opts(), line.processedArgs[0]);
+	const options = line.opts();
+	const dist = resolve(options.dist ?? "dist");
+	const secrets = await readSecretFiles(options.secret ?? []);
+	const bucket = environment.OBJECTS_BUCKET;
+	if (options.objects && !bucket) throw new Error("OBJECTS_BUCKET: must be set, to the bucket's name");
+	if (!options.objects) {
+		if (options.dist === undefined) await buildFolder(options.layers, dist, environment);
+		await checkFileCount(dist, options.plan);
+	}
+	await buildWorker();
+	await installEngine();
+	return withTemporaryFolder("deploy-", async (folder) => {
+		// The worker keeps its variables and secrets at Cloudflare and in wrangler.jsonc: only the named ones are uploaded.
+		const files = await fillDeployFolder(folder, options.objects ? "objects" : "assets", bucket, secrets);
+		const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", ...files];
+		if (!options.objects) args.push("--assets", dist);
+		if (options.dryRun) args.push("--dry-run");
+		args.push(...line.processedArgs[0]);
+		const code = await ended(spawnWrangler(args, deploymentEnvironment(environment), "inherit"));
+		return code === 0 ? exitCodes.done : exitCodes.unable;
+	});
 });

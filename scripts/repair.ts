@@ -11,7 +11,7 @@ import { runRepair } from "../repair/run.ts";
 import { clientsWith } from "../service/ask.ts";
 import { findRepository, readHealth, servedRef } from "../service/find-repository.ts";
 import { readLayers } from "../service/harvester/layers.ts";
-import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
 import { counted, plain } from "../terminal/plain.ts";
@@ -29,11 +29,6 @@ async function readHealthBefore(repository: string, base: string, day: string): 
 	const words = ["rev-list", "-1", "--first-parent", `--before=${day}T00:00:00Z`, base];
 	const commit = (await runGit(repository, words)).toString("latin1").trim();
 	return commit === "" ? null : readHealth(repository, commit);
-}
-
-/** Where GitHub serves the branch `pictures`. */
-function picturesAddress({ GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" }: Environment) {
-	return `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
 }
 
 /** Writes what a pull request needs: its patch, the message of its commit, and its text. */
@@ -99,19 +94,24 @@ export const run = createRun(async (argv, environment, io) => {
 	const { out } = options;
 	if (options.health !== undefined) await noteRepairs(options.health, repository, base);
 	if (out !== undefined) {
+		const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = environment;
+		// Where GitHub serves the branch `pictures`.
+		const address = `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
 		for (const proposal of outcome.proposed) {
 			const { branch, smallkeys } = proposal;
 			const patch = await runGit(repository, ["diff", "--binary", base, `refs/heads/${branch}`]);
-			const drawn = await picturesMarkdown(smallkeys, pictures, picturesAddress(environment));
+			const drawn = await picturesMarkdown(smallkeys, pictures, address);
 			await writePull(join(out, branch), proposal, patch, drawn);
 		}
 		await mkdir(out, { recursive: true });
 		await writeFile(join(out, "withdrawn.txt"), outcome.withdrawn.map((branch) => `${branch}\n`).join(""));
 	}
 	const { looked, proposed, postponed } = outcome;
-	printLine(
-		io,
-		`${counted(looked, "sick layer")} checked, ${counted(proposed.length, "repair")} proposed${postponed > 0 ? `, ${postponed} postponed: too many wait` : ""}`,
-	);
+	const counts = [
+		`${counted(looked, "sick layer")} checked`,
+		`${counted(proposed.length, "repair")} proposed`,
+	];
+	if (postponed > 0) counts.push(`${postponed} postponed: too many wait`);
+	printLine(io, counts.join(", "));
 	return exitCodes.done;
 });

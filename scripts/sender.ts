@@ -20,12 +20,9 @@ import { createCommandLine, createRun, exitCodes } from "../terminal/command-lin
 import { type Io, printError, printLine } from "../terminal/io.ts";
 
 /** The options of `add` and `change`. */
-interface SenderOptions {
+interface SenderOptions extends Omit<SenderChange, "smallkeys"> {
 	smallkeys?: string[] | undefined;
 	allLayers?: true | undefined;
-	review?: boolean | undefined;
-	contact?: string | undefined;
-	name?: string | undefined;
 }
 
 const help = `
@@ -49,9 +46,9 @@ function parseGlob(text: string, before: string[] = []): string[] {
 	throw new InvalidArgumentError("It must be a smallkey, in which * is any run of characters and ? is one.");
 }
 
-function changeOf({ smallkeys, allLayers, review, contact, name }: SenderOptions): SenderChange {
-	if (smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
-	return { smallkeys: allLayers ? "all" : smallkeys, review, contact, name };
+function changeOf({ allLayers, ...options }: SenderOptions): SenderChange {
+	if (options.smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
+	return allLayers ? { ...options, smallkeys: "all" } : options;
 }
 
 /** A new sender gets all layers only explicitly, never by omission. */
@@ -73,8 +70,7 @@ async function serviceOf(dataDir: string, { SENDERS }: Environment): Promise<str
 		: `no service runs in ${dataDir} now`;
 }
 
-/** The command line, with what each of its verbs does. */
-function createSenderLine(environment: Environment, io: Io) {
+export const run = createRun(async (argv, environment, io) => {
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
 	const place = sendersPath(dataDir);
 	const line = createCommandLine("sender", io).addHelpText("after", help);
@@ -144,10 +140,6 @@ function createSenderLine(environment: Environment, io: Io) {
 			printLines(secret ? [sender.secret] : senderLines(sender, place));
 		});
 
-	return line;
-}
-
-export const run = createRun(async (argv, environment, io) => {
-	await createSenderLine(environment, io).parseAsync(argv, { from: "user" });
+	await line.parseAsync(argv, { from: "user" });
 	return exitCodes.done;
 });

@@ -13,14 +13,7 @@ import { plain } from "../terminal/plain.ts";
 const help = `
 A failed run notifies only the person who pushed, and no one where that was a bot. An issue reaches all watchers.`;
 
-/** The open issue about a workflow by `author`. */
-async function findIssue({ rest, repo, paginate }: Github, title: string, author: string) {
-	const issues = paginate(rest.issues.listForRepo, { ...repo, state: "open", per_page: 100 });
-	const all = await listOf(issues, "list the issues");
-	return all.find((issue) => !issue.pull_request && issue.title === title && issue.user?.login === author);
-}
-
-/** The content of the issue. */
+/** What the issue says. */
 interface Failure {
 	workflow: string;
 	fails: boolean;
@@ -43,9 +36,12 @@ async function readAbout(path: string | undefined): Promise<string> {
 
 /** Opens, updates or closes the issue. @returns what was done */
 async function tell(github: Github, { workflow, fails, page, about: text }: Failure, author: string) {
-	const { rest, repo } = github;
+	const { rest, repo, paginate } = github;
 	const title = `The workflow ${workflow} fails`;
-	const open = await findIssue(github, title, author);
+	const issues = paginate(rest.issues.listForRepo, { ...repo, state: "open", per_page: 100 });
+	const open = (await listOf(issues, "list the issues")).find((issue) => {
+		return !issue.pull_request && issue.title === title && issue.user?.login === author;
+	});
 	if (!fails) {
 		if (!open) return "nothing to tell";
 		const about = { ...repo, issue_number: open.number };

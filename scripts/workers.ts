@@ -24,12 +24,6 @@ import { type Configuration, type Environment, readConfiguration } from "../serv
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 
-interface Options {
-	layers: string;
-	dist?: string | undefined;
-	objects?: true | undefined;
-}
-
 /** Time limit of the engine's start, in milliseconds. */
 const startTimeoutMs = 60_000;
 
@@ -91,20 +85,30 @@ function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
 	});
 }
 
-async function serve(env: Environment, options: Options, io: Io): Promise<number> {
+export const run = createRun(async (argv, environment, io) => {
+	const options = createCommandLine("workers", io)
+		.addOption(
+			new Option("--layers <dir>", "the folder of layers that is built into dist")
+				.default("layers")
+				.conflicts("dist"),
+		)
+		.option("--dist <dir>", "a build to serve as it is, instead")
+		.option("--objects", "fragments as objects of a local R2 bucket, instead of static assets")
+		.parse(argv, { from: "user" })
+		.opts();
 	const stop = io.interrupted();
-	const configuration = readConfiguration(env);
+	const configuration = readConfiguration(environment);
 	await checkPort(configuration);
 	const hosting = options.objects ? "objects" : "assets";
 	const dist = resolve(options.dist ?? "dist");
 	await installEngine();
-	if (options.dist === undefined) await buildFolder(options.layers, dist, env);
+	if (options.dist === undefined) await buildFolder(options.layers, dist, environment);
 	await buildWorker();
-	const variables = await variablesFor(env, configuration, io);
+	const variables = await variablesFor(environment, configuration, io);
 	return withTemporaryFolder("workers-", async (path) => {
 		try {
 			const folder = await fillRunFolder(path, hosting, variables);
-			if (hosting === "objects") await fillLocalBucket(folder, join(configuration.dataDir, "workers"), dist);
+			if (options.objects) await fillLocalBucket(folder, join(configuration.dataDir, "workers"), dist);
 			if (stop.aborted) return exitCodes.done;
 			const engine = startEngine(folder, hosting, dist, configuration);
 			stop.addEventListener("abort", () => engine.kill("SIGTERM"));
@@ -117,18 +121,4 @@ async function serve(env: Environment, options: Options, io: Io): Promise<number
 		}
 		return exitCodes.done;
 	});
-}
-
-export const run = createRun(async (argv, environment, io) => {
-	const options = createCommandLine("workers", io)
-		.addOption(
-			new Option("--layers <dir>", "the folder of layers that is built into dist")
-				.default("layers")
-				.conflicts("dist"),
-		)
-		.option("--dist <dir>", "a build to serve as it is, instead")
-		.option("--objects", "fragments as objects of a local R2 bucket, instead of static assets")
-		.parse(argv, { from: "user" })
-		.opts();
-	return serve(environment, options, io);
 });
