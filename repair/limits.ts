@@ -1,14 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runGit } from "../git/run.ts";
-import type { Answer, Ask } from "../harvest/net/ask.ts";
+import type { Answer } from "../harvest/net/ask.ts";
+import type { SearchOptions } from "./candidates.ts";
 
 /** The clients of one run. */
-export interface Clients {
-	ask: Ask;
-	/** The guarded fetch. */
-	fetch: typeof fetch;
-}
+export type Clients = Pick<SearchOptions, "ask" | "fetch">;
 
 /** Host → how often it was asked today. */
 export type Asked = Map<string, number>;
@@ -65,10 +62,8 @@ export async function openAsked(repository: string, now: Date): Promise<{ asked:
 	const file = join(folder, "repair-requests.json");
 	const day = now.toISOString().slice(0, 10);
 	const asked: Asked = new Map(Object.entries(readDay(file, day)));
-	return {
-		asked,
-		save: () => writeFileSync(file, JSON.stringify({ day, hosts: Object.fromEntries(asked) })),
-	};
+	const save = () => writeFileSync(file, JSON.stringify({ day, hosts: Object.fromEntries(asked) }));
+	return { asked, save };
 }
 
 function readDay(file: string, day: string): Record<string, number> {

@@ -1,7 +1,6 @@
-import pMap from "p-map";
 import type { Health } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
-import { progress } from "../terminal/progress.ts";
+import { mapWithProgress } from "../terminal/progress.ts";
 import { declinedEvidence, readOpen, withdraw, writeProposal } from "./branches.ts";
 import type { SearchOptions } from "./candidates.ts";
 import { limitRequests, openAsked } from "./limits.ts";
@@ -50,22 +49,17 @@ export async function runRepair(options: RepairRun): Promise<RepairOutcome> {
 		const state = health.get(smallkey)?.state;
 		return state === "wrong" || state === "down";
 	});
-	const bar = progress(sick.length, "looking for services");
-	const looked = await pMap(
-		startAt(sick, now),
-		async (layer) => {
-			const { isSick, repair } = await findRepair(layer);
-			save();
-			bar.tick();
-			return { smallkey: layer.smallkey, isSick, repair };
-		},
-		{ concurrency: layersAtOnce },
-	).finally(() => bar.stop());
-	const stillSick = new Set(looked.filter(({ isSick }) => isSick).map(({ smallkey }) => smallkey));
+	const stillSick = new Set<string>();
+	const look = async (layer: CheckedLayer) => {
+		const { isSick, repair } = await findRepair(layer);
+		save();
+		if (isSick) stillSick.add(layer.smallkey);
+		return repair ?? [];
+	};
+	const looked = await mapWithProgress(startAt(sick, now), "looking for services", layersAtOnce, look);
 	const declined = await declinedEvidence(repository, base);
 	const open = await readOpen(repository, base);
-	const repairs = looked.map(({ repair }) => repair).filter((repair) => repair !== null);
-	const wanted = proposalsOf(repairs, declined);
+	const wanted = proposalsOf(looked.flat(), declined);
 	const outdated = open.filter(({ branch, smallkeys }) => {
 		return !smallkeys.every((key) => stillSick.has(key)) && !wanted.some((one) => one.branch === branch);
 	});

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LayerStatus } from "../../api/status.ts";
-import { askService, errorsOf, parseAnswer } from "../../service/ask.ts";
+import { askService, errorsOf, parseAnswer, type ServiceAnswer } from "../../service/ask.ts";
 import { exitCodes } from "../../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../../terminal/io.ts";
 import { plain } from "../../terminal/plain.ts";
@@ -15,15 +15,13 @@ export interface LayerPlace {
 	smallkey: string;
 }
 
-type Answer = { status: LayerStatus } | { refusal: number; errors: string[] };
-
 /** Asks a service how a layer is. @throws {Error} where it does not answer, or answers something else */
-async function ask({ url, smallkey }: LayerPlace): Promise<Answer> {
+async function ask({ url, smallkey }: LayerPlace): Promise<LayerStatus | ServiceAnswer> {
 	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
 	const answer = await askService(address, timeoutMs);
-	if (!answer.ok) return { refusal: answer.status, errors: errorsOf(answer) };
+	if (!answer.ok) return answer;
 	const value = parseAnswer(answer.text) as Partial<LayerStatus> | null;
-	if (value?.harvest && value.health) return { status: value as LayerStatus };
+	if (value?.harvest && value.health) return value as LayerStatus;
 	throw new Error(`${address}: its answer is not the status of a layer`);
 }
 
@@ -42,40 +40,32 @@ export async function printStatus(place: LayerPlace, io: Io): Promise<number> {
 export async function waitForHarvest(place: LayerPlace, maxSeconds: number, io: Io): Promise<number> {
 	const until = performance.now() + maxSeconds * 1_000;
 	let answer = await ask(place);
-	const isWaiting = () => "status" in answer && answer.status.harvest.state === "waiting";
+	const stateOf = () => ("harvest" in answer ? answer.harvest.state : null);
+	const isWaiting = () => stateOf() === "waiting";
 	if (isWaiting()) printError(io, "Waiting until its services are asked");
 	while (isWaiting() && performance.now() <= until) {
 		await sleep(pauseMs);
 		answer = await ask(place);
 	}
 	const code = printAnswer(place, answer, io);
-	if (!("status" in answer) || !isWaiting())
-		return "status" in answer && answer.status.harvest.state === "failed" ? exitCodes.wrong : code;
+	if (!isWaiting()) return stateOf() === "failed" ? exitCodes.wrong : code;
 	printError(io, `The harvest still waits after ${maxSeconds} s: npx fragments status ${place.smallkey}`);
 	return exitCodes.unable;
 }
 
 /** Prints what a service says of a layer. @returns exit code */
-function printAnswer({ url }: LayerPlace, answer: Answer, io: Io): number {
-	if ("status" in answer) {
-		for (const line of statusLines(answer.status)) printLine(io, plain(line));
+function printAnswer({ url }: LayerPlace, answer: LayerStatus | ServiceAnswer, io: Io): number {
+	if ("harvest" in answer) {
+		for (const line of statusLines(answer)) printLine(io, plain(line));
 		return exitCodes.done;
 	}
-	const { refusal, errors } = answer;
-	printError(io, `${refusal} from ${url}`);
-	for (const error of errors) printError(io, plain(error));
-	return refusal === 404 || refusal === 400 ? exitCodes.wrong : exitCodes.unable;
+	printError(io, `${answer.status} from ${url}`);
+	for (const error of errorsOf(answer)) printError(io, plain(error));
+	return answer.status === 404 || answer.status === 400 ? exitCodes.wrong : exitCodes.unable;
 }
 
-function statusLines({
-	smallkey,
-	registered,
-	commit,
-	review,
-	declined,
-	harvest,
-	health,
-}: LayerStatus): string[] {
+function statusLines(status: LayerStatus): string[] {
+	const { smallkey, registered, commit, review, declined, harvest, health } = status;
 	const by = commit === null ? "" : ` by commit ${commit.slice(0, 12)}`;
 	const reviews = [
 		...(review ? [`a change waits for a reviewer on ${review.branch}, since ${review.since}`] : []),
