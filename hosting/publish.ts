@@ -32,10 +32,7 @@ const manifestName = "manifest.json";
 /** Parses a manifest. @throws {Error} where the text is not one */
 function parseManifest(text: string): Inventory {
 	try {
-		const { version, objects } = JSON.parse(text) as {
-			version: unknown;
-			objects: Record<string, string | null>;
-		};
+		const { version, objects } = JSON.parse(text) as { version: unknown; objects: object };
 		const entries = Object.entries(objects);
 		const fits = entries.every(([, hash]) => hash === null || typeof hash === "string");
 		if (version === 1 && fits) return new Map(entries);
@@ -47,45 +44,26 @@ function parseManifest(text: string): Inventory {
 	);
 }
 
-/** The text of a manifest, sorted by name. */
-function manifestText(manifest: Inventory): string {
-	const entries = [...manifest].sort(([a], [b]) => (a < b ? -1 : 1));
-	return `${JSON.stringify({ version: 1, objects: Object.fromEntries(entries) }, null, 1)}\n`;
-}
-
-/** The changes of a bucket; both lists are sorted. */
-interface Plan {
-	upload: string[];
-	remove: string[];
-	unchanged: number;
-}
-
-/** Compares a build with a bucket's objects. @param all uploads everything, even if unchanged */
-function planUpload(built: ReadonlyMap<string, string>, present: Inventory, all: boolean): Plan {
-	const upload = [...built].filter(([name, hash]) => all || present.get(name) !== hash).map(([name]) => name);
-	const remove = [...present.keys()].filter((name) => !built.has(name));
-	return { upload: upload.sort(), remove: remove.sort(), unchanged: built.size - upload.length };
-}
-
-/** A build, and the plan that synchronizes the bucket with it. */
+/** A build, and what synchronizes the bucket with it; both lists are sorted. */
 export interface PreparedUpload {
 	dist: string;
 	/** SHA-256 of each file by its path. */
 	built: ReadonlyMap<string, string>;
 	present: Inventory;
-	plan: Plan;
+	upload: string[];
+	remove: string[];
+	unchanged: number;
 }
 
-/** Compares a build with a bucket's manifest. Changes nothing. */
+/** Compares a build with a bucket's manifest. Changes nothing. @param all uploads everything, even if unchanged */
 export async function prepareUpload(bucket: Bucket, dist: string, all: boolean): Promise<PreparedUpload> {
-	const paths = await listServed(dist);
-	const hashes = await pMap(paths, async (path) => sha256(await readFile(join(dist, path))), {
-		concurrency: atOnce,
-	});
-	const built = new Map(paths.map((path, index) => [path, hashes[index] as string]));
+	const hashOf = async (path: string) => [path, sha256(await readFile(join(dist, path)))] as const;
+	const built = new Map(await pMap(await listServed(dist), hashOf, { concurrency: atOnce }));
 	const text = await bucket.get(manifestName);
-	const present = text === null ? new Map<string, string | null>() : parseManifest(text.toString("utf8"));
-	return { dist, built, present, plan: planUpload(built, present, all) };
+	const present: Inventory = text === null ? new Map() : parseManifest(text.toString("utf8"));
+	const upload = [...built.keys()].filter((name) => all || present.get(name) !== built.get(name)).sort();
+	const remove = [...present.keys()].filter((name) => !built.has(name)).sort();
+	return { dist, built, present, upload, remove, unchanged: built.size - upload.length };
 }
 
 /**
@@ -95,19 +73,21 @@ export async function prepareUpload(bucket: Bucket, dist: string, all: boolean):
  * @throws {Error} that names the first object that failed
  */
 export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise<void> {
-	const { dist, built, plan } = prepared;
-	if (plan.upload.length === 0 && plan.remove.length === 0) return;
-	const manifest = new Map(prepared.present);
-	for (const name of plan.upload) manifest.set(name, null);
+	const { dist, built, present, upload, remove } = prepared;
+	if (upload.length === 0 && remove.length === 0) return;
+	const manifest = new Map([...present, ...upload.map((name) => [name, null] as const)]);
 	await writeManifest(bucket, manifest);
-	const bar = progress(plan.upload.length + plan.remove.length, "publishing");
+	const bar = progress(upload.length + remove.length, "publishing");
 	try {
-		await untilFailure(plan.upload, async (name) => {
-			await upload(bucket, dist, name, built.get(name) as string);
-			manifest.set(name, built.get(name) as string);
+		await untilFailure(upload, async (name) => {
+			const hash = built.get(name) as string;
+			const bytes = await readFile(join(dist, name));
+			if (sha256(bytes) !== hash) throw new Error(`${join(dist, name)}: has changed during the publication`);
+			await bucket.put(name, bytes, hash, objectHeaders(name));
+			manifest.set(name, hash);
 			bar.tick();
 		});
-		await untilFailure(plan.remove, async (name) => {
+		await untilFailure(remove, async (name) => {
 			await bucket.remove(name);
 			manifest.delete(name);
 			bar.tick();
@@ -120,12 +100,6 @@ export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise
 		bar.stop();
 	}
 	await writeManifest(bucket, manifest);
-}
-
-async function upload(bucket: Bucket, dist: string, name: string, hash: string): Promise<void> {
-	const bytes = await readFile(join(dist, name));
-	if (sha256(bytes) !== hash) throw new Error(`${join(dist, name)}: has changed during the publication`);
-	await bucket.put(name, bytes, hash, objectHeaders(name));
 }
 
 /** Runs a task for each name, some concurrently. After a failure no task is started, and running ones are awaited. */
@@ -142,8 +116,11 @@ async function untilFailure(names: readonly string[], apply: (name: string) => P
 	if (failures.length > 0) throw failures[0];
 }
 
+/** Writes the manifest, sorted by name. */
 async function writeManifest(bucket: Bucket, manifest: Inventory): Promise<void> {
-	const bytes = Buffer.from(manifestText(manifest));
+	const entries = [...manifest].sort(([a], [b]) => (a < b ? -1 : 1));
+	const text = `${JSON.stringify({ version: 1, objects: Object.fromEntries(entries) }, null, 1)}\n`;
+	const bytes = Buffer.from(text);
 	await bucket.put(manifestName, bytes, sha256(bytes), {
 		"Content-Type": "application/json; charset=utf-8",
 		"Cache-Control": "no-store",

@@ -1,26 +1,17 @@
 // npx fragments approvals: sets the check of the owners' approval on pull requests, and says who can still approve
 import { readIfThere } from "../files/if-there.ts";
-import { type Owners, ownersPath, parseOwners } from "../registry/owners.ts";
+import { ownersPath, parseOwners } from "../registry/owners.ts";
 import { judgePull, readTeams, unknownOwners } from "../review/approvals/github.ts";
 import { openPulls, parsePulls } from "../review/pulls.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
-import type { Github } from "../store/github/routes.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
-import { type Io, printError, printLine } from "../terminal/io.ts";
+import { printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
 const help = `
 Run in a checkout of the base branch: its ${ownersPath} decides, and no pull request's own. One of register/* that its
 owners have approved, and whose checks have passed, is merged.`;
-
-/** Names the owners who can never approve; on a runner as warnings at the file. */
-async function warnOfUnknown(github: Github, owners: Owners, isOnRunner: boolean, io: Io): Promise<void> {
-	for (const { owner, reason } of await unknownOwners(github, owners)) {
-		const line = plain(`${owner}: ${reason}`);
-		printLine(io, isOnRunner ? `::warning file=${ownersPath},title=Owners::${line}` : `warning ${line}`);
-	}
-}
 
 export const run = createRun(async (argv, environment, io) => {
 	const options = createCommandLine("approvals", io)
@@ -40,8 +31,12 @@ export const run = createRun(async (argv, environment, io) => {
 	const base = configuration.github?.branch ?? "main";
 	const isWanted = (number: number) => !wanted || wanted.some((pull) => pull.number === number);
 	const pulls = (await openPulls(github, base)).filter(({ number }) => isWanted(number));
-	if (!wanted && owners) await warnOfUnknown(github, owners, environment.GITHUB_ACTIONS === "true", io);
-	const teams = owners && pulls.length > 0 ? await readTeams(github, owners) : new Map();
+	const teams = owners && (pulls.length > 0 || !wanted) ? await readTeams(github, owners) : new Map();
+	const unknown = owners && !wanted ? await unknownOwners(github, owners, teams) : [];
+	// On a runner these are warnings at the file.
+	const sign =
+		environment.GITHUB_ACTIONS === "true" ? `::warning file=${ownersPath},title=Owners::` : "warning ";
+	for (const { owner, reason } of unknown) printLine(io, sign + plain(`${owner}: ${reason}`));
 	let code: number = exitCodes.done;
 	for (const pull of pulls) {
 		try {

@@ -18,7 +18,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.opts();
 	const bucket = new Bucket(readBucketSettings(environment));
 	const prepared = await prepareUpload(bucket, resolve(options.dist), options.all ?? false);
-	const { upload, remove, unchanged } = prepared.plan;
+	const { upload, remove, unchanged } = prepared;
 	if (options.dryRun) {
 		for (const name of upload) printLine(io, `upload ${name}`);
 		for (const name of remove) printLine(io, `remove ${name}`);

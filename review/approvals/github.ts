@@ -107,12 +107,12 @@ function onlyIfRefused(error: unknown): null {
 
 /** The owners who can never approve: teams without members, and names of no account. */
 export async function unknownOwners(
-	github: Github,
+	{ rest }: Github,
 	owners: Owners,
+	teams: Teams,
 ): Promise<{ owner: string; reason: string }[]> {
-	const { rest } = github;
 	const unknown: { owner: string; reason: string }[] = [];
-	for (const [owner, members] of await readTeams(github, owners)) {
+	for (const [owner, members] of teams) {
 		if (members === null)
 			unknown.push({ owner, reason: "there is no such team, or the token may not see it" });
 		else if (members.length === 0) unknown.push({ owner, reason: "the team has no members" });
