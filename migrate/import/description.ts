@@ -7,7 +7,9 @@ import {
 	type LangDescription,
 	type Renderer,
 } from "../../registry/description.ts";
+import { defaultMapWkid } from "../../registry/extent.ts";
 import { genericImage } from "../../registry/symbology.ts";
+import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";
 
 /** Kinds of what viewers get otherwise than the older service served it, of one layer. */
@@ -20,20 +22,18 @@ const maxSnapshotFeatures = 2000;
 /**
  * Converts a stored node of a feature layer to a service description. Its fields have no types, so their values are
  * treated as texts, and its extent is in the layer's spatial reference; the first harvest corrects both.
- * @param serviceUrl the registered address, which the description gets
- * @param isRegisteredMode whether the registration has a `loading_mode`
+ * @param entry the registration of its language
  */
 export function describeNode(
 	node: Json,
-	serviceUrl: string,
-	isRegisteredMode: boolean,
-	mapWkid: number,
+	entry: Json,
+	{ mapWkid = defaultMapWkid }: FragmentSettings,
 	notes: Notes,
 ): LangDescription {
 	const geometry = textOf(node.geometryType);
-	const isSmall = node.mode === "snapshot" && !isRegisteredMode && pointGeometries.has(geometry);
+	const isSmall = isCountedMode(node) && entry.loading_mode === undefined;
 	return {
-		service_url: serviceUrl,
+		service_url: textOf(entry.service_url),
 		from: "import",
 		name: textOf(node.displayName),
 		display_field: textOf(node.nameField),

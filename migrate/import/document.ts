@@ -4,7 +4,6 @@ import {
 	type LangDescription,
 	parseDescription,
 } from "../../registry/description.ts";
-import { defaultMapWkid } from "../../registry/extent.ts";
 import { escapeMarkup } from "../../registry/markup.ts";
 import { textsOf } from "../../registry/problems.ts";
 import {
@@ -27,7 +26,7 @@ export interface Moved {
 	registration: Registration;
 	description: Description | null;
 	/** The node that the older service served at v0.9 and v1, by language. */
-	nodes: Partial<Record<Lang, Json>>;
+	nodes: Record<Lang, Json | undefined>;
 }
 
 /** A document that cannot be imported, and why. */
@@ -39,37 +38,27 @@ export interface NotMoved {
 	offset?: number;
 }
 
-export function isMoved(outcome: Moved | NotMoved): outcome is Moved {
-	return "registration" in outcome;
-}
-
-/** What a document says of a layer: a payload, which is still unchecked, and the nodes that were served. */
-interface ReadDocument {
-	payload: Json;
-	nodes: Record<Lang, Json | undefined>;
-	describe: (lang: Lang, registration: Registration) => LangDescription | null;
-}
-
 /** Converts a document of any release from 1.0 to 3.0. Checks its payload like a write, and describes its services. */
 export function moveDocument(document: Json, settings: FragmentSettings, notes: Notes): Moved | NotMoved {
 	const key = keyOf(document);
 	const smallkey = parseSmallkey(key);
 	if (!smallkey) return { key: shortened(key), reason: `its key ${smallkeyRule}` };
 	const isOfVersion2 = document.version === "2.0" || isObject(document.layer_config);
-	const read = isOfVersion2 ? read2(document, settings, notes) : read1(document, settings, notes);
-	if (!read) return { key: smallkey, reason: "is neither a wms nor a feature layer" };
-	const bytes = Buffer.from(JSON.stringify(read.payload));
-	const { registration, problems } = parseRegistration(bytes, "stored");
+	const stored = objectOf(isOfVersion2 ? document.v1_config : document.data);
+	const nodes = { en: nodeOf(stored.en), fr: nodeOf(stored.fr) };
+	const payload = (isOfVersion2 ? payload2 : payload1)(document, nodes, settings, notes);
+	if (!payload) return { key: smallkey, reason: "is neither a wms nor a feature layer" };
+	const { registration, problems } = parseRegistration(Buffer.from(JSON.stringify(payload)), "stored");
 	if (!registration) return { key: smallkey, reason: textsOf(problems).join("; ") };
 	const tooLarge = storedSizeProblem(registration);
 	if (tooLarge !== null) return { key: smallkey, reason: tooLarge.text };
 	const description: Description = {};
-	const nodes: Moved["nodes"] = {};
 	for (const lang of langs) {
-		const described = read.describe(lang, registration);
+		const node = nodes[lang];
+		const isFeature = serviceTypeOf(registration, lang) === "esriFeature";
+		const ofNode = isFeature && node ? describeNode(node, registration[lang], settings, notes) : null;
+		const described = isFeature ? ofNode : describeLayers(servedIn(document, lang), registration, lang);
 		if (described) description[lang] = described;
-		const node = read.nodes[lang];
-		if (node) nodes[lang] = node;
 	}
 	return { smallkey, registration, description: usable(description, notes), nodes };
 }
@@ -87,12 +76,17 @@ export function keyOf(document: Json): string {
 	return textOf(document._id) || textOf(document.key) || textOf(objectOf(document.data).key);
 }
 
-function read1(document: Json, settings: FragmentSettings, notes: Notes): ReadDocument | null {
-	const data = objectOf(document.data);
-	const request = isObject(data.request) ? data.request : null;
-	const type = request?.payload_type ?? document.type;
+/** A payload, still unchecked, of a document of version 1; null where it is of no known kind. */
+function payload1(
+	{ data, type: kind }: Json,
+	nodes: Moved["nodes"],
+	settings: FragmentSettings,
+	notes: Notes,
+) {
+	const { request: stored } = objectOf(data);
+	const request = isObject(stored) ? stored : null;
+	const type = request?.payload_type ?? kind;
 	if (type !== "wms" && type !== "feature") return null;
-	const nodes = { en: nodeOf(data.en), fr: nodeOf(data.fr) };
 	const entryOf = (lang: Lang) => {
 		const node = nodes[lang];
 		const requested = request && objectOf(request[lang]);
@@ -103,15 +97,12 @@ function read1(document: Json, settings: FragmentSettings, notes: Notes): ReadDo
 		return entry;
 	};
 	const version = textOf(request?.version);
-	const payload = {
+	return {
 		version: /^1\.(?:\d+\.\d+|[12])$/.test(version) ? version : "1.0.0",
 		payload_type: type,
 		en: entryOf("en"),
 		fr: entryOf("fr"),
 	};
-	const describe = (lang: Lang, registration: Registration) =>
-		type === "feature" ? describeFeatures(nodes[lang], registration[lang], settings, notes) : null;
-	return { payload, nodes, describe };
 }
 
 /** A stored node, by itself or within a served fragment. */
@@ -134,36 +125,23 @@ function followNode(entry: Json, node: Json, type: PayloadType): void {
 	if (Number.isInteger(node.maxAllowableOffset)) entry.max_allowable_offset = node.maxAllowableOffset;
 }
 
-function read2(document: Json, settings: FragmentSettings, notes: Notes): ReadDocument {
+/** The same of version 2. */
+function payload2(document: Json, nodes: Moved["nodes"], settings: FragmentSettings, notes: Notes) {
 	const request = objectOf(document.request);
-	const configuration = objectOf(document.v1_config);
-	const nodes = { en: nodeOf(configuration.en), fr: nodeOf(configuration.fr) };
-	const served = (lang: Lang) => nodeOf(objectOf(document.layer_config)[lang]) ?? {};
 	const entryOf = (lang: Lang) => {
 		if (!isObject(request[lang])) return request[lang];
 		const entry = entryOfRequest2(request[lang], document.service_type, notes);
 		const node = nodes[lang];
 		if (node && entry.service_type === "esriFeature") followNode(entry, node, "feature");
-		metadataOf(entry, node ?? served(lang), settings, notes);
+		metadataOf(entry, node ?? servedIn(document, lang), settings, notes);
 		return entry;
 	};
-	const payload = { version: "2.0", en: entryOf("en"), fr: entryOf("fr") };
-	const describe = (lang: Lang, registration: Registration) =>
-		serviceTypeOf(registration, lang) === "esriFeature"
-			? describeFeatures(nodes[lang], registration[lang], settings, notes)
-			: describeLayers(served(lang), registration, lang);
-	return { payload, nodes, describe };
+	return { version: "2.0", en: entryOf("en"), fr: entryOf("fr") };
 }
 
-/** The description in a node of a feature layer; null without a node. */
-function describeFeatures(
-	node: Json | undefined,
-	entry: Json,
-	{ mapWkid = defaultMapWkid }: FragmentSettings,
-	notes: Notes,
-): LangDescription | null {
-	const isRegisteredMode = entry.loading_mode !== undefined;
-	return node ? describeNode(node, textOf(entry.service_url), isRegisteredMode, mapWkid, notes) : null;
+/** The node that was served at v2. */
+function servedIn(document: Json, lang: Lang): Json {
+	return nodeOf(objectOf(document.layer_config)[lang]) ?? {};
 }
 
 /** The layers that the older service found in a service that is registered as a whole; null for any other. */

@@ -6,7 +6,7 @@ import { renderAt } from "../../registry/targets/table.ts";
 import { differences } from "../compare/differences.ts";
 import { type Json, listOf, nodeIn, objectOf } from "../compare/json.ts";
 import type { Notes } from "./description.ts";
-import { isMoved, type Moved, moveDocument, type NotMoved } from "./document.ts";
+import { type Moved, moveDocument, type NotMoved } from "./document.ts";
 import { DumpError, type Entry } from "./dump.ts";
 
 /** A layer to store. */
@@ -45,49 +45,43 @@ export async function collectMoves(
 	const moves: Moves = { layers: new Map(), notMoved: [], notes: new Map(), documents: 0, held: 0 };
 	/** Lower-case smallkey → the first document's smallkey. */
 	const seen = new Map<string, string>();
+	const refuse = (key: string, reason: string, offset: number) =>
+		moves.notMoved.push({ key, reason, offset });
+
+	function add(moved: Moved, notes: Notes, offset: number): void {
+		const { smallkey, registration, description } = moved;
+		const first = seen.get(smallkey.toLowerCase());
+		if (first === undefined) {
+			seen.set(smallkey.toLowerCase(), smallkey);
+			const text = description && descriptionText(description);
+			moves.layers.set(smallkey, { registration, description: text, offset });
+			moves.held += JSON.stringify(registration).length + (text?.length ?? 0);
+			noteDifferences(moved, settings, notes);
+			for (const kind of notes) {
+				const noted = moves.notes.get(kind) ?? [];
+				noted.push(smallkey);
+				moves.notes.set(kind, noted);
+			}
+		} else if (first !== smallkey) refuse(smallkey, `differs only in case from ${first}`, offset);
+		else {
+			// Which of them was served is not known.
+			const reason = "has more than one document";
+			const other = moves.layers.get(smallkey);
+			if (other) refuse(smallkey, reason, other.offset);
+			moves.layers.delete(smallkey);
+			refuse(smallkey, reason, offset);
+		}
+	}
+
 	for await (const entry of entries) {
 		moves.documents += 1;
 		const notes: Notes = new Set();
 		const outcome = "document" in entry ? moveDocument(entry.document, settings, notes) : entry;
-		if (!isMoved(outcome)) moves.notMoved.push({ ...outcome, offset: entry.offset });
-		else addMove(moves, seen, outcome, settings, notes, entry.offset);
+		if ("registration" in outcome) add(outcome, notes, entry.offset);
+		else moves.notMoved.push({ ...outcome, offset: entry.offset });
 		if (moves.held > most) throw new DumpError(`has over ${most} characters of layers: import it in parts`);
 	}
 	return moves;
-}
-
-function addMove(
-	moves: Moves,
-	seen: Map<string, string>,
-	moved: Moved,
-	settings: FragmentSettings,
-	notes: Notes,
-	offset: number,
-): void {
-	const { smallkey, registration, description } = moved;
-	const first = seen.get(smallkey.toLowerCase());
-	if (first === undefined) {
-		seen.set(smallkey.toLowerCase(), smallkey);
-		const text = description && descriptionText(description);
-		moves.layers.set(smallkey, { registration, description: text, offset });
-		moves.held += JSON.stringify(registration).length + (text?.length ?? 0);
-		noteDifferences(moved, settings, notes);
-		// A layer of two languages is one layer.
-		for (const kind of notes) {
-			const noted = moves.notes.get(kind) ?? [];
-			noted.push(smallkey);
-			moves.notes.set(kind, noted);
-		}
-		return;
-	}
-	if (first !== smallkey)
-		return void moves.notMoved.push({ key: smallkey, reason: `differs only in case from ${first}`, offset });
-	// Which of them was served is not known.
-	const reason = "has more than one document";
-	const other = moves.layers.get(smallkey);
-	if (other) moves.notMoved.push({ key: smallkey, reason, offset: other.offset });
-	moves.layers.delete(smallkey);
-	moves.notMoved.push({ key: smallkey, reason, offset });
 }
 
 /** Notes the differences for viewers of v0.9 and v1. */
