@@ -19,6 +19,13 @@ export interface LayerHealth {
 	changed: boolean;
 }
 
+/** A layer that is named: its owners, and for how many weeks it has been sick, or down. */
+interface Notable extends LayerHealth {
+	owners: string;
+	weeks: number;
+	isLongDown: boolean;
+}
+
 /**
  * The text of the weekly pull request: services that have failed for long, then a table for each owner of the layers that
  * changed or fail. All that is well is only counted.
@@ -28,58 +35,46 @@ export function refreshText(
 	{ health, week }: { health: Health; week: string },
 	owners: Owners | null,
 ): string {
-	const weeksOf = (smallkey: string) => {
-		const sick = health.get(smallkey);
-		return sick ? weeksSince(sick.since, week) : 0;
-	};
-	const isLongDown = (smallkey: string) => {
-		return health.get(smallkey)?.state === "down" && weeksOf(smallkey) >= namedAfter;
-	};
-	const notable = layers.filter(({ changed, findings }) => changed || findings.length > 0);
+	const all = layers.filter(({ changed, findings }) => changed || findings.length > 0);
+	const notable = all.map((layer): Notable => {
+		const sick = health.get(layer.smallkey);
+		const weeks = sick ? weeksSince(sick.since, week) : 0;
+		const names = owners && ownersOf(owners, layerPath(layer.smallkey)).map(code).join(" or ");
+		const isLongDown = sick?.state === "down" && weeks >= namedAfter;
+		return { ...layer, owners: names ?? "no known owner", weeks, isLongDown };
+	});
 	const changed = notable.filter((layer) => layer.changed).length;
-	const intro = [
-		`${counted(layers.length, "layer")} checked: ${changed} service descriptions changed, `,
-		`${counted(notable.filter(({ findings }) => findings.length > 0).length, "layer")} with findings.`,
-	].join("");
-	const groups = new Map<string, LayerHealth[]>();
-	for (const layer of notable) {
-		const names = ownerNames(owners, layer.smallkey);
-		groups.set(names, [...(groups.get(names) ?? []), layer]);
-	}
-	const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
-	const lines = [
-		...[intro, ""],
-		...longDown(
-			notable.filter(({ smallkey }) => isLongDown(smallkey)),
-			weeksOf,
-			owners,
-		),
-		...sorted.flatMap(([names, group]) => table(names, group, weeksOf)),
+	const found = notable.filter(({ findings }) => findings.length > 0).length;
+	const counts = [
+		`${counted(layers.length, "layer")} checked: ${changed} service descriptions changed`,
+		`${counted(found, "layer")} with findings.`,
 	];
-	return bounded(lines);
+	const groups = [...new Set(notable.map((layer) => layer.owners))].sort();
+	return bounded([
+		...[counts.join(", "), ""],
+		...longDown(notable.filter(({ isLongDown }) => isLongDown)),
+		...groups.flatMap((names) =>
+			table(
+				names,
+				notable.filter((layer) => layer.owners === names),
+			),
+		),
+	]);
 }
 
-function ownerNames(owners: Owners | null, smallkey: string): string {
-	return owners ? ownersOf(owners, layerPath(smallkey)).map(code).join(" or ") : "no known owner";
-}
-
-type WeeksOf = (smallkey: string) => number;
-
-function longDown(layers: readonly LayerHealth[], weeksOf: WeeksOf, owners: Owners | null): string[] {
+function longDown(layers: readonly Notable[]): string[] {
 	if (layers.length === 0) return [];
-	const items = layers.map(({ smallkey, findings }) => {
+	const items = layers.map(({ smallkey, findings, owners, weeks }) => {
 		const reasons = findings.filter(({ state }) => state === "down").map(({ text }) => code(text));
-		const place = `${code(smallkey)}, of ${ownerNames(owners, smallkey)}`;
-		return `- ${place}: ${weeksOf(smallkey)} weeks in a row: ${reasons.join(", ")}`;
+		return `- ${code(smallkey)}, of ${owners}: ${weeks} weeks in a row: ${reasons.join(", ")}`;
 	});
 	return [`### Services that have been down for ${namedAfter} weeks and more`, "", ...items, ""];
 }
 
-function table(names: string, layers: readonly LayerHealth[], weeksOf: WeeksOf): string[] {
-	const rows = layers.map(({ smallkey, findings, changed }) => {
-		const weeks = weeksOf(smallkey) || "";
+function table(names: string, layers: readonly Notable[]): string[] {
+	const rows = layers.map(({ smallkey, findings, changed, weeks }) => {
 		const cells = [code(smallkey), changed ? "changed" : "", ...langs.map((lang) => seenOf(findings, lang))];
-		return `| ${[...cells, weeks].join(" | ")} |`;
+		return `| ${[...cells, weeks || ""].join(" | ")} |`;
 	});
 	const head = ["| layer | description | en | fr | weeks sick |", "|---|---|---|---|---|"];
 	return [`### ${names}`, "", ...head, ...rows, ""];
