@@ -6,7 +6,6 @@ import { picturesMarkdown } from "../prove/proposed.ts";
 import { resolveCommit } from "../publish/collect.ts";
 import { healthText, markRepairs, parseHealth } from "../registry/health.ts";
 import { messageOf, readOpen } from "../repair/branches.ts";
-import type { Proposal } from "../repair/proposal.ts";
 import { runRepair } from "../repair/run.ts";
 import { clientsWith } from "../service/ask.ts";
 import { findRepository, readHealth, servedRef } from "../service/find-repository.ts";
@@ -29,15 +28,6 @@ async function readHealthBefore(repository: string, base: string, day: string): 
 	const words = ["rev-list", "-1", "--first-parent", `--before=${day}T00:00:00Z`, base];
 	const commit = (await runGit(repository, words)).toString("latin1").trim();
 	return commit === "" ? null : readHealth(repository, commit);
-}
-
-/** Writes what a pull request needs: its patch, the message of its commit, and its text. */
-async function writePull(folder: string, proposal: Proposal, patch: Buffer, pictures: string): Promise<void> {
-	await mkdir(folder, { recursive: true });
-	await writeFile(join(folder, "repair.patch"), patch);
-	// In a commit GitHub reads foreign words as commands, such as those that close an issue.
-	await writeFile(join(folder, "message.txt"), messageOf(proposal));
-	await writeFile(join(folder, "text.md"), `${proposal.markdown}\n${pictures}\n`);
 }
 
 /** Notes in a file of health for which layers a repair waits. */
@@ -101,7 +91,12 @@ export const run = createRun(async (argv, environment, io) => {
 			const { branch, smallkeys } = proposal;
 			const patch = await runGit(repository, ["diff", "--binary", base, `refs/heads/${branch}`]);
 			const drawn = await picturesMarkdown(smallkeys, pictures, address);
-			await writePull(join(out, branch), proposal, patch, drawn);
+			const folder = join(out, branch);
+			await mkdir(folder, { recursive: true });
+			await writeFile(join(folder, "repair.patch"), patch);
+			// In a commit GitHub reads foreign words as commands, such as those that close an issue.
+			await writeFile(join(folder, "message.txt"), messageOf(proposal));
+			await writeFile(join(folder, "text.md"), `${proposal.markdown}\n${drawn}\n`);
 		}
 		await mkdir(out, { recursive: true });
 		await writeFile(join(out, "withdrawn.txt"), outcome.withdrawn.map((branch) => `${branch}\n`).join(""));

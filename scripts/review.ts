@@ -8,7 +8,7 @@ import { isWrong, review } from "../review/review.ts";
 import { createCheckServices } from "../review/services.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
-import { type Io, printError, printLine } from "../terminal/io.ts";
+import { printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 import { accept, decline, list, show } from "./review/verbs.ts";
 
@@ -16,40 +16,11 @@ const help = `
 Without a verb it compares two commits, as for a pull request. The verbs are for the changes that wait in the repository
 of a service on this machine; a review is named by its key or by its branch. A map server that is down blocks nothing.`;
 
-interface CompareOptions {
-	base?: string | undefined;
-	head: string;
-	repo: string;
-	out?: string | undefined;
-	report?: string | undefined;
-}
-
 /** Links to files and owners where this runs for a repository of GitHub's, which says so in these variables. */
 async function readLinks(environment: Environment, repository: string, head: string): Promise<Links> {
 	const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
 	if (!web || !name) return noLinks;
 	return linksInto(web, name, await resolveCommit(repository, head));
-}
-
-/** Compares two commits. @returns exit code */
-async function compare(options: CompareOptions, environment: Environment, io: Io): Promise<number> {
-	const { head, repo: repository, out, report } = options;
-	const base = needed("--base", options.base);
-	printError(io, plain(`Comparing ${base} with ${head} in ${repository}`));
-	const settings = readConfiguration(withoutStore(environment));
-	const { publicUrl, harvest } = settings;
-	const check = createCheckServices(harvest);
-	const outcome = await review({ repository, base, head, settings, publicUrl, check }).catch(
-		(error: Error) => {
-			throw new Error(plain(error.message));
-		},
-	);
-	for (const remark of annotationsOf(outcome)) printLine(io, remarkLine(remark));
-	const comment = renderComment(outcome, await readLinks(environment, repository, head));
-	if (out !== undefined) await writeFile(out, comment);
-	if (report !== undefined) await writeFile(report, JSON.stringify(reportOf(outcome, comment)));
-	for (const line of [...approvalLines(outcome), summaryLine(outcome)]) printLine(io, line);
-	return isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
 }
 
 export const run = createRun(async (argv, environment, io) => {
@@ -63,8 +34,23 @@ export const run = createRun(async (argv, environment, io) => {
 		.option("--out <file>", "write the comment for the pull request there")
 		.option("--report <file>", "write the comment there with its annotations, for npx fragments comment")
 		.addHelpText("after", help)
-		.action(async (options) => {
-			code = await compare(options, environment, io);
+		.action(async ({ head, repo: repository, out, report, ...options }) => {
+			const base = needed("--base", options.base);
+			printError(io, plain(`Comparing ${base} with ${head} in ${repository}`));
+			const settings = readConfiguration(withoutStore(environment));
+			const { publicUrl, harvest } = settings;
+			const check = createCheckServices(harvest);
+			const outcome = await review({ repository, base, head, settings, publicUrl, check }).catch(
+				(error: Error) => {
+					throw new Error(plain(error.message));
+				},
+			);
+			for (const remark of annotationsOf(outcome)) printLine(io, remarkLine(remark));
+			const comment = renderComment(outcome, await readLinks(environment, repository, head));
+			if (out !== undefined) await writeFile(out, comment);
+			if (report !== undefined) await writeFile(report, JSON.stringify(reportOf(outcome, comment)));
+			for (const line of [...approvalLines(outcome), summaryLine(outcome)]) printLine(io, line);
+			code = isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
 		});
 	const verb = (name: string, description: string) =>
 		line

@@ -5,23 +5,12 @@ import { fenced } from "../registry/markdown.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
 import { dataOf, listOf } from "../store/github/refusal.ts";
-import type { Github } from "../store/github/routes.ts";
 import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
 import { printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
 const help = `
 A failed run notifies only the person who pushed, and no one where that was a bot. An issue reaches all watchers.`;
-
-/** What the issue says. */
-interface Failure {
-	workflow: string;
-	fails: boolean;
-	/** Address of the run. */
-	page: string;
-	/** Details of the failure, if any. */
-	about: string;
-}
 
 /** Most characters of the details. */
 const maxAbout = 20_000;
@@ -32,32 +21,6 @@ async function readAbout(path: string | undefined): Promise<string> {
 	// A failure is reported even where its details cannot be read; the details are then the reason for that.
 	const text = await readTextIfThere(path).catch((error: Error) => `${error.message}: ${error.cause}`);
 	return (text ?? "").slice(0, maxAbout).trim();
-}
-
-/** Opens, updates or closes the issue. @returns what was done */
-async function tell(github: Github, { workflow, fails, page, about: text }: Failure, author: string) {
-	const { rest, repo, paginate } = github;
-	const title = `The workflow ${workflow} fails`;
-	const issues = paginate(rest.issues.listForRepo, { ...repo, state: "open", per_page: 100 });
-	const open = (await listOf(issues, "list the issues")).find((issue) => {
-		return !issue.pull_request && issue.title === title && issue.user?.login === author;
-	});
-	if (!fails) {
-		if (!open) return "nothing to tell";
-		const about = { ...repo, issue_number: open.number };
-		await dataOf(rest.issues.createComment({ ...about, body: `It works again: ${page}` }), "write a comment");
-		await dataOf(rest.issues.update({ ...about, state: "closed" }), "close the issue");
-		return `#${open.number} closed`;
-	}
-	const lines = text === "" ? "" : `${fenced("text", text.split("\n").map(plain))}\n\n`;
-	const closing = "This is closed by the next run that does not fail.";
-	const body = `The last run that failed: ${page}\n\n${lines}${closing}\n`;
-	if (open) {
-		await dataOf(rest.issues.update({ ...repo, issue_number: open.number, body }), "update the issue");
-		return `#${open.number} updated`;
-	}
-	const { number } = await dataOf(rest.issues.create({ ...repo, title, body }), "open an issue");
-	return `#${number} opened`;
 }
 
 export const run = createRun(async (argv, environment, io) => {
@@ -73,8 +36,35 @@ export const run = createRun(async (argv, environment, io) => {
 	const workflow = needed("--workflow", options.workflow);
 	const page = needed("--run", options.run);
 	const fails = /\b(?:failure|cancelled)\b/.test(needed("--results", options.results));
-	const github = connectToGithub(readConfiguration(environment));
-	const about = await readAbout(options.about);
-	printLine(io, await tell(github, { workflow, fails, page, about }, options.author));
+	const { rest, repo, paginate } = connectToGithub(readConfiguration(environment));
+	const title = `The workflow ${workflow} fails`;
+	const issues = paginate(rest.issues.listForRepo, { ...repo, state: "open", per_page: 100 });
+	const open = (await listOf(issues, "list the issues")).find((issue) => {
+		return !issue.pull_request && issue.title === title && issue.user?.login === options.author;
+	});
+
+	/** Opens, updates or closes the issue. @returns what was done */
+	async function tell(): Promise<string> {
+		const about = { ...repo, issue_number: open?.number ?? 0 };
+		if (!fails) {
+			if (!open) return "nothing to tell";
+			const body = `It works again: ${page}`;
+			await dataOf(rest.issues.createComment({ ...about, body }), "write a comment");
+			await dataOf(rest.issues.update({ ...about, state: "closed" }), "close the issue");
+			return `#${open.number} closed`;
+		}
+		const text = await readAbout(options.about);
+		const lines = text === "" ? "" : `${fenced("text", text.split("\n").map(plain))}\n\n`;
+		const closing = "This is closed by the next run that does not fail.";
+		const body = `The last run that failed: ${page}\n\n${lines}${closing}\n`;
+		if (open) {
+			await dataOf(rest.issues.update({ ...about, body }), "update the issue");
+			return `#${open.number} updated`;
+		}
+		const { number } = await dataOf(rest.issues.create({ ...repo, title, body }), "open an issue");
+		return `#${number} opened`;
+	}
+
+	printLine(io, await tell());
 	return exitCodes.done;
 });

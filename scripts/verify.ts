@@ -15,7 +15,7 @@ import { build } from "../publish/build.ts";
 import { nameSource, refOption, repoOption } from "../publish/source.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseCount, parseUrl } from "../terminal/command-line.ts";
-import { type Io, printError, printLine } from "../terminal/io.ts";
+import { printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 import { progress } from "../terminal/progress.ts";
 
@@ -25,60 +25,7 @@ const pauseMs = 1_000;
 /** Default size of the sample of fragments. */
 const defaultSample = 500;
 
-/** A hosting that is compared with a build of a commit. */
-interface Task {
-	address: string;
-	dist: string;
-	repository: string;
-	commit: string;
-	/** Files of the catalogue that are compared. */
-	files: readonly string[];
-}
-
-interface Options {
-	/** Most fragments beside those of changed layers. */
-	sample?: number | undefined;
-	all?: true | undefined;
-	/** Layers that changed since this commit are checked. */
-	since?: string | undefined;
-	/** How long differences are checked again, in seconds. */
-	wait?: number | undefined;
-}
-
-/** Chooses the requests, and checks differences again until the time is over, since a CDN updates within seconds. */
-async function verify(
-	{ address, dist, repository, commit, files: all }: Task,
-	options: Options,
-	io: Io,
-): Promise<number> {
-	const { sample = defaultSample, since, wait = 0 } = options;
-	const built = await listBuild(dist);
-	const changed = since ? await changedKeys(repository, since, commit) : new Set<string>();
-	const questions = chooseQuestions(built, changed, options.all ? Number.POSITIVE_INFINITY : sample, all);
-	const { sampled, files } = questions;
-	const number = (count: number) => count.toLocaleString("en");
-	const parts = [
-		...(since ? [`${number(changed.size)} changed layers`] : []),
-		`${number(sampled.length)} of ${number(built.length - questions.changed.length)} fragments`,
-		...(all.length > 0 ? [`${number(files.length)} of ${number(all.length)} files of the catalogue`] : []),
-	];
-	printError(io, plain(`Asking for ${parts.join(" and ")}: ${number(costOf(questions))} requests`));
-	const fragments = questions.changed.length + sampled.length;
-	const bar = progress(fragments + files.length, "verifying");
-	const until = Date.now() + wait * 1000;
-	let differences = await verifyHosting(address, dist, questions, () => bar.tick());
-	bar.stop();
-	while (differences.length > 0 && Date.now() < until) {
-		await sleep(pauseMs);
-		const left = new Set(differences.map(({ path }) => path));
-		differences = await verifyHosting(address, dist, questions, () => undefined, left);
-	}
-	for (const { path, text } of differences) printError(io, plain(`${path}: ${text}`));
-	const ofCatalogue = all.length === 0 ? "" : ` and ${files.length} of ${all.length} files of the catalogue`;
-	const found = differences.length === 0 ? "all as built" : `${differences.length} differ`;
-	printLine(io, `${fragments} of ${built.length} fragments${ofCatalogue} checked: ${found}`);
-	return differences.length === 0 ? exitCodes.done : exitCodes.wrong;
-}
+const ofCatalogue = "files of the catalogue";
 
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("verify", io)
@@ -100,15 +47,53 @@ export const run = createRun(async (argv, environment, io) => {
 		.addOption(repoOption)
 		.addOption(refOption)
 		.parse(argv, { from: "user" });
-	const { repo, ref, ...options } = line.opts();
+	const { repo, ref, sample = defaultSample, all = false, since, wait = 0, dist: built } = line.opts();
 	const [address] = line.processedArgs;
+
+	/** Chooses the requests to a hosting of a commit's build. @param files of the catalogue */
+	async function choose(dist: string, repository: string, commit: string, files: readonly string[]) {
+		const fragments = await listBuild(dist);
+		const changed = since ? await changedKeys(repository, since, commit) : new Set<string>();
+		const questions = chooseQuestions(fragments, changed, all ? Number.POSITIVE_INFINITY : sample, files);
+		const number = (count: number) => count.toLocaleString("en");
+		const others = fragments.length - questions.changed.length;
+		const parts = [
+			...(since ? [`${number(changed.size)} changed layers`] : []),
+			`${number(questions.sampled.length)} of ${number(others)} fragments`,
+			...(files.length > 0
+				? [`${number(questions.files.length)} of ${number(files.length)} ${ofCatalogue}`]
+				: []),
+		];
+		printError(io, plain(`Asking for ${parts.join(" and ")}: ${number(costOf(questions))} requests`));
+		return { dist, questions, total: fragments.length, totalFiles: files.length };
+	}
+
+	/** Checks differences again until there are none or the time is over, since a CDN updates within seconds. */
+	async function verify({ dist, questions, total, totalFiles }: Awaited<ReturnType<typeof choose>>) {
+		const fragments = questions.changed.length + questions.sampled.length;
+		const files = questions.files.length;
+		const bar = progress(fragments + files, "verifying");
+		const until = Date.now() + wait * 1000;
+		let differences = await verifyHosting(address, dist, questions, () => bar.tick());
+		bar.stop();
+		while (differences.length > 0 && Date.now() < until) {
+			await sleep(pauseMs);
+			const left = new Set(differences.map(({ path }) => path));
+			differences = await verifyHosting(address, dist, questions, () => undefined, left);
+		}
+		for (const { path, text } of differences) printError(io, plain(`${path}: ${text}`));
+		const beside = totalFiles === 0 ? "" : ` and ${files} of ${totalFiles} ${ofCatalogue}`;
+		const found = differences.length === 0 ? "all as built" : `${differences.length} differ`;
+		printLine(io, `${fragments} of ${total} fragments${beside} checked: ${found}`);
+		return differences.length === 0 ? exitCodes.done : exitCodes.wrong;
+	}
+
 	if (repo === undefined) {
 		if (ref !== undefined) throw new Error("--ref: is for --repo");
-		const dist = resolve(options.dist);
+		const dist = resolve(built);
 		printError(io, `Comparing ${address} with the build in ${dist}`);
 		// The build is of the checkout.
-		const task = { address, dist, repository: ".", commit: "HEAD", files: listCatalogue(dist) };
-		return verify(task, options, io);
+		return verify(await choose(dist, ".", "HEAD", listCatalogue(dist)));
 	}
 	const { source, name } = nameSource({ repo, ref });
 	printError(io, `Comparing ${address} with a build of ${name}`);
@@ -118,7 +103,6 @@ export const run = createRun(async (argv, environment, io) => {
 		const { problems, written } = await build(source, dist, configuration);
 		if (!written) throw new Error(problems.map(plain).join("\n"));
 		// A catalogue depends on more than the commit: the senders' names, the page's address.
-		const task = { address, dist, repository: repo, commit: ref ?? "refs/heads/main", files: [] };
-		return verify(task, options, io);
+		return verify(await choose(dist, repo, ref ?? "refs/heads/main", []));
 	});
 });
