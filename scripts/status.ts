@@ -1,7 +1,7 @@
 // npx fragments status: the status of a repository's layers, or of one layer at a service
 import { dirname } from "node:path";
 import { printStatus } from "../review/status/layer.ts";
-import { overviewLines, readOverview } from "../review/status/overview.ts";
+import { overviewLines } from "../review/status/overview.ts";
 import { findRepository } from "../service/find-repository.ts";
 import { isFolderLocked } from "../service/lock.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
@@ -30,7 +30,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const { dataDir } = readConfiguration(withoutStore(environment));
 	const { path, name } = await findRepository(repo, dataDir);
 	printError(io, `Looking at the branch main of ${name}`);
-	const overview = await readOverview(path);
-	for (const line of overviewLines(overview, await isFolderLocked(dirname(path)))) printLine(io, plain(line));
+	const lines = await overviewLines(path, await isFolderLocked(dirname(path)));
+	for (const text of lines) printLine(io, plain(text));
 	return exitCodes.done;
 });
