@@ -1,10 +1,14 @@
-import { readdir } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import pMap from "p-map";
 import { catalogueOptions } from "../catalogue/options.ts";
 import { hasCatalogue, removeCatalogue } from "../catalogue/output.ts";
 import { catalogueSource } from "../catalogue/source.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../catalogue/update.ts";
+import { filesBelow } from "../files/below.ts";
 import { type Built, build, type Source } from "../publish/build.ts";
+import { placeFile } from "../publish/place-file.mjs";
 import { isFolderLocked } from "../service/lock.ts";
 import { readPublicNames } from "../service/senders-file.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
@@ -81,4 +85,28 @@ export async function checkOutput(out: string): Promise<void> {
 	throw new Error(
 		`--out: ${join(out, names[0] as string)} is from no build; name an empty folder, or the output of an earlier build`,
 	);
+}
+
+/** The file of a build's hashes. */
+const manifestName = "manifest.json";
+
+/**
+ * Writes `manifest.json` into a build: path → SHA-256 of every other file, sorted by path, so that the same files give
+ * the same bytes.
+ */
+export async function writeChecksums(out: string): Promise<void> {
+	await removeChecksums(out);
+	const paths = filesBelow(out).sort();
+	const hashOf = async (path: string) => {
+		const bytes = await readFile(join(out, path));
+		return [path, createHash("sha256").update(bytes).digest("hex")];
+	};
+	const files = Object.fromEntries(await pMap(paths, hashOf, { concurrency: 16 }));
+	const text = JSON.stringify({ algorithm: "sha256", files }, null, "\t");
+	placeFile(out, manifestName, Buffer.from(`${text}\n`));
+}
+
+/** Removes the outdated hashes of an earlier build. */
+export async function removeChecksums(out: string): Promise<void> {
+	await rm(join(out, manifestName), { force: true });
 }

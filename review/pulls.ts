@@ -1,7 +1,7 @@
 import { isAnswered, listOf } from "../store/github/refusal.ts";
 import type { Github } from "../store/github/routes.ts";
 import { reviewFolders } from "../store/store.ts";
-import { findCheckRun, readCheckRuns } from "./check-run.ts";
+import { findCheckRun, readCheckRuns } from "./post.ts";
 
 export interface OpenPull {
 	number: number;

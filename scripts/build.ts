@@ -1,7 +1,12 @@
 // npx fragments build: every fragment as a static file, and the catalogue beside them
 import { resolve } from "node:path";
-import { removeChecksums, writeChecksums } from "../hosting/checksums.ts";
-import { buildOutput, catalogueLine, checkOutput } from "../hosting/output.ts";
+import {
+	buildOutput,
+	catalogueLine,
+	checkOutput,
+	removeChecksums,
+	writeChecksums,
+} from "../hosting/output.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";

@@ -1,10 +1,9 @@
 // npx fragments comment: posts what npx fragments review found on its pull request, and sets the check layers
 import { join } from "node:path";
 import { readTextIfThere } from "../files/if-there.ts";
-import { findCheckRun, readCheckRuns, setCheckRun } from "../review/check-run.ts";
 import { longestComment, marker } from "../review/comment.ts";
 import { labelPull } from "../review/labels.ts";
-import { readComments, writeComment } from "../review/post.ts";
+import { findCheckRun, readCheckRuns, readComments, setCheckRun, writeComment } from "../review/post.ts";
 import { type PullRef, parsePulls } from "../review/pulls.ts";
 import { parseReport, type Report } from "../review/report.ts";
 import { connectToGithub } from "../service/github.ts";

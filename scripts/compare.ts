@@ -1,9 +1,12 @@
 // npx fragments compare: the differences of the same layers on two services (docs/moving.md)
 import { existsSync } from "node:fs";
+import { runGit } from "../git/run.ts";
 import { compareServices } from "../migrate/compare/compare.ts";
-import { keysOfRepository, readKeys } from "../migrate/compare/keys.ts";
 import { reportLines } from "../migrate/compare/report.ts";
 import { comparedTargets, ReadService } from "../migrate/compare/service.ts";
+import { keyOf } from "../migrate/import/document.ts";
+import { readDump, readDumpFile } from "../migrate/import/dump.ts";
+import { parseLayerPath, parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
 import { repositoryPath } from "../service/open-store.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseUrl } from "../terminal/command-line.ts";
@@ -16,10 +19,35 @@ An address is the part before /v1/docs/… or /v2/docs/…; nothing is written t
 Without --keys the layers of the repository in DATA_DIR are read.
 Ends with 1 where a viewer would draw or ask a layer otherwise.`;
 
+/**
+ * Reads smallkeys from a list, with white space or commas between them, or from a dump of the older service's database.
+ * @throws {Error} that names the first invalid one of a list
+ */
+async function readKeys(path: string): Promise<string[]> {
+	const bytes = await readDumpFile(path);
+	if (/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) {
+		const documents = [...readDump(bytes)].flatMap((entry) => ("document" in entry ? [entry.document] : []));
+		return [...new Set(documents.map((one) => parseSmallkey(keyOf(one))).filter((key) => key !== null))];
+	}
+	const items = bytes
+		.toString("utf8")
+		.split(/[\s,]+/)
+		.filter(Boolean);
+	const bad = items.find((item) => parseSmallkey(item) === null);
+	if (bad !== undefined) {
+		throw new Error(`${path}: a smallkey ${smallkeyRule}, not ${JSON.stringify(bad.slice(0, 80))}`);
+	}
+	return [...new Set(items)];
+}
+
+/** The smallkeys of the repository in a data folder. @throws {Error} where there is none */
 async function readStored(dataDir: string): Promise<string[]> {
 	const repository = repositoryPath(dataDir);
-	if (existsSync(repository)) return keysOfRepository(repository);
-	throw new Error(`--keys: is needed: there is no repository at ${repository}`);
+	if (!existsSync(repository)) throw new Error(`--keys: is needed: there is no repository at ${repository}`);
+	const words = ["ls-tree", "-r", "-z", "--name-only", "refs/heads/main", "--", "layers"];
+	const paths = (await runGit(repository, words)).toString("utf8").split("\0");
+	const names = paths.map(parseLayerPath).filter((name) => name !== null);
+	return names.filter(({ kind }) => kind === "registration").map(({ smallkey }) => smallkey);
 }
 
 export const run = createRun(async (argv, environment, io) => {

@@ -2,7 +2,6 @@
 import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import type { Source } from "../publish/build.ts";
 import { collectSource, layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import { type CheckedLayer, judgeFile, judgeFiles, type LayerFile, problemLine } from "../registry/judge.ts";
 import type { NamesBefore, Problem, Remark } from "../registry/judge-names.ts";
@@ -13,13 +12,6 @@ import { warningsOf } from "../registry/warnings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
 import { counted, plain } from "../terminal/plain.ts";
-
-/** The number of checked files, and their problems and warnings in the order of the files. */
-interface Checked {
-	files: number;
-	problems: Problem[];
-	warnings: Remark[];
-}
 
 /** A file on the command line. */
 interface Named extends LayerFile {
@@ -42,7 +34,7 @@ async function readNamed(name: string): Promise<Named> {
  * Checks named files by the rules for writes, with warnings. Those in a folder `layers` are judged together with the
  * other files there.
  */
-function checkNamed(named: Named[]): Checked {
+function checkNamed(named: Named[]): { problems: Problem[]; warnings: Remark[] } {
 	const problems: Problem[] = [];
 	const warnings: Remark[] = [];
 	const warn = (file: string, registration: Registration) => {
@@ -57,7 +49,7 @@ function checkNamed(named: Named[]): Checked {
 	const placed = named.filter(isPlaced);
 	const keep = ({ smallkey, registration }: CheckedLayer) => warn(layerPath(smallkey), registration);
 	problems.push(...judgeFiles(placed, keep, "written", namesBeside(placed)), ...ownersProblems(named));
-	return { files: named.length, problems, warnings };
+	return { problems, warnings };
 }
 
 /** The names of the other files, by their folder under `layers/`. */
@@ -77,16 +69,6 @@ function ownersProblems(files: LayerFile[]): Problem[] {
 	return owners ? judgeFile(owners, "written").problems : [];
 }
 
-async function check(names: string[], source: Source): Promise<Checked> {
-	if (names.length > 0) {
-		const named = await Promise.all(names.map(readNamed));
-		return checkNamed(named.sort((a, b) => (a.path < b.path ? -1 : 1)));
-	}
-	const files = await collectSource(source);
-	const problems = [...judgeFiles(files, () => undefined), ...ownersProblems(files)];
-	return { files: files.length, problems, warnings: [] };
-}
-
 export const run = createRun(async (argv, _environment, io) => {
 	const line = createCommandLine("validate", io)
 		.argument("[file...]", "registrations, wherever they lie; all layers where none is named")
@@ -94,16 +76,21 @@ export const run = createRun(async (argv, _environment, io) => {
 		.addOption(repoOption)
 		.addOption(refOption)
 		.parse(argv, { from: "user" });
-	const [named] = line.processedArgs;
+	const [names] = line.processedArgs;
 	const { source, name } = nameSource(line.opts());
-	if (named.length > 0 && Object.keys(line.opts()).length > 0) {
+	if (names.length > 0 && Object.keys(line.opts()).length > 0) {
 		throw new Error("files, or one of --layers and --repo: both cannot be checked at once");
 	}
-	printError(io, `Checking ${named.length > 0 ? counted(named.length, "named file") : name}`);
-	const { files, problems, warnings } = await check(named, source);
+	printError(io, `Checking ${names.length > 0 ? counted(names.length, "named file") : name}`);
+	const named = await Promise.all(names.map(readNamed));
+	const files = names.length > 0 ? named : await collectSource(source);
+	const { problems, warnings } =
+		names.length > 0
+			? checkNamed(named.sort((a, b) => (a.path < b.path ? -1 : 1)))
+			: { problems: [...judgeFiles(files, () => undefined), ...ownersProblems(files)], warnings: [] };
 	for (const problem of problems) printError(io, plain(problemLine(problem)));
 	for (const warning of warnings) printError(io, plain(`warning: ${problemLine(warning)}`));
-	const counts = [counted(files, "file"), counted(problems.length, "problem")];
+	const counts = [counted(files.length, "file"), counted(problems.length, "problem")];
 	if (warnings.length > 0) counts.push(counted(warnings.length, "warning"));
 	printLine(io, counts.join(", "));
 	return problems.length > 0 ? exitCodes.wrong : exitCodes.done;

@@ -1,8 +1,15 @@
 import type { Owners } from "../../registry/owners.ts";
 import { dataOf, dataOrNull, isAnswered, listOf } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
-import { findCheckRun, readCheckRuns, setCheckRun } from "../check-run.ts";
-import { type Comment, findComment, readComments, writeComment } from "../post.ts";
+import {
+	type Comment,
+	findCheckRun,
+	findComment,
+	readCheckRuns,
+	readComments,
+	setCheckRun,
+	writeComment,
+} from "../post.ts";
 import { isOfRepository, isRefused, type OpenPull } from "../pulls.ts";
 import { approvalsMarker, conflictIsOver, conflictMarker, conflictText, renderApprovals } from "./comment.ts";
 import { type GivenReview, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";

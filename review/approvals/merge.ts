@@ -1,6 +1,6 @@
 import { dataOf } from "../../store/github/refusal.ts";
 import type { Github } from "../../store/github/routes.ts";
-import { findCheckRun, type ListedCheckRun } from "../check-run.ts";
+import { findCheckRun, type ListedCheckRun } from "../post.ts";
 import { isOfRepository, isReviewBranch, type OpenPull } from "../pulls.ts";
 import type { Judgement } from "./judge.ts";
 
