@@ -24,9 +24,8 @@ export interface Batch {
  */
 export async function readBatch(folder: string): Promise<Batch> {
 	const problems: string[] = [];
-	const files = new Map<string, LayerFile>();
-	/** Path of a layer's file → the file of the batch. */
-	const names = new Map<string, string>();
+	/** Path of a layer's file → the file of the batch, with its name there. */
+	const files = new Map<string, LayerFile & { name: string }>();
 	for (const file of collectFolder(folder)) {
 		// Descriptions are harvested again, and other files belong to the reviewers.
 		if (isOtherFile(file.path) || file.path.endsWith(".service.json")) continue;
@@ -35,18 +34,15 @@ export async function readBatch(folder: string): Promise<Batch> {
 			? file.path
 			: `layers/${folderOf(below.replace(/\.json$/, ""))}/${below}`;
 		const name = join(folder, below);
-		const other = names.get(path);
-		if (other !== undefined) problems.push(`${name}: is the same layer as ${other}`);
-		else {
-			names.set(path, name);
-			files.set(path, { ...file, path });
-		}
+		const other = files.get(path);
+		if (other) problems.push(`${name}: is the same layer as ${other.name}`);
+		else files.set(path, { ...file, path, name });
 	}
 	const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 	const registrations = new Map<string, Registration>();
 	const keep = ({ smallkey, registration }: CheckedLayer) => registrations.set(smallkey, registration);
 	const found = judgeFiles(sorted, keep, "written", () => []);
-	problems.push(...found.map(({ file, text }) => problemLine({ file: names.get(file) ?? file, text })));
+	problems.push(...found.map(({ file, text }) => problemLine({ file: files.get(file)?.name ?? file, text })));
 	return { registrations: new Map([...registrations].sort(([a], [b]) => (a < b ? -1 : 1))), problems };
 }
 

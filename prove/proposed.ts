@@ -3,20 +3,16 @@ import { dirname, join } from "node:path";
 import { runGit } from "../git/run.ts";
 import { code } from "../registry/markdown.ts";
 import { descriptionPath, layerPath } from "../registry/smallkey.ts";
-import type { OpenProposal } from "../repair/branches.ts";
+import { readOpen } from "../repair/branches.ts";
 import { pictureName, readProofs } from "./proofs.ts";
 
 /** The folder of pictures of waiting repairs, below that of all pictures. */
 export const proposedFolder = "proposed";
 
-/** Writes the layers of repairs as they would be once these are merged. @param folder with `layers` in it */
-export async function writeProposedLayers(
-	repository: string,
-	open: readonly OpenProposal[],
-	folder: string,
-): Promise<void> {
+/** Writes the layers of the repairs that wait for a branch, as they would be. @param folder with `layers` in it */
+export async function writeProposedLayers(repository: string, ref: string, folder: string): Promise<void> {
 	await mkdir(join(folder, "layers"), { recursive: true });
-	for (const { commit, smallkeys } of open) {
+	for (const { commit, smallkeys } of await readOpen(repository, ref)) {
 		const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
 		const listed = await runGit(repository, ["ls-tree", "--name-only", commit, "--", ...paths]);
 		for (const path of listed.toString("utf8").split("\n").filter(Boolean)) {

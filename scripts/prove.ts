@@ -12,13 +12,11 @@ import type { Proofs } from "../prove/proofs.ts";
 import { proposedFolder, writeProposedLayers } from "../prove/proposed.ts";
 import { reportHtml, reportOf } from "../prove/report.ts";
 import { runProofs } from "../prove/run.ts";
-import type { Source } from "../publish/build.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import { describedFor } from "../registry/described.ts";
 import { healthPath, type Seen } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
-import { type OpenProposal, readOpen } from "../repair/branches.ts";
 import { clientsWith } from "../service/ask.ts";
 import { readLayers, watchAll, writeHealth } from "../service/harvester/layers.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
@@ -91,12 +89,6 @@ async function statesOf(
 	return states;
 }
 
-/** The repairs that wait in a repository. @throws {Error} where the source is a folder */
-async function readRepairs(source: Source): Promise<OpenProposal[]> {
-	if ("folder" in source) throw new Error("--proposed: is for --repo");
-	return readOpen(source.repository, source.ref);
-}
-
 export const run = createRun(async (argv, environment, io) => {
 	const line = createCommandLine("prove", io)
 		.argument("[smallkey...]", "which layers; all where none is named")
@@ -115,11 +107,11 @@ export const run = createRun(async (argv, environment, io) => {
 	const pictures = resolve(out ?? configuration.pictures);
 	const folder = proposed ? join(pictures, proposedFolder) : pictures;
 	const { source: registered, name } = nameSource(given);
-	const repairs = proposed ? await readRepairs(registered) : [];
+	if (proposed && "folder" in registered) throw new Error("--proposed: is for --repo");
 	await mkdir(folder, { recursive: true });
 	return withTemporaryFolder("fragments-prove-", async (temporary) => {
-		const repository = "folder" in registered ? "" : registered.repository;
-		if (proposed) await writeProposedLayers(repository, repairs, temporary);
+		if (proposed && "ref" in registered)
+			await writeProposedLayers(registered.repository, registered.ref, temporary);
 		const source = proposed ? { folder: join(temporary, "layers") } : registered;
 		const all = await readLayers(source, [], io);
 		const named = line.processedArgs[0];
