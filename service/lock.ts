@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { link, rename, rm, stat } from "node:fs/promises";
-import { connect, createServer, type Server } from "node:net";
+import { connect, createServer } from "node:net";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -42,22 +43,21 @@ export async function lockFolder(folder: string, options: LockOptions = {}): Pro
 	const holder = `DATA_DIR: another process ${activity} in ${folder}`;
 	const deadline = performance.now() + maxWaitMs;
 	for (let first = true; ; first = false) {
-		const server = await tryLock(path).catch((error: NodeJS.ErrnoException) => {
-			if (error.code === "EROFS") return readOnly;
+		const lock = await tryLock(path).catch(async (error: NodeJS.ErrnoException) => {
 			if (error.code === "EACCES" || error.code === "EPERM") {
 				throw new Error(
 					`DATA_DIR: this user may not write in ${folder}: run this as the user of the service, who owns it`,
 				);
 			}
-			throw error;
-		});
-		if (server === readOnly && !(await isAlive(path))) {
+			if (error.code !== "EROFS") throw error;
+			if ((await tryConnect(path).catch(() => null)) === "alive") return null;
+			// On a read-only disk two processes do no harm.
 			waiting?.(
 				`DATA_DIR: ${path} cannot be made, since the disk is read-only: layers are read from there, and not changed; once it can be written, start only one service`,
 			);
 			return { release: async () => undefined };
-		}
-		if (typeof server === "object" && server) return { release: () => release(server, path) };
+		});
+		if (lock) return lock;
 		if (performance.now() >= deadline) {
 			throw new Error(`${holder}; end it first, or choose another folder`);
 		}
@@ -66,24 +66,11 @@ export async function lockFolder(folder: string, options: LockOptions = {}): Pro
 	}
 }
 
-/** The result of `tryLock` on a read-only disk, on which two processes do no harm. */
-const readOnly = Symbol("read-only");
-
-async function isAlive(path: string): Promise<boolean> {
-	return (await tryConnect(path).catch(() => null)) === "alive";
-}
-
 /** Whether a process holds the lock of a folder. */
 export async function isFolderLocked(folder: string): Promise<boolean> {
 	const path = join(folder, "publisher.lock");
 	// A lock never has a longer path.
 	return Buffer.byteLength(path) <= maxSocketPathBytes && (await tryConnect(path)) === "alive";
-}
-
-/** Removes the name while the socket still answers, so that others see either no lock or a live one. */
-async function release(server: Server, path: string): Promise<void> {
-	await rm(path, { force: true });
-	await new Promise((resolve) => server.close(resolve));
 }
 
 function socketPath(folder: string, name: string): string {
@@ -97,40 +84,38 @@ function socketPath(folder: string, name: string): string {
 }
 
 /** Listens at `path`; null where another process does. */
-async function tryLock(path: string): Promise<Server | null> {
+async function tryLock(path: string): Promise<Lock | null> {
 	// Bound under another name and linked: the name appears with a socket that already answers.
 	attempts += 1;
 	const own = `${path}.${process.pid}.${attempts % 1000}`;
 	await rm(own, { force: true });
-	const server = await listen(own);
+	const server = createServer((socket) => socket.end()).listen(own);
+	await once(server, "listening");
+	const close = () => new Promise((resolve) => server.close(resolve));
+	let isMine = false;
 	try {
-		if (await isAnswered(path)) return await give(server, own);
-		await link(own, path).catch((error: NodeJS.ErrnoException) => {
-			if (error.code !== "EEXIST") throw error;
-		});
-		const [mine, linked] = await Promise.all([stat(own), stat(path).catch(() => null)]);
-		if (linked?.ino !== mine.ino) return await give(server, own);
+		isMine = !(await isAnswered(path)) && (await linkTo(path, own));
+	} finally {
+		if (!isMine) await close();
 		await rm(own, { force: true });
-		server.unref();
-		return server;
-	} catch (error) {
-		await give(server, own);
-		throw error;
 	}
+	if (!isMine) return null;
+	server.unref();
+	const release = async () => {
+		// The name goes while the socket still answers, so that others see either no lock or a live one.
+		await rm(path, { force: true });
+		await close();
+	};
+	return { release };
 }
 
-async function give(server: Server, own: string): Promise<null> {
-	await new Promise((resolve) => server.close(resolve));
-	await rm(own, { force: true });
-	return null;
-}
-
-function listen(path: string): Promise<Server> {
-	return new Promise((resolve, reject) => {
-		const server = createServer((socket) => socket.end());
-		server.once("error", reject);
-		server.listen(path, () => resolve(server));
+/** Links a name to an own socket; whether it has it now. */
+async function linkTo(path: string, own: string): Promise<boolean> {
+	await link(own, path).catch((error: NodeJS.ErrnoException) => {
+		if (error.code !== "EEXIST") throw error;
 	});
+	const [mine, linked] = await Promise.all([stat(own), stat(path).catch(() => null)]);
+	return linked?.ino === mine.ino;
 }
 
 /** Whether a process answers at `path`; a dead one's socket is moved out of the way. */
