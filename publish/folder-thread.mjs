@@ -37,10 +37,10 @@ import { isCompanion, placeFile, removeUnplaced } from "./place-file.mjs";
 const { out, folders, others } = workerData;
 
 /**
- * The names that belong into each folder, while all files are compared.
+ * While all files are compared, the names in each folder that were not compared yet.
  * @type {Set<string>[] | null}
  */
-let wanted = null;
+let left = null;
 
 /** Whether the folders were empty, and nothing reads them: files are written directly. */
 let isFresh = false;
@@ -76,8 +76,11 @@ function begin(isRead) {
 	for (const folder of others) rmSync(join(out, folder), { recursive: true, force: true });
 	makeFolders();
 	removeUnplaced(out);
-	isFresh = !isRead && folders.every((folder) => readdirSync(join(out, folder)).length === 0);
-	wanted = folders.map(() => new Set());
+	left = folders.map((folder) => {
+		const names = readdirSync(join(out, folder));
+		return new Set(names.map((name) => (isCompanion(name) ? name.replace(/\.[a-z]+$/, "") : name)));
+	});
+	isFresh = !isRead && left.every((names) => names.size === 0);
 }
 
 /** @returns whether one was not there */
@@ -102,8 +105,7 @@ function write({ layers, bytes }, report) {
 		for (const [index, folder] of folders.entries()) {
 			const [start, end] = [ends[index - 1] ?? 0, ends[index] ?? 0];
 			const body = end > start ? bytes.subarray(first + start, first + end) : null;
-			if (body) wanted?.[index]?.add(smallkey);
-			else wanted?.[index]?.delete(smallkey);
+			left?.[index]?.delete(smallkey);
 			const isDone = attempt(report, () => {
 				const change = placeFile(out, join(folder, smallkey), body, { isFresh });
 				count(report, change);
@@ -120,14 +122,11 @@ function write({ layers, bytes }, report) {
 /** @param {Report} report */
 function sweep(report) {
 	// A thread that replaces one that ended does not know what was compared.
-	if (!wanted) throw new Error("the files were not compared");
+	if (!left) throw new Error("the files were not compared");
 	for (const [index, folder] of folders.entries()) {
-		for (const name of readdirSync(join(out, folder))) {
-			const stem = isCompanion(name) ? name.replace(/\.[a-z]+$/, "") : name;
-			if (!wanted[index]?.has(stem)) count(report, placeFile(out, join(folder, stem), null));
-		}
+		for (const name of left[index] ?? []) count(report, placeFile(out, join(folder, name), null));
 	}
-	wanted = null;
+	left = null;
 	isFresh = false;
 }
 

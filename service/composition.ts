@@ -18,7 +18,7 @@ import type { Edit } from "../store/store.ts";
 import { type CatalogueLimits, ServiceCatalogue } from "./catalogue.ts";
 import { Disk, type Look } from "./disk.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
-import { LayerStatuses } from "./layer-status.ts";
+import { createReadStatus } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
 import { countCommits, type Reports } from "./measures.ts";
 import { repositoryPath, seed } from "./open-store.ts";
@@ -111,7 +111,6 @@ export async function openLocal(
 		const { openHarvester } = await import("./harvester/open.ts");
 		harvester = openHarvester(configuration, store, () => publication.table.smallkeys(), measures);
 	}
-	const statuses = new LayerStatuses({ repository, store, harvester });
 	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();
 	const context: Context = {
 		store,
@@ -121,7 +120,7 @@ export async function openLocal(
 		commit: readCommit(),
 		readiness,
 		...(harvester && { refresh: harvester.refresh }),
-		status: statuses.read,
+		status: createReadStatus({ repository, store, harvester }),
 	};
 	const gauges = async () => ({
 		layers: publication.table.size,

@@ -1,15 +1,15 @@
 import type { LayerStatus, ReadStatus } from "../api/status.ts";
 import { GitTimeout, runGit } from "../git/run.ts";
 import { createPool } from "../harvest/net/pool.ts";
-import { isDescribed, parseDescription } from "../registry/description.ts";
+import { isDescribed } from "../registry/description.ts";
 import { parseHealth } from "../registry/health.ts";
-import { harvestedLangs, parseRegistration } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { readOpen } from "../repair/branches.ts";
 import { type Layer, type Store, StoreBusy } from "../store/store.ts";
 import { readHealth, servedRef } from "./find-repository.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { readReviews } from "./reviews.ts";
+import { descriptionOf, harvestedOf } from "./stored-layer.ts";
 
 export interface LayerStatusOptions {
 	/** The bare repository of the store. */
@@ -28,92 +28,69 @@ const maxOfAddress = 5;
 /** Longest search for the commit of a layer, in milliseconds: a history may be long. */
 const historyMs = 5_000;
 
-/** The commit of the stored registration, and its time. */
-interface Registered {
-	commit: string | null;
-	at: string | null;
-}
-
-/** Looks layers up for their publishers, in the repository and the harvester. */
-export class LayerStatuses {
-	readonly #options: LayerStatusOptions;
-	readonly #pool = createPool(atOnce);
+/** Makes the look-up of layers for their publishers, in the repository and the harvester. */
+export function createReadStatus({ repository, store, harvester }: LayerStatusOptions): ReadStatus {
+	const pool = createPool(atOnce);
 	/** Address of each look-up under way. */
-	readonly #waiting: (string | null)[] = [];
+	const waiting: (string | null)[] = [];
 
-	constructor(options: LayerStatusOptions) {
-		this.#options = options;
-	}
-
-	readonly read: ReadStatus = async (smallkey, address) => {
-		const waiting = this.#waiting;
-		const own = waiting.filter((one) => one === address && one !== null);
-		if (own.length >= maxOfAddress) return "too many";
-		if (waiting.length >= maxWaiting) throw new StoreBusy("too many ask for the status of layers", 2);
-		waiting.push(address);
-		try {
-			return await this.#pool.withSlot(() => this.#look(smallkey));
-		} finally {
-			waiting.splice(waiting.indexOf(address), 1);
-		}
-	};
-
-	async #look(smallkey: string): Promise<LayerStatus | null> {
-		const { repository, store } = this.#options;
+	async function look(smallkey: string): Promise<LayerStatus | null> {
 		const [layer, review] = [await store.read(smallkey), await reviewOf(repository, smallkey)];
 		const declined = review ? null : await declinedOf(repository, smallkey);
 		if (!layer && !review && !declined) return null;
-		const { commit, at } = layer
-			? await lastCommit(repository, layerPath(smallkey))
-			: { commit: null, at: null };
-		const harvest = layer ? this.#harvestOf(smallkey, layer) : ({ state: "none" } as const);
-		const health = layer ? await this.#healthOf(smallkey) : ({ state: "unknown" } as const);
-		return { smallkey, registered: at, commit, review, declined, harvest, health };
+		const last = layer && (await lastCommit(repository, layerPath(smallkey)));
+		const { commit = null, at: registered = null } = last ?? {};
+		const harvest: LayerStatus["harvest"] = layer ? harvestOf(smallkey, layer) : { state: "none" };
+		const health: LayerStatus["health"] = layer ? await healthOf(smallkey) : { state: "unknown" };
+		return { smallkey, registered, commit, review, declined, harvest, health };
 	}
 
-	#harvestOf(smallkey: string, layer: Layer): LayerStatus["harvest"] {
-		const described = describedBy(layer);
-		if (described === null) return { state: "none" };
-		const { harvester } = this.#options;
+	function harvestOf(smallkey: string, layer: Layer): LayerStatus["harvest"] {
+		const registration = harvestedOf(layer);
+		if (!registration) return { state: "none" };
 		if (!harvester) return { state: "off" };
 		const state = harvester.stateOf(smallkey);
 		// During a start a layer may not be queued yet.
-		if (!state) return { state: described ? "done" : "waiting" };
+		if (!state) return { state: isDescribed(registration, descriptionOf(layer)) ? "done" : "waiting" };
 		if (state.state === "waiting") return { state: "waiting" };
 		const { at, findings, nextTry } = state;
 		return { state: state.state, at: isoTime(at), findings, next_try: isoTime(nextTry) };
 	}
 
-	async #healthOf(smallkey: string): Promise<LayerStatus["health"]> {
-		const health = parseHealth(await readHealth(this.#options.repository));
-		const sickness = health.get(smallkey);
-		const sight = this.#options.harvester?.sightOf(smallkey) ?? null;
-		const repair = sickness ? await this.#repairOf(smallkey) : {};
-		if (!sight)
-			return sickness ? { state: sickness.state, since: sickness.since, ...repair } : { state: "unknown" };
-		const since = sight.state !== null && sickness ? { since: sickness.since, ...repair } : {};
+	async function healthOf(smallkey: string): Promise<LayerStatus["health"]> {
+		const sickness = parseHealth(await readHealth(repository)).get(smallkey);
+		const sight = harvester?.sightOf(smallkey) ?? null;
+		const known = sickness ? { since: sickness.since, ...(await repairOf(smallkey)) } : {};
+		if (!sight) return { state: sickness?.state ?? "unknown", ...known };
+		const since = sight.state === null ? {} : known;
 		return { state: sight.state ?? "well", ...since, at: isoTime(sight.at), findings: sight.findings };
 	}
 
 	/** The branch on which a repair of a layer waits. */
-	async #repairOf(smallkey: string): Promise<{ repair?: string }> {
-		const open = await readOpen(this.#options.repository, servedRef);
+	async function repairOf(smallkey: string): Promise<{ repair?: string }> {
+		const open = await readOpen(repository, servedRef);
 		const own = open.find(({ smallkeys }) => smallkeys.includes(smallkey));
 		return own ? { repair: own.branch } : {};
 	}
+
+	return async (smallkey, address) => {
+		const own = waiting.filter((one) => one === address && one !== null);
+		if (own.length >= maxOfAddress) return "too many";
+		if (waiting.length >= maxWaiting) throw new StoreBusy("too many ask for the status of layers", 2);
+		waiting.push(address);
+		try {
+			return await pool.withSlot(() => look(smallkey));
+		} finally {
+			waiting.splice(waiting.indexOf(address), 1);
+		}
+	};
 }
 
-/** Whether a layer was harvested completely; null where it is not harvested. */
-function describedBy(layer: Layer): boolean | null {
-	const { registration } = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
-	const asked = registration ? harvestedLangs(registration) : [];
-	if (!registration || asked.length === 0) return null;
-	const description = layer.description === null ? null : parseDescription(layer.description);
-	return isDescribed(registration, description);
-}
-
-/** The last commit of a file on the served branch; nulls at the time limit. @throws for any other failure of git */
-async function lastCommit(repository: string, path: string): Promise<Registered> {
+/** The last commit of a file on the served branch, and its time; nulls at the time limit. @throws for any other failure of git */
+async function lastCommit(
+	repository: string,
+	path: string,
+): Promise<{ commit: string | null; at: string | null }> {
 	// Without `--no-patch` git prints the patch of a merge.
 	const how = ["-1", "--first-parent", "--diff-merges=first-parent", "--no-patch", "--format=%H %ct"];
 	const words = ["log", ...how, servedRef, "--", path];

@@ -1,5 +1,6 @@
 import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import ipaddr from "ipaddr.js";
+import { FetchFailure } from "./failure.ts";
 
 /** Azure's metadata and DNS address: it is in a public range, but answers only inside the network. */
 const azureMetadata = "168.63.129.16";
@@ -25,12 +26,9 @@ export function literalAddress(host: string): string | null {
 	return ipaddr.isValid(text) ? text : null;
 }
 
-/** An address that may not be asked. */
-export class AddressRefused extends Error {
-	constructor(host: string) {
-		super(`${host} is not an address of the public internet`);
-		this.name = "AddressRefused";
-	}
+/** The refusal of an address that may not be asked. */
+export function addressRefused(host: string): FetchFailure {
+	return new FetchFailure("address", `${host} is not an address of the public internet`);
 }
 
 /** Resolves a name to all of its addresses, as `node:dns` does with `all`. */
@@ -55,7 +53,7 @@ export function createLookup(resolve: Resolve = resolveByDns) {
 			const [first] = addresses ?? [];
 			if (error || !first) return done(error ?? new Error(`${host} has no address`), []);
 			if (!addresses.every(({ address }) => isPublicAddress(address))) {
-				return done(new AddressRefused(host), []);
+				return done(addressRefused(host), []);
 			}
 			if (options.all) return done(null, addresses);
 			done(null, first.address, first.family);

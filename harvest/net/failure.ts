@@ -1,5 +1,3 @@
-import { AddressRefused } from "./addresses.ts";
-
 /** Why a request failed; `connect`: no connection to its host can be made, whatever is asked for. */
 export type FailureReason = "address" | "time" | "size" | "redirect" | "connect" | "network";
 
@@ -22,7 +20,7 @@ export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	if (error instanceof FetchFailure) return error;
 	if (signal.aborted) return signal.reason;
 	for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
-		if (cause instanceof AddressRefused) return new FetchFailure("address", cause.message);
+		if (cause instanceof FetchFailure) return cause;
 		const code = (cause as NodeJS.ErrnoException).code ?? "";
 		const words = meanings.get(code);
 		const reason = withoutConnection.has(code) ? "connect" : "network";

@@ -1,5 +1,5 @@
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent, fetch as undiciFetch } from "undici";
-import { AddressRefused, createLookup, isPublicAddress, literalAddress, type Resolve } from "./addresses.ts";
+import { addressRefused, createLookup, isPublicAddress, literalAddress, type Resolve } from "./addresses.ts";
 import { FetchFailure, toFailure } from "./failure.ts";
 
 /** What the guarded fetch may do. */
@@ -143,7 +143,7 @@ function checkTarget(url: URL, allowPrivate: boolean): void {
 	}
 	if (url.username || url.password) throw new FetchFailure("address", "an address must not hold credentials");
 	const literal = literalAddress(url.hostname);
-	if (!allowPrivate && literal && !isPublicAddress(literal)) throw new AddressRefused(url.hostname);
+	if (!allowPrivate && literal && !isPublicAddress(literal)) throw addressRefused(url.hostname);
 }
 
 /** Longest address that a service may redirect to, in characters: as long as one that can be registered. */

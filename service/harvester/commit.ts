@@ -1,15 +1,9 @@
 import { type Harvested, type HarvestLayer, mergeDescription } from "../../harvest/harvest-layer.ts";
-import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
-import { harvestedLangs, parseRegistration, type Registration } from "../../registry/registration.ts";
+import { descriptionText } from "../../registry/description.ts";
+import type { Registration } from "../../registry/registration.ts";
 import { descriptionPath, langs } from "../../registry/smallkey.ts";
-import {
-	type Edit,
-	isRefusal,
-	type Layer,
-	type Reader,
-	type Store,
-	serviceAuthor,
-} from "../../store/store.ts";
+import { type Edit, isRefusal, type Reader, type Store, serviceAuthor } from "../../store/store.ts";
+import { descriptionOf, harvestedOf } from "../stored-layer.ts";
 
 /** What a commit of the service itself has, beside its subject. */
 export function serviceMeta(now: () => Date) {
@@ -30,22 +24,6 @@ export interface CommitOptions {
 	/** Harvests one layer. Rejects only where its signal aborts. */
 	harvest: HarvestLayer;
 	now: () => Date;
-}
-
-/** A layer's service description; null where there is no valid one. */
-export function descriptionOf({ description }: Layer): Description | null {
-	return description === null ? null : parseDescription(description);
-}
-
-/** The registration of a layer; null for an invalid one. */
-export function registrationOf({ registration }: Layer): Registration | null {
-	return parseRegistration(new TextEncoder().encode(registration), "stored").registration;
-}
-
-/** The registration of a layer that is harvested; null for any other, and for an invalid one. */
-function harvestedOf(layer: Layer): Registration | null {
-	const registration = registrationOf(layer);
-	return registration && harvestedLangs(registration).length > 0 ? registration : null;
 }
 
 /** The result of a harvest, and whether a retry is useful because a service was down. */

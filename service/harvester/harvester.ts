@@ -1,14 +1,8 @@
 import type { Refresh } from "../../api/context.ts";
 import { isDescribed } from "../../registry/description.ts";
 import type { Log } from "../../store/log.ts";
-import {
-	type CommitOptions,
-	type Done,
-	descriptionOf,
-	type HarvestLine,
-	harvestOne,
-	registrationOf,
-} from "./commit.ts";
+import { descriptionOf, registrationOf } from "../stored-layer.ts";
+import { type CommitOptions, type Done, type HarvestLine, harvestOne } from "./commit.ts";
 import { HostQueue } from "./queue.ts";
 import { lookForDue, nextMoment, type Schedule } from "./schedule.ts";
 import type { HarvestState, StartLine, Track } from "./states.ts";

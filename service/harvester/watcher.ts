@@ -1,7 +1,7 @@
 import { seenOf, type WatchLayer } from "../../harvest/watch-layer.ts";
 import type { Seen, SickState } from "../../registry/health.ts";
 import type { Log } from "../../store/log.ts";
-import { descriptionOf, registrationOf } from "./commit.ts";
+import { descriptionOf, registrationOf } from "../stored-layer.ts";
 import { commitHealth, type StoredHealth, withSeen } from "./health.ts";
 import type { Schedule } from "./schedule.ts";
 

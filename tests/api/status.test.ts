@@ -8,7 +8,7 @@ import { GitFailure, runGit } from "../../git/run.ts";
 import { acceptReview, parseReviewer } from "../../review/decide.ts";
 import type { HarvestState } from "../../service/harvester/states.ts";
 import type { Sight } from "../../service/harvester/watcher.ts";
-import { LayerStatuses } from "../../service/layer-status.ts";
+import { createReadStatus } from "../../service/layer-status.ts";
 import { findWaiting } from "../../service/reviews.ts";
 import { feature, Local, manual, noon, responseOf, temporaryFolder, tiles, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
@@ -141,9 +141,9 @@ test("a history that cannot be read is a fault, and no layer without a commit", 
 		`tree ${tree}\nparent ${parent}\nauthor ${person}\ncommitter ${person}\n\nx\n`,
 	);
 	await git("update-ref", "refs/heads/main", await git("hash-object", "-t", "commit", "-w", "commit"));
-	const statuses = new LayerStatuses({ repository, store: local.store, harvester: null });
+	const statuses = createReadStatus({ repository, store: local.store, harvester: null });
 	try {
-		const error = await statuses.read("roads", null).catch((reason: Error) => reason);
+		const error = await statuses("roads", null).catch((reason: Error) => reason);
 		assert.instance(error, GitFailure, JSON.stringify(error));
 		assert.match(String(error), parent);
 	} finally {
@@ -155,11 +155,11 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	let state: HarvestState | null = null;
 	let sight: Sight | null = null;
 	const harvester = { stateOf: () => state, sightOf: () => sight };
-	const statuses = new LayerStatuses({ repository: local.repository, store: local.store, harvester });
+	const statuses = createReadStatus({ repository: local.repository, store: local.store, harvester });
 	await local.put("wells", feature);
 	await local.put("roads", tiles);
 	const read = async (smallkey = "wells") => {
-		const status = await statuses.read(smallkey, null);
+		const status = await statuses(smallkey, null);
 		if (status === "too many") throw new Error(status);
 		return [status?.harvest, status?.health] as const;
 	};

@@ -7,7 +7,7 @@ import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { writeProposal } from "../../../repair/branches.ts";
 import { startRepairs } from "../../../service/harvester/repairs.ts";
-import { LayerStatuses } from "../../../service/layer-status.ts";
+import { createReadStatus } from "../../../service/layer-status.ts";
 import { Local, wms } from "../../local.ts";
 import { eventually } from "../../wait.ts";
 
@@ -110,9 +110,9 @@ test("the status, the health and the feed say that a repair waits, and say it no
 			moved: { state: "wrong", since: "2026-W09", repair: true },
 		},
 	});
-	const statuses = new LayerStatuses({ repository: local.repository, store: local.store, harvester: null });
+	const statuses = createReadStatus({ repository: local.repository, store: local.store, harvester: null });
 	const repairOf = async (smallkey: string) => {
-		const status = await statuses.read(smallkey, null);
+		const status = await statuses(smallkey, null);
 		return status && status !== "too many" ? status.health.repair : null;
 	};
 	assert.is(await repairOf("moved"), "repair/moved");
