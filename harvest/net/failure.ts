@@ -21,38 +21,26 @@ export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	if (signal.aborted) return signal.reason;
 	for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
 		if (cause instanceof FetchFailure) return cause;
-		const code = (cause as NodeJS.ErrnoException).code ?? "";
-		const words = meanings.get(code);
-		const reason = withoutConnection.has(code) ? "connect" : "network";
-		if (words) return new FetchFailure(reason, words, { cause: error });
+		const meaning = meanings.get((cause as NodeJS.ErrnoException).code ?? "");
+		if (meaning) return new FetchFailure(...meaning, { cause: error });
 	}
 	return new FetchFailure("network", "cannot be reached, or breaks off", { cause: error });
 }
 
-/** Error codes of a host that cannot be connected to at all. */
-const withoutConnection: ReadonlySet<string> = new Set([
-	"ENOTFOUND",
-	"ECONNREFUSED",
-	"EHOSTUNREACH",
-	"ENETUNREACH",
-	"ETIMEDOUT",
-	"UND_ERR_CONNECT_TIMEOUT",
-]);
-
 /** Error code of Node, OpenSSL or undici → what it means to a publisher, as the rest of a sentence about the service. */
-const meanings: ReadonlyMap<string, string> = new Map([
-	["ENOTFOUND", "its name does not resolve"],
-	["EAI_AGAIN", "its name does not resolve now"],
-	["ECONNREFUSED", "refuses the connection"],
-	["ECONNRESET", "breaks the connection off"],
-	["EHOSTUNREACH", "cannot be reached"],
-	["ENETUNREACH", "cannot be reached"],
-	["ETIMEDOUT", "does not accept a connection in time"],
-	["UND_ERR_CONNECT_TIMEOUT", "does not accept a connection in time"],
-	["UND_ERR_SOCKET", "breaks the connection off"],
-	["CERT_HAS_EXPIRED", "has a certificate that has expired"],
-	["DEPTH_ZERO_SELF_SIGNED_CERT", "has a certificate that no known authority signed"],
-	["SELF_SIGNED_CERT_IN_CHAIN", "has a certificate that no known authority signed"],
-	["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "has a certificate that no known authority signed"],
-	["ERR_TLS_CERT_ALTNAME_INVALID", "has a certificate of another name"],
+const meanings: ReadonlyMap<string, [FailureReason, string]> = new Map([
+	["ENOTFOUND", ["connect", "its name does not resolve"]],
+	["EAI_AGAIN", ["network", "its name does not resolve now"]],
+	["ECONNREFUSED", ["connect", "refuses the connection"]],
+	["ECONNRESET", ["network", "breaks the connection off"]],
+	["EHOSTUNREACH", ["connect", "cannot be reached"]],
+	["ENETUNREACH", ["connect", "cannot be reached"]],
+	["ETIMEDOUT", ["connect", "does not accept a connection in time"]],
+	["UND_ERR_CONNECT_TIMEOUT", ["connect", "does not accept a connection in time"]],
+	["UND_ERR_SOCKET", ["network", "breaks the connection off"]],
+	["CERT_HAS_EXPIRED", ["network", "has a certificate that has expired"]],
+	["DEPTH_ZERO_SELF_SIGNED_CERT", ["network", "has a certificate that no known authority signed"]],
+	["SELF_SIGNED_CERT_IN_CHAIN", ["network", "has a certificate that no known authority signed"]],
+	["UNABLE_TO_VERIFY_LEAF_SIGNATURE", ["network", "has a certificate that no known authority signed"]],
+	["ERR_TLS_CERT_ALTNAME_INVALID", ["network", "has a certificate of another name"]],
 ]);

@@ -32,7 +32,8 @@ const maxConnectMs = 5_000;
 const userAgent = "fragment-publisher";
 
 /**
- * Makes the guarded fetch, with the signature of the web's `fetch`. All requests to map services and GitHub use it.
+ * Makes the guarded fetch: the web's `fetch` for addresses, which follows redirects, or leaves them with `manual`. All
+ * requests to map services and GitHub use it.
  *
  * Only http and https. Each address that a name resolves to is checked when the connection is made, after every
  * redirect too; behind a proxy the proxy resolves names, so only literal addresses can be checked here. No cookies
@@ -49,29 +50,21 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
 		checkTarget(url, options.allowPrivate ?? false);
 		const headers = new Headers(init.headers);
 		if (!headers.has("User-Agent")) headers.set("User-Agent", userAgent);
-		const dispatcher = dispatcherFor(url);
-		const settings = {
-			...init,
-			headers: [...headers],
-			signal,
-			dispatcher,
-			redirect: "manual",
-			credentials: "omit",
-		};
+		const own = { signal, dispatcher: dispatcherFor(url), redirect: "manual", credentials: "omit" };
+		const settings = { ...init, headers: [...headers], ...own };
 		const answer = await undiciFetch(url, settings as Parameters<typeof undiciFetch>[1]);
 		return answer as unknown as Response;
 	}
 
 	return async (input, init = {}) => {
-		let { url, init: next } = await toInit(input, init);
-		const clock = startClock(timeoutMs, next.signal ?? null);
+		let [url, next] = [new URL(String(input)), init];
+		const clock = startClock(timeoutMs, init.signal ?? null);
 		try {
 			for (let redirects = 0; ; redirects += 1) {
 				const answer = await hop(url, next, clock.signal);
 				const target = redirectTarget(answer, url);
-				if (!target || next.redirect === "manual") return await readWhole(answer, url, maxBytes);
+				if (!target || init.redirect === "manual") return await readWhole(answer, url, maxBytes);
 				await answer.body?.cancel();
-				if (next.redirect === "error") throw new FetchFailure("redirect", "redirects, which is not followed");
 				if (redirects === maxRedirects) {
 					throw new FetchFailure("redirect", `redirects more than ${maxRedirects} times`);
 				}
@@ -129,14 +122,6 @@ async function readWhole(answer: Response, url: URL, maxBytes: number): Promise<
 	return response;
 }
 
-/** The address and the settings of a request in either form of `fetch`'s arguments. */
-async function toInit(input: RequestInfo | URL, init: RequestInit): Promise<{ url: URL; init: RequestInit }> {
-	if (!(input instanceof Request)) return { url: new URL(input), init };
-	const { method, headers, signal, redirect } = input;
-	const body = input.body ? await input.arrayBuffer() : null;
-	return { url: new URL(input.url), init: { method, headers, body, signal, redirect, ...init } };
-}
-
 function checkTarget(url: URL, allowPrivate: boolean): void {
 	if (url.protocol !== "http:" && url.protocol !== "https:") {
 		throw new FetchFailure("address", `${url.protocol} is not asked, only http and https`);
@@ -171,11 +156,7 @@ function afterRedirect(init: RequestInit, status: number, from: URL, to: URL): R
 	if (from.origin !== to.origin) for (const name of privateHeaders) headers.delete(name);
 	const method = (init.method ?? "GET").toUpperCase();
 	const becomesGet = status === 303 ? method !== "HEAD" : status < 303 && method === "POST";
-	if (!becomesGet) {
-		if (init.body instanceof ReadableStream)
-			throw new FetchFailure("redirect", "a stream cannot be sent twice");
-		return { ...init, headers };
-	}
+	if (!becomesGet) return { ...init, headers };
 	for (const name of ["Content-Type", "Content-Length", "Content-Encoding"]) headers.delete(name);
 	return { ...init, headers, method: "GET", body: null };
 }
