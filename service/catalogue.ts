@@ -69,7 +69,12 @@ export class ServiceCatalogue {
 	constructor(options: ServiceCatalogueOptions) {
 		this.#options = options;
 		this.#limits = { ...ordinaryLimits, ...options.limits };
-		this.#timer = setInterval(() => this.#check(), this.#limits.checkMs).unref();
+		// Files may have been removed, or a sender may have another name.
+		const check = () => {
+			this.#isDue = true;
+			this.#work();
+		};
+		this.#timer = setInterval(check, this.#limits.checkMs).unref();
 	}
 
 	/** The branch has this commit now. */
@@ -91,12 +96,6 @@ export class ServiceCatalogue {
 		await Promise.all([this.#endWorker(), this.#working]);
 	}
 
-	/** Files may have been removed, or a sender may have another name. */
-	#check(): void {
-		this.#isDue = true;
-		this.#work();
-	}
-
 	#work(): void {
 		if (this.#closing.signal.aborted) return;
 		this.#working ??= this.#rounds().finally(() => {
@@ -105,27 +104,21 @@ export class ServiceCatalogue {
 	}
 
 	async #rounds(): Promise<void> {
+		const { signal } = this.#closing;
+		const pause = (ms: number) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
+		const { gatherMs, retryMs, maxRetryMs } = this.#limits;
 		for (let failures = 0; this.#wanted !== null && (this.#wanted !== this.#updatedTo || this.#isDue); ) {
-			await this.#pause(this.#limits.gatherMs);
-			if (this.#closing.signal.aborted) return;
+			await pause(gatherMs);
+			if (signal.aborted) return;
 			const start = performance.now();
 			const isDone = await this.#round(this.#wanted);
-			if (this.#closing.signal.aborted) return;
 			failures = isDone ? 0 : failures + 1;
-			const { retryMs, maxRetryMs } = this.#limits;
-			if (isDone) await this.#rest(performance.now() - start);
-			else await this.#pause(Math.min(retryMs * 2 ** (failures - 1), maxRetryMs));
+			// Leaves the processor to others for a while, the longer the more there was to do.
+			const restMs = (performance.now() - start) * pausesPerUpdate;
+			const longestMs = this.#commits <= fewCommits ? maxPauseMs.few : maxPauseMs.many;
+			if (isDone) await pause(Math.min(restMs, longestMs));
+			else await pause(Math.min(retryMs * 2 ** (failures - 1), maxRetryMs));
 		}
-	}
-
-	/** Leaves the processor to others for a while, the longer the more there was to do. */
-	async #rest(updateMs: number): Promise<void> {
-		const longest = this.#commits <= fewCommits ? maxPauseMs.few : maxPauseMs.many;
-		await this.#pause(Math.min(updateMs * pausesPerUpdate, longest));
-	}
-
-	async #pause(timeMs: number): Promise<void> {
-		await sleep(timeMs, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined);
 	}
 
 	/** Updates the catalogue to a commit; false where that failed. */
@@ -136,7 +129,9 @@ export class ServiceCatalogue {
 		const report = await this.#ask({ repository, commit, out, options: options() });
 		if ("reason" in report) {
 			this.#updatedTo = null;
-			if (!this.#closing.signal.aborted) this.#fail(report.reason);
+			if (this.#reason === null && !this.#closing.signal.aborted)
+				this.#options.log.warn(`the catalogue cannot be updated: ${report.reason}`);
+			this.#reason = report.reason;
 			return false;
 		}
 		if (this.#reason !== null) this.#options.log.warn("the catalogue is current again");
@@ -149,11 +144,6 @@ export class ServiceCatalogue {
 		// The next change finds a process that has started already.
 		if (!this.#closing.signal.aborted) this.#worker ??= this.#startWorker();
 		return true;
-	}
-
-	#fail(reason: string): void {
-		if (this.#reason === null) this.#options.log.warn(`the catalogue cannot be updated: ${reason}`);
-		this.#reason = reason;
 	}
 
 	#ask(order: CatalogueOrder): Promise<CatalogueReport> {

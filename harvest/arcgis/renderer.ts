@@ -1,7 +1,9 @@
 import { type Drawing, type Field, isNumberType, type Renderer } from "../../registry/description.ts";
 import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../answer.ts";
-import { type LegendEntry, type Paired, pairLegend } from "./legend.ts";
+import { type LegendEntry, pairLegend } from "./legend.ts";
 import { genericImageOf, symbolImage } from "./symbol.ts";
+
+type Json = Record<string, unknown>;
 
 export interface LayerParts {
 	fields: Field[];
@@ -24,21 +26,16 @@ const maxPictures = 256 * 1024;
  */
 export function readRenderer(given: unknown, parts: LayerParts): Renderer | null {
 	const renderer = objectOf(given);
-	const infos = listOf(
-		renderer.type === "classBreaks" ? renderer.classBreakInfos : renderer.uniqueValueInfos,
-	);
+	const isBreaks = renderer.type === "classBreaks";
+	const infos = listOf(isBreaks ? renderer.classBreakInfos : renderer.uniqueValueInfos);
 	if (infos.length > maxClasses) return null;
-	return boundPictures(readAny(renderer, infos.filter(isObject), parts), genericImageOf(parts.geometryType));
+	const read = readerOf(renderer)(renderer, infos.filter(isObject), parts);
+	return boundPictures(read, genericImageOf(parts.geometryType));
 }
 
-function readAny(
-	renderer: Record<string, unknown>,
-	classes: Record<string, unknown>[],
-	parts: LayerParts,
-): Renderer {
-	if (renderer.type === "uniqueValue" && textOf(renderer.field1)) return readUnique(renderer, classes, parts);
-	if (renderer.type === "classBreaks" && textOf(renderer.field)) return readBreaks(renderer, classes, parts);
-	return readSimple(renderer, parts);
+function readerOf({ type, field, field1 }: Json) {
+	if (type === "classBreaks" && textOf(field)) return readBreaks;
+	return type === "uniqueValue" && textOf(field1) ? readUnique : readSimple;
 }
 
 /** The renderer with a plain image in place of each picture past the limit; the default symbol's has precedence. */
@@ -56,33 +53,24 @@ function boundPictures(renderer: Renderer, plain: string): Renderer {
 	return { ...renderer, default: first, classes: (renderer.classes as Drawing[]).map(bound) } as Renderer;
 }
 
-function readSimple(renderer: Record<string, unknown>, parts: LayerParts): Renderer {
-	const image =
-		parts.legend[0]?.image ??
-		symbolImage(renderer.symbol) ??
-		symbolImage(renderer.defaultSymbol) ??
-		genericImageOf(parts.geometryType);
+function readSimple(renderer: Json, _infos: Json[], parts: LayerParts): Renderer {
+	const image = imageOf(parts.legend[0]?.image, [renderer.symbol, renderer.defaultSymbol], parts);
 	return { type: "simple", label: textOf(renderer.label), image };
 }
 
-function readUnique(
-	renderer: Record<string, unknown>,
-	infos: Record<string, unknown>[],
-	parts: LayerParts,
-): Renderer {
+function readUnique(renderer: Json, infos: Json[], parts: LayerParts): Renderer {
 	const given = [renderer.field1, renderer.field2, renderer.field3].map(textOf).filter((name) => name !== "");
 	const fields = given.map((name) => fieldNamed(name, parts.fields)?.name ?? name);
 	const delimiter = typeof renderer.fieldDelimiter === "string" ? renderer.fieldDelimiter : ",";
 	const onlyField = fieldNamed(fields[0] ?? "", parts.fields);
-	const readValue = (info: Record<string, unknown>) =>
+	const readValue = (info: Json) =>
 		fields.length > 1 ? joinedValue(wordOf(info.value), delimiter) : singleValue(info.value, onlyField);
-	const keys = infos.map((info) => ({ label: textOf(info.label), value: wordOf(info.value) }));
-	const paired = pairLegend(keys, defaultLabel(renderer), parts.legend);
+	const drawn = draw(renderer, infos, "value", parts);
 	const classes = infos.map((info, index) => ({
 		value: readValue(info),
-		...drawing(info, paired.classes[index] ?? null, parts),
+		...(drawn.classes[index] as Drawing),
 	}));
-	return { type: "unique", fields, default: readDefault(renderer, paired, parts), classes };
+	return { type: "unique", fields, default: drawn.default, classes };
 }
 
 /** The viewer joins the values of several fields with a comma and a space, whatever the service joins them with. */
@@ -107,37 +95,35 @@ function fieldNamed(name: string, fields: Field[]): Field | undefined {
 	return exact ?? fields.find((field) => field.name.toLowerCase() === name.toLowerCase());
 }
 
-function readBreaks(
-	renderer: Record<string, unknown>,
-	infos: Record<string, unknown>[],
-	parts: LayerParts,
-): Renderer {
-	const keys = infos.map((info) => ({ label: textOf(info.label), value: wordOf(info.classMaxValue) }));
-	const paired = pairLegend(keys, defaultLabel(renderer), parts.legend);
+function readBreaks(renderer: Json, infos: Json[], parts: LayerParts): Renderer {
+	const drawn = draw(renderer, infos, "classMaxValue", parts);
 	const classes = infos.flatMap((info, index) => {
 		const max = numberOf(info.classMaxValue);
-		return max === null ? [] : [{ max, ...drawing(info, paired.classes[index] ?? null, parts) }];
+		return max === null ? [] : [{ max, ...(drawn.classes[index] as Drawing) }];
 	});
 	// The viewer takes each class to start where the one before it ends.
 	classes.sort((one, other) => one.max - other.max);
 	const given = textOf(renderer.field);
 	const field = fieldNamed(given, parts.fields)?.name ?? given;
 	const min = numberOf(renderer.minValue) ?? numberOf(infos[0]?.classMinValue) ?? classes[0]?.max ?? 0;
-	return { type: "breaks", field, min, default: readDefault(renderer, paired, parts), classes };
+	return { type: "breaks", field, min, default: drawn.default, classes };
 }
 
-function drawing(info: Record<string, unknown>, image: string | null, parts: LayerParts): Drawing {
-	const drawn = image ?? symbolImage(info.symbol) ?? genericImageOf(parts.geometryType);
-	return { label: textOf(info.label), image: drawn };
+/** The drawing of each class, and of the default symbol where there is one. @param name of the member that has its value */
+function draw(renderer: Json, infos: Json[], name: "value" | "classMaxValue", parts: LayerParts) {
+	const { defaultSymbol } = renderer;
+	const label = isObject(defaultSymbol) ? textOf(renderer.defaultLabel) : null;
+	const keys = infos.map((info) => ({ label: textOf(info.label), value: wordOf(info[name]) }));
+	const paired = pairLegend(keys, label, parts.legend);
+	const classes = infos.map((info, index): Drawing => {
+		return { label: textOf(info.label), image: imageOf(paired.classes[index], [info.symbol], parts) };
+	});
+	const image = imageOf(paired.default, [defaultSymbol], parts);
+	return { classes, default: label === null ? null : { label, image } };
 }
 
-function defaultLabel(renderer: Record<string, unknown>): string | null {
-	return isObject(renderer.defaultSymbol) ? textOf(renderer.defaultLabel) : null;
-}
-
-function readDefault(renderer: Record<string, unknown>, paired: Paired, parts: LayerParts): Drawing | null {
-	const label = defaultLabel(renderer);
-	if (label === null) return null;
-	const drawn = paired.default ?? symbolImage(renderer.defaultSymbol) ?? genericImageOf(parts.geometryType);
-	return { label, image: drawn };
+/** The legend's image, else that of the first symbol that has one, else a plain one. */
+function imageOf(image: string | null | undefined, symbols: unknown[], { geometryType }: LayerParts): string {
+	const drawn = symbols.map(symbolImage).find((one) => one !== null);
+	return image ?? drawn ?? genericImageOf(geometryType);
 }

@@ -110,30 +110,26 @@ async function once(fetch: AskOptions["fetch"], address: string, signal?: AbortS
 /** Statuses of an address at which there is nothing; any other refusal may be temporary. */
 const missing = new Set([404, 410]);
 
-function refusedStatus(response: Response): Outcome {
-	const { status } = response;
-	const kind: Fault = missing.has(status) ? "registration" : "server";
-	const refusal: Outcome = {
-		ok: false,
-		kind,
-		text: `answers with status ${status}`,
-		tooLarge: false,
-		status,
-	};
+function noAnswer(kind: Fault, text: string, more: Partial<NoAnswer> = {}): NoAnswer {
+	return { ok: false, kind, text, tooLarge: false, status: null, ...more };
+}
+
+function refusedStatus({ status, headers }: Response): Outcome {
+	const kind = missing.has(status) ? "registration" : "server";
+	const refusal = noAnswer(kind, `answers with status ${status}`, { status });
 	if (status !== 429 && status < 500) return refusal;
-	const seconds = Number(response.headers.get("Retry-After") ?? 0);
+	const seconds = Number(headers.get("Retry-After") ?? 0);
 	const waitMs = Number.isFinite(seconds) ? seconds * 1000 : 0;
 	return { ...refusal, again: { pauseMs: waitMs, attempts: maxBusyAttempts } };
 }
 
 /** @throws the error itself where it is neither the request's nor the caller's abort: a fault of this program */
 function failed(error: unknown, signal: AbortSignal | undefined): Outcome {
-	if (signal?.aborted)
-		return { ok: false, kind: "server", text: "was not asked to the end", tooLarge: false, status: null };
+	if (signal?.aborted) return noAnswer("server", "was not asked to the end");
 	if (!(error instanceof FetchFailure)) throw error;
-	const kind: Fault = error.reason === "address" ? "registration" : "server";
-	const { reason, message: text } = error;
-	const answer: NoAnswer = { ok: false, kind, text, tooLarge: reason === "size", status: null };
+	const { reason, message } = error;
+	const kind = reason === "address" ? "registration" : "server";
+	const answer = noAnswer(kind, message, { tooLarge: reason === "size" });
 	if (reason === "connect") return { ...answer, host: "dead" };
 	if (reason !== "network" && reason !== "time") return answer;
 	return { ...answer, host: "doubtful", again: { pauseMs: 0, attempts: maxBrokenAttempts } };
