@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { ifThereSync } from "../files/if-there.ts";
 import type { Log } from "../store/log.ts";
 import { type Entry, entriesIn, type Row } from "./entry.ts";
@@ -30,40 +30,34 @@ const layersInPortion = 500;
  * table may change meanwhile: entries are replaced there, never changed.
  */
 export async function saveSnapshot(path: string, table: Table, source: SnapshotSource): Promise<void> {
-	const layers = [...table.entries()];
 	const temporary = `${path}.tmp`;
-	const file = await open(temporary, "w", 0o600);
-	const hash = createHash("sha256");
 	try {
-		for (const part of partsOf(layers, source)) {
-			hash.update(part);
-			// `write` may write less than all.
-			await file.writeFile(part);
-			await nextTurn();
-		}
-		await file.writeFile(`${hash.digest("hex")}\n`);
+		await writeFile(temporary, partsOf([...table.entries()], source), { mode: 0o600 });
 	} catch (error) {
 		await rm(temporary, { force: true });
 		throw error;
-	} finally {
-		await file.close();
 	}
 	await rename(temporary, path);
 }
 
-function* partsOf(layers: readonly [string, Entry][], source: SnapshotSource): Generator<Buffer> {
+async function* partsOf(layers: readonly [string, Entry][], source: SnapshotSource): AsyncGenerator<Buffer> {
+	const hash = createHash("sha256");
+	const hashed = (part: Buffer) => {
+		hash.update(part);
+		return part;
+	};
 	const head: Head = { format: 3, ...source };
-	yield lineOf(head);
+	yield hashed(lineOf(head));
 	for (let start = 0; start < layers.length; start += layersInPortion) {
 		const some = layers.slice(start, start + layersInPortion);
 		const bytes = Buffer.concat(some.map(([, entry]) => entry.bytes));
-		const portion: Portion = {
-			layers: some.map(([smallkey, { ends, rank }]) => [smallkey, ends, rank]),
-			bytes: bytes.length,
-		};
-		yield lineOf(portion);
-		yield bytes;
+		const rows = some.map(([smallkey, { ends, rank }]): Row => [smallkey, ends, rank]);
+		const portion: Portion = { layers: rows, bytes: bytes.length };
+		yield hashed(lineOf(portion));
+		yield hashed(bytes);
+		await nextTurn();
 	}
+	yield Buffer.from(`${hash.digest("hex")}\n`);
 }
 
 function lineOf(value: object): Buffer {

@@ -8,21 +8,18 @@ export type Changes = ReadonlyMap<string, Entry | null>;
 
 /** The table of what is served: smallkey → fragments, all of one commit. */
 export class Table {
-	/** Target → language → position among the slots. */
-	readonly #positions = new Map<string, Map<string, number>>();
+	/** `v0.9/en` → its position among the slots. */
+	readonly #positions: ReadonlyMap<string, number>;
 	readonly #entries = new Map<string, Entry>();
 	#version = 0;
 
 	constructor(slots: readonly Slot[]) {
-		slots.forEach(({ target, lang }, position) => {
-			const langs = this.#positions.get(target) ?? new Map<string, number>();
-			this.#positions.set(target, langs.set(lang, position));
-		});
+		this.#positions = new Map(slots.map(({ target, lang }, position) => [`${target}/${lang}`, position]));
 	}
 
 	readonly find: Fragments = (target, lang, smallkey) => {
 		const entry = this.#entries.get(smallkey);
-		const slot = this.#positions.get(target)?.get(lang);
+		const slot = this.#positions.get(`${target}/${lang}`);
 		return entry && slot !== undefined ? fragmentOf(entry, slot) : null;
 	};
 
