@@ -28,22 +28,15 @@ export interface Alike {
 	agreement: Agreement;
 }
 
-/**
- * Finds the layers of a service that agree with a known one: under another number of an ArcGIS service, or under another
- * name of a WMS. Empty where there are more than five, which tells nothing. Never rejects.
- * @param address of a layer of the ArcGIS service, or of the WMS; that layer itself is left out
- */
-export type FindAlike = (known: LangDescription, address: string) => Promise<Alike[]>;
-
 /** Most layers that are compared in full, and that may agree. */
 const maxAlike = 5;
 
-/** Makes the search that shares its requests with other work. */
-export function createFindAlike({
-	ask,
-	mapWkid,
-	read = createReadCapabilities(ask),
-}: HarvestOptions): FindAlike {
+/**
+ * Makes the search for the layers of a service that agree with a known one: under another number of an ArcGIS service, or
+ * under another name of a WMS. It finds nothing where there are more than five, which tells nothing, and never rejects.
+ * Its address is that of a layer of the ArcGIS service, or of the WMS; that layer itself is left out.
+ */
+export function createFindAlike({ ask, mapWkid, read = createReadCapabilities(ask) }: HarvestOptions) {
 	async function inArcgis(known: FeatureDescription, address: string): Promise<Alike[]> {
 		const describeAll = async (layers: readonly Record<string, unknown>[]): Promise<Alike[]> => {
 			if (layers.length > maxAlike) return [];
@@ -83,7 +76,7 @@ export function createFindAlike({
 		return found.length > maxAlike ? [] : found;
 	}
 
-	return async (known, address) => {
+	return async (known: LangDescription, address: string): Promise<Alike[]> => {
 		if ("renderer" in known)
 			return arcgisPath.test(new URL(address).pathname) ? inArcgis(known, address) : [];
 		return "layers" in known ? inWms(known, address) : [];
@@ -105,7 +98,7 @@ export function alikeAt(known: LangDescription, service_url: string, described: 
 export async function otherLayerText(
 	known: LangDescription | null,
 	now: LangDescription,
-	find: FindAlike,
+	find: ReturnType<typeof createFindAlike>,
 ): Promise<string | null> {
 	if (!known || known.from || hasItsName(agreementOf(known, now))) return null;
 	const same = (await find(known, now.service_url)).find(({ agreement }) => agreement.sure === "same");

@@ -14,26 +14,15 @@ import type { Ask } from "./net/ask.ts";
 import { type Capabilities, type CapabilitiesLayer, legendFormatsOf } from "./wms/capabilities.ts";
 import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
 
-export interface WmsFacts {
-	title: string;
-	queryable: boolean;
-	legendFormats: string[];
-	featureInfoFormats: string[];
-}
-
 /** What a service says of one language of a layer: its title, and for wms its formats. */
-export type LayerFacts = { title: string } | WmsFacts;
+export type LayerFacts =
+	| { title: string }
+	| { title: string; queryable: boolean; legendFormats: string[]; featureInfoFormats: string[] };
 
 export interface CheckedServices {
 	facts: Partial<Record<Lang, LayerFacts>>;
 	findings: Finding[];
 }
-
-/**
- * Asks the services behind one layer whether its registration is right: for wms GetCapabilities, for feature the
- * layer's own document, for version 2.0 the service's, in both languages. It never rejects: a service that fails is a finding of kind `server`.
- */
-export type CheckLayer = (registration: Registration) => Promise<CheckedServices>;
 
 /** What the service says of one language, and what is wrong, each at a member. */
 interface Checked {
@@ -46,17 +35,19 @@ type Wrong = [member: string, text: string];
 const maxMissing = 10;
 
 /**
- * Makes the check that a run shares, so that a service is asked once for all of its layers.
+ * Makes the check that a run shares, so that a service is asked once for all of its layers. It asks the services behind
+ * one layer whether its registration is right: for wms GetCapabilities, for feature the layer's own document, for version
+ * 2.0 the service's, in both languages. It never rejects: a service that fails is a finding of kind `server`.
  * @param ask as `createAsk({ fetch: createFetch(…) })` makes it
  * @param read reads capabilities; handed in where other work reads the same ones
  */
-export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)): CheckLayer {
+export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)) {
 	const checkService = (registration: Registration, lang: Lang): Promise<Checked> => {
 		if (serviceTypeOf(registration, lang) === "esriFeature") return checkFeature(registration[lang], ask);
 		if (isVersion2(registration)) return checkNode(registration[lang], read, ask);
 		return checkWms(registration[lang], read);
 	};
-	return async (registration) => {
+	return async (registration: Registration): Promise<CheckedServices> => {
 		const checked: CheckedServices = { facts: {}, findings: [] };
 		for (const lang of langs) {
 			const add = (kind: Fault, [member, words]: Wrong) => {

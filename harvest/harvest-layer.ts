@@ -32,19 +32,9 @@ export type HarvestLayer = (
 	known?: Description | null,
 ) => Promise<Harvested>;
 
-/** Asks the service of one language. @throws {Trouble} */
-export type DescribeLang = (
-	registration: Registration,
-	lang: Lang,
-	signal?: AbortSignal,
-) => Promise<Described>;
-
-export function createDescribe({
-	ask,
-	mapWkid,
-	read = createReadCapabilities(ask),
-}: HarvestOptions): DescribeLang {
-	return async (registration, lang, signal) => {
+/** Makes what asks the service of one language. It throws `Trouble`. */
+export function createDescribe({ ask, mapWkid, read = createReadCapabilities(ask) }: HarvestOptions) {
+	return async (registration: Registration, lang: Lang, signal?: AbortSignal): Promise<Described> => {
 		const { service_url: address } = registration[lang];
 		const type = serviceTypeOf(registration, lang);
 		if (type === "esriFeature") return describeLayer(address, ask, mapWkid, signal);

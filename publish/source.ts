@@ -26,15 +26,12 @@ export interface SourceOptions {
 	ref?: string | undefined;
 }
 
-/** The layers of a command, and their name in messages. */
-export interface NamedSource {
-	source: Source;
-	/** `layers/ of this checkout` */
-	name: string;
-}
-
-/** Reads the options that name layers. @throws {Error} where they do not fit together */
-export function nameSource({ layers, repo, ref }: SourceOptions): NamedSource {
+/**
+ * Reads the options that name layers.
+ * @returns the layers, and their name in messages: `layers/ of this checkout`
+ * @throws {Error} where they do not fit together
+ */
+export function nameSource({ layers, repo, ref }: SourceOptions): { source: Source; name: string } {
 	if (ref !== undefined && repo === undefined) throw new Error("--ref: is for --repo");
 	if (repo !== undefined) {
 		const name = `${ref ?? "the branch main"} of the repository ${repo}`;

@@ -9,7 +9,7 @@ import { followSenders } from "../service/follow-senders.ts";
 import { listen } from "../service/listen.ts";
 import { lockFolder } from "../service/lock.ts";
 import { ReadCount, serviceLog } from "../service/log.ts";
-import { type MetricsServer, serveMetrics } from "../service/metrics/server.ts";
+import { serveMetrics } from "../service/metrics/server.ts";
 import { countExamples } from "../service/open-store.ts";
 import { readSenders } from "../service/senders-file.ts";
 import { misspeltSettings, readConfiguration } from "../service/settings.ts";
@@ -41,12 +41,15 @@ export const run = createRun(async (argv, environment, io) => {
 		const { context, fragments, version, gauges } = service;
 		const interrupted = io.interrupted();
 		const reads = new ReadCount();
-		let metricsServer: MetricsServer | null = null;
+		let metricsServer: Awaited<ReturnType<typeof serveMetrics>> | null = null;
 		try {
 			if (configuration.metrics && metrics) {
-				const text = () => metrics.text({ dataDir, gauges });
-				const place = configuration.metrics;
-				metricsServer = await serveMetrics({ ...place, type: metrics.type, text, log: serviceLog });
+				const text = () => metrics.text(dataDir, gauges);
+				metricsServer = await serveMetrics(configuration.metrics, {
+					type: metrics.type,
+					text,
+					log: serviceLog,
+				});
 			}
 			const { server, end } = createNodeServer({
 				context: { ...context, limiter: new TokenBuckets(configuration.writes, context.now) },

@@ -74,19 +74,13 @@ const probeMs = 30_000;
 /** Any folder of layers, which a probe reads. */
 const probeFolder = "00";
 
-/** A store on GitHub whose write health is known. */
-export interface WatchedStore {
-	store: Store;
-	/** Why the last write or probe failed, in one line; null where it succeeded. */
-	state: () => string | null;
-}
-
 /**
  * Tracks whether writes reach GitHub. After a failure, reading the state probes GitHub from time to time, so that the
  * service becomes ready again without a write.
  * @param now the clock, in milliseconds
+ * @returns the store, and why the last write or probe failed, in one line; null where it succeeded
  */
-export function watchStore(store: Store, now: () => number): WatchedStore {
+export function watchStore(store: Store, now: () => number): { store: Store; state: () => string | null } {
 	let problem: string | null = null;
 	let askedMs = Number.NEGATIVE_INFINITY;
 

@@ -11,7 +11,7 @@ import type { ServiceHarvester } from "./harvester/open.ts";
 import { readReviews } from "./reviews.ts";
 import { descriptionOf, harvestedOf } from "./stored-layer.ts";
 
-export interface LayerStatusOptions {
+interface LayerStatusOptions {
 	/** The bare repository of the store. */
 	repository: string;
 	store: Pick<Store, "read">;

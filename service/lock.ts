@@ -28,9 +28,7 @@ export interface LockOptions {
 }
 
 /** Holds a data folder for one process. */
-export interface Lock {
-	release(): Promise<void>;
-}
+type Lock = { release: () => Promise<void> };
 
 /**
  * Locks a data folder for this process. The lock is a listening socket, which the system closes when the process ends,

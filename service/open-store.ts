@@ -7,7 +7,7 @@ import { parseLayerPath } from "../registry/smallkey.ts";
 import { GitStore } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
-import type { Edit, Store } from "../store/store.ts";
+import type { Edit } from "../store/store.ts";
 import { lockFolder } from "./lock.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -42,14 +42,6 @@ export function repositoryPath(dataDir: string): string {
 	return join(dataDir, "repository.git");
 }
 
-/** A store for one script. */
-export interface OpenStore {
-	store: Store;
-	/** Where the layers are: `the branch main of /data/repository.git`. */
-	place: string;
-	close(): Promise<void>;
-}
-
 /** The log of a script: warnings and errors on standard error. */
 const commandLog: Log = {
 	info: () => undefined,
@@ -65,9 +57,10 @@ const batchLimits = { requestMs: 60_000, waitMs: 60_000, raceMs: 300_000, batchM
 
 /**
  * Opens the configured store for a script, on GitHub or on this machine.
+ * @returns the store, what ends it, and where the layers are: `the branch main of /data/repository.git`
  * @throws {Error} where a service uses the local one, which must be ended first
  */
-export async function openStore(configuration: Configuration): Promise<OpenStore> {
+export async function openStore(configuration: Configuration) {
 	const { github, dataDir } = configuration;
 	const now = () => new Date();
 	if (github) {

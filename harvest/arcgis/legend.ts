@@ -9,10 +9,7 @@ export interface LegendEntry {
 }
 
 /** A class of a renderer that needs an image. */
-export interface LegendClass {
-	label: string;
-	value: string;
-}
+type LegendClass = { label: string; value: string };
 
 /** The legend of one layer out of a `MapServer/legend?f=json`; empty where the layer is not in it. */
 export function readLegend(answer: unknown, layerId: number): LegendEntry[] {
@@ -27,22 +24,13 @@ export function readLegend(answer: unknown, layerId: number): LegendEntry[] {
 		}));
 }
 
-/** The images of a legend for each class and for the default symbol; null where there is none. */
-export interface Paired {
-	classes: (string | null)[];
-	default: string | null;
-}
-
 /**
  * Finds the image of each class in a layer's legend: by position where the two lists fit, since several classes may
  * have one label; else by the values that the entries name, then by label, then the rest by position.
  * @param defaultLabel label of the renderer's default symbol; null where it has none
+ * @returns the image of each class, and that of the default symbol; null where there is none
  */
-export function pairLegend(
-	classes: LegendClass[],
-	defaultLabel: string | null,
-	legend: LegendEntry[],
-): Paired {
+export function pairLegend(classes: LegendClass[], defaultLabel: string | null, legend: LegendEntry[]) {
 	const defaultIndex = findDefault(classes.length, defaultLabel, legend);
 	const entries = legend.filter((_, index) => index !== defaultIndex);
 	const paired = pairByPosition(classes, entries) ?? pairByContent(classes, entries);

@@ -35,7 +35,8 @@ type Outcome = Answer & {
 	host?: "dead" | "doubtful";
 };
 
-interface Trouble {
+/** A host that did not answer. */
+interface Silent {
 	/** Requests in a row that failed, each with its retries. */
 	failures: number;
 	/** No request is made before that time. In milliseconds since 1970. */
@@ -62,7 +63,7 @@ const silentHostPauseMs = 60_000;
  */
 export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions): Ask {
 	const pool = createPool(4);
-	const troubles = new Map<string, Trouble>();
+	const silent = new Map<string, Silent>();
 
 	async function askWithRetries(address: string, signal?: AbortSignal): Promise<Outcome> {
 		for (let attempt = 1; ; attempt += 1) {
@@ -76,16 +77,16 @@ export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions):
 
 	// By origin: a host that has closed http may answer https.
 	async function askHost(address: string, origin: string, signal?: AbortSignal): Promise<Answer> {
-		const known = troubles.get(origin);
+		const known = silent.get(origin);
 		if (known && known.until > now()) return known.answer;
 		const { again: _again, host: state, ...answer } = await askWithRetries(address, signal);
 		if (answer.ok || !state) {
-			if (!signal?.aborted) troubles.delete(origin);
+			if (!signal?.aborted) silent.delete(origin);
 			return answer;
 		}
 		const failures = (known?.failures ?? 0) + 1;
 		const isSilent = state === "dead" || failures >= maxFailures;
-		troubles.set(origin, { failures, until: isSilent ? now() + silentHostPauseMs : 0, answer });
+		silent.set(origin, { failures, until: isSilent ? now() + silentHostPauseMs : 0, answer });
 		return answer;
 	}
 

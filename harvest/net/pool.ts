@@ -1,16 +1,10 @@
 /** Bounds how much work runs at a time: a number overall, and one for each name. */
-export interface Pool {
-	/** Runs `work` as soon as fewer than the bound are running; in the order of the calls. */
-	withSlot<T>(work: () => Promise<T>): Promise<T>;
-	/** Runs `work` when all earlier work under the same name has ended. */
-	oneByOne<T>(name: string, work: () => Promise<T>): Promise<T>;
-}
-
-export function createPool(width: number): Pool {
+export function createPool(width: number) {
 	let running = 0;
 	const waiting: (() => void)[] = [];
 	const last = new Map<string, Promise<unknown>>();
 
+	/** Runs `work` as soon as fewer than the bound are running; in the order of the calls. */
 	async function withSlot<T>(work: () => Promise<T>): Promise<T> {
 		if (running >= width) await new Promise<void>((resolve) => waiting.push(resolve));
 		else running += 1;
@@ -24,6 +18,7 @@ export function createPool(width: number): Pool {
 		}
 	}
 
+	/** Runs `work` when all earlier work under the same name has ended. */
 	async function oneByOne<T>(name: string, work: () => Promise<T>): Promise<T> {
 		const before = last.get(name) ?? Promise.resolve();
 		const turn = before.then(work, work);

@@ -6,14 +6,6 @@ import { readCommit, readVersion } from "../../files/version.ts";
 import type { GitOperation } from "../../store/git/measure.ts";
 import type { Gauges, Measures } from "../measures.ts";
 
-/** What the gauges are read from. */
-export interface MetricsOptions {
-	/** The folder whose disk is measured. */
-	dataDir: string;
-	/** Reads the present state of the service. */
-	gauges: () => Promise<Gauges>;
-}
-
 /** Upper bounds of the histogram of answers, in seconds; RAMP 4.0.x gives up after 2 s. */
 const answerBounds = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 
@@ -110,8 +102,13 @@ export class Metrics implements Measures {
 		this.#harvests.inc({ outcome });
 	}
 
-	/** All metrics as text. @throws {Error} where the disk cannot be measured */
-	async text({ dataDir, gauges: read }: MetricsOptions): Promise<string> {
+	/**
+	 * All metrics as text.
+	 * @param dataDir the folder whose disk is measured
+	 * @param read reads the present state of the service
+	 * @throws {Error} where the disk cannot be measured
+	 */
+	async text(dataDir: string, read: () => Promise<Gauges>): Promise<string> {
 		const [now, disk] = await Promise.all([read(), statfs(dataDir)]);
 		for (const [name, help, of] of gauges) {
 			const value = of(now, disk);

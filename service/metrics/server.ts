@@ -3,9 +3,8 @@ import { createServer } from "node:http";
 import type { Log } from "../../store/log.ts";
 import { listen } from "../listen.ts";
 
-export interface MetricsServerOptions {
-	host: string;
-	port: number;
+/** What is served at `GET /metrics`. */
+interface Served {
 	/** `Content-Type` of the text. */
 	type: string;
 	text: () => Promise<string>;
@@ -13,16 +12,12 @@ export interface MetricsServerOptions {
 	log: Log;
 }
 
-/** A server for `GET /metrics`, on a port of its own, which publishers and readers do not reach. */
-export interface MetricsServer {
-	/** Its address: `http://127.0.0.1:9464/metrics`. */
-	url: string;
-	close(): Promise<void>;
-}
-
-/** Starts the metrics' server. @throws {Error} that names the settings, where it cannot listen */
-export async function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
-	const { type, text, log } = options;
+/**
+ * Starts a server for `GET /metrics`, on a port of its own, which publishers and readers do not reach.
+ * @returns its address: `http://127.0.0.1:9464/metrics`
+ * @throws {Error} that names the settings, where it cannot listen
+ */
+export async function serveMetrics(place: { host: string; port: number }, { type, text, log }: Served) {
 	const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
 		const isMetrics = request.url?.split("?", 1)[0] === "/metrics";
 		const isRead = request.method === "GET" || request.method === "HEAD";
@@ -35,7 +30,7 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<Metri
 			},
 		);
 	});
-	const address = await listen(server, options, "METRICS_PORT, METRICS_HOST");
+	const address = await listen(server, place, "METRICS_PORT, METRICS_HOST");
 	return {
 		url: `${address}/metrics`,
 		async close() {

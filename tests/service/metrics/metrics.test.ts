@@ -125,7 +125,7 @@ metrics("two services of one process count each its own", async () => {
 	const isReady = false;
 	const unknown = { queue: null, commitsBehind: null, filesBehind: null, harvestsWaiting: null };
 	const gauges = async () => ({ layers: 3, ...unknown, isReady });
-	const text = await one.text({ dataDir: root, gauges });
+	const text = await one.text(root, gauges);
 	assert.match(text, 'fragments_request_seconds_bucket{le="0.00025",route="doc"} 0\n');
 	assert.match(text, 'fragments_request_seconds_bucket{le="0.0005",route="doc"} 1\n');
 	assert.match(text, 'fragments_request_seconds_bucket{le="10",route="doc"} 1\n');
@@ -134,7 +134,7 @@ metrics("two services of one process count each its own", async () => {
 	assert.match(text, 'fragments_harvests_total{outcome="failed"} 1\n');
 	assert.match(text, "fragments_ready 0\n");
 	assert.not.match(text, "fragments_queue", "what a service cannot know is not there");
-	assert.not.match(await other.text({ dataDir: root, gauges }), 'route="doc"');
+	assert.not.match(await other.text(root, gauges), 'route="doc"');
 });
 
 metrics("the alerts are in order, fire when they should, and name metrics that there are", async () => {
@@ -142,7 +142,7 @@ metrics("the alerts are in order, fire when they should, and name metrics that t
 	const gauges = async () => ({
 		...{ layers: 1, queue: 0, commitsBehind: 0, filesBehind: 0, harvestsWaiting: 0, isReady: true },
 	});
-	const text = await new Metrics().text({ dataDir: root, gauges });
+	const text = await new Metrics().text(root, gauges);
 	const names = new Set([...alerts.matchAll(/fragments_[a-z_]+/g)].map(([name]) => name));
 	assert.ok(names.size > 8);
 	for (const name of names) assert.match(text, `# TYPE ${name.replace(/_bucket$/, "")} `);
