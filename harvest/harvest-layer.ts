@@ -6,12 +6,12 @@ import {
 } from "../registry/description.ts";
 import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
-import { createFindAlike, type HarvestOptions, otherLayerText } from "./alike.ts";
+import { otherLayerText } from "./alike.ts";
 import { describeArcgisService } from "./arcgis/describe-service.ts";
 import { describeLayer } from "./arcgis/feature-layer.ts";
+import { type Clients, createClients, type HarvestOptions, within } from "./clients.ts";
 import { type Described, type Finding, orTrouble, Trouble } from "./finding.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
-import { createReadCapabilities } from "./wms/read-capabilities.ts";
 
 export interface Harvested {
 	/** The languages whose service answered. */
@@ -32,46 +32,36 @@ export type HarvestLayer = (
 	known?: Description | null,
 ) => Promise<Harvested>;
 
-/** Makes what asks the service of one language. It throws `Trouble`. */
-export function createDescribe({ ask, mapWkid, read = createReadCapabilities(ask) }: HarvestOptions) {
-	return async (registration: Registration, lang: Lang, signal?: AbortSignal): Promise<Described> => {
-		const { service_url: address } = registration[lang];
-		const type = serviceTypeOf(registration, lang);
-		if (type === "esriFeature") return describeLayer(address, ask, mapWkid, signal);
-		if (type !== "ogcWms" && type !== "ogcWmts") return describeArcgisService(address, ask, signal);
-		const names = namedLayers(registration, lang);
-		return describeLayers(type === "ogcWms" ? "WMS" : "WMTS", address, names, read, signal);
-	};
+/** Asks the service of one language. @throws {Trouble} */
+export async function describe(registration: Registration, lang: Lang, clients: Clients): Promise<Described> {
+	const { service_url: address } = registration[lang];
+	const type = serviceTypeOf(registration, lang);
+	if (type === "esriFeature") return describeLayer(address, clients);
+	if (type !== "ogcWms" && type !== "ogcWmts") return describeArcgisService(address, clients);
+	const names = namedLayers(registration, lang);
+	return describeLayers(type === "ogcWms" ? "WMS" : "WMTS", address, names, clients.read);
 }
 
 /** Makes the harvest that all layers harvested together share, so that capabilities are asked for once. */
-export function createHarvestLayer(given: HarvestOptions): HarvestLayer {
-	const options = { ...given, read: given.read ?? createReadCapabilities(given.ask) };
-	const describe = createDescribe(options);
-	const find = createFindAlike(options);
-
-	async function describeOwn(
-		registration: Registration,
-		lang: Lang,
-		known: Description | null,
-		signal?: AbortSignal,
-	): Promise<Described> {
-		const described = await describe(registration, lang, signal);
-		const before = currentDescription(registration, known, lang);
-		const other = await otherLayerText(before, described.description, find);
-		if (other !== null) throw new Trouble("registration", other);
-		return described;
-	}
+export function createHarvestLayer(options: HarvestOptions): HarvestLayer {
+	const clients = createClients(options);
 
 	return async (registration, signal, known = null) => {
 		const harvested: Harvested = { found: {}, partial: new Set(), findings: [] };
 		const answers = new Map<string, Described | Trouble>();
+		const describeOwn = async (lang: Lang): Promise<Described> => {
+			const described = await describe(registration, lang, within(clients, signal));
+			const before = currentDescription(registration, known, lang);
+			const other = await otherLayerText(before, described.description, clients);
+			if (other !== null) throw new Trouble("registration", other);
+			return described;
+		};
 		for (const lang of harvestedLangs(registration)) {
 			const { service_url: address } = registration[lang];
 			const asked = [serviceTypeOf(registration, lang), address, ...namedLayers(registration, lang)].join(
 				"\n",
 			);
-			const answer = answers.get(asked) ?? (await orTrouble(describeOwn(registration, lang, known, signal)));
+			const answer = answers.get(asked) ?? (await orTrouble(describeOwn(lang)));
 			answers.set(asked, answer);
 			addAnswer(harvested, lang, address, answer);
 		}

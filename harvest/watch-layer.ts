@@ -2,11 +2,12 @@ import { currentDescription, type Description, type LangDescription } from "../r
 import { type Seen, type SickState, sickStates } from "../registry/health.ts";
 import { namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
-import { createFindAlike, otherLayerText } from "./alike.ts";
+import { otherLayerText } from "./alike.ts";
 import { numberOf, objectOf, parseAnswer } from "./answer.ts";
 import { serviceAddress } from "./arcgis/answers.ts";
 import { askLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { createCheckLayer } from "./check-layer.ts";
+import { type Clients, within } from "./clients.ts";
 import { type Look, orNull, quote, seen, unseen } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
@@ -40,42 +41,8 @@ export type WatchLayer = (
 
 /** Makes the watch that a run shares. @param ask as `createAsk` makes it */
 export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): WatchLayer {
+	const clients: Clients = { ask, read, mapWkid: 4326 };
 	const check = createCheckLayer(ask, read);
-	const find = createFindAlike({ ask, mapWkid: 4326, read });
-
-	/** Whether another layer has taken the place of the known one; null: no. */
-	async function otherLayer(
-		registration: Registration,
-		lang: Lang,
-		known: Description,
-	): Promise<Look | null> {
-		const before = currentDescription(registration, known, lang);
-		if (!before || "entries" in before) return null;
-		const { service_url: address } = registration[lang];
-		const now = await orNull("renderer" in before ? sketch(address) : named(address, before.layers));
-		const text = now && (await otherLayerText(before, now, find));
-		return text === null ? null : unseen("registration", text);
-	}
-
-	async function sketch(address: string): Promise<LangDescription> {
-		return sketchLayer(address, await askLayer(address, ask));
-	}
-
-	async function named(address: string, layers: readonly string[]): Promise<LangDescription> {
-		return (await describeLayers("WMS", address, layers, read)).description;
-	}
-
-	/** Looks at one language, where the check found nothing wrong. */
-	async function look(registration: Registration, lang: Lang, signal?: AbortSignal): Promise<Look> {
-		const { service_url: address } = registration[lang];
-		const type = serviceTypeOf(registration, lang);
-		if (type === "esriFeature") return lookAtFeatures(address, ask, signal);
-		const [name] = type === "ogcWms" ? namedLayers(registration, lang) : [];
-		if (name === undefined) return seen;
-		const capabilities = await orNull(read("WMS", address, name));
-		const layer = capabilities?.layers.get(name);
-		return layer ? lookAtWms(address, name, layer, ask, signal) : seen;
-	}
 
 	return async (registration, signal, known = null) => {
 		const checked = await check(registration);
@@ -89,8 +56,8 @@ export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): 
 			const name = `${serviceTypeOf(registration, lang)} ${namedLayers(registration, lang)[0]} ${address}`;
 			const found =
 				looks.get(name) ??
-				(known && (await otherLayer(registration, lang, known))) ??
-				(await look(registration, lang, signal));
+				(await otherLayer(address, currentDescription(registration, known, lang), clients)) ??
+				(await look(registration, lang, within(clients, signal)));
 			looks.set(name, found);
 			if (found.state === null) continue;
 			const { state, text } = found;
@@ -101,13 +68,41 @@ export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): 
 	};
 }
 
+/** Whether another layer has taken the place of the known one; null: no. */
+async function otherLayer(
+	address: string,
+	before: LangDescription | null,
+	clients: Clients,
+): Promise<Look | null> {
+	if (!before || "entries" in before) return null;
+	const { ask, read } = clients;
+	const sketch = async () => sketchLayer(address, await askLayer(address, ask));
+	const named = async (names: readonly string[]) =>
+		(await describeLayers("WMS", address, names, read)).description;
+	const now = await orNull<LangDescription>("renderer" in before ? sketch() : named(before.layers));
+	const text = now && (await otherLayerText(before, now, clients));
+	return text === null ? null : unseen("registration", text);
+}
+
+/** Looks at one language, where the check found nothing wrong. */
+async function look(registration: Registration, lang: Lang, { ask, read }: Clients): Promise<Look> {
+	const { service_url: address } = registration[lang];
+	const type = serviceTypeOf(registration, lang);
+	if (type === "esriFeature") return lookAtFeatures(address, ask);
+	const [name] = type === "ogcWms" ? namedLayers(registration, lang) : [];
+	if (name === undefined) return seen;
+	const capabilities = await orNull(read("WMS", address, name));
+	const layer = capabilities?.layers.get(name);
+	return layer ? lookAtWms(address, name, layer, ask) : seen;
+}
+
 /**
  * Looks at a feature layer: whether it has a feature, as a viewer would ask for it. Never throws.
  * A service that refuses the query is not taken as a fault of the layer.
  */
-async function lookAtFeatures(address: string, ask: Ask, signal?: AbortSignal): Promise<Look> {
+async function lookAtFeatures(address: string, ask: Ask): Promise<Look> {
 	const query = { where: "1=1", outFields: "*", returnGeometry: "true", resultRecordCount: "1", f: "json" };
-	const answer = await ask(serviceAddress(address, "/query", query), signal);
+	const answer = await ask(serviceAddress(address, "/query", query));
 	// An older server ignores `resultRecordCount`, and sends all features.
 	if (!answer.ok && (answer.tooLarge || (answer.status !== null && answer.status < 500))) return seen;
 	if (!answer.ok) return unseen(answer.kind, answer.text);

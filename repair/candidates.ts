@@ -1,9 +1,9 @@
-import { type Alike, alikeAt, createFindAlike } from "../harvest/alike.ts";
+import { type Alike, alikeAt, findAlike } from "../harvest/alike.ts";
 import { isObject, listOf, objectOf, parseAnswer, textOf } from "../harvest/answer.ts";
+import { createClients } from "../harvest/clients.ts";
 import { orNull } from "../harvest/finding.ts";
-import { createDescribe } from "../harvest/harvest-layer.ts";
+import { describe } from "../harvest/harvest-layer.ts";
 import type { Ask } from "../harvest/net/ask.ts";
-import { createReadCapabilities } from "../harvest/wms/read-capabilities.ts";
 import type { LangDescription } from "../registry/description.ts";
 import { isVersion2, namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
@@ -41,9 +41,7 @@ const maxShown = 5;
  * permanent redirect leads there. It never rejects, and gives the best candidates: one, or several that agree alike.
  */
 export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
-	const read = createReadCapabilities(ask);
-	const describe = createDescribe({ ask, mapWkid, read });
-	const findAlike = createFindAlike({ ask, mapWkid, read });
+	const clients = createClients({ ask, mapWkid });
 
 	/** What an address says of the layer itself, and of the other layers of its service. */
 	async function lookAt(
@@ -53,9 +51,9 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 		address: string,
 	): Promise<Alike[]> {
 		const moved = withEntry(registration, lang, { service_url: address });
-		const own = alikeAt(known, address, await orNull(describe(moved, lang)));
+		const own = alikeAt(known, address, await orNull(describe(moved, lang, clients)));
 		if (own.some((one) => one.agreement.sure === "same")) return own;
-		return [...own, ...(await findAlike(known, address))];
+		return [...own, ...(await findAlike(known, address, clients))];
 	}
 
 	return async (registration: Registration, lang: Lang, known: LangDescription): Promise<Candidate[]> => {

@@ -11,11 +11,10 @@ export async function askDocument(
 	address: string,
 	what: "layer" | "service",
 	ask: Ask,
-	signal?: AbortSignal,
 	path = "",
 	query: Record<string, string> = {},
 ): Promise<Record<string, unknown>> {
-	const answer = await ask(serviceAddress(address, path, { ...query, f: "json" }), signal);
+	const answer = await ask(serviceAddress(address, path, { ...query, f: "json" }));
 	if (!answer.ok) {
 		const { kind, text, tooLarge, status } = answer;
 		throw refusal(kind, text, tooLarge || isRefusal(status));

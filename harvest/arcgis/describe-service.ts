@@ -1,6 +1,6 @@
 import { isObject, listOf, numberOf, textOf } from "../answer.ts";
+import type { Clients } from "../clients.ts";
 import { checkEntries, type Described, Trouble } from "../finding.ts";
-import type { Ask } from "../net/ask.ts";
 import { askDocument } from "./answers.ts";
 
 /** The `parentLayerId` of a layer without a group; older servers leave it out of services without groups. */
@@ -11,12 +11,8 @@ const noParent = -1;
  * that lie in it.
  * @throws {Trouble}
  */
-export async function describeArcgisService(
-	address: string,
-	ask: Ask,
-	signal?: AbortSignal,
-): Promise<Described> {
-	const document = await askDocument(address, "service", ask, signal);
+export async function describeArcgisService(address: string, { ask }: Clients): Promise<Described> {
+	const document = await askDocument(address, "service", ask);
 	if (textOf(document.type) !== "" || !Array.isArray(document.layers)) {
 		const text = "is no whole service: the address must end with MapServer or FeatureServer";
 		throw new Trouble("registration", text);

@@ -3,6 +3,7 @@ import { plainText } from "../../registry/markup.ts";
 import { boundsOfExtent, reproject } from "../../registry/projections.ts";
 import { maxAbstract } from "../../schemas/description.ts";
 import { isObject, listOf, numberOf, objectOf, textOf } from "../answer.ts";
+import type { Clients } from "../clients.ts";
 import { type Described, orTrouble, quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 import { askDocument } from "./answers.ts";
@@ -20,40 +21,24 @@ const maxDescriptionLength = 512 * 1024;
 const sketchWkid = 4326;
 
 /** Asks for the document of one feature layer: `<service_url>?f=json`. @throws {Trouble} */
-export async function askLayer(
-	address: string,
-	ask: Ask,
-	signal?: AbortSignal,
-): Promise<Record<string, unknown>> {
-	const document = await askDocument(address, "layer", ask, signal);
+export async function askLayer(address: string, ask: Ask): Promise<Record<string, unknown>> {
+	const document = await askDocument(address, "layer", ask);
 	checkDocument(document);
 	return document;
 }
 
 /**
  * Asks a feature layer's service what the layer is: its document, its legend and its number of features.
- * @param mapWkid well-known id of the map's spatial reference, for the extent
  * @throws {Trouble}
  */
-export async function describeLayer(
-	address: string,
-	ask: Ask,
-	mapWkid: number,
-	signal?: AbortSignal,
-): Promise<Described> {
-	const layer = await askLayer(address, ask, signal);
+export async function describeLayer(address: string, { ask, mapWkid }: Clients): Promise<Described> {
+	const layer = await askLayer(address, ask);
 	const fields = listOf(layer.fields).filter(isObject);
 	if (fields.length > maxFields) throw tooMuch(`more than ${maxFields} fields`);
-	const legend = await askLegend(address, ask, signal);
-	const count = await askCount(address, ask, signal);
-	const description = buildDescription(
-		address,
-		layer,
-		fields.map(readField),
-		legend.found,
-		count.found,
-		mapWkid,
-	);
+	const legend = await askLegend(address, ask);
+	const count = await askCount(address, ask);
+	const parts = { fields: fields.map(readField), legend: legend.found, count: count.found };
+	const description = buildDescription(address, layer, parts, mapWkid);
 	if (!description) throw tooMuch(`more than ${maxClasses} classes`);
 	if (JSON.stringify(description).length > maxDescriptionLength) {
 		throw tooMuch(`symbols and fields of more than ${maxDescriptionLength / 1024} KiB`);
@@ -65,19 +50,15 @@ export async function describeLayer(
 export function sketchLayer(address: string, layer: Record<string, unknown>): FeatureDescription {
 	const fields = listOf(layer.fields).filter(isObject).slice(0, maxFields).map(readField);
 	const build = (document: Record<string, unknown>) =>
-		buildDescription(address, document, fields, [], null, sketchWkid);
+		buildDescription(address, document, { fields, legend: [], count: null }, sketchWkid);
 	// Without a renderer there is nothing of which there could be too much.
 	return build(layer) ?? (build({ ...layer, drawingInfo: {} }) as FeatureDescription);
 }
 
 /** The documents of all layers of the service that a layer is in; empty where the service does not have them at once. */
-export async function askAllLayers(
-	address: string,
-	ask: Ask,
-	signal?: AbortSignal,
-): Promise<Record<string, unknown>[]> {
-	const { document } = await askExtra(address, "/../layers", ask, signal);
-	return listOf(document.layers).filter(isObject);
+export async function askAllLayers(address: string, ask: Ask): Promise<Record<string, unknown>[]> {
+	const { found } = await askExtra(address, "/../layers", ask);
+	return listOf(found.layers).filter(isObject);
 }
 
 function tooMuch(what: string): Trouble {
@@ -106,19 +87,19 @@ interface Extra<T> {
 const mapLayer = /\/MapServer\/(\d+)\/*$/i;
 
 /** A feature service has no legend; its classes are drawn from their symbols. */
-async function askLegend(address: string, ask: Ask, signal?: AbortSignal): Promise<Extra<LegendEntry[]>> {
+async function askLegend(address: string, ask: Ask): Promise<Extra<LegendEntry[]>> {
 	const url = new URL(address);
 	const layerId = mapLayer.exec(url.pathname)?.[1];
 	if (layerId === undefined) return { found: [], missing: null };
 	url.pathname = url.pathname.replace(/(?<!\/)\/+\d+\/*$/, "");
-	const { document, missing } = await askExtra(url.href, "/legend", ask, signal);
-	return { found: readLegend(document, Number(layerId)), missing };
+	const { found, missing } = await askExtra(url.href, "/legend", ask);
+	return { found: readLegend(found, Number(layerId)), missing };
 }
 
-async function askCount(address: string, ask: Ask, signal?: AbortSignal): Promise<Extra<number | null>> {
+async function askCount(address: string, ask: Ask): Promise<Extra<number | null>> {
 	const query = { where: "1=1", returnCountOnly: "true" };
-	const { document, missing } = await askExtra(address, "/query", ask, signal, query);
-	const count = numberOf(document.count);
+	const { found, missing } = await askExtra(address, "/query", ask, query);
+	const count = numberOf(found.count);
 	return { found: count !== null && count >= 0 ? count : null, missing };
 }
 
@@ -130,22 +111,18 @@ async function askExtra(
 	address: string,
 	path: string,
 	ask: Ask,
-	signal?: AbortSignal,
 	query?: Record<string, string>,
-): Promise<{ document: Record<string, unknown>; missing: Trouble | null }> {
-	const document = await orTrouble(askDocument(address, "service", ask, signal, path, query));
-	if (!(document instanceof Trouble)) return { document, missing: null };
-	const missing = document.isPassing ? new Trouble("server", document.message) : null;
-	return { document: {}, missing };
+): Promise<Extra<Record<string, unknown>>> {
+	const found = await orTrouble(askDocument(address, "service", ask, path, query));
+	if (!(found instanceof Trouble)) return { found, missing: null };
+	return { found: {}, missing: found.isPassing ? new Trouble("server", found.message) : null };
 }
 
 /** A description in the one order of its members; null where the renderer has too many classes. */
 function buildDescription(
 	address: string,
 	layer: Record<string, unknown>,
-	fields: Field[],
-	legend: LegendEntry[],
-	count: number | null,
+	{ fields, legend, count }: { fields: Field[]; legend: LegendEntry[]; count: number | null },
 	mapWkid: number,
 ): FeatureDescription | null {
 	const geometryType = textOf(layer.geometryType);

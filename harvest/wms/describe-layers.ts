@@ -17,10 +17,9 @@ export async function describeLayers(
 	address: string,
 	names: readonly string[],
 	read: ReadCapabilities,
-	signal?: AbortSignal,
 ): Promise<Described> {
 	const [first] = names;
-	const { layers, root } = await read(service, address, first ?? null, signal);
+	const { layers, root } = await read(service, address, first ?? null);
 	if (first === undefined) {
 		const entries = [...layers.keys()];
 		checkEntries(entries);

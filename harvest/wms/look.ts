@@ -16,11 +16,10 @@ export async function lookAtWms(
 	name: string,
 	layer: CapabilitiesLayer,
 	ask: Ask,
-	signal?: AbortSignal,
 ): Promise<Look> {
 	const box = boxOf(layer) ?? canada;
 	for (const part of parts) {
-		const answer = await ask(mapAddress(address, name, middleOf(box, part)), signal);
+		const answer = await ask(mapAddress(address, name, middleOf(box, part)));
 		if (!answer.ok) return unseen(answer.kind, answer.text);
 		const { bytes, type } = answer;
 		if (!isPng(bytes) && !type.startsWith("image/")) return noPicture(bytes, type);
