@@ -35,7 +35,7 @@ export const run = createRun(async (argv, environment, io) => {
 		const following =
 			configured.place === "SENDERS" ? null : followSenders(configured.place, senders, serviceLog);
 		const service = await openService(configuration, senders, {
-			measures: metrics,
+			metrics,
 			sendersState: following?.state,
 		});
 		const { context, fragments, version, gauges } = service;

@@ -20,25 +20,24 @@ import { Disk, type Look } from "./disk.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { createReadStatus } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
-import { countCommits, type Reports } from "./measures.ts";
 import { repositoryPath, seed } from "./open-store.ts";
-import type { Service } from "./service.ts";
+import type { Service, Watching } from "./service.ts";
 import type { Configuration } from "./settings.ts";
 
 /** The configured service: layers in a repository on this machine, or on GitHub. */
 export async function openService(
 	configuration: Configuration,
 	senders: Senders,
-	reports: Reports,
+	watching: Watching,
 ): Promise<Service> {
-	if (!configuration.github) return openLocal(configuration, senders, reports);
+	if (!configuration.github) return openLocal(configuration, senders, watching);
 	// Loaded only where it is used: what it brings along takes memory.
 	const { openGithubService } = await import("./github-composition.ts");
-	return openGithubService(configuration, senders, reports);
+	return openGithubService(configuration, senders, watching);
 }
 
 /** What a service on this machine has from outside; tests replace it. */
-export interface Outside extends Reports {
+export interface Outside extends Watching {
 	now?: () => Date;
 	log?: Log;
 	/** The files of the first commit of a new repository. */
@@ -67,7 +66,7 @@ export async function openLocal(
 	senders: Senders,
 	outside: Outside = {},
 ): Promise<LocalService> {
-	const { now = () => new Date(), log = serviceLog, measures, sendersState = () => null } = outside;
+	const { now = () => new Date(), log = serviceLog, metrics, sendersState = () => null } = outside;
 	const { guard = installHook, seed: firstFiles = seed } = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
@@ -97,10 +96,11 @@ export async function openLocal(
 		publish,
 		log,
 		limits: outside.storeLimits,
-		...(measures && { measure: measures.git }),
+		...(metrics && { measure: metrics.git }),
 		guard: (path: string) => guard(path, log.warn),
 	};
-	const store = countCommits(await GitStore.open(options, () => firstFiles(configuration)), measures);
+	const store = await GitStore.open(options, () => firstFiles(configuration));
+	metrics?.countCommits(store);
 	const disk = new Disk(dataDir, outside.freeBytes);
 	await begin(store, publication, repository);
 	if (catalogue) catalogue.changed(store.tip);
@@ -109,7 +109,7 @@ export async function openLocal(
 	await disk.start();
 	if (configuration.harvest.on) {
 		const { openHarvester } = await import("./harvester/open.ts");
-		harvester = openHarvester(configuration, store, () => publication.table.smallkeys(), measures);
+		harvester = openHarvester(configuration, store, () => publication.table.smallkeys(), metrics);
 	}
 	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();
 	const context: Context = {

@@ -11,15 +11,14 @@ import { githubStore } from "../store/github/store.ts";
 import { type Store, StoreBusy } from "../store/store.ts";
 import { fetchFromGithub } from "./github.ts";
 import { serviceLog } from "./log.ts";
-import { countCommits, type Reports } from "./measures.ts";
-import type { Service } from "./service.ts";
+import type { Service, Watching } from "./service.ts";
 import type { Configuration } from "./settings.ts";
 
 /** Opens a service that writes to GitHub. Reads come from the last build of this checkout, as from the hosting. */
 export async function openGithubService(
 	configuration: Configuration,
 	senders: Senders,
-	{ measures, sendersState = () => null }: Reports = {},
+	{ metrics, sendersState = () => null }: Watching = {},
 ): Promise<Service> {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");
@@ -33,7 +32,7 @@ export async function openGithubService(
 		Math.max(...slotsOf(configuration).map((slot) => countBuilt(join(out, slotFolder(slot)))));
 	return {
 		context: {
-			store: countCommits(watched.store, measures),
+			store: metrics?.countCommits(watched.store) ?? watched.store,
 			settings: { ...configuration, senders },
 			now,
 			log: serviceLog,

@@ -1,7 +1,14 @@
 import type { Context } from "../api/context.ts";
 import type { Pages } from "../api/node/pages.ts";
 import type { Fragments } from "../api/read.ts";
-import type { Gauges } from "./measures.ts";
+import type { Gauges, Metrics } from "./metrics/metrics.ts";
+
+/** What watches a running service. */
+export interface Watching {
+	metrics?: Metrics | null;
+	/** Why the senders are not as their file says, in one line; null where they are. */
+	sendersState?: (() => string | null) | undefined;
+}
 
 /** The service behind the HTTP server, which is closed after it. */
 export interface Service {

@@ -1,7 +1,7 @@
 import type { Store } from "../../store/store.ts";
 import { readHealth } from "../find-repository.ts";
 import { serviceLog } from "../log.ts";
-import type { Measures } from "../measures.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import { repositoryPath } from "../open-store.ts";
 import type { Configuration } from "../settings.ts";
 import { Harvester } from "./harvester.ts";
@@ -21,7 +21,7 @@ export function openHarvester(
 	configuration: Configuration,
 	store: Store,
 	allKeys: () => Iterable<string>,
-	measures: Measures | null = null,
+	metrics: Metrics | null = null,
 ): ServiceHarvester {
 	const { harvest, mapWkid, dataDir } = configuration;
 	const threads = new HarvestThreads({
@@ -44,7 +44,7 @@ export function openHarvester(
 	const harvester = new Harvester({
 		...common,
 		harvest: threads.harvest,
-		count: (outcome) => measures?.harvest(outcome),
+		count: metrics?.harvest,
 		look: watcher.look,
 	});
 	const search = searchProcess(configuration);

@@ -4,7 +4,23 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import type { RouteName } from "../../api/node/serve.ts";
 import { readCommit, readVersion } from "../../files/version.ts";
 import type { GitOperation } from "../../store/git/measure.ts";
-import type { Gauges, Measures } from "../measures.ts";
+import { isRefusal, type Store } from "../../store/store.ts";
+
+/** The present state of a running service; null where it is not known. */
+export interface Gauges {
+	/** Served layers. */
+	layers: number;
+	/** Waiting and running changes. */
+	queue: number | null;
+	/** Commits of the branch that are not served yet. */
+	commitsBehind: number | null;
+	/** Layers whose rendered files are outdated. */
+	filesBehind: number | null;
+	/** Layers that wait to be harvested. */
+	harvestsWaiting: number | null;
+	/** Whether `/readyz` says 200. */
+	isReady: boolean;
+}
 
 /** Upper bounds of the histogram of answers, in seconds; RAMP 4.0.x gives up after 2 s. */
 const answerBounds = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -32,7 +48,7 @@ const gauges: readonly [name: string, help: string, of: (now: Gauges, disk: Stat
 ];
 
 /** The metrics of one running service, in the text format of Prometheus. */
-export class Metrics implements Measures {
+export class Metrics {
 	readonly #registry = new Registry();
 	readonly #commits = this.#counter(
 		"commits_total",
@@ -90,17 +106,27 @@ export class Metrics implements Measures {
 		if (reason !== undefined) this.#refused.inc({ reason });
 	};
 
-	commit(by: "sender" | "service"): void {
-		this.#commits.inc({ by });
+	/** The same store, whose commits are counted from now on: for a sender's write, and of the service itself. */
+	countCommits<S extends Store>(store: S): S {
+		const change = store.change.bind(store);
+		store.change = async (edits, meta) => {
+			const outcome = await change(edits, meta);
+			const by = meta.request === null ? "service" : "sender";
+			if (!isRefusal(outcome) && outcome.changed) this.#commits.inc({ by });
+			return outcome;
+		};
+		return store;
 	}
 
+	/** Counts an operation of git that others wait for. */
 	readonly git = (operation: GitOperation, ms: number): void => {
 		this.#git.observe({ operation }, ms / 1_000);
 	};
 
-	harvest(outcome: string): void {
+	/** Counts a harvest: `changed`, `unchanged`, `dropped` or `failed`. */
+	readonly harvest = (outcome: string): void => {
 		this.#harvests.inc({ outcome });
-	}
+	};
 
 	/**
 	 * All metrics as text.
