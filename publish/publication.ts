@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { GitFailure } from "../git/run.ts";
 import { problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import type { CommitRange, Published } from "../store/git/branch.ts";
+import type { Branch, CommitRange, Published } from "../store/git/branch.ts";
 import type { Log } from "../store/log.ts";
 import { findEarlier } from "./commit-layers.ts";
 import { renderEntry } from "./entry.ts";
@@ -77,23 +77,18 @@ export class Publication {
 	/**
 	 * Begins with the snapshot of an earlier process where its commit is in the repository's history, and else with all
 	 * layers. Readers may be let in once this has ended; the files follow.
-	 * @param since the range from a commit, or null where the history does not have it
-	 * @param first the range from nothing
 	 * @returns the commit that is served: that of the snapshot where the range from it cannot be read
 	 * @throws {GitFailure} where the layers cannot be read, and there is no snapshot
 	 */
-	async begin(
-		since: (commit: string) => Promise<CommitRange | null>,
-		first: () => Promise<CommitRange>,
-	): Promise<string> {
+	async begin(branch: Pick<Branch, "rangeSince" | "firstRange">): Promise<string> {
 		const { log, repository } = this.#options;
 		const wasCurrent = existsSync(this.#endedPath);
 		await rm(this.#endedPath, { force: true }).catch(log.error);
 		const snapshot = loadSnapshot(this.#snapshotPath, this.#renderer, log);
-		const range = snapshot && (await unlessUnreadable(since(snapshot.commit)));
+		const range = snapshot && (await unlessUnreadable(branch.rangeSince(snapshot.commit)));
 		if (!snapshot || range === null) {
 			if (snapshot) log.warn(otherHistory(repository, snapshot.commit));
-			await this.#take(await first());
+			await this.#take(await branch.firstRange());
 			this.files.compareAll(existsSync(this.#snapshotPath));
 			void this.#save();
 			return this.#commit as string;

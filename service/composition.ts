@@ -82,8 +82,16 @@ export async function openLocal(
 		},
 		filesTimes: outside.filesTimes,
 	});
+	const out = join(dataDir, "dist");
+	const ofCatalogue = () => ({ senderNames: senderNamesOf(senders), canSend: true, isCompressed: true });
 	const catalogue = configuration.site
-		? openCatalogue(configuration, senders, log, outside.catalogueLimits)
+		? new ServiceCatalogue({
+				repository,
+				out,
+				options: () => catalogueOptions(configuration, ofCatalogue()),
+				log,
+				limits: outside.catalogueLimits,
+			})
 		: null;
 	const publish = async (step: CommitRange) => {
 		const published = await publication.publish(step);
@@ -104,7 +112,7 @@ export async function openLocal(
 	const disk = new Disk(dataDir, outside.freeBytes);
 	await begin(store, publication, repository);
 	if (catalogue) catalogue.changed(store.tip);
-	else if (hasCatalogue(join(dataDir, "dist"))) removeCatalogue(join(dataDir, "dist"));
+	else if (hasCatalogue(out)) removeCatalogue(out);
 	store.start();
 	await disk.start();
 	if (configuration.harvest.on) {
@@ -150,40 +158,14 @@ export async function openLocal(
 		publication,
 		disk,
 		catalogue,
-		pages: catalogue && folderPages(join(dataDir, "dist"), configuration.publicUrl.startsWith("https:")),
+		pages: catalogue && folderPages(out, configuration.publicUrl.startsWith("https:")),
 	};
-}
-
-/** The catalogue of a service on this machine: it takes signed requests, too. */
-function openCatalogue(
-	configuration: Configuration,
-	senders: Senders,
-	log: Log,
-	limits: Partial<CatalogueLimits> | undefined,
-): ServiceCatalogue {
-	return new ServiceCatalogue({
-		repository: repositoryPath(configuration.dataDir),
-		out: join(configuration.dataDir, "dist"),
-		options: () =>
-			catalogueOptions(configuration, {
-				senderNames: senderNamesOf(senders),
-				canSend: true,
-				isCompressed: true,
-			}),
-		log,
-		limits,
-	});
 }
 
 /** Lets readers in. @throws {Error} that tells the way out where the layers cannot be read, and none were kept */
 async function begin(store: GitStore, publication: Publication, repository: string): Promise<void> {
 	try {
-		const served = await startTask(repository, () =>
-			publication.begin(
-				(commit) => store.branch.rangeSince(commit),
-				() => store.branch.firstRange(),
-			),
-		);
+		const served = await startTask(repository, () => publication.begin(store.branch));
 		if (served !== store.tip) store.branch.goBackTo(served);
 	} catch (error) {
 		await store.close();
