@@ -16,7 +16,7 @@ import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
 import { type CatalogueLimits, ServiceCatalogue } from "./catalogue.ts";
-import { Disk, type Look } from "./disk.ts";
+import { createDisk, type Look } from "./disk.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { createReadStatus } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
@@ -55,7 +55,7 @@ export interface Outside extends Watching {
 export interface LocalService extends Service {
 	store: GitStore;
 	publication: Publication;
-	disk: Disk;
+	disk: ReturnType<typeof createDisk>;
 	/** Null where it is left out. */
 	catalogue: ServiceCatalogue | null;
 }
@@ -109,7 +109,7 @@ export async function openLocal(
 	};
 	const store = await GitStore.open(options, () => firstFiles(configuration));
 	metrics?.countCommits(store);
-	const disk = new Disk(dataDir, outside.freeBytes);
+	const disk = createDisk(dataDir, outside.freeBytes);
 	await begin(store, publication, repository);
 	if (catalogue) catalogue.changed(store.tip);
 	else if (hasCatalogue(out)) removeCatalogue(out);

@@ -16,50 +16,35 @@ const statFreeBytes: Look<number> = async (folder) => {
 const checkAccess: Look<void> = (folder) => access(folder, constants.W_OK);
 
 /** Checks periodically whether a folder can be written and its disk has space, so that a hanging disk blocks nothing. */
-export class Disk {
-	readonly #folder: string;
-	readonly #freeBytes: Look<number>;
-	readonly #checkWritable: Look<void>;
-	#problem: string | null = null;
-	#timer: NodeJS.Timeout | undefined;
+export function createDisk(folder: string, freeBytes = statFreeBytes, checkWritable = checkAccess) {
+	let problem: string | null = null;
+	let timer: NodeJS.Timeout | undefined;
 
-	constructor(folder: string, freeBytes = statFreeBytes, checkWritable = checkAccess) {
-		this.#folder = folder;
-		this.#freeBytes = freeBytes;
-		this.#checkWritable = checkWritable;
-	}
-
-	/** Checks now, and then every ten seconds. */
-	async start(): Promise<void> {
-		this.#timer = setInterval(() => void this.look(), lookEveryMs).unref();
-		await this.look();
-	}
-
-	async look(): Promise<void> {
+	async function look(): Promise<void> {
 		try {
-			await this.#checkWritable(this.#folder);
+			await checkWritable(folder);
 		} catch (error) {
-			this.#problem = `DATA_DIR cannot be written: ${codeOf(error)}`;
+			problem = `DATA_DIR cannot be written: ${codeOf(error)}`;
 			return;
 		}
 		try {
-			const free = await this.#freeBytes(this.#folder);
+			const free = await freeBytes(folder);
 			const left = `${Math.floor(free / (1 << 20))} MB are left on the disk of DATA_DIR`;
 			const min = `${minFreeBytes / (1 << 20)} MB`;
-			this.#problem = free < minFreeBytes ? `only ${left}, and ${min} should be` : null;
+			problem = free < minFreeBytes ? `only ${left}, and ${min} should be` : null;
 		} catch (error) {
-			this.#problem = `DATA_DIR cannot be checked: ${codeOf(error)}`;
+			problem = `DATA_DIR cannot be checked: ${codeOf(error)}`;
 		}
 	}
 
-	/** The problem in one line, or null. */
-	state(): string | null {
-		return this.#problem;
+	/** Checks now, and then every ten seconds. */
+	async function start(): Promise<void> {
+		timer = setInterval(() => void look(), lookEveryMs).unref();
+		await look();
 	}
 
-	stop(): void {
-		clearInterval(this.#timer);
-	}
+	/** `state`: the problem in one line, or null. */
+	return { look, start, state: () => problem, stop: () => clearInterval(timer) };
 }
 
 function codeOf(error: unknown): string {

@@ -1,11 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseSenders, type Senders } from "../api/senders.ts";
 import { senderNamesOf } from "../catalogue/options.ts";
 import { readTextIfThere } from "../files/if-there.ts";
 import { replaceFile } from "../files/replace-file.ts";
-import type { PublicName } from "../registry/entries.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
 import type { Environment } from "./settings.ts";
@@ -37,22 +35,22 @@ const firstSender = "publisher";
 export async function readSenders(env: Environment, dataDir: string): Promise<ConfiguredSenders> {
 	if (env.SENDERS) return { senders: parseVariable(env.SENDERS), place: "SENDERS", created: null };
 	const place = sendersPath(dataDir);
-	const text = await readTextIfThere(place);
-	if (text !== null) return { senders: parseSenders(text, place), place, created: null };
+	const known = await readFileOf(dataDir);
+	if (known) return { senders: known, place, created: null };
 	await changeSenders(dataDir, (entries) => ({ [firstSender]: randomSecret(), ...entries }));
-	const senders = parseSenders(await readFile(place, "utf8"), place);
-	return { senders, place, created: firstSender };
+	return { senders: (await readFileOf(dataDir)) ?? new Map(), place, created: firstSender };
 }
 
 /** Sender id → public name; empty without the setting and without the file. */
-export async function readPublicNames(
-	env: Environment,
-	dataDir: string,
-): Promise<Record<string, PublicName>> {
-	if (env.SENDERS) return senderNamesOf(parseVariable(env.SENDERS));
-	const place = sendersPath(dataDir);
-	const text = await readTextIfThere(place);
-	return text === null ? {} : senderNamesOf(parseSenders(text, place));
+export async function readPublicNames(env: Environment, dataDir: string) {
+	const senders = env.SENDERS ? parseVariable(env.SENDERS) : await readFileOf(dataDir);
+	return senderNamesOf(senders ?? new Map());
+}
+
+/** The senders of the file; null where there is none. */
+async function readFileOf(dataDir: string): Promise<Senders | null> {
+	const text = await readTextIfThere(sendersPath(dataDir));
+	return text === null ? null : parseSenders(text, sendersPath(dataDir));
 }
 
 function parseVariable(text: string): Senders {

@@ -8,11 +8,11 @@ import { Harvester } from "./harvester.ts";
 import { searchProcess, startRepairs } from "./repairs.ts";
 import { systemTimers } from "./schedule.ts";
 import { HarvestThreads, threadLimits } from "./threads.ts";
-import { Watcher } from "./watcher.ts";
+import { createWatcher } from "./watcher.ts";
 
 /** What asks the services of a running service's layers. */
 export type ServiceHarvester = Pick<
-	Harvester & Watcher,
+	Harvester & ReturnType<typeof createWatcher>,
 	"follow" | "refresh" | "stateOf" | "sightOf" | "waiting" | "close"
 >;
 
@@ -40,7 +40,7 @@ export function openHarvester(
 		timers: systemTimers,
 		readHealth: () => readHealth(repository),
 	};
-	const watcher = new Watcher({ ...common, watch: threads.watch });
+	const watcher = createWatcher({ ...common, watch: threads.watch });
 	const harvester = new Harvester({
 		...common,
 		harvest: threads.harvest,
@@ -54,7 +54,7 @@ export function openHarvester(
 		follow: (smallkey) => harvester.follow(smallkey),
 		refresh: harvester.refresh,
 		stateOf: (smallkey) => harvester.stateOf(smallkey),
-		sightOf: (smallkey) => watcher.sightOf(smallkey),
+		sightOf: watcher.sightOf,
 		get waiting() {
 			return harvester.waiting;
 		},

@@ -26,67 +26,61 @@ export interface Sight {
 const gatherMs = 600_000;
 
 /** Checks layers of a running service as a viewer sees them, and stores which are sick. */
-export class Watcher {
-	readonly #options: WatcherOptions;
-	readonly #sights = new Map<string, Sight>();
+export function createWatcher(options: WatcherOptions) {
+	const { store, watch, now, allKeys, timers, log } = options;
+	const sights = new Map<string, Sight>();
 	/** Results that are not stored yet. */
-	#seen = new Map<string, Seen | null>();
-	#timer: unknown = null;
-	#storing: Promise<void> = Promise.resolve();
-
-	constructor(options: WatcherOptions) {
-		this.#options = options;
-	}
+	let seen = new Map<string, Seen | null>();
+	let timer: unknown = null;
+	let storing: Promise<void> = Promise.resolve();
 
 	/** Checks a layer, if it is there. Never rejects. */
-	readonly look = async (smallkey: string, signal: AbortSignal): Promise<void> => {
-		const { store, watch, now, log } = this.#options;
+	async function look(smallkey: string, signal: AbortSignal): Promise<void> {
 		try {
 			const layer = await store.read(smallkey);
 			const registration = layer && registrationOf(layer);
 			if (!registration || signal.aborted) return;
 			const watched = await watch(registration, signal, descriptionOf(layer));
 			const findings = watched.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
-			this.#sights.set(smallkey, { state: watched.state, at: now().getTime(), findings });
-			this.#seen.set(smallkey, seenOf(watched));
-			this.#timer ??= this.#options.timers.set(() => this.#storeNow(), gatherMs);
+			sights.set(smallkey, { state: watched.state, at: now().getTime(), findings });
+			seen.set(smallkey, seenOf(watched));
+			timer ??= timers.set(storeLater, gatherMs);
 		} catch (error) {
 			if (!signal.aborted) log.error(error);
 		}
-	};
-
-	/** The last result for a layer; null where it was not checked since the start. */
-	sightOf(smallkey: string): Sight | null {
-		return this.#sights.get(smallkey) ?? null;
 	}
 
-	/** Stores the results. */
-	async close(): Promise<void> {
-		this.#storeNow();
-		await this.#storing;
-	}
-
-	#storeNow(): void {
-		this.#options.timers.clear(this.#timer);
-		this.#timer = null;
-		this.#storing = this.#storing.then(() => this.#store());
+	function storeLater(): void {
+		timers.clear(timer);
+		timer = null;
+		storing = storing.then(storeSeen);
 	}
 
 	/** Stores the results since the last call in one commit, if they change anything; keeps them where that fails. */
-	async #store(): Promise<void> {
-		const { allKeys, now, log } = this.#options;
-		const seen = this.#seen;
-		if (seen.size === 0) return;
-		this.#seen = new Map();
+	async function storeSeen(): Promise<void> {
+		const found = seen;
+		if (found.size === 0) return;
+		seen = new Map();
 		try {
-			await commitHealth(this.#options, (before) => {
-				const after = withSeen(before, seen, allKeys(), now());
+			await commitHealth(options, (before) => {
+				const after = withSeen(before, found, allKeys(), now());
 				const subject = `health: ${after.size} ${after.size === 1 ? "layer is" : "layers are"} sick`;
 				return { after, subject, trailers: [] };
 			});
 		} catch (error) {
-			this.#seen = new Map([...seen, ...this.#seen]);
+			seen = new Map([...found, ...seen]);
 			log.error(error);
 		}
 	}
+
+	return {
+		look,
+		/** The last result for a layer; null where it was not checked since the start. */
+		sightOf: (smallkey: string): Sight | null => sights.get(smallkey) ?? null,
+		/** Stores the results. */
+		close: async () => {
+			storeLater();
+			await storing;
+		},
+	};
 }

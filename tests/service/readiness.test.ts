@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { Disk } from "../../service/disk.ts";
+import { createDisk } from "../../service/disk.ts";
 import { watchStore } from "../../service/github-composition.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import { Local, textOf, wms } from "../local.ts";
@@ -45,13 +45,13 @@ readiness("a disk that has become read-only is named before anybody writes", asy
 	const check = async () => {
 		if (isReadOnly) throw Object.assign(new Error("EROFS: /secret/place"), { code: "EROFS" });
 	};
-	const disk = new Disk("/data", async () => 1e12, check);
+	const disk = createDisk("/data", async () => 1e12, check);
 	await disk.look();
 	assert.is(disk.state(), "DATA_DIR cannot be written: EROFS");
 	isReadOnly = false;
 	await disk.look();
 	assert.is(disk.state(), null);
-	const gone = new Disk("/nowhere/at/all", async () => 1e12);
+	const gone = createDisk("/nowhere/at/all", async () => 1e12);
 	await gone.look();
 	assert.is(gone.state(), "DATA_DIR cannot be written: ENOENT");
 });

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { Watched } from "../../../harvest/watch-layer.ts";
 import { healthPath, type SickState, weekOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
-import { Watcher } from "../../../service/harvester/watcher.ts";
+import { createWatcher } from "../../../service/harvester/watcher.ts";
 import { Local, wms } from "../../local.ts";
 import { logTo } from "../../store/git-store.ts";
 import { eventually } from "../../wait.ts";
@@ -12,7 +12,7 @@ const day = 86_400_000;
 const gatherMs = 600_000;
 
 let local: Local;
-let watcher: Watcher;
+let watcher: ReturnType<typeof createWatcher>;
 let timers: { run: () => void; ms: number }[];
 /** What is seen of a layer, by its name in the WMS. */
 let states: Map<string, SickState | null>;
@@ -25,7 +25,7 @@ test.before.each(async () => {
 	states = new Map();
 	looked = [];
 	failing = null;
-	watcher = new Watcher({
+	watcher = createWatcher({
 		store: local.store,
 		watch: async (registration) => watched(registration),
 		readHealth: async () => {
