@@ -23,15 +23,15 @@ export interface FolderOptions {
 }
 
 /** Times in milliseconds. */
-export interface FolderTimes {
+const ordinaryTimes = {
 	/** How long a change waits for its files at most. */
-	waitMs: number;
+	waitMs: 1_000,
 	/** The first pause before files that could not be written are tried again, and the longest: each is twice the last. */
-	retryMs: number;
-	maxRetryMs: number;
-}
+	retryMs: 500,
+	maxRetryMs: 60_000,
+};
 
-const ordinaryTimes: FolderTimes = { waitMs: 1_000, retryMs: 500, maxRetryMs: 60_000 };
+export type FolderTimes = typeof ordinaryTimes;
 
 /** Layers of a change up to which it waits for its files. */
 const maxSmall = 1_000;

@@ -6,28 +6,21 @@ import type { Log } from "../store/log.ts";
 import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
 
 /** Times of the catalogue in milliseconds, and its memory. */
-export interface CatalogueLimits {
+const ordinaryLimits = {
 	/** How long changes are collected before an update. */
-	gatherMs: number;
-	/** How often the files are checked. */
-	checkMs: number;
-	/** The first pause after a failure, and the longest: each is twice the last. */
-	retryMs: number;
-	maxRetryMs: number;
-	/** How long an end waits for a running update. */
-	endMs: number;
-	/** Resident bytes of its process above which it is replaced at rest: only its end frees the memory. */
-	maxIdleBytes: number;
-}
-
-const ordinaryLimits: CatalogueLimits = {
 	gatherMs: 50,
+	/** How often the files are checked. */
 	checkMs: 60_000,
+	/** The first pause after a failure, and the longest: each is twice the last. */
 	retryMs: 1_000,
 	maxRetryMs: 60_000,
+	/** How long an end waits for a running update. */
 	endMs: 5_000,
+	/** Resident bytes of its process above which it is replaced at rest: only its end frees the memory. */
 	maxIdleBytes: 160e6,
 };
+
+export type CatalogueLimits = typeof ordinaryLimits;
 
 export interface ServiceCatalogueOptions {
 	repository: string;
@@ -48,144 +41,139 @@ const pausesPerUpdate = 3;
 /** The longest pause between two updates, for few commits and for many, in milliseconds. */
 const maxPauseMs = { few: 300, many: 60_000 };
 
+export type ServiceCatalogue = ReturnType<typeof openCatalogue>;
+
 /**
  * The catalogue of a running service, which a process of its own updates to the branch. It is derived: where it fails,
  * reads and writes of layers continue, and the update is retried.
  */
-export class ServiceCatalogue {
-	readonly #options: ServiceCatalogueOptions;
-	readonly #limits: CatalogueLimits;
-	#worker: ChildProcess | null = null;
-	#wanted: string | null = null;
-	#commits = 0;
+export function openCatalogue({ repository, out, options, log, limits = {} }: ServiceCatalogueOptions) {
+	const { gatherMs, checkMs, retryMs, maxRetryMs, endMs, maxIdleBytes } = { ...ordinaryLimits, ...limits };
+	const closing = new AbortController();
+	const { signal } = closing;
+	let worker: ChildProcess | null = null;
+	let wanted: string | null = null;
+	/** Number of commits since the last update began. */
+	let commits = 0;
 	/** Whether an update is due although the commit is the same. */
-	#isDue = false;
-	#working: Promise<void> | null = null;
-	#updatedTo: string | null = null;
-	#reason: string | null = null;
-	readonly #timer: NodeJS.Timeout;
-	readonly #closing = new AbortController();
+	let isDue = false;
+	let updatedTo: string | null = null;
+	/** Why the last update failed. */
+	let failure: string | null = null;
+	let working: Promise<void> | null = null;
 
-	constructor(options: ServiceCatalogueOptions) {
-		this.#options = options;
-		this.#limits = { ...ordinaryLimits, ...options.limits };
-		// Files may have been removed, or a sender may have another name.
-		const check = () => {
-			this.#isDue = true;
-			this.#work();
-		};
-		this.#timer = setInterval(check, this.#limits.checkMs).unref();
-	}
-
-	/** The branch has this commit now. */
-	changed(commit: string): void {
-		this.#wanted = commit;
-		this.#commits += 1;
-		this.#work();
-	}
-
-	/** The commit that the files are of; null where that is not known. */
-	get updatedTo(): string | null {
-		return this.#updatedTo;
-	}
-
-	/** Ends after a running update. */
-	async close(): Promise<void> {
-		this.#closing.abort();
-		clearInterval(this.#timer);
-		await Promise.all([this.#endWorker(), this.#working]);
-	}
-
-	#work(): void {
-		if (this.#closing.signal.aborted) return;
-		this.#working ??= this.#rounds().finally(() => {
-			this.#working = null;
+	function work(): void {
+		if (signal.aborted) return;
+		working ??= runRounds().finally(() => {
+			working = null;
 		});
 	}
 
-	async #rounds(): Promise<void> {
-		const { signal } = this.#closing;
+	async function runRounds(): Promise<void> {
 		const pause = (ms: number) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
-		const { gatherMs, retryMs, maxRetryMs } = this.#limits;
-		for (let failures = 0; this.#wanted !== null && (this.#wanted !== this.#updatedTo || this.#isDue); ) {
+		for (let failures = 0; wanted !== null && (wanted !== updatedTo || isDue); ) {
 			await pause(gatherMs);
 			if (signal.aborted) return;
 			const start = performance.now();
-			const isDone = await this.#round(this.#wanted);
+			const isDone = await update(wanted);
 			failures = isDone ? 0 : failures + 1;
 			// Leaves the processor to others for a while, the longer the more there was to do.
 			const restMs = (performance.now() - start) * pausesPerUpdate;
-			const longestMs = this.#commits <= fewCommits ? maxPauseMs.few : maxPauseMs.many;
+			const longestMs = commits <= fewCommits ? maxPauseMs.few : maxPauseMs.many;
 			if (isDone) await pause(Math.min(restMs, longestMs));
 			else await pause(Math.min(retryMs * 2 ** (failures - 1), maxRetryMs));
 		}
 	}
 
 	/** Updates the catalogue to a commit; false where that failed. */
-	async #round(commit: string): Promise<boolean> {
-		const { repository, out, options } = this.#options;
-		this.#commits = 0;
-		this.#isDue = false;
-		const report = await this.#ask({ repository, commit, out, options: options() });
+	async function update(commit: string): Promise<boolean> {
+		commits = 0;
+		isDue = false;
+		const report = await ask({ repository, commit, out, options: options() });
 		if ("reason" in report) {
-			this.#updatedTo = null;
-			if (this.#reason === null && !this.#closing.signal.aborted)
-				this.#options.log.warn(`the catalogue cannot be updated: ${report.reason}`);
-			this.#reason = report.reason;
+			updatedTo = null;
+			if (failure === null && !signal.aborted) log.warn(`the catalogue cannot be updated: ${report.reason}`);
+			failure = report.reason;
 			return false;
 		}
-		if (this.#reason !== null) this.#options.log.warn("the catalogue is current again");
-		this.#reason = null;
-		this.#updatedTo = commit;
+		if (failure !== null) log.warn("the catalogue is current again");
+		failure = null;
+		updatedTo = commit;
 		// While many publish, the next update would wait for a process that starts.
-		const isIdle = this.#commits === 0;
-		const isLarge = report.residentBytes > this.#limits.maxIdleBytes;
-		if (report.outcome.how === "all" || (isIdle && isLarge)) await this.#endWorker();
+		const isIdle = commits === 0;
+		const isLarge = report.residentBytes > maxIdleBytes;
+		if (report.outcome.how === "all" || (isIdle && isLarge)) await endWorker();
 		// The next change finds a process that has started already.
-		if (!this.#closing.signal.aborted) this.#worker ??= this.#startWorker();
+		if (!signal.aborted) worker ??= startWorker();
 		return true;
 	}
 
-	#ask(order: CatalogueOrder): Promise<CatalogueReport> {
-		this.#worker ??= this.#startWorker();
-		const worker = this.#worker;
+	function ask(order: CatalogueOrder): Promise<CatalogueReport> {
+		worker ??= startWorker();
+		const asked = worker;
 		return new Promise((resolve) => {
-			const ended = (code: number | null, signal: string | null) => {
-				worker.off("message", take);
-				resolve({ reason: `its process ended with ${signal ?? code}` });
+			const ended = (code: number | null, name: string | null) => {
+				asked.off("message", take);
+				resolve({ reason: `its process ended with ${name ?? code}` });
 			};
 			const take = (report: CatalogueReport) => {
-				worker.off("exit", ended);
+				asked.off("exit", ended);
 				resolve(report);
 			};
-			worker.once("message", take);
-			worker.once("exit", ended);
+			asked.once("message", take);
+			asked.once("exit", ended);
 			// A process that has just ended takes nothing any more; its end is the answer.
-			worker.send(order, () => undefined);
+			asked.send(order, () => undefined);
 		});
 	}
 
-	#startWorker(): ChildProcess {
-		const worker = startProcess(new URL("./catalogue-worker.ts", import.meta.url), niceness);
-		worker.once("exit", () => {
-			if (this.#worker === worker) this.#worker = null;
+	function startWorker(): ChildProcess {
+		const started = startProcess(new URL("./catalogue-worker.ts", import.meta.url), niceness);
+		started.once("exit", () => {
+			if (worker === started) worker = null;
 		});
-		worker.on("error", () => undefined);
-		worker.unref();
-		worker.channel?.unref();
-		return worker;
+		started.on("error", () => undefined);
+		started.unref();
+		started.channel?.unref();
+		return started;
 	}
 
 	/** Ends the process after its update, or kills it where that takes too long. */
-	async #endWorker(): Promise<void> {
-		const worker = this.#worker;
-		this.#worker = null;
-		if (!worker || worker.exitCode !== null || worker.signalCode !== null) return;
-		const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-		worker.ref();
-		if (worker.connected) worker.disconnect();
-		const timer = setTimeout(() => worker.kill("SIGKILL"), this.#limits.endMs);
+	async function endWorker(): Promise<void> {
+		const ending = worker;
+		worker = null;
+		if (!ending || ending.exitCode !== null || ending.signalCode !== null) return;
+		const ended = new Promise<void>((resolve) => ending.once("exit", () => resolve()));
+		ending.ref();
+		if (ending.connected) ending.disconnect();
+		const timer = setTimeout(() => ending.kill("SIGKILL"), endMs);
 		await ended;
 		clearTimeout(timer);
 	}
+
+	// Files may have been removed, or a sender may have another name.
+	const check = () => {
+		isDue = true;
+		work();
+	};
+	const timer = setInterval(check, checkMs).unref();
+
+	return {
+		/** The branch has this commit now. */
+		changed(commit: string): void {
+			wanted = commit;
+			commits += 1;
+			work();
+		},
+		/** The commit that the files are of; null where that is not known. */
+		get updatedTo(): string | null {
+			return updatedTo;
+		},
+		/** Ends after a running update. */
+		async close(): Promise<void> {
+			closing.abort();
+			clearInterval(timer);
+			await Promise.all([endWorker(), working]);
+		},
+	};
 }

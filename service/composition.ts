@@ -15,7 +15,7 @@ import { GitStore } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
-import { type CatalogueLimits, ServiceCatalogue } from "./catalogue.ts";
+import { type CatalogueLimits, openCatalogue, type ServiceCatalogue } from "./catalogue.ts";
 import { createDisk, type Look } from "./disk.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { createReadStatus } from "./layer-status.ts";
@@ -85,7 +85,7 @@ export async function openLocal(
 	const out = join(dataDir, "dist");
 	const ofCatalogue = () => ({ senderNames: senderNamesOf(senders), canSend: true, isCompressed: true });
 	const catalogue = configuration.site
-		? new ServiceCatalogue({
+		? openCatalogue({
 				repository,
 				out,
 				options: () => catalogueOptions(configuration, ofCatalogue()),
